@@ -1,0 +1,2 @@
+//! The sapwood command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! MJCF, URDF and meshes in; trajectories out.

@@ -1,0 +1,123 @@
+//! What can touch: shapes fixed in bodies, and which pairs of them may meet.
+
+use std::sync::Arc;
+
+use spatial::{Pose, Vec3};
+
+/// The shape of a geom, in its own frame, in metres.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// The half-space z ≤ 0. The half extents are for pictures only; 0 stands for infinite.
+    Plane {
+        /// Half extents along x and y.
+        half_extents: [f64; 2],
+    },
+    /// A ball.
+    Sphere {
+        /// Radius.
+        radius: f64,
+    },
+    /// A cylinder along z with hemispherical caps.
+    Capsule {
+        /// Radius.
+        radius: f64,
+        /// Half the length of the cylindrical part.
+        half_length: f64,
+    },
+    /// A cylinder along z.
+    Cylinder {
+        /// Radius.
+        radius: f64,
+        /// Half the length.
+        half_length: f64,
+    },
+    /// An ellipsoid.
+    Ellipsoid {
+        /// Semi-axes.
+        radii: [f64; 3],
+    },
+    /// A box.
+    Box {
+        /// Half extents.
+        half_extents: [f64; 3],
+    },
+    /// A triangle mesh. Contacts see its convex hull, pictures the triangles.
+    Mesh(Arc<Mesh>),
+    /// A height field over x and y.
+    HeightField(Arc<HeightField>),
+}
+
+/// Triangles, and the convex hull of their vertices.
+#[derive(Clone, Debug, Default)]
+pub struct Mesh {
+    /// Name.
+    pub name: String,
+    /// Vertices.
+    pub vertices: Vec<Vec3<f64>>,
+    /// Triangles, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Vertices of the convex hull.
+    pub hull_vertices: Vec<Vec3<f64>>,
+    /// Triangles of the convex hull, counter-clockwise seen from outside.
+    pub hull_triangles: Vec<[u32; 3]>,
+}
+
+/// Heights over a regular grid, linear on triangles.
+#[derive(Clone, Debug, Default)]
+pub struct HeightField {
+    /// Name.
+    pub name: String,
+    /// Number of rows (along y) and columns (along x).
+    pub size: [usize; 2],
+    /// Half extents along x and y.
+    pub half_extents: [f64; 2],
+    /// Heights, row by row from −y, in each from −x; m above the frame's origin.
+    pub heights: Vec<f64>,
+    /// Thickness below height 0.
+    pub base: f64,
+}
+
+/// A shape fixed in a body.
+#[derive(Clone, Debug)]
+pub struct Geom {
+    /// Name; empty when the file gives none.
+    pub name: String,
+    /// The body that it moves with.
+    pub body: usize,
+    /// Its frame in the body's frame.
+    pub pose: Pose<f64>,
+    /// Its shape.
+    pub shape: Shape,
+    /// Two geoms may touch when one's `contype` and the other's `conaffinity` share a bit.
+    pub contype: u32,
+    /// See `contype`.
+    pub conaffinity: u32,
+    /// Its surface: an index that the caller gives a meaning.
+    pub material: usize,
+    /// Contact force begins at this distance from the surface, m.
+    pub margin: f64,
+    /// Red, green, blue, opacity in 0..=1.
+    pub rgba: [f32; 4],
+}
+
+/// A pair that may touch whatever its bits say, with a surface of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairSpec {
+    /// The two geoms.
+    pub geoms: [usize; 2],
+    /// The pair's own surface.
+    pub material: usize,
+    /// Contact force begins at this distance, m.
+    pub margin: f64,
+}
+
+/// The geoms of a model.
+#[derive(Clone, Debug, Default)]
+pub struct Scene {
+    /// The geoms.
+    pub geoms: Vec<Geom>,
+    /// Explicit pairs.
+    pub pairs: Vec<PairSpec>,
+    /// Pairs of bodies whose geoms never touch.
+    pub excluded: Vec<[usize; 2]>,
+}

@@ -1,0 +1,49 @@
+//! Actuators.
+
+/// What an actuator acts on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Transmission {
+    /// A joint with one degree of freedom: force = gear · actuator force, length = gear · q.
+    Joint {
+        /// Index of the joint in [`crate::Model::joints`].
+        joint: usize,
+        /// Gear ratio.
+        gear: f64,
+    },
+    /// A ball or free joint: the force is along the gear vector, in the space of the joint's v.
+    JointAxes {
+        /// Index of the joint in [`crate::Model::joints`].
+        joint: usize,
+        /// Gear vector, one entry per degree of freedom (6; a ball uses the first three).
+        gear: [f64; 6],
+    },
+    /// Something that is read but not simulated (a tendon, a site, …): no force. A warning of the model names it.
+    Unsupported,
+}
+
+/// The force law: force = `gain`·ctrl + `bias[0]` + `bias[1]`·length + `bias[2]`·velocity.
+///
+/// A motor has gain 1 and no bias, a position servo gain kp and bias (0, −kp, −kv), a velocity servo gain kv and
+/// bias (0, 0, −kv). The parts with length and velocity are treated implicitly when they are ≤ 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ActuatorLaw {
+    /// Force per unit of control.
+    pub gain: f64,
+    /// Constant part, part per unit of length, part per unit of velocity.
+    pub bias: [f64; 3],
+}
+
+/// An actuator: a control input, a force law, and what the force acts on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Actuator {
+    /// Name; empty when the file gives none.
+    pub name: String,
+    /// What the force acts on.
+    pub transmission: Transmission,
+    /// The force law.
+    pub law: ActuatorLaw,
+    /// Control inputs are clamped to this range.
+    pub ctrl_range: Option<(f64, f64)>,
+    /// Forces (before the gear) are clamped to this range.
+    pub force_range: Option<(f64, f64)>,
+}

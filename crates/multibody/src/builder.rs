@@ -1,0 +1,533 @@
+//! From bodies and joints, as a file lists them, to a model.
+
+use std::ops::Range;
+
+use spatial::{Pose, Quat, RigidInertia, Vec3};
+
+use crate::tree::{JointType, NO_PARENT, Node};
+use crate::{
+    Actuator, Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Site, Transmission, Tree, Warning,
+};
+
+/// A body to be added.
+#[derive(Clone, Debug)]
+pub struct BodySpec {
+    /// Name.
+    pub name: String,
+    /// Index of the parent; 0 is the world.
+    pub parent: usize,
+    /// Its frame in the parent's frame.
+    pub pose: Pose<f64>,
+    /// Mass, centre of mass and inertia about it, in the body's frame.
+    pub inertia: RigidInertia<f64>,
+    /// The share of its weight that is cancelled.
+    pub gravity_compensation: f64,
+}
+
+impl Default for BodySpec {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            parent: 0,
+            pose: Pose::IDENTITY,
+            inertia: RigidInertia::ZERO,
+            gravity_compensation: 0.0,
+        }
+    }
+}
+
+/// A joint to be added. A body with several joints moves by all of them, in the order of addition.
+#[derive(Clone, Debug)]
+pub struct JointSpec {
+    /// Name.
+    pub name: String,
+    /// Kind of motion, axes in the body's frame.
+    pub kind: JointKind,
+    /// The joint's point in the body's frame, m. Ignored by free joints.
+    pub anchor: Vec3<f64>,
+    /// The coordinate in the configuration that the file draws (joints with one coordinate), rad or m.
+    pub reference: f64,
+    /// The coordinate at which the spring is at rest (joints with one coordinate), rad or m.
+    pub spring_reference: f64,
+    /// Limits of the coordinate, or (0, greatest angle) of a ball.
+    pub range: Option<(f64, f64)>,
+    /// How much the limits yield.
+    pub limit_compliance: Compliance,
+    /// Inertia of the drive, on every degree of freedom.
+    pub armature: f64,
+    /// Damping, on every degree of freedom.
+    pub damping: f64,
+    /// Stiffness, on every degree of freedom.
+    pub stiffness: f64,
+    /// Coulomb friction, on every degree of freedom.
+    pub friction_loss: f64,
+    /// Greatest force of a drive.
+    pub effort_limit: Option<f64>,
+}
+
+impl JointSpec {
+    /// A joint of this kind at the body's origin, without limits, springs, damping or armature.
+    pub fn new(kind: JointKind) -> Self {
+        Self {
+            name: String::new(),
+            kind,
+            anchor: Vec3::ZERO,
+            reference: 0.0,
+            spring_reference: 0.0,
+            range: None,
+            limit_compliance: Compliance::NearRigid,
+            armature: 0.0,
+            damping: 0.0,
+            stiffness: 0.0,
+            friction_loss: 0.0,
+            effort_limit: None,
+        }
+    }
+}
+
+/// Why a model cannot be built. Readers of files add file and line.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    /// A value is NaN or infinite.
+    #[error("{what}: expected finite numbers")]
+    NotFinite {
+        /// The element and attribute.
+        what: String,
+    },
+    /// A parent, body or joint that does not exist (yet).
+    #[error("{what}: there is no {kind} with index {index}")]
+    NoSuch {
+        /// Who refers to it.
+        what: String,
+        /// "body" or "joint".
+        kind: &'static str,
+        /// The index.
+        index: usize,
+    },
+    /// A mass below zero.
+    #[error("body {body:?}: mass {mass} kg: expected a mass of 0 or more")]
+    NegativeMass {
+        /// The body.
+        body: String,
+        /// Its mass.
+        mass: f64,
+    },
+    /// A rotational inertia that no rigid body has.
+    #[error("body {body:?}: inertia with principal moments {moments:?} kg·m²: {expected}")]
+    BadInertia {
+        /// The body.
+        body: String,
+        /// Principal moments, ascending.
+        moments: [f64; 3],
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A body that can move but has neither mass nor armature in some direction.
+    #[error(
+        "body {body:?} moves by joint {joint:?} but nothing behind that joint has mass or inertia about it: expected mass > 0 (or armature)"
+    )]
+    Massless {
+        /// The body.
+        body: String,
+        /// The joint.
+        joint: String,
+    },
+    /// An axis without direction.
+    #[error("joint {joint:?}: axis of zero length: expected a direction")]
+    ZeroAxis {
+        /// The joint.
+        joint: String,
+    },
+    /// A free joint below another moving body, or beside other joints.
+    #[error("joint {joint:?}: a free joint must be the only joint of a body whose parent is the world")]
+    FreeNotAtRoot {
+        /// The joint.
+        joint: String,
+    },
+    /// A parameter outside its domain.
+    #[error("{what}: {value}: expected {expected}")]
+    OutOfRange {
+        /// The element and attribute.
+        what: String,
+        /// What came.
+        value: f64,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A keyframe whose vectors do not fit the model.
+    #[error("keyframe {name:?}: {field} has {found} entries: expected {expected}")]
+    KeyframeSize {
+        /// The keyframe.
+        name: String,
+        /// q, v or ctrl.
+        field: &'static str,
+        /// Entries that came.
+        found: usize,
+        /// Entries that the model has.
+        expected: usize,
+    },
+}
+
+/// Collects bodies and joints, parents first, and builds the model.
+#[derive(Clone, Debug)]
+pub struct ModelBuilder {
+    name: String,
+    bodies: Vec<BodySpec>,
+    joints: Vec<Vec<JointSpec>>,
+    /// Actuators; joint indices refer to the finished model (see [`ModelBuilder::add_joint`]).
+    pub actuators: Vec<Actuator>,
+    /// Sites.
+    pub sites: Vec<Site>,
+    /// Keyframes, checked against the finished model.
+    pub keyframes: Vec<Keyframe>,
+    /// Surfaces.
+    pub materials: Vec<Material>,
+    /// Acceleration of gravity, m/s².
+    pub gravity: Vec3<f64>,
+    /// Suggested time step, s.
+    pub timestep: f64,
+    /// What was read and ignored or approximated.
+    pub warnings: Vec<Warning>,
+}
+
+impl ModelBuilder {
+    /// An empty model: a world, Earth's gravity along −z, a time step of 2 ms.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            bodies: vec![BodySpec { name: "world".into(), ..BodySpec::default() }],
+            joints: vec![Vec::new()],
+            actuators: Vec::new(),
+            sites: Vec::new(),
+            keyframes: Vec::new(),
+            materials: Vec::new(),
+            gravity: Vec3::new(0.0, 0.0, -9.81),
+            timestep: 0.002,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds a body and returns its index. Bodies come depth first: the whole of one tree before the next.
+    ///
+    /// # Errors
+    /// When the parent does not exist, a number is not finite, the mass is negative, or the inertia is none.
+    pub fn add_body(&mut self, mut spec: BodySpec) -> Result<usize, BuildError> {
+        let what = || format!("body {:?}", spec.name);
+        if spec.parent >= self.bodies.len() {
+            return Err(BuildError::NoSuch { what: what(), kind: "body", index: spec.parent });
+        }
+        let rot = spec.pose.rot.normalized();
+        let Some(rot) = rot.filter(|_| spec.pose.pos.is_finite() && spec.gravity_compensation.is_finite()) else {
+            return Err(BuildError::NotFinite { what: what() });
+        };
+        spec.pose.rot = rot;
+        check_inertia(&spec)?;
+        self.bodies.push(spec);
+        self.joints.push(Vec::new());
+        Ok(self.bodies.len() - 1)
+    }
+
+    /// Adds a joint to the body added last and returns its index in [`Model::joints`].
+    ///
+    /// # Errors
+    /// When the body is not the one added last, an axis has no direction, or a parameter is out of its domain.
+    pub fn add_joint(&mut self, body: usize, mut spec: JointSpec) -> Result<usize, BuildError> {
+        let what = format!("joint {:?}", spec.name);
+        if body == 0 || body + 1 != self.bodies.len() {
+            return Err(BuildError::NoSuch { what, kind: "body", index: body });
+        }
+        normalize_axes(&mut spec)?;
+        check_joint(&spec, &what)?;
+        let index = self.joints.iter().map(Vec::len).sum();
+        self.joints[body].push(spec);
+        Ok(index)
+    }
+
+    /// The number of bodies so far, the world included.
+    pub fn body_count(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// The body as it was added, for readers that complete it from its geoms.
+    pub fn body_mut(&mut self, body: usize) -> Option<&mut BodySpec> {
+        self.bodies.get_mut(body)
+    }
+
+    /// Builds the model.
+    ///
+    /// # Errors
+    /// When a free joint is not at a root, a moving body has no inertia, an actuator refers to no joint, or a
+    /// keyframe does not fit.
+    pub fn build(self) -> Result<Model, BuildError> {
+        let mut model = Model {
+            name: self.name,
+            actuators: self.actuators,
+            sites: self.sites,
+            keyframes: self.keyframes,
+            materials: self.materials,
+            gravity: self.gravity,
+            timestep: self.timestep,
+            warnings: self.warnings,
+            ..Model::default()
+        };
+        if !self.gravity.is_finite() {
+            return Err(BuildError::NotFinite { what: "gravity".into() });
+        }
+        if !(self.timestep > 0.0 && self.timestep.is_finite()) {
+            let what = "timestep".into();
+            return Err(BuildError::OutOfRange { what, value: self.timestep, expected: "a finite number above 0" });
+        }
+        for (index, body) in self.bodies.into_iter().enumerate() {
+            check_inertia(&body)?;
+            place_body(&mut model, index, body, &self.joints[index])?;
+        }
+        split_trees(&mut model.tree);
+        check_references(&mut model)?;
+        check_movable(&model)?;
+        Ok(model)
+    }
+}
+
+fn check_inertia(spec: &BodySpec) -> Result<(), BuildError> {
+    let RigidInertia { mass, com, inertia } = spec.inertia;
+    if !(mass.is_finite() && com.is_finite() && inertia.is_finite()) {
+        return Err(BuildError::NotFinite { what: format!("body {:?}: inertia", spec.name) });
+    }
+    if mass < 0.0 {
+        return Err(BuildError::NegativeMass { body: spec.name.clone(), mass });
+    }
+    let moments = inertia.eigenvalues();
+    let scale = moments[2].abs().max(moments[0].abs());
+    let fail = |expected| Err(BuildError::BadInertia { body: spec.name.clone(), moments, expected });
+    // Thin rods and points are real; what is printed with a few digits may miss zero or the triangle by those.
+    if moments[0] < -1e-9 * scale {
+        return fail("expected a positive semi-definite matrix");
+    }
+    if moments[2] > moments[0] + moments[1] + 1e-2 * scale {
+        return fail("expected the largest not to exceed the sum of the others (no rigid body has such an inertia)");
+    }
+    Ok(())
+}
+
+fn check_joint(spec: &JointSpec, what: &str) -> Result<(), BuildError> {
+    let all = [spec.reference, spec.spring_reference, spec.anchor.x, spec.anchor.y, spec.anchor.z];
+    if all.iter().any(|x| !x.is_finite()) {
+        return Err(BuildError::NotFinite { what: what.into() });
+    }
+    let parameters = [
+        ("armature", spec.armature),
+        ("damping", spec.damping),
+        ("stiffness", spec.stiffness),
+        ("friction loss", spec.friction_loss),
+    ];
+    for (name, value) in parameters {
+        if !(value >= 0.0 && value.is_finite()) {
+            let what = format!("{what}: {name}");
+            return Err(BuildError::OutOfRange { what, value, expected: "a finite number, 0 or more" });
+        }
+    }
+    if let Some((low, high)) = spec.range {
+        if low.is_nan() || high.is_nan() || low > high {
+            let what = format!("{what}: upper limit (the lower one is {low})");
+            return Err(BuildError::OutOfRange { what, value: high, expected: "lower limit ≤ upper limit" });
+        }
+    }
+    Ok(())
+}
+
+fn normalize_axes(spec: &mut JointSpec) -> Result<(), BuildError> {
+    let name = &spec.name;
+    let unit = |axis: &mut Vec3<f64>| {
+        *axis = axis.normalized().ok_or_else(|| BuildError::ZeroAxis { joint: name.clone() })?;
+        Ok(())
+    };
+    match &mut spec.kind {
+        JointKind::Revolute { axis } | JointKind::Prismatic { axis } => unit(axis),
+        JointKind::Screw { axis, pitch } => {
+            if !pitch.is_finite() {
+                return Err(BuildError::NotFinite { what: format!("joint {name:?}: pitch") });
+            }
+            unit(axis)
+        }
+        JointKind::Universal { axes } => axes.iter_mut().try_for_each(unit),
+        JointKind::Planar { axes } => axes.iter_mut().try_for_each(unit),
+        JointKind::Ball | JointKind::Free | JointKind::Weld => Ok(()),
+    }
+}
+
+/// The elementary motions that a joint is a chain of, with their axes and pitch.
+fn motions(kind: JointKind) -> Vec<(JointType, Vec3<f64>, f64)> {
+    let x = Vec3::new(1.0, 0.0, 0.0);
+    match kind {
+        JointKind::Revolute { axis } => vec![(JointType::Revolute, axis, 0.0)],
+        JointKind::Prismatic { axis } => vec![(JointType::Prismatic, axis, 0.0)],
+        JointKind::Screw { axis, pitch } => vec![(JointType::Screw, axis, pitch)],
+        JointKind::Universal { axes } => axes.map(|a| (JointType::Revolute, a, 0.0)).to_vec(),
+        JointKind::Planar { axes: [a, b, c] } => {
+            vec![(JointType::Prismatic, a, 0.0), (JointType::Prismatic, b, 0.0), (JointType::Revolute, c, 0.0)]
+        }
+        JointKind::Ball => vec![(JointType::Ball, x, 0.0)],
+        JointKind::Free => vec![(JointType::Free, x, 0.0)],
+        JointKind::Weld => Vec::new(),
+    }
+}
+
+/// Appends a body: its joints as nodes, its inertia to the node that it moves with.
+fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSpec]) -> Result<(), BuildError> {
+    let parent = model.bodies.get(body.parent);
+    let parent_node = parent.and_then(|p| p.node);
+    let parent_pose = parent.map_or(Pose::IDENTITY, |p| p.pose);
+    // The frame at which the next joint starts: in the node that moves so far, with the body's axes.
+    let mut node = parent_node;
+    let mut pose = parent_pose * body.pose;
+    for spec in joints {
+        let free = spec.kind == JointKind::Free;
+        if free && (parent_node.is_some() || joints.len() > 1) {
+            return Err(BuildError::FreeNotAtRoot { joint: spec.name.clone() });
+        }
+        let anchor = if free { Vec3::ZERO } else { spec.anchor };
+        let first = model.tree.nodes.len();
+        let (q, v) = (model.tree.nq, model.tree.nv);
+        for (joint, axis, pitch) in motions(spec.kind) {
+            let origin = pose.transform_point(anchor);
+            let parent = node.unwrap_or(NO_PARENT);
+            push_node(model, spec, Placement { parent, joint, axis, pitch, pos: origin, rot: pose.rot });
+            node = Some(model.tree.nodes.len() - 1);
+            // From here on the body's frame is seen from the new node, whose origin is the anchor.
+            pose = Pose::new(-anchor, Quat::IDENTITY);
+        }
+        if free {
+            let at = parent_pose * body.pose;
+            let q0 = [at.pos.x, at.pos.y, at.pos.z, at.rot.w, at.rot.x, at.rot.y, at.rot.z];
+            model.q0[q..].copy_from_slice(&q0);
+            model.spring_reference[q..].copy_from_slice(&q0);
+        }
+        model.joints.push(Joint {
+            name: spec.name.clone(),
+            kind: spec.kind,
+            body: index,
+            nodes: first..model.tree.nodes.len(),
+            q,
+            v,
+            range: spec.range,
+            limit_compliance: spec.limit_compliance,
+            effort_limit: spec.effort_limit,
+        });
+    }
+    if let Some(n) = node {
+        let rigid = body.inertia.rotated(pose.rot.to_mat3());
+        let here = RigidInertia { com: rigid.com + pose.pos, ..rigid };
+        model.tree.nodes[n].inertia = model.tree.nodes[n].inertia.combined(&here);
+    }
+    let moves = joints.iter().any(|j| j.kind.nv() > 0);
+    let rigid_group = if moves || index == 0 { index } else { model.bodies[body.parent].rigid_group };
+    model.bodies.push(Body {
+        name: body.name,
+        parent: body.parent,
+        node,
+        pose,
+        inertia: body.inertia,
+        rigid_group,
+        gravity_compensation: body.gravity_compensation,
+    });
+    Ok(())
+}
+
+struct Placement {
+    parent: usize,
+    joint: JointType,
+    axis: Vec3<f64>,
+    pitch: f64,
+    pos: Vec3<f64>,
+    rot: Quat<f64>,
+}
+
+fn push_node(model: &mut Model, spec: &JointSpec, at: Placement) {
+    let Placement { parent, joint, axis, pitch, pos, rot } = at;
+    let (pos, rot) = if joint == JointType::Free { (Vec3::ZERO, Quat::IDENTITY) } else { (pos, rot) };
+    let tree = &mut model.tree;
+    let (q, v, q_ref) = (tree.nq, tree.nv, spec.reference);
+    let inertia = RigidInertia::ZERO;
+    tree.nodes.push(Node { parent, joint, q, v, pos, rot, axis, pitch, q_ref, inertia });
+    tree.nq += joint.nq();
+    tree.nv += joint.nv();
+    match joint {
+        JointType::Ball => {
+            model.q0.extend([1.0, 0.0, 0.0, 0.0]);
+            model.spring_reference.extend([1.0, 0.0, 0.0, 0.0]);
+        }
+        // The caller writes the placement of the body.
+        JointType::Free => {
+            model.q0.extend([0.0; 7]);
+            model.spring_reference.extend([0.0; 7]);
+        }
+        _ => {
+            model.q0.push(spec.reference);
+            model.spring_reference.push(spec.spring_reference);
+        }
+    }
+    let n = joint.nv();
+    model.armature.extend(std::iter::repeat_n(spec.armature, n));
+    model.damping.extend(std::iter::repeat_n(spec.damping, n));
+    model.stiffness.extend(std::iter::repeat_n(spec.stiffness, n));
+    model.friction_loss.extend(std::iter::repeat_n(spec.friction_loss, n));
+}
+
+/// Finds the connected ranges of nodes and of degrees of freedom.
+fn split_trees(tree: &mut Tree<f64>) {
+    let starts: Vec<usize> = (0..tree.nodes.len()).filter(|&i| tree.nodes[i].parent == NO_PARENT).collect();
+    let end = |k: usize| starts.get(k + 1).copied().unwrap_or(tree.nodes.len());
+    tree.trees = (0..starts.len()).map(|k| starts[k]..end(k)).collect();
+    let dof = |node: usize| tree.nodes.get(node).map_or(tree.nv, |n| n.v);
+    tree.dofs = tree.trees.iter().map(|r: &Range<usize>| dof(r.start)..dof(r.end)).collect();
+}
+
+fn check_references(model: &mut Model) -> Result<(), BuildError> {
+    for actuator in &model.actuators {
+        if let Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } = actuator.transmission {
+            if joint >= model.joints.len() {
+                let what = format!("actuator {:?}", actuator.name);
+                return Err(BuildError::NoSuch { what, kind: "joint", index: joint });
+            }
+        }
+    }
+    let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
+    for key in &model.keyframes {
+        for (field, found, expected) in [("q", key.q.len(), nq), ("v", key.v.len(), nv), ("ctrl", key.ctrl.len(), nu)] {
+            if found != expected {
+                return Err(BuildError::KeyframeSize { name: key.name.clone(), field, found, expected });
+            }
+        }
+        if key.q.iter().chain(&key.v).chain(&key.ctrl).any(|x| !x.is_finite()) {
+            return Err(BuildError::NotFinite { what: format!("keyframe {:?}", key.name) });
+        }
+    }
+    Ok(())
+}
+
+/// Every joint must have something to move: mass behind it, inertia about it, or armature.
+fn check_movable(model: &Model) -> Result<(), BuildError> {
+    let nodes = &model.tree.nodes;
+    let mut mass: Vec<f64> = nodes.iter().map(|n| n.inertia.mass).collect();
+    let mut spin: Vec<f64> = nodes.iter().map(|n| n.inertia.inertia.eigenvalues()[2]).collect();
+    for i in (0..nodes.len()).rev() {
+        if nodes[i].parent != NO_PARENT {
+            mass[nodes[i].parent] += mass[i];
+            spin[nodes[i].parent] += spin[i];
+        }
+    }
+    for joint in &model.joints {
+        for i in joint.nodes.clone() {
+            let driven = model.armature[nodes[i].v] > 0.0;
+            let enough = match nodes[i].joint {
+                JointType::Prismatic | JointType::Free => mass[i] > 0.0,
+                _ => mass[i] > 0.0 || spin[i] > 0.0,
+            };
+            if !(driven || enough) {
+                let body = model.bodies[joint.body].name.clone();
+                return Err(BuildError::Massless { body, joint: joint.name.clone() });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! Kinematic trees and their recursive algorithms.
+//!
+//! A [`Model`] is what a file describes: bodies, joints, actuators, names. Its [`Tree`] is the same thing reduced
+//! to what the recursions touch: one node for every moving joint, with the rigid bodies that move with it fused
+//! into one inertia. Every algorithm is a free function over a tree, the state, and a workspace.
+//!
+//! ```
+//! use multibody::{BodySpec, JointKind, JointSpec, ModelBuilder};
+//! use spatial::{RigidInertia, Sym3, Vec3};
+//!
+//! let mut builder = ModelBuilder::new("pendulum");
+//! let inertia = RigidInertia { mass: 1.0, com: Vec3::new(0.0, 0.0, -0.5), inertia: Sym3::ZERO };
+//! let rod = builder.add_body(BodySpec { name: "rod".into(), inertia, ..BodySpec::default() })?;
+//! let axis = Vec3::new(0.0, 1.0, 0.0);
+//! builder.add_joint(rod, JointSpec { name: "pivot".into(), ..JointSpec::new(JointKind::Revolute { axis }) })?;
+//! let model = builder.build()?;
+//! assert_eq!((model.nq(), model.nv()), (1, 1));
+//! # Ok::<(), multibody::BuildError>(())
+//! ```
+
+mod actuator;
+mod builder;
+mod model;
+mod tree;
+
+pub use actuator::{Actuator, ActuatorLaw, Transmission};
+pub use builder::{BodySpec, BuildError, JointSpec, ModelBuilder};
+pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Site, Warning};
+pub use tree::{JointType, NO_PARENT, Node, Tree};

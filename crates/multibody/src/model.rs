@@ -1,0 +1,298 @@
+//! What a model file describes.
+
+use std::fmt;
+use std::ops::Range;
+
+use spatial::{Pose, RigidInertia, Vec3};
+
+use crate::{Actuator, Tree};
+
+/// The kinds of joints that a model can have (spec: the state table).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JointKind {
+    /// Turns about an axis.
+    Revolute {
+        /// Axis in the body's frame.
+        axis: Vec3<f64>,
+    },
+    /// Moves along an axis.
+    Prismatic {
+        /// Axis in the body's frame.
+        axis: Vec3<f64>,
+    },
+    /// Turns about an axis and moves along it.
+    Screw {
+        /// Axis in the body's frame.
+        axis: Vec3<f64>,
+        /// Metres per radian.
+        pitch: f64,
+    },
+    /// Turns about two axes in turn.
+    Universal {
+        /// The axes in the body's frame, at q = 0.
+        axes: [Vec3<f64>; 2],
+    },
+    /// Moves along two axes, then turns about a third.
+    Planar {
+        /// The two directions of motion and the axis of rotation, in the body's frame.
+        axes: [Vec3<f64>; 3],
+    },
+    /// Turns about a point.
+    Ball,
+    /// Moves freely.
+    Free,
+    /// Does not move.
+    Weld,
+}
+
+impl JointKind {
+    /// The number of position coordinates.
+    pub const fn nq(self) -> usize {
+        match self {
+            Self::Revolute { .. } | Self::Prismatic { .. } | Self::Screw { .. } => 1,
+            Self::Universal { .. } => 2,
+            Self::Planar { .. } => 3,
+            Self::Ball => 4,
+            Self::Free => 7,
+            Self::Weld => 0,
+        }
+    }
+
+    /// The number of degrees of freedom.
+    pub const fn nv(self) -> usize {
+        match self {
+            Self::Revolute { .. } | Self::Prismatic { .. } | Self::Screw { .. } => 1,
+            Self::Universal { .. } => 2,
+            Self::Planar { .. } | Self::Ball => 3,
+            Self::Free => 6,
+            Self::Weld => 0,
+        }
+    }
+
+    /// The name that users read.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Revolute { .. } => "revolute",
+            Self::Prismatic { .. } => "prismatic",
+            Self::Screw { .. } => "screw",
+            Self::Universal { .. } => "universal",
+            Self::Planar { .. } => "planar",
+            Self::Ball => "ball",
+            Self::Free => "free",
+            Self::Weld => "weld",
+        }
+    }
+}
+
+/// How much a contact or a joint limit yields.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Compliance {
+    /// As stiff as the time step can resolve.
+    #[default]
+    NearRigid,
+    /// A spring and damper in physical units.
+    Physical {
+        /// N/m, or N·m/rad at a joint that turns.
+        stiffness: f64,
+        /// Kelvin–Voigt relaxation time (damping over stiffness), s.
+        relaxation: f64,
+    },
+    /// A spring and damper per unit of the effective mass that it meets (what MJCF's `solref` describes).
+    PerMass {
+        /// Stiffness over effective mass, 1/s².
+        stiffness: f64,
+        /// Kelvin–Voigt relaxation time, s.
+        relaxation: f64,
+    },
+}
+
+/// The surface of a geom.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Material {
+    /// Coulomb coefficient of friction; the pair takes the larger of the two.
+    pub friction: f64,
+    /// Whether the surface resists sliding at all (MJCF `condim` 1 does not); the pair slides only if neither does.
+    pub frictional: bool,
+    /// How much it yields; two surfaces act in series.
+    pub compliance: Compliance,
+    /// Of two surfaces with different priorities the higher one decides alone.
+    pub priority: i32,
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self { friction: 1.0, frictional: true, compliance: Compliance::NearRigid, priority: 0 }
+    }
+}
+
+/// A joint of a model.
+#[derive(Clone, Debug)]
+pub struct Joint {
+    /// Name; empty when the file gives none.
+    pub name: String,
+    /// Kind of motion.
+    pub kind: JointKind,
+    /// The body that it moves.
+    pub body: usize,
+    /// Its nodes in the tree: one, or several for universal and planar joints, none for a weld.
+    pub nodes: Range<usize>,
+    /// Index of its first position coordinate.
+    pub q: usize,
+    /// Index of its first degree of freedom.
+    pub v: usize,
+    /// Limits of the coordinate (rad or m), or of the rotation angle of a ball (the upper one).
+    pub range: Option<(f64, f64)>,
+    /// How much the limits yield.
+    pub limit_compliance: Compliance,
+    /// Greatest force of a drive (URDF `effort`), N or N·m.
+    pub effort_limit: Option<f64>,
+}
+
+/// A rigid body of a model.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Name.
+    pub name: String,
+    /// Index of the parent body; the world is its own parent.
+    pub parent: usize,
+    /// The node that it moves with; `None` when it is fixed to the world.
+    pub node: Option<usize>,
+    /// Its frame in the node's frame, or in the world.
+    pub pose: Pose<f64>,
+    /// Mass, centre of mass and inertia in the body's own frame.
+    pub inertia: RigidInertia<f64>,
+    /// The first body of the rigid group that it belongs to (bodies without joints move with their parent).
+    pub rigid_group: usize,
+    /// The share of its weight that is cancelled (MJCF `gravcomp`).
+    pub gravity_compensation: f64,
+}
+
+/// A frame of interest, fixed in a body.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Name.
+    pub name: String,
+    /// The body.
+    pub body: usize,
+    /// Its frame in the body's frame.
+    pub pose: Pose<f64>,
+}
+
+/// A named state.
+#[derive(Clone, Debug, Default)]
+pub struct Keyframe {
+    /// Name; empty when the file gives none.
+    pub name: String,
+    /// Time, s.
+    pub time: f64,
+    /// Positions, (nq).
+    pub q: Vec<f64>,
+    /// Velocities, (nv).
+    pub v: Vec<f64>,
+    /// Controls, (nu).
+    pub ctrl: Vec<f64>,
+}
+
+/// Something that was read and ignored or approximated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The file; empty for text that came from memory.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The element or attribute, as written.
+    pub element: String,
+    /// What happens instead.
+    pub message: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = if self.file.is_empty() { "<text>" } else { &self.file };
+        write!(f, "{file}:{}: {}: {}", self.line, self.element, self.message)
+    }
+}
+
+/// A multibody system: immutable once built, shared by threads.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    /// Name.
+    pub name: String,
+    /// The nodes that move.
+    pub tree: Tree<f64>,
+    /// The bodies; the first is the world.
+    pub bodies: Vec<Body>,
+    /// The joints, in the order of their coordinates.
+    pub joints: Vec<Joint>,
+    /// The actuators, one control each.
+    pub actuators: Vec<Actuator>,
+    /// The sites.
+    pub sites: Vec<Site>,
+    /// The named states.
+    pub keyframes: Vec<Keyframe>,
+    /// The surfaces that geoms refer to.
+    pub materials: Vec<Material>,
+    /// The default configuration, (nq).
+    pub q0: Vec<f64>,
+    /// Inertia of the drives on the diagonal of the mass matrix, (nv).
+    pub armature: Vec<f64>,
+    /// Joint damping, (nv), N·s/m or N·m·s/rad.
+    pub damping: Vec<f64>,
+    /// Joint stiffness, (nv), N/m or N·m/rad; a ball's springs pull along its rotation vector.
+    pub stiffness: Vec<f64>,
+    /// The configuration at which joint springs are at rest, (nq).
+    pub spring_reference: Vec<f64>,
+    /// Coulomb friction of the joints, (nv), N or N·m.
+    pub friction_loss: Vec<f64>,
+    /// Acceleration of gravity, m/s².
+    pub gravity: Vec3<f64>,
+    /// Suggested time step, s.
+    pub timestep: f64,
+    /// What was read and ignored or approximated.
+    pub warnings: Vec<Warning>,
+}
+
+impl Model {
+    /// The number of position coordinates.
+    pub fn nq(&self) -> usize {
+        self.tree.nq
+    }
+
+    /// The number of degrees of freedom.
+    pub fn nv(&self) -> usize {
+        self.tree.nv
+    }
+
+    /// The number of controls.
+    pub fn nu(&self) -> usize {
+        self.actuators.len()
+    }
+
+    /// The total mass, kg.
+    pub fn mass(&self) -> f64 {
+        self.bodies.iter().map(|b| b.inertia.mass).sum()
+    }
+
+    /// The index of the body of this name.
+    pub fn body(&self, name: &str) -> Option<usize> {
+        self.bodies.iter().position(|b| b.name == name)
+    }
+
+    /// The index of the joint of this name.
+    pub fn joint(&self, name: &str) -> Option<usize> {
+        self.joints.iter().position(|j| j.name == name)
+    }
+
+    /// The keyframe of this name, or the default configuration at rest for `None`.
+    pub fn keyframe(&self, name: Option<&str>) -> Option<Keyframe> {
+        match name {
+            Some(name) => self.keyframes.iter().find(|k| k.name == name).cloned(),
+            None => Some(Keyframe {
+                q: self.q0.clone(),
+                v: vec![0.0; self.nv()],
+                ctrl: vec![0.0; self.nu()],
+                ..Keyframe::default()
+            }),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The tree that the recursions run over.
+
+use std::ops::Range;
+
+use spatial::{Quat, Real, RigidInertia, Vec3};
+
+/// The parent of a node that hangs on the world.
+pub const NO_PARENT: usize = usize::MAX;
+
+/// The kinds of motion that a node can have. Joints of a model with other kinds are chains of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointType {
+    /// Turns about `axis`: 1 q, 1 v.
+    Revolute,
+    /// Moves along `axis`: 1 q, 1 v.
+    Prismatic,
+    /// Turns about `axis` while it moves `pitch` metres per radian along it: 1 q, 1 v.
+    Screw,
+    /// Turns about its origin: q is a quaternion w x y z, v the angular velocity in the child's frame.
+    Ball,
+    /// Moves freely in the world: q is a position and a quaternion, v the velocity of the origin in the world and
+    /// the angular velocity in the body's frame. Only at a root.
+    Free,
+}
+
+impl JointType {
+    /// The number of position coordinates.
+    pub const fn nq(self) -> usize {
+        match self {
+            Self::Revolute | Self::Prismatic | Self::Screw => 1,
+            Self::Ball => 4,
+            Self::Free => 7,
+        }
+    }
+
+    /// The number of degrees of freedom.
+    pub const fn nv(self) -> usize {
+        match self {
+            Self::Revolute | Self::Prismatic | Self::Screw => 1,
+            Self::Ball => 3,
+            Self::Free => 6,
+        }
+    }
+}
+
+/// One moving joint with everything that is rigidly attached behind it.
+///
+/// The node's frame has its origin at the joint. In the parent's frame it is placed by `pos`, `rot` at q = `q_ref`,
+/// then moved by the joint.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<T> {
+    /// The parent node, less than this one's index, or [`NO_PARENT`].
+    pub parent: usize,
+    /// The kind of motion.
+    pub joint: JointType,
+    /// Index of the first position coordinate.
+    pub q: usize,
+    /// Index of the first degree of freedom.
+    pub v: usize,
+    /// Origin in the parent's frame, m.
+    pub pos: Vec3<T>,
+    /// Axes in the parent's frame.
+    pub rot: Quat<T>,
+    /// Unit axis in the node's frame; unused by ball and free nodes.
+    pub axis: Vec3<T>,
+    /// Metres per radian of a screw, 0 otherwise.
+    pub pitch: T,
+    /// The coordinate at which the joint adds nothing to `pos` and `rot`; unused by ball and free nodes.
+    pub q_ref: T,
+    /// The bodies of this node as one, in the node's frame.
+    pub inertia: RigidInertia<T>,
+}
+
+/// A forest of nodes, each tree a contiguous range, parents before children.
+#[derive(Clone, Debug, Default)]
+pub struct Tree<T> {
+    /// The nodes, parents first.
+    pub nodes: Vec<Node<T>>,
+    /// The ranges of `nodes` that are connected: the trees of the forest.
+    pub trees: Vec<Range<usize>>,
+    /// The ranges of degrees of freedom of the trees.
+    pub dofs: Vec<Range<usize>>,
+    /// Number of position coordinates.
+    pub nq: usize,
+    /// Number of degrees of freedom.
+    pub nv: usize,
+}
+
+impl<T: Real> Tree<T> {
+    /// The number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing moves.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The range of all nodes.
+    pub fn all(&self) -> Range<usize> {
+        0..self.nodes.len()
+    }
+}
+
+impl Tree<f64> {
+    /// The same tree in another scalar.
+    pub fn cast<T: Real>(&self) -> Tree<T> {
+        let nodes = self.nodes.iter().map(|n| Node {
+            parent: n.parent,
+            joint: n.joint,
+            q: n.q,
+            v: n.v,
+            pos: n.pos.map(T::from_f64),
+            rot: n.rot.map(T::from_f64),
+            axis: n.axis.map(T::from_f64),
+            pitch: T::from_f64(n.pitch),
+            q_ref: T::from_f64(n.q_ref),
+            inertia: n.inertia.map(T::from_f64),
+        });
+        Tree { nodes: nodes.collect(), trees: self.trees.clone(), dofs: self.dofs.clone(), nq: self.nq, nv: self.nv }
+    }
+}

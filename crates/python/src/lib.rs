@@ -1,0 +1,1 @@
+//! The sapwood Python package.

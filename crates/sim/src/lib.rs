@@ -1,0 +1,1 @@
+//! One world: state, time stepping, actuators and contact.

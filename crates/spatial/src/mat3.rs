@@ -1,0 +1,105 @@
+//! 3×3 matrices.
+
+use std::ops::{Add, Mul, Sub};
+
+use crate::{Real, Vec3};
+
+/// A 3×3 matrix, stored by columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Mat3<T> {
+    pub x: Vec3<T>,
+    pub y: Vec3<T>,
+    pub z: Vec3<T>,
+}
+
+impl<T: Real> Mat3<T> {
+    /// The zero matrix.
+    pub const ZERO: Self = Self { x: Vec3::ZERO, y: Vec3::ZERO, z: Vec3::ZERO };
+    /// The identity.
+    pub const IDENTITY: Self = Self {
+        x: Vec3::new(T::ONE, T::ZERO, T::ZERO),
+        y: Vec3::new(T::ZERO, T::ONE, T::ZERO),
+        z: Vec3::new(T::ZERO, T::ZERO, T::ONE),
+    };
+
+    /// The matrix with columns `x`, `y`, `z`.
+    #[inline(always)]
+    pub const fn from_columns(x: Vec3<T>, y: Vec3<T>, z: Vec3<T>) -> Self {
+        Self { x, y, z }
+    }
+
+    /// The transpose.
+    #[inline(always)]
+    pub fn transpose(self) -> Self {
+        Self::from_columns(
+            Vec3::new(self.x.x, self.y.x, self.z.x),
+            Vec3::new(self.x.y, self.y.y, self.z.y),
+            Vec3::new(self.x.z, self.y.z, self.z.z),
+        )
+    }
+
+    /// `selfᵀ v`.
+    #[inline(always)]
+    pub fn transpose_mul(self, v: Vec3<T>) -> Vec3<T> {
+        Vec3::new(self.x.dot(v), self.y.dot(v), self.z.dot(v))
+    }
+
+    /// The matrix of the cross product: `Mat3::skew(r) * v` is r × v.
+    #[inline(always)]
+    pub fn skew(r: Vec3<T>) -> Self {
+        Self::from_columns(Vec3::new(T::ZERO, r.z, -r.y), Vec3::new(-r.z, T::ZERO, r.x), Vec3::new(r.y, -r.x, T::ZERO))
+    }
+
+    /// The outer product a bᵀ.
+    #[inline(always)]
+    pub fn outer(a: Vec3<T>, b: Vec3<T>) -> Self {
+        Self::from_columns(a * b.x, a * b.y, a * b.z)
+    }
+
+    /// The entry in row `i`, column `j`.
+    ///
+    /// # Panics
+    /// When an index is above 2.
+    #[inline]
+    pub fn at(&self, i: usize, j: usize) -> T {
+        [self.x, self.y, self.z][j].to_array()[i]
+    }
+
+    /// The matrix in another scalar.
+    pub fn map<U>(self, f: impl Fn(T) -> U + Copy) -> Mat3<U> {
+        Mat3 { x: self.x.map(f), y: self.y.map(f), z: self.z.map(f) }
+    }
+}
+
+impl<T: Real> Mul<Vec3<T>> for Mat3<T> {
+    type Output = Vec3<T>;
+    #[inline(always)]
+    fn mul(self, v: Vec3<T>) -> Vec3<T> {
+        (self.x * v.x).add_scaled(v.y, self.y).add_scaled(v.z, self.z)
+    }
+}
+
+impl<T: Real> Mul for Mat3<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, b: Self) -> Self {
+        Self::from_columns(self * b.x, self * b.y, self * b.z)
+    }
+}
+
+impl<T: Real> Add for Mat3<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Self::from_columns(self.x + b.x, self.y + b.y, self.z + b.z)
+    }
+}
+
+impl<T: Real> Sub for Mat3<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        Self::from_columns(self.x - b.x, self.y - b.y, self.z - b.z)
+    }
+}

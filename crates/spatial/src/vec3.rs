@@ -1,0 +1,165 @@
+//! Vectors in three dimensions.
+
+use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+
+use crate::Real;
+
+/// A vector in three dimensions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Vec3<T> {
+    pub x: T,
+    pub y: T,
+    pub z: T,
+}
+
+impl<T: Real> Vec3<T> {
+    /// The zero vector.
+    pub const ZERO: Self = Self { x: T::ZERO, y: T::ZERO, z: T::ZERO };
+
+    /// The vector (x, y, z).
+    #[inline(always)]
+    pub const fn new(x: T, y: T, z: T) -> Self {
+        Self { x, y, z }
+    }
+
+    /// The inner product.
+    #[inline(always)]
+    pub fn dot(self, b: Self) -> T {
+        self.x.mul_add(b.x, self.y.mul_add(b.y, self.z * b.z))
+    }
+
+    /// The cross product `self` × `b`.
+    #[inline(always)]
+    pub fn cross(self, b: Self) -> Self {
+        Self::new(
+            self.y.mul_add(b.z, -(self.z * b.y)),
+            self.z.mul_add(b.x, -(self.x * b.z)),
+            self.x.mul_add(b.y, -(self.y * b.x)),
+        )
+    }
+
+    /// `self + s·b`.
+    #[inline(always)]
+    pub fn add_scaled(self, s: T, b: Self) -> Self {
+        Self::new(b.x.mul_add(s, self.x), b.y.mul_add(s, self.y), b.z.mul_add(s, self.z))
+    }
+
+    /// The Euclidean norm.
+    #[inline(always)]
+    pub fn norm(self) -> T {
+        self.dot(self).sqrt()
+    }
+
+    /// The square of the Euclidean norm.
+    #[inline(always)]
+    pub fn norm_squared(self) -> T {
+        self.dot(self)
+    }
+
+    /// The entries as an array.
+    #[inline(always)]
+    pub fn to_array(self) -> [T; 3] {
+        [self.x, self.y, self.z]
+    }
+
+    /// The vector in another scalar.
+    pub fn map<U>(self, f: impl Fn(T) -> U) -> Vec3<U> {
+        Vec3 { x: f(self.x), y: f(self.y), z: f(self.z) }
+    }
+}
+
+impl Vec3<f64> {
+    /// The vector scaled to unit length, or `None` when its length is zero or not finite.
+    pub fn normalized(self) -> Option<Self> {
+        let n = self.norm();
+        (n > 0.0 && n.is_finite()).then(|| self * (1.0 / n))
+    }
+
+    /// Whether no entry is infinite or NaN.
+    pub fn is_finite(self) -> bool {
+        self.x.is_finite() && self.y.is_finite() && self.z.is_finite()
+    }
+
+    /// Two unit vectors that complete the unit vector `self` to a right-handed frame (t1, t2, `self`).
+    ///
+    /// Duff et al., *Building an Orthonormal Basis, Revisited* (2017): continuous but at −z.
+    #[inline]
+    pub fn tangents(self) -> (Self, Self) {
+        let sign = 1.0_f64.copysign(self.z);
+        let a = -1.0 / (sign + self.z);
+        let b = self.x * self.y * a;
+        (
+            Self::new(1.0 + sign * self.x * self.x * a, sign * b, -sign * self.x),
+            Self::new(b, sign + self.y * self.y * a, -self.y),
+        )
+    }
+}
+
+impl<T> From<[T; 3]> for Vec3<T> {
+    #[inline(always)]
+    fn from([x, y, z]: [T; 3]) -> Self {
+        Self { x, y, z }
+    }
+}
+
+impl<T: Real> Add for Vec3<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Self::new(self.x + b.x, self.y + b.y, self.z + b.z)
+    }
+}
+
+impl<T: Real> AddAssign for Vec3<T> {
+    #[inline(always)]
+    fn add_assign(&mut self, b: Self) {
+        *self = *self + b;
+    }
+}
+
+impl<T: Real> Sub for Vec3<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        Self::new(self.x - b.x, self.y - b.y, self.z - b.z)
+    }
+}
+
+impl<T: Real> SubAssign for Vec3<T> {
+    #[inline(always)]
+    fn sub_assign(&mut self, b: Self) {
+        *self = *self - b;
+    }
+}
+
+impl<T: Real> Neg for Vec3<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self::new(-self.x, -self.y, -self.z)
+    }
+}
+
+impl<T: Real> Mul<T> for Vec3<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, s: T) -> Self {
+        Self::new(self.x * s, self.y * s, self.z * s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tangents_complete_a_right_handed_frame() {
+        for n in [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.6, 0.0, -0.8], [-0.36, 0.48, 0.8]] {
+            let n = Vec3::from(n);
+            let (t1, t2) = n.tangents();
+            assert!((t1.cross(t2) - n).norm() < 1e-15);
+            assert!(t1.dot(t2).abs() < 1e-15 && (t1.norm() - 1.0).abs() < 1e-15);
+        }
+    }
+}
