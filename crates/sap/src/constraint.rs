@@ -1,0 +1,109 @@
+//! The one interface of constraints, `v_c ↦ (ℓ, γ, G)`, and the enum that dispatches to them.
+
+mod contact;
+mod limit;
+
+pub use contact::Contact;
+pub use limit::Limit;
+
+/// A constraint: a convex cost `ℓ(v_c)` of its constraint velocity `v_c`, with
+///
+/// ```text
+/// γ = −∂ℓ/∂v_c      the impulse
+/// G =  ∂²ℓ/∂v_c²    the Hessian, symmetric and positive semidefinite
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Constraint {
+    /// Compliant contact with Coulomb friction, three rows.
+    Contact(Contact),
+    /// Compliant one-sided constraint, one row.
+    Limit(Limit),
+}
+
+impl Constraint {
+    /// The number of rows in `J`, `v_c` and `γ`: 3 or 1.
+    #[inline]
+    pub fn rows(&self) -> usize {
+        match self {
+            Constraint::Contact(_) => Contact::ROWS,
+            Constraint::Limit(_) => Limit::ROWS,
+        }
+    }
+
+    /// Writes `γ(v_c)` and `G(v_c)`, returns `ℓ(v_c)`.
+    ///
+    /// # Panics
+    /// If `v_c` and `gamma` are not of [`rows`](Self::rows) entries.
+    #[inline]
+    pub fn evaluate(&self, v_c: &[f64], gamma: &mut [f64], hessian: &mut Block) -> f64 {
+        match self {
+            Constraint::Contact(contact) => {
+                let cost;
+                let v_c = [v_c[0], v_c[1], v_c[2]];
+                let impulse;
+                (cost, impulse, *hessian) = contact.evaluate(v_c);
+                gamma.copy_from_slice(&impulse);
+                cost
+            }
+            Constraint::Limit(limit) => {
+                let (cost, impulse, curvature) = limit.evaluate(v_c[0]);
+                gamma[0] = impulse;
+                *hessian = Block::scalar(curvature);
+                cost
+            }
+        }
+    }
+}
+
+/// One diagonal block of `G`: a symmetric positive semidefinite 3×3 matrix.
+///
+/// The entries are `[G₁₁, G₁₂, G₁₃, G₂₂, G₂₃, G₃₃]`; a constraint of one row uses the first alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Block(pub [f64; 6]);
+
+impl Block {
+    /// The block of an inactive constraint.
+    pub const ZERO: Block = Block([0.0; 6]);
+
+    /// The block of a constraint with one row.
+    #[inline]
+    pub fn scalar(g: f64) -> Block {
+        Block([g, 0.0, 0.0, 0.0, 0.0, 0.0])
+    }
+
+    /// The block `diag(a, b, c)`.
+    #[inline]
+    pub fn diagonal(a: f64, b: f64, c: f64) -> Block {
+        Block([a, 0.0, 0.0, b, 0.0, c])
+    }
+
+    /// Whether the block adds to `H`: a positive semidefinite matrix is zero if its diagonal is.
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.0[0] != 0.0 || self.0[3] != 0.0 || self.0[5] != 0.0
+    }
+
+    /// `G x`.
+    #[inline]
+    pub fn apply(&self, x: [f64; 3]) -> [f64; 3] {
+        let [g11, g12, g13, g22, g23, g33] = self.0;
+        [
+            g11 * x[0] + g12 * x[1] + g13 * x[2],
+            g12 * x[0] + g22 * x[1] + g23 * x[2],
+            g13 * x[0] + g23 * x[1] + g33 * x[2],
+        ]
+    }
+
+    /// `xᵀ G x`, `x` having three entries, or one for a block of one row.
+    #[inline]
+    pub fn quadratic_form(&self, x: &[f64]) -> f64 {
+        match *x {
+            [a] => self.0[0] * a * a,
+            [a, b, c] => {
+                let g = self.apply([a, b, c]);
+                a * g[0] + b * g[1] + c * g[2]
+            }
+            _ => unreachable!("constraints have one row or three"),
+        }
+    }
+}

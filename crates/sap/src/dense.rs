@@ -1,0 +1,346 @@
+use std::fmt;
+use std::ops::Range;
+
+use crate::cholesky::Cholesky;
+use crate::vector::{axpy, dot};
+use crate::{Block, Constraint, Error, FactorError, Structure};
+
+/// Constraints one after the other in `J` with the same columns: they share one dense block of `J` and one of `JᵀGJ`.
+#[derive(Clone, Debug)]
+struct Patch {
+    /// Into `columns`.
+    columns: Range<usize>,
+    /// Rows of `J`.
+    rows: Range<usize>,
+    /// Where the patch's rows×columns values start, row-major.
+    values: usize,
+    /// The number of constraints.
+    constraints: usize,
+}
+
+/// The structure of matrices: `A` block diagonal, `J` with a dense block per constraint, `H` factored densely.
+///
+/// To set up a problem, [`reset`](Self::reset), then [`set_blocks`](Self::set_blocks) where `A` has blocks, fill them through
+/// [`a_block_mut`](Self::a_block_mut), and [`push_jacobian`](Self::push_jacobian) once for each constraint in their order.
+/// Memory is reused from problem to problem.
+///
+/// ```
+/// use sap::{solve, Constraint, Dense, Limit, Options, Workspace};
+///
+/// // 3 kg falling at 2 m/s; a limit at v ≥ 0.
+/// let mut dense = Dense::new();
+/// dense.reset(1);
+/// dense.a_block_mut(0)[0] = 3.0;
+/// dense.push_jacobian(&[0], &[1.0])?;
+/// let limit = Constraint::Limit(Limit::new(1e-9, 0.0));
+///
+/// let mut v = [0.0];
+/// let mut ws = Workspace::new();
+/// solve(&mut dense, &[limit], &[-2.0], &mut v, &Options::default(), &mut ws)?;
+/// assert!((ws.impulses()[0] - 6.0).abs() < 1e-7); // 3 kg × 2 m/s
+/// # Ok::<(), sap::Error>(())
+/// ```
+pub struct Dense {
+    nv: usize,
+    /// The rows and columns of each diagonal block of `A`.
+    blocks: Vec<Range<usize>>,
+    /// Where each block's values start.
+    block_values: Vec<usize>,
+    /// The blocks one after the other, each column-major, its lower triangle in use.
+    a: Vec<f64>,
+    patches: Vec<Patch>,
+    columns: Vec<usize>,
+    /// The patches' rows.
+    j: Vec<f64>,
+    rows: usize,
+    cholesky: Cholesky,
+    /// `x` at a patch's columns, or what is added there.
+    local: Vec<f64>,
+    /// `J_pᵀ G_p J_p` of a patch, column-major, its lower triangle in use.
+    product: Vec<f64>,
+}
+
+impl Dense {
+    /// A problem of no velocities.
+    pub fn new() -> Dense {
+        Dense {
+            nv: 0,
+            blocks: Vec::new(),
+            block_values: Vec::new(),
+            a: Vec::new(),
+            patches: Vec::new(),
+            columns: Vec::new(),
+            j: Vec::new(),
+            rows: 0,
+            cholesky: Cholesky::new(),
+            local: Vec::new(),
+            product: Vec::new(),
+        }
+    }
+
+    /// Starts a problem of `nv` velocities: `A` one block of zeros, `J` without rows.
+    pub fn reset(&mut self, nv: usize) {
+        self.nv = nv;
+        self.rows = 0;
+        self.patches.clear();
+        self.columns.clear();
+        self.j.clear();
+        self.blocks.clear();
+        if nv > 0 {
+            self.blocks.push(0..nv);
+        }
+        self.place_blocks();
+        self.cholesky.resize(nv);
+        self.local.resize(nv, 0.0);
+    }
+
+    /// Makes `A` block diagonal, its blocks zero. `blocks` are the rows of each, from 0 to `nv` without gaps.
+    ///
+    /// # Errors
+    /// [`Error::Value`] if they are not that; the structure is then unchanged.
+    pub fn set_blocks(&mut self, blocks: &[Range<usize>]) -> Result<(), Error> {
+        let mut next = 0;
+        for block in blocks {
+            if block.start != next || block.end <= block.start {
+                let message = format!("expected a block that starts at {next} and is not empty, found {block:?}");
+                return Err(Error::Value { argument: "blocks", message });
+            }
+            next = block.end;
+        }
+        if next != self.nv {
+            let message = format!("the blocks end at {next}, expected {}", self.nv);
+            return Err(Error::Value { argument: "blocks", message });
+        }
+        self.blocks.clear();
+        self.blocks.extend_from_slice(blocks);
+        self.place_blocks();
+        Ok(())
+    }
+
+    fn place_blocks(&mut self) {
+        self.block_values.clear();
+        let mut values = 0;
+        for block in &self.blocks {
+            self.block_values.push(values);
+            values += block.len() * block.len();
+        }
+        self.a.clear();
+        self.a.resize(values, 0.0);
+    }
+
+    /// Diagonal block `block` of `A`, column-major. Only its lower triangle is read.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn a_block_mut(&mut self, block: usize) -> &mut [f64] {
+        let n = self.blocks[block].len();
+        let start = self.block_values[block];
+        &mut self.a[start..start + n * n]
+    }
+
+    /// Appends a constraint to `J`: its nonzero columns, in increasing order, and its values there, row-major
+    /// (rows × `columns.len()`). Constraints with the same columns are best pushed one after the other.
+    ///
+    /// # Errors
+    /// [`Error::Value`] if the columns are none, not increasing or out of range, or the values not those of one row or three;
+    /// the structure is then unchanged.
+    pub fn push_jacobian(&mut self, columns: &[u32], values: &[f64]) -> Result<(), Error> {
+        let increasing = columns.windows(2).all(|pair| pair[0] < pair[1]);
+        let in_range = columns.last().is_some_and(|&last| (last as usize) < self.nv);
+        if !(increasing && in_range) {
+            let message = format!("expected increasing indices below {}, found {columns:?}", self.nv);
+            return Err(Error::Value { argument: "columns", message });
+        }
+        let rows = values.len() / columns.len();
+        if values.len() != rows * columns.len() || !matches!(rows, 1 | 3) {
+            let message = format!("expected 1 or 3 rows of {} values, found {} values", columns.len(), values.len());
+            return Err(Error::Value { argument: "values", message });
+        }
+        self.extend_patch(columns, rows);
+        self.j.extend_from_slice(values);
+        self.rows += rows;
+        Ok(())
+    }
+
+    /// Makes room for a constraint's rows in the last patch, or in a new one if the columns differ.
+    fn extend_patch(&mut self, columns: &[u32], rows: usize) {
+        let same = |patch: &Patch| {
+            let shared = &self.columns[patch.columns.clone()];
+            shared.len() == columns.len() && shared.iter().zip(columns).all(|(&a, &b)| a == b as usize)
+        };
+        if !self.patches.last().is_some_and(same) {
+            let start = self.columns.len();
+            self.columns.extend(columns.iter().map(|&column| column as usize));
+            self.patches.push(Patch {
+                columns: start..self.columns.len(),
+                rows: self.rows..self.rows,
+                values: self.j.len(),
+                constraints: 0,
+            });
+        }
+        if let Some(patch) = self.patches.last_mut() {
+            patch.rows.end += rows;
+            patch.constraints += 1;
+        }
+    }
+
+    /// Copies the lower triangle of `A` into the matrix to factor.
+    fn assemble_a(&mut self) {
+        let nv = self.nv;
+        let h = self.cholesky.matrix_mut();
+        h.fill(0.0);
+        for (block, &start) in self.blocks.iter().zip(&self.block_values) {
+            let n = block.len();
+            for j in 0..n {
+                let column = &self.a[start + j * n + j..start + (j + 1) * n];
+                let diagonal = (block.start + j) * (nv + 1);
+                h[diagonal..diagonal + column.len()].copy_from_slice(column);
+            }
+        }
+    }
+
+    /// Adds `J_pᵀ G_p J_p` of one patch to the matrix to factor.
+    fn assemble_patch(&mut self, patch: usize, constraints: &[Constraint], hessian: &[Block]) {
+        if !hessian.iter().any(Block::is_active) {
+            return;
+        }
+        let patch = &self.patches[patch];
+        let columns = &self.columns[patch.columns.clone()];
+        let m = columns.len();
+        self.product.clear();
+        self.product.resize(m * m, 0.0);
+        let mut row = patch.values;
+        for (constraint, block) in constraints.iter().zip(hessian) {
+            let end = row + constraint.rows() * m;
+            if block.is_active() {
+                add_congruence(block, &self.j[row..end], m, &mut self.product);
+            }
+            row = end;
+        }
+        let h = self.cholesky.matrix_mut();
+        for (a, &column) in columns.iter().enumerate() {
+            let target = &mut h[column * self.nv..(column + 1) * self.nv];
+            for (&row, value) in columns[a..].iter().zip(&self.product[a * m + a..(a + 1) * m]) {
+                target[row] += value;
+            }
+        }
+    }
+}
+
+/// `product += Jᵀ G J` (m×m, lower triangle), `j` one row or three of `m` values.
+fn add_congruence(g: &Block, j: &[f64], m: usize, product: &mut [f64]) {
+    let (j1, rest) = j.split_at(m);
+    if rest.is_empty() {
+        for a in 0..m {
+            axpy(g.0[0] * j1[a], &j1[a..], &mut product[a * m + a..(a + 1) * m]);
+        }
+        return;
+    }
+    let (j2, j3) = rest.split_at(m);
+    for a in 0..m {
+        let [w1, w2, w3] = g.apply([j1[a], j2[a], j3[a]]);
+        let out = &mut product[a * m + a..(a + 1) * m];
+        for (((out, j1), j2), j3) in out.iter_mut().zip(&j1[a..]).zip(&j2[a..]).zip(&j3[a..]) {
+            *out += w1 * j1 + w2 * j2 + w3 * j3;
+        }
+    }
+}
+
+impl Structure for Dense {
+    fn nv(&self) -> usize {
+        self.nv
+    }
+
+    fn rows(&self) -> Option<usize> {
+        Some(self.rows)
+    }
+
+    fn products(&mut self, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]) {
+        for (block, &start) in self.blocks.iter().zip(&self.block_values) {
+            let n = block.len();
+            multiply_symmetric(&self.a[start..start + n * n], &x[block.clone()], &mut a_x[block.clone()]);
+        }
+        for patch in &self.patches {
+            let columns = &self.columns[patch.columns.clone()];
+            let m = columns.len();
+            let local = &mut self.local[..m];
+            for (local, &column) in local.iter_mut().zip(columns) {
+                *local = x[column];
+            }
+            let rows = self.j[patch.values..].chunks_exact(m);
+            for (out, row) in j_x[patch.rows.clone()].iter_mut().zip(rows) {
+                *out = dot(row, local);
+            }
+        }
+    }
+
+    fn add_transpose(&mut self, gamma: &[f64], out: &mut [f64]) {
+        for patch in &self.patches {
+            let columns = &self.columns[patch.columns.clone()];
+            let m = columns.len();
+            let local = &mut self.local[..m];
+            local.fill(0.0);
+            let rows = self.j[patch.values..].chunks_exact(m);
+            for (&gamma, row) in gamma[patch.rows.clone()].iter().zip(rows) {
+                if gamma != 0.0 {
+                    axpy(gamma, row, local);
+                }
+            }
+            for (local, &column) in local.iter().zip(columns) {
+                out[column] += local;
+            }
+        }
+    }
+
+    fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), FactorError> {
+        self.assemble_a();
+        let mut first = 0;
+        for patch in 0..self.patches.len() {
+            let end = first + self.patches[patch].constraints;
+            self.assemble_patch(patch, &constraints[first..end], &hessian[first..end]);
+            first = end;
+        }
+        self.cholesky.factor()
+    }
+
+    fn solve(&mut self, b: &[f64], x: &mut [f64]) {
+        self.cholesky.solve(b, x);
+    }
+
+    fn scale(&mut self, d: &mut [f64]) {
+        for (block, &start) in self.blocks.iter().zip(&self.block_values) {
+            let n = block.len();
+            for i in 0..n {
+                d[block.start + i] = 1.0 / self.a[start + i * (n + 1)].sqrt();
+            }
+        }
+    }
+}
+
+/// `out = A x`, `A` symmetric, column-major, given by its lower triangle.
+fn multiply_symmetric(a: &[f64], x: &[f64], out: &mut [f64]) {
+    let n = x.len();
+    out.fill(0.0);
+    for j in 0..n {
+        let column = &a[j * n + j..(j + 1) * n];
+        axpy(x[j], column, &mut out[j..]);
+        out[j] += dot(&column[1..], &x[j + 1..]);
+    }
+}
+
+impl Default for Dense {
+    fn default() -> Dense {
+        Dense::new()
+    }
+}
+
+impl fmt::Debug for Dense {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dense")
+            .field("nv", &self.nv)
+            .field("blocks", &self.blocks)
+            .field("rows", &self.rows)
+            .field("patches", &self.patches.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,54 @@
+/// How a step length is found along a Newton direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineSearch {
+    /// The minimiser: the root of `dℓ/dα` by Newton safeguarded with bisection.
+    #[default]
+    Exact,
+    /// Backtracking `α = 0.8^m` to Armijo's decrease, `c = 1e-4`.
+    Inexact,
+}
+
+/// Parameters of [`solve`](crate::solve).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// `ε_r`: the solution has `‖D∇ℓ‖ ≤ ε_a + ε_r max(‖D A v‖, ‖D Jᵀγ‖)`, `D = diag(A)^{-1/2}`. Default 1e-6.
+    pub tolerance: f64,
+    /// `ε_a`, in √J (the square root of energy). Default 1e-14.
+    pub absolute_tolerance: f64,
+    /// Newton iterations after which the solve gives up with an error. Default 100.
+    pub max_iterations: usize,
+    /// Default exact.
+    pub line_search: LineSearch,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { tolerance: 1e-6, absolute_tolerance: 1e-14, max_iterations: 100, line_search: LineSearch::Exact }
+    }
+}
+
+/// Which test ended the iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Criterion {
+    /// No constraint pushes at `v*`, which is then the solution, bit for bit.
+    Unconstrained,
+    /// The gradient is below the tolerance.
+    Gradient,
+    /// The decrease of the cost, predicted and achieved, is round-off, and the gradient no longer falls.
+    RoundOff,
+}
+
+/// What a solve did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report {
+    /// Newton iterations, each with one factorisation.
+    pub iterations: usize,
+    /// Evaluations of the constraints in line searches.
+    pub line_search_evaluations: usize,
+    /// `‖D∇ℓ‖ / max(‖D A v‖, ‖D Jᵀγ‖)`.
+    pub residual: f64,
+    /// `ℓ_p` at the solution.
+    pub cost: f64,
+    /// Which test ended the iteration.
+    pub criterion: Criterion,
+}

@@ -1,0 +1,42 @@
+use crate::{Block, Constraint};
+
+/// The linear-algebra side of a problem: how `A` and `J` act, and how `H = A + Jᵀ G J` is factored.
+///
+/// `n_v` is the number of velocities; `J` has the rows of the constraints one after the other, so that the rows of constraint
+/// `k` start at the sum of [`Constraint::rows`] of those before it. `A` is symmetric positive definite.
+pub trait Structure {
+    /// The number of velocities `n_v`.
+    fn nv(&self) -> usize;
+
+    /// The number of rows of `J`, if the structure knows it: a mismatch with the constraints is then an error of
+    /// [`solve`](crate::solve).
+    fn rows(&self) -> Option<usize> {
+        None
+    }
+
+    /// `a_x = A x` and `j_x = J x`, both overwritten; one call, since a recursion shares the traversal.
+    fn products(&mut self, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]);
+
+    /// `out += Jᵀ γ`.
+    fn add_transpose(&mut self, gamma: &[f64], out: &mut [f64]);
+
+    /// Factors `H = A + Jᵀ G J`, where `G` is block diagonal with one block per constraint.
+    ///
+    /// # Errors
+    /// If `H` is not numerically positive definite.
+    fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), FactorError>;
+
+    /// `x = H⁻¹ b` with the last factor.
+    fn solve(&mut self, b: &[f64], x: &mut [f64]);
+
+    /// `d = diag(A)^{-1/2}`, or an estimate: it gives the entries of a momentum common units.
+    fn scale(&mut self, d: &mut [f64]);
+}
+
+/// `H` could not be factored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the matrix A + JᵀGJ is not positive definite at row {row}")]
+pub struct FactorError {
+    /// The row whose pivot was not positive.
+    pub row: usize,
+}

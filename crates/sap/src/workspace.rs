@@ -1,0 +1,107 @@
+use crate::{Block, Constraint};
+
+/// Constraint velocities and what the constraints make of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Evaluation {
+    /// `v_c`
+    pub v_c: Vec<f64>,
+    /// `γ(v_c)`
+    pub gamma: Vec<f64>,
+    /// `G(v_c)`, one block per constraint
+    pub hessian: Vec<Block>,
+    /// `Σ_k ℓ_k`
+    pub cost: f64,
+}
+
+impl Evaluation {
+    fn resize(&mut self, rows: usize, constraints: usize) {
+        self.v_c.resize(rows, 0.0);
+        self.gamma.resize(rows, 0.0);
+        self.hessian.resize(constraints, Block::ZERO);
+    }
+
+    /// Sets `γ`, `G` and the cost from `v_c`.
+    pub fn update(&mut self, constraints: &[Constraint]) {
+        let mut cost = 0.0;
+        let mut start = 0;
+        for (constraint, hessian) in constraints.iter().zip(&mut self.hessian) {
+            let end = start + constraint.rows();
+            cost += constraint.evaluate(&self.v_c[start..end], &mut self.gamma[start..end], hessian);
+            start = end;
+        }
+        self.cost = cost;
+    }
+
+    pub fn is_unconstrained(&self) -> bool {
+        self.gamma.iter().all(|&gamma| gamma == 0.0)
+    }
+}
+
+/// Scratch of [`solve`](crate::solve), reused from one problem to the next, and the impulses it found.
+///
+/// It allocates only when a problem is larger than those before it; nothing in it changes a result.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    /// At the iterate.
+    pub(crate) current: Evaluation,
+    /// At the trial point of the line search.
+    pub(crate) trial: Evaluation,
+    /// `D = diag(A)^{-1/2}`
+    pub(crate) scale: Vec<f64>,
+    /// `A v*`
+    pub(crate) a_v_star: Vec<f64>,
+    /// `v − v*`, at the guess only
+    pub(crate) difference: Vec<f64>,
+    /// `A (v − v*)`
+    pub(crate) momentum: Vec<f64>,
+    /// `Jᵀγ`
+    pub(crate) impulse: Vec<f64>,
+    /// `−∇ℓ_p`
+    pub(crate) descent: Vec<f64>,
+    /// `Δv`
+    pub(crate) dv: Vec<f64>,
+    /// `Δp = A Δv`
+    pub(crate) dp: Vec<f64>,
+    /// `Δv_c = J Δv`
+    pub(crate) dv_c: Vec<f64>,
+}
+
+impl Workspace {
+    /// An empty workspace; the first solve sizes it.
+    pub fn new() -> Workspace {
+        Workspace::default()
+    }
+
+    /// The impulses `γ` at the last iterate, one entry per row of `J`.
+    pub fn impulses(&self) -> &[f64] {
+        &self.current.gamma
+    }
+
+    /// The constraint velocities `v_c = J v` at the last iterate, one entry per row of `J`.
+    pub fn velocities(&self) -> &[f64] {
+        &self.current.v_c
+    }
+
+    /// The Hessian blocks `G` at the last iterate, one per constraint: [`Block::is_active`] tells which constraints push.
+    pub fn hessian(&self) -> &[Block] {
+        &self.current.hessian
+    }
+
+    pub(crate) fn resize(&mut self, nv: usize, rows: usize, constraints: usize) {
+        self.current.resize(rows, constraints);
+        self.trial.resize(rows, constraints);
+        self.dv_c.resize(rows, 0.0);
+        for vector in [
+            &mut self.scale,
+            &mut self.a_v_star,
+            &mut self.difference,
+            &mut self.momentum,
+            &mut self.impulse,
+            &mut self.descent,
+            &mut self.dv,
+            &mut self.dp,
+        ] {
+            vector.resize(nv, 0.0);
+        }
+    }
+}
