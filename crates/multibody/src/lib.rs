@@ -18,12 +18,24 @@
 //! # Ok::<(), multibody::BuildError>(())
 //! ```
 
+mod aba;
 mod actuator;
 mod builder;
+mod crba;
+mod integrate;
+mod kinematics;
 mod model;
+mod rnea;
 mod tree;
 
+pub use aba::{Factor, JointImpedance, apply};
 pub use actuator::{Actuator, ActuatorLaw, Transmission};
 pub use builder::{BodySpec, BuildError, JointSpec, ModelBuilder};
+pub use crba::{CrbaWorkspace, mass_matrix};
+pub use integrate::{difference, integrate};
+pub use kinematics::{
+    Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_twist, velocities,
+};
 pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Site, Warning};
+pub use rnea::{RneaWorkspace, rnea};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

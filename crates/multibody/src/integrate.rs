@@ -1,0 +1,50 @@
+//! The configuration manifold: q ⊞ v and q₁ ⊟ q₀.
+
+use spatial::{Quat, Vec3};
+
+use crate::kinematics::{quaternion, vec3};
+use crate::{JointType, Tree};
+
+/// q ← q ⊞ dt v: coordinates of joints with one degree of freedom and positions add, quaternions take the
+/// exponential map of the angular velocity in the body's frame. `q` (nq), `v` (nv).
+pub fn integrate(tree: &Tree<f64>, q: &mut [f64], v: &[f64], dt: f64) {
+    for node in &tree.nodes {
+        let (iq, iv) = (node.q, node.v);
+        match node.joint {
+            JointType::Revolute | JointType::Prismatic | JointType::Screw => q[iq] += dt * v[iv],
+            JointType::Ball => rotate(&mut q[iq..], vec3(&v[iv..]) * dt),
+            JointType::Free => {
+                for k in 0..3 {
+                    q[iq + k] += dt * v[iv + k];
+                }
+                rotate(&mut q[iq + 3..], vec3(&v[iv + 3..]) * dt);
+            }
+        }
+    }
+}
+
+fn rotate(q: &mut [f64], turn: Vec3<f64>) {
+    let next = (quaternion(q) * Quat::from_rotation_vector(turn)).unit();
+    q[..4].copy_from_slice(&[next.w, next.x, next.y, next.z]);
+}
+
+/// The velocity that takes `q0` to `q1` in unit time: v with q1 = q0 ⊞ v, by the shorter arcs. `v` (nv).
+pub fn difference(tree: &Tree<f64>, q0: &[f64], q1: &[f64], v: &mut [f64]) {
+    for node in &tree.nodes {
+        let (iq, iv) = (node.q, node.v);
+        match node.joint {
+            JointType::Revolute | JointType::Prismatic | JointType::Screw => v[iv] = q1[iq] - q0[iq],
+            JointType::Ball => v[iv..iv + 3].copy_from_slice(&arc(&q0[iq..], &q1[iq..])),
+            JointType::Free => {
+                for k in 0..3 {
+                    v[iv + k] = q1[iq + k] - q0[iq + k];
+                }
+                v[iv + 3..iv + 6].copy_from_slice(&arc(&q0[iq + 3..], &q1[iq + 3..]));
+            }
+        }
+    }
+}
+
+fn arc(from: &[f64], to: &[f64]) -> [f64; 3] {
+    (quaternion(from).conjugate() * quaternion(to)).rotation_vector().to_array()
+}

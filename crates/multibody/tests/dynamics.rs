@@ -1,0 +1,202 @@
+//! The recursions against each other and against definitions, on trees with every kind of joint.
+
+mod common;
+
+use common::{Random, every_joint, state};
+use multibody::{
+    CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, RneaWorkspace, difference, forward_kinematics, integrate,
+    mass_matrix, rnea, velocities,
+};
+use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
+
+fn kinematics(model: &Model, q: &[f64], v: &[f64]) -> Kinematics<f64> {
+    let mut kin = Kinematics::new(&model.tree);
+    forward_kinematics(&model.tree, model.tree.all(), q, &mut kin);
+    velocities(&model.tree, model.tree.all(), v, &mut kin);
+    kin
+}
+
+fn mass(model: &Model, kin: &Kinematics<f64>) -> Vec<f64> {
+    let nv = model.nv();
+    let mut m = vec![0.0; nv * nv];
+    let mut ws = CrbaWorkspace::new(&model.tree);
+    mass_matrix(&model.tree, model.tree.all(), kin, &mut ws, &mut m, nv, 0);
+    m
+}
+
+fn inverse_dynamics(model: &Model, kin: &Kinematics<f64>, v: &[f64], a: Option<&[f64]>) -> Vec<f64> {
+    let mut tau = vec![0.0; model.nv()];
+    let mut ws = RneaWorkspace::new(&model.tree);
+    rnea(&model.tree, model.tree.all(), kin, v, a, model.gravity, &mut ws, &mut tau);
+    tau
+}
+
+fn max_difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn velocities_are_the_rate_of_placements() {
+    let model = every_joint(7);
+    let (q, v) = state(&model, 8);
+    let kin = kinematics(&model, &q, &v);
+    let h = 1e-6;
+    let at = |dt: f64| {
+        let mut q = q.clone();
+        integrate(&model.tree, &mut q, &v, dt);
+        kinematics(&model, &q, &v)
+    };
+    let (before, after) = (at(-h), at(h));
+    for i in 0..model.tree.len() {
+        let lin = (after.frames[i].pos - before.frames[i].pos) * (0.5 / h);
+        let ang = (after.frames[i].quat * before.frames[i].quat.conjugate()).rotation_vector() * (0.5 / h);
+        let error = (lin - kin.twists[i].lin).norm() + (ang - kin.twists[i].ang).norm();
+        // Central differences: h² and round-off / h.
+        assert!(error < 2e-9, "node {i}: {error}");
+    }
+}
+
+#[test]
+fn mass_matrix_holds_the_columns_of_inverse_dynamics() {
+    for seed in 1..6 {
+        let model = every_joint(seed);
+        let (q, v) = state(&model, seed + 100);
+        let kin = kinematics(&model, &q, &v);
+        let m = mass(&model, &kin);
+        let bias = inverse_dynamics(&model, &kin, &v, None);
+        let nv = model.nv();
+        for k in 0..nv {
+            let mut a = vec![0.0; nv];
+            a[k] = 1.0;
+            let column: Vec<f64> =
+                inverse_dynamics(&model, &kin, &v, Some(&a)).iter().zip(&bias).map(|(t, b)| t - b).collect();
+            let error = max_difference(&column, &m[k * nv..(k + 1) * nv]);
+            assert!(error < 1e-12, "seed {seed} column {k}: {error}");
+        }
+    }
+}
+
+#[test]
+fn bias_force_is_that_of_lagrange() {
+    // d/dt(∂T/∂v) for a motion with v constant along q ⊞ v t is not a bias force on quaternions, so the check is
+    // power: vᵀ(M a + bias) must equal the rate of kinetic and potential energy along the motion.
+    let model = every_joint(3);
+    let (q, v) = state(&model, 4);
+    let mut r = Random(9);
+    let a: Vec<f64> = (0..model.nv()).map(|_| r.unit()).collect();
+    let kin = kinematics(&model, &q, &v);
+    let tau = inverse_dynamics(&model, &kin, &v, Some(&a));
+    let power: f64 = tau.iter().zip(&v).map(|(t, v)| t * v).sum();
+    let energy = |dt: f64| {
+        let mut q = q.clone();
+        let half: Vec<f64> = v.iter().zip(&a).map(|(v, a)| v + 0.5 * dt * a).collect();
+        integrate(&model.tree, &mut q, &half, dt);
+        let v: Vec<f64> = v.iter().zip(&a).map(|(v, a)| v + dt * a).collect();
+        let kin = kinematics(&model, &q, &v);
+        kin.frames.iter().zip(&kin.twists).fold(0.0, |sum, (frame, twist)| {
+            let kinetic = 0.5 * twist.dot(frame.inertia.momentum(*twist));
+            sum + kinetic - frame.inertia.mass * model.gravity.dot(frame.pos + frame.inertia.com)
+        })
+    };
+    let h = 1e-5;
+    let rate = (energy(h) - energy(-h)) / (2.0 * h);
+    assert!((power - rate).abs() < 1e-7 * (1.0 + power.abs()), "{power} {rate}");
+}
+
+fn random_impedance(model: &Model, r: &mut Random) -> (JointImpedance<f64>, Vec<ArticulatedInertia<f64>>) {
+    let mut joints = JointImpedance::new(&model.tree);
+    joints.diagonal.iter_mut().for_each(|d| *d = 1.0 + r.unit());
+    for (i, node) in model.tree.nodes.iter().enumerate() {
+        if node.joint == multibody::JointType::Ball {
+            joints.ball[i] = [0.01, -0.02, 0.03].map(|x| x * joints.diagonal[node.v]);
+        }
+    }
+    let point = |r: &mut Random| {
+        // The impedance Xᵀ G X of a point with a symmetric G.
+        let (x, g) = (r.vec3(), Sym3::diagonal(Vec3::new(2.0, 3.0, 40.0)).rotated(r.quat().to_mat3()));
+        let b = Mat3::skew(x) * g.to_mat3();
+        ArticulatedInertia { a: Sym3::lower(b * Mat3::skew(x).transpose()), b, c: g }
+    };
+    let bodies = (0..model.tree.len()).map(|_| point(r)).collect();
+    (joints, bodies)
+}
+
+#[test]
+fn factor_solves_what_apply_multiplies() {
+    for seed in 1..20 {
+        let model = every_joint(seed);
+        let (q, v) = state(&model, seed + 50);
+        let kin = kinematics(&model, &q, &v);
+        let mut r = Random(seed + 500);
+        let (joints, bodies) = random_impedance(&model, &mut r);
+        let (nv, all) = (model.nv(), model.tree.all());
+        let mut factor = Factor::new(&model.tree);
+        factor.factor(&model.tree, all.clone(), &kin, &joints, Some(&bodies));
+        let rhs: Vec<f64> = (0..nv).map(|_| r.unit()).collect();
+        let w: Vec<Wrench<f64>> = (0..model.tree.len()).map(|_| Wrench { ang: r.vec3(), lin: r.vec3() }).collect();
+        let mut x = vec![0.0; nv];
+        factor.solve(&model.tree, all.clone(), &kin, &rhs, Some(&w), &mut x);
+
+        let mut motions = vec![Twist::ZERO; model.tree.len()];
+        let mut momenta = vec![Wrench::ZERO; model.tree.len()];
+        let mut y = vec![0.0; nv];
+        multibody::apply(&model.tree, all.clone(), &kin, &joints, &x, &mut motions, &mut momenta, &mut y);
+        // (M + Λ) x + Σ Jᵀ (Ĝ J x − w) = r.
+        let mut forces: Vec<Wrench<f64>> = (0..model.tree.len()).map(|i| bodies[i].apply(motions[i]) - w[i]).collect();
+        multibody::add_generalized_forces(&model.tree, all, &kin, &mut forces, &mut y);
+        let error = max_difference(&y, &rhs);
+        assert!(error < 1e-11, "seed {seed}: {error}");
+        for (a, b) in factor.motions.iter().zip(&motions) {
+            assert!((a.ang - b.ang).norm() + (a.lin - b.lin).norm() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn forward_dynamics_inverts_inverse_dynamics() {
+    let model = every_joint(11);
+    let (q, v) = state(&model, 12);
+    let kin = kinematics(&model, &q, &v);
+    let mut r = Random(13);
+    let tau: Vec<f64> = (0..model.nv()).map(|_| r.unit()).collect();
+    let bias = inverse_dynamics(&model, &kin, &v, None);
+    let rhs: Vec<f64> = tau.iter().zip(&bias).map(|(t, b)| t - b).collect();
+    let mut factor = Factor::new(&model.tree);
+    factor.factor(&model.tree, model.tree.all(), &kin, &JointImpedance::new(&model.tree), None);
+    let mut a = vec![0.0; model.nv()];
+    factor.solve(&model.tree, model.tree.all(), &kin, &rhs, None, &mut a);
+    let back = inverse_dynamics(&model, &kin, &v, Some(&a));
+    assert!(max_difference(&back, &tau) < 1e-12, "{}", max_difference(&back, &tau));
+}
+
+#[test]
+fn single_precision_follows_double() {
+    let model = every_joint(21);
+    let (q, v) = state(&model, 22);
+    let kin = kinematics(&model, &q, &v);
+    let tree = model.tree.cast::<f32>();
+    let narrow = |x: &[f64]| x.iter().map(|&x| x as f32).collect::<Vec<_>>();
+    let mut kin32 = Kinematics::new(&tree);
+    forward_kinematics(&tree, tree.all(), &narrow(&q), &mut kin32);
+    velocities(&tree, tree.all(), &narrow(&v), &mut kin32);
+    let mut tau = vec![0.0; model.nv()];
+    let gravity = model.gravity.map(|x| x as f32);
+    rnea(&tree, tree.all(), &kin32, &narrow(&v), None, gravity, &mut RneaWorkspace::new(&tree), &mut tau);
+    let exact = inverse_dynamics(&model, &kin, &v, None);
+    let scale = exact.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+    for (a, b) in tau.iter().zip(&exact) {
+        assert!((f64::from(*a) - b).abs() < 1e-5 * scale);
+    }
+}
+
+#[test]
+fn difference_undoes_integration() {
+    let model = every_joint(5);
+    let (q, v) = state(&model, 6);
+    let mut q1 = q.clone();
+    integrate(&model.tree, &mut q1, &v, 0.7);
+    let mut back = vec![0.0; model.nv()];
+    difference(&model.tree, &q, &q1, &mut back);
+    let expected: Vec<f64> = v.iter().map(|v| 0.7 * v).collect();
+    assert!(max_difference(&back, &expected) < 1e-14);
+}
