@@ -1,1 +1,59 @@
-//! MJCF, URDF and meshes in; trajectories out.
+//! MJCF, URDF and meshes in: a [`multibody::Model`] and a [`geometry::Scene`].
+
+mod error;
+mod mesh_files;
+mod mjcf;
+mod urdf;
+mod warnings;
+mod xml;
+
+use std::path::{Path, PathBuf};
+
+pub use error::LoadError;
+
+/// A file as a model and a scene.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Bodies, joints, actuators, keyframes, materials, and the warnings.
+    pub model: multibody::Model,
+    /// Geoms, and which of them may touch.
+    pub scene: geometry::Scene,
+}
+
+/// How files are found.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// Folders in which the packages of `package://` addresses (URDF) are looked for, first match wins.
+    pub package_path: Vec<PathBuf>,
+}
+
+/// Loads an MJCF or URDF file; its root element tells which it is.
+///
+/// # Errors
+/// When the file, or one that it refers to, cannot be read, or asks for something that makes no sense.
+pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    let file = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        LoadError::new(&file, 0, "", format!("cannot be read ({error}): expected an MJCF or URDF file"))
+    })?;
+    let base = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    load_text(&text, &file, Some(&base), options)
+}
+
+/// Loads MJCF or URDF text; files that it refers to are looked for in `base_dir`, or not at all.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_str(text: &str, base_dir: Option<&Path>, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    load_text(text, "", base_dir, options)
+}
+
+fn load_text(text: &str, file: &str, base: Option<&Path>, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    let mut document = xml::Document::default();
+    let root = document.parse(text, file)?;
+    match document.element(root).name() {
+        "mujoco" => mjcf::read(document, root, base),
+        "robot" => urdf::read(&document, root, base, options),
+        _ => Err(document.element(root).error("expected <mujoco> (MJCF) or <robot> (URDF)")),
+    }
+}

@@ -1,0 +1,58 @@
+//! What was read and not simulated, one entry per kind.
+
+use std::collections::BTreeMap;
+
+use multibody::Warning;
+
+use crate::xml::{Document, Element};
+
+/// Collects warnings; the same thing at many places of a file becomes one entry with the first place and a count.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings {
+    entries: Vec<(Warning, usize)>,
+    index_of: BTreeMap<(String, String), usize>,
+}
+
+impl Warnings {
+    /// Notes what happens to `element` instead of what it asks for.
+    pub fn add(&mut self, element: Element<'_>, message: &str) {
+        self.note(element, element.name().into(), message);
+    }
+
+    /// Notes what happens to an attribute of `element` instead of what it asks for.
+    pub fn add_attribute(&mut self, element: Element<'_>, attribute: &str, message: &str) {
+        self.note(element, format!("{} {attribute}", element.name()), message);
+    }
+
+    /// Notes everything below `root` that no reader asked for.
+    pub fn add_unread(&mut self, document: &Document, root: usize) {
+        for (element, attribute) in document.unread(root) {
+            match attribute {
+                Some(attribute) => self.add_attribute(element, attribute, "not known: ignored"),
+                None => self.add(element, "not simulated: ignored"),
+            }
+        }
+    }
+
+    fn note(&mut self, at: Element<'_>, what: String, message: &str) {
+        let slot = *self.index_of.entry((what.clone(), message.into())).or_insert(self.entries.len());
+        match self.entries.get_mut(slot) {
+            Some((_, count)) => *count += 1,
+            None => {
+                let (file, line, message) = (at.file().into(), at.line(), message.into());
+                self.entries.push((Warning { file, line, element: what, message }, 1));
+            }
+        }
+    }
+
+    /// The warnings, in the order of their first places.
+    pub fn finish(self) -> Vec<Warning> {
+        let finish = |(mut warning, count): (Warning, usize)| {
+            if count > 1 {
+                warning.message.push_str(&format!(" ({count} places, this is the first)"));
+            }
+            warning
+        };
+        self.entries.into_iter().map(finish).collect()
+    }
+}

@@ -1,0 +1,246 @@
+//! XML elements that remember what was read of them.
+//!
+//! Readers ask an [`Element`] for its attributes and children. What nobody asked for is what the reader does not
+//! know: [`Document::unread`] lists it, so that nothing in a file is dropped in silence.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use crate::LoadError;
+
+/// The elements of a file and of the files that it includes.
+#[derive(Debug, Default)]
+pub(crate) struct Document {
+    files: Vec<String>,
+    elements: Vec<ElementData>,
+}
+
+#[derive(Debug)]
+struct ElementData {
+    name: String,
+    attributes: Vec<Attribute>,
+    children: Vec<usize>,
+    text: String,
+    file: usize,
+    line: u32,
+    visited: Cell<bool>,
+}
+
+#[derive(Debug)]
+struct Attribute {
+    name: String,
+    value: String,
+    read: Cell<bool>,
+}
+
+/// An element of a [`Document`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Element<'a> {
+    document: &'a Document,
+    index: usize,
+}
+
+impl Document {
+    /// Parses `text`, which came from `file` (empty: from memory), and returns the index of its root.
+    pub fn parse(&mut self, text: &str, file: &str) -> Result<usize, LoadError> {
+        let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+        let xml = roxmltree::Document::parse_with_options(text, options).map_err(|error| {
+            let message = format!("{error}: expected well-formed XML");
+            LoadError::new(file, error.pos().row, "", message)
+        })?;
+        let newlines: Vec<usize> = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i).collect();
+        let file_index = self.files.len();
+        self.files.push(file.into());
+        let root = self.elements.len();
+        // The index in `elements` of every node of the parsed tree; parents come first.
+        let mut index_of: BTreeMap<u32, usize> = BTreeMap::new();
+        for node in xml.root_element().descendants().filter(roxmltree::Node::is_element) {
+            let index = self.elements.len();
+            index_of.insert(node.id().get(), index);
+            if let Some(&parent) = node.parent().and_then(|p| index_of.get(&p.id().get())) {
+                self.elements[parent].children.push(index);
+            }
+            let attributes = node.attributes().map(|a| Attribute {
+                name: a.name().into(),
+                value: a.value().into(),
+                read: Cell::new(false),
+            });
+            self.elements.push(ElementData {
+                name: node.tag_name().name().into(),
+                attributes: attributes.collect(),
+                children: Vec::new(),
+                text: node.text().unwrap_or_default().trim().into(),
+                file: file_index,
+                line: newlines.partition_point(|&i| i < node.range().start) as u32 + 1,
+                visited: Cell::new(false),
+            });
+        }
+        Ok(root)
+    }
+
+    /// The element of this index.
+    pub fn element(&self, index: usize) -> Element<'_> {
+        Element { document: self, index }
+    }
+
+    /// Puts the children of `with` in the place of the child of `parent` at `position`.
+    pub fn splice(&mut self, parent: usize, position: usize, with: usize) {
+        let children = std::mem::take(&mut self.elements[with].children);
+        self.elements[parent].children.splice(position..=position, children);
+    }
+
+    /// The topmost elements below `root` that no reader visited, and with `Some` the attributes of visited elements
+    /// that none asked for, in the order of the file.
+    pub fn unread(&self, root: usize) -> Vec<(Element<'_>, Option<&str>)> {
+        let mut found = Vec::new();
+        let mut stack = vec![root];
+        while let Some(index) = stack.pop() {
+            let data = &self.elements[index];
+            let element = self.element(index);
+            if data.visited.get() {
+                stack.extend(data.children.iter().rev());
+                let attributes = data.attributes.iter().filter(|a| !a.read.get());
+                found.extend(attributes.map(|a| (element, Some(a.name.as_str()))));
+            } else {
+                found.push((element, None));
+            }
+        }
+        found
+    }
+}
+
+impl<'a> Element<'a> {
+    fn data(self) -> &'a ElementData {
+        &self.document.elements[self.index]
+    }
+
+    /// The index in the document.
+    pub fn index(self) -> usize {
+        self.index
+    }
+
+    /// The name of the element.
+    pub fn name(self) -> &'a str {
+        &self.data().name
+    }
+
+    /// The file; empty for text that came from memory.
+    pub fn file(self) -> &'a str {
+        &self.document.files[self.data().file]
+    }
+
+    /// The line, from 1.
+    pub fn line(self) -> u32 {
+        self.data().line
+    }
+
+    /// The text before the first child, trimmed.
+    pub fn text(self) -> &'a str {
+        &self.data().text
+    }
+
+    /// The children. The element counts as visited.
+    pub fn children(self) -> impl DoubleEndedIterator<Item = Element<'a>> + ExactSizeIterator {
+        self.data().visited.set(true);
+        self.data().children.iter().map(move |&index| Element { document: self.document, index })
+    }
+
+    /// The children of this name.
+    pub fn children_named(self, name: &str) -> impl DoubleEndedIterator<Item = Element<'a>> {
+        self.children().filter(move |c| c.name() == name)
+    }
+
+    /// The first child of this name.
+    pub fn child(self, name: &str) -> Option<Element<'a>> {
+        self.children_named(name).next()
+    }
+
+    /// The value of an attribute, which counts as read.
+    pub fn attribute(self, name: &str) -> Option<&'a str> {
+        let data = self.data();
+        data.visited.set(true);
+        let attribute = data.attributes.iter().find(|a| a.name == name)?;
+        attribute.read.set(true);
+        Some(&attribute.value)
+    }
+
+    /// The value of an attribute that must be there.
+    pub fn required(self, name: &str) -> Result<&'a str, LoadError> {
+        self.attribute(name).ok_or_else(|| self.error(format!("no attribute `{name}`: expected one")))
+    }
+
+    /// The names of the attributes.
+    pub fn attribute_names(self) -> impl Iterator<Item = &'a str> {
+        self.data().attributes.iter().map(|a| a.name.as_str())
+    }
+
+    /// Counts these attributes as read: they have no part in a simulation.
+    pub fn skip(self, names: &[&str]) {
+        for name in names {
+            self.attribute(name);
+        }
+    }
+
+    /// Counts the element and everything in it as read.
+    pub fn skip_all(self) {
+        let mut stack = vec![self.index];
+        while let Some(index) = stack.pop() {
+            let data = &self.document.elements[index];
+            data.visited.set(true);
+            data.attributes.iter().for_each(|a| a.read.set(true));
+            stack.extend(&data.children);
+        }
+    }
+
+    /// An error at this element.
+    pub fn error(self, message: impl Into<String>) -> LoadError {
+        LoadError::new(self.file(), self.line(), self.name(), message)
+    }
+
+    /// The finite numbers of an attribute, separated by white space.
+    pub fn numbers(self, name: &str) -> Result<Option<Vec<f64>>, LoadError> {
+        self.attribute(name).map(|value| parse_numbers(self, name, value)).transpose()
+    }
+
+    /// The `N` finite numbers of an attribute.
+    pub fn array<const N: usize>(self, name: &str) -> Result<Option<[f64; N]>, LoadError> {
+        self.attribute(name).map(|value| parse_array(self, name, value)).transpose()
+    }
+
+    /// The finite number of an attribute.
+    pub fn number(self, name: &str) -> Result<Option<f64>, LoadError> {
+        Ok(self.array::<1>(name)?.map(|[x]| x))
+    }
+}
+
+/// The finite numbers in `value`, the attribute `name` of `element`.
+pub(crate) fn parse_numbers(element: Element<'_>, name: &str, value: &str) -> Result<Vec<f64>, LoadError> {
+    let number = |word: &str| {
+        let finite = word.parse::<f64>().ok().filter(|x| x.is_finite());
+        finite.ok_or_else(|| element.error(format!("{name}=\"{}\": expected finite numbers", shortened(value))))
+    };
+    value.split_ascii_whitespace().map(number).collect()
+}
+
+/// The `N` finite numbers in `value`, the attribute `name` of `element`.
+pub(crate) fn parse_array<const N: usize>(
+    element: Element<'_>,
+    name: &str,
+    value: &str,
+) -> Result<[f64; N], LoadError> {
+    let numbers = parse_numbers(element, name, value)?;
+    let count = numbers.len();
+    let plural = if N == 1 { "" } else { "s" };
+    numbers.try_into().map_err(|_| {
+        element.error(format!("{name}=\"{}\": {count} numbers: expected {N} number{plural}", shortened(value)))
+    })
+}
+
+/// The beginning of a value, for messages.
+pub(crate) fn shortened(value: &str) -> String {
+    const LENGTH: usize = 60;
+    match value.char_indices().nth(LENGTH) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.into(),
+    }
+}
