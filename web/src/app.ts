@@ -1,0 +1,107 @@
+import { replayApi } from "./api";
+import type { Replay } from "./data/replay";
+import { parseOptions, type Options } from "./options";
+import { Playback } from "./playback";
+import { Toggles } from "./toggles";
+import { controlRow, cornerRow } from "./ui/controls";
+import { element } from "./ui/dom";
+import { formatNumber } from "./ui/format";
+import { helpPanel } from "./ui/help";
+import { infoPanel } from "./ui/info";
+import { listenToKeys } from "./ui/keyboard";
+import { Plots } from "./ui/plots";
+import { Timeline } from "./ui/timeline";
+import { titleCard } from "./ui/title";
+import { toaster } from "./ui/toast";
+import { runLoop } from "./loop";
+import { Viewer } from "./viewer";
+
+/** Below this height of the page the plots start hidden, in CSS pixels. */
+const LOW_PAGE = 560;
+
+/** Builds the page for a replay and starts it. */
+export function startApp(root: HTMLElement, replay: Replay): void {
+  document.title = `${replay.name} · Sapwood replay`;
+  const options = parseOptions(location.hash);
+  const playback = new Playback(replay.frames, replay.frameTime);
+  const toggles = new Toggles({
+    contacts: true,
+    shadows: true,
+    loop: true,
+    plots: window.innerHeight >= LOW_PAGE,
+    dark: document.documentElement.dataset["theme"] === "dark",
+    ...options.toggles,
+  });
+  applyTheme(toggles);
+
+  const canvas = element("canvas", { class: "stage", tabindex: "0", "aria-label": `Animation of ${replay.name}` });
+  const viewer = new Viewer(canvas, replay, playback, toggles);
+  const resetView = (): void => viewer.resetView();
+  const timeline = new Timeline(playback);
+  const plots = new Plots(replay.series, playback);
+  const dock = element("footer", { class: "dock card" }, timeline.root, plots.root, controlRow(playback, toggles));
+  const info = infoPanel(replay, viewer.contacts.newtonsPerMetre, () => toggles.set("info", false));
+  const help = helpPanel(() => toggles.set("help", false));
+  const toast = toaster();
+  root.replaceChildren(canvas, titleCard(replay), cornerRow(toggles, resetView), info, help, toast.root, dock);
+
+  const layout = (): void => {
+    viewer.resize(window.innerWidth, window.innerHeight, window.innerHeight - dock.offsetTop);
+    plots.redraw();
+  };
+  const showPanels = (): void => {
+    info.hidden = !toggles.get("info");
+    help.hidden = !toggles.get("help");
+    plots.root.hidden = plots.empty || !toggles.get("plots");
+  };
+  showPanels();
+  layout();
+  new ResizeObserver(layout).observe(dock);
+  window.addEventListener("resize", layout);
+
+  playback.loop = toggles.get("loop");
+  playback.onChange(() => {
+    timeline.update();
+    plots.update();
+  });
+  toggles.onChange((name, on) => {
+    if (name === "info" && on) toggles.set("help", false);
+    if (name === "help" && on) toggles.set("info", false);
+    if (name === "loop") playback.loop = on;
+    if (name === "dark") {
+      applyTheme(toggles);
+      plots.redraw();
+    }
+    if (name === "follow" && on) toast.show(`Following ${viewer.followedName}`);
+    if (name === "forces" && on) toast.show(`10 cm of arrow = ${formatNumber(0.1 * viewer.contacts.newtonsPerMetre)} N`);
+    showPanels();
+  });
+  canvas.addEventListener("dblclick", (event) => {
+    const name = viewer.followAt(event.clientX, event.clientY);
+    if (name !== null) toast.show(`Following ${name}`);
+  });
+  listenToKeys(playback, toggles, resetView);
+
+  const api = replayApi(playback, toggles, viewer);
+  window.sapwoodReplay = api;
+  start(options, replay, playback, toggles, viewer);
+  plots.update();
+  runLoop(playback, viewer, () => {
+    api.ready = true;
+  });
+}
+
+/** Brings the page to where the address says it should start. */
+function start(options: Options, replay: Replay, playback: Playback, toggles: Toggles, viewer: Viewer): void {
+  if (options.frame !== null) playback.seekFrame(options.frame);
+  playback.setSpeed(options.speed);
+  const chosen = options.followBody === null ? -1 : replay.bodies.indexOf(options.followBody);
+  if (chosen > 0) viewer.followBody(chosen);
+  else if (viewer.framing.travels && options.toggles.follow === undefined) toggles.set("follow", true);
+  viewer.resetView(options.view ?? undefined);
+  if (options.play) playback.play();
+}
+
+function applyTheme(toggles: Toggles): void {
+  document.documentElement.dataset["theme"] = toggles.get("dark") ? "dark" : "light";
+}

@@ -1,0 +1,69 @@
+/** A decoded replay: what `docs/replay-format.md` describes, checked and unpacked. */
+
+export const GEOM_TYPES = ["plane", "sphere", "capsule", "cylinder", "ellipsoid", "box", "mesh", "hfield"] as const;
+export type GeomType = (typeof GEOM_TYPES)[number];
+
+/** Numbers in `size` for each type, in metres. */
+export const SIZE_LENGTH: Readonly<Record<GeomType, number>> = {
+  plane: 2,
+  sphere: 1,
+  capsule: 2,
+  cylinder: 2,
+  ellipsoid: 3,
+  box: 3,
+  mesh: 0,
+  hfield: 0,
+};
+
+export interface Geom {
+  readonly name: string;
+  /** Index into `bodies`; 0 is the world. */
+  readonly body: number;
+  readonly type: GeomType;
+  readonly size: readonly number[];
+  /** Pose in the body: position in metres and unit quaternion w, x, y, z. */
+  readonly position: readonly number[];
+  readonly quaternion: readonly number[];
+  readonly rgba: readonly number[];
+  /** Index into `meshes`, for the types mesh and hfield. */
+  readonly mesh: number | null;
+}
+
+export interface Mesh {
+  /** x, y, z of each vertex. */
+  readonly vertices: Float32Array<ArrayBuffer>;
+  /** Three vertex indices per triangle, counter-clockwise seen from outside. */
+  readonly triangles: Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+}
+
+/** Contacts of all frames in one array; those of frame i are `offsets[i] .. offsets[i + 1]`. */
+export interface Contacts {
+  readonly offsets: Uint32Array;
+  /** Per contact: position xyz, force xyz on the second body in newtons, world frame. */
+  readonly values: Float32Array;
+}
+
+export const CONTACT_STRIDE = 6;
+export const POSE_STRIDE = 7;
+
+export const SERIES = ["time", "kinetic", "potential", "contacts", "newton_iterations"] as const;
+export type SeriesName = (typeof SERIES)[number];
+/** One value per frame; NaN where the file holds null. A series that the file leaves out is missing. */
+export type Series = Partial<Record<SeriesName, Float64Array>>;
+
+export interface Replay {
+  readonly name: string;
+  /** Seconds between frames. */
+  readonly frameTime: number;
+  readonly frames: number;
+  readonly bodies: readonly string[];
+  /** Parent of each body (-1 for the world), or null if the file does not say. */
+  readonly parents: readonly number[] | null;
+  readonly geoms: readonly Geom[];
+  readonly meshes: readonly Mesh[];
+  /** Frame by frame, body by body without the world: position x, y, z and quaternion w, x, y, z. */
+  readonly poses: Float32Array;
+  readonly contacts: Contacts;
+  readonly series: Series;
+  readonly summary: Readonly<Record<string, unknown>>;
+}

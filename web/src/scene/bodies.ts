@@ -1,0 +1,94 @@
+import { Color, DoubleSide, FrontSide, Group, Mesh, MeshStandardMaterial, Quaternion, Vector3 } from "three";
+import type { Clip } from "../clip";
+import type { Geom, Replay } from "../data/replay";
+import type { GeometryStore } from "./geometry";
+import { bodyColours, usesDefaultGrey } from "./palette";
+
+/** The geoms of all bodies, as one group per body that is moved by the clip. */
+export class Bodies extends Group {
+  /** Geoms that are drawn: those with an alpha above zero, except the floor. */
+  readonly drawn: number;
+  private readonly groups: Group[];
+
+  /** @param floor the geom that the endless ground stands for, if any */
+  constructor(
+    private readonly clip: Clip,
+    geometries: GeometryStore,
+    floor: Geom | null,
+  ) {
+    super();
+    const { replay } = clip;
+    this.groups = replay.bodies.map((name) => Object.assign(new Group(), { name }));
+    this.add(...this.groups);
+
+    const materials = new MaterialStore(replay);
+    let drawn = 0;
+    for (const geom of replay.geoms) {
+      if (geom.rgba[3]! <= 0 || geom === floor) continue;
+      const mesh = new Mesh(geometries.get(geom), materials.get(geom));
+      const [x, y, z] = geom.position as [number, number, number];
+      const [qw, qx, qy, qz] = geom.quaternion as [number, number, number, number];
+      mesh.position.set(x, y, z);
+      mesh.quaternion.set(qx, qy, qz, qw);
+      mesh.name = geom.name;
+      mesh.userData["body"] = geom.body;
+      mesh.castShadow = geom.rgba[3]! > 0.5;
+      mesh.receiveShadow = true;
+      this.groups[geom.body]!.add(mesh);
+      drawn++;
+    }
+    this.drawn = drawn;
+  }
+
+  setTime(time: number): void {
+    this.groups.forEach((group, body) => this.clip.pose(body, time, group.position, group.quaternion));
+  }
+}
+
+/** Makes materials and gives the same one to geoms of the same colour. */
+class MaterialStore {
+  private readonly made = new Map<string, MeshStandardMaterial>();
+  private readonly colours: Color[];
+
+  constructor(replay: Replay) {
+    this.colours = bodyColours(replay);
+  }
+
+  get(geom: Geom): MeshStandardMaterial {
+    const [r, g, b, alpha] = geom.rgba as [number, number, number, number];
+    const colour = usesDefaultGrey(geom) ? this.colours[geom.body]! : new Color().setRGB(r, g, b, "srgb");
+    // Height fields and free-standing meshes may be open surfaces.
+    const open = geom.type === "hfield" || geom.type === "mesh" || geom.type === "plane";
+    const key = `${colour.getHexString()} ${alpha} ${open}`;
+    let material = this.made.get(key);
+    if (material === undefined) {
+      material = new MeshStandardMaterial({
+        color: colour,
+        roughness: 0.52,
+        metalness: 0,
+        dithering: true,
+        side: open ? DoubleSide : FrontSide,
+        transparent: alpha < 1,
+        opacity: Math.min(alpha, 1),
+        depthWrite: alpha >= 1,
+      });
+      this.made.set(key, material);
+    }
+    return material;
+  }
+}
+
+const UP = new Vector3(0, 0, 1);
+
+/** The level plane on the world that the endless ground stands for: the highest one that faces up. */
+export function findFloor(replay: Replay): Geom | null {
+  const level = replay.geoms.filter((geom) => {
+    if (geom.type !== "plane" || geom.body !== 0 || geom.rgba[3]! <= 0) return false;
+    const [w, x, y, z] = geom.quaternion as [number, number, number, number];
+    return UP.clone().applyQuaternion(new Quaternion(x, y, z, w)).z > 0.9999;
+  });
+  return level.reduce<Geom | null>(
+    (best, geom) => (best === null || geom.position[2]! > best.position[2]! ? geom : best),
+    null,
+  );
+}

@@ -1,0 +1,126 @@
+import {
+  ACESFilmicToneMapping,
+  Fog,
+  PCFShadowMap,
+  PerspectiveCamera,
+  Raycaster,
+  Scene,
+  Vector2,
+  Vector3,
+  WebGLRenderer,
+  type Object3D,
+} from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { environmentMap } from "./environment";
+import type { Ground } from "./ground";
+import { Lights } from "./lights";
+import { Sky } from "./sky";
+import type { SceneTheme } from "./theme";
+
+/** More pixels than this cost time and are hardly seen. */
+const DENSEST = 2;
+const FIELD_OF_VIEW = 32;
+
+/** Renderer, camera and surroundings: all of the picture except what the replay brings. */
+export class Stage {
+  readonly camera = new PerspectiveCamera(FIELD_OF_VIEW);
+  readonly controls: OrbitControls;
+  readonly lights: Lights;
+  private readonly scene = new Scene();
+  private readonly renderer: WebGLRenderer;
+  private readonly sky = new Sky();
+  private readonly fog = new Fog("white");
+  private density = Math.min(window.devicePixelRatio, DENSEST);
+
+  /**
+   * @param ground the floor, which the stage keeps under the camera
+   * @param size of what there is to see, in metres
+   */
+  constructor(
+    canvas: HTMLCanvasElement,
+    private readonly ground: Ground,
+    private readonly size: number,
+  ) {
+    this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
+    this.renderer.toneMapping = ACESFilmicToneMapping;
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = PCFShadowMap;
+    this.lights = new Lights(matchMedia("(pointer: coarse)").matches ? 1024 : 2048);
+    this.scene.fog = this.fog;
+    this.scene.add(this.sky, ground, this.lights);
+
+    this.camera.up.set(0, 0, 1);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableDamping = true;
+    this.controls.dampingFactor = 0.12;
+    this.controls.zoomToCursor = true;
+    this.controls.minDistance = 0.02 * size;
+    this.controls.maxDistance = 60 * size;
+    // Arrow keys step through frames; OrbitControls listens to keys only when told to.
+  }
+
+  add(...objects: Object3D[]): void {
+    this.scene.add(...objects);
+  }
+
+  setTheme(theme: SceneTheme): void {
+    this.sky.setTheme(theme);
+    this.ground.setTheme(theme);
+    this.lights.setTheme(theme);
+    this.fog.color.set(theme.horizon);
+    this.renderer.toneMappingExposure = theme.exposure;
+    this.scene.environment?.dispose();
+    this.scene.environment = environmentMap(this.renderer, theme);
+    this.scene.environmentIntensity = theme.environment;
+    this.scene.environmentRotation.x = Math.PI / 2; // environment maps have +y up
+  }
+
+  /** @param covered height of the panel that hides the lower end of the picture, in CSS pixels */
+  resize(width: number, height: number, covered: number): void {
+    this.renderer.setPixelRatio(this.density);
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.setViewOffset(width, height, 0, covered / 2, width, height);
+  }
+
+  /** Draws fewer pixels from now on, for machines that cannot keep up. Returns false once there is nothing to give. */
+  coarsen(): boolean {
+    if (this.density <= 0.75) return false;
+    this.density = Math.max(0.75, this.density / 1.4);
+    this.renderer.setPixelRatio(this.density);
+    return true;
+  }
+
+  render(): void {
+    const { target } = this.controls;
+    const distance = this.camera.position.distanceTo(target);
+    const reach = 14 * Math.max(distance, this.size);
+    this.fog.near = 0.12 * reach;
+    this.fog.far = reach;
+    this.camera.near = distance / 100;
+    this.camera.far = 2 * reach;
+    this.camera.updateProjectionMatrix();
+    this.ground.follow(target, 1.5 * reach);
+    this.lights.cover(target, Math.min(0.9 * this.size, 1.4 * distance));
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  /** The nearest object under a point of the page that carries a body, if any. */
+  bodyAt(x: number, y: number): number | null {
+    const bounds = this.renderer.domElement.getBoundingClientRect();
+    const at = new Vector2((2 * (x - bounds.left)) / bounds.width - 1, 1 - (2 * (y - bounds.top)) / bounds.height);
+    const ray = new Raycaster();
+    ray.setFromCamera(at, this.camera);
+    for (const { object } of ray.intersectObjects(this.scene.children)) {
+      const body: unknown = object.userData["body"];
+      if (typeof body === "number") return body;
+    }
+    return null;
+  }
+
+  /** Moves camera and target together. */
+  shift(by: Vector3): void {
+    this.camera.position.add(by);
+    this.controls.target.add(by);
+  }
+}
