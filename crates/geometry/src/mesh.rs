@@ -1,0 +1,270 @@
+//! Triangle meshes and height fields: construction with every check that later code relies on.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use parry3d_f64::math::Vector;
+use parry3d_f64::transformation::try_convex_hull;
+use spatial::Vec3;
+
+use crate::scene::{HeightField, Mesh};
+
+/// Why a mesh cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MeshError {
+    /// No vertex.
+    #[error("mesh \"{mesh}\" has no vertices")]
+    Empty {
+        /// The mesh's name.
+        mesh: String,
+    },
+    /// An infinite or undefined coordinate.
+    #[error("mesh \"{mesh}\": vertex {vertex} is not finite: ({}, {}, {})", .at[0], .at[1], .at[2])]
+    NotFinite {
+        /// The mesh's name.
+        mesh: String,
+        /// The vertex, from 0.
+        vertex: usize,
+        /// Its coordinates.
+        at: [f64; 3],
+    },
+    /// A triangle that names a vertex that is not there.
+    #[error("mesh \"{mesh}\": triangle {triangle} names vertex {vertex}, but there are only {vertices}")]
+    Index {
+        /// The mesh's name.
+        mesh: String,
+        /// The triangle, from 0.
+        triangle: usize,
+        /// The vertex that it names.
+        vertex: u32,
+        /// Number of vertices.
+        vertices: usize,
+    },
+    /// More vertices than a 32-bit index can name.
+    #[error("mesh \"{mesh}\" has {vertices} vertices; at most 2³² − 1 can be indexed")]
+    TooLarge {
+        /// The mesh's name.
+        mesh: String,
+        /// Number of vertices.
+        vertices: usize,
+    },
+}
+
+/// Why a height field cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum HeightFieldError {
+    /// Fewer than 2 rows or columns.
+    #[error("height field \"{field}\" has {rows} × {columns} samples; at least 2 × 2 are needed")]
+    TooSmall {
+        /// The field's name.
+        field: String,
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+    },
+    /// Not as many heights as rows × columns.
+    #[error("height field \"{field}\" of {rows} × {columns} samples has {heights} heights")]
+    Count {
+        /// The field's name.
+        field: String,
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+        /// Heights given.
+        heights: usize,
+    },
+    /// A half extent that is not positive, or a base that is negative.
+    #[error("height field \"{field}\": {what} is {value}, which is not {expected}")]
+    Extent {
+        /// The field's name.
+        field: String,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// An infinite or undefined height.
+    #[error("height field \"{field}\": the height in row {row}, column {column} is {value}")]
+    NotFinite {
+        /// The field's name.
+        field: String,
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The height.
+        value: f64,
+    },
+}
+
+impl Mesh {
+    /// A mesh with its convex hull.
+    ///
+    /// The hull is empty, and [`Mesh::has_hull`] false, when the vertices span no volume: such a mesh can be
+    /// shown but not touched. `triangles` may be empty; contacts need the vertices alone.
+    ///
+    /// # Errors
+    /// When there is no vertex, a coordinate is not finite, or a triangle names a vertex that is not there.
+    pub fn new(name: impl Into<String>, vertices: Vec<Vec3<f64>>, triangles: Vec<[u32; 3]>) -> Result<Self, MeshError> {
+        let mesh = name.into();
+        if vertices.is_empty() {
+            return Err(MeshError::Empty { mesh });
+        }
+        if vertices.len() > u32::MAX as usize {
+            return Err(MeshError::TooLarge { mesh, vertices: vertices.len() });
+        }
+        if let Some(vertex) = vertices.iter().position(|v| !v.is_finite()) {
+            return Err(MeshError::NotFinite { mesh, vertex, at: vertices[vertex].to_array() });
+        }
+        let n = vertices.len();
+        for (triangle, corners) in triangles.iter().enumerate() {
+            if let Some(&vertex) = corners.iter().find(|&&c| c as usize >= n) {
+                return Err(MeshError::Index { mesh, triangle, vertex, vertices: n });
+            }
+        }
+        let (hull_vertices, hull_triangles) = convex_hull(&vertices).unwrap_or_default();
+        Ok(Self { name: mesh, vertices, triangles, hull_vertices, hull_triangles })
+    }
+
+    /// Whether the mesh has a convex hull of positive volume: whether it can take part in contacts.
+    pub fn has_hull(&self) -> bool {
+        !self.hull_triangles.is_empty()
+    }
+}
+
+impl HeightField {
+    /// A height field of `size` = \[rows, columns\] samples, row by row from −y, each from −x.
+    ///
+    /// # Errors
+    /// When there are fewer than 2 rows or columns, `heights` has another length than rows × columns or holds a
+    /// number that is not finite, a half extent is not positive or `base` is negative.
+    pub fn new(
+        name: impl Into<String>,
+        size: [usize; 2],
+        half_extents: [f64; 2],
+        heights: Vec<f64>,
+        base: f64,
+    ) -> Result<Self, HeightFieldError> {
+        let field = name.into();
+        let [rows, columns] = size;
+        if rows < 2 || columns < 2 {
+            return Err(HeightFieldError::TooSmall { field, rows, columns });
+        }
+        if rows.checked_mul(columns) != Some(heights.len()) {
+            return Err(HeightFieldError::Count { field, rows, columns, heights: heights.len() });
+        }
+        for (what, value) in [("half extent along x", half_extents[0]), ("half extent along y", half_extents[1])] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(HeightFieldError::Extent { field, what, value, expected: "positive and finite" });
+            }
+        }
+        if !(base >= 0.0 && base.is_finite()) {
+            return Err(HeightFieldError::Extent { field, what: "base", value: base, expected: "≥ 0 and finite" });
+        }
+        if let Some(i) = heights.iter().position(|h| !h.is_finite()) {
+            let (row, column) = (i / columns, i % columns);
+            return Err(HeightFieldError::NotFinite { field, row, column, value: heights[i] });
+        }
+        Ok(Self { name: field, size, half_extents, heights, base })
+    }
+}
+
+/// Vertices and outward triangles of the convex hull, or `None` when it has no volume.
+fn convex_hull(vertices: &[Vec3<f64>]) -> Option<(Vec<Vec3<f64>>, Vec<[u32; 3]>)> {
+    let points = distinct(vertices);
+    if points.len() < 4 || is_flat(&points) {
+        return None;
+    }
+    let points: Vec<_> = points.iter().map(|p| Vector::new(p.x, p.y, p.z)).collect();
+    // The library asserts its own invariants, which round-off can break on nearly flat sets; to the caller that
+    // is one more set of points without a usable hull.
+    let (vertices, triangles) = catch_unwind(AssertUnwindSafe(|| try_convex_hull(&points).ok())).ok()??;
+    let vertices: Vec<_> = vertices.iter().map(|p| Vec3::new(p.x, p.y, p.z)).collect();
+    (triangles.len() >= 4).then_some((vertices, triangles))
+}
+
+/// The points without repetitions, in lexicographic order.
+fn distinct(vertices: &[Vec3<f64>]) -> Vec<Vec3<f64>> {
+    // Adding zero turns −0 into 0, so that equal coordinates compare equal in the total order.
+    let mut points: Vec<_> = vertices.iter().map(|v| [v.x + 0.0, v.y + 0.0, v.z + 0.0]).collect();
+    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])).then(a[2].total_cmp(&b[2])));
+    points.dedup();
+    points.into_iter().map(Vec3::from).collect()
+}
+
+/// Whether the points lie in a plane, to 1e-7 of their extent.
+fn is_flat(points: &[Vec3<f64>]) -> bool {
+    let a = points[0];
+    let farthest = |measure: &dyn Fn(Vec3<f64>) -> f64| {
+        let mut best = (0.0, a);
+        for &p in points {
+            let m = measure(p);
+            if m > best.0 {
+                best = (m, p);
+            }
+        }
+        best
+    };
+    let (extent, b) = farthest(&|p| (p - a).norm());
+    let Some(ab) = (b - a).normalized() else { return true };
+    let (width, c) = farthest(&|p| (p - a).cross(ab).norm());
+    let Some(normal) = ab.cross(c - a).normalized() else { return true };
+    let (thickness, _) = farthest(&|p| (p - a).dot(normal).abs());
+    width <= 1e-7 * extent || thickness <= 1e-7 * extent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cube() -> Vec<Vec3<f64>> {
+        (0..8).map(|i| Vec3::new((i & 1) as f64, (i >> 1 & 1) as f64, (i >> 2) as f64)).collect()
+    }
+
+    #[test]
+    fn hull_of_a_cube_ignores_inner_and_repeated_points() {
+        let mut points = cube();
+        points.extend(cube());
+        points.push(Vec3::new(0.5, 0.5, 0.25));
+        let mesh = Mesh::new("cube", points, vec![]).unwrap();
+        assert!(mesh.has_hull());
+        assert_eq!((mesh.hull_vertices.len(), mesh.hull_triangles.len()), (8, 12));
+        let centre = Vec3::new(0.5, 0.5, 0.5);
+        for t in &mesh.hull_triangles {
+            let [a, b, c] = t.map(|i| mesh.hull_vertices[i as usize]);
+            assert!((b - a).cross(c - a).dot(a - centre) > 0.0, "outward");
+        }
+    }
+
+    #[test]
+    fn flat_and_tiny_sets_have_no_hull_and_do_not_panic() {
+        let square: Vec<_> = cube().into_iter().filter(|p| p.z == 0.0).collect();
+        let line: Vec<_> = (0..9).map(|i| Vec3::new(0.1, 0.2, 0.3) * i as f64).collect();
+        let sliver: Vec<_> = cube().into_iter().map(|p| Vec3::new(p.x, p.y, 1e-12 * p.z)).collect();
+        for points in [square, line, sliver, vec![Vec3::ZERO; 7], cube()[..3].to_vec()] {
+            assert!(!Mesh::new("flat", points, vec![]).unwrap().has_hull());
+        }
+        let thin: Vec<_> = cube().into_iter().map(|p| Vec3::new(p.x, p.y, 1e-4 * p.z)).collect();
+        assert!(Mesh::new("thin", thin, vec![]).unwrap().has_hull());
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        assert!(matches!(Mesh::new("m", vec![], vec![]), Err(MeshError::Empty { .. })));
+        let mut points = cube();
+        points[3].y = f64::NAN;
+        assert!(Mesh::new("m", points, vec![]).unwrap_err().to_string().contains("vertex 3"));
+        let e = Mesh::new("m", cube(), vec![[0, 1, 2], [0, 1, 8]]).unwrap_err();
+        assert!(matches!(e, MeshError::Index { triangle: 1, vertex: 8, vertices: 8, .. }));
+        let field = |size, heights, base| HeightField::new("f", size, [1.0, 1.0], heights, base);
+        assert!(field([2, 2], vec![0.0; 4], 0.1).is_ok());
+        assert!(matches!(field([1, 4], vec![0.0; 4], 0.1), Err(HeightFieldError::TooSmall { .. })));
+        assert!(matches!(field([2, 2], vec![0.0; 5], 0.1), Err(HeightFieldError::Count { heights: 5, .. })));
+        assert!(matches!(field([2, 2], vec![0.0; 4], -0.1), Err(HeightFieldError::Extent { .. })));
+        let nan = vec![0.0, 0.0, f64::INFINITY, 0.0];
+        assert!(matches!(field([2, 2], nan, 0.0), Err(HeightFieldError::NotFinite { row: 1, column: 0, .. })));
+    }
+}
