@@ -1,1 +1,32 @@
 //! One world: state, time stepping, actuators and contact.
+//!
+//! A step is a pure function of the state: kinematics at q₀, free motion v* (one impedance ABA), contact points and
+//! joint limits as constraints, v = argmin ½‖v − v*‖²_A + Σ ℓ_k(J_k v) island by island, q = q₀ ⊞ dt v.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use multibody::{BodySpec, JointKind, JointSpec, ModelBuilder};
+//! use spatial::{RigidInertia, Sym3, Vec3};
+//!
+//! let mut builder = ModelBuilder::new("falling");
+//! let inertia = RigidInertia { mass: 1.0, com: Vec3::ZERO, inertia: Sym3::diagonal(Vec3::new(0.1, 0.1, 0.1)) };
+//! let body = builder.add_body(BodySpec { name: "ball".into(), inertia, ..BodySpec::default() })?;
+//! builder.add_joint(body, JointSpec::new(JointKind::Free))?;
+//! let model = Arc::new(builder.build()?);
+//! let mut simulation = sim::Simulation::new(model, Arc::default(), sim::Options::default())?;
+//! simulation.step()?;
+//! assert!((simulation.state().v[2] + 9.81 * 0.002).abs() < 1e-15);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod options;
+mod report;
+mod simulation;
+mod state;
+
+pub use error::SimulationError;
+pub use options::{ContactLaw, Factorization, Options, Scheme};
+pub use report::{ContactPoint, Energy, Stats};
+pub use simulation::Simulation;
+pub use state::{State, StateError};

@@ -1,0 +1,77 @@
+//! Why a simulation cannot go on.
+
+/// An error of [`crate::Simulation`]. The state is as it was before the step that failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SimulationError {
+    /// An option outside its domain.
+    #[error("{name} = {value}: expected {expected}")]
+    Option {
+        /// The option.
+        name: &'static str,
+        /// What came.
+        value: f64,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A vector of the state that does not fit the model.
+    #[error("{name} has {found} entries: expected {expected}")]
+    Size {
+        /// The vector.
+        name: &'static str,
+        /// Entries that came.
+        found: usize,
+        /// Entries that the model has.
+        expected: usize,
+    },
+    /// NaN or infinity in the state or the inputs.
+    #[error("step {step} at {time} s: {name}[{index}] is {value}: expected a finite number")]
+    NotFinite {
+        /// The step that did not start.
+        step: u64,
+        /// The time at its beginning, s.
+        time: f64,
+        /// The vector.
+        name: &'static str,
+        /// The entry.
+        index: usize,
+        /// What it holds.
+        value: f64,
+    },
+    /// The step left the numbers that an f64 can hold.
+    #[error(
+        "step {step} at {time} s: the motion diverged (degree of freedom {dof} has velocity {value}): \
+         try a smaller time step than {timestep} s"
+    )]
+    Diverged {
+        /// The step.
+        step: u64,
+        /// The time at its beginning, s.
+        time: f64,
+        /// The time step, s.
+        timestep: f64,
+        /// The first degree of freedom that diverged.
+        dof: usize,
+        /// Its velocity.
+        value: f64,
+    },
+    /// The contact solver stopped without a solution.
+    #[error("step {step} at {time} s: {source}: try a smaller time step than {timestep} s or a larger tolerance")]
+    Contact {
+        /// The step.
+        step: u64,
+        /// The time at its beginning, s.
+        time: f64,
+        /// The time step, s.
+        timestep: f64,
+        /// What the solver says.
+        source: sap::Error,
+    },
+    /// A keyframe that the model does not have.
+    #[error("there is no keyframe {name:?}: the model has {known:?}")]
+    Keyframe {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+}

@@ -1,0 +1,89 @@
+//! What a user may choose.
+
+use crate::SimulationError;
+
+/// The time-stepping scheme.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheme {
+    /// Velocities from forces at the beginning of the step, positions from the new velocities; damping, stiffness
+    /// and position actuators implicit. First order.
+    #[default]
+    SymplecticEuler,
+}
+
+/// The friction law.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContactLaw {
+    /// The convex cone of SAP: exact Coulomb in one convex solve; sliding opens a gap of about dt μ |v_t|.
+    #[default]
+    Sap,
+}
+
+/// How the Newton systems of the contact problem are factored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Factorization {
+    /// Recursive where a tree touches only the world, dense otherwise.
+    #[default]
+    Auto,
+    /// Dense everywhere.
+    Dense,
+}
+
+/// Options of a simulation. The defaults need no touch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Time step, s; the model's own when none.
+    pub timestep: Option<f64>,
+    /// Time-stepping scheme.
+    pub scheme: Scheme,
+    /// Friction law.
+    pub contact: ContactLaw,
+    /// Relative tolerance of the contact solver on the scaled momentum balance, ε_r.
+    pub tolerance: f64,
+    /// Line search of the contact solver.
+    pub line_search: sap::LineSearch,
+    /// Factorisation of the contact solver.
+    pub factorization: Factorization,
+    /// Near-rigid contacts oscillate with the period β dt.
+    pub beta: f64,
+    /// Tangential regularisation over the Delassus estimate: a stuck contact creeps at about σ g dt.
+    pub sigma: f64,
+    /// Threads that islands are shared among; the result is the same for any number.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            timestep: None,
+            scheme: Scheme::SymplecticEuler,
+            contact: ContactLaw::Sap,
+            tolerance: 1e-6,
+            line_search: sap::LineSearch::Exact,
+            factorization: Factorization::Auto,
+            beta: 0.1,
+            sigma: 1e-5,
+            threads: 1,
+        }
+    }
+}
+
+impl Options {
+    pub(crate) fn check(&self) -> Result<(), SimulationError> {
+        let positive = [
+            ("timestep", self.timestep.unwrap_or(1.0)),
+            ("tolerance", self.tolerance),
+            ("beta", self.beta),
+            ("sigma", self.sigma),
+        ];
+        for (name, value) in positive {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(SimulationError::Option { name, value, expected: "a finite number above 0" });
+            }
+        }
+        if self.threads == 0 {
+            return Err(SimulationError::Option { name: "threads", value: 0.0, expected: "at least 1" });
+        }
+        Ok(())
+    }
+}

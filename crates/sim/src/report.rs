@@ -1,0 +1,70 @@
+//! What a step tells about itself.
+
+use spatial::Vec3;
+
+/// A contact point of the last step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactPoint {
+    /// The two geoms, indices into the scene.
+    pub geoms: [usize; 2],
+    /// Their bodies, indices into the model.
+    pub bodies: [usize; 2],
+    /// Point midway between the surfaces at the beginning of the step, world, m.
+    pub position: Vec3<f64>,
+    /// Unit normal from the first geom towards the second, world.
+    pub normal: Vec3<f64>,
+    /// The two tangents that complete the normal, world.
+    pub tangents: [Vec3<f64>; 2],
+    /// Distance at the beginning of the step, negative in penetration, m.
+    pub gap: f64,
+    /// Impulse on the second body along (t1, t2, n) over the step, N·s.
+    pub impulse: [f64; 3],
+    /// Velocity of the second body relative to the first along (t1, t2, n) at the end of the step, m/s.
+    pub velocity: [f64; 3],
+}
+
+impl ContactPoint {
+    /// The impulse on the second body, world, N·s.
+    pub fn impulse_world(&self) -> Vec3<f64> {
+        self.tangents[0] * self.impulse[0] + self.tangents[1] * self.impulse[1] + self.normal * self.impulse[2]
+    }
+}
+
+/// Statistics of the last step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// Contact points that were candidates (within reach of the step).
+    pub contacts: usize,
+    /// Contact points with an impulse.
+    pub active_contacts: usize,
+    /// Joint limits that were candidates.
+    pub limits: usize,
+    /// Separate contact problems.
+    pub islands: usize,
+    /// Newton iterations, summed over islands.
+    pub iterations: usize,
+    /// Evaluations of the line search, summed over islands.
+    pub line_search_evaluations: usize,
+    /// Largest relative residual of an island.
+    pub residual: f64,
+    /// Cost of the convex problem, summed over islands, J.
+    pub cost: f64,
+    /// Deepest penetration at the beginning of the step, m; 0 when nothing touches.
+    pub penetration: f64,
+}
+
+/// Mechanical energy, J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energy {
+    /// Of motion, armature included.
+    pub kinetic: f64,
+    /// Of gravity and joint springs.
+    pub potential: f64,
+}
+
+impl Energy {
+    /// Kinetic and potential.
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+}

@@ -1,0 +1,102 @@
+//! The whole state of a simulation in one value.
+
+use multibody::Model;
+
+/// Everything that the next step depends on: nothing else is remembered between steps. The warm start of the
+/// contact solver is `v` itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// Time, s.
+    pub time: f64,
+    /// Steps taken.
+    pub step: u64,
+    /// Positions, (nq).
+    pub q: Vec<f64>,
+    /// Velocities, (nv).
+    pub v: Vec<f64>,
+    /// Controls, (nu).
+    pub ctrl: Vec<f64>,
+    /// Forces on the degrees of freedom, (nv), kept until changed, N or N·m.
+    pub applied_force: Vec<f64>,
+    /// Torque and force at the centre of mass of every body in world axes, (nbody, 6), kept until changed.
+    pub applied_wrench: Vec<f64>,
+}
+
+/// Why bytes are not a state of this model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    /// The bytes do not begin like a state.
+    #[error("not a state of this version of Sapwood: expected {} bytes that begin with {MAGIC:?}", .expected)]
+    Format {
+        /// Length of a state of this model.
+        expected: usize,
+    },
+    /// The bytes are a state of another model.
+    #[error("the state has {found} bytes: expected {expected} for this model")]
+    Length {
+        /// Bytes that came.
+        found: usize,
+        /// Bytes of a state of this model.
+        expected: usize,
+    },
+}
+
+const MAGIC: &[u8; 8] = b"sapwood1";
+
+impl State {
+    /// The default configuration at rest.
+    pub fn new(model: &Model) -> Self {
+        Self {
+            time: 0.0,
+            step: 0,
+            q: model.q0.clone(),
+            v: vec![0.0; model.nv()],
+            ctrl: vec![0.0; model.nu()],
+            applied_force: vec![0.0; model.nv()],
+            applied_wrench: vec![0.0; 6 * model.bodies.len()],
+        }
+    }
+
+    fn vectors(&self) -> [&Vec<f64>; 5] {
+        [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench]
+    }
+
+    fn byte_len(&self) -> usize {
+        24 + 8 * self.vectors().iter().map(|x| x.len()).sum::<usize>()
+    }
+
+    /// The state as bytes: a mark, then step, time and the vectors in order, little endian.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.byte_len());
+        bytes.extend(MAGIC);
+        bytes.extend(self.step.to_le_bytes());
+        bytes.extend(self.time.to_le_bytes());
+        for x in self.vectors().into_iter().flatten() {
+            bytes.extend(x.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Takes over the bytes of [`State::to_bytes`], bit for bit.
+    ///
+    /// # Errors
+    /// When the bytes are not a state of a model of this shape; the state is then unchanged.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let expected = self.byte_len();
+        if !bytes.starts_with(MAGIC) {
+            return Err(StateError::Format { expected });
+        }
+        if bytes.len() != expected {
+            return Err(StateError::Length { found: bytes.len(), expected });
+        }
+        let mut words = bytes[8..].as_chunks::<8>().0.iter().copied();
+        let mut next = || words.next().unwrap_or_default();
+        self.step = u64::from_le_bytes(next());
+        self.time = f64::from_le_bytes(next());
+        let vectors = [&mut self.q, &mut self.v, &mut self.ctrl, &mut self.applied_force, &mut self.applied_wrench];
+        for x in vectors.into_iter().flatten() {
+            *x = f64::from_le_bytes(next());
+        }
+        Ok(())
+    }
+}
