@@ -17,7 +17,7 @@ export function runLoop(playback: Playback, viewer: Viewer, onFirstPicture: () =
     const elapsed = last === null ? 0 : (now - last) / 1000;
     last = now;
     playback.advance(Math.min(elapsed, LONGEST_TICK));
-    if (!viewer.draw()) return;
+    if (!viewer.draw(now)) return;
     if (waiting) {
       waiting = false;
       onFirstPicture();

@@ -1,11 +1,11 @@
-import { Box3, MathUtils, Vector3 } from "three";
+import { Sphere, Vector3 } from "three";
 import { Clip } from "./clip";
 import type { Replay } from "./data/replay";
 import type { Playback } from "./playback";
 import { Bodies, findFloor } from "./scene/bodies";
 import { ContactMarks } from "./scene/contacts";
 import { smoothPosition } from "./scene/follow";
-import { fitDistance, frameClip, type Framing } from "./scene/framing";
+import { boundsOf, fit, frameClip, sizeOf, type Balls, type Framing } from "./scene/framing";
 import { GeometryStore } from "./scene/geometry";
 import { Ground } from "./scene/ground";
 import { Stage } from "./scene/stage";
@@ -14,10 +14,12 @@ import type { Toggles } from "./toggles";
 
 /** Where the camera starts: a little to the left of what models call forward (+x), and above. */
 const AZIMUTH = -52;
-const ELEVATION = 17;
+const ELEVATION = 11;
 /** Shares of the free part of the picture that the motion fills at first. */
 const FILL_WIDTH = 0.86;
-const FILL_HEIGHT = 0.8;
+const FILL_HEIGHT = 0.84;
+/** A picture that has not changed for so many milliseconds is at rest. */
+const REST = 250;
 
 /** The three-dimensional picture of a replay, kept in step with playback and toggles. */
 export class Viewer {
@@ -30,6 +32,9 @@ export class Viewer {
   private followedBody: number;
   private freeHeight = 1;
   private stale = true;
+  /** When a still picture is to be drawn, if the one on the screen is coarser; in milliseconds of `draw`. */
+  private refineAt: number | null = null;
+  private drawn = false;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -40,15 +45,13 @@ export class Viewer {
     this.clip = new Clip(replay);
     const geometries = new GeometryStore(replay.meshes);
     this.framing = frameClip(this.clip, geometries);
-    const view = this.framing.travels ? this.framing.start : this.framing.clip;
-    const size = view.getSize(new Vector3()).length();
-    const model = Math.min(size, 2 * this.framing.start.getSize(new Vector3()).length()) / 1.5;
+    const size = sizeOf(this.framing.travels ? this.framing.start : this.framing.clip);
 
     const floor = findFloor(replay);
-    const height = floor?.position[2] ?? this.framing.clip.min.z;
+    const height = floor?.position[2] ?? boundsOf(this.framing.clip).min.z;
     this.stage = new Stage(canvas, new Ground(height, cellFor(size)), size);
     this.bodies = new Bodies(this.clip, geometries, floor);
-    this.contacts = new ContactMarks(replay.contacts, model);
+    this.contacts = new ContactMarks(replay.contacts, Math.min(size, sizeOf(this.framing.start)));
     this.stage.add(this.bodies, this.contacts);
 
     this.followedBody = Math.min(1, replay.bodies.length - 1);
@@ -69,16 +72,29 @@ export class Viewer {
     this.stale = true;
   }
 
-  /** Draws if anything has changed. Returns whether it drew. */
-  draw(): boolean {
+  /**
+   * Draws if anything has changed, and once more, finer, after the picture has come to rest.
+   * @param now in milliseconds
+   * @returns whether it drew what has changed
+   */
+  draw(now: number): boolean {
     this.stage.controls.update();
-    if (!this.stale) return false;
+    const { still, inMotion } = this.stage.resolution;
+    if (!this.stale) {
+      if (this.refineAt === null || now < this.refineAt || this.playback.playing) return false;
+      this.refineAt = null;
+      this.stage.render(still);
+      return false;
+    }
     this.stale = false;
     const { time, frame } = this.playback;
     this.bodies.setTime(time);
     this.contacts.show(frame, this.toggles.get("contacts"), this.toggles.get("forces"));
     if (this.toggles.get("follow")) this.goAlong(time);
-    this.stage.render();
+    const density = this.drawn || this.playback.playing ? inMotion : still;
+    this.stage.render(density);
+    this.drawn = true;
+    this.refineAt = density < still ? now + REST : null;
     return true;
   }
 
@@ -88,10 +104,9 @@ export class Viewer {
     this.invalidate();
   }
 
-  /** Fewer pixels for a machine that cannot keep up. */
-  coarsen(): boolean {
-    this.invalidate();
-    return this.stage.coarsen();
+  /** Draws fewer pixels of moving pictures from now on, for a machine that cannot keep up. */
+  coarsen(): void {
+    this.stage.resolution.coarsen();
   }
 
   /**
@@ -99,14 +114,13 @@ export class Viewer {
    * @param view azimuth and elevation in degrees, and zoom
    */
   resetView(view: readonly [number, number, number] = [AZIMUTH, ELEVATION, 1]): void {
-    const box = this.framing.travels || this.toggles.get("follow") ? this.startBox() : this.framing.clip;
+    const balls = this.framing.travels || this.toggles.get("follow") ? this.startBalls() : this.framing.clip;
     const [azimuth, elevation, zoom] = view;
-    const [a, e] = [MathUtils.degToRad(azimuth), MathUtils.degToRad(MathUtils.clamp(elevation, -89, 89))];
-    const direction = new Vector3(Math.cos(a) * Math.cos(e), Math.sin(a) * Math.cos(e), Math.sin(e));
     const { camera, controls } = this.stage;
-    const distance = fitDistance(camera, box, direction, FILL_WIDTH, FILL_HEIGHT * this.freeHeight);
-    box.getCenter(controls.target);
-    camera.position.copy(controls.target).addScaledVector(direction, distance / Math.max(zoom, 0.01));
+    const height = FILL_HEIGHT * this.freeHeight;
+    const { target, distance, direction } = fit(camera, balls, { azimuth, elevation }, FILL_WIDTH, height);
+    controls.target.copy(target);
+    camera.position.copy(target).addScaledVector(direction, distance / Math.max(zoom, 0.01));
     controls.update();
     this.invalidate();
   }
@@ -128,13 +142,12 @@ export class Viewer {
     return this.replay.bodies[this.followedBody]!;
   }
 
-  /** The box of the first frame, carried along with the followed body. */
-  private startBox(): Box3 {
-    const box = this.framing.start.clone();
-    if (!this.toggles.get("follow")) return box;
-    const origin = smoothPosition(this.clip, this.followedBody, 0, new Vector3());
-    const now = smoothPosition(this.clip, this.followedBody, this.playback.time, new Vector3());
-    return box.translate(now.sub(origin));
+  /** What the first frame shows, carried along with the followed body. */
+  private startBalls(): Balls {
+    if (!this.toggles.get("follow")) return this.framing.start;
+    const way = smoothPosition(this.clip, this.followedBody, this.playback.time, new Vector3());
+    way.sub(smoothPosition(this.clip, this.followedBody, 0, new Vector3()));
+    return this.framing.start.map(({ center, radius }) => new Sphere(center.clone().add(way), radius));
   }
 
   private startFollowing(): void {

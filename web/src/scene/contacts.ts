@@ -20,10 +20,10 @@ import { forceScale } from "./force-scale";
 const POINT_COLOUR = "#12b5a6";
 const FORCE_COLOUR = "#ef5b4c";
 /** Sizes as shares of the size of the model. */
-const POINT = 0.011;
-const SHAFT = 0.0055;
-const HEAD_WIDTH = 0.0165;
-const HEAD_LENGTH = 0.045;
+const POINT = 0.008;
+const SHAFT = 0.0035;
+const HEAD_WIDTH = 0.0115;
+const HEAD_LENGTH = 0.034;
 /** Opacity of the part of a mark that a body hides. */
 const GHOST = 0.28;
 

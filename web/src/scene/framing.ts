@@ -1,21 +1,27 @@
-import { Box3, Quaternion, Vector3, type PerspectiveCamera } from "three";
+/** What a clip shows, and from where to look at it. */
+
+import { Box3, MathUtils, Quaternion, Sphere, Vector3, type PerspectiveCamera } from "three";
 import type { Clip } from "../clip";
 import type { Replay } from "../data/replay";
 import type { GeometryStore } from "./geometry";
 
-/** How much of a clip to look at. */
+/** Balls around what there is to see, in the world. */
+export type Balls = readonly Sphere[];
+
 export interface Framing {
-  /** Bounding box of what moves, over the whole clip. */
-  readonly clip: Box3;
+  /** What moves, at sampled times of the whole clip. */
+  readonly clip: Balls;
   /** The same at the first frame alone. */
-  readonly start: Box3;
+  readonly start: Balls;
   /** Whether the motion leaves its starting place so far behind that the camera should go along. */
   readonly travels: boolean;
 }
 
-const SAMPLES = 120;
+const SAMPLES = 60;
 /** A clip this many times larger than its first frame travels. */
 const FAR = 5;
+/** What is framed if nothing is drawn: the surroundings of the origin. */
+const NOTHING = [new Sphere(new Vector3(0, 0, 0.5), 1)];
 
 export function frameClip(clip: Clip, geometries: GeometryStore): Framing {
   const { replay } = clip;
@@ -24,55 +30,52 @@ export function frameClip(clip: Clip, geometries: GeometryStore): Framing {
   // A replay in which nothing moves is framed by all that it shows.
   const shown = moving.length > 0 ? moving : replay.bodies.map((_, body) => body);
 
-  const whole = new Box3();
   const samples = Math.min(SAMPLES, replay.frames);
-  for (let i = 0; i < samples; i++) {
-    whole.union(boxAt(clip, balls, shown, (clip.duration * i) / Math.max(samples - 1, 1)));
-  }
-  const start = boxAt(clip, balls, shown, 0);
-  if (whole.isEmpty()) {
-    const unit = new Box3(new Vector3(-1, -1, 0), new Vector3(1, 1, 1));
-    return { clip: unit, start: unit, travels: false };
-  }
-  const travels = whole.getSize(new Vector3()).length() > FAR * start.getSize(new Vector3()).length();
-  return { clip: whole, start, travels };
+  const times = Array.from({ length: samples }, (_, i) => (clip.duration * i) / Math.max(samples - 1, 1));
+  const whole = times.flatMap((time) => ballsAt(clip, balls, shown, time));
+  const start = ballsAt(clip, balls, shown, 0);
+  if (start.length === 0) return { clip: NOTHING, start: NOTHING, travels: false };
+  return { clip: whole, start, travels: sizeOf(whole) > FAR * sizeOf(start) };
 }
 
-interface Ball {
-  readonly centre: Vector3;
-  readonly radius: number;
+/** The length of the diagonal of the bounding box, in metres. */
+export function sizeOf(balls: Balls): number {
+  return Math.max(boundsOf(balls).getSize(new Vector3()).length(), 1e-3);
+}
+
+export function boundsOf(balls: Balls): Box3 {
+  const box = new Box3();
+  const one = new Box3();
+  for (const ball of balls) box.union(ball.getBoundingBox(one));
+  return box;
 }
 
 /** Bounding spheres of the visible geoms of each body, in the frame of the body. Planes have no end and are left out. */
-function bodyBalls(replay: Replay, geometries: GeometryStore): Ball[][] {
-  const balls: Ball[][] = replay.bodies.map(() => []);
+function bodyBalls(replay: Replay, geometries: GeometryStore): Sphere[][] {
+  const balls: Sphere[][] = replay.bodies.map(() => []);
   for (const geom of replay.geoms) {
     if (geom.type === "plane" || geom.rgba[3]! <= 0) continue;
-    const [w, x, y, z] = geom.quaternion as [number, number, number, number];
     const sphere = geometries.get(geom).boundingSphere;
     if (sphere === null || !(sphere.radius >= 0)) continue;
+    const [w, x, y, z] = geom.quaternion as [number, number, number, number];
     const centre = sphere.center
       .clone()
       .applyQuaternion(new Quaternion(x, y, z, w))
       .add(new Vector3().fromArray(geom.position));
-    balls[geom.body]!.push({ centre, radius: sphere.radius });
+    balls[geom.body]!.push(new Sphere(centre, sphere.radius));
   }
   return balls;
 }
 
-function boxAt(clip: Clip, balls: Ball[][], bodies: number[], time: number): Box3 {
-  const box = new Box3();
+function ballsAt(clip: Clip, balls: Sphere[][], bodies: number[], time: number): Sphere[] {
   const position = new Vector3();
   const orientation = new Quaternion();
-  const centre = new Vector3();
-  for (const body of bodies) {
+  return bodies.flatMap((body) => {
     clip.pose(body, time, position, orientation);
-    for (const ball of balls[body]!) {
-      centre.copy(ball.centre).applyQuaternion(orientation).add(position);
-      box.expandByPoint(centre.clone().addScalar(ball.radius)).expandByPoint(centre.addScalar(-ball.radius));
-    }
-  }
-  return box;
+    return balls[body]!.map(
+      ({ center, radius }) => new Sphere(center.clone().applyQuaternion(orientation).add(position), radius),
+    );
+  });
 }
 
 function moves(clip: Clip, body: number): boolean {
@@ -86,29 +89,61 @@ function moves(clip: Clip, body: number): boolean {
   return false;
 }
 
+export interface View {
+  /** Degrees from the x axis, counter-clockwise seen from above. */
+  readonly azimuth: number;
+  /** Degrees above the horizon. */
+  readonly elevation: number;
+}
+
 /**
- * The distance from `box`'s centre at which the camera, looking along `-direction` with +z up, sees the whole box
- * within the given shares of its view.
+ * The target and the distance from which the camera sees all balls centred within the given shares of its picture.
+ *
+ * In the picture a ball at (x, y), with depth z towards the camera, reaches from (x − r)/(d − z) to (x + r)/(d − z) at
+ * a distance d. The target is moved to the middle of all of them, which changes the depths a little, hence the rounds.
  */
-export function fitDistance(camera: PerspectiveCamera, box: Box3, direction: Vector3, width: number, height: number): number {
+export function fit(
+  camera: PerspectiveCamera,
+  balls: Balls,
+  view: View,
+  width: number,
+  height: number,
+): { target: Vector3; distance: number; direction: Vector3 } {
+  const azimuth = MathUtils.degToRad(view.azimuth);
+  const elevation = MathUtils.degToRad(MathUtils.clamp(view.elevation, -89, 89));
+  const direction = new Vector3(
+    Math.cos(azimuth) * Math.cos(elevation),
+    Math.sin(azimuth) * Math.cos(elevation),
+    Math.sin(elevation),
+  );
   const right = new Vector3(0, 0, 1).cross(direction).normalize();
   const up = direction.clone().cross(right);
-  const tall = Math.tan((camera.fov * Math.PI) / 360);
-  const tanY = tall * height;
-  const tanX = tall * camera.aspect * width;
-  const half = box.getSize(new Vector3()).multiplyScalar(0.5);
+  const tangent = Math.tan(MathUtils.degToRad(camera.fov / 2));
+  const axes = [
+    { axis: right, tangent: tangent * camera.aspect * width },
+    { axis: up, tangent: tangent * height },
+  ];
 
+  const target = boundsOf(balls).getCenter(new Vector3());
   let distance = 0;
-  for (const [x, y, z] of [[1, 1, 1], [1, 1, -1], [1, -1, 1], [1, -1, -1]] as const) {
-    for (const sign of [1, -1]) {
-      const corner = new Vector3(x, y, z).multiply(half).multiplyScalar(sign);
-      const depth = corner.dot(direction); // towards the camera
-      distance = Math.max(
-        distance,
-        depth + Math.abs(corner.dot(right)) / tanX,
-        depth + Math.abs(corner.dot(up)) / tanY,
-      );
+  for (let round = 0; round < 4; round++) {
+    distance = 0;
+    for (const { center, radius } of balls) {
+      const from = center.clone().sub(target);
+      for (const { axis, tangent } of axes) {
+        distance = Math.max(distance, from.dot(direction) + (Math.abs(from.dot(axis)) + radius) / tangent);
+      }
+    }
+    for (const { axis } of axes) {
+      let [low, high] = [Infinity, -Infinity];
+      for (const { center, radius } of balls) {
+        const from = center.clone().sub(target);
+        const depth = Math.max(distance - from.dot(direction), 1e-6);
+        low = Math.min(low, (from.dot(axis) - radius) / depth);
+        high = Math.max(high, (from.dot(axis) + radius) / depth);
+      }
+      target.addScaledVector(axis, ((low + high) / 2) * distance);
     }
   }
-  return distance;
+  return { target, distance, direction };
 }

@@ -17,7 +17,6 @@ export class Ground extends Mesh<PlaneGeometry, MeshStandardMaterial> {
     const material = new MeshStandardMaterial({
       roughness: 0.92,
       metalness: 0,
-      envMapIntensity: 0.4,
       dithering: true,
       polygonOffset: true, // geoms that lie on the floor win
       polygonOffsetFactor: 1,

@@ -1,13 +1,17 @@
 import { DirectionalLight, Group, HemisphereLight, Vector3 } from "three";
 import type { SceneTheme } from "./theme";
 
-/** Where the sun stands, seen from the target. */
-const SUN = new Vector3(0.45, -0.5, 1).normalize();
+/** Where the sun stands, seen from the target: to the right of the first view, so that shapes show by their shading. */
+const SUN = new Vector3(0.7, 0.12, 1).normalize();
 
-/** A sun with soft shadows and the light of the sky. */
+/** Where a second, cooler light comes from that sets shapes off against the background. */
+const RIM = new Vector3(-0.8, 0.5, 0.35).normalize();
+
+/** A sun with soft shadows, a rim light, and the light of the sky. */
 export class Lights extends Group {
   private readonly sun = new DirectionalLight("#fff4e6");
-  private readonly sky = new HemisphereLight();
+  private readonly rim = new DirectionalLight("#cfe0ff");
+  private readonly sky = new HemisphereLight("#e3ecf7", "#9a948b");
 
   /** @param mapSize side of the shadow map, in texels */
   constructor(private readonly mapSize: number) {
@@ -17,7 +21,8 @@ export class Lights extends Group {
     this.sun.shadow.mapSize.set(mapSize, mapSize);
     this.sun.shadow.radius = 3;
     this.sun.shadow.bias = -0.0002;
-    this.add(this.sky, this.sun, this.sun.target);
+    this.rim.position.copy(RIM);
+    this.add(this.sky, this.rim, this.sun, this.sun.target);
   }
 
   set shadows(on: boolean) {
@@ -26,9 +31,8 @@ export class Lights extends Group {
 
   setTheme(theme: SceneTheme): void {
     this.sun.intensity = theme.sun;
+    this.rim.intensity = theme.rim;
     this.sky.intensity = theme.sky;
-    this.sky.color.set(theme.zenith).lerp(this.sun.color, 0.5);
-    this.sky.groundColor.set(theme.ground);
   }
 
   /**

@@ -11,14 +11,12 @@ import {
   type Object3D,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
-import { environmentMap } from "./environment";
 import type { Ground } from "./ground";
 import { Lights } from "./lights";
+import { Resolution } from "./resolution";
 import { Sky } from "./sky";
 import type { SceneTheme } from "./theme";
 
-/** More pixels than this cost time and are hardly seen. */
-const DENSEST = 2;
 const FIELD_OF_VIEW = 32;
 
 /** Renderer, camera and surroundings: all of the picture except what the replay brings. */
@@ -26,11 +24,11 @@ export class Stage {
   readonly camera = new PerspectiveCamera(FIELD_OF_VIEW);
   readonly controls: OrbitControls;
   readonly lights: Lights;
+  readonly resolution = new Resolution();
   private readonly scene = new Scene();
   private readonly renderer: WebGLRenderer;
   private readonly sky = new Sky();
   private readonly fog = new Fog("white");
-  private density = Math.min(window.devicePixelRatio, DENSEST);
 
   /**
    * @param ground the floor, which the stage keeps under the camera
@@ -41,7 +39,7 @@ export class Stage {
     private readonly ground: Ground,
     private readonly size: number,
   ) {
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
+    this.renderer = new WebGLRenderer({ canvas, antialias: this.resolution.multisampling, powerPreference: "high-performance" });
     this.renderer.toneMapping = ACESFilmicToneMapping;
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;
@@ -56,7 +54,6 @@ export class Stage {
     this.controls.zoomToCursor = true;
     this.controls.minDistance = 0.02 * size;
     this.controls.maxDistance = 60 * size;
-    // Arrow keys step through frames; OrbitControls listens to keys only when told to.
   }
 
   add(...objects: Object3D[]): void {
@@ -69,29 +66,18 @@ export class Stage {
     this.lights.setTheme(theme);
     this.fog.color.set(theme.horizon);
     this.renderer.toneMappingExposure = theme.exposure;
-    this.scene.environment?.dispose();
-    this.scene.environment = environmentMap(this.renderer, theme);
-    this.scene.environmentIntensity = theme.environment;
-    this.scene.environmentRotation.x = Math.PI / 2; // environment maps have +y up
   }
 
   /** @param covered height of the panel that hides the lower end of the picture, in CSS pixels */
   resize(width: number, height: number, covered: number): void {
-    this.renderer.setPixelRatio(this.density);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.setViewOffset(width, height, 0, covered / 2, width, height);
   }
 
-  /** Draws fewer pixels from now on, for machines that cannot keep up. Returns false once there is nothing to give. */
-  coarsen(): boolean {
-    if (this.density <= 0.75) return false;
-    this.density = Math.max(0.75, this.density / 1.4);
-    this.renderer.setPixelRatio(this.density);
-    return true;
-  }
-
-  render(): void {
+  /** @param density pixels per CSS pixel */
+  render(density: number): void {
+    if (this.renderer.getPixelRatio() !== density) this.renderer.setPixelRatio(density);
     const { target } = this.controls;
     const distance = this.camera.position.distanceTo(target);
     const reach = 14 * Math.max(distance, this.size);

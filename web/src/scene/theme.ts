@@ -8,30 +8,30 @@ export interface SceneTheme {
   readonly line: string;
   readonly sun: number;
   readonly sky: number;
-  readonly environment: number;
+  readonly rim: number;
   readonly exposure: number;
 }
 
 export const LIGHT: SceneTheme = {
-  zenith: "#a9c1d9",
-  horizon: "#eceff2",
-  nadir: "#cfd4d9",
-  ground: "#d5d9dd",
-  line: "#a7aeb6",
-  sun: 2.6,
-  sky: 0.9,
-  environment: 0.55,
-  exposure: 1,
+  zenith: "#8fb0d0",
+  horizon: "#e9edf1",
+  nadir: "#c6ccd3",
+  ground: "#c9ced4",
+  line: "#7d8792",
+  sun: 2.9,
+  sky: 1.25,
+  rim: 0.7,
+  exposure: 0.95,
 };
 
 export const DARK: SceneTheme = {
-  zenith: "#0b0e13",
-  horizon: "#232a33",
-  nadir: "#10141a",
-  ground: "#2b323b",
-  line: "#566270",
-  sun: 2.4,
-  sky: 0.6,
-  environment: 0.4,
-  exposure: 1,
+  zenith: "#0a0d12",
+  horizon: "#262e38",
+  nadir: "#12161c",
+  ground: "#2a313b",
+  line: "#59677a",
+  sun: 3,
+  sky: 0.8,
+  rim: 1.1,
+  exposure: 0.95,
 };

@@ -13,11 +13,10 @@ interface Curve {
 }
 
 interface Lane {
-  readonly title: string;
-  readonly unit: string;
   readonly curves: Curve[];
   readonly range: Range;
   readonly canvas: HTMLCanvasElement;
+  /** Where the current value of each curve is shown. */
   readonly values: HTMLElement[];
 }
 
@@ -88,30 +87,33 @@ export class Plots {
 function lanesOf(series: Series): Lane[] {
   const { kinetic, potential, contacts, newton_iterations: iterations } = series;
   const energy: Curve[] = [];
-  if (kinetic) energy.push({ label: "kinetic", colour: "--kinetic", values: kinetic, style: "line" });
-  if (potential) energy.push({ label: "potential", colour: "--potential", values: potential, style: "line" });
+  if (kinetic) energy.push({ label: "kinetic, J", colour: "--kinetic", values: kinetic, style: "line" });
+  if (potential) energy.push({ label: "potential, J", colour: "--potential", values: potential, style: "line" });
   if (kinetic && potential) {
     const total = kinetic.map((value, i) => value + potential[i]!);
-    energy.push({ label: "total", colour: "--total", values: total, style: "line" });
+    energy.push({ label: "total, J", colour: "--total", values: total, style: "line" });
   }
   const lanes: Lane[] = [];
-  if (energy.length > 0) lanes.push(lane("Energy", "J", energy));
-  if (contacts) lanes.push(lane("Contacts", "", [{ label: "", colour: "--contacts", values: contacts, style: "bars" }]));
+  if (energy.length > 0) lanes.push(lane("Energy", energy));
+  if (contacts) {
+    lanes.push(lane("Contacts", [{ label: "contacts", colour: "--contacts", values: contacts, style: "bars" }]));
+  }
   if (iterations) {
-    lanes.push(lane("Newton iterations", "", [{ label: "", colour: "--iterations", values: iterations, style: "bars" }]));
+    const curve: Curve = { label: "iterations", colour: "--iterations", values: iterations, style: "bars" };
+    lanes.push(lane("Newton iterations", [curve]));
   }
   return lanes;
 }
 
-function lane(title: string, unit: string, curves: Curve[]): Lane {
+function lane(title: string, curves: Curve[]): Lane {
   const range = extent(curves.map((curve) => curve.values), curves[0]?.style === "bars");
-  const canvas = element("canvas", { class: "lane", role: "img", "aria-label": `${title} over time` });
-  return { title, unit, curves, range, canvas, values: curves.map(() => element("b")) };
+  const canvas = element("canvas", { class: "lane", role: "img", title, "aria-label": `${title} over time` });
+  return { curves, range, canvas, values: curves.map(() => element("b")) };
 }
 
-function label({ title, unit, curves, values }: Lane): HTMLElement {
+function label({ curves, values, canvas }: Lane): HTMLElement {
   const entries = curves.map((curve, i) =>
-    element("span", { class: "entry", style: `--dot: var(${curve.colour})`, title: `${title} ${curve.label}` }, curve.label, " ", values[i]!),
+    element("span", { class: "entry", style: `--dot: var(${curve.colour})` }, curve.label, values[i]!),
   );
-  return element("div", { class: "label" }, element("span", { class: "title" }, unit ? `${title}, ${unit}` : title), ...entries);
+  return element("div", { class: "label", title: canvas.title }, ...entries);
 }

@@ -1,0 +1,40 @@
+/** More pixels than this per CSS pixel cost time and are hardly seen. */
+const DENSEST = 2;
+/** Fewer than this are not worth looking at. */
+const COARSEST = 0.75;
+const RENDERED_BY_CPU = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+
+/** How many pixels to draw, for still and for moving pictures, on this machine. */
+export class Resolution {
+  /** Whether edges are smoothed by multisampling. Without a GPU that takes too long; still pictures are drawn finer instead. */
+  readonly multisampling: boolean;
+  /** Pixels per CSS pixel of a still picture. */
+  readonly still: number;
+  private moving: number;
+
+  constructor() {
+    const byCpu = isRenderedByCpu();
+    this.multisampling = !byCpu;
+    this.still = byCpu ? DENSEST : Math.min(window.devicePixelRatio, DENSEST);
+    this.moving = byCpu ? 1 : this.still;
+  }
+
+  /** Pixels per CSS pixel while the picture moves. */
+  get inMotion(): number {
+    return this.moving;
+  }
+
+  /** Draws fewer pixels of moving pictures from now on. */
+  coarsen(): void {
+    this.moving = Math.max(COARSEST, this.moving / 1.4);
+  }
+}
+
+function isRenderedByCpu(): boolean {
+  const context = document.createElement("canvas").getContext("webgl2");
+  if (context === null) return false;
+  const details = context.getExtension("WEBGL_debug_renderer_info");
+  const name = String(context.getParameter(details?.UNMASKED_RENDERER_WEBGL ?? context.RENDERER));
+  context.getExtension("WEBGL_lose_context")?.loseContext();
+  return RENDERED_BY_CPU.test(name);
+}
