@@ -4,6 +4,9 @@ use crate::{Constraint, Criterion, Error, Options, Report, Structure, Workspace}
 
 /// A decrease of the cost below this fraction of the cost cannot be seen in it.
 const COST_ROUND_OFF: f64 = 4.0 * f64::EPSILON;
+/// With the cost at round-off, this many iterations that do not halve the residual end the iteration. The gradient is finer
+/// than the cost, so one alone may be a last change of region before the residual falls again.
+const STALLS: usize = 3;
 
 /// Minimises `ℓ_p(v) = ½‖v − v*‖²_A + Σ_k ℓ_k(J_k v)` by Newton's method.
 ///
@@ -39,8 +42,9 @@ pub fn solve<S: Structure>(
     structure.scale(&mut ws.scale);
 
     let mut line_search_evaluations = 0;
-    let mut previous_residual = f64::INFINITY;
+    let mut least_residual = f64::INFINITY;
     let mut cost_is_round_off = false;
+    let mut stalls = 0;
     for iteration in 0.. {
         let kinetic = kinetic_cost(v, v_star, &ws.momentum);
         let cost = kinetic + ws.current.cost;
@@ -53,14 +57,16 @@ pub fn solve<S: Structure>(
         if gradient <= options.absolute_tolerance + options.tolerance * momentum {
             return Ok(report(Criterion::Gradient));
         }
-        if cost_is_round_off && residual > 0.5 * previous_residual {
-            return Ok(report(Criterion::RoundOff));
+        if cost_is_round_off && residual > 0.5 * least_residual {
+            stalls += 1;
+            if stalls == STALLS {
+                return Ok(report(Criterion::RoundOff));
+            }
         }
+        least_residual = residual.min(least_residual);
         if iteration == options.max_iterations {
             return Err(Error::NotConverged { iterations: iteration, residual });
         }
-        previous_residual = residual;
-
         newton_direction(structure, constraints, ws).map_err(|source| Error::Factorization { iteration, source })?;
         let mut line = Line {
             constraints,

@@ -1,0 +1,86 @@
+//! A solve allocates nothing once its memory has the size.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{tower, tree};
+use sap::{Dense, LineSearch, Options, Workspace, solve};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: everything is passed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Refills the structure with `J` and `A` kept outside, as a simulation does in every step, and solves.
+#[test]
+fn nothing_is_allocated_after_warm_up() {
+    let problems = [tower(8, 0.5), tree(0), tower(3, 0.1)];
+    let prepared: Vec<_> = problems
+        .iter()
+        .map(|problem| {
+            let mut ranges = vec![];
+            for &size in &problem.blocks {
+                let start = ranges.last().map_or(0, |range: &std::ops::Range<usize>| range.end);
+                ranges.push(start..start + size);
+            }
+            let jacobians: Vec<(Vec<u32>, Vec<f64>)> = (0..problem.constraints.len())
+                .map(|k| {
+                    let rows = &problem.j[3 * k..3 * k + 3];
+                    let columns: Vec<u32> =
+                        (0..problem.nv).filter(|&i| rows.iter().any(|r| r[i] != 0.0)).map(|i| i as u32).collect();
+                    let values = rows.iter().flat_map(|r| columns.iter().map(|&i| r[i as usize])).collect();
+                    (columns, values)
+                })
+                .collect();
+            (problem, ranges, jacobians)
+        })
+        .collect();
+    let (mut dense, mut ws, mut v) = (Dense::new(), Workspace::new(), vec![0.0; 48]);
+    let mut pass = |line_search| {
+        let options = Options { line_search, ..Options::default() };
+        let mut iterations = 0;
+        for (problem, ranges, jacobians) in &prepared {
+            dense.reset(problem.nv);
+            dense.set_blocks(ranges).unwrap();
+            for (b, range) in ranges.iter().enumerate() {
+                let values = dense.a_block_mut(b);
+                for (c, j) in range.clone().enumerate() {
+                    for (r, i) in range.clone().enumerate() {
+                        values[c * range.len() + r] = problem.a[i * problem.nv + j];
+                    }
+                }
+            }
+            for (columns, values) in jacobians {
+                dense.push_jacobian(columns, values).unwrap();
+            }
+            let v = &mut v[..problem.nv];
+            v.fill(0.0);
+            let report = solve(&mut dense, &problem.constraints, &problem.v_star, v, &options, &mut ws).unwrap();
+            iterations += report.iterations;
+        }
+        iterations
+    };
+    let warm_up = pass(LineSearch::Exact);
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let again = pass(LineSearch::Exact);
+    let other = pass(LineSearch::Inexact);
+    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0);
+    assert_eq!(warm_up, again);
+    assert!(other > 3, "the problems were really solved");
+}
