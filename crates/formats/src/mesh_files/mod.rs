@@ -1,0 +1,118 @@
+//! Triangle meshes from files: STL, OBJ, COLLADA and MuJoCo's binary MSH.
+//!
+//! Whatever the format, a mesh comes out in one form: corners that coincide exactly are one vertex, triangles
+//! without area because two of their corners coincide are left out, every coordinate is finite and every index
+//! points to a vertex. Hulls, volumes and inertias can rely on that.
+
+mod assemble;
+mod collada;
+mod msh;
+mod stl;
+
+use std::path::{Path, PathBuf};
+
+use spatial::Vec3;
+
+/// Triangles over shared vertices, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TriangleSoup {
+    /// Vertices, no two of them equal, m (or what unit the file uses: only COLLADA says).
+    pub vertices: Vec<Vec3<f64>>,
+    /// Triangles, three different vertices each, in the winding of the file.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// A mesh file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MeshFileError {
+    /// It cannot be read.
+    #[error("{}: cannot be read ({source}): expected a mesh", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Its name does not end like that of a format that is known.
+    #[error("{}: a mesh in an unknown format: expected .stl, .obj, .dae or .msh", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It breaks off or breaks the rules of its format.
+    #[error("{}: {what}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What came and what was expected.
+        what: String,
+    },
+    /// A coordinate is NaN or infinite.
+    #[error("{}: corner {corner} of triangle {triangle} is not finite: expected finite coordinates", path.display())]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// The triangle, from 0.
+        triangle: usize,
+        /// The corner, 0 to 2.
+        corner: usize,
+    },
+    /// A triangle refers to a vertex that is not there.
+    #[error("{}: triangle {triangle} refers to vertex {index}: expected an index below {count}", path.display())]
+    NoSuchVertex {
+        /// The file.
+        path: PathBuf,
+        /// The triangle, from 0.
+        triangle: usize,
+        /// The index.
+        index: i64,
+        /// The number of vertices.
+        count: usize,
+    },
+    /// There is no triangle in it, or none with three different corners.
+    #[error("{}: no triangles: expected at least one with three different corners", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl MeshFileError {
+    fn malformed(path: &Path, what: impl Into<String>) -> Self {
+        Self::Malformed { path: path.into(), what: what.into() }
+    }
+}
+
+/// Reads a mesh; the end of the file's name, in upper or lower case, tells the format.
+///
+/// * `.stl`: binary or ASCII, all solids of the file together.
+/// * `.obj`: all groups together; polygons are cut into fans; materials and texture files are not looked at.
+/// * `.dae`: every instance in the scene at its place, scaled to metres by `<unit>`. `<up_axis>` is **not** applied,
+///   which is what the tools that read URDF do (RViz, Gazebo, Pinocchio): the axes of the file are the link's.
+///   Pinocchio leaves the unit unapplied, too; RViz and Gazebo apply it, and so does this function.
+/// * `.msh`: the binary format of MuJoCo (counts, vertices, normals, texture coordinates, faces).
+///
+/// # Errors
+/// When the file is missing, breaks off, breaks the rules of its format, or has no triangle, a coordinate that is
+/// not finite, or an index that points to nothing.
+pub fn read(path: &Path) -> Result<TriangleSoup, MeshFileError> {
+    let unknown = || MeshFileError::UnknownFormat { path: path.into() };
+    let extension = path.extension().and_then(|e| e.to_str()).ok_or_else(unknown)?.to_ascii_lowercase();
+    let parse = match extension.as_str() {
+        "stl" => stl::parse,
+        "obj" => parse_obj,
+        "dae" => collada::parse,
+        "msh" => msh::parse,
+        _ => return Err(unknown()),
+    };
+    let bytes = std::fs::read(path).map_err(|source| MeshFileError::Unreadable { path: path.into(), source })?;
+    parse(&bytes, path)
+}
+
+fn parse_obj(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileError> {
+    // Without a path the loader looks for no material files, which could not change the triangles anyway.
+    let scene = mesh_loader::Loader::default()
+        .load_obj_from_slice_with_reader(bytes, "", |_| Err(std::io::ErrorKind::NotFound.into()))
+        .map_err(|error| MeshFileError::malformed(path, format!("{error}: expected Wavefront OBJ")))?;
+    assemble::from_meshes(&scene.meshes, path)
+}
