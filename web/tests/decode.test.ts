@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { decodeReplay } from "../src/data/decode";
+import { ReplayError } from "../src/data/error";
+import { base64, contactBlock, f32, f32Delta, gzipBase64 } from "./encode.ts";
+import { syntheticReplay } from "./synthetic.ts";
+
+/** One body and two frames, with values that f32 holds exactly. */
+const POSES = [1, 2, 3, 1, 0, 0, 0, 1.5, -2, 3.25, 0, 1, 0, 0];
+const CONTACTS = [
+  [{ position: [1, 2, 0], force: [0.5, 0, 9.75] }],
+  [
+    { position: [-1, 0, 0.25], force: [0, 0, 4] },
+    { position: [4, 5, 6], force: [7, 8, 9] },
+  ],
+];
+
+function small(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    format: 1,
+    name: "small",
+    up: "z",
+    dt_frame: 0.25,
+    frames: 2,
+    bodies: ["world", "ball"],
+    geoms: [
+      { body: 1, type: "sphere", size: [0.5], pos: [0, 0, 0], quat: [2, 0, 0, 0], rgba: [1, 0, 0, 1], mesh: null, name: "skin" },
+    ],
+    meshes: [],
+    encoding: "f32",
+    poses: gzipBase64(f32(POSES)),
+    contacts: gzipBase64(contactBlock(CONTACTS)),
+    series: { time: [0, 0.25], kinetic: [1, null] },
+    summary: { steps: 2 },
+    ...changes,
+  };
+}
+
+/** The message with which `json` is refused. */
+async function refusal(json: unknown): Promise<string> {
+  const outcome = await decodeReplay(json).catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(ReplayError);
+  return (outcome as ReplayError).message;
+}
+
+describe("a replay", () => {
+  test("is unpacked", async () => {
+    const replay = await decodeReplay(small());
+    expect(replay).toMatchObject({ name: "small", frames: 2, frameTime: 0.25, parents: null, summary: { steps: 2 } });
+    expect([...replay.poses]).toEqual(POSES);
+    expect(replay.geoms[0]).toMatchObject({ body: 1, type: "sphere", size: [0.5], mesh: null });
+    expect(replay.series.kinetic).toEqual(Float64Array.of(1, NaN));
+    expect(replay.series.potential).toBeUndefined();
+  });
+
+  test("has normalised geom quaternions", async () => {
+    expect((await decodeReplay(small())).geoms[0]!.quaternion).toEqual([1, 0, 0, 0]);
+  });
+
+  test("keeps the contacts of each frame apart", async () => {
+    const { contacts } = await decodeReplay(small());
+    expect([...contacts.offsets]).toEqual([0, 1, 3]);
+    expect([...contacts.values.subarray(6, 12)]).toEqual([-1, 0, 0.25, 0, 0, 4]);
+    expect(contacts.values).toHaveLength(18);
+  });
+
+  test("of a world alone has no poses", async () => {
+    const empty = small({ bodies: ["world"], geoms: [], poses: gzipBase64(new Uint8Array()) });
+    expect((await decodeReplay(empty)).poses).toHaveLength(0);
+  });
+});
+
+describe("the encoding f32-delta", () => {
+  test("gives back the same bits", async () => {
+    const values = [...POSES, -0, 1e-40, 3.4e38, 0.1, 0.2, 0.3, 0.4].map(Math.fround);
+    const json = small({
+      frames: 3,
+      encoding: "f32-delta",
+      poses: gzipBase64(f32Delta(values, 3)),
+      contacts: gzipBase64(contactBlock([[], [], []])),
+      series: {},
+    });
+    const { poses } = await decodeReplay(json);
+    expect(new Uint32Array(poses.buffer)).toEqual(new Uint32Array(new Float32Array(values).buffer));
+  });
+
+  test("agrees with f32 on a long motion and is smaller", async () => {
+    const [plain, delta] = [syntheticReplay({ encoding: "f32" }), syntheticReplay({ encoding: "f32-delta" })];
+    expect((await decodeReplay(delta)).poses).toEqual((await decodeReplay(plain)).poses);
+    expect(String(delta["poses"]).length).toBeLessThan(0.7 * String(plain["poses"]).length);
+  });
+});
+
+describe("meshes", () => {
+  const triangle = f32([0, 0, 0, 1, 0, 0, 0, 1, 0]);
+  const indices = (values: number[]): string => base64(new Uint8Array(new Uint16Array(values).buffer));
+
+  test("have 16 or 32 bit indices", async () => {
+    const wide = base64(new Uint8Array(new Uint32Array([0, 1, 2]).buffer));
+    const meshes = [
+      { vertices: base64(triangle), triangles: indices([0, 1, 2]), index_bits: 16 },
+      { vertices: base64(triangle), triangles: wide, index_bits: 32 },
+    ];
+    const replay = await decodeReplay(small({ meshes }));
+    for (const mesh of replay.meshes) expect([...mesh.triangles]).toEqual([0, 1, 2]);
+  });
+
+  test("refuse an index without a vertex", async () => {
+    const meshes = [{ vertices: base64(triangle), triangles: indices([0, 1, 3]), index_bits: 16 }];
+    expect(await refusal(small({ meshes }))).toBe("meshes[0].triangles: vertex 3 does not exist, there are 3");
+  });
+});
+
+describe("bad data is refused with its place:", () => {
+  const geom = (change: Record<string, unknown>): Record<string, unknown> => {
+    const [first] = small()["geoms"] as Record<string, unknown>[];
+    return small({ geoms: [{ ...first, ...change }] });
+  };
+  const nan = POSES.with(9, NaN);
+
+  test.each<[string, unknown, RegExp]>([
+    ["not an object", 7, /^replay: expected an object, found 7/],
+    ["another format", small({ format: 2 }), /^format: this page reads format 1, the file has 2/],
+    ["y up", small({ up: "y" }), /^up: expected one of z/],
+    ["no frames", small({ frames: 0 }), /^frames: expected an integer from 1/],
+    ["a frame time of zero", small({ dt_frame: 0 }), /^dt_frame: expected a positive time/],
+    ["a missing list", small({ bodies: undefined }), /^bodies: expected a list, found nothing/],
+    ["an unknown geom", geom({ type: "torus" }), /^geoms\[0\]\.type: expected one of plane/],
+    ["a size too short", geom({ type: "box" }), /^geoms\[0\]\.size: expected 3 numbers, found 1/],
+    ["a negative size", geom({ size: [-1] }), /^geoms\[0\]\.size\[0\]: expected a length/],
+    ["a body out of range", geom({ body: 2 }), /^geoms\[0\]\.body: expected an integer from 0 to 1, found 2/],
+    ["a mesh out of range", geom({ type: "mesh", mesh: 0 }), /^geoms\[0\]\.mesh: expected/],
+    ["a parent after its child", small({ parents: [-1, 1] }), /^parents\[1\]: expected an integer from 0 to 0/],
+    ["poses that are not base64", small({ poses: "*" }), /^poses: is not base64/],
+    ["poses that are not gzip", small({ poses: base64(f32(POSES)) }), /^poses: is not a complete gzip stream/],
+    ["poses cut short", small({ poses: gzipBase64(f32(POSES.slice(1))) }), /^poses: expected 56 bytes .*, found 52/],
+    ["poses that are not numbers", small({ poses: gzipBase64(f32(nan)) }), /^poses: not a finite number in frame 1, body "ball"/],
+    ["an unknown encoding", small({ encoding: "f16" }), /^encoding: expected one of f32, f32-delta/],
+    ["contacts cut short", small({ contacts: gzipBase64(contactBlock(CONTACTS).subarray(0, 40)) }), /^contacts: the 40 bytes end inside frame 1/],
+    ["contacts left over", small({ contacts: gzipBase64(contactBlock([...CONTACTS, []])) }), /^contacts: 2 bytes left over/],
+    ["a series of another length", small({ series: { time: [0] } }), /^series\.time: expected 2 values, one per frame, found 1/],
+  ])("%s", async (_, json, message) => {
+    expect(await refusal(json)).toMatch(message);
+  });
+
+  test("a gzip stream cut short", async () => {
+    const whole = Buffer.from(gzipBase64(f32(POSES)), "base64");
+    const cut = base64(whole.subarray(0, whole.length - 9));
+    expect(await refusal(small({ poses: cut }))).toMatch(/^poses: is not a complete gzip stream/);
+  });
+});
