@@ -1,7 +1,7 @@
 //! MJCF, URDF and meshes in: a [`multibody::Model`] and a [`geometry::Scene`].
 
 mod error;
-mod mesh_files;
+pub mod mesh_files;
 mod mjcf;
 mod urdf;
 mod warnings;

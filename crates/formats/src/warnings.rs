@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use multibody::Warning;
 
-use crate::xml::{Document, Element};
+use crate::xml::Element;
 
 /// Collects warnings; the same thing at many places of a file becomes one entry with the first place and a count.
 #[derive(Debug, Default)]
@@ -25,8 +25,8 @@ impl Warnings {
     }
 
     /// Notes everything below `root` that no reader asked for.
-    pub fn add_unread(&mut self, document: &Document, root: usize) {
-        for (element, attribute) in document.unread(root) {
+    pub fn add_unread(&mut self, root: Element<'_>) {
+        for (element, attribute) in root.unread() {
             match attribute {
                 Some(attribute) => self.add_attribute(element, attribute, "not known: ignored"),
                 None => self.add(element, "not simulated: ignored"),

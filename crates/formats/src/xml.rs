@@ -83,29 +83,15 @@ impl Document {
         Element { document: self, index }
     }
 
+    /// The index of the child of `parent` at `position`.
+    pub fn child_at(&self, parent: usize, position: usize) -> Option<usize> {
+        self.elements[parent].children.get(position).copied()
+    }
+
     /// Puts the children of `with` in the place of the child of `parent` at `position`.
     pub fn splice(&mut self, parent: usize, position: usize, with: usize) {
         let children = std::mem::take(&mut self.elements[with].children);
         self.elements[parent].children.splice(position..=position, children);
-    }
-
-    /// The topmost elements below `root` that no reader visited, and with `Some` the attributes of visited elements
-    /// that none asked for, in the order of the file.
-    pub fn unread(&self, root: usize) -> Vec<(Element<'_>, Option<&str>)> {
-        let mut found = Vec::new();
-        let mut stack = vec![root];
-        while let Some(index) = stack.pop() {
-            let data = &self.elements[index];
-            let element = self.element(index);
-            if data.visited.get() {
-                stack.extend(data.children.iter().rev());
-                let attributes = data.attributes.iter().filter(|a| !a.read.get());
-                found.extend(attributes.map(|a| (element, Some(a.name.as_str()))));
-            } else {
-                found.push((element, None));
-            }
-        }
-        found
     }
 }
 
@@ -190,6 +176,25 @@ impl<'a> Element<'a> {
             data.attributes.iter().for_each(|a| a.read.set(true));
             stack.extend(&data.children);
         }
+    }
+
+    /// The topmost elements at or below this one that no reader visited, and with `Some` the attributes of visited
+    /// elements that none asked for, in the order of the file.
+    pub fn unread(self) -> Vec<(Element<'a>, Option<&'a str>)> {
+        let mut found = Vec::new();
+        let mut stack = vec![self.index];
+        while let Some(index) = stack.pop() {
+            let element = self.document.element(index);
+            let data = element.data();
+            if data.visited.get() {
+                stack.extend(data.children.iter().rev());
+                let attributes = data.attributes.iter().filter(|a| !a.read.get());
+                found.extend(attributes.map(|a| (element, Some(a.name.as_str()))));
+            } else {
+                found.push((element, None));
+            }
+        }
+        found
     }
 
     /// An error at this element.

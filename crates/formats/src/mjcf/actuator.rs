@@ -1,0 +1,123 @@
+//! `<actuator>`: controls, their force laws, and the joints that they act on.
+
+use multibody::{Actuator, ActuatorLaw, JointKind, Transmission};
+
+use super::Reader;
+use super::defaults::{ACTUATORS, Attributes};
+use super::force_law::ForceLaw;
+use crate::LoadError;
+use crate::xml::Element;
+
+/// A position servo whose damping is a ratio to the critical one: set when the model is complete.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DampingRatio {
+    /// The actuator.
+    pub actuator: usize,
+    /// The ratio.
+    pub ratio: f64,
+}
+
+const TRANSMISSION: &str = "acts on something other than a joint: it takes a control, but has no force";
+
+impl<'a> Reader<'_, 'a> {
+    /// Reads every `<actuator>` below the root. Joints must be known.
+    pub(super) fn actuators(&mut self, root: Element<'a>) -> Result<(), LoadError> {
+        for element in root.children_named("actuator").flat_map(Element::children) {
+            if ACTUATORS.contains(&element.name()) {
+                self.actuator(element)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn actuator(&mut self, element: Element<'a>) -> Result<(), LoadError> {
+        let attributes = &self.defaults.attributes(element, 0)?;
+        let mut law = ForceLaw::MOTOR;
+        attributes.layers().try_for_each(|layer| law.apply(layer))?;
+        let index = self.builder.actuators.len();
+        let mut transmission = self.transmission(attributes)?;
+        let none = ActuatorLaw { gain: 0.0, bias: [0.0; 3] };
+        let (force_law, reason) = match (&transmission, law.finish()) {
+            (Transmission::Unsupported, _) => (none, Some(TRANSMISSION)),
+            (_, Err(reason)) => (none, Some(reason)),
+            (_, Ok((force_law, ratio))) => {
+                self.damping_ratios.extend(ratio.map(|ratio| DampingRatio { actuator: index, ratio }));
+                (force_law, None)
+            }
+        };
+        let force_range = self.range(attributes, "forcerange", "forcelimited")?;
+        let mut ctrl_range = self.range(attributes, "ctrlrange", "ctrllimited")?;
+        if law.inherit_range > 0.0 && ctrl_range.is_none() {
+            ctrl_range = Some(self.inherited_range(element, &transmission, law.inherit_range)?);
+        }
+        if let Some(reason) = reason {
+            self.warnings.add(element, reason);
+            transmission = Transmission::Unsupported;
+        }
+        if !self.options.flags.actuation {
+            transmission = Transmission::Unsupported;
+        }
+        if !self.options.flags.clamp_ctrl {
+            ctrl_range = None;
+        }
+        self.warn_about_actuator(attributes)?;
+        let name = self.names.claim(element, "actuator", "", index)?;
+        self.builder.actuators.push(Actuator { name, transmission, law: force_law, ctrl_range, force_range });
+        Ok(())
+    }
+
+    fn transmission(&self, attributes: &Attributes<'_, 'a>) -> Result<Transmission, LoadError> {
+        const OTHERS: [&str; 5] = ["tendon", "site", "body", "cranksite", "slidersite"];
+        let element = attributes.element();
+        let gear = attributes.leading("gear", [1.0, 0.0, 0.0, 0.0, 0.0, 0.0])?;
+        attributes.skip(&["cranklength"]);
+        element.skip(&["refsite", "lengthrange"]);
+        element.skip(&OTHERS);
+        let attribute = match (element.attribute("joint"), element.attribute("jointinparent")) {
+            (Some(_), _) => "joint",
+            (None, Some(_)) => "jointinparent",
+            (None, None) if OTHERS.iter().any(|name| element.attribute(name).is_some()) => {
+                return Ok(Transmission::Unsupported);
+            }
+            (None, None) => return Err(element.error("no transmission: expected an attribute such as `joint`")),
+        };
+        let joint = self.names.find(element, attribute, "joint")?;
+        match self.joints[joint].kind {
+            // In the parent's frame the axes turn with the configuration.
+            JointKind::Ball | JointKind::Free if attribute == "jointinparent" => Ok(Transmission::Unsupported),
+            JointKind::Ball | JointKind::Free => Ok(Transmission::JointAxes { joint, gear }),
+            _ => Ok(Transmission::Joint { joint, gear: gear[0] }),
+        }
+    }
+
+    /// The range of controls that `inheritrange` takes from the joint.
+    fn inherited_range(
+        &self,
+        element: Element<'a>,
+        transmission: &Transmission,
+        scale: f64,
+    ) -> Result<(f64, f64), LoadError> {
+        let range = match *transmission {
+            Transmission::Joint { joint, .. } => self.joints[joint].range,
+            _ => None,
+        };
+        let (low, high) = range.ok_or_else(|| element.error("inheritrange: expected a joint with a range"))?;
+        let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0);
+        Ok((middle - scale * half, middle + scale * half))
+    }
+
+    fn warn_about_actuator(&mut self, attributes: &Attributes<'_, 'a>) -> Result<(), LoadError> {
+        let element = attributes.element();
+        attributes.skip(&["group", "user", "actlimited", "actrange", "actdim", "actearly", "nsample", "interp"]);
+        for layer in attributes.layers() {
+            // Read by the force law, layer by layer.
+            layer.skip(&["kp", "kv", "dampratio", "timeconst", "inheritrange", "gainprm", "biasprm", "dynprm"]);
+        }
+        for name in ["armature", "damping", "delay"] {
+            if attributes.numbers(name)?.is_some_and(|v| v.iter().any(|&v| v != 0.0)) {
+                self.warnings.add_attribute(element, name, "of an actuator: not simulated, ignored");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,177 @@
+//! The tree of bodies, with `<frame>` and `<replicate>`.
+
+use multibody::{BodySpec, Site};
+use spatial::{Pose, RigidInertia, Vec3};
+
+use super::Reader;
+use super::defaults::ClassId;
+use super::geom::GeomMass;
+use super::inertia;
+use crate::LoadError;
+use crate::xml::Element;
+
+/// An element of the tree, with what the elements around it say.
+#[derive(Clone, Debug)]
+struct Item<'a> {
+    element: Element<'a>,
+    /// The default class of elements that name none.
+    class: ClassId,
+    /// The frame of the `<frame>` and `<replicate>` elements around it, in the body's frame.
+    frame: Pose<f64>,
+    /// What `<replicate>` appends to names.
+    suffix: String,
+}
+
+/// What belongs to a body itself.
+#[derive(Default)]
+struct Contents<'a> {
+    inertial: Option<(Element<'a>, RigidInertia<f64>)>,
+    masses: Vec<GeomMass>,
+    joints: Vec<Item<'a>>,
+}
+
+/// The most copies that `<replicate>` elements make in one model.
+const MAX_ITEMS: usize = 10_000_000;
+
+impl<'a> Reader<'_, 'a> {
+    /// Reads every `<worldbody>`, depth first as MuJoCo numbers bodies, without recursion: trees may be deep.
+    pub(super) fn bodies(&mut self, root: Element<'a>) -> Result<(), LoadError> {
+        let mut pending = Vec::new();
+        for world in root.children_named("worldbody") {
+            let class = self.defaults.class(world, "childclass", 0)?;
+            world.skip(&["name"]);
+            let item = Item { element: world, class, frame: Pose::IDENTITY, suffix: String::new() };
+            self.contents(&item, 0, &mut pending)?;
+        }
+        pending.reverse();
+        while let Some((item, parent)) = pending.pop() {
+            let first_child = pending.len();
+            self.body(&item, parent, &mut pending)?;
+            pending[first_child..].reverse();
+        }
+        Ok(())
+    }
+
+    /// Reads a body and appends its child bodies to `pending`.
+    fn body(&mut self, item: &Item<'a>, parent: usize, pending: &mut Vec<(Item<'a>, usize)>) -> Result<(), LoadError> {
+        let element = item.element;
+        let index = self.builder.body_count();
+        let name = self.names.claim(element, "body", &item.suffix, index)?;
+        let pose = item.frame * self.compiler.angles.pose(&self.defaults.attributes(element, item.class)?)?;
+        let gravity_compensation = element.number("gravcomp")?.unwrap_or(0.0);
+        element.skip(&["user", "sleep", "fuse", "simple"]);
+        if element.attribute("mocap") == Some("true") {
+            self.warnings.add_attribute(element, "mocap", "cannot be moved from outside: the body stays in place");
+        }
+        let class = self.defaults.class(element, "childclass", item.class)?;
+        let inside = Item { element, class, frame: Pose::IDENTITY, suffix: item.suffix.clone() };
+        let contents = self.contents(&inside, index, pending)?;
+
+        let explicit = contents.inertial.map(|(_, inertia)| inertia);
+        let inertia = inertia::of_body(explicit, &contents.masses, &self.compiler);
+        let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation };
+        let at = contents.inertial.map_or(element, |(inertial, _)| inertial);
+        self.builder.add_body(spec).map_err(|error| at.error(error.to_string()))?;
+        for item in contents.joints {
+            let attributes = self.defaults.attributes(item.element, item.class)?;
+            self.suffix.clone_from(&item.suffix);
+            self.joint(&attributes, item.frame, &name)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what belongs to a body itself but for its joints, and appends its child bodies to `pending`.
+    fn contents(
+        &mut self,
+        body_item: &Item<'a>,
+        body: usize,
+        pending: &mut Vec<(Item<'a>, usize)>,
+    ) -> Result<Contents<'a>, LoadError> {
+        let mut contents = Contents::default();
+        let mut stack = Vec::new();
+        self.push_children(body_item, &mut stack);
+        while let Some(item) = stack.pop() {
+            let element = item.element;
+            self.suffix.clone_from(&item.suffix);
+            match element.name() {
+                "joint" | "freejoint" | "inertial" if body == 0 => {
+                    return Err(element.error("stands in the world, which does not move: expected it in a body"));
+                }
+                "inertial" => {
+                    let attributes = self.defaults.attributes(element, item.class)?;
+                    let inertia = inertia::inertial(&attributes, &self.compiler, item.frame)?;
+                    if contents.inertial.replace((element, inertia)).is_some() {
+                        return Err(element.error("is the second one: expected at most one in a body"));
+                    }
+                }
+                "joint" | "freejoint" => contents.joints.push(item),
+                "geom" => contents.masses.push(self.geom(element, item.class, item.frame, body)?),
+                "site" => self.site(&item, body)?,
+                "frame" => {
+                    let attributes = self.defaults.attributes(element, item.class)?;
+                    let frame = item.frame * self.compiler.angles.pose(&attributes)?;
+                    element.skip(&["name"]);
+                    let class = self.defaults.class(element, "childclass", item.class)?;
+                    self.push_children(&Item { frame, class, ..item }, &mut stack);
+                }
+                "replicate" => self.replicate(&item, &mut stack)?,
+                "body" => pending.push((item, body)),
+                "camera" | "light" => element.skip_all(),
+                "attach" | "composite" | "flexcomp" => {
+                    self.warnings.add(element, "not read: what it makes is missing from the model");
+                    element.skip_all();
+                }
+                // Left unread: a warning will name it.
+                _ => {}
+            }
+        }
+        Ok(contents)
+    }
+
+    fn push_children(&self, parent: &Item<'a>, stack: &mut Vec<Item<'a>>) {
+        let child = |element| Item { element, ..parent.clone() };
+        stack.extend(parent.element.children().rev().map(child));
+    }
+
+    /// Copies the children of `<replicate>` with growing offsets and numbered names.
+    fn replicate(&mut self, item: &Item<'a>, stack: &mut Vec<Item<'a>>) -> Result<(), LoadError> {
+        let element = item.element;
+        let count = element.required("count")?.trim().parse::<usize>().ok().filter(|&n| n > 0);
+        let count = count.ok_or_else(|| element.error("count: expected an integer above 0"))?;
+        let offset: Vec3<f64> = element.array("offset")?.unwrap_or([0.0; 3]).into();
+        let turn = self.compiler.angles.euler(element.array("euler")?.unwrap_or([0.0; 3]));
+        let separator = element.attribute("sep").unwrap_or("");
+        let class = self.defaults.class(element, "childclass", item.class)?;
+        self.replicated += count.saturating_mul(element.children().len());
+        if self.replicated > MAX_ITEMS {
+            return Err(element.error(format!("count=\"{count}\": expected at most {MAX_ITEMS} copies in a model")));
+        }
+        let digits = (count - 1).to_string().len();
+        let mut frame = Pose::IDENTITY;
+        let mut copies = Vec::new();
+        for i in 0..count {
+            // Of nested replicas the inner suffix comes first.
+            let suffix = format!("{separator}{i:0digits$}{}", item.suffix);
+            copies.push(Item { element, class, frame: item.frame * frame, suffix });
+            frame = frame * Pose::new(offset, turn);
+        }
+        for copy in copies.iter().rev() {
+            self.push_children(copy, stack);
+        }
+        Ok(())
+    }
+
+    fn site(&mut self, item: &Item<'a>, body: usize) -> Result<(), LoadError> {
+        let attributes = self.defaults.attributes(item.element, item.class)?;
+        let segment = match attributes.has(&["fromto"]) {
+            true => super::geom::size_and_segment(&attributes, super::geom::Type::Capsule)?.1,
+            false => None,
+        };
+        let own = self.compiler.angles.pose(&attributes)?;
+        attributes.skip(&["size", "type", "group", "material", "rgba", "mesh", "user"]);
+        let pose = item.frame * segment.unwrap_or(own);
+        let name = self.names.claim(item.element, "site", &item.suffix, self.builder.sites.len())?;
+        self.builder.sites.push(Site { name, body, pose });
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! `<contact>`: explicit pairs, and pairs of bodies that never touch.
+
+use geometry::PairSpec;
+
+use super::Reader;
+use super::surface;
+use crate::LoadError;
+use crate::xml::Element;
+
+impl<'a> Reader<'_, 'a> {
+    /// Reads every `<contact>` below the root.
+    pub(super) fn contacts(&mut self, root: Element<'a>) -> Result<(), LoadError> {
+        for element in root.children_named("contact").flat_map(Element::children) {
+            match element.name() {
+                "pair" => self.pair(element)?,
+                "exclude" => {
+                    let body = |name: &str| self.names.find(element, name, "body");
+                    self.scene.excluded.push([body("body1")?, body("body2")?]);
+                    element.skip(&["name"]);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn pair(&mut self, element: Element<'a>) -> Result<(), LoadError> {
+        let attributes = self.defaults.attributes(element, 0)?;
+        let geoms = [self.names.find(element, "geom1", "geom")?, self.names.find(element, "geom2", "geom")?];
+        let [first, second] = geoms.map(|g| self.scene.geoms[g].material);
+        let mut material = surface::material(&attributes, &mut self.warnings)?;
+        let (first, second) = (self.surfaces.get(first), self.surfaces.get(second));
+        // What a pair does not set is combined from its geoms.
+        if !attributes.has(&["friction"]) {
+            material.friction = first.friction.max(second.friction);
+        }
+        if !attributes.has(&["condim"]) {
+            material.frictional = first.frictional || second.frictional;
+        }
+        if attributes.has(&["solreffriction"]) {
+            let message = "friction is regularised by the solver's own rule: ignored";
+            self.warnings.add_attribute(element, "solreffriction", message);
+        }
+        attributes.skip(&["name"]);
+        let margin = attributes.number("margin")?.unwrap_or(0.0);
+        for name in ["gap", "adhesion"] {
+            if attributes.number(name)?.is_some_and(|v| v != 0.0) {
+                self.warnings.add_attribute(element, name, "not simulated: ignored");
+            }
+        }
+        if self.options.flags.contact {
+            let material = self.surfaces.index(material);
+            self.scene.pairs.push(PairSpec { geoms, material, margin });
+        }
+        Ok(())
+    }
+}

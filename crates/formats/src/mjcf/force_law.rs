@@ -1,0 +1,151 @@
+//! The force law of an actuator, from its shortcut.
+
+use multibody::ActuatorLaw;
+
+use super::defaults::parse_keyword;
+use crate::LoadError;
+use crate::xml::Element;
+
+/// How the gain or bias depends on the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    None,
+    Fixed,
+    Affine,
+    Other,
+}
+
+/// Gain, bias and dynamics while an actuator's defaults and its own attributes are applied in turn.
+///
+/// A class has one actuator default, whatever the shortcuts that set it; a shortcut resets what it does not name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ForceLaw {
+    gain_form: Form,
+    gain: [f64; 3],
+    bias_form: Form,
+    bias: [f64; 3],
+    /// Why the law cannot be simulated, if it cannot.
+    unsupported: Option<&'static str>,
+    /// The share of the joint's range that controls get.
+    pub inherit_range: f64,
+}
+
+const FORMS: [(&str, Form); 9] = [
+    ("none", Form::None),
+    ("fixed", Form::Fixed),
+    ("affine", Form::Affine),
+    ("muscle", Form::Other),
+    ("dcmotor", Form::Other),
+    ("user", Form::Other),
+    ("pid", Form::Other),
+    ("so3", Form::Other),
+    ("plugin", Form::Other),
+];
+
+const DYNAMICS: &str = "actuators with a state of their own (dyntype) are not simulated: it takes a control, but has \
+                        no force";
+const GAIN: &str = "a gain that depends on the state is not simulated: it takes a control, but has no force";
+const KIND: &str = "this kind of actuator is not simulated: it takes a control, but has no force";
+
+impl ForceLaw {
+    /// Force = control.
+    pub const MOTOR: Self = Self {
+        gain_form: Form::Fixed,
+        gain: [1.0, 0.0, 0.0],
+        bias_form: Form::None,
+        bias: [0.0; 3],
+        unsupported: None,
+        inherit_range: 0.0,
+    };
+
+    /// Applies an element: a default, or the actuator itself.
+    pub fn apply(&mut self, element: Element<'_>) -> Result<(), LoadError> {
+        let inherit_range = at_least_zero(element, "inheritrange")?;
+        self.inherit_range = inherit_range.unwrap_or(self.inherit_range);
+        match element.name() {
+            "general" => self.general(element)?,
+            "motor" => *self = Self { inherit_range: self.inherit_range, ..Self::MOTOR },
+            "position" => self.position(element)?,
+            "velocity" => {
+                let kv = at_least_zero(element, "kv")?.unwrap_or(1.0);
+                self.set_affine(kv, [0.0, 0.0, -kv]);
+            }
+            _ => {
+                self.unsupported = Some(KIND);
+                // What these set has no meaning for a law that is not simulated.
+                element.skip_all();
+            }
+        }
+        Ok(())
+    }
+
+    fn set_affine(&mut self, gain: f64, bias: [f64; 3]) {
+        let inherit_range = self.inherit_range;
+        *self = Self { gain: [gain, 0.0, 0.0], bias_form: Form::Affine, bias, inherit_range, ..Self::MOTOR };
+    }
+
+    fn position(&mut self, element: Element<'_>) -> Result<(), LoadError> {
+        let kp = element.number("kp")?.unwrap_or(self.gain[0]);
+        let (kv, ratio) = (at_least_zero(element, "kv")?, at_least_zero(element, "dampratio")?);
+        if kv.is_some() && ratio.is_some() {
+            return Err(element.error("has both `kv` and `dampratio`: expected one of them"));
+        }
+        // As in MuJoCo, a damping ratio is a positive bias (a damping a negative one) until the inertia is known.
+        let damping = kv.map(|kv| -kv).or(ratio).unwrap_or(self.bias[2]);
+        let timeconst = at_least_zero(element, "timeconst")?.unwrap_or(0.0);
+        self.set_affine(kp, [0.0, -kp, damping]);
+        if timeconst > 0.0 {
+            self.unsupported = Some(DYNAMICS);
+        }
+        Ok(())
+    }
+
+    fn general(&mut self, element: Element<'_>) -> Result<(), LoadError> {
+        let form =
+            |name: &str| element.attribute(name).map(|value| parse_keyword(element, name, value, &FORMS)).transpose();
+        self.gain_form = form("gaintype")?.unwrap_or(self.gain_form);
+        self.bias_form = form("biastype")?.unwrap_or(self.bias_form);
+        match element.attribute("dyntype") {
+            None => {}
+            Some("none") => self.unsupported = None,
+            Some(_) => self.unsupported = Some(DYNAMICS),
+        }
+        element.skip(&["dynprm"]);
+        for (name, into) in [("gainprm", &mut self.gain), ("biasprm", &mut self.bias)] {
+            for (slot, value) in into.iter_mut().zip(element.numbers(name)?.unwrap_or_default()) {
+                *slot = value;
+            }
+        }
+        Ok(())
+    }
+
+    /// The law, with the damping ratio that replaces its damping if there is one; or why it cannot be simulated.
+    pub fn finish(&self) -> Result<(ActuatorLaw, Option<f64>), &'static str> {
+        if let Some(reason) = self.unsupported {
+            return Err(reason);
+        }
+        let gain = match self.gain_form {
+            Form::Fixed => self.gain[0],
+            Form::Affine if self.gain[1..] == [0.0, 0.0] => self.gain[0],
+            _ => return Err(GAIN),
+        };
+        let mut bias = match self.bias_form {
+            Form::None => [0.0; 3],
+            Form::Affine => self.bias,
+            _ => return Err(KIND),
+        };
+        let ratio = bias[2];
+        if self.gain_form == Form::Fixed && gain == -bias[1] && ratio > 0.0 {
+            bias[2] = 0.0;
+            return Ok((ActuatorLaw { gain, bias }, Some(ratio)));
+        }
+        Ok((ActuatorLaw { gain, bias }, None))
+    }
+}
+
+fn at_least_zero(element: Element<'_>, name: &str) -> Result<Option<f64>, LoadError> {
+    match element.number(name)? {
+        Some(value) if value < 0.0 => Err(element.error(format!("{name}=\"{value}\": expected 0 or more"))),
+        value => Ok(value),
+    }
+}

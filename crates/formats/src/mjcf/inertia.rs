@@ -1,0 +1,108 @@
+//! `<inertial>`, and the inertia of a body from its geoms.
+
+use spatial::{Mat3, Pose, Quat, RigidInertia, Sym3, Vec3};
+
+use super::compiler::{Compiler, InertiaFromGeom};
+use super::defaults::Attributes;
+use super::geom::GeomMass;
+use crate::LoadError;
+
+/// Reads an `<inertial>` of a body. `frame` is that of the `<frame>` elements around it.
+pub(super) fn inertial(
+    attributes: &Attributes<'_, '_>,
+    compiler: &Compiler,
+    frame: Pose<f64>,
+) -> Result<RigidInertia<f64>, LoadError> {
+    let element = attributes.element();
+    let missing = |name: &str| element.error(format!("no attribute `{name}`: expected one"));
+    let mass = attributes.number("mass")?.ok_or_else(|| missing("mass"))?;
+    let pos: [f64; 3] = attributes.array("pos")?.ok_or_else(|| missing("pos"))?;
+    if mass < 0.0 {
+        return Err(element.error(format!("mass=\"{mass}\": expected 0 or more")));
+    }
+    let orientation = compiler.angles.orientation(attributes)?;
+    let (full, diagonal) = (attributes.array::<6>("fullinertia")?, attributes.array::<3>("diaginertia")?);
+    let inertia = match (full, diagonal) {
+        (Some(_), Some(_)) => {
+            return Err(element.error("has both `fullinertia` and `diaginertia`: expected one of them"));
+        }
+        (Some(_), None) if orientation.is_some() => {
+            return Err(element.error("has both `fullinertia` and an orientation: expected one of them"));
+        }
+        (Some([xx, yy, zz, xy, xz, yz]), None) => Sym3 { xx, xy, xz, yy, yz, zz },
+        (None, diagonal) => Sym3::diagonal(diagonal.unwrap_or([0.0; 3]).into()),
+    };
+    check(inertia).map_err(|message| element.error(message))?;
+    let pose = frame * Pose::new(pos.into(), orientation.unwrap_or(Quat::IDENTITY));
+    Ok(RigidInertia { mass, com: pose.pos, inertia: inertia.rotated(pose.rot.to_mat3()) })
+}
+
+fn check(inertia: Sym3<f64>) -> Result<(), String> {
+    let [least, _, most] = inertia.eigenvalues();
+    if least < -1e-9 * most.abs() {
+        return Err(format!("inertia with a principal moment of {least}: expected 0 or more"));
+    }
+    Ok(())
+}
+
+/// The inertia of a body: from its `<inertial>`, or the sum of its geoms', then corrected as the compiler asks.
+pub(super) fn of_body(
+    explicit: Option<RigidInertia<f64>>,
+    geoms: &[GeomMass],
+    compiler: &Compiler,
+) -> RigidInertia<f64> {
+    let [low, high] = compiler.inertia_groups;
+    let from_geoms = || {
+        let selected = geoms.iter().filter(|g| (low..=high).contains(&g.group) && g.inertia.mass > 0.0);
+        selected.fold(RigidInertia::ZERO, |sum, geom| sum.combined(&geom.inertia))
+    };
+    let inertia = match (compiler.inertia_from_geom, explicit) {
+        (InertiaFromGeom::Always, _) | (InertiaFromGeom::Auto, None) => from_geoms(),
+        (_, explicit) => explicit.unwrap_or(RigidInertia::ZERO),
+    };
+    corrected(inertia, compiler)
+}
+
+/// `boundmass`, `boundinertia` and `balanceinertia`.
+fn corrected(mut inertia: RigidInertia<f64>, compiler: &Compiler) -> RigidInertia<f64> {
+    inertia.mass = inertia.mass.max(compiler.bound_mass);
+    if compiler.bound_inertia == 0.0 && !compiler.balance_inertia {
+        return inertia;
+    }
+    let (axes, moments) = principal_axes(inertia.inertia);
+    let mut bounded = moments.map(|m| m.max(compiler.bound_inertia));
+    let [a, b, c] = bounded;
+    if compiler.balance_inertia && (a + b < c || a + c < b || b + c < a) {
+        bounded = [(a + b + c) / 3.0; 3];
+    }
+    // Only what changes is computed anew: no rounding for the rest.
+    if bounded != moments {
+        inertia.inertia = Sym3::diagonal(bounded.into()).rotated(axes);
+    }
+    inertia
+}
+
+/// The axes and moments of a symmetric matrix (cyclic Jacobi rotations), in no particular order.
+pub(super) fn principal_axes(matrix: Sym3<f64>) -> (Mat3<f64>, [f64; 3]) {
+    let mut rot = Quat::IDENTITY;
+    let unit = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
+    // Converges quadratically: a handful of sweeps reach round-off from anywhere.
+    for _ in 0..20 {
+        let mut off = 0.0_f64;
+        for axis in 0..3 {
+            let m = matrix.rotated(rot.to_mat3().transpose());
+            // The entry off the diagonal in the plane across `axis`, and the two on it.
+            let (p, q, r) = [(m.yy, m.zz, m.yz), (m.zz, m.xx, m.xz), (m.xx, m.yy, m.xy)][axis];
+            off = off.max(r.abs());
+            if r != 0.0 {
+                let angle = 0.5 * libm::atan2(2.0 * r, p - q);
+                rot = (rot * Quat::from_axis_angle(unit[axis], angle)).unit();
+            }
+        }
+        if off <= 1e-15 * matrix.diag().norm() {
+            break;
+        }
+    }
+    let axes = rot.to_mat3();
+    (axes, matrix.rotated(axes.transpose()).diag().to_array())
+}

@@ -1,0 +1,187 @@
+//! `<joint>` and `<freejoint>`.
+
+use multibody::{JointKind, JointSpec};
+use spatial::{Pose, Vec3};
+
+use super::Reader;
+use super::defaults::Attributes;
+use super::surface;
+use crate::LoadError;
+use crate::xml::Element;
+
+/// A stiffness and damping that depend on the inertia that they act on: set when the model is complete.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpringDamper {
+    /// The joint.
+    pub joint: usize,
+    /// Time constant, s.
+    pub time_constant: f64,
+    /// Damping ratio.
+    pub damping_ratio: f64,
+}
+
+/// What actuators and messages need to know of a joint.
+#[derive(Clone, Debug)]
+pub(super) struct JointInfo<'a> {
+    /// Where it stands.
+    pub element: Element<'a>,
+    /// Its name.
+    pub name: String,
+    /// The name of its body.
+    pub body_name: String,
+    /// Kind of motion.
+    pub kind: JointKind,
+    /// Limits.
+    pub range: Option<(f64, f64)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Type {
+    Hinge,
+    Slide,
+    Ball,
+    Free,
+}
+
+const TYPES: [(&str, Type); 4] =
+    [("hinge", Type::Hinge), ("slide", Type::Slide), ("ball", Type::Ball), ("free", Type::Free)];
+
+impl<'a> Reader<'_, 'a> {
+    /// Reads a joint of the body added last. `frame` is that of the `<frame>` elements around it.
+    pub(super) fn joint(
+        &mut self,
+        attributes: &Attributes<'_, 'a>,
+        frame: Pose<f64>,
+        body_name: &str,
+    ) -> Result<(), LoadError> {
+        let free = attributes.element().name() == "freejoint";
+        let kind = if free { Type::Free } else { attributes.keyword("type", &TYPES)?.unwrap_or(Type::Hinge) };
+        attributes.skip(&["group", "user"]);
+        let axis = frame.rot * attributes.array("axis")?.map_or(Vec3::new(0.0, 0.0, 1.0), Vec3::from);
+        let kind_of_motion = match kind {
+            Type::Hinge => JointKind::Revolute { axis },
+            Type::Slide => JointKind::Prismatic { axis },
+            Type::Ball => JointKind::Ball,
+            Type::Free => JointKind::Free,
+        };
+        let unit = if kind == Type::Slide { 1.0 } else { self.compiler.angles.unit };
+        let mut spec = JointSpec::new(kind_of_motion);
+        spec.anchor = frame.transform_point(attributes.array("pos")?.map_or(Vec3::ZERO, Vec3::from));
+        spec.armature = attributes.number("armature")?.unwrap_or(0.0);
+        spec.friction_loss = attributes.number("frictionloss")?.unwrap_or(0.0);
+        spec.stiffness = self.linear(attributes, "stiffness")?;
+        spec.damping = self.linear(attributes, "damping")?;
+        let flags = self.options.flags;
+        if !flags.spring {
+            spec.stiffness = 0.0;
+        }
+        if !flags.damper {
+            spec.damping = 0.0;
+        }
+        if !flags.friction_loss {
+            spec.friction_loss = 0.0;
+        }
+        let (reference, spring) = (attributes.number("ref")?, attributes.number("springref")?);
+        if matches!(kind, Type::Hinge | Type::Slide) {
+            spec.reference = unit * reference.unwrap_or(0.0);
+            spec.spring_reference = unit * spring.unwrap_or(0.0);
+        }
+        spec.limit_compliance = surface::compliance(attributes, "solreflimit", "solimplimit", &mut self.warnings)?;
+        spec.range = self.range(attributes, "range", "limited")?.map(|(low, high)| (unit * low, unit * high));
+        if kind == Type::Free || !flags.limit {
+            spec.range = None;
+        }
+        self.warn_about_joint(attributes, &spec)?;
+        spec.name = self.names.claim(attributes.element(), "joint", &self.suffix, self.joints.len())?;
+        let info = JointInfo {
+            element: attributes.element(),
+            name: spec.name.clone(),
+            body_name: body_name.into(),
+            kind: spec.kind,
+            range: spec.range,
+        };
+        let body = self.builder.body_count() - 1;
+        let joint = self.builder.add_joint(body, spec).map_err(|e| attributes.element().error(e.to_string()))?;
+        self.joints.push(info);
+        if let Some((time_constant, damping_ratio)) = self.spring_damper(attributes)? {
+            self.spring_dampers.push(SpringDamper { joint, time_constant, damping_ratio });
+        }
+        Ok(())
+    }
+
+    /// The linear part of a force law that may be a polynomial.
+    fn linear(&mut self, attributes: &Attributes<'_, '_>, name: &'static str) -> Result<f64, LoadError> {
+        let Some(numbers) = attributes.numbers(name)? else { return Ok(0.0) };
+        let element = attributes.element();
+        if numbers.is_empty() || numbers.len() > 3 {
+            return Err(element.error(format!("{name}: {} numbers: expected 1 to 3", numbers.len())));
+        }
+        if numbers[1..].iter().any(|&x| x != 0.0) {
+            self.warnings.add_attribute(element, name, "only the linear part is simulated");
+        }
+        Ok(numbers[0])
+    }
+
+    /// The interval of a range attribute, if it is in force.
+    pub(super) fn range(
+        &self,
+        attributes: &Attributes<'_, '_>,
+        range: &'static str,
+        limited: &'static str,
+    ) -> Result<Option<(f64, f64)>, LoadError> {
+        let values = attributes.array(range)?;
+        let set = values.is_some_and(|[low, high]| low != 0.0 || high != 0.0);
+        let at = attributes.find(&[range]).map_or(attributes.element(), |(at, _, _)| at);
+        let limited = match attributes.auto_flag(limited)? {
+            Some(limited) => limited,
+            None if set && !self.compiler.auto_limits => {
+                return Err(at.error(format!("`{range}` without `{limited}`: expected both where autolimits is false")));
+            }
+            None => set,
+        };
+        if !limited {
+            return Ok(None);
+        }
+        let [low, high] = values.unwrap_or([0.0, 0.0]);
+        if low >= high {
+            return Err(at.error(format!("{range}=\"{low} {high}\": expected the first number below the second")));
+        }
+        Ok(Some((low, high)))
+    }
+
+    fn spring_damper(&self, attributes: &Attributes<'_, '_>) -> Result<Option<(f64, f64)>, LoadError> {
+        match attributes.array("springdamper")? {
+            Some([time_constant, ratio]) if time_constant > 0.0 && ratio > 0.0 => Ok(Some((time_constant, ratio))),
+            Some([a, b]) if a < 0.0 || b < 0.0 => {
+                let message = format!("springdamper=\"{a} {b}\": expected two positive numbers (or zeros)");
+                Err(attributes.element().error(message))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn warn_about_joint(&mut self, attributes: &Attributes<'_, '_>, spec: &JointSpec) -> Result<(), LoadError> {
+        let element = attributes.element();
+        if spec.friction_loss > 0.0 {
+            let message = "dry friction in joints is kept in the model but not simulated yet";
+            self.warnings.add_attribute(element, "frictionloss", message);
+        }
+        if attributes.has(&["solreffriction"]) || attributes.has(&["solimpfriction"]) {
+            let message = "dry friction in joints has no compliance: ignored";
+            self.warnings.add_attribute(element, "solreffriction", message);
+        }
+        if attributes.number("margin")?.is_some_and(|m| m != 0.0) {
+            self.warnings.add_attribute(element, "margin", "limits act at the limit: ignored");
+        }
+        attributes.skip(&["actuatorfrclimited", "springyield"]);
+        if attributes.array::<2>("actuatorfrcrange")?.is_some_and(|r| r != [0.0, 0.0]) {
+            let message = "a limit on the sum of actuator forces at a joint is not simulated: ignored";
+            self.warnings.add_attribute(element, "actuatorfrcrange", message);
+        }
+        if attributes.flag("actuatorgravcomp")? == Some(true) {
+            let message = "gravity compensation acts on bodies, not through actuators";
+            self.warnings.add_attribute(element, "actuatorgravcomp", message);
+        }
+        Ok(())
+    }
+}

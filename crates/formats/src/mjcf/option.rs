@@ -1,0 +1,153 @@
+//! `<option>`: time step, gravity, and settings of MuJoCo's solver, which is not ours.
+
+use spatial::Vec3;
+
+use super::defaults::parse_keyword;
+use crate::LoadError;
+use crate::warnings::Warnings;
+use crate::xml::Element;
+
+/// What `<option>` sets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    /// Time step, s.
+    pub timestep: f64,
+    /// Acceleration of gravity, m/s².
+    pub gravity: Vec3<f64>,
+    /// Switches of `<flag>`.
+    pub flags: Flags,
+}
+
+/// Parts of the simulation that `<flag>` can switch off.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flags {
+    /// Contacts.
+    pub contact: bool,
+    /// Joint limits.
+    pub limit: bool,
+    /// Joint springs.
+    pub spring: bool,
+    /// Joint damping.
+    pub damper: bool,
+    /// Forces of actuators.
+    pub actuation: bool,
+    /// Clamping of controls.
+    pub clamp_ctrl: bool,
+    /// Dry friction of joints.
+    pub friction_loss: bool,
+}
+
+/// Settings of the solver that have no counterpart here, each with MuJoCo's default.
+const SOLVER: [(&str, &str); 13] = [
+    ("jacobian", "auto"),
+    ("solver", "Newton"),
+    ("iterations", "100"),
+    ("tolerance", "1e-8"),
+    ("ls_iterations", "50"),
+    ("ls_tolerance", "0.01"),
+    ("noslip_iterations", "0"),
+    ("noslip_tolerance", "1e-6"),
+    ("ccd_iterations", "35"),
+    ("ccd_tolerance", "1e-6"),
+    ("sleep_tolerance", "1e-3"),
+    ("sdf_iterations", "10"),
+    ("sdf_initpoints", "40"),
+];
+
+impl Options {
+    /// Reads every `<option>` below the root.
+    pub fn read(root: Element<'_>, warnings: &mut Warnings) -> Result<Self, LoadError> {
+        let flags = Flags {
+            contact: true,
+            limit: true,
+            spring: true,
+            damper: true,
+            actuation: true,
+            clamp_ctrl: true,
+            friction_loss: true,
+        };
+        let mut options = Self { timestep: 0.002, gravity: Vec3::new(0.0, 0.0, -9.81), flags };
+        let mut no_gravity = false;
+        for element in root.children_named("option") {
+            if let Some(timestep) = element.number("timestep")? {
+                if timestep <= 0.0 {
+                    return Err(element.error(format!("timestep=\"{timestep}\": expected a number above 0")));
+                }
+                options.timestep = timestep;
+            }
+            if let Some(gravity) = element.array("gravity")? {
+                options.gravity = gravity.into();
+            }
+            warn_about_solver(element, warnings);
+            warn_about_medium(element, warnings)?;
+            element.skip(&["magnetic"]);
+            for flag in element.children_named("flag") {
+                no_gravity = options.flags.read(flag, warnings)?.unwrap_or(no_gravity);
+            }
+        }
+        if no_gravity {
+            options.gravity = Vec3::ZERO;
+        }
+        Ok(options)
+    }
+}
+
+fn warn_about_solver(element: Element<'_>, warnings: &mut Warnings) {
+    for (name, default) in SOLVER {
+        if element.attribute(name).is_some_and(|value| value != default) {
+            warnings.add_attribute(element, name, "a setting of MuJoCo's solver: ignored, the solver here is another");
+        }
+    }
+    if element.attribute("integrator").is_some_and(|value| value != "Euler") {
+        let message = "ignored: the scheme of integration is an option of the simulation";
+        warnings.add_attribute(element, "integrator", message);
+    }
+    if element.attribute("cone").is_some_and(|value| value != "elliptic") {
+        warnings.add_attribute(element, "cone", "ignored: friction cones are elliptic here");
+    }
+    if element.attribute("impratio").is_some_and(|value| value.parse() != Ok(1.0)) {
+        warnings.add_attribute(element, "impratio", "ignored: friction is regularised by the solver's own rule");
+    }
+}
+
+fn warn_about_medium(element: Element<'_>, warnings: &mut Warnings) -> Result<(), LoadError> {
+    for name in ["density", "viscosity", "wind"] {
+        if element.numbers(name)?.is_some_and(|values| values.iter().any(|&v| v != 0.0)) {
+            warnings.add_attribute(element, name, "forces of the medium are not simulated: ignored");
+        }
+    }
+    Ok(())
+}
+
+impl Flags {
+    /// Reads the switches; returns whether gravity is switched off where that is said.
+    fn read(&mut self, element: Element<'_>, warnings: &mut Warnings) -> Result<Option<bool>, LoadError> {
+        const SWITCH: [(&str, bool); 2] = [("enable", true), ("disable", false)];
+        let read = |name: &str| -> Result<Option<bool>, LoadError> {
+            element.attribute(name).map(|value| parse_keyword(element, name, value, &SWITCH)).transpose()
+        };
+        let fields: [(&str, &mut bool); 7] = [
+            ("contact", &mut self.contact),
+            ("limit", &mut self.limit),
+            ("spring", &mut self.spring),
+            ("damper", &mut self.damper),
+            ("actuation", &mut self.actuation),
+            ("clampctrl", &mut self.clamp_ctrl),
+            ("frictionloss", &mut self.friction_loss),
+        ];
+        for (name, field) in fields {
+            *field = read(name)?.unwrap_or(*field);
+        }
+        if let Some(constraint) = read("constraint")? {
+            (self.contact, self.limit) = (self.contact && constraint, self.limit && constraint);
+        }
+        if read("filterparent")? == Some(false) {
+            let message = "ignored: geoms of parent and child never touch";
+            warnings.add_attribute(element, "filterparent", message);
+        }
+        // Ways of computing, sleeping and reporting, none of which changes what is modelled.
+        element.skip(&["autoreset", "diagexact", "energy", "equality", "eulerdamp", "fwdinv", "invdiscrete", "island"]);
+        element.skip(&["midphase", "multiccd", "nativeccd", "refsafe", "sensor", "sleep", "speculative", "warmstart"]);
+        Ok(read("gravity")?.map(|on| !on))
+    }
+}

@@ -1,0 +1,114 @@
+//! Contact parameters: friction, and how much surfaces yield.
+
+use std::collections::BTreeMap;
+
+use multibody::{Compliance, Material};
+
+use super::defaults::Attributes;
+use crate::LoadError;
+use crate::warnings::Warnings;
+
+/// MuJoCo's defaults of `solref` and `solimp`.
+const SOLREF: [f64; 2] = [0.02, 1.0];
+const SOLIMP: [f64; 5] = [0.9, 0.95, 0.001, 0.5, 2.0];
+
+/// The compliance that a pair of attributes like `solref` and `solimp` asks for.
+///
+/// Near-rigid when neither the element nor its defaults set them. Otherwise MuJoCo's reference acceleration
+/// a = −b v − k r, with the impedance d taken at its greatest value dmax, as a spring and damper per unit of effective
+/// mass. For `solref` = (timeconst, dampratio) > 0
+///
+/// k = d / (dmax² timeconst² dampratio²),  b = 2 / (dmax timeconst),
+///
+/// and for `solref` = (−stiffness, −damping): k = d stiffness / dmax², b = damping / dmax. The Kelvin–Voigt relaxation
+/// time is b / k.
+pub(super) fn compliance(
+    attributes: &Attributes<'_, '_>,
+    solref: &'static str,
+    solimp: &'static str,
+    warnings: &mut Warnings,
+) -> Result<Compliance, LoadError> {
+    let Some((at, _, _)) = attributes.find(&[solref]).or_else(|| attributes.find(&[solimp])) else {
+        return Ok(Compliance::NearRigid);
+    };
+    let [first, second] = attributes.leading(solref, SOLREF)?;
+    let [dmin, dmax, ..] = attributes.leading(solimp, SOLIMP)?;
+    if attributes.has(&[solimp]) && dmin != dmax {
+        let message = "the impedance is constant at its greatest value (dmax)";
+        warnings.add_attribute(at, solimp, message);
+    }
+    // MuJoCo clamps impedances to this interval.
+    let d = dmax.clamp(1e-4, 0.9999);
+    let (stiffness, damping) = if first > 0.0 && second > 0.0 {
+        (1.0 / (d * (first * second).powi(2)), 2.0 / (d * first))
+    } else if first <= 0.0 && second <= 0.0 {
+        (-first / d, -second / d)
+    } else {
+        let message = format!("{solref}=\"{first} {second}\": expected both numbers positive or both negative");
+        return Err(at.error(message));
+    };
+    if stiffness == 0.0 {
+        warnings.add_attribute(at, solref, "a stiffness of 0 is replaced by near-rigid");
+        return Ok(Compliance::NearRigid);
+    }
+    Ok(Compliance::PerMass { stiffness, relaxation: damping / stiffness })
+}
+
+/// The surface that `friction`, `condim`, `solref` and `solimp` of a geom or pair describe.
+pub(super) fn material(attributes: &Attributes<'_, '_>, warnings: &mut Warnings) -> Result<Material, LoadError> {
+    let element = attributes.element();
+    let condim = attributes.integer("condim")?.unwrap_or(3);
+    if !matches!(condim, 1 | 3 | 4 | 6) {
+        return Err(element.error(format!("condim=\"{condim}\": expected 1, 3, 4 or 6")));
+    }
+    if condim > 3 {
+        let message = "torsional and rolling friction are not simulated: treated as condim 3";
+        warnings.add_attribute(element, "condim", message);
+    }
+    let friction = attributes.numbers("friction")?.and_then(|f| f.first().copied()).unwrap_or(1.0);
+    if friction < 0.0 {
+        return Err(element.error(format!("friction=\"{friction}\": expected 0 or more")));
+    }
+    let compliance = compliance(attributes, "solref", "solimp", warnings)?;
+    Ok(Material { friction, frictional: condim > 1, compliance, priority: 0 })
+}
+
+/// The surfaces of a model, each kept once.
+#[derive(Debug, Default)]
+pub(super) struct Surfaces {
+    materials: Vec<Material>,
+    index_of: BTreeMap<[u64; 6], usize>,
+}
+
+impl Surfaces {
+    /// The index of a surface.
+    pub fn index(&mut self, material: Material) -> usize {
+        let (kind, k, t) = match material.compliance {
+            Compliance::NearRigid => (0, 0.0, 0.0),
+            Compliance::Physical { stiffness, relaxation } => (1, stiffness, relaxation),
+            Compliance::PerMass { stiffness, relaxation } => (2, stiffness, relaxation),
+        };
+        let key = [
+            material.friction.to_bits(),
+            u64::from(material.frictional),
+            kind,
+            f64::to_bits(k),
+            f64::to_bits(t),
+            i64::from(material.priority) as u64,
+        ];
+        *self.index_of.entry(key).or_insert_with(|| {
+            self.materials.push(material);
+            self.materials.len() - 1
+        })
+    }
+
+    /// The surface of an index.
+    pub fn get(&self, index: usize) -> Material {
+        self.materials[index]
+    }
+
+    /// All surfaces.
+    pub fn finish(self) -> Vec<Material> {
+        self.materials
+    }
+}
