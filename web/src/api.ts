@@ -6,6 +6,8 @@ import type { Viewer } from "./viewer";
 export interface ReplayApi {
   /** The first picture has been drawn. */
   ready: boolean;
+  /** Playback is paused and the picture shows the current state, as finely as it gets. */
+  readonly settled: boolean;
   /** Why there is no picture, if there is none. */
   error: string | null;
   readonly frame: number;
@@ -32,6 +34,7 @@ export function idleApi(error: string | null): ReplayApi {
   const nothing = (): void => undefined;
   return {
     ready: false,
+    settled: false,
     error,
     frame: 0,
     frames: 0,
@@ -50,6 +53,9 @@ export function replayApi(playback: Playback, toggles: Toggles, viewer: Viewer):
   return {
     ready: false,
     error: null,
+    get settled() {
+      return viewer.settled;
+    },
     get frame() {
       return playback.frame;
     },

@@ -67,6 +67,11 @@ export class Viewer {
     this.applyTheme();
   }
 
+  /** Whether the picture shows the current state, as finely as it gets. */
+  get settled(): boolean {
+    return !this.stale && this.refineAt === null && !this.playback.playing;
+  }
+
   /** The picture is drawn anew with the next call of `draw`. */
   invalidate(): void {
     this.stale = true;
@@ -117,6 +122,9 @@ export class Viewer {
     const balls = this.framing.travels || this.toggles.get("follow") ? this.startBalls() : this.framing.clip;
     const [azimuth, elevation, zoom] = view;
     const { camera, controls } = this.stage;
+    controls.enableDamping = false; // ends a movement that glides to a halt
+    controls.update();
+    controls.enableDamping = true;
     const height = FILL_HEIGHT * this.freeHeight;
     const { target, distance, direction } = fit(camera, balls, { azimuth, elevation }, FILL_WIDTH, height);
     controls.target.copy(target);

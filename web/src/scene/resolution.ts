@@ -10,12 +10,15 @@ export class Resolution {
   readonly multisampling: boolean;
   /** Pixels per CSS pixel of a still picture. */
   readonly still: number;
+  /** Side of the shadow map, in texels. */
+  readonly shadowMap: number;
   private moving: number;
 
   constructor() {
     const byCpu = isRenderedByCpu();
     this.multisampling = !byCpu;
     this.still = byCpu ? DENSEST : Math.min(window.devicePixelRatio, DENSEST);
+    this.shadowMap = byCpu || matchMedia("(pointer: coarse)").matches ? 1024 : 2048;
     this.moving = byCpu ? 1 : this.still;
   }
 

@@ -43,7 +43,7 @@ export class Stage {
     this.renderer.toneMapping = ACESFilmicToneMapping;
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;
-    this.lights = new Lights(matchMedia("(pointer: coarse)").matches ? 1024 : 2048);
+    this.lights = new Lights(this.resolution.shadowMap);
     this.scene.fog = this.fog;
     this.scene.add(this.sky, ground, this.lights);
 

@@ -16,7 +16,7 @@ export const LIGHT: SceneTheme = {
   zenith: "#8fb0d0",
   horizon: "#e9edf1",
   nadir: "#c6ccd3",
-  ground: "#c9ced4",
+  ground: "#d3d7dc",
   line: "#7d8792",
   sun: 2.9,
   sky: 1.25,

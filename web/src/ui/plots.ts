@@ -33,7 +33,8 @@ export class Plots {
     this.lanes = lanesOf(series);
     const area = element("div", { class: "area" }, ...this.lanes.map((lane) => lane.canvas), this.cursor);
     const labels = element("div", { class: "labels" }, ...this.lanes.map(label));
-    this.root.append(labels, area);
+    const ranges = element("div", { class: "ranges" }, ...this.lanes.map(bounds));
+    this.root.append(labels, area, ranges);
     this.root.classList.toggle("empty", this.lanes.length === 0);
 
     const seek = (event: PointerEvent): void => {
@@ -116,4 +117,10 @@ function label({ curves, values, canvas }: Lane): HTMLElement {
     element("span", { class: "entry", style: `--dot: var(${curve.colour})` }, curve.label, values[i]!),
   );
   return element("div", { class: "label", title: canvas.title }, ...entries);
+}
+
+/** The values at the upper and the lower border of a lane. */
+function bounds({ range }: Lane): HTMLElement {
+  const ends = [range.high, range.low].map((value) => element("span", {}, formatNumber(Number(value.toPrecision(3)))));
+  return element("div", { class: "bounds" }, ...ends);
 }
