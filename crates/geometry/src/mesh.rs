@@ -172,8 +172,11 @@ impl HeightField {
     }
 }
 
+/// Vertices and triangles.
+type Surface = (Vec<Vec3<f64>>, Vec<[u32; 3]>);
+
 /// Vertices and outward triangles of the convex hull, or `None` when it has no volume.
-fn convex_hull(vertices: &[Vec3<f64>]) -> Option<(Vec<Vec3<f64>>, Vec<[u32; 3]>)> {
+fn convex_hull(vertices: &[Vec3<f64>]) -> Option<Surface> {
     let points = distinct(vertices);
     if points.len() < 4 || is_flat(&points) {
         return None;

@@ -1,0 +1,109 @@
+//! Near pairs of large scenes, by a tree of bounding boxes.
+
+use parry3d_f64::bounding_volume::Aabb;
+use parry3d_f64::math::Vector;
+use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
+use spatial::Vec3;
+
+use crate::pairs::Filter;
+
+/// Calls after which the tree is built anew, so that it stays good while things move.
+const REBUILD_EVERY: u32 = 256;
+
+/// A bounding-volume hierarchy over the items. What it returns does not depend on the state of the tree.
+pub(crate) struct BroadPhase {
+    filter: Filter,
+    /// Geom of each item.
+    geoms: Vec<usize>,
+    half_margins: Vec<f64>,
+    tree: Bvh,
+    workspace: BvhWorkspace,
+    calls: u32,
+    /// Items without bounds: planes.
+    unbounded: Vec<u32>,
+    /// The near pairs of this step.
+    pairs: Vec<[u32; 2]>,
+}
+
+impl BroadPhase {
+    pub fn new(filter: Filter, geoms: &[usize]) -> Self {
+        Self {
+            half_margins: geoms.iter().map(|&g| filter.half_margin(g)).collect(),
+            geoms: geoms.to_vec(),
+            filter,
+            tree: Bvh::new(),
+            workspace: BvhWorkspace::default(),
+            calls: 0,
+            unbounded: vec![],
+            pairs: vec![],
+        }
+    }
+
+    /// Visits the allowed pairs whose boxes meet, in ascending order. `extents(i)` is the centre and half extents of
+    /// item i, or `None` when it is unbounded.
+    pub fn each(
+        &mut self,
+        extents: impl Fn(usize) -> Option<(Vec3<f64>, Vec3<f64>)>,
+        visit: &mut impl FnMut(usize, usize, f64, Option<usize>),
+    ) {
+        let Self { filter, geoms, half_margins, tree, workspace, calls, unbounded, pairs } = self;
+        unbounded.clear();
+        pairs.clear();
+        let first = tree.is_empty();
+        for i in 0..geoms.len() {
+            let Some((centre, half)) = extents(i) else {
+                unbounded.push(i as u32);
+                continue;
+            };
+            if !first && filter.is_fixed(geoms[i]) {
+                continue;
+            }
+            let m = half_margins[i];
+            let half = Vector::new(half.x + m, half.y + m, half.z + m);
+            // What is nowhere goes far away, where it meets nothing that is somewhere.
+            let centre = if centre.is_finite() { centre } else { Vec3::new(1e30, 1e30, 1e30) };
+            let centre = Vector::new(centre.x, centre.y, centre.z);
+            tree.insert_or_update_partially(Aabb::new(centre - half, centre + half), i as u32, 0.0);
+        }
+        if *calls % REBUILD_EVERY == 0 {
+            tree.rebuild(workspace, BvhBuildStrategy::Binned);
+        }
+        *calls = calls.wrapping_add(1);
+        tree.refit(workspace);
+        tree.traverse_bvtt_single_tree::<false>(workspace, &mut |a, b| {
+            if !(filter.is_fixed(geoms[a as usize]) && filter.is_fixed(geoms[b as usize])) {
+                pairs.push(if a < b { [a, b] } else { [b, a] });
+            }
+        });
+        for &a in unbounded.iter() {
+            pairs.extend((0..geoms.len() as u32).filter(|b| !unbounded.contains(b)).map(|b| [a.min(b), a.max(b)]));
+        }
+        pairs.sort_unstable();
+        for &[a, b] in pairs.iter() {
+            if let Some(allowed) = filter.allowed(geoms[a as usize], geoms[b as usize]) {
+                visit(a as usize, b as usize, allowed.margin, allowed.pair);
+            }
+        }
+    }
+}
+
+impl Clone for BroadPhase {
+    fn clone(&self) -> Self {
+        Self {
+            filter: self.filter.clone(),
+            geoms: self.geoms.clone(),
+            half_margins: self.half_margins.clone(),
+            tree: self.tree.clone(),
+            workspace: BvhWorkspace::default(),
+            calls: self.calls,
+            unbounded: self.unbounded.clone(),
+            pairs: Vec::with_capacity(self.pairs.capacity()),
+        }
+    }
+}
+
+impl std::fmt::Debug for BroadPhase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BroadPhase").field("items", &self.geoms.len()).finish_non_exhaustive()
+    }
+}

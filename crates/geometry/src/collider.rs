@@ -1,0 +1,195 @@
+//! The contact points of a scene, step by step.
+
+use std::sync::Arc;
+
+use spatial::{Mat3, Pose, Vec3};
+
+use crate::broad_phase::BroadPhase;
+use crate::narrow::{Convex, Sink, collide};
+use crate::pairs::{Filter, Rows};
+use crate::scene::Scene;
+use crate::solid::{Placement, Solid};
+
+/// A contact point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// The two geoms, the lower index first.
+    pub geoms: [usize; 2],
+    /// Midway between the two surfaces, in the world, m.
+    pub position: Vec3<f64>,
+    /// Unit vector from `geoms[0]` towards `geoms[1]`.
+    pub normal: Vec3<f64>,
+    /// Distance of the surfaces along the normal less the margin, m; negative in penetration.
+    pub gap: f64,
+    /// The explicit pair ([`Scene::pairs`]) that asked for this contact.
+    pub pair: Option<usize>,
+}
+
+/// How a geom moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Attachment {
+    /// The moving frame that carries it; `None` when it is fixed in the world.
+    pub frame: Option<usize>,
+    /// Its pose in that frame.
+    pub pose: Pose<f64>,
+    /// Its rigid group: bodies that are welded together. The world's group is 0.
+    pub group: usize,
+    /// The group that its group hangs from.
+    pub parent_group: usize,
+}
+
+/// A geom that takes part in contacts.
+#[derive(Clone, Debug)]
+struct Item {
+    geom: usize,
+    frame: Option<usize>,
+    local: Placement,
+    solid: Solid,
+    /// Centre and radius of its bounding ball, in its own frame.
+    centre: Vec3<f64>,
+    radius: f64,
+}
+
+/// Finds the contact points of a scene.
+///
+/// The result is a function of the poses alone: nothing carries over from one call to the next but buffers.
+#[derive(Clone, Debug)]
+pub struct Collider {
+    items: Vec<Item>,
+    /// For each item this step: where it is, the centre of its bounding ball, and how far its surface may move.
+    placements: Vec<Placement>,
+    centres: Vec<Vec3<f64>>,
+    reaches: Vec<f64>,
+    search: Search,
+    workspace: Convex,
+}
+
+/// How pairs that may be near are found.
+#[derive(Clone, Debug)]
+enum Search {
+    /// Every allowed pair, listed beforehand.
+    List(Rows),
+    /// A tree of bounding boxes.
+    Tree(BroadPhase),
+}
+
+/// Above this number of allowed pairs a tree finds the near ones faster than going through the list.
+const LIST_UP_TO: usize = 4000;
+
+impl Collider {
+    /// A collider for the geoms of `scene`, geom i moving as `attachments[i]` says.
+    ///
+    /// Meshes without a convex hull take no part.
+    ///
+    /// # Panics
+    /// When there is not one attachment for each geom, or a pair names a geom that is not there.
+    pub fn new(scene: Arc<Scene>, attachments: Vec<Attachment>) -> Self {
+        Self::with_list_up_to(scene, attachments, LIST_UP_TO)
+    }
+
+    /// As [`Collider::new`], choosing a tree above `list_up_to` allowed pairs.
+    pub(crate) fn with_list_up_to(scene: Arc<Scene>, attachments: Vec<Attachment>, list_up_to: usize) -> Self {
+        assert_eq!(scene.geoms.len(), attachments.len(), "one attachment for each geom");
+        let mut items: Vec<Item> = scene
+            .geoms
+            .iter()
+            .zip(&attachments)
+            .enumerate()
+            .filter_map(|(geom, (g, a))| {
+                let solid = Solid::new(&g.shape)?;
+                let (centre, radius) = (solid.centre(), solid.bounding_radius());
+                Some(Item { geom, frame: a.frame, local: a.pose.into(), solid, centre, radius })
+            })
+            .collect();
+        let filter = Filter::new(&scene, &attachments);
+        items.retain(|item| filter.may_touch_something(item.geom));
+        // Canonical order, so that the first of any two items is the first argument of their function.
+        items.sort_by_key(|item| (item.solid.rank(), item.geom));
+        let geoms: Vec<usize> = items.iter().map(|item| item.geom).collect();
+        let search = match Rows::new(&filter, &geoms, list_up_to) {
+            Some(rows) => Search::List(rows),
+            None => Search::Tree(BroadPhase::new(filter, &geoms)),
+        };
+        let corners = items.iter().map(|item| if let Solid::Hull(h) = &item.solid { h.largest_face } else { 8 });
+        let workspace = Convex::new(corners.max().unwrap_or(8));
+        let mut collider = Self {
+            placements: items.iter().map(|item| item.local).collect(),
+            centres: vec![Vec3::ZERO; items.len()],
+            reaches: vec![0.0; items.len()],
+            items,
+            search,
+            workspace,
+        };
+        for i in 0..collider.items.len() {
+            collider.centres[i] = collider.placements[i].point(collider.items[i].centre);
+        }
+        collider
+    }
+
+    /// Replaces `out` by the contact points whose gap is at most the sum of the two geoms' reaches.
+    ///
+    /// `frame(i)` is the rotation and the origin of moving frame i in the world; `reach[i]` is how far the surface of
+    /// any geom of frame i may move in the step, in m. Geoms whose pose is not finite touch nothing.
+    ///
+    /// # Panics
+    /// When `reach` is shorter than the number of frames.
+    pub fn contacts(&mut self, frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>), reach: &[f64], out: &mut Vec<Contact>) {
+        out.clear();
+        self.place(frame, reach);
+        let Self { items, placements, centres, reaches, search, workspace } = self;
+        let mut narrow = |a: usize, b: usize, margin: f64, pair: Option<usize>| {
+            let limit = reaches[a] + reaches[b] + margin;
+            if !near(&items[a], &placements[a], centres[a], items[b].radius, centres[b], limit) {
+                return;
+            }
+            let (ga, gb) = (items[a].geom, items[b].geom);
+            let flipped = ga > gb;
+            let geoms = if flipped { [gb, ga] } else { [ga, gb] };
+            let mut sink = Sink { out, geoms, flipped, margin, pair, limit };
+            collide((&items[a].solid, &placements[a]), (&items[b].solid, &placements[b]), workspace, &mut sink);
+        };
+        match search {
+            Search::List(rows) => rows.each(&mut narrow),
+            Search::Tree(tree) => {
+                let extents = |i: usize| {
+                    let half = items[i].solid.half_extents()?;
+                    let rot: &Mat3<f64> = &placements[i].rot;
+                    let along = |x: f64, y: f64, z: f64| x.abs() * half.x + y.abs() * half.y + z.abs() * half.z;
+                    let half = Vec3::new(
+                        along(rot.x.x, rot.y.x, rot.z.x) + reaches[i],
+                        along(rot.x.y, rot.y.y, rot.z.y) + reaches[i],
+                        along(rot.x.z, rot.y.z, rot.z.z) + reaches[i],
+                    );
+                    Some((centres[i], half))
+                };
+                tree.each(extents, &mut narrow);
+            }
+        }
+    }
+
+    /// Poses, bounding balls and reaches of the items for this step.
+    fn place(&mut self, frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>), reach: &[f64]) {
+        for (i, item) in self.items.iter().enumerate() {
+            let Some(f) = item.frame else { continue };
+            let (rot, pos) = frame(f);
+            let at = &mut self.placements[i];
+            at.pos = rot * item.local.pos + pos;
+            at.rot = rot * item.local.rot;
+            // A centre that is not a number fails every comparison from here on.
+            let finite = (at.rot.x + at.rot.y + at.rot.z).is_finite();
+            let centre = at.point(item.centre);
+            self.centres[i] = if finite { centre } else { Vec3::new(f64::NAN, f64::NAN, f64::NAN) };
+            self.reaches[i] = reach[f];
+        }
+    }
+}
+
+/// Whether the second geom's bounding ball is within `limit` of the first geom (a plane) or of its bounding ball.
+#[inline(always)]
+fn near(a: &Item, at: &Placement, centre: Vec3<f64>, other_radius: f64, other: Vec3<f64>, limit: f64) -> bool {
+    if a.radius == f64::INFINITY {
+        return at.rot.z.dot(other - at.pos) <= other_radius + limit;
+    }
+    let reach = a.radius + other_radius + limit;
+    (other - centre).norm_squared() <= reach * reach
+}

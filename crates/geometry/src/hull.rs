@@ -1,0 +1,267 @@
+//! A convex hull prepared for contact queries: support points by walking, faces as polygons.
+
+use spatial::Vec3;
+
+use crate::scene::Mesh;
+
+/// Two triangles belong to one flat face when their normals differ by less than this (rad).
+const FLAT: f64 = 1e-6;
+
+/// Below this number of vertices looking at each is faster than walking along edges.
+const WALK_FROM: usize = 40;
+
+/// A convex polytope.
+#[derive(Clone, Debug)]
+pub(crate) struct Hull {
+    pub vertices: Vec<Vec3<f64>>,
+    /// Outward unit normal of each face.
+    pub normals: Vec<Vec3<f64>>,
+    /// Corners of face i, counter-clockwise from outside: `corners[face_start[i]..face_start[i + 1]]`.
+    corners: Vec<u32>,
+    face_start: Vec<u32>,
+    /// Neighbours of vertex i: `neighbours[vertex_start[i]..vertex_start[i + 1]]`, ascending.
+    neighbours: Vec<u32>,
+    vertex_start: Vec<u32>,
+    /// A vertex farthest along each of ±x, ±y, ±z: where walks begin.
+    extremes: [u32; 6],
+    /// The box around the hull: centre and half extents.
+    pub centre: Vec3<f64>,
+    pub half_extents: Vec3<f64>,
+    /// Radius of the ball about `centre` that holds the hull.
+    pub radius: f64,
+    /// Corners of the largest face.
+    pub largest_face: usize,
+}
+
+impl Hull {
+    /// The hull of a mesh that [`Mesh::has_hull`].
+    pub fn new(mesh: &Mesh) -> Self {
+        let vertices = mesh.hull_vertices.clone();
+        let (mut low, mut high) = (vertices[0], vertices[0]);
+        for v in &vertices {
+            low = Vec3::new(low.x.min(v.x), low.y.min(v.y), low.z.min(v.z));
+            high = Vec3::new(high.x.max(v.x), high.y.max(v.y), high.z.max(v.z));
+        }
+        let centre = (low + high) * 0.5;
+        let radius = vertices.iter().map(|&v| (v - centre).norm()).fold(0.0, f64::max);
+        let (neighbours, vertex_start) = adjacency(vertices.len(), &mesh.hull_triangles);
+        let faces = merged_faces(&vertices, &mesh.hull_triangles);
+        let mut hull = Self {
+            extremes: [0; 6],
+            centre,
+            half_extents: (high - low) * 0.5,
+            radius,
+            largest_face: faces.iter().map(|f| f.0.len()).max().unwrap_or(0),
+            normals: faces.iter().map(|f| f.1).collect(),
+            face_start: std::iter::once(0)
+                .chain(faces.iter().scan(0, |end, f| {
+                    *end += f.0.len() as u32;
+                    Some(*end)
+                }))
+                .collect(),
+            corners: faces.into_iter().flat_map(|f| f.0).collect(),
+            neighbours,
+            vertex_start,
+            vertices,
+        };
+        for (i, sign) in [1.0, -1.0, 1.0, -1.0, 1.0, -1.0].into_iter().enumerate() {
+            let mut direction = [0.0; 3];
+            direction[i / 2] = sign;
+            hull.extremes[i] = hull.farthest_of_all(Vec3::from(direction)) as u32;
+        }
+        hull
+    }
+
+    /// The vertex farthest along `direction`.
+    #[inline]
+    pub fn support(&self, direction: Vec3<f64>) -> Vec3<f64> {
+        self.vertices[self.support_index(direction)]
+    }
+
+    /// Index of the vertex farthest along `direction`.
+    pub fn support_index(&self, direction: Vec3<f64>) -> usize {
+        if self.vertices.len() < WALK_FROM {
+            return self.farthest_of_all(direction);
+        }
+        let height = |i: u32| self.vertices[i as usize].dot(direction);
+        let [x, y, z] = direction.to_array();
+        let (axis, component) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
+            (0, x)
+        } else if y.abs() >= z.abs() {
+            (1, y)
+        } else {
+            (2, z)
+        };
+        let mut at = self.extremes[2 * axis + usize::from(component < 0.0)];
+        let mut top = height(at);
+        loop {
+            let (mut next, mut next_top) = (at, top);
+            for &j in self.neighbours_of(at as usize) {
+                let h = height(j);
+                if h > next_top {
+                    (next, next_top) = (j, h);
+                }
+            }
+            if next == at {
+                return at as usize;
+            }
+            (at, top) = (next, next_top);
+        }
+    }
+
+    fn farthest_of_all(&self, direction: Vec3<f64>) -> usize {
+        let (mut best, mut top) = (0, f64::NEG_INFINITY);
+        for (i, v) in self.vertices.iter().enumerate() {
+            let h = v.dot(direction);
+            if h > top {
+                (best, top) = (i, h);
+            }
+        }
+        best
+    }
+
+    /// Vertices that share an edge with vertex `i`.
+    pub fn neighbours_of(&self, i: usize) -> &[u32] {
+        &self.neighbours[self.vertex_start[i] as usize..self.vertex_start[i + 1] as usize]
+    }
+
+    /// Corners of face `i`.
+    pub fn face(&self, i: usize) -> impl Iterator<Item = Vec3<f64>> + '_ {
+        let range = self.face_start[i] as usize..self.face_start[i + 1] as usize;
+        self.corners[range].iter().map(|&c| self.vertices[c as usize])
+    }
+
+    /// The face whose normal is closest to the unit vector `direction`.
+    pub fn facing(&self, direction: Vec3<f64>) -> usize {
+        let (mut best, mut top) = (0, f64::NEG_INFINITY);
+        for (i, n) in self.normals.iter().enumerate() {
+            let cosine = n.dot(direction);
+            if cosine > top {
+                (best, top) = (i, cosine);
+            }
+        }
+        best
+    }
+}
+
+fn adjacency(n: usize, triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<u32>) {
+    let mut edges: Vec<[u32; 2]> =
+        triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, a], [b, c], [c, b], [c, a], [a, c]]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let start = (0..=n as u32).map(|i| edges.partition_point(|e| e[0] < i) as u32).collect();
+    (edges.into_iter().map(|e| e[1]).collect(), start)
+}
+
+/// Flat faces: outlines of sets of connected triangles with equal normals.
+fn merged_faces(vertices: &[Vec3<f64>], triangles: &[[u32; 3]]) -> Vec<(Vec<u32>, Vec3<f64>)> {
+    let area = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|i| vertices[i as usize]);
+        (b - a).cross(c - a)
+    };
+    // Large triangles first: their normals are the most accurate, so they name the plane of their face.
+    let mut order: Vec<usize> = (0..triangles.len()).collect();
+    order.sort_by(|&i, &j| area(&triangles[j]).norm().total_cmp(&area(&triangles[i]).norm()).then(i.cmp(&j)));
+    let mut half_edges: Vec<([u32; 2], usize)> =
+        triangles.iter().enumerate().flat_map(|(t, &[a, b, c])| [([a, b], t), ([b, c], t), ([c, a], t)]).collect();
+    half_edges.sort_unstable();
+    let across = |a: u32, b: u32| {
+        let i = half_edges.binary_search_by(|(edge, _)| edge.cmp(&[b, a])).ok()?;
+        Some(half_edges[i].1)
+    };
+    let mut face_of = vec![usize::MAX; triangles.len()];
+    let mut faces = vec![];
+    for seed in order {
+        if face_of[seed] != usize::MAX {
+            continue;
+        }
+        let Some(normal) = area(&triangles[seed]).normalized() else { continue };
+        let face = faces.len();
+        face_of[seed] = face;
+        let mut members = vec![seed];
+        let mut next = 0;
+        while next < members.len() {
+            let [a, b, c] = triangles[members[next]];
+            next += 1;
+            for (p, q) in [(a, b), (b, c), (c, a)] {
+                let Some(t) = across(p, q) else { continue };
+                let flat = area(&triangles[t]).normalized().is_none_or(|n| (n - normal).norm() < FLAT);
+                if face_of[t] == usize::MAX && flat {
+                    face_of[t] = face;
+                    members.push(t);
+                }
+            }
+        }
+        faces.push((outline(triangles, &members, |p, q| across(p, q).is_some_and(|t| face_of[t] == face)), normal));
+    }
+    faces.retain(|(corners, _)| corners.len() >= 3);
+    faces
+}
+
+/// The border of a set of triangles, as one loop.
+fn outline(triangles: &[[u32; 3]], members: &[usize], inner: impl Fn(u32, u32) -> bool) -> Vec<u32> {
+    let mut border: Vec<[u32; 2]> = members
+        .iter()
+        .flat_map(|&t| {
+            let [a, b, c] = triangles[t];
+            [[a, b], [b, c], [c, a]]
+        })
+        .filter(|&[p, q]| !inner(p, q))
+        .collect();
+    border.sort_unstable();
+    let Some(&[first, _]) = border.first() else { return vec![] };
+    let mut corners = vec![first];
+    let mut at = first;
+    while let Ok(i) = border.binary_search_by(|e| e[0].cmp(&at)) {
+        at = border[i][1];
+        if at == first || corners.len() > border.len() {
+            break;
+        }
+        corners.push(at);
+    }
+    corners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ball(n: usize) -> Hull {
+        // A spiral of points on the sphere, none of them symmetric.
+        let points = (0..n)
+            .map(|i| {
+                let z = 1.0 - 2.0 * (i as f64 + 0.5) / n as f64;
+                let (r, phi) = ((1.0 - z * z).sqrt(), 2.4 * i as f64);
+                Vec3::new(r * libm::cos(phi), r * libm::sin(phi), z)
+            })
+            .collect();
+        Hull::new(&Mesh::new("ball", points, vec![]).unwrap())
+    }
+
+    #[test]
+    fn walking_finds_the_farthest_vertex() {
+        let hull = ball(300);
+        assert_eq!(hull.vertices.len(), 300);
+        for i in 0..200 {
+            let a = i as f64;
+            let d = Vec3::new(libm::sin(a), libm::cos(1.7 * a), libm::sin(0.3 * a + 1.0));
+            assert_eq!(hull.support_index(d), hull.farthest_of_all(d));
+        }
+    }
+
+    #[test]
+    fn coplanar_triangles_make_one_face() {
+        let corners = (0..8).map(|i| Vec3::new((i & 1) as f64, (i >> 1 & 1) as f64, (i >> 2) as f64)).collect();
+        let hull = Hull::new(&Mesh::new("cube", corners, vec![]).unwrap());
+        assert_eq!(hull.normals.len(), 6);
+        for i in 0..6 {
+            let face: Vec<_> = hull.face(i).collect();
+            assert_eq!(face.len(), 4);
+            for k in 0..4 {
+                let turn = (face[(k + 1) % 4] - face[k]).cross(face[(k + 2) % 4] - face[k]);
+                assert!(turn.dot(hull.normals[i]) > 0.9);
+            }
+        }
+        assert_eq!(hull.largest_face, 4);
+    }
+}

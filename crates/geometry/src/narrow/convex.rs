@@ -1,0 +1,297 @@
+//! Any two convex shapes: closest points by GJK, penetration by EPA, then the facing features clipped.
+
+use std::fmt;
+
+use parry3d_f64::math::{Pose, Vector};
+use parry3d_f64::query::epa::EPA;
+use parry3d_f64::query::gjk::{CsoPoint, GJKResult, VoronoiSimplex, closest_points};
+use parry3d_f64::shape::SupportMap;
+use spatial::{Mat3, Vec3};
+
+use super::manifold::Clipper;
+use super::spread::spread;
+use super::{Point, Sink};
+use crate::hull::Hull;
+use crate::solid::{Placement, Solid};
+
+/// A deepest point of its own is reported when the clipped points are shallower by more than this, m.
+const DEEPER: f64 = 1e-9;
+
+/// cos of the tilt up to which a cylinder's cap, not its side, faces a normal.
+const CAP: f64 = std::f64::consts::FRAC_1_SQRT_2;
+
+/// A convex set that a radius completes to a shape: a capsule is a segment with a radius.
+pub(super) enum Core<'a> {
+    Point,
+    /// Half the segment, in the world.
+    Segment(Vec3<f64>),
+    Ellipsoid(Vec3<f64>),
+    Cylinder {
+        radius: f64,
+        half_length: f64,
+    },
+    Box(Vec3<f64>),
+    Hull(&'a Hull),
+    /// Corners in the world.
+    Triangle([Vec3<f64>; 3]),
+}
+
+/// A core in a common frame: the axes of the world, the origin near the pair.
+pub(super) struct Placed<'a> {
+    pub core: Core<'a>,
+    pub radius: f64,
+    pub rot: Mat3<f64>,
+    pub pos: Vec3<f64>,
+    /// A point inside.
+    pub centre: Vec3<f64>,
+}
+
+impl<'a> Placed<'a> {
+    /// `None` for planes and height fields.
+    pub fn new(solid: &'a Solid, at: &Placement, origin: Vec3<f64>) -> Option<Self> {
+        let (core, radius) = match solid {
+            Solid::Plane | Solid::HeightField(_) => return None,
+            &Solid::Sphere { radius } => (Core::Point, radius),
+            &Solid::Capsule { radius, half_length } => (Core::Segment(at.rot.z * half_length), radius),
+            &Solid::Ellipsoid { radii } => (Core::Ellipsoid(radii), 0.0),
+            &Solid::Cylinder { radius, half_length } => (Core::Cylinder { radius, half_length }, 0.0),
+            &Solid::Box { half } => (Core::Box(half), 0.0),
+            Solid::Hull(hull) => (Core::Hull(hull), 0.0),
+        };
+        let pos = at.pos - origin;
+        let centre = if let Solid::Hull(hull) = solid { at.rot * hull.centre + pos } else { pos };
+        Some(Self { core, radius, rot: at.rot, pos, centre })
+    }
+
+    /// The point of the core farthest along `d`.
+    #[inline(always)]
+    pub fn support(&self, d: Vec3<f64>) -> Vec3<f64> {
+        let local = match self.core {
+            Core::Point => return self.pos,
+            Core::Segment(half) => return if half.dot(d) > 0.0 { self.pos + half } else { self.pos - half },
+            Core::Triangle([a, b, c]) => {
+                let (x, y, z) = (a.dot(d), b.dot(d), c.dot(d));
+                return if x >= y && x >= z {
+                    a
+                } else if y >= z {
+                    b
+                } else {
+                    c
+                };
+            }
+            Core::Ellipsoid(r) => {
+                let d = self.rot.transpose_mul(d);
+                let s = Vec3::new(d.x * r.x, d.y * r.y, d.z * r.z);
+                let scale = 1.0 / s.norm();
+                Vec3::new(s.x * r.x, s.y * r.y, s.z * r.z) * scale
+            }
+            Core::Cylinder { radius, half_length } => {
+                let d = self.rot.transpose_mul(d);
+                let across = (d.x * d.x + d.y * d.y).sqrt();
+                let scale = if across > 0.0 { radius / across } else { 0.0 };
+                Vec3::new(d.x * scale, d.y * scale, half_length.copysign(d.z))
+            }
+            Core::Box(half) => {
+                let d = self.rot.transpose_mul(d);
+                Vec3::new(half.x.copysign(d.x), half.y.copysign(d.y), half.z.copysign(d.z))
+            }
+            Core::Hull(hull) => hull.support(self.rot.transpose_mul(d)),
+        };
+        self.rot * local + self.pos
+    }
+
+    /// The flat feature that faces the unit vector `d`: nothing for a rounded core.
+    fn feature(&self, d: Vec3<f64>, out: &mut Vec<Vec3<f64>>) {
+        out.clear();
+        match self.core {
+            Core::Point | Core::Ellipsoid(_) => {}
+            Core::Segment(half) => out.extend([self.pos + half, self.pos - half]),
+            Core::Triangle(corners) => out.extend(corners),
+            Core::Cylinder { radius, half_length } => self.cylinder_feature(d, radius, half_length, out),
+            Core::Box(half) => self.box_face(d, half, out),
+            Core::Hull(hull) => {
+                let face = hull.facing(self.rot.transpose_mul(d));
+                out.extend(hull.face(face).map(|c| self.rot * c + self.pos));
+            }
+        }
+    }
+
+    fn box_face(&self, d: Vec3<f64>, half: Vec3<f64>, out: &mut Vec<Vec3<f64>>) {
+        let l = self.rot.transpose_mul(d);
+        let (x, y, z) = (self.rot.x * half.x, self.rot.y * half.y, self.rot.z * half.z);
+        let (face, u, v) = if l.x.abs() >= l.y.abs() && l.x.abs() >= l.z.abs() {
+            (x * 1.0_f64.copysign(l.x), y, z)
+        } else if l.y.abs() >= l.z.abs() {
+            (y * 1.0_f64.copysign(l.y), z, x)
+        } else {
+            (z * 1.0_f64.copysign(l.z), x, y)
+        };
+        let centre = self.pos + face;
+        out.extend([centre + u + v, centre - u + v, centre - u - v, centre + u - v]);
+    }
+
+    /// A cap as an octagon that turns with the body, or the line of the side nearest to `d`.
+    fn cylinder_feature(&self, d: Vec3<f64>, radius: f64, half_length: f64, out: &mut Vec<Vec3<f64>>) {
+        let axis = self.rot.z;
+        let slope = axis.dot(d);
+        if slope.abs() > CAP {
+            let centre = self.pos.add_scaled(half_length.copysign(slope), axis);
+            let (x, y) = (self.rot.x * radius, self.rot.y * radius);
+            let (p, q) = ((x + y) * CAP, (x - y) * CAP);
+            out.extend([x, p, y, -q, -x, -p, -y, q].map(|r| centre + r));
+        } else {
+            let across = d.add_scaled(-slope, axis);
+            let foot = self.pos.add_scaled(radius / across.norm(), across);
+            out.extend([foot.add_scaled(half_length, axis), foot.add_scaled(-half_length, axis)]);
+        }
+    }
+}
+
+impl SupportMap for Placed<'_> {
+    #[inline]
+    fn local_support_point(&self, d: Vector) -> Vector {
+        glam(self.support(Vec3::new(d.x, d.y, d.z)))
+    }
+
+    /// Both bodies are in one frame: the transform is the identity.
+    #[inline]
+    fn support_point(&self, _: &Pose, d: Vector) -> Vector {
+        self.local_support_point(d)
+    }
+}
+
+fn glam(v: Vec3<f64>) -> Vector {
+    Vector::new(v.x, v.y, v.z)
+}
+
+fn vec3(v: Vector) -> Vec3<f64> {
+    Vec3::new(v.x, v.y, v.z)
+}
+
+/// The points of two surfaces between which their distance, or the least way apart, is measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nearest {
+    /// Unit vector from the first body to the second.
+    pub normal: Vec3<f64>,
+    /// Midway between the two points.
+    pub position: Vec3<f64>,
+    /// Negative in penetration.
+    pub distance: f64,
+}
+
+/// Workspace for pairs of convex shapes. It holds no state from one pair to the next.
+#[derive(Default)]
+pub(crate) struct Convex {
+    simplex: VoronoiSimplex,
+    epa: EPA,
+    pub(super) clipper: Clipper,
+    pub(super) points: Vec<Point>,
+    pub(super) patch: Vec<Point>,
+}
+
+impl Convex {
+    /// A workspace for shapes whose largest face has `corners` corners.
+    pub fn new(corners: usize) -> Self {
+        let corners = corners.max(16);
+        Self {
+            clipper: Clipper::with_capacity(2 * corners),
+            points: Vec::with_capacity(8 * corners),
+            patch: Vec::with_capacity(8 * corners),
+            ..Self::default()
+        }
+    }
+
+    /// Contact points of two convex shapes.
+    pub fn collide(&mut self, (a, at): (&Solid, &Placement), (b, bt): (&Solid, &Placement), sink: &mut Sink) {
+        let origin = at.pos;
+        let (Some(a), Some(b)) = (Placed::new(a, at, origin), Placed::new(b, bt, origin)) else { return };
+        let Some(nearest) = self.nearest(&a, &b, sink.limit) else { return };
+        self.points.clear();
+        self.manifold(&a, &b, &nearest, sink.limit);
+        spread(&mut self.points, nearest.normal, 4);
+        for p in &self.points {
+            sink.push(p.position + origin, p.normal, p.distance);
+        }
+    }
+
+    /// Appends to `points` the deepest point and the corners of the overlap of the features that face along the
+    /// normal.
+    pub(super) fn manifold(&mut self, a: &Placed, b: &Placed, nearest: &Nearest, limit: f64) {
+        let Nearest { normal, position, distance } = *nearest;
+        let before = self.points.len();
+        self.faces(a, b, nearest, limit);
+        let deepest = self.points[before..].iter().fold(f64::INFINITY, |d, p| d.min(p.distance));
+        if deepest > distance + DEEPER {
+            self.points.push(Point { position, normal, distance });
+        }
+    }
+
+    /// Appends to `points` the corners of the overlap of the features that face along the normal.
+    pub(super) fn faces(&mut self, a: &Placed, b: &Placed, nearest: &Nearest, limit: f64) {
+        let Nearest { normal, position, .. } = *nearest;
+        a.feature(normal, &mut self.clipper.a);
+        b.feature(-normal, &mut self.clipper.b);
+        self.clipper.clip(position, normal, [a.radius, b.radius], limit, &mut self.points);
+    }
+
+    /// The nearest points, or `None` when the bodies are more than `limit` apart.
+    pub(super) fn nearest(&mut self, a: &Placed, b: &Placed, limit: f64) -> Option<Nearest> {
+        let radii = a.radius + b.radius;
+        // Seeded by the centres alone, so that the result does not depend on earlier queries.
+        let toward = b.centre - a.centre;
+        let toward = toward.normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0));
+        let seed = CsoPoint::from_shapes(&Pose::IDENTITY, a, b, glam(toward));
+        self.simplex.reset(seed);
+        let (normal, p, q) = match closest_points(&Pose::IDENTITY, a, b, limit + radii, true, &mut self.simplex) {
+            GJKResult::ClosestPoints(p, q, direction) => {
+                let (p, q) = (vec3(p), vec3(q));
+                let apart = q - p;
+                let length = apart.norm();
+                let normal = if length > 1e-9 { apart * (1.0 / length) } else { vec3(direction) };
+                (normal, p, q)
+            }
+            GJKResult::NoIntersection(direction) => {
+                // The direction proves it, unless the iterations ran out.
+                let n = vec3(direction);
+                let apart = (b.support(-n) - a.support(n)).dot(n);
+                if apart >= limit + radii {
+                    return None;
+                }
+                self.penetration(a, b, toward)
+            }
+            GJKResult::Proximity(_) | GJKResult::Intersection => self.penetration(a, b, toward),
+        };
+        let distance = (q - p).dot(normal) - radii;
+        let position = (p.add_scaled(a.radius, normal) + q.add_scaled(-b.radius, normal)) * 0.5;
+        (distance <= limit).then_some(Nearest { normal, position, distance })
+    }
+
+    fn penetration(&mut self, a: &Placed, b: &Placed, toward: Vec3<f64>) -> (Vec3<f64>, Vec3<f64>, Vec3<f64>) {
+        if let Some((p, q, normal)) = self.epa.closest_points(&Pose::IDENTITY, a, b, &self.simplex) {
+            let normal = vec3(normal);
+            if let Some(normal) = normal.normalized() {
+                return (normal, vec3(p), vec3(q));
+            }
+        }
+        // EPA gave up on a degenerate polytope: apart along the centres, which is far enough if not the shortest.
+        (toward, a.support(toward), b.support(-toward))
+    }
+}
+
+impl Clone for Convex {
+    /// A workspace of the same size: there is nothing else to keep.
+    fn clone(&self) -> Self {
+        Self {
+            clipper: self.clipper.clone(),
+            points: Vec::with_capacity(self.points.capacity()),
+            patch: Vec::with_capacity(self.patch.capacity()),
+            ..Self::default()
+        }
+    }
+}
+
+impl fmt::Debug for Convex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Convex").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,97 @@
+//! A sphere against an ellipsoid: the closest point of an ellipsoid.
+
+use spatial::Vec3;
+
+use super::Sink;
+use crate::solid::Placement;
+
+/// The nearest point of a solid ellipsoid's surface, from outside and inside.
+pub fn sphere(centre: Vec3<f64>, r: f64, at: &Placement, radii: Vec3<f64>, sink: &mut Sink) {
+    let p = at.local(centre);
+    let nearest = closest_point(p, radii);
+    let outward =
+        Vec3::new(nearest.x / (radii.x * radii.x), nearest.y / (radii.y * radii.y), nearest.z / (radii.z * radii.z));
+    let outward = outward * (1.0 / outward.norm());
+    let normal = -(at.rot * outward);
+    let distance = (p - nearest).dot(outward) - r;
+    sink.push(centre.add_scaled(r + 0.5 * distance, normal), normal, distance);
+}
+
+/// The point of the surface Σ xᵢ²/rᵢ² = 1 closest to `p`.
+///
+/// It is xᵢ = rᵢ² pᵢ / (t + rᵢ²) with t the largest root of F(t) = Σ (rᵢ pᵢ / (t + rᵢ²))² − 1. F is convex and falls
+/// right of −min rᵢ², so that Newton's method from a point with F ≥ 0 rises to the root without overshoot
+/// (Eberly, *Distance from a Point to an Ellipse, an Ellipsoid, or a Hyperellipsoid*).
+pub fn closest_point(p: Vec3<f64>, radii: Vec3<f64>) -> Vec3<f64> {
+    let (p, r) = (p.to_array(), radii.to_array());
+    let short = (0..3).fold(0, |k, i| if r[i] < r[k] { i } else { k });
+    let floor = -r[short] * r[short];
+    // With p in the plane across the shortest axis the root can be hidden by that axis' pole.
+    let others = |t: f64| -> f64 {
+        let term = |i: usize| if p[i] == 0.0 { 0.0 } else { (r[i] * p[i] / (t + r[i] * r[i])).powi(2) };
+        (0..3).filter(|&i| i != short).map(term).sum()
+    };
+    if p[short] == 0.0 && others(floor) < 1.0 {
+        let mut x = [0.0; 3];
+        for i in (0..3).filter(|&i| i != short && p[i] != 0.0) {
+            x[i] = r[i] * r[i] * p[i] / (floor + r[i] * r[i]);
+        }
+        x[short] = r[short] * (1.0 - others(floor)).max(0.0).sqrt();
+        return Vec3::from(x);
+    }
+    let mut t = (0..3).map(|i| r[i] * p[i].abs() - r[i] * r[i]).fold(f64::NEG_INFINITY, f64::max);
+    for _ in 0..64 {
+        let (mut f, mut slope) = (-1.0, 0.0);
+        for i in 0..3 {
+            if p[i] != 0.0 {
+                let d = 1.0 / (t + r[i] * r[i]);
+                let q = r[i] * p[i] * d;
+                f += q * q;
+                slope += q * q * d;
+            }
+        }
+        let step = 0.5 * f / slope;
+        let next = t + step;
+        // It rises until round-off.
+        if next <= t {
+            break;
+        }
+        t = next;
+    }
+    Vec3::from([0, 1, 2].map(|i| if p[i] == 0.0 { 0.0 } else { r[i] * r[i] * p[i] / (t + r[i] * r[i]) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closest_points_lie_on_the_surface_with_the_offset_along_the_normal() {
+        let radii = Vec3::new(0.3, 0.1, 0.2);
+        for p in [
+            [0.4, 0.3, -0.2],
+            [0.01, 0.02, -0.03],
+            [0.1, 0.0, 0.05],
+            [0.0, 0.0, 0.0],
+            [0.29, 0.0, 0.0],
+            [0.0, 1e-12, 0.1],
+            [1e3, 1e3, 1e3],
+            [0.0, 0.1, 0.0],
+        ] {
+            let p = Vec3::from(p);
+            let x = closest_point(p, radii);
+            let level = (x.x / 0.3).powi(2) + (x.y / 0.1).powi(2) + (x.z / 0.2).powi(2);
+            assert!((level - 1.0).abs() < 1e-12, "{p:?}: {level}");
+            let normal = Vec3::new(x.x / 0.09, x.y / 0.01, x.z / 0.04).normalized().unwrap();
+            assert!((p - x).cross(normal).norm() < 1e-13 * (1.0 + p.norm()), "{p:?}");
+            // No nearer point among many.
+            let d = (p - x).norm();
+            for i in 0..500 {
+                let z = 1.0 - 2.0 * (i as f64 + 0.5) / 500.0;
+                let (c, phi) = ((1.0 - z * z).sqrt(), 2.4 * i as f64);
+                let q = Vec3::new(0.3 * c * libm::cos(phi), 0.1 * c * libm::sin(phi), 0.2 * z);
+                assert!((p - q).norm() >= d - 1e-12);
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! A height field against convex shapes: the triangles under the shape, one by one.
+//!
+//! The surface is one-sided: what is below it is pushed up along the triangle's normal. A contact on the border of
+//! a triangle counts only when no neighbour is nearer, so that nothing stumbles over edges inside a smooth surface.
+
+use spatial::Vec3;
+
+use super::convex::{Core, Nearest, Placed};
+use super::spread::spread;
+use super::{Convex, Point, Sink};
+use crate::scene::HeightField;
+use crate::solid::{Placement, Solid};
+
+/// Points of one field and shape with normals within this cosine stand for one another.
+const SAME_FACE: f64 = 0.95;
+
+/// Share of a cell's size within which a point is on the border of a triangle.
+const BORDER: f64 = 1e-6;
+
+/// A triangle that may touch.
+struct Triangle {
+    corners: [Vec3<f64>; 3],
+    normal: Vec3<f64>,
+}
+
+/// A shape over a height field, in the axes of the world with the shape's position as origin.
+struct Query<'a> {
+    field: &'a HeightField,
+    at: Placement,
+    shape: Placed<'a>,
+    limit: f64,
+    columns: [usize; 2],
+    rows: [usize; 2],
+    /// The shape's lowest point over the field.
+    bottom: f64,
+}
+
+/// Contact points of a height field and a convex shape.
+pub fn collide(
+    (field, at): (&HeightField, &Placement),
+    (solid, bt): (&Solid, &Placement),
+    workspace: &mut Convex,
+    sink: &mut Sink,
+) {
+    let origin = bt.pos;
+    let Some(query) = Query::new(field, at, solid, bt, sink.limit) else { return };
+    workspace.points.clear();
+    workspace.patch.clear();
+    query.each_triangle(|triangle| {
+        if let Some(nearest) = query.nearest(&triangle, workspace)
+            && query.is_outermost(&triangle, &nearest, workspace)
+        {
+            query.manifold(&triangle, &nearest, workspace);
+        }
+    });
+    // At most four points for each direction in which the surface faces.
+    while !workspace.points.is_empty() {
+        let points = &mut workspace.points;
+        let deepest = points.iter().fold(points[0], |d, p| if p.distance < d.distance { *p } else { d });
+        let patch = &mut workspace.patch;
+        patch.clear();
+        points.retain(|p| {
+            let same = p.normal.dot(deepest.normal) > SAME_FACE;
+            if same {
+                patch.push(*p);
+            }
+            !same
+        });
+        spread(patch, deepest.normal, 4);
+        for p in patch {
+            sink.push(p.position + origin, p.normal, p.distance);
+        }
+    }
+}
+
+impl<'a> Query<'a> {
+    /// `None` when the shape is not over the field.
+    fn new(field: &'a HeightField, at: &Placement, solid: &'a Solid, bt: &Placement, limit: f64) -> Option<Self> {
+        let shape = Placed::new(solid, bt, bt.pos)?;
+        let half = solid.half_extents()?;
+        let axes = [bt.rot.x * half.x, bt.rot.y * half.y, bt.rot.z * half.z].map(|e| at.rot.transpose_mul(e));
+        let reach = |i: usize| axes.iter().map(|e| e.to_array()[i].abs()).sum::<f64>() + limit;
+        let centre = at.local(bt.pos + shape.centre);
+        let [rows, columns] = field.size;
+        let cells = |x: f64, reach: f64, half: f64, samples: usize| {
+            let size = 2.0 * half / (samples - 1) as f64;
+            let (low, high) = ((x - reach + half) / size, (x + reach + half) / size);
+            // A cast saturates: below 0 is 0.
+            (high >= 0.0 && low <= (samples - 1) as f64)
+                .then(|| [(low as usize).min(samples - 2), (high as usize).min(samples - 2)])
+        };
+        let columns = cells(centre.x, reach(0), field.half_extents[0], columns)?;
+        let rows = cells(centre.y, reach(1), field.half_extents[1], rows)?;
+        let bottom = centre.z - reach(2);
+        let top = centre.z + reach(2);
+        if top < -field.base {
+            return None;
+        }
+        let at = Placement { rot: at.rot, pos: at.pos - bt.pos };
+        Some(Self { field, at, shape, limit, columns, rows, bottom })
+    }
+
+    fn cell_size(&self) -> [f64; 2] {
+        let [rows, columns] = self.field.size;
+        let [x, y] = self.field.half_extents;
+        [2.0 * x / (columns - 1) as f64, 2.0 * y / (rows - 1) as f64]
+    }
+
+    fn sample(&self, row: usize, column: usize) -> Vec3<f64> {
+        let [dx, dy] = self.cell_size();
+        let [hx, hy] = self.field.half_extents;
+        let height = self.field.heights[row * self.field.size[1] + column];
+        Vec3::new(column as f64 * dx - hx, row as f64 * dy - hy, height)
+    }
+
+    /// The triangles under the shape that reach up to it, row by row. Each cell is cut along its diagonal from low
+    /// row and column to high row and column.
+    fn each_triangle(&self, mut visit: impl FnMut(Triangle)) {
+        for row in self.rows[0]..=self.rows[1] {
+            for column in self.columns[0]..=self.columns[1] {
+                let (a, b) = (self.sample(row, column), self.sample(row, column + 1));
+                let (c, d) = (self.sample(row + 1, column + 1), self.sample(row + 1, column));
+                for corners in [[a, b, c], [a, c, d]] {
+                    if corners.iter().any(|p| p.z >= self.bottom) {
+                        let corners = corners.map(|p| self.at.point(p));
+                        let [a, b, c] = corners;
+                        if let Some(normal) = (b - a).cross(c - a).normalized() {
+                            visit(Triangle { corners, normal });
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The nearest points of a triangle and the shape, or the least way up out of the triangle.
+    fn nearest(&self, triangle: &Triangle, workspace: &mut Convex) -> Option<Nearest> {
+        let [a, b, c] = triangle.corners;
+        let normal = triangle.normal;
+        let low = self.shape.support(-normal);
+        let distance = (low - a).dot(normal) - self.shape.radius;
+        if distance > self.limit {
+            return None;
+        }
+        let surface = placed(triangle);
+        if (self.shape.centre - a).dot(normal) > 0.0 {
+            let nearest = workspace.nearest(&surface, &self.shape, self.limit)?;
+            // Beside the triangle, or above it with nothing of the core in it.
+            if nearest.normal.dot(normal) > 0.0 && nearest.distance + self.shape.radius > 0.0 {
+                return Some(nearest);
+            }
+        }
+        // The core is in the triangle: up, if the shape is over it at all.
+        let foot = low.add_scaled(-self.shape.radius, normal);
+        let over =
+            |p: Vec3<f64>| [[a, b], [b, c], [c, a]].iter().all(|&[s, e]| (e - s).cross(p - s).dot(normal) >= 0.0);
+        let pierced = over(low) || over(self.shape.centre) || {
+            let nearest = workspace.nearest(&surface, &self.shape, self.limit);
+            nearest.is_some_and(|n| n.distance <= 0.0)
+        };
+        pierced.then(|| Nearest { normal, position: foot.add_scaled(-0.5 * distance, normal), distance })
+    }
+
+    /// Whether the point on `triangle` is the nearest of all triangles that it belongs to.
+    fn is_outermost(&self, triangle: &Triangle, nearest: &Nearest, workspace: &mut Convex) -> bool {
+        if nearest.normal.dot(triangle.normal) > 1.0 - 1e-12 {
+            return true;
+        }
+        let on_surface = nearest.position.add_scaled(-0.5 * nearest.distance, nearest.normal);
+        let up = self.at.rot.z;
+        let mut outermost = true;
+        self.each_triangle(|other| {
+            if outermost && other.corners != triangle.corners && holds(&other, on_surface, up, self.cell_size()) {
+                let nearer = self.nearest(&other, workspace);
+                outermost = nearer.is_none_or(|n| n.distance >= nearest.distance - 1e-9);
+            }
+        });
+        outermost
+    }
+
+    fn manifold(&self, triangle: &Triangle, nearest: &Nearest, workspace: &mut Convex) {
+        let surface = placed(triangle);
+        let before = workspace.points.len();
+        workspace.faces(&surface, &self.shape, nearest, self.limit);
+        let clipped = &workspace.points[before..];
+        let deepest = clipped.iter().fold(f64::INFINITY, |d, p| d.min(p.distance));
+        // A penetrating shape's lowest point counts for the triangle that it is under.
+        let inside = holds(triangle, nearest.position, self.at.rot.z, [0.0, 0.0]);
+        let separated = nearest.distance + self.shape.radius > 0.0;
+        if deepest > nearest.distance + 1e-9 && (inside || separated || clipped.is_empty()) {
+            let Nearest { position, normal, distance } = *nearest;
+            workspace.points.push(Point { position, normal, distance });
+        }
+    }
+}
+
+fn placed(triangle: &Triangle) -> Placed<'static> {
+    let [a, b, c] = triangle.corners;
+    Placed {
+        core: Core::Triangle(triangle.corners),
+        radius: 0.0,
+        rot: spatial::Mat3::IDENTITY,
+        pos: Vec3::ZERO,
+        centre: (a + b + c) * (1.0 / 3.0),
+    }
+}
+
+/// Whether `p` is over a triangle, or beside it by no more than a sliver of the cell's size.
+fn holds(triangle: &Triangle, p: Vec3<f64>, up: Vec3<f64>, [dx, dy]: [f64; 2]) -> bool {
+    let [a, b, c] = triangle.corners;
+    let slack = -BORDER * dx * dy;
+    [[a, b], [b, c], [c, a]].iter().all(|&[s, e]| (e - s).cross(p - s).dot(up) >= slack)
+}

@@ -1,0 +1,200 @@
+//! Contact points of two flat features that face each other along a normal.
+//!
+//! Both features, convex polygons or segments, are projected along the normal. Every corner of the intersection of
+//! the two projections becomes a point, with the distance of the features along the normal there.
+
+use spatial::Vec3;
+
+use super::Point;
+
+/// A face whose normal is farther than this cosine from the contact normal has no usable height over it.
+const STEEP: f64 = 0.05;
+
+/// Two segments with a smaller sine between them overlap along a line.
+const NEARLY_PARALLEL: f64 = 0.05;
+
+/// Across, across, along the normal.
+type Corner = [f64; 3];
+
+/// Buffers for projecting and clipping.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Clipper {
+    /// Corners of the first body's feature, in the world.
+    pub a: Vec<Vec3<f64>>,
+    /// Corners of the second body's feature, in the world.
+    pub b: Vec<Vec3<f64>>,
+    p: Vec<Corner>,
+    q: Vec<Corner>,
+    spare: Vec<Corner>,
+}
+
+impl Clipper {
+    /// Buffers for features of up to `corners` corners.
+    pub fn with_capacity(corners: usize) -> Self {
+        Self {
+            a: Vec::with_capacity(corners),
+            b: Vec::with_capacity(corners),
+            p: Vec::with_capacity(2 * corners),
+            q: Vec::with_capacity(2 * corners),
+            spare: Vec::with_capacity(2 * corners),
+        }
+    }
+
+    /// Appends the points of features `a` and `b` that are at most `limit` apart. `origin` is any point nearby;
+    /// `normal` points from a to b; `lift` is what to add to the height of a and take from that of b (rounded shapes).
+    pub fn clip(&mut self, origin: Vec3<f64>, normal: Vec3<f64>, lift: [f64; 2], limit: f64, points: &mut Vec<Point>) {
+        if self.a.len() < 2 || self.b.len() < 2 {
+            return;
+        }
+        let (t1, t2) = normal.tangents();
+        let project = |corners: &[Vec3<f64>], lift: f64, out: &mut Vec<Corner>| {
+            out.clear();
+            out.extend(corners.iter().map(|&c| {
+                let c = c - origin;
+                [c.dot(t1), c.dot(t2), c.dot(normal) + lift]
+            }));
+        };
+        project(&self.a, lift[0], &mut self.p);
+        project(&self.b, -lift[1], &mut self.q);
+        let mut add = |[x, y, below]: Corner, above: f64| {
+            let distance = above - below;
+            if distance <= limit {
+                let position = origin.add_scaled(x, t1).add_scaled(y, t2).add_scaled(0.5 * (above + below), normal);
+                points.push(Point { position, normal, distance });
+            }
+        };
+        match (self.p.len(), self.q.len()) {
+            (2, 2) => overlap(&self.p, &self.q, add),
+            (2, _) => {
+                let Some(plane) = Plane::of(&mut self.q) else { return };
+                if let Some(ends) = clip_segment([self.p[0], self.p[1]], &self.q) {
+                    ends.into_iter().for_each(|c| add(c, plane.height(c)));
+                }
+            }
+            (_, 2) => {
+                let Some(plane) = Plane::of(&mut self.p) else { return };
+                if let Some(ends) = clip_segment([self.q[0], self.q[1]], &self.p) {
+                    ends.into_iter().for_each(|c| add([c[0], c[1], plane.height(c)], c[2]));
+                }
+            }
+            _ => {
+                let (Some(below), Some(above)) = (Plane::of(&mut self.p), Plane::of(&mut self.q)) else { return };
+                clip_polygon(&mut self.p, &self.q, &mut self.spare);
+                for &[x, y, _] in &self.p {
+                    add([x, y, below.height([x, y, 0.0])], above.height([x, y, 0.0]));
+                }
+            }
+        }
+    }
+}
+
+/// Height over the projection plane: w = w₀ + gx x + gy y.
+struct Plane {
+    base: f64,
+    gradient: [f64; 2],
+}
+
+impl Plane {
+    /// The plane of a polygon, which is turned counter-clockwise; `None` when it stands too steeply.
+    fn of(corners: &mut [Corner]) -> Option<Self> {
+        // Newell's normal, which no single bad corner spoils, about the first corner.
+        let [ox, oy, ow] = corners[0];
+        let mut normal = [0.0; 3];
+        let mut last = *corners.last()?;
+        for &c in corners.iter() {
+            let [ax, ay, aw] = [last[0] - ox, last[1] - oy, last[2] - ow];
+            let [bx, by, bw] = [c[0] - ox, c[1] - oy, c[2] - ow];
+            normal[0] += ay * bw - aw * by;
+            normal[1] += aw * bx - ax * bw;
+            normal[2] += ax * by - ay * bx;
+            last = c;
+        }
+        let [x, y, z] = normal;
+        if z.abs() <= STEEP * (x * x + y * y + z * z).sqrt() {
+            return None;
+        }
+        if z < 0.0 {
+            corners.reverse();
+        }
+        let gradient = [-x / z, -y / z];
+        Some(Self { base: ow - gradient[0] * ox - gradient[1] * oy, gradient })
+    }
+
+    fn height(&self, [x, y, _]: Corner) -> f64 {
+        self.base + self.gradient[0] * x + self.gradient[1] * y
+    }
+}
+
+/// Twice the area of the triangle (a, b, c), across the normal: positive when c is left of a → b.
+#[inline(always)]
+fn side(a: Corner, b: Corner, c: Corner) -> f64 {
+    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+fn between(a: Corner, b: Corner, t: f64) -> Corner {
+    [0, 1, 2].map(|i| a[i] + t * (b[i] - a[i]))
+}
+
+/// Sutherland–Hodgman: cuts `subject` down to what lies within the counter-clockwise polygon `clip`.
+fn clip_polygon(subject: &mut Vec<Corner>, clip: &[Corner], spare: &mut Vec<Corner>) {
+    let mut start = clip[clip.len() - 1];
+    for &end in clip {
+        let Some(&last) = subject.last() else { return };
+        spare.clear();
+        let (mut from, mut from_side) = (last, side(start, end, last));
+        for &to in subject.iter() {
+            let to_side = side(start, end, to);
+            if (from_side < 0.0) != (to_side < 0.0) {
+                spare.push(between(from, to, from_side / (from_side - to_side)));
+            }
+            if to_side >= 0.0 {
+                spare.push(to);
+            }
+            (from, from_side) = (to, to_side);
+        }
+        std::mem::swap(subject, spare);
+        start = end;
+    }
+}
+
+/// The part of a segment within a counter-clockwise polygon.
+fn clip_segment([a, b]: [Corner; 2], clip: &[Corner]) -> Option<[Corner; 2]> {
+    let (mut low, mut high) = (0.0_f64, 1.0_f64);
+    let mut start = clip[clip.len() - 1];
+    for &end in clip {
+        let (from, to) = (side(start, end, a), side(start, end, b));
+        if from < 0.0 && to < 0.0 {
+            return None;
+        }
+        if from < 0.0 {
+            low = low.max(from / (from - to));
+        } else if to < 0.0 {
+            high = high.min(from / (from - to));
+        }
+        start = end;
+    }
+    (low <= high).then(|| [between(a, b, low), between(a, b, high)])
+}
+
+/// The ends of the overlap of two nearly parallel segments.
+fn overlap(p: &[Corner], q: &[Corner], mut add: impl FnMut(Corner, f64)) {
+    let direction = |s: &[Corner]| [s[1][0] - s[0][0], s[1][1] - s[0][1]];
+    let (d, e) = (direction(p), direction(q));
+    let (dd, ee) = (d[0] * d[0] + d[1] * d[1], e[0] * e[0] + e[1] * e[1]);
+    let cross = d[0] * e[1] - d[1] * e[0];
+    if !(dd > 0.0 && ee > 0.0) || cross * cross > NEARLY_PARALLEL * NEARLY_PARALLEL * dd * ee {
+        return;
+    }
+    let along =
+        |c: Corner, s: &[Corner], d: [f64; 2], dd: f64| ((c[0] - s[0][0]) * d[0] + (c[1] - s[0][1]) * d[1]) / dd;
+    let (t0, t1) = (along(q[0], p, d, dd), along(q[1], p, d, dd));
+    let (low, high) = (t0.min(t1).max(0.0), t0.max(t1).min(1.0));
+    if low > high {
+        return;
+    }
+    for t in [low, high] {
+        let below = between(p[0], p[1], t);
+        let above = between(q[0], q[1], along(below, q, e, ee).clamp(0.0, 1.0));
+        add([0.5 * (below[0] + above[0]), 0.5 * (below[1] + above[1]), below[2]], above[2]);
+    }
+}

@@ -1,0 +1,88 @@
+//! Narrow phase: the contact points of two shapes.
+//!
+//! Every function takes the two shapes in canonical order ([`Solid`]) and reports points whose distance is at most
+//! the sink's limit. Positions are midway between the surfaces, normals point from the first shape to the second.
+
+mod box_box;
+mod capsule;
+mod convex;
+mod ellipsoid;
+mod height_field;
+mod manifold;
+mod plane;
+mod sphere;
+mod spread;
+
+use spatial::Vec3;
+
+pub(crate) use self::convex::Convex;
+use crate::collider::Contact;
+use crate::solid::{Placement, Solid};
+
+/// Where the contact points of one pair go.
+pub(crate) struct Sink<'a> {
+    pub out: &'a mut Vec<Contact>,
+    pub geoms: [usize; 2],
+    /// Whether the shapes were exchanged to bring them into canonical order.
+    pub flipped: bool,
+    pub margin: f64,
+    pub pair: Option<usize>,
+    /// Largest distance to report.
+    pub limit: f64,
+}
+
+impl Sink<'_> {
+    /// Reports a point, if it is near enough.
+    #[inline(always)]
+    pub fn push(&mut self, position: Vec3<f64>, normal: Vec3<f64>, distance: f64) {
+        if distance <= self.limit {
+            let normal = if self.flipped { -normal } else { normal };
+            let gap = distance - self.margin;
+            self.out.push(Contact { geoms: self.geoms, position, normal, gap, pair: self.pair });
+        }
+    }
+}
+
+/// A contact point without its context.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
+    pub position: Vec3<f64>,
+    pub normal: Vec3<f64>,
+    pub distance: f64,
+}
+
+/// Reports the contact points of two shapes in canonical order.
+#[inline]
+pub(crate) fn collide(
+    (a, at): (&Solid, &Placement),
+    (b, bt): (&Solid, &Placement),
+    workspace: &mut Convex,
+    sink: &mut Sink,
+) {
+    use Solid::*;
+    match (a, b) {
+        (Plane, Plane | HeightField(_)) | (HeightField(_), HeightField(_)) => {}
+        (Plane, &Sphere { radius }) => plane::sphere(at, bt.pos, radius, sink),
+        (Plane, &Capsule { radius, half_length }) => plane::capsule(at, bt, radius, half_length, sink),
+        (Plane, &Ellipsoid { radii }) => plane::ellipsoid(at, bt, radii, sink),
+        (Plane, &Cylinder { radius, half_length }) => plane::cylinder(at, bt, radius, half_length, sink),
+        (Plane, &Box { half }) => plane::cuboid(at, bt, half, sink),
+        (Plane, Hull(hull)) => plane::hull(at, bt, hull, workspace, sink),
+        (&Sphere { radius: r }, &Sphere { radius: s }) => sphere::sphere(at.pos, r, bt.pos, s, sink),
+        (&Sphere { radius: r }, &Capsule { radius: s, half_length }) => {
+            sphere::capsule(at.pos, r, bt, s, half_length, sink);
+        }
+        (&Sphere { radius: r }, &Ellipsoid { radii }) => ellipsoid::sphere(at.pos, r, bt, radii, sink),
+        (&Sphere { radius: r }, &Cylinder { radius: s, half_length }) => {
+            sphere::cylinder(at.pos, r, bt, s, half_length, sink);
+        }
+        (&Sphere { radius: r }, &Box { half }) => sphere::cuboid(at.pos, r, bt, half, sink),
+        (&Capsule { radius: r, half_length: h }, &Capsule { radius: s, half_length: k }) => {
+            capsule::capsule((at, r, h), (bt, s, k), sink);
+        }
+        (&Capsule { radius: r, half_length: h }, &Box { half }) => capsule::cuboid((at, r, h), bt, half, sink),
+        (&Box { half: h }, &Box { half: k }) => box_box::collide((at, h), (bt, k), workspace, sink),
+        (HeightField(field), _) => height_field::collide((field, at), (b, bt), workspace, sink),
+        _ => workspace.collide((a, at), (b, bt), sink),
+    }
+}

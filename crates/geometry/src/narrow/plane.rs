@@ -1,0 +1,112 @@
+//! A half-space against everything else.
+
+use spatial::Vec3;
+
+use super::spread::spread;
+use super::{Convex, Point, Sink};
+use crate::hull::Hull;
+use crate::solid::Placement;
+
+/// Below this sine of the tilt the lowest point of a standing cylinder's rim is not told from the others.
+const UPRIGHT: f64 = 1e-6;
+
+/// Reports a point of a body's surface.
+#[inline(always)]
+fn touch(plane: &Placement, p: Vec3<f64>, sink: &mut Sink) {
+    let n = plane.rot.z;
+    let distance = n.dot(p - plane.pos);
+    sink.push(p.add_scaled(-0.5 * distance, n), n, distance);
+}
+
+/// The centre's projection.
+#[inline(always)]
+pub fn sphere(plane: &Placement, centre: Vec3<f64>, radius: f64, sink: &mut Sink) {
+    touch(plane, centre.add_scaled(-radius, plane.rot.z), sink);
+}
+
+/// One point for each end.
+#[inline(always)]
+pub fn capsule(plane: &Placement, at: &Placement, radius: f64, half_length: f64, sink: &mut Sink) {
+    for end in [half_length, -half_length] {
+        sphere(plane, at.pos.add_scaled(end, at.rot.z), radius, sink);
+    }
+}
+
+/// The lowest point.
+pub fn ellipsoid(plane: &Placement, at: &Placement, radii: Vec3<f64>, sink: &mut Sink) {
+    let local = at.rot.transpose_mul(plane.rot.z);
+    let scaled = Vec3::new(radii.x * local.x, radii.y * local.y, radii.z * local.z);
+    let scale = -1.0 / scaled.norm();
+    let lowest = Vec3::new(radii.x * scaled.x, radii.y * scaled.y, radii.z * scaled.z) * scale;
+    touch(plane, at.point(lowest), sink);
+}
+
+/// Four points of the lower cap's rim, the lowest among them, and the lowest of the upper cap's.
+pub fn cylinder(plane: &Placement, at: &Placement, radius: f64, half_length: f64, sink: &mut Sink) {
+    let n = plane.rot.z;
+    let slope = at.rot.z.dot(n);
+    let down = if slope > 0.0 { -at.rot.z } else { at.rot.z };
+    // The steepest way down within a cap.
+    let u = (at.rot.z * slope - n) * radius;
+    let steep = u.norm();
+    let u = if steep > UPRIGHT * radius { u * (radius / steep) } else { at.rot.x * radius };
+    let v = down.cross(u);
+    let low = at.pos.add_scaled(half_length, down);
+    for offset in [u, v, -u, -v] {
+        touch(plane, low + offset, sink);
+    }
+    touch(plane, at.pos.add_scaled(-half_length, down) + u, sink);
+}
+
+/// The four lowest corners.
+pub fn cuboid(plane: &Placement, at: &Placement, half: Vec3<f64>, sink: &mut Sink) {
+    let n = plane.rot.z;
+    // Half edges, each pointing down, the steepest first.
+    let edge = |axis: Vec3<f64>, half: f64| {
+        let (edge, rise) = (axis * half, axis.dot(n) * half);
+        if rise > 0.0 { (-edge, -rise) } else { (edge, rise) }
+    };
+    let mut edges = [edge(at.rot.x, half.x), edge(at.rot.y, half.y), edge(at.rot.z, half.z)];
+    for (i, j) in [(0, 1), (1, 2), (0, 1)] {
+        if edges[j].1 < edges[i].1 {
+            edges.swap(i, j);
+        }
+    }
+    let [(a, fall_a), (b, fall_b), (c, fall_c)] = edges;
+    let low = at.pos + a;
+    let fourth = if fall_a < fall_b + fall_c { low - b - c } else { at.pos - a + b + c };
+    for corner in [low + b + c, low + b - c, low - b + c, fourth] {
+        touch(plane, corner, sink);
+    }
+}
+
+/// Up to four of the vertices within reach.
+pub fn hull(plane: &Placement, at: &Placement, hull: &Hull, workspace: &mut Convex, sink: &mut Sink) {
+    let n = plane.rot.z;
+    let local = at.rot.transpose_mul(n);
+    let offset = n.dot(at.pos - plane.pos);
+    let points = &mut workspace.points;
+    points.clear();
+    let lowest = hull.support_index(-local);
+    let mut add = |i: usize| {
+        let v = hull.vertices[i];
+        let distance = v.dot(local) + offset;
+        if distance <= sink.limit {
+            let position = at.point(v).add_scaled(-0.5 * distance, n);
+            points.push(Point { position, normal: n, distance });
+        }
+        distance <= sink.limit
+    };
+    if !add(lowest) {
+        return;
+    }
+    for i in 0..hull.vertices.len() {
+        if i != lowest {
+            add(i);
+        }
+    }
+    spread(points, n, 4);
+    for p in points {
+        sink.push(p.position, p.normal, p.distance);
+    }
+}
