@@ -14,7 +14,7 @@ function syntheticData(): Plugin {
 
 export default defineConfig({
   base: "./",
-  plugins: [syntheticData(), singleFile()],
+  plugins: [syntheticData(), singleFile(["three"])],
   server: { open: "/replay.html" },
   build: {
     target: "es2022",

@@ -1,10 +1,13 @@
+import { readFileSync } from "node:fs";
 import type { Plugin, Rolldown } from "vite";
 
 /**
  * Puts the one script and the one style sheet of the bundle inside the page, so that the page is a single file that
  * opens from `file://`, where browsers refuse external module scripts.
+ *
+ * @param libraries whose licences ask that their text goes along with every copy
  */
-export function singleFile(): Plugin {
+export function singleFile(libraries: readonly string[]): Plugin {
   return {
     name: "sapwood-single-file",
     apply: "build",
@@ -21,9 +24,15 @@ export function singleFile(): Plugin {
         html = replaceTag(html, file.fileName, inlineTag(file));
         delete bundle[file.fileName];
       }
-      page.source = html;
+      page.source = html.replace("</body>", () => `${libraries.map(notice).join("\n")}\n  </body>`);
     },
   };
+}
+
+function notice(library: string): string {
+  const text = readFileSync(new URL(`../node_modules/${library}/LICENSE`, import.meta.url), "utf8");
+  if (text.includes("--")) throw new Error(`the licence of ${library} cannot stand in a comment`);
+  return `<!-- This page holds ${library}.\n\n${text.trim()}\n-->`;
 }
 
 function inlineTag(file: Rolldown.OutputAsset | Rolldown.OutputChunk): string {

@@ -122,9 +122,7 @@ export class Viewer {
     const balls = this.framing.travels || this.toggles.get("follow") ? this.startBalls() : this.framing.clip;
     const [azimuth, elevation, zoom] = view;
     const { camera, controls } = this.stage;
-    controls.enableDamping = false; // ends a movement that glides to a halt
-    controls.update();
-    controls.enableDamping = true;
+    this.stage.halt();
     const height = FILL_HEIGHT * this.freeHeight;
     const { target, distance, direction } = fit(camera, balls, { azimuth, elevation }, FILL_WIDTH, height);
     controls.target.copy(target);

@@ -42,13 +42,13 @@ export class GeometryStore {
       case "plane":
         return new PlaneGeometry(2 * (a || ENDLESS), 2 * (b || ENDLESS));
       case "sphere":
-        return new SphereGeometry(a, 40, 24);
+        return new SphereGeometry(a, 64, 40);
       case "ellipsoid":
-        return new SphereGeometry(1, 40, 24).scale(a, b, c);
+        return new SphereGeometry(1, 64, 40).scale(a, b, c);
       case "capsule": // three.js lays it along y
-        return new CapsuleGeometry(a, 2 * b, 10, 32, 1).rotateX(Math.PI / 2);
+        return new CapsuleGeometry(a, 2 * b, 12, 40, 1).rotateX(Math.PI / 2);
       case "cylinder":
-        return new CylinderGeometry(a, a, 2 * b, 48).rotateX(Math.PI / 2);
+        return new CylinderGeometry(a, a, 2 * b, 64).rotateX(Math.PI / 2);
       case "box":
         return box(a, b, c);
       case "mesh":

@@ -1,11 +1,11 @@
-import { Color, Mesh, MeshStandardMaterial, PlaneGeometry, type Vector3, type WebGLProgramParametersWithUniforms } from "three";
+import { Color, Mesh, MeshLambertMaterial, PlaneGeometry, type Vector3, type WebGLProgramParametersWithUniforms } from "three";
 import type { SceneTheme } from "./theme";
 
 /**
  * A level floor without end: a large quad that follows the camera target, with a checker pattern and grid lines
  * computed from world coordinates and filtered by screen-space derivatives. The fog hides its rim.
  */
-export class Ground extends Mesh<PlaneGeometry, MeshStandardMaterial> {
+export class Ground extends Mesh<PlaneGeometry, MeshLambertMaterial> {
   private readonly line = { value: new Color() };
   private readonly cell = { value: 1 };
 
@@ -14,9 +14,7 @@ export class Ground extends Mesh<PlaneGeometry, MeshStandardMaterial> {
    * @param cell side of a checker square, in metres
    */
   constructor(height: number, cell: number) {
-    const material = new MeshStandardMaterial({
-      roughness: 0.92,
-      metalness: 0,
+    const material = new MeshLambertMaterial({
       dithering: true,
       polygonOffset: true, // geoms that lie on the floor win
       polygonOffsetFactor: 1,

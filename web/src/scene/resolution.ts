@@ -1,5 +1,7 @@
 /** More pixels than this per CSS pixel cost time and are hardly seen. */
 const DENSEST = 2;
+/** What stands in for multisampling where the CPU draws. */
+const DENSITY_BY_CPU = 1.5;
 /** Fewer than this are not worth looking at. */
 const COARSEST = 0.75;
 const RENDERED_BY_CPU = /swiftshader|llvmpipe|softpipe|software|basic render/i;
@@ -17,7 +19,7 @@ export class Resolution {
   constructor() {
     const byCpu = isRenderedByCpu();
     this.multisampling = !byCpu;
-    this.still = byCpu ? DENSEST : Math.min(window.devicePixelRatio, DENSEST);
+    this.still = byCpu ? DENSITY_BY_CPU : Math.min(window.devicePixelRatio, DENSEST);
     this.shadowMap = byCpu || matchMedia("(pointer: coarse)").matches ? 1024 : 2048;
     this.moving = byCpu ? 1 : this.still;
   }

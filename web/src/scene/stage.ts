@@ -25,6 +25,7 @@ export class Stage {
   readonly controls: OrbitControls;
   readonly lights: Lights;
   readonly resolution = new Resolution();
+  private readonly glides = !matchMedia("(prefers-reduced-motion: reduce)").matches;
   private readonly scene = new Scene();
   private readonly renderer: WebGLRenderer;
   private readonly sky = new Sky();
@@ -49,7 +50,7 @@ export class Stage {
 
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, canvas);
-    this.controls.enableDamping = true;
+    this.controls.enableDamping = this.glides;
     this.controls.dampingFactor = 0.12;
     this.controls.zoomToCursor = true;
     this.controls.minDistance = 0.02 * size;
@@ -102,6 +103,13 @@ export class Stage {
       if (typeof body === "number") return body;
     }
     return null;
+  }
+
+  /** Ends a movement of the camera that glides to a halt. */
+  halt(): void {
+    this.controls.enableDamping = false;
+    this.controls.update();
+    this.controls.enableDamping = this.glides;
   }
 
   /** Moves camera and target together. */

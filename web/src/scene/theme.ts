@@ -19,7 +19,7 @@ export const LIGHT: SceneTheme = {
   ground: "#d3d7dc",
   line: "#7d8792",
   sun: 2.9,
-  sky: 1.25,
+  sky: 1.5,
   rim: 0.7,
   exposure: 0.95,
 };
@@ -31,7 +31,7 @@ export const DARK: SceneTheme = {
   ground: "#2a313b",
   line: "#59677a",
   sun: 3,
-  sky: 0.8,
+  sky: 1,
   rim: 1.1,
   exposure: 0.95,
 };
