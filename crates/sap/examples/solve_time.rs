@@ -30,6 +30,7 @@ fn report(name: &str, problem: &Problem, guess: &[f64]) {
     for (label, tolerance, line_search) in [
         ("exact", 1e-6, LineSearch::Exact),
         ("exact", 1e-10, LineSearch::Exact),
+        ("Wolfe", 1e-6, LineSearch::Wolfe),
         ("inexact", 1e-6, LineSearch::Inexact),
     ] {
         let options = Options { tolerance, line_search, ..Options::default() };

@@ -1,6 +1,8 @@
-//! Dense Cholesky factorisation `H = L Lᵀ` of column-major matrices in reused memory.
+//! Cholesky factorisation `H = L Lᵀ` of column-major matrices within their profile, in reused memory.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
+mod profile;
+
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::{
     LltError, LltParams, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
 };
@@ -8,18 +10,23 @@ use faer::{Auto, MatMut, Par, Spec};
 
 use crate::FactorError;
 use crate::vector::{axpy, dot};
+use profile::Profile;
 
-/// The factor and the scratch memory to make it.
+/// From this size on a matrix of full profile is factored by faer, whose blocking pays there.
+const LARGE: usize = 200;
+
+/// The matrix, its factor and the scratch memory to make it.
 pub(crate) struct Cholesky {
     n: usize,
-    /// Column-major n×n; the strict upper triangle is not referred to.
+    profile: Profile,
+    /// Column-major n×n; of each column only the rows of the profile, or those below the diagonal, are in use.
     matrix: Vec<f64>,
     scratch: MemBuffer,
 }
 
 impl Cholesky {
     pub fn new() -> Cholesky {
-        Cholesky { n: 0, matrix: Vec::new(), scratch: MemBuffer::new(faer::dyn_stack::StackReq::EMPTY) }
+        Cholesky { n: 0, profile: Profile::default(), matrix: Vec::new(), scratch: MemBuffer::new(StackReq::EMPTY) }
     }
 
     /// Sets the size; the matrix's values are then arbitrary.
@@ -27,18 +34,41 @@ impl Cholesky {
         self.n = n;
         self.matrix.resize(n * n, 0.0);
         let required = cholesky_in_place_scratch::<f64>(n, Par::Seq, params());
-        if !MemStack::new(&mut self.scratch).can_hold(required) {
+        if n >= LARGE && !MemStack::new(&mut self.scratch).can_hold(required) {
             self.scratch = MemBuffer::new(required);
         }
     }
 
-    /// The matrix to factor, column-major; its lower triangle is read.
+    /// Starts a new matrix: a diagonal one until [`couple`](Self::couple) has said more.
+    pub fn begin(&mut self) {
+        self.profile.reset(self.n);
+    }
+
+    /// Makes room for entries between all of `indices` and `least`, the smallest of them.
+    pub fn couple(&mut self, least: usize, indices: impl Iterator<Item = usize>) {
+        self.profile.couple(least, indices);
+    }
+
+    /// Sets the matrix to zero where there is room, and returns it for its lower triangle to be filled in.
+    pub fn zeroed(&mut self) -> &mut [f64] {
+        self.profile.close();
+        for j in 0..self.n {
+            let last = self.profile.last_read(j);
+            self.matrix[j * self.n + j..=j * self.n + last].fill(0.0);
+        }
+        &mut self.matrix
+    }
+
+    /// The matrix to factor.
     pub fn matrix_mut(&mut self) -> &mut [f64] {
         &mut self.matrix
     }
 
     /// Replaces the lower triangle by that of `L`.
     pub fn factor(&mut self) -> Result<(), FactorError> {
+        if self.n < LARGE || !self.profile.is_full() {
+            return self.profile.factor(&mut self.matrix).map_err(|row| FactorError { row });
+        }
         let matrix = MatMut::from_column_major_slice_mut(&mut self.matrix, self.n, self.n);
         let stack = MemStack::new(&mut self.scratch);
         cholesky_in_place(matrix, LltRegularization::default(), Par::Seq, stack, params())
@@ -48,19 +78,23 @@ impl Cholesky {
 
     /// `x = L⁻ᵀ L⁻¹ b`.
     pub fn solve(&self, b: &[f64], x: &mut [f64]) {
-        let n = self.n;
         x.copy_from_slice(b);
-        for j in 0..n {
-            let column = &self.matrix[j * n + j..(j + 1) * n];
-            let (head, tail) = x[j..].split_first_mut().expect("j < n");
-            *head /= column[0];
-            axpy(-*head, &column[1..], tail);
+        for j in 0..self.n {
+            let (diagonal, below) = self.column(j);
+            x[j] /= diagonal;
+            let x_j = x[j];
+            axpy(-x_j, below, &mut x[j + 1..j + 1 + below.len()]);
         }
-        for j in (0..n).rev() {
-            let column = &self.matrix[j * n + j..(j + 1) * n];
-            let (head, tail) = x[j..].split_first_mut().expect("j < n");
-            *head = (*head - dot(&column[1..], tail)) / column[0];
+        for j in (0..self.n).rev() {
+            let (diagonal, below) = self.column(j);
+            x[j] = (x[j] - dot(below, &x[j + 1..j + 1 + below.len()])) / diagonal;
         }
+    }
+
+    /// Column `j` of `L`: the diagonal entry and those below it.
+    fn column(&self, j: usize) -> (f64, &[f64]) {
+        let column = &self.matrix[j * self.n + j..=j * self.n + self.profile.last(j)];
+        (column[0], &column[1..])
     }
 }
 

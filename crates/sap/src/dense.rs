@@ -14,11 +14,18 @@ struct Patch {
     rows: Range<usize>,
     /// Where the patch's rows×columns values start, row-major.
     values: usize,
-    /// The number of constraints.
-    constraints: usize,
+    /// Its constraints.
+    constraints: Range<usize>,
 }
 
-/// The structure of matrices: `A` block diagonal, `J` with a dense block per constraint, `H` factored densely.
+impl Patch {
+    fn is_active(&self, hessian: &[Block]) -> bool {
+        hessian[self.constraints.clone()].iter().any(Block::is_active)
+    }
+}
+
+/// The structure of matrices: `A` block diagonal, `J` with a dense block per constraint, `H` factored
+/// within its profile.
 ///
 /// To set up a problem, [`reset`](Self::reset), then [`set_blocks`](Self::set_blocks) where `A` has blocks, fill them through
 /// [`a_block_mut`](Self::a_block_mut), and [`push_jacobian`](Self::push_jacobian) once for each constraint in their order.
@@ -170,30 +177,39 @@ impl Dense {
         };
         if !self.patches.last().is_some_and(same) {
             let start = self.columns.len();
+            let constraint = self.patches.last().map_or(0, |patch| patch.constraints.end);
             self.columns.extend(columns.iter().map(|&column| column as usize));
             self.patches.push(Patch {
                 columns: start..self.columns.len(),
                 rows: self.rows..self.rows,
                 values: self.j.len(),
-                constraints: 0,
+                constraints: constraint..constraint,
             });
         }
         if let Some(patch) = self.patches.last_mut() {
             patch.rows.end += rows;
-            patch.constraints += 1;
+            patch.constraints.end += 1;
         }
     }
 
-    /// Copies the lower triangle of `A` into the matrix to factor.
-    fn assemble_a(&mut self) {
-        let nv = self.nv;
-        let h = self.cholesky.matrix_mut();
-        h.fill(0.0);
+    /// Finds the profile of `H`, which only active constraints widen, and puts `A` into it.
+    fn assemble_a(&mut self, hessian: &[Block]) {
+        self.cholesky.begin();
+        for block in &self.blocks {
+            self.cholesky.couple(block.start, block.clone());
+        }
+        for patch in &self.patches {
+            if patch.is_active(hessian) {
+                let columns = &self.columns[patch.columns.clone()];
+                self.cholesky.couple(columns[0], columns.iter().copied());
+            }
+        }
+        let h = self.cholesky.zeroed();
         for (block, &start) in self.blocks.iter().zip(&self.block_values) {
             let n = block.len();
             for j in 0..n {
                 let column = &self.a[start + j * n + j..start + (j + 1) * n];
-                let diagonal = (block.start + j) * (nv + 1);
+                let diagonal = (block.start + j) * (self.nv + 1);
                 h[diagonal..diagonal + column.len()].copy_from_slice(column);
             }
         }
@@ -201,19 +217,16 @@ impl Dense {
 
     /// Adds `J_pᵀ G_p J_p` of one patch to the matrix to factor.
     fn assemble_patch(&mut self, patch: usize, constraints: &[Constraint], hessian: &[Block]) {
-        if !hessian.iter().any(Block::is_active) {
-            return;
-        }
         let patch = &self.patches[patch];
         let columns = &self.columns[patch.columns.clone()];
         let m = columns.len();
         self.product.clear();
         self.product.resize(m * m, 0.0);
         let mut row = patch.values;
-        for (constraint, block) in constraints.iter().zip(hessian) {
-            let end = row + constraint.rows() * m;
-            if block.is_active() {
-                add_congruence(block, &self.j[row..end], m, &mut self.product);
+        for k in patch.constraints.clone() {
+            let end = row + constraints[k].rows() * m;
+            if hessian[k].is_active() {
+                add_congruence(&hessian[k], &self.j[row..end], m, &mut self.product);
             }
             row = end;
         }
@@ -293,12 +306,11 @@ impl Structure for Dense {
     }
 
     fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), FactorError> {
-        self.assemble_a();
-        let mut first = 0;
+        self.assemble_a(hessian);
         for patch in 0..self.patches.len() {
-            let end = first + self.patches[patch].constraints;
-            self.assemble_patch(patch, &constraints[first..end], &hessian[first..end]);
-            first = end;
+            if self.patches[patch].is_active(hessian) {
+                self.assemble_patch(patch, constraints, hessian);
+            }
         }
         self.cholesky.factor()
     }

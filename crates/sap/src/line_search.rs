@@ -11,12 +11,18 @@ use crate::vector::{axpy, dot};
 use crate::workspace::Evaluation;
 use crate::{Constraint, LineSearch};
 
-/// An exact line search ends when the slope has fallen to this fraction of the slope at `α = 0`.
-const SLOPE_TOLERANCE: f64 = 1e-8;
+/// An exact line search ends when the slope has fallen to this fraction of the slope at `α = 0`, or to its round-off.
+const EXACT: f64 = 1e-8;
+/// Wolfe's curvature constant: the same fraction for a search that need not be exact.
+const CURVATURE: f64 = 0.5;
+/// Terms of the slope cancel; its round-off is this fraction of them.
+const SLOPE_ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 /// The ratio of the inexact line search's steps.
 const BACKTRACK: f64 = 0.8;
 /// Armijo's constant: the decrease asked for, as a fraction of what the slope predicts.
 const ARMIJO: f64 = 1e-4;
+/// Round-off of the cost, as a fraction of it.
+const COST_ROUND_OFF: f64 = f64::EPSILON;
 /// `0.8^MAX_BACKTRACKS` is below round-off.
 const MAX_BACKTRACKS: usize = 170;
 
@@ -44,8 +50,9 @@ impl Line<'_> {
     /// Finds `α`; `trial` is then the evaluation there.
     pub fn search(&mut self, method: LineSearch) -> f64 {
         match method {
-            LineSearch::Exact => self.exact(),
-            LineSearch::Inexact => self.inexact(),
+            LineSearch::Exact => self.root(EXACT),
+            LineSearch::Wolfe => self.root(CURVATURE),
+            LineSearch::Inexact => self.backtrack(),
         }
     }
 
@@ -61,8 +68,8 @@ impl Line<'_> {
         self.evaluations += 1;
     }
 
-    /// `dℓ/dα` and `d²ℓ/dα²` at `alpha`.
-    fn sample(&mut self, alpha: f64) -> Sample {
+    /// `dℓ/dα` and `d²ℓ/dα²` at `alpha`, and whether the search may end there.
+    fn sample(&mut self, alpha: f64, tolerance: f64) -> Sample {
         self.evaluate(alpha);
         let mut derivative = self.dv_dp;
         let mut start = 0;
@@ -73,30 +80,40 @@ impl Line<'_> {
             }
             start = end;
         }
-        let value = self.dv_p + alpha * self.dv_dp - dot(self.dv_c, &self.trial.gamma);
-        Sample { x: alpha, value, derivative }
+        let kinetic = self.dv_p + alpha * self.dv_dp;
+        let constraint = -dot(self.dv_c, &self.trial.gamma);
+        let value = kinetic + constraint;
+        let round_off = SLOPE_ROUND_OFF * (kinetic.abs() + constraint.abs());
+        let flat = value.abs() <= round_off.max(-tolerance * self.slope);
+        // The cost is convex: where the slope is still negative, it has fallen all the way.
+        let accepted = flat && (value <= 0.0 || self.decreases(alpha));
+        Sample { x: alpha, value, derivative, accepted }
     }
 
-    fn exact(&mut self) -> f64 {
-        let tolerance = SLOPE_TOLERANCE * -self.slope;
-        let one = self.sample(1.0);
+    /// The root of the slope, or an `α` where the slope has fallen to the fraction `tolerance` and Armijo's condition holds.
+    fn root(&mut self, tolerance: f64) -> f64 {
+        let one = self.sample(1.0, tolerance);
         // Beyond α = 1 the slope rises by ΔvᵀΔp or more per unit of α.
         let (lo, hi) = if one.value < 0.0 { (1.0, 1.0 - one.value / self.dv_dp) } else { (0.0, 1.0) };
-        rtsafe(|alpha| self.sample(alpha), lo, hi, one, tolerance).x
+        rtsafe(|alpha| self.sample(alpha, tolerance), lo, hi, one).x
     }
 
-    fn inexact(&mut self) -> f64 {
-        let cost = self.kinetic + self.current.cost;
-        let round_off = f64::EPSILON * cost;
+    fn backtrack(&mut self) -> f64 {
         let mut alpha = 1.0;
         for _ in 0..MAX_BACKTRACKS {
             self.evaluate(alpha);
-            let trial = self.kinetic_at(alpha) + self.trial.cost;
-            if trial.is_nan() || trial <= cost + ARMIJO * alpha * self.slope + round_off {
+            if self.decreases(alpha) || self.trial.cost.is_nan() {
                 break;
             }
             alpha *= BACKTRACK;
         }
         alpha
+    }
+
+    /// Armijo's condition on the trial at `alpha`, up to round-off of the cost.
+    fn decreases(&self, alpha: f64) -> bool {
+        let cost = self.kinetic + self.current.cost;
+        let trial = self.kinetic_at(alpha) + self.trial.cost;
+        trial <= cost + ARMIJO * alpha * self.slope + COST_ROUND_OFF * cost
     }
 }

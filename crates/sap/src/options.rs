@@ -4,6 +4,9 @@ pub enum LineSearch {
     /// The minimiser: the root of `dℓ/dα` by Newton safeguarded with bisection.
     #[default]
     Exact,
+    /// The same search, ended where Wolfe's conditions hold: `|dℓ/dα|` down to half of its value at `α = 0` and the cost down
+    /// by Armijo's fraction. Fewer evaluations for about as many iterations.
+    Wolfe,
     /// Backtracking `α = 0.8^m` to Armijo's decrease, `c = 1e-4`.
     Inexact,
 }

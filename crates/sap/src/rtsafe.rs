@@ -6,26 +6,22 @@ pub(crate) struct Sample {
     pub x: f64,
     pub value: f64,
     pub derivative: f64,
+    /// Close enough to the root: the search ends here.
+    pub accepted: bool,
 }
 
 /// Finds the root of the nondecreasing `f` in `[lo, hi]`, where `f(lo) ≤ 0 ≤ f(hi)`, starting from the sample `start` in it.
 ///
-/// Newton steps are replaced by bisection when they leave the bracket or do not halve the step before last. Ends when
-/// `|f| ≤ value_tolerance` or the next step is round-off; the sample returned is the last one that `f` was asked for
-/// (`start` if none was).
-pub(crate) fn rtsafe(
-    mut f: impl FnMut(f64) -> Sample,
-    mut lo: f64,
-    mut hi: f64,
-    start: Sample,
-    value_tolerance: f64,
-) -> Sample {
+/// Newton steps are replaced by bisection when they leave the bracket or do not halve the step before last. Ends at the first
+/// accepted sample, or when the next step is round-off; the sample returned is the last one that `f` was asked for (`start` if
+/// none was).
+pub(crate) fn rtsafe(mut f: impl FnMut(f64) -> Sample, mut lo: f64, mut hi: f64, start: Sample) -> Sample {
     let mut sample = start;
     let mut step_before_last = hi - lo;
     let mut last_step = step_before_last;
     // Bisection alone needs 53 halvings to reach round-off of the bracket, and every other step at worst is one.
     for _ in 0..200 {
-        if sample.value.abs() <= value_tolerance || sample.value.is_nan() {
+        if sample.accepted || sample.value.is_nan() {
             break;
         }
         if sample.value < 0.0 {
@@ -60,10 +56,10 @@ mod tests {
         let mut sample = |x: f64| {
             evaluations += 1;
             let (value, derivative) = f(x);
-            Sample { x, value, derivative }
+            Sample { x, value, derivative, accepted: value == 0.0 }
         };
         let first = sample(start);
-        let root = rtsafe(sample, lo, hi, first, 0.0);
+        let root = rtsafe(sample, lo, hi, first);
         (root, evaluations)
     }
 

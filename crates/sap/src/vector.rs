@@ -40,3 +40,9 @@ pub(crate) fn scaled_norm(d: &[f64], x: &[f64]) -> f64 {
     }
     sum.sqrt()
 }
+
+/// `a b + c`, fused where that is one instruction; elsewhere `mul_add` would be a slow call.
+#[inline(always)]
+pub(crate) fn multiply_add(a: f64, b: f64, c: f64) -> f64 {
+    if cfg!(target_feature = "fma") { a.mul_add(b, c) } else { a * b + c }
+}

@@ -168,7 +168,7 @@ proptest! {
 
     /// Continuous across both boundaries: a point on the edge and its neighbours.
     #[test]
-    fn continuous_across_boundaries(contact in contacts(), angle in 0.0..6.28f64, y_r in 0.1..2.0f64) {
+    fn continuous_across_boundaries(contact in contacts(), angle in 0.0..std::f64::consts::TAU, y_r in 0.1..2.0f64) {
         prop_assume!(contact.mu() > 1e-2);
         let mu_hat = contact.mu() * contact.r_t() / contact.r_n();
         for edge in [y_r / contact.mu(), -mu_hat * y_r] {

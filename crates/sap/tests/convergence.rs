@@ -73,7 +73,7 @@ fn quadratic_near_the_solution() {
 #[test]
 fn round_off_ends_the_iteration() {
     for (index, problem) in suite().iter().enumerate() {
-        for line_search in [LineSearch::Exact, LineSearch::Inexact] {
+        for line_search in [LineSearch::Exact, LineSearch::Wolfe, LineSearch::Inexact] {
             let options = Options { tolerance: 0.0, absolute_tolerance: 0.0, line_search, ..Options::default() };
             let (report, v, ws) = run(problem, &problem.v_star, &options);
             let report = report.unwrap_or_else(|error| panic!("problem {index}, {line_search:?}: {error}"));
@@ -86,22 +86,26 @@ fn round_off_ends_the_iteration() {
 
 #[test]
 fn line_searches_agree() {
-    let (mut exact, mut inexact) = ((0, 0), (0, 0));
+    let methods = [LineSearch::Exact, LineSearch::Wolfe, LineSearch::Inexact];
+    let mut counts = [(0, 0); 3];
     for problem in suite() {
-        let find = |line_search, sum: &mut (usize, usize)| {
-            let options = Options { tolerance: 1e-11, line_search, ..Options::default() };
+        let velocities: [Vec<f64>; 3] = std::array::from_fn(|i| {
+            let options = Options { tolerance: 1e-11, line_search: methods[i], ..Options::default() };
             let (report, v, _) = run(&problem, &problem.v_star, &options);
             let report = report.unwrap();
-            sum.0 += report.iterations;
-            sum.1 += report.line_search_evaluations;
+            counts[i].0 += report.iterations;
+            counts[i].1 += report.line_search_evaluations;
             v
-        };
-        let (a, b) = (find(LineSearch::Exact, &mut exact), find(LineSearch::Inexact, &mut inexact));
-        let apart = problem.a_norm(&difference(&a, &b)) / problem.a_norm(&problem.v_star);
-        assert!(apart < 1e-9, "{apart:e}");
+        });
+        for other in &velocities[1..] {
+            let apart = problem.a_norm(&difference(&velocities[0], other)) / problem.a_norm(&problem.v_star);
+            assert!(apart < 1e-9, "{apart:e}");
+        }
     }
-    println!("iterations, evaluations: exact {exact:?}, inexact {inexact:?}");
+    println!("(iterations, evaluations) of {methods:?}: {counts:?}");
+    let [exact, wolfe, inexact] = counts;
     assert!(exact.0 < inexact.0);
+    assert!(wolfe.1 < exact.1);
 }
 
 #[test]

@@ -101,8 +101,8 @@ fn refuses_what_does_not_fit_and_stays_as_it_was() {
     };
     refused(dense.set_blocks(&[0..2, 3..4]), "blocks");
     refused(dense.set_blocks(&[0..2, 2..2, 2..4]), "blocks");
-    refused(dense.set_blocks(&[0..2]), "blocks");
-    refused(dense.set_blocks(&[0..5]), "blocks");
+    refused(dense.set_blocks(std::slice::from_ref(&(0..2))), "blocks");
+    refused(dense.set_blocks(std::slice::from_ref(&(0..5))), "blocks");
     refused(dense.push_jacobian(&[], &[]), "columns");
     refused(dense.push_jacobian(&[1, 1], &[0.0; 2]), "columns");
     refused(dense.push_jacobian(&[2, 1], &[0.0; 2]), "columns");
@@ -121,4 +121,34 @@ fn not_positive_definite_names_the_row() {
     dense.reset(3);
     dense.a_block_mut(0).copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 1.0]);
     assert_eq!(dense.factor(&[], &[]).unwrap_err().row, 2);
+}
+
+/// Large matrices: one of full profile, which another routine factors, and a tower's narrow one.
+#[test]
+fn large_matrices() {
+    let mut rng = Rng(3);
+    let mut full = Problem::new(210, vec![210]);
+    for i in 0..210 {
+        for j in 0..=i {
+            let value = if i == j { 20.0 } else { rng.uniform(-1.0, 1.0) };
+            full.a[i * 210 + j] = value;
+            full.a[j * 210 + i] = value;
+        }
+    }
+    full.j = vec![rng.vector(210, 1.0), rng.vector(210, 1.0)];
+    full.constraints = vec![Constraint::Limit(sap::Limit::new(1.0, 0.0)); 2];
+    for problem in [full, tower(40, 0.1)] {
+        let g = blocks(&problem, &mut rng);
+        let h = hessian(&problem, &g);
+        let mut dense = problem.dense();
+        let b = rng.vector(problem.nv, 1.0);
+        let mut x = vec![0.0; problem.nv];
+        for _ in 0..2 {
+            dense.factor(&problem.constraints, &g).unwrap();
+            dense.solve(&b, &mut x);
+            let back: Vec<f64> = (0..problem.nv).map(|i| dot(&h[i * problem.nv..(i + 1) * problem.nv], &x)).collect();
+            let error = norm(&common::difference(&back, &b)) / (norm(&h) * norm(&x));
+            assert!(error < 1e-14, "{error:e}");
+        }
+    }
 }
