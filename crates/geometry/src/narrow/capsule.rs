@@ -207,7 +207,15 @@ fn pierced(segment: &Segment, at: &Placement, r: f64, bt: &Placement, sink: &mut
         return touch(t, overlap - r);
     }
     let [low, high] = segment.overlap(|m| m != i);
+    let deepest = if away[i] * d[i] > 0.0 { -*h } else { *h };
+    let mut reached = false;
     for t in [low, high] {
-        touch(t, away[i] * segment.coordinate(i, t) - half[i] - r);
+        if low < high {
+            touch(t, away[i] * segment.coordinate(i, t) - half[i] - r);
+            reached |= t == deepest;
+        }
+    }
+    if !reached {
+        touch(deepest, overlap - r);
     }
 }

@@ -9,6 +9,7 @@ use parry3d_f64::shape::SupportMap;
 use spatial::{Mat3, Vec3};
 
 use super::manifold::Clipper;
+use super::polish::polish;
 use super::spread::spread;
 use super::{Point, Sink};
 use crate::hull::Hull;
@@ -34,6 +35,13 @@ pub(super) enum Core<'a> {
     Hull(&'a Hull),
     /// Corners in the world.
     Triangle([Vec3<f64>; 3]),
+}
+
+impl Core<'_> {
+    /// Whether the surface has curvature that is not the radius'.
+    fn is_curved(&self) -> bool {
+        matches!(self, Self::Ellipsoid(_) | Self::Cylinder { .. })
+    }
 }
 
 /// A core in a common frame: the axes of the world, the origin near the pair.
@@ -247,8 +255,7 @@ impl Convex {
                 let (p, q) = (vec3(p), vec3(q));
                 let apart = q - p;
                 let length = apart.norm();
-                let normal = if length > 1e-9 { apart * (1.0 / length) } else { vec3(direction) };
-                (normal, p, q)
+                (if length > 1e-9 { apart * (1.0 / length) } else { vec3(direction) }, p, q)
             }
             GJKResult::NoIntersection(direction) => {
                 // The direction proves it, unless the iterations ran out.
@@ -261,9 +268,19 @@ impl Convex {
             }
             GJKResult::Proximity(_) | GJKResult::Intersection => self.penetration(a, b, toward),
         };
-        let distance = (q - p).dot(normal) - radii;
-        let position = (p.add_scaled(a.radius, normal) + q.add_scaled(-b.radius, normal)) * 0.5;
-        (distance <= limit).then_some(Nearest { normal, position, distance })
+        let nearest = |normal: Vec3<f64>, middle: Vec3<f64>, core_gap: f64| Nearest {
+            normal,
+            position: middle.add_scaled(0.5 * (a.radius - b.radius), normal),
+            distance: core_gap - radii,
+        };
+        let middle = (p + q) * 0.5;
+        let nearest = if a.core.is_curved() || b.core.is_curved() {
+            let polished = polish(a, b, normal);
+            nearest(polished.normal, polished.position.unwrap_or(middle), polished.gap)
+        } else {
+            nearest(normal, middle, (q - p).dot(normal))
+        };
+        (nearest.distance <= limit).then_some(nearest)
     }
 
     fn penetration(&mut self, a: &Placed, b: &Placed, toward: Vec3<f64>) -> (Vec3<f64>, Vec3<f64>, Vec3<f64>) {

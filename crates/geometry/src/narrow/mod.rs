@@ -10,6 +10,7 @@ mod ellipsoid;
 mod height_field;
 mod manifold;
 mod plane;
+mod polish;
 mod sphere;
 mod spread;
 

@@ -1,0 +1,192 @@
+//! The last digits of a contact normal between curved bodies.
+//!
+//! GJK and EPA work with simplices and polytopes; on curved surfaces they stop some 1e-4 rad short. The signed
+//! distance is the largest gap along any direction, max over unit n of g(n) = (b₋ₙ − aₙ) · n with a and b the support
+//! points, so Newton's method on the sphere finishes the work: gradient b₋ₙ − aₙ, second derivative −(∇²h_a + ∇²h_b)
+//! − g I on the tangents, h the support functions. Edges that face the normal squarely are constraints n · e = 0.
+
+use spatial::{Sym3, Vec3};
+
+use super::convex::{Core, Placed};
+
+/// Sines within which an edge is taken to face the normal squarely: the best of these guesses wins.
+const SQUARE: [f64; 3] = [1e-2, 1e-4, 0.0];
+
+/// Newton steps for one guess.
+const STEPS: usize = 8;
+
+/// What decides about the support point of a body near a direction.
+#[derive(Default)]
+struct Local {
+    /// ∇²h.
+    curvature: Sym3<f64>,
+    /// Unit edges that the support point may slide along.
+    edges: Edges,
+}
+
+/// Up to two independent directions.
+#[derive(Default)]
+struct Edges {
+    first: Option<Vec3<f64>>,
+    /// Unit normal of the plane of two edges.
+    plane: Option<Vec3<f64>>,
+}
+
+impl Edges {
+    fn add(&mut self, edge: Vec3<f64>) {
+        let Some(edge) = edge.normalized() else { return };
+        let Some(first) = self.first else {
+            self.first = Some(edge);
+            return;
+        };
+        let cross = first.cross(edge);
+        if self.plane.is_none() && cross.norm_squared() > 1e-4 {
+            self.plane = cross.normalized();
+        }
+    }
+}
+
+/// A direction and what it shows.
+pub(super) struct Polished {
+    pub normal: Vec3<f64>,
+    /// Gap of the cores along the normal.
+    pub gap: f64,
+    /// Midway between the support points of the cores, where one of them is the only one.
+    pub position: Option<Vec3<f64>>,
+}
+
+/// The best direction near `normal`, a unit vector from a to b.
+pub(super) fn polish(a: &Placed, b: &Placed, normal: Vec3<f64>) -> Polished {
+    let (gap, _) = gap_along(a, b, normal);
+    let mut best = Polished { normal, gap, position: None };
+    for square in SQUARE {
+        climb(a, b, square, &mut best);
+    }
+    let n = best.normal;
+    let (on_a, on_b) = (a.support(n), b.support(-n));
+    let single = |body: &Placed, n: Vec3<f64>| local(body, n, 1e-6).edges.first.is_none();
+    best.position = if single(a, n) {
+        Some(on_a.add_scaled(0.5 * best.gap, n))
+    } else if single(b, -n) {
+        Some(on_b.add_scaled(-0.5 * best.gap, n))
+    } else {
+        None
+    };
+    best
+}
+
+/// Improves `best` under the guess that edges within `square` of the normal's plane face it.
+fn climb(a: &Placed, b: &Placed, square: f64, best: &mut Polished) {
+    let start = best.normal;
+    let (at_a, at_b) = (local(a, start, square), local(b, -start, square));
+    let mut edges = Edges::default();
+    for plane in [at_a.edges.plane, at_b.edges.plane].into_iter().flatten() {
+        return offer(a, b, if plane.dot(start) < 0.0 { -plane } else { plane }, best);
+    }
+    for edge in [at_a.edges.first, at_b.edges.first].into_iter().flatten() {
+        edges.add(edge);
+    }
+    if let Some(plane) = edges.plane {
+        return offer(a, b, if plane.dot(start) < 0.0 { -plane } else { plane }, best);
+    }
+    let along = |n: Vec3<f64>| match edges.first {
+        Some(e) => n.add_scaled(-n.dot(e), e).normalized(),
+        None => Some(n),
+    };
+    let Some(mut n) = along(start) else { return };
+    let mut last = f64::NEG_INFINITY;
+    for _ in 0..STEPS {
+        let (gap, apart) = gap_along(a, b, n);
+        if gap > best.gap {
+            (best.normal, best.gap) = (n, gap);
+        }
+        if gap <= last {
+            return;
+        }
+        last = gap;
+        let curvature = local(a, n, 0.0).curvature + local(b, -n, 0.0).curvature;
+        let step = match edges.first {
+            Some(e) => {
+                let t = e.cross(n);
+                let m = t.dot(curvature * t) + gap;
+                (m > 0.0).then(|| t * (apart.dot(t) / m))
+            }
+            None => tangent_step(curvature, gap, apart, n),
+        };
+        let Some(next) = step.and_then(|s| along(n + s)).and_then(Vec3::normalized) else { return };
+        n = next;
+    }
+}
+
+/// The Newton step across `n`, where the second derivative is negative definite.
+fn tangent_step(curvature: Sym3<f64>, gap: f64, apart: Vec3<f64>, n: Vec3<f64>) -> Option<Vec3<f64>> {
+    let (t1, t2) = n.tangents();
+    let (k1, k2) = (curvature * t1, curvature * t2);
+    let (m11, m12, m22) = (t1.dot(k1) + gap, t1.dot(k2), t2.dot(k2) + gap);
+    let det = m11 * m22 - m12 * m12;
+    let (g1, g2) = (apart.dot(t1), apart.dot(t2));
+    (m11 > 0.0 && det > 0.0).then(|| t1 * ((m22 * g1 - m12 * g2) / det) + t2 * ((m11 * g2 - m12 * g1) / det))
+}
+
+fn offer(a: &Placed, b: &Placed, n: Vec3<f64>, best: &mut Polished) {
+    let (gap, _) = gap_along(a, b, n);
+    if gap > best.gap {
+        (best.normal, best.gap) = (n, gap);
+    }
+}
+
+/// The gap along `n`, and the vector between the support points.
+fn gap_along(a: &Placed, b: &Placed, n: Vec3<f64>) -> (f64, Vec3<f64>) {
+    let apart = b.support(-n) - a.support(n);
+    (apart.dot(n), apart)
+}
+
+/// How the support point of a body near direction `d` depends on the direction.
+fn local(body: &Placed, d: Vec3<f64>, square: f64) -> Local {
+    let mut local = Local::default();
+    let rot = body.rot;
+    let mut edge = |e: Vec3<f64>| {
+        if e.dot(d).abs() <= square * e.norm() {
+            local.edges.add(e);
+        }
+    };
+    match body.core {
+        Core::Point => {}
+        Core::Segment(half) => edge(half),
+        Core::Triangle([a, b, c]) => {
+            let top = body.support(d);
+            for p in [a, b, c] {
+                edge(p - top);
+            }
+        }
+        Core::Box(_) => [rot.x, rot.y, rot.z].into_iter().for_each(edge),
+        Core::Hull(hull) => {
+            let top = hull.support_index(rot.transpose_mul(d));
+            for &j in hull.neighbours_of(top) {
+                edge(rot * (hull.vertices[j as usize] - hull.vertices[top]));
+            }
+        }
+        Core::Cylinder { radius, .. } => {
+            // A disc and a segment: their support functions add.
+            let across = rot.z.cross(d);
+            let sine = across.norm();
+            if sine > square {
+                let t = across * (1.0 / sine);
+                edge(rot.z);
+                local.curvature = Sym3::outer(radius / sine, t);
+            } else {
+                // The cap.
+                local.edges = Edges { first: Some(rot.x), plane: Some(rot.z) };
+            }
+        }
+        Core::Ellipsoid(r) => {
+            // h = ‖D d‖ with D the semi-axes: ∇²h = (A − s sᵀ) / h, A = D², s = A d / h.
+            let l = rot.transpose_mul(d);
+            let scaled = Vec3::new(r.x * r.x * l.x, r.y * r.y * l.y, r.z * r.z * l.z);
+            let h = scaled.dot(l).sqrt();
+            let a = Sym3::diagonal(Vec3::new(r.x * r.x, r.y * r.y, r.z * r.z));
+            local.curvature = ((a - Sym3::outer(1.0 / (h * h), scaled)) * (1.0 / h)).rotated(rot);
+        }
+    }
+    local
+}

@@ -1,0 +1,97 @@
+//! What the tests of contact points share.
+#![allow(dead_code)] // Each test crate uses a part.
+
+use std::sync::Arc;
+
+use geometry::{Attachment, Collider, Contact, Geom, Mesh, Scene, Shape};
+use spatial::{Mat3, Pose, Quat, Vec3};
+
+/// A small generator of pseudo-random numbers (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in low..high.
+    pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    pub fn vector(&mut self, size: f64) -> Vec3<f64> {
+        Vec3::new(self.uniform(-size, size), self.uniform(-size, size), self.uniform(-size, size))
+    }
+
+    pub fn rotation(&mut self) -> Quat<f64> {
+        loop {
+            let q = [0; 4].map(|_| self.uniform(-1.0, 1.0));
+            let q = Quat::new(q[0], q[1], q[2], q[3]);
+            if let Some(unit) = q.normalized() {
+                return unit;
+            }
+        }
+    }
+
+    pub fn pose(&mut self, size: f64) -> Pose<f64> {
+        Pose::new(self.vector(size), self.rotation())
+    }
+}
+
+/// A geom of body `body` at its body's origin that touches everything.
+pub fn geom(body: usize, shape: Shape) -> Geom {
+    Geom {
+        name: String::new(),
+        body,
+        pose: Pose::IDENTITY,
+        shape,
+        contype: 1,
+        conaffinity: 1,
+        material: 0,
+        margin: 0.0,
+        rgba: [1.0; 4],
+    }
+}
+
+/// A collider of freely moving bodies: geom i is body i + 1 on frame i; a fixed geom has frame `None`.
+pub fn collider(geoms: Vec<Geom>, fixed: &[usize]) -> Collider {
+    let attachments = (0..geoms.len())
+        .map(|i| {
+            let moving = !fixed.contains(&i);
+            Attachment {
+                frame: moving.then_some(i),
+                pose: geoms[i].pose,
+                group: if moving { i + 1 } else { 0 },
+                parent_group: 0,
+            }
+        })
+        .collect();
+    Collider::new(Arc::new(Scene { geoms, ..Scene::default() }), attachments)
+}
+
+/// The contacts of shapes at the given poses, all moving.
+pub fn contacts(shapes: &[(Shape, Pose<f64>)], reach: f64) -> Vec<Contact> {
+    let geoms = shapes.iter().enumerate().map(|(i, (s, _))| geom(i + 1, s.clone())).collect();
+    let mut out = vec![];
+    let frames: Vec<(Mat3<f64>, Vec3<f64>)> = shapes.iter().map(|(_, p)| (p.rot.to_mat3(), p.pos)).collect();
+    collider(geoms, &[]).contacts(|i| frames[i], &vec![reach / 2.0; shapes.len()], &mut out);
+    out
+}
+
+/// An irregular polytope with `n` vertices near a sphere.
+pub fn rock(n: usize, size: f64, seed: u64) -> Shape {
+    let mut random = Random(seed);
+    let points = (0..n).map(|_| random.vector(1.0).normalized().unwrap() * (size * random.uniform(0.9, 1.0)));
+    Shape::Mesh(Arc::new(Mesh::new("rock", points.collect(), vec![]).unwrap()))
+}
+
+/// A box as a mesh.
+pub fn box_mesh([x, y, z]: [f64; 3]) -> Shape {
+    let sign = |i: usize, bit: usize| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
+    let corners = (0..8).map(|i| Vec3::new(x * sign(i, 0), y * sign(i, 1), z * sign(i, 2))).collect();
+    Shape::Mesh(Arc::new(Mesh::new("box", corners, vec![]).unwrap()))
+}
