@@ -41,6 +41,21 @@ impl<T: Real> JointImpedance<T> {
         Sym3 { xx: d[0], xy, xz, yy: d[1], yz, zz: d[2] }
     }
 
+    /// m += Λ, `m` a square matrix of `stride` rows over all degrees of freedom of the tree.
+    pub fn add_to_matrix(&self, tree: &Tree<T>, m: &mut [T], stride: usize) {
+        for (k, d) in self.diagonal.iter().enumerate() {
+            m[k + k * stride] += *d;
+        }
+        for (node, block) in tree.nodes.iter().zip(&self.ball) {
+            for (entry, (row, column)) in block.iter().zip([(1, 0), (2, 0), (2, 1)]) {
+                if node.joint == JointType::Ball {
+                    m[node.v + row + (node.v + column) * stride] += *entry;
+                    m[node.v + column + (node.v + row) * stride] += *entry;
+                }
+            }
+        }
+    }
+
     /// out += Λ x for the nodes of `range`.
     pub fn add_product(&self, tree: &Tree<T>, range: Range<usize>, x: &[T], out: &mut [T]) {
         for i in range {
@@ -81,14 +96,17 @@ pub struct Factor<T> {
 impl<T: Real> Factor<T> {
     /// Storage for a tree.
     pub fn new(tree: &Tree<T>) -> Self {
-        let n = tree.len();
-        let none = Eliminated::Single { h: Wrench::ZERO, d_inv: T::ZERO };
-        Self {
-            joints: vec![none; n],
-            articulated: vec![ArticulatedInertia::ZERO; n],
-            bias: vec![Wrench::ZERO; n],
-            motions: vec![Twist::ZERO; n],
-        }
+        let mut factor = Self { joints: Vec::new(), articulated: Vec::new(), bias: Vec::new(), motions: Vec::new() };
+        factor.resize(tree.len());
+        factor
+    }
+
+    /// Makes room for a tree of `n` nodes; allocates only when it never had as many.
+    pub fn resize(&mut self, n: usize) {
+        self.joints.resize(n, Eliminated::Single { h: Wrench::ZERO, d_inv: T::ZERO });
+        self.articulated.resize(n, ArticulatedInertia::ZERO);
+        self.bias.resize(n, Wrench::ZERO);
+        self.motions.resize(n, Twist::ZERO);
     }
 
     /// Factors (★) for the nodes of `range` (a union of whole trees).
@@ -155,6 +173,38 @@ impl<T: Real> Factor<T> {
         }
     }
 
+    /// The motion of node `i` under a wrench on the same node, about its origin: the product of the wrench with the
+    /// diagonal block J_i (★)⁻¹ J_iᵀ of the Delassus operator. Only the path to the root is walked; `path` is scratch.
+    pub fn response(
+        &self,
+        tree: &Tree<T>,
+        kin: &Kinematics<T>,
+        i: usize,
+        w: Wrench<T>,
+        path: &mut Vec<(usize, [T; 6])>,
+    ) -> Twist<T> {
+        let local = |i: usize| Node { v: 0, ..tree.nodes[i] };
+        path.clear();
+        let (mut at, mut p) = (i, -w);
+        loop {
+            let mut x = [T::ZERO; 6];
+            let reaction = self.joints[at].reduce(&local(at), &kin.frames[at], p, &[T::ZERO; 6], &mut x);
+            path.push((at, x));
+            p = (p + reaction).shifted_back(kin.frames[at].offset);
+            if tree.nodes[at].parent == NO_PARENT {
+                break;
+            }
+            at = tree.nodes[at].parent;
+        }
+        let mut motion = None;
+        for (at, x) in path.iter_mut().rev() {
+            let frame = &kin.frames[*at];
+            let carried = motion.map(|m: Twist<T>| m.shifted(frame.offset));
+            motion = Some(self.joints[*at].expand(&local(*at), frame, carried, x));
+        }
+        motion.unwrap_or(Twist::ZERO)
+    }
+
     /// An estimate of diag(★): the articulated-body D of every joint, (nv). Below the true diagonal, above the
     /// Schur complement of everything else; it gives the degrees of freedom common units.
     pub fn diagonal(&self, tree: &Tree<T>, range: Range<usize>, out: &mut [T]) {
@@ -168,6 +218,16 @@ impl<T: Real> Factor<T> {
                     set3(&mut out[node.v + 3..], reciprocals(e.diag()));
                 }
             }
+        }
+    }
+
+    /// 1/D of a joint with one degree of freedom, or the mean over those of a joint with several: an estimate of the
+    /// joint's entry in the inverse of (★).
+    pub fn inverse_diagonal(&self, i: usize) -> T {
+        let mean = |d: Vec3<T>| (d.x + d.y + d.z) * T::from_f64(1.0 / 3.0);
+        match self.joints[i] {
+            Eliminated::Single { d_inv, .. } => d_inv,
+            Eliminated::Ball { e, .. } | Eliminated::Free { e, .. } => mean(e.diag()),
         }
     }
 }

@@ -186,6 +186,9 @@ pub struct ModelBuilder {
     pub gravity: Vec3<f64>,
     /// Suggested time step, s.
     pub timestep: f64,
+    /// Whether a body whose inertia no rigid body has is an error. If not, bodies that move as one are checked
+    /// together, and only for what dynamics needs: a positive semi-definite inertia.
+    pub strict_inertia: bool,
     /// What was read and ignored or approximated.
     pub warnings: Vec<Warning>,
 }
@@ -203,6 +206,7 @@ impl ModelBuilder {
             materials: Vec::new(),
             gravity: Vec3::new(0.0, 0.0, -9.81),
             timestep: 0.002,
+            strict_inertia: true,
             warnings: Vec::new(),
         }
     }
@@ -221,7 +225,7 @@ impl ModelBuilder {
             return Err(BuildError::NotFinite { what: what() });
         };
         spec.pose.rot = rot;
-        check_inertia(&spec)?;
+        check_inertia(&spec, self.strict_inertia)?;
         self.bodies.push(spec);
         self.joints.push(Vec::new());
         Ok(self.bodies.len() - 1)
@@ -278,17 +282,18 @@ impl ModelBuilder {
             return Err(BuildError::OutOfRange { what, value: self.timestep, expected: "a finite number above 0" });
         }
         for (index, body) in self.bodies.into_iter().enumerate() {
-            check_inertia(&body)?;
+            check_inertia(&body, self.strict_inertia)?;
             place_body(&mut model, index, body, &self.joints[index])?;
         }
         split_trees(&mut model.tree);
         check_references(&mut model)?;
+        check_moving_inertias(&model)?;
         check_movable(&model)?;
         Ok(model)
     }
 }
 
-fn check_inertia(spec: &BodySpec) -> Result<(), BuildError> {
+fn check_inertia(spec: &BodySpec, strict: bool) -> Result<(), BuildError> {
     let RigidInertia { mass, com, inertia } = spec.inertia;
     if !(mass.is_finite() && com.is_finite() && inertia.is_finite()) {
         return Err(BuildError::NotFinite { what: format!("body {:?}: inertia", spec.name) });
@@ -296,15 +301,42 @@ fn check_inertia(spec: &BodySpec) -> Result<(), BuildError> {
     if mass < 0.0 {
         return Err(BuildError::NegativeMass { body: spec.name.clone(), mass });
     }
-    let moments = inertia.eigenvalues();
+    match inertia_flaw(&spec.inertia) {
+        Some((expected, moments)) if strict => {
+            Err(BuildError::BadInertia { body: spec.name.clone(), moments, expected })
+        }
+        _ => Ok(()),
+    }
+}
+
+const POSITIVE: &str = "expected a positive semi-definite matrix";
+
+/// What no rigid body's inertia has: the expectation that it misses, and its principal moments.
+pub fn inertia_flaw(body: &RigidInertia<f64>) -> Option<(&'static str, [f64; 3])> {
+    let moments = body.inertia.eigenvalues();
     let scale = moments[2].abs().max(moments[0].abs());
-    let fail = |expected| Err(BuildError::BadInertia { body: spec.name.clone(), moments, expected });
-    // Thin rods and points are real; what is printed with a few digits may miss zero or the triangle by those.
-    if moments[0] < -1e-9 * scale {
-        return fail("expected a positive semi-definite matrix");
+    // Thin rods and points are real; what is printed with a few digits may miss zero or the triangle by those, and
+    // what an exporter computed may miss zero by its round-off (1e-15 m² are 30 nm of lever).
+    if moments[0] < -1e-9 * scale - 1e-15 * body.mass {
+        return Some((POSITIVE, moments));
     }
     if moments[2] > moments[0] + moments[1] + 1e-2 * scale {
-        return fail("expected the largest not to exceed the sum of the others (no rigid body has such an inertia)");
+        return Some((
+            "expected the largest not to exceed the sum of the others (no rigid body has such an inertia)",
+            moments,
+        ));
+    }
+    None
+}
+
+/// What moves as one must not have less than no inertia about any axis.
+fn check_moving_inertias(model: &Model) -> Result<(), BuildError> {
+    for (index, node) in model.tree.nodes.iter().enumerate() {
+        if let Some((POSITIVE, moments)) = inertia_flaw(&node.inertia) {
+            let body = model.bodies.iter().find(|b| b.node == Some(index));
+            let body = body.map(|b| b.name.clone()).unwrap_or_default();
+            return Err(BuildError::BadInertia { body, moments, expected: POSITIVE });
+        }
     }
     Ok(())
 }

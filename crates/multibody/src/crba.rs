@@ -44,7 +44,15 @@ pub struct CrbaWorkspace<T> {
 impl<T: Real> CrbaWorkspace<T> {
     /// Scratch for a tree.
     pub fn new(tree: &Tree<T>) -> Self {
-        Self { composites: vec![Composite::default(); tree.len()], column: vec![T::ZERO; tree.nv] }
+        let mut ws = Self { composites: Vec::new(), column: Vec::new() };
+        ws.resize(tree);
+        ws
+    }
+
+    /// Makes room for a tree; allocates only when it never had as much.
+    pub fn resize(&mut self, tree: &Tree<T>) {
+        self.composites.resize(tree.len(), Composite::default());
+        self.column.resize(tree.nv, T::ZERO);
     }
 }
 

@@ -30,7 +30,7 @@ mod tree;
 
 pub use aba::{Factor, JointImpedance, apply};
 pub use actuator::{Actuator, ActuatorLaw, Transmission};
-pub use builder::{BodySpec, BuildError, JointSpec, ModelBuilder};
+pub use builder::{BodySpec, BuildError, JointSpec, ModelBuilder, inertia_flaw};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use integrate::{difference, integrate};
 pub use kinematics::{

@@ -92,6 +92,24 @@ impl<T: Real> Tree<T> {
         self.nodes.len()
     }
 
+    /// One tree of the forest alone, with indices of its own: nodes, coordinates and degrees of freedom from 0.
+    ///
+    /// # Panics
+    /// When there is no tree `k`.
+    pub fn part(&self, k: usize) -> Self {
+        let range = self.trees[k].clone();
+        let (q, v) = (self.nodes[range.start].q, self.nodes[range.start].v);
+        let own = |n: &Node<T>| {
+            let parent = if n.parent == NO_PARENT { NO_PARENT } else { n.parent - range.start };
+            Node { parent, q: n.q - q, v: n.v - v, ..*n }
+        };
+        let nodes: Vec<Node<T>> = self.nodes[range.clone()].iter().map(own).collect();
+        let nq = nodes.iter().map(|n| n.joint.nq()).sum();
+        let nv = nodes.iter().map(|n| n.joint.nv()).sum();
+        let len = nodes.len();
+        Self { nodes, trees: std::iter::once(0..len).collect(), dofs: std::iter::once(0..nv).collect(), nq, nv }
+    }
+
     /// Whether nothing moves.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()

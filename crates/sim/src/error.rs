@@ -13,6 +13,18 @@ pub enum SimulationError {
         /// What was expected.
         expected: &'static str,
     },
+    /// A scene that was made for another model.
+    #[error("{what} refers to {kind} {index}: the model has {count}")]
+    Scene {
+        /// The geom or pair.
+        what: String,
+        /// "body", "geom" or "material".
+        kind: &'static str,
+        /// The index.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
     /// A vector of the state that does not fit the model.
     #[error("{name} has {found} entries: expected {expected}")]
     Size {

@@ -19,8 +19,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod actuation;
+mod contact;
+mod effective_mass;
 mod error;
+mod island;
+mod link;
 mod options;
+mod part;
+mod recursive;
 mod report;
 mod simulation;
 mod state;

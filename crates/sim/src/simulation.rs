@@ -2,10 +2,16 @@
 
 use std::sync::Arc;
 
-use geometry::Scene;
-use multibody::Model;
-use spatial::Pose;
+use geometry::{Attachment, Collider, Scene};
+use multibody::{Material, Model};
+use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
+use spatial::{Pose, Vec3};
 
+use crate::contact::{JointLimit, Regularization, combine, report};
+use crate::effective_mass::EffectiveMass;
+use crate::island::{ConstraintSet, Islands};
+use crate::link::{End, Link};
+use crate::part::Part;
 use crate::{ContactPoint, Energy, Options, SimulationError, State, Stats};
 
 /// One world in motion.
@@ -17,17 +23,65 @@ pub struct Simulation {
     state: State,
     contacts: Vec<ContactPoint>,
     stats: Stats,
+    // What follows is derived from the model, or scratch: nothing in it survives a step's meaning.
+    collider: Collider,
+    effective_mass: EffectiveMass,
+    limits: Vec<JointLimit>,
+    /// The farthest point of any geom from the origin of its node, one per node, m.
+    extents: Vec<f64>,
+    /// The tree of every node.
+    tree_of: Vec<usize>,
+    parts: Vec<Part>,
+    reach: Vec<f64>,
+    detected: Vec<geometry::Contact>,
+    reported: Vec<ContactPoint>,
+    set: ConstraintSet,
+    islands: Islands,
+    v_next: Vec<f64>,
+    pool: Option<rayon::ThreadPool>,
 }
 
 impl Simulation {
     /// A simulation at the model's default configuration, at rest.
     ///
     /// # Errors
-    /// When an option is outside its domain.
+    /// When an option is outside its domain, or the scene is not one for this model.
     pub fn new(model: Arc<Model>, scene: Arc<Scene>, options: Options) -> Result<Self, SimulationError> {
         options.check()?;
-        let state = State::new(&model);
-        Ok(Self { model, scene, options, state, contacts: Vec::new(), stats: Stats::default() })
+        check_scene(&model, &scene)?;
+        let parts: Vec<Part> = (0..model.tree.trees.len()).map(|k| Part::new(&model, k)).collect();
+        let tree_of = parts.iter().enumerate().flat_map(|(k, p)| p.nodes.clone().map(move |_| k)).collect();
+        let attachments = attachments(&model, &scene);
+        let collider = Collider::new(scene.clone(), attachments);
+        let pool = (options.threads > 1)
+            .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads).build())
+            .transpose()
+            .map_err(|_| SimulationError::Option {
+                name: "threads",
+                value: options.threads as f64,
+                expected: "no more threads than the system grants",
+            })?;
+        Ok(Self {
+            state: State::new(&model),
+            contacts: Vec::new(),
+            stats: Stats::default(),
+            effective_mass: EffectiveMass::new(&model),
+            limits: JointLimit::of_model(&model),
+            extents: collider.extents(model.tree.len()),
+            collider,
+            tree_of,
+            parts,
+            reach: vec![0.0; model.tree.len()],
+            detected: Vec::new(),
+            reported: Vec::new(),
+            set: ConstraintSet::default(),
+            islands: Islands::default(),
+            v_next: vec![0.0; model.nv()],
+            pool,
+            model,
+            scene,
+            options,
+        })
     }
 
     /// The model.
@@ -70,6 +124,8 @@ impl Simulation {
             return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known });
         };
         self.state = State { time: key.time, q: key.q, v: key.v, ctrl: key.ctrl, ..State::new(&self.model) };
+        self.contacts.clear();
+        self.stats = Stats::default();
         Ok(())
     }
 
@@ -79,7 +135,142 @@ impl Simulation {
     /// When the state is not finite, the motion diverges, or the contact solver does not converge; the state is then
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
+        self.state.check(&self.model)?;
+        let dt = self.timestep();
+        for part in &mut self.parts {
+            part.place(&self.state);
+            part.free_motion(&self.state, self.model.gravity, dt);
+        }
+        self.detect(dt);
+        self.constrain(dt);
+        self.islands.partition(&self.set, &self.parts);
+        self.solve();
+        self.collect(dt)?;
+        self.advance(dt);
         Ok(())
+    }
+
+    /// Finds the contact points that the step can reach.
+    fn detect(&mut self, dt: f64) {
+        let Self { parts, extents, reach, collider, tree_of, detected, .. } = self;
+        for part in parts.iter() {
+            for i in part.tree.all() {
+                let node = part.nodes.start + i;
+                reach[node] = part.reach(i, extents[node], dt);
+            }
+        }
+        let frame = |node: usize| {
+            let part = &parts[tree_of[node]];
+            let frame = &part.kin.frames[node - part.nodes.start];
+            (frame.rot, frame.pos)
+        };
+        collider.contacts(frame, reach, detected);
+    }
+
+    /// Turns contact points and joint limits into constraints.
+    fn constrain(&mut self, dt: f64) {
+        let regularization = Regularization { dt, beta: self.options.beta, sigma: self.options.sigma };
+        self.set.clear();
+        self.reported.clear();
+        for contact in &self.detected {
+            let bodies = contact.geoms.map(|g| self.scene.geoms[g].body);
+            let (point, basis) = report(bodies, contact);
+            let ends = bodies.map(|body| end(&self.model, &self.parts, &self.tree_of, body, contact.position));
+            let w = ends.iter().flatten().fold(0.0, |sum, e| {
+                let part = &self.parts[e.tree];
+                sum + self.effective_mass.inverse(part.nodes.start + e.node, &part.kin.frames[e.node].rot, e.arm)
+            });
+            if w > 0.0 {
+                let surface = surface(&self.model, &self.scene, contact);
+                let cone = regularization.cone(&surface, contact.gap, w);
+                self.set.push(cone, Link::Points { ends, basis }, Some(self.reported.len()));
+            }
+            self.reported.push(point);
+        }
+        for limit in &self.limits {
+            let part = &self.parts[limit.tree];
+            let (q, v) = (&self.state.q[part.qs.clone()], &self.state.v[part.dofs.clone()]);
+            for (gap, link) in limit.candidates(q, v, &part.v_star, dt).into_iter().flatten() {
+                let w = part.factor.inverse_diagonal(limit.node);
+                self.set.push(regularization.limit(limit.compliance, gap, w), link, None);
+            }
+        }
+    }
+
+    /// Solves the islands, side by side when there are threads; none knows of the others.
+    fn solve(&mut self) {
+        let options = sap::Options {
+            tolerance: self.options.tolerance,
+            line_search: self.options.line_search,
+            ..sap::Options::default()
+        };
+        let Self { parts, state, islands, .. } = self;
+        let (parts, state, choice) = (&*parts, &*state, self.options.factorization);
+        let active = islands.active_mut();
+        match &self.pool {
+            Some(pool) if active.len() > 1 => {
+                pool.install(|| active.par_iter_mut().for_each(|i| i.solve(parts, state, choice, &options)));
+            }
+            _ => active.iter_mut().for_each(|i| i.solve(parts, state, choice, &options)),
+        }
+    }
+
+    /// Gathers velocities, impulses and statistics.
+    fn collect(&mut self, dt: f64) -> Result<(), SimulationError> {
+        for part in &self.parts {
+            self.v_next[part.dofs.clone()].copy_from_slice(&part.v_star);
+        }
+        let mut stats = Stats {
+            contacts: self.reported.len(),
+            limits: self.set.len() - self.set.reports.iter().flatten().count(),
+            islands: self.islands.active().len(),
+            penetration: self.reported.iter().fold(0.0, |deepest, c| f64::max(deepest, -c.gap)),
+            ..Stats::default()
+        };
+        for island in self.islands.active() {
+            match &island.outcome {
+                Some(Ok(report)) => {
+                    stats.iterations += report.iterations;
+                    stats.line_search_evaluations += report.line_search_evaluations;
+                    stats.residual = stats.residual.max(report.residual);
+                    stats.cost += report.cost;
+                }
+                Some(Err(source)) => {
+                    let (step, time, source) = (self.state.step, self.state.time, source.clone());
+                    return Err(SimulationError::Contact { step, time, timestep: dt, source });
+                }
+                None => {}
+            }
+            for &(tree, first) in &island.trees {
+                let dofs = self.parts[tree].dofs.clone();
+                let end = first + dofs.len();
+                self.v_next[dofs].copy_from_slice(&island.v[first..end]);
+            }
+            let mut row = 0;
+            for (&k, law) in island.members.iter().zip(&island.laws) {
+                if let Some(point) = self.set.reports[k] {
+                    let (point, rows) = (&mut self.reported[point], row..row + 3);
+                    point.impulse.copy_from_slice(&island.ws.impulses()[rows.clone()]);
+                    point.velocity.copy_from_slice(&island.ws.velocities()[rows]);
+                    stats.active_contacts += usize::from(point.impulse[2] > 0.0);
+                }
+                row += law.rows();
+            }
+        }
+        if let Some(dof) = self.v_next.iter().position(|v| !v.is_finite()) {
+            let (step, time, value) = (self.state.step, self.state.time, self.v_next[dof]);
+            return Err(SimulationError::Diverged { step, time, timestep: dt, dof, value });
+        }
+        self.stats = stats;
+        std::mem::swap(&mut self.contacts, &mut self.reported);
+        Ok(())
+    }
+
+    fn advance(&mut self, dt: f64) {
+        self.state.v.copy_from_slice(&self.v_next);
+        multibody::integrate(&self.model.tree, &mut self.state.q, &self.v_next, dt);
+        self.state.step += 1;
+        self.state.time += dt;
     }
 
     /// The contact points of the last step.
@@ -94,11 +285,81 @@ impl Simulation {
 
     /// Mechanical energy of the present state.
     pub fn energy(&mut self) -> Energy {
-        Energy::default()
+        let mut energy = Energy::default();
+        for part in &mut self.parts {
+            part.place(&self.state);
+            let of_part = part.energy(&self.state.q, &self.state.v, self.model.gravity);
+            energy.kinetic += of_part.kinetic;
+            energy.potential += of_part.potential;
+        }
+        energy
     }
 
     /// The placements of all bodies in the present state, (nbody).
     pub fn body_poses(&mut self, out: &mut Vec<Pose<f64>>) {
+        for part in &mut self.parts {
+            part.place(&self.state);
+        }
         out.clear();
+        out.extend(self.model.bodies.iter().map(|body| match body.node {
+            Some(node) => {
+                let part = &self.parts[self.tree_of[node]];
+                let frame = &part.kin.frames[node - part.nodes.start];
+                Pose::new(frame.pos, frame.quat) * body.pose
+            }
+            None => body.pose,
+        }));
     }
+}
+
+/// Every index of the scene must be one of the model.
+fn check_scene(model: &Model, scene: &Scene) -> Result<(), SimulationError> {
+    let check = |what: &dyn Fn() -> String, kind, index, count| {
+        if index < count { Ok(()) } else { Err(SimulationError::Scene { what: what(), kind, index, count }) }
+    };
+    for (i, geom) in scene.geoms.iter().enumerate() {
+        let what = || format!("geom {i} {:?}", geom.name);
+        check(&what, "body", geom.body, model.bodies.len())?;
+        check(&what, "material", geom.material, model.materials.len())?;
+    }
+    for (i, pair) in scene.pairs.iter().enumerate() {
+        let what = || format!("contact pair {i}");
+        check(&what, "material", pair.material, model.materials.len())?;
+        for geom in pair.geoms {
+            check(&what, "geom", geom, scene.geoms.len())?;
+        }
+    }
+    Ok(())
+}
+
+/// How the geoms of a scene move with the nodes of a model.
+fn attachments(model: &Model, scene: &Scene) -> Vec<Attachment> {
+    let attach = |geom: &geometry::Geom| {
+        let body = &model.bodies[geom.body];
+        // The parent of the whole rigid group: what its first body hangs on.
+        let parent = model.bodies[body.rigid_group].parent;
+        Attachment {
+            frame: body.node,
+            pose: body.pose * geom.pose,
+            group: body.rigid_group,
+            parent_group: model.bodies[parent].rigid_group,
+        }
+    };
+    scene.geoms.iter().map(attach).collect()
+}
+
+/// The point as an end on the body's tree; none for a body that is fixed in the world.
+fn end(model: &Model, parts: &[Part], tree_of: &[usize], body: usize, position: Vec3<f64>) -> Option<End> {
+    let node = model.bodies[body].node?;
+    let tree = tree_of[node];
+    let node = node - parts[tree].nodes.start;
+    Some(End { tree, node, arm: position - parts[tree].kin.frames[node].pos })
+}
+
+fn surface(model: &Model, scene: &Scene, contact: &geometry::Contact) -> Material {
+    if let Some(pair) = contact.pair {
+        return model.materials[scene.pairs[pair].material];
+    }
+    let [a, b] = contact.geoms.map(|g| &model.materials[scene.geoms[g].material]);
+    combine(a, b)
 }

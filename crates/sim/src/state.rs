@@ -2,6 +2,8 @@
 
 use multibody::Model;
 
+use crate::SimulationError;
+
 /// Everything that the next step depends on: nothing else is remembered between steps. The warm start of the
 /// contact solver is `v` itself.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,6 +57,29 @@ impl State {
             applied_force: vec![0.0; model.nv()],
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
         }
+    }
+
+    /// Whether the next step can start from here.
+    pub(crate) fn check(&self, model: &Model) -> Result<(), SimulationError> {
+        let names = ["q", "v", "ctrl", "applied_force", "applied_wrench"];
+        let sizes = [model.nq(), model.nv(), model.nu(), model.nv(), 6 * model.bodies.len()];
+        for ((x, name), expected) in self.vectors().into_iter().zip(names).zip(sizes) {
+            if x.len() != expected {
+                return Err(SimulationError::Size { name, found: x.len(), expected });
+            }
+            // x·0 is 0 but for infinities and NaN: one pass without a branch per entry.
+            if x.iter().fold(0.0, |sum, &x| sum + x * 0.0) != 0.0 {
+                let index = x.iter().position(|x| !x.is_finite()).unwrap_or_default();
+                return Err(SimulationError::NotFinite {
+                    step: self.step,
+                    time: self.time,
+                    name,
+                    index,
+                    value: x[index],
+                });
+            }
+        }
+        Ok(())
     }
 
     fn vectors(&self) -> [&Vec<f64>; 5] {

@@ -1,0 +1,209 @@
+//! Contact problems that do not touch each other: each connected set of trees and constraints is one.
+
+use multibody::{CrbaWorkspace, mass_matrix};
+use sap::{Constraint, Dense, Error, Report};
+
+use crate::link::{Link, SparseRows};
+use crate::part::Part;
+use crate::recursive::{Recursive, RecursiveScratch};
+use crate::{Factorization, State};
+
+/// Constraints of a step in a fixed order: contacts as the collider sorts them, then joint limits.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConstraintSet {
+    pub laws: Vec<Constraint>,
+    pub links: Vec<Link>,
+    /// The contact point that each constraint reports to.
+    pub reports: Vec<Option<usize>>,
+}
+
+impl ConstraintSet {
+    pub fn clear(&mut self) {
+        self.laws.clear();
+        self.links.clear();
+        self.reports.clear();
+    }
+
+    pub fn push(&mut self, law: Constraint, link: Link, report: Option<usize>) {
+        self.laws.push(law);
+        self.links.push(link);
+        self.reports.push(report);
+    }
+
+    pub fn len(&self) -> usize {
+        self.laws.len()
+    }
+}
+
+/// One contact problem, and its scratch, reused from step to step.
+#[derive(Default)]
+pub(crate) struct Island {
+    /// The trees, ascending, and the problem's first degree of freedom of each.
+    pub trees: Vec<(usize, usize)>,
+    /// Indices into the constraint set.
+    pub members: Vec<usize>,
+    pub laws: Vec<Constraint>,
+    links: Vec<Link>,
+    v_star: Vec<f64>,
+    /// The solution.
+    pub v: Vec<f64>,
+    pub ws: sap::Workspace,
+    pub outcome: Option<Result<Report, Error>>,
+    recursive: RecursiveScratch,
+    dense: Dense,
+    blocks: Vec<std::ops::Range<usize>>,
+    rows: SparseRows,
+    crba: CrbaWorkspace<f64>,
+}
+
+impl std::fmt::Debug for Island {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Island").field("trees", &self.trees).field("members", &self.members).finish_non_exhaustive()
+    }
+}
+
+impl Island {
+    fn clear(&mut self) {
+        self.trees.clear();
+        self.members.clear();
+        self.laws.clear();
+        self.links.clear();
+        self.outcome = None;
+    }
+
+    /// Minimises the cost of the island's problem, starting from v* or the present velocities.
+    pub fn solve(&mut self, parts: &[Part], state: &State, choice: Factorization, options: &sap::Options) {
+        self.v_star.clear();
+        self.v.clear();
+        for (tree, _) in &self.trees {
+            let part = &parts[*tree];
+            self.v_star.extend_from_slice(&part.v_star);
+            self.v.extend_from_slice(&state.v[part.dofs.clone()]);
+        }
+        let grounded = self.trees.len() == 1 && self.links.iter().all(Link::is_grounded);
+        let outcome = if grounded && choice == Factorization::Auto {
+            let part = &parts[self.trees[0].0];
+            self.recursive.resize(part);
+            let mut problem = Recursive { part, links: &self.links, scratch: &mut self.recursive };
+            sap::solve(&mut problem, &self.laws, &self.v_star, &mut self.v, options, &mut self.ws)
+        } else {
+            self.assemble(parts).and_then(|()| {
+                sap::solve(&mut self.dense, &self.laws, &self.v_star, &mut self.v, options, &mut self.ws)
+            })
+        };
+        self.outcome = Some(outcome);
+    }
+
+    /// Writes A and J of the island as matrices.
+    fn assemble(&mut self, parts: &[Part]) -> Result<(), Error> {
+        let nv = self.v_star.len();
+        self.dense.reset(nv);
+        self.blocks.clear();
+        self.blocks.extend(self.trees.iter().map(|&(tree, first)| first..first + parts[tree].tree.nv));
+        self.dense.set_blocks(&self.blocks)?;
+        for (k, &(tree, _)) in self.trees.iter().enumerate() {
+            let Part { tree, kin, impedance, .. } = &parts[tree];
+            self.crba.resize(tree);
+            let (a, n) = (self.dense.a_block_mut(k), tree.nv);
+            mass_matrix(tree, tree.all(), kin, &mut self.crba, a, n, 0);
+            impedance.add_to_matrix(tree, a, n);
+        }
+        let trees = &self.trees;
+        let part = |tree: usize| {
+            let first = trees.iter().find(|t| t.0 == tree).map_or(0, |t| t.1);
+            (&parts[tree].tree, &parts[tree].kin, first)
+        };
+        for link in &self.links {
+            self.rows.gather(link, part);
+            self.dense.push_jacobian(&self.rows.columns, &self.rows.values)?;
+        }
+        Ok(())
+    }
+}
+
+/// The islands of a step.
+#[derive(Debug, Default)]
+pub(crate) struct Islands {
+    islands: Vec<Island>,
+    /// How many of them are in use.
+    active: usize,
+    /// Union-find over trees, roots the smallest of their sets; then the island of each root.
+    parent: Vec<usize>,
+    island_of: Vec<usize>,
+}
+
+const NONE: usize = usize::MAX;
+
+impl Islands {
+    /// Groups trees that share a constraint; trees without any are in no island.
+    ///
+    /// Islands are in the order of their first trees, constraints in the order of the set: the result depends on
+    /// nothing else.
+    pub fn partition(&mut self, set: &ConstraintSet, parts: &[Part]) {
+        self.parent.clear();
+        self.parent.extend(0..parts.len());
+        self.island_of.clear();
+        self.island_of.resize(parts.len(), NONE);
+        for link in &set.links {
+            if let [Some(a), Some(b)] = link.trees() {
+                let (a, b) = (self.root(a), self.root(b));
+                self.parent[a.max(b)] = a.min(b);
+            }
+        }
+        // Mark the roots that have a constraint, then number them in the order of their trees.
+        for link in &set.links {
+            if let Some(tree) = link.trees().into_iter().flatten().next() {
+                let root = self.root(tree);
+                self.island_of[root] = 0;
+            }
+        }
+        self.active = 0;
+        for tree in 0..parts.len() {
+            let root = self.root(tree);
+            if self.island_of[root] == NONE {
+                continue;
+            }
+            if root == tree {
+                self.island_of[root] = self.open();
+            }
+            let island = &mut self.islands[self.island_of[root]];
+            let first = island.trees.last().map_or(0, |&(t, first)| first + parts[t].tree.nv);
+            island.trees.push((tree, first));
+        }
+        for (k, (law, link)) in set.laws.iter().zip(&set.links).enumerate() {
+            if let Some(tree) = link.trees().into_iter().flatten().next() {
+                let root = self.root(tree);
+                let island = &mut self.islands[self.island_of[root]];
+                island.members.push(k);
+                island.laws.push(*law);
+                island.links.push(*link);
+            }
+        }
+    }
+
+    fn open(&mut self) -> usize {
+        if self.active == self.islands.len() {
+            self.islands.push(Island::default());
+        }
+        self.islands[self.active].clear();
+        self.active += 1;
+        self.active - 1
+    }
+
+    fn root(&mut self, mut tree: usize) -> usize {
+        while self.parent[tree] != tree {
+            // Path halving keeps the forest flat.
+            self.parent[tree] = self.parent[self.parent[tree]];
+            tree = self.parent[tree];
+        }
+        tree
+    }
+
+    pub fn active(&self) -> &[Island] {
+        &self.islands[..self.active]
+    }
+
+    pub fn active_mut(&mut self) -> &mut [Island] {
+        &mut self.islands[..self.active]
+    }
+}

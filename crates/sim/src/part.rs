@@ -1,0 +1,188 @@
+//! One tree of the model in motion: its kinematics, its drives, its free motion.
+
+use std::ops::Range;
+
+use multibody::{
+    Factor, JointImpedance, Kinematics, Model, RneaWorkspace, Tree, difference, forward_kinematics, rnea, velocities,
+};
+use spatial::{Vec3, Wrench};
+
+use crate::State;
+use crate::actuation::{AxisDrive, Servo};
+
+/// A body's part in the loads of a tree.
+#[derive(Clone, Copy, Debug)]
+struct BodyLoad {
+    body: usize,
+    node: usize,
+    /// Centre of mass in the node's frame.
+    com: Vec3<f64>,
+    /// Force that cancels (part of) its weight, world.
+    lift: Vec3<f64>,
+}
+
+/// One tree: constants of the model with indices of the tree, and the scratch of a step.
+///
+/// A step leaves behind the tree's kinematics at the beginning of the step, the factor of
+/// A = M + Λ, Λ = armature + dt D + dt² K (drives included), and the free-motion velocities v*.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub tree: Tree<f64>,
+    /// The nodes, coordinates and degrees of freedom in the model.
+    pub nodes: Range<usize>,
+    pub qs: Range<usize>,
+    pub dofs: Range<usize>,
+    pub kin: Kinematics<f64>,
+    pub impedance: JointImpedance<f64>,
+    pub factor: Factor<f64>,
+    pub v_star: Vec<f64>,
+    armature: Vec<f64>,
+    damping: Vec<f64>,
+    stiffness: Vec<f64>,
+    spring_reference: Vec<f64>,
+    has_springs: bool,
+    loads: Vec<BodyLoad>,
+    servos: Vec<Servo>,
+    axis_drives: Vec<AxisDrive>,
+    rnea: RneaWorkspace<f64>,
+    bias: Vec<f64>,
+    rhs: Vec<f64>,
+    change: Vec<f64>,
+    wrenches: Vec<Wrench<f64>>,
+}
+
+impl Part {
+    pub fn new(model: &Model, k: usize) -> Self {
+        let tree = model.tree.part(k);
+        let (nodes, dofs) = (model.tree.trees[k].clone(), model.tree.dofs[k].clone());
+        let first_q = model.tree.nodes[nodes.start].q;
+        let qs = first_q..first_q + tree.nq;
+        let stiffness = model.stiffness[dofs.clone()].to_vec();
+        let loads = model.bodies.iter().enumerate().filter_map(|(body, b)| {
+            let node = b.node.filter(|n| nodes.contains(n))? - nodes.start;
+            let lift = model.gravity * -(b.inertia.mass * b.gravity_compensation);
+            Some(BodyLoad { body, node, com: b.pose.transform_point(b.inertia.com), lift })
+        });
+        Self {
+            kin: Kinematics::new(&tree),
+            impedance: JointImpedance::new(&tree),
+            factor: Factor::new(&tree),
+            v_star: vec![0.0; tree.nv],
+            armature: model.armature[dofs.clone()].to_vec(),
+            damping: model.damping[dofs.clone()].to_vec(),
+            has_springs: stiffness.iter().any(|&k| k > 0.0),
+            stiffness,
+            spring_reference: model.spring_reference[qs.clone()].to_vec(),
+            loads: loads.collect(),
+            servos: Servo::of_tree(model, &nodes),
+            axis_drives: AxisDrive::of_tree(model, &nodes),
+            rnea: RneaWorkspace::new(&tree),
+            bias: vec![0.0; tree.nv],
+            rhs: vec![0.0; tree.nv],
+            change: vec![0.0; tree.nv],
+            wrenches: vec![Wrench::ZERO; tree.len()],
+            tree,
+            nodes,
+            qs,
+            dofs,
+        }
+    }
+
+    /// Places the nodes and their velocities at a state.
+    pub fn place(&mut self, state: &State) {
+        let all = self.tree.all();
+        forward_kinematics(&self.tree, all.clone(), &state.q[self.qs.clone()], &mut self.kin);
+        velocities(&self.tree, all, &state.v[self.dofs.clone()], &mut self.kin);
+    }
+
+    /// Free motion: (M + Λ)(v* − v₀) = dt (forces at q₀, v₀ − dt K v₀), the parts of the forces that oppose motion
+    /// taken at the end of the step. Drives at their force limit push with just that.
+    pub fn free_motion(&mut self, state: &State, gravity: Vec3<f64>, dt: f64) {
+        let (q, v) = (&state.q[self.qs.clone()], &state.v[self.dofs.clone()]);
+        rnea(&self.tree, self.tree.all(), &self.kin, v, None, gravity, &mut self.rnea, &mut self.bias);
+        if self.has_springs {
+            difference(&self.tree, &self.spring_reference, q, &mut self.change);
+        }
+        for i in 0..self.tree.nv {
+            let (k, d) = (self.stiffness[i], self.damping[i]);
+            let spring = if self.has_springs { k * self.change[i] } else { 0.0 };
+            let force = state.applied_force[self.dofs.start + i] - self.bias[i] - spring - (d + dt * k) * v[i];
+            self.rhs[i] = dt * force;
+            self.impedance.diagonal[i] = self.armature[i] + dt * (d + dt * k);
+        }
+        for servo in &mut self.servos {
+            servo.engage(&state.ctrl, q, v, dt, &mut self.impedance.diagonal, &mut self.rhs);
+        }
+        for drive in &self.axis_drives {
+            drive.add_impulse(&state.ctrl, v, dt, &mut self.rhs);
+        }
+        let loaded = self.load(state, dt);
+        self.solve_free(loaded);
+        // Drives that the implicit law would push beyond their limit, once more with the limit as a constant force.
+        let mut saturated = false;
+        for servo in &mut self.servos {
+            saturated |= servo.saturate(&self.change, v, dt, &mut self.impedance.diagonal, &mut self.rhs);
+        }
+        if saturated {
+            self.solve_free(loaded);
+        }
+        for i in 0..self.tree.nv {
+            self.v_star[i] = v[i] + self.change[i];
+        }
+    }
+
+    fn solve_free(&mut self, loaded: bool) {
+        let all = self.tree.all();
+        self.factor.factor(&self.tree, all.clone(), &self.kin, &self.impedance, None);
+        let wrenches = loaded.then_some(&self.wrenches[..]);
+        self.factor.solve(&self.tree, all, &self.kin, &self.rhs, wrenches, &mut self.change);
+    }
+
+    /// Gathers the impulses of applied wrenches and gravity compensation on the nodes; false when there are none.
+    fn load(&mut self, state: &State, dt: f64) -> bool {
+        let mut loaded = false;
+        for load in &self.loads {
+            let w = &state.applied_wrench[6 * load.body..6 * load.body + 6];
+            let torque = Vec3::new(w[0], w[1], w[2]);
+            let force = Vec3::new(w[3], w[4], w[5]) + load.lift;
+            if torque == Vec3::ZERO && force == Vec3::ZERO {
+                continue;
+            }
+            if !loaded {
+                self.wrenches.fill(Wrench::ZERO);
+                loaded = true;
+            }
+            let arm = self.kin.frames[load.node].rot * load.com;
+            self.wrenches[load.node] += Wrench { ang: torque + arm.cross(force), lin: force } * dt;
+        }
+        loaded
+    }
+
+    /// An upper bound on how far a point of node `i` within `extent` of its origin moves in the step.
+    pub fn reach(&self, i: usize, extent: f64, dt: f64) -> f64 {
+        let (now, change) = (self.kin.twists[i], self.factor.motions[i]);
+        let lin = now.lin.norm() + change.lin.norm();
+        let ang = now.ang.norm() + change.ang.norm();
+        dt * (lin + extent * ang)
+    }
+
+    /// Kinetic and potential energy at the present placement; `v` and `q` are the model's.
+    pub fn energy(&mut self, q: &[f64], v: &[f64], gravity: Vec3<f64>) -> crate::Energy {
+        let mut energy = crate::Energy::default();
+        for (frame, twist) in self.kin.frames.iter().zip(&self.kin.twists) {
+            energy.kinetic += 0.5 * twist.dot(frame.inertia.momentum(*twist));
+            energy.potential -= frame.inertia.mass * gravity.dot(frame.pos + frame.inertia.com);
+        }
+        for load in &self.loads {
+            let frame = &self.kin.frames[load.node];
+            energy.potential -= load.lift.dot(frame.pos + frame.rot * load.com);
+        }
+        difference(&self.tree, &self.spring_reference, &q[self.qs.clone()], &mut self.change);
+        for i in 0..self.tree.nv {
+            let v = v[self.dofs.start + i];
+            energy.kinetic += 0.5 * self.armature[i] * v * v;
+            energy.potential += 0.5 * self.stiffness[i] * self.change[i] * self.change[i];
+        }
+        energy
+    }
+}

@@ -1,0 +1,50 @@
+//! After a warm-up a step does not touch the heap.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{BIPED, run, simulation, tower};
+use sim::Options;
+
+struct Counting;
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as promised by the caller.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        // SAFETY: as promised by the caller.
+        unsafe { System.dealloc(p, layout) }
+    }
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as promised by the caller.
+        unsafe { System.realloc(p, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn steps_after_warm_up_do_not_allocate() {
+    // One test in this file: the counter is the process's.
+    for (scene, dt) in [(BIPED, 0.005), (&tower(), 0.01)] {
+        let mut s = simulation(scene, Options { timestep: Some(dt), ..Options::default() });
+        run(&mut s, 600);
+        // The same motion once more: what it needed at its worst is there.
+        s.reset(None).unwrap();
+        run(&mut s, 1);
+        let before = COUNT.load(Ordering::Relaxed);
+        run(&mut s, 599);
+        assert_eq!(COUNT.load(Ordering::Relaxed) - before, 0);
+        assert!(s.stats().contacts > 0);
+    }
+}

@@ -1,0 +1,155 @@
+//! Motions with closed forms, and what a step promises.
+
+mod common;
+
+use common::{BIPED, run, simulation, tower};
+use sim::{Factorization, Options, SimulationError};
+
+const GROUND: &str = r#"<geom type="plane" size="5 5 .1"/>"#;
+
+fn scene(body: &str) -> String {
+    format!("<mujoco><worldbody>{GROUND}{body}</worldbody></mujoco>")
+}
+
+#[test]
+fn free_fall_is_exact_for_symplectic_euler() {
+    let ball = r#"<body pos="0 0 9"><freejoint/><geom type="sphere" size=".1"/></body>"#;
+    let mut s = simulation(&scene(ball), Options { timestep: Some(0.01), ..Options::default() });
+    run(&mut s, 100);
+    assert!((s.state().v[2] + 9.81).abs() < 1e-12);
+    // Σ_{k=1..n} g dt k dt
+    assert!((s.state().q[2] - (9.0 - 9.81 * 0.5 * 1.01)).abs() < 1e-12);
+}
+
+#[test]
+fn a_resting_box_does_not_sink() {
+    let cube = r#"<body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/></body>"#;
+    let mut s = simulation(&scene(cube), Options { timestep: Some(0.01), ..Options::default() });
+    run(&mut s, 1000);
+    let z = s.state().q[2];
+    run(&mut s, 1000);
+    assert!((s.state().q[2] - z).abs() < 1e-9 && (z - 0.1).abs() < 1e-6, "{z} {}", s.state().q[2]);
+    let weight: f64 = s.contacts().iter().map(|c| c.impulse[2]).sum::<f64>() / 0.01;
+    assert!((weight - 2.0 * 9.81).abs() < 1e-3 * 2.0 * 9.81, "{weight}");
+}
+
+#[test]
+fn a_tower_of_ten_boxes_stands_and_carries_its_weight() {
+    let dt = 0.01;
+    let mut s = simulation(&tower(), Options { timestep: Some(dt), ..Options::default() });
+    run(&mut s, 100);
+    let before = s.state().q.clone();
+    run(&mut s, 1000);
+    for b in 0..10 {
+        for k in 0..3 {
+            let drift = (s.state().q[7 * b + k] - before[7 * b + k]).abs() / (1000.0 * dt);
+            assert!(drift < 1e-6, "box {b} drifts {drift} m/s along {k}");
+        }
+    }
+    for level in 0..10 {
+        let above = (10 - level) as f64 * 9.81;
+        let carried: f64 =
+            s.contacts().iter().filter(|c| c.bodies == [level, level + 1]).map(|c| c.impulse[2] / dt).sum();
+        assert!((carried - above).abs() < 1e-3 * above, "below box {level}: {carried} N, expected {above} N");
+    }
+}
+
+#[test]
+fn recursive_and_dense_factors_move_alike() {
+    // The ant-like part of the biped alone on the ground: no self-contact until it folds.
+    let mut both = [Factorization::Auto, Factorization::Dense].map(|factorization| {
+        let options = Options { factorization, tolerance: 1e-10, ..Options::default() };
+        simulation(BIPED, options)
+    });
+    for _ in 0..120 {
+        both.iter_mut().for_each(|s| s.step().unwrap());
+        let [a, b] = &both;
+        let error = a.state().v.iter().zip(&b.state().v).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(error < 1e-6, "step {}: {error}", a.state().step);
+    }
+}
+
+#[test]
+fn friction_holds_below_its_coefficient_and_slides_above() {
+    let (g, mu, dt) = (9.81_f64, 0.5_f64, 0.005);
+    for (degrees, slides) in [(20.0_f64, false), (35.0, true)] {
+        let angle = degrees.to_radians();
+        let gravity = format!("{} 0 {}", g * angle.sin(), -g * angle.cos());
+        let mjcf = format!(
+            r#"<mujoco><option gravity="{gravity}"/><default><geom friction="{mu}"/></default><worldbody>{GROUND}
+            <body pos="0 0 .05"><freejoint/><geom type="box" size=".1 .1 .05"/></body></worldbody></mujoco>"#
+        );
+        let mut s = simulation(&mjcf, Options { timestep: Some(dt), ..Options::default() });
+        run(&mut s, 200);
+        let v = s.state().v[0];
+        run(&mut s, 200);
+        let acceleration = (s.state().v[0] - v) / (200.0 * dt);
+        if slides {
+            let expected = g * (angle.sin() - mu * angle.cos());
+            assert!((acceleration - expected).abs() < 2e-3 * expected, "{acceleration} against {expected}");
+        } else {
+            // σ g dt is the creep of a stuck contact.
+            assert!(s.state().v[0].abs() < 2.0 * 1e-5 * g * dt, "{}", s.state().v[0]);
+        }
+    }
+}
+
+#[test]
+fn joint_limits_hold() {
+    let mjcf = r#"<mujoco><worldbody><body><joint axis="0 1 0" range="-30 30"/>
+        <geom type="capsule" fromto="0 0 0 1 0 0" size=".05"/></body></worldbody></mujoco>"#;
+    let mut s = simulation(mjcf, Options { timestep: Some(0.005), ..Options::default() });
+    run(&mut s, 1000);
+    let limit = 30.0_f64.to_radians();
+    assert!((s.state().q[0] - limit).abs() < 1e-5, "{}", s.state().q[0]);
+    assert!(s.state().v[0].abs() < 1e-8);
+}
+
+#[test]
+fn stiff_servos_are_stable_and_keep_their_force_limit() {
+    let servo = |range: &str| {
+        format!(
+            r#"<mujoco><option gravity="0 0 0"/><worldbody><body><joint name="j" axis="0 1 0"/>
+            <geom type="capsule" fromto="0 0 0 1 0 0" size=".05"/></body></worldbody>
+            <actuator><position joint="j" kp="1e6" kv="1e4" {range}/></actuator></mujoco>"#
+        )
+    };
+    let mut s = simulation(&servo(""), Options { timestep: Some(0.02), ..Options::default() });
+    s.state_mut().ctrl[0] = 1.0;
+    run(&mut s, 500);
+    assert!((s.state().q[0] - 1.0).abs() < 1e-6 && s.state().v[0].abs() < 1e-6);
+
+    let mut s = simulation(&servo(r#"forcerange="-1 1""#), Options { timestep: Some(0.02), ..Options::default() });
+    s.state_mut().ctrl[0] = 1.0;
+    s.step().unwrap();
+    let inertia = s.model().bodies[1].inertia;
+    let about_joint = inertia.inertia.yy + inertia.mass * inertia.com.norm_squared();
+    assert!((s.state().v[0] - 0.02 / about_joint).abs() < 1e-12);
+}
+
+#[test]
+fn what_is_not_finite_is_named_and_changes_nothing() {
+    let mut s = simulation(BIPED, Options::default());
+    s.state_mut().v[3] = f64::NAN;
+    let before = s.state().to_bytes();
+    let error = s.step().unwrap_err();
+    assert!(matches!(error, SimulationError::NotFinite { name: "v", index: 3, .. }), "{error}");
+    assert!(s.state().to_bytes() == before);
+
+    s.state_mut().v[3] = 0.0;
+    s.state_mut().applied_force.pop();
+    assert!(matches!(s.step(), Err(SimulationError::Size { name: "applied_force", .. })));
+}
+
+#[test]
+fn options_out_of_their_domain_are_refused() {
+    for options in [
+        Options { timestep: Some(0.0), ..Options::default() },
+        Options { timestep: Some(f64::NAN), ..Options::default() },
+        Options { sigma: -1.0, ..Options::default() },
+        Options { threads: 0, ..Options::default() },
+    ] {
+        let error = sim::Simulation::new(Default::default(), Default::default(), options).unwrap_err();
+        assert!(matches!(error, SimulationError::Option { .. }));
+    }
+}
