@@ -1,0 +1,79 @@
+//! Meshes, each file read and each size of it made once.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use geometry::Mesh;
+use spatial::Vec3;
+
+use super::resolve::Resolver;
+use crate::LoadError;
+use crate::mesh_files::{self, TriangleSoup};
+use crate::xml::Element;
+
+/// What a mesh is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Purpose {
+    /// Pictures: the triangles.
+    Picture,
+    /// Contact: the convex hull, too.
+    Contact,
+}
+
+/// The meshes of a robot.
+pub(super) struct Meshes {
+    resolver: Resolver,
+    files: BTreeMap<PathBuf, TriangleSoup>,
+    /// By file, the bits of the scale, and purpose.
+    meshes: BTreeMap<(PathBuf, [u64; 3], Purpose), Arc<Mesh>>,
+}
+
+impl Meshes {
+    /// No meshes yet.
+    pub fn new(resolver: Resolver) -> Self {
+        Self { resolver, files: BTreeMap::new(), meshes: BTreeMap::new() }
+    }
+
+    /// The mesh that `<mesh>` names, at the size that it asks for.
+    pub fn get(&mut self, element: Element<'_>, purpose: Purpose) -> Result<Arc<Mesh>, LoadError> {
+        let address = element.required("filename")?;
+        let scale = element.array::<3>("scale")?.unwrap_or([1.0; 3]);
+        if scale.contains(&0.0) {
+            return Err(element.error("scale with a 0 in it: expected numbers other than 0"));
+        }
+        let path = self.resolver.find(address).map_err(|searched| element.error(not_found(address, &searched)))?;
+        let key = (path, scale.map(f64::to_bits), purpose);
+        if let Some(mesh) = self.meshes.get(&key) {
+            return Ok(mesh.clone());
+        }
+        if !self.files.contains_key(&key.0) {
+            let soup = mesh_files::read(&key.0).map_err(|error| element.error(error.to_string()))?;
+            self.files.insert(key.0.clone(), soup);
+        }
+        let mesh = scaled(&self.files[&key.0], scale, address, purpose);
+        let mesh = Arc::new(mesh.map_err(|error| element.error(error.to_string()))?);
+        self.meshes.insert(key, mesh.clone());
+        Ok(mesh)
+    }
+}
+
+fn scaled(soup: &TriangleSoup, scale: [f64; 3], name: &str, purpose: Purpose) -> Result<Mesh, geometry::MeshError> {
+    let [x, y, z] = scale;
+    let vertices = soup.vertices.iter().map(|v| Vec3::new(x * v.x, y * v.y, z * v.z)).collect();
+    let mut triangles = soup.triangles.clone();
+    // A mirror image turns triangles inside out.
+    if x * y * z < 0.0 {
+        triangles.iter_mut().for_each(|t| t.swap(1, 2));
+    }
+    match purpose {
+        Purpose::Picture => Ok(Mesh { name: name.into(), vertices, triangles, ..Mesh::default() }),
+        Purpose::Contact => Mesh::new(name, vertices, triangles),
+    }
+}
+
+fn not_found(address: &str, searched: &[PathBuf]) -> String {
+    let places: Vec<String> = searched.iter().map(|p| p.display().to_string()).collect();
+    let places = if places.is_empty() { "nowhere (text without a folder)".into() } else { places.join(", ") };
+    format!("filename=\"{address}\": no such file: expected one of {places}")
+}
