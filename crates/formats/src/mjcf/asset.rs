@@ -1,34 +1,31 @@
 //! `<asset>`: meshes, height fields and materials that geoms refer to.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use geometry::{HeightField, MassModel, Mesh, Shape};
-use spatial::{Pose, Vec3};
+use geometry::HeightField;
 
 use super::compiler::Compiler;
 use super::defaults::{Attributes, Defaults};
-use super::geom::Type;
+use super::{height_field, mesh};
 use crate::LoadError;
 use crate::warnings::Warnings;
-use crate::xml::Element;
-
-/// A mesh and where its mass is.
-#[derive(Clone, Debug)]
-pub(super) struct MeshAsset {
-    /// The mesh, in the frame of its file.
-    pub shape: Arc<Mesh>,
-    /// Where its mass is.
-    pub mass_model: MassModel,
-}
+use crate::xml::{Element, parse_array};
 
 /// The assets of a model by name.
 #[derive(Debug, Default)]
 pub(super) struct Assets {
-    meshes: BTreeMap<String, MeshAsset>,
+    meshes: BTreeMap<String, mesh::MeshAsset>,
     height_fields: BTreeMap<String, Arc<HeightField>>,
     materials: BTreeMap<String, [f32; 4]>,
+}
+
+/// Where files of assets are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Files<'c> {
+    base: Option<&'c Path>,
+    compiler: &'c Compiler,
 }
 
 /// The colour of geoms that name none.
@@ -43,12 +40,35 @@ impl Assets {
         defaults: &Defaults<'_>,
         warnings: &mut Warnings,
     ) -> Result<Self, LoadError> {
-        let _ = (root, base, compiler, defaults, warnings);
-        Ok(Self::default())
+        let files = Files { base, compiler };
+        let mut assets = Self::default();
+        for element in root.children_named("asset").flat_map(Element::children) {
+            match element.name() {
+                "mesh" => {
+                    let attributes = defaults.attributes(element, 0)?;
+                    let asset = mesh::read(&attributes, files, warnings)?;
+                    claim(element, &mut assets.meshes, asset)?;
+                }
+                "hfield" => {
+                    let field = height_field::read(element, &asset_name(element)?, files)?;
+                    claim(element, &mut assets.height_fields, Arc::new(field))?;
+                }
+                "material" => {
+                    let attributes = defaults.attributes(element, 0)?;
+                    let rgba = colour(&attributes)?.unwrap_or([1.0; 4]);
+                    element.skip_all();
+                    claim(element, &mut assets.materials, rgba)?;
+                }
+                "texture" => element.skip_all(),
+                // Left unread: a warning will name it.
+                _ => {}
+            }
+        }
+        Ok(assets)
     }
 
     /// The mesh that an attribute of `at` names.
-    pub fn mesh(&self, at: Element<'_>, name: &str) -> Result<&MeshAsset, LoadError> {
+    pub fn mesh(&self, at: Element<'_>, name: &str) -> Result<&mesh::MeshAsset, LoadError> {
         self.meshes.get(name).ok_or_else(|| at.error(format!("mesh=\"{name}\": expected the name of a mesh")))
     }
 
@@ -61,15 +81,47 @@ impl Assets {
     /// The colour of a geom: its own, its material's, or grey.
     pub fn rgba(&self, attributes: &Attributes<'_, '_>) -> Result<[f32; 4], LoadError> {
         let material = attributes.text("material").and_then(|name| self.materials.get(name));
-        let own = attributes.array("rgba")?.map(|rgba: [f64; 4]| rgba.map(|c| c as f32));
-        Ok(own.or(material.copied()).unwrap_or(GREY))
+        Ok(colour(attributes)?.or(material.copied()).unwrap_or(GREY))
     }
 }
 
-impl MeshAsset {
-    /// A primitive fitted to the mesh, and its pose in the mesh's frame.
-    pub fn fitted(&self, kind: Type, to_bounds: bool, scale: f64) -> Result<(Shape, Pose<f64>), String> {
-        let _ = (kind, to_bounds, scale, Vec3::<f64>::ZERO);
-        Err("not yet".into())
+fn colour(attributes: &Attributes<'_, '_>) -> Result<Option<[f32; 4]>, LoadError> {
+    let parse = |(at, name, value)| Ok(parse_array::<4>(at, name, value)?.map(|c| c as f32));
+    attributes.find(&["rgba"]).map(parse).transpose()
+}
+
+/// The name of an asset: that of its file, without folders and extension, when it has none of its own.
+pub(super) fn asset_name(element: Element<'_>) -> Result<String, LoadError> {
+    if let Some(name) = element.attribute("name").filter(|name| !name.is_empty()) {
+        return Ok(name.into());
+    }
+    let stem = element.attribute("file").and_then(|file| Path::new(file).file_stem()?.to_str());
+    stem.map(String::from)
+        .ok_or_else(|| element.error("no attribute `name`: expected a name, or a file to take it from"))
+}
+
+fn claim<T>(element: Element<'_>, assets: &mut BTreeMap<String, T>, asset: T) -> Result<(), LoadError> {
+    let name = asset_name(element)?;
+    let kind = element.name();
+    if assets.insert(name.clone(), asset).is_some() {
+        return Err(element.error(format!("name=\"{name}\": expected a name that no other {kind} has")));
+    }
+    Ok(())
+}
+
+impl Files<'_> {
+    /// The path of a file that an element names: in the folder of meshes, relative to that of the main file.
+    pub fn path(&self, element: Element<'_>, name: &str) -> Result<PathBuf, LoadError> {
+        // Files come from systems with either separator.
+        let name = name.replace('\\', "/");
+        let file = Path::new(&name);
+        let file = if self.compiler.strip_path { file.file_name().map_or(file, Path::new) } else { file };
+        let folder = self.compiler.mesh_dir.as_deref().unwrap_or("").replace('\\', "/");
+        let path = Path::new(&folder).join(file);
+        match self.base {
+            Some(base) => Ok(base.join(path)),
+            None if path.is_absolute() => Ok(path),
+            None => Err(element.error(format!("file=\"{name}\": expected no files in a model without a folder"))),
+        }
     }
 }

@@ -17,7 +17,8 @@ enum Form {
 
 /// Gain, bias and dynamics while an actuator's defaults and its own attributes are applied in turn.
 ///
-/// A class has one actuator default, whatever the shortcuts that set it; a shortcut resets what it does not name.
+/// A class has one actuator default, whatever the shortcuts that set it. A shortcut keeps what `<general>` or the
+/// same shortcut has set before, and resets what another shortcut has set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ForceLaw {
     gain_form: Form,
@@ -26,8 +27,19 @@ pub(super) struct ForceLaw {
     bias: [f64; 3],
     /// Why the law cannot be simulated, if it cannot.
     unsupported: Option<&'static str>,
+    /// The shortcut that was applied last.
+    shortcut: Option<Shortcut>,
     /// The share of the joint's range that controls get.
     pub inherit_range: f64,
+}
+
+/// The shortcuts whose law can be simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shortcut {
+    Motor,
+    Position,
+    Velocity,
+    Other,
 }
 
 const FORMS: [(&str, Form); 9] = [
@@ -55,6 +67,7 @@ impl ForceLaw {
         bias_form: Form::None,
         bias: [0.0; 3],
         unsupported: None,
+        shortcut: None,
         inherit_range: 0.0,
     };
 
@@ -64,13 +77,18 @@ impl ForceLaw {
         self.inherit_range = inherit_range.unwrap_or(self.inherit_range);
         match element.name() {
             "general" => self.general(element)?,
-            "motor" => *self = Self { inherit_range: self.inherit_range, ..Self::MOTOR },
+            "motor" => {
+                let inherit_range = self.inherit_range;
+                *self = Self { shortcut: Some(Shortcut::Motor), inherit_range, ..Self::MOTOR };
+            }
             "position" => self.position(element)?,
             "velocity" => {
-                let kv = at_least_zero(element, "kv")?.unwrap_or(1.0);
+                self.begin(Shortcut::Velocity);
+                let kv = at_least_zero(element, "kv")?.unwrap_or(self.gain[0]);
                 self.set_affine(kv, [0.0, 0.0, -kv]);
             }
             _ => {
+                self.begin(Shortcut::Other);
                 self.unsupported = Some(KIND);
                 // What these set has no meaning for a law that is not simulated.
                 element.skip_all();
@@ -79,12 +97,25 @@ impl ForceLaw {
         Ok(())
     }
 
+    /// Forgets what another shortcut has set.
+    fn begin(&mut self, shortcut: Shortcut) {
+        if self.shortcut.is_some_and(|last| last != shortcut) {
+            *self = Self { inherit_range: self.inherit_range, ..Self::MOTOR };
+        }
+        self.shortcut = Some(shortcut);
+    }
+
     fn set_affine(&mut self, gain: f64, bias: [f64; 3]) {
-        let inherit_range = self.inherit_range;
-        *self = Self { gain: [gain, 0.0, 0.0], bias_form: Form::Affine, bias, inherit_range, ..Self::MOTOR };
+        self.gain_form = Form::Fixed;
+        self.gain = [gain, 0.0, 0.0];
+        self.bias_form = Form::Affine;
+        self.bias = bias;
+        self.unsupported = None;
     }
 
     fn position(&mut self, element: Element<'_>) -> Result<(), LoadError> {
+        let filtered = self.shortcut == Some(Shortcut::Position) && self.unsupported.is_some();
+        self.begin(Shortcut::Position);
         let kp = element.number("kp")?.unwrap_or(self.gain[0]);
         let (kv, ratio) = (at_least_zero(element, "kv")?, at_least_zero(element, "dampratio")?);
         if kv.is_some() && ratio.is_some() {
@@ -92,9 +123,9 @@ impl ForceLaw {
         }
         // As in MuJoCo, a damping ratio is a positive bias (a damping a negative one) until the inertia is known.
         let damping = kv.map(|kv| -kv).or(ratio).unwrap_or(self.bias[2]);
-        let timeconst = at_least_zero(element, "timeconst")?.unwrap_or(0.0);
+        let filtered = at_least_zero(element, "timeconst")?.map_or(filtered, |time| time > 0.0);
         self.set_affine(kp, [0.0, -kp, damping]);
-        if timeconst > 0.0 {
+        if filtered {
             self.unsupported = Some(DYNAMICS);
         }
         Ok(())

@@ -37,17 +37,17 @@ pub(super) fn complete(model: &mut Model, spring_dampers: &[SpringDamper], dampi
 /// The diagonal of the mass matrix at q0, armature included, (nv).
 fn diagonal_of_mass_matrix(model: &Model) -> Vec<f64> {
     let mut diagonal = model.armature.clone();
-    for k in 0..model.tree.trees.len() {
-        let tree = model.tree.part(k);
-        let first = model.tree.dofs[k].start;
-        let root = &model.tree.nodes[model.tree.trees[k].start];
-        let mut kinematics = Kinematics::new(&tree);
-        multibody::forward_kinematics(&tree, tree.all(), &model.q0[root.q..root.q + tree.nq], &mut kinematics);
-        let mut matrix = vec![0.0; tree.nv * tree.nv];
-        let mut workspace = CrbaWorkspace::new(&tree);
-        multibody::mass_matrix(&tree, tree.all(), &kinematics, &mut workspace, &mut matrix, tree.nv, 0);
-        for i in 0..tree.nv {
-            diagonal[first + i] += matrix[i * tree.nv + i];
+    let tree = &model.tree;
+    let mut kinematics = Kinematics::new(tree);
+    multibody::forward_kinematics(tree, tree.all(), &model.q0, &mut kinematics);
+    let mut workspace = CrbaWorkspace::new(tree);
+    // Tree by tree: the whole matrix of many small trees would be mostly zeros.
+    for (nodes, dofs) in tree.trees.iter().zip(&tree.dofs) {
+        let n = dofs.len();
+        let mut matrix = vec![0.0; n * n];
+        multibody::mass_matrix(tree, nodes.clone(), &kinematics, &mut workspace, &mut matrix, n, dofs.start);
+        for i in 0..n {
+            diagonal[dofs.start + i] += matrix[i * n + i];
         }
     }
     diagonal

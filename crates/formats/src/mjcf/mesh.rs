@@ -1,0 +1,177 @@
+//! `<mesh>`: triangles from a file or from the text, and primitives fitted to them.
+
+use std::sync::Arc;
+
+use geometry::{MassModel, Mesh, Shape};
+use spatial::{Mat3, Pose, Quat, Vec3};
+
+use super::asset::{Files, asset_name};
+use super::defaults::Attributes;
+use super::geom::Type;
+use super::inertia::principal_axes;
+use crate::LoadError;
+use crate::mesh_files;
+use crate::warnings::Warnings;
+use crate::xml::Element;
+
+/// A mesh and where its mass is.
+#[derive(Clone, Debug)]
+pub(super) struct MeshAsset {
+    /// The mesh, in the frame of its file. Its own frame (centre of mass, principal axes), to which MuJoCo moves it,
+    /// appears nowhere: poses of geoms are those of the file.
+    pub shape: Arc<Mesh>,
+    /// Where its mass is.
+    pub mass_model: MassModel,
+}
+
+const INERTIA: [(&str, MassModel); 4] = [
+    ("legacy", MassModel::Pyramids),
+    ("exact", MassModel::Solid),
+    ("convex", MassModel::ConvexHull),
+    ("shell", MassModel::Shell),
+];
+
+/// Reads a `<mesh>` of the assets.
+pub(super) fn read(
+    attributes: &Attributes<'_, '_>,
+    files: Files<'_>,
+    warnings: &mut Warnings,
+) -> Result<MeshAsset, LoadError> {
+    let element = attributes.element();
+    let mut mass_model = attributes.keyword("inertia", &INERTIA)?.unwrap_or(MassModel::Pyramids);
+    let (mut vertices, mut triangles) = match element.attribute("file") {
+        Some(name) => {
+            let path = files.path(element, name)?;
+            let soup = mesh_files::read(&path).map_err(|error| element.error(error.to_string()))?;
+            (soup.vertices, soup.triangles)
+        }
+        None => inline(element)?,
+    };
+    place(attributes, &mut vertices, &mut triangles)?;
+    let name = asset_name(element)?;
+    let hull_only = triangles.is_empty();
+    let mut mesh = Mesh::new(name, vertices, triangles).map_err(|error| element.error(error.to_string()))?;
+    if hull_only {
+        // Bare points stand for their convex hull.
+        if !mesh.has_hull() {
+            return Err(element.error("vertices without volume: expected points that span one, or faces"));
+        }
+        mesh.vertices.clone_from(&mesh.hull_vertices);
+        mesh.triangles.clone_from(&mesh.hull_triangles);
+        mass_model = if mass_model == MassModel::Shell { MassModel::Shell } else { MassModel::ConvexHull };
+    }
+    if attributes.integer("maxhullvert")?.is_some_and(|n| n > 0) {
+        warnings.add_attribute(element, "maxhullvert", "hulls keep all their vertices: ignored");
+    }
+    element.skip(&["normal", "texcoord", "smoothnormal", "content_type", "material", "params"]);
+    Ok(MeshAsset { shape: Arc::new(mesh), mass_model })
+}
+
+type Soup = (Vec<Vec3<f64>>, Vec<[u32; 3]>);
+
+fn inline(element: Element<'_>) -> Result<Soup, LoadError> {
+    if let Some(kind) = element.attribute("builtin").filter(|&kind| kind != "none") {
+        let message =
+            format!("builtin=\"{kind}\": meshes made by MuJoCo are not supported: expected a file or vertices");
+        return Err(element.error(message));
+    }
+    let numbers = element.numbers("vertex")?;
+    let numbers = numbers.ok_or_else(|| element.error("no vertices: expected an attribute `file` or `vertex`"))?;
+    if numbers.is_empty() || numbers.len() % 3 != 0 {
+        let message = format!("vertex: {} numbers: expected three for every vertex", numbers.len());
+        return Err(element.error(message));
+    }
+    let vertices: Vec<Vec3<f64>> = numbers.chunks_exact(3).map(|v| Vec3::new(v[0], v[1], v[2])).collect();
+    let indices = element.numbers("face")?.unwrap_or_default();
+    if indices.len() % 3 != 0 {
+        let message = format!("face: {} numbers: expected three for every triangle", indices.len());
+        return Err(element.error(message));
+    }
+    let index = |&x: &f64| {
+        let valid = x >= 0.0 && x.fract() == 0.0 && x < vertices.len() as f64;
+        let last = vertices.len() - 1;
+        valid.then_some(x as u32).ok_or_else(|| element.error(format!("face: {x}: expected vertices from 0 to {last}")))
+    };
+    let triangle = |t: &[f64]| Ok::<_, LoadError>([index(&t[0])?, index(&t[1])?, index(&t[2])?]);
+    let triangles = indices.chunks_exact(3).map(triangle).collect::<Result<_, _>>()?;
+    Ok((vertices, triangles))
+}
+
+/// `refpos`, `refquat`, then `scale`; triangles turn around where an odd number of axes is mirrored.
+fn place(
+    attributes: &Attributes<'_, '_>,
+    vertices: &mut [Vec3<f64>],
+    triangles: &mut [[u32; 3]],
+) -> Result<(), LoadError> {
+    let element = attributes.element();
+    let origin: Vec3<f64> = element.array("refpos")?.unwrap_or([0.0; 3]).into();
+    let [w, x, y, z] = element.array("refquat")?.unwrap_or([1.0, 0.0, 0.0, 0.0]);
+    let turn = Quat::new(w, x, y, z).normalized();
+    let turn = turn.ok_or_else(|| element.error("refquat: expected a quaternion that is not zero"))?.conjugate();
+    let [sx, sy, sz]: [f64; 3] = attributes.array("scale")?.unwrap_or([1.0; 3]);
+    if sx * sy * sz == 0.0 {
+        return Err(element.error(format!("scale=\"{sx} {sy} {sz}\": expected numbers that are not zero")));
+    }
+    for v in vertices {
+        let p = turn * (*v - origin);
+        *v = Vec3::new(sx * p.x, sy * p.y, sz * p.z);
+    }
+    if sx * sy * sz < 0.0 {
+        triangles.iter_mut().for_each(|t| t.swap(1, 2));
+    }
+    Ok(())
+}
+
+impl MeshAsset {
+    /// A primitive fitted to the mesh, and its pose in the mesh's frame: by the box of equal inertia, or by the bounds
+    /// along the principal axes.
+    pub fn fitted(&self, kind: Type, to_bounds: bool, scale: f64) -> Result<(Shape, Pose<f64>), String> {
+        let solid = Shape::Mesh(self.shape.clone()).inertia(1.0, self.mass_model).map_err(|e| e.to_string())?;
+        let (axes, moments) = sorted_axes(principal_axes(solid.inertia));
+        let frame = Pose::new(solid.com, Quat::from_mat3(&axes));
+        let (centre, half) = match to_bounds {
+            true => self.bounds(frame),
+            // A box of this mass with these moments: I_x = m (b² + c²) / 3, …
+            false => (Vec3::ZERO, {
+                let total: f64 = moments.iter().sum();
+                moments.map(|m| (1.5 * (total - 2.0 * m).max(0.0) / solid.mass).sqrt())
+            }),
+        };
+        let [x, y, z] = half.map(|h| h * scale);
+        let (mean, widest) = ((x + y) / 2.0, x.max(y));
+        let shape = match (kind, to_bounds) {
+            (Type::Sphere, false) => Shape::Sphere { radius: (x + y + z) / 3.0 },
+            (Type::Sphere, true) => Shape::Sphere { radius: widest.max(z) },
+            (Type::Capsule, false) => Shape::Capsule { radius: mean, half_length: (z - mean / 2.0).max(0.0) },
+            (Type::Capsule, true) => Shape::Capsule { radius: widest, half_length: (z - widest).max(0.0) },
+            (Type::Cylinder, false) => Shape::Cylinder { radius: mean, half_length: z },
+            (Type::Cylinder, true) => Shape::Cylinder { radius: widest, half_length: z },
+            (Type::Ellipsoid, _) => Shape::Ellipsoid { radii: [x, y, z] },
+            (Type::Box, _) => Shape::Box { half_extents: [x, y, z] },
+            _ => return Err("this type of geom cannot be fitted to a mesh: expected a primitive with a volume".into()),
+        };
+        Ok((shape, frame * Pose::new(centre, Quat::IDENTITY)))
+    }
+
+    /// Centre and half extents of the bounds along the axes of a frame.
+    fn bounds(&self, frame: Pose<f64>) -> (Vec3<f64>, [f64; 3]) {
+        let inverse = frame.inverse();
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for &v in &self.shape.vertices {
+            for (k, x) in inverse.transform_point(v).to_array().into_iter().enumerate() {
+                (low[k], high[k]) = (low[k].min(x), high[k].max(x));
+            }
+        }
+        let half = [0, 1, 2].map(|k| (high[k] - low[k]) / 2.0);
+        (Vec3::from([0, 1, 2].map(|k| (high[k] + low[k]) / 2.0)), half)
+    }
+}
+
+/// Right-handed axes by descending moment, so that z is the longest.
+fn sorted_axes((axes, moments): (Mat3<f64>, [f64; 3])) -> (Mat3<f64>, [f64; 3]) {
+    let columns = [axes.x, axes.y, axes.z];
+    let mut order = [0, 1, 2];
+    order.sort_by(|&a, &b| moments[b].total_cmp(&moments[a]));
+    let [x, y, _] = order.map(|i| columns[i]);
+    (Mat3::from_columns(x, y, x.cross(y)), order.map(|i| moments[i]))
+}
