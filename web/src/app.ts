@@ -73,7 +73,8 @@ export function startApp(root: HTMLElement, replay: Replay): void {
       plots.redraw();
     }
     if (name === "follow" && on) toast.show(`Following ${viewer.followedName}`);
-    if (name === "forces" && on) toast.show(`10 cm of arrow = ${formatNumber(0.1 * viewer.contacts.newtonsPerMetre)} N`);
+    if (name === "forces" && on)
+      toast.show(`10 cm of arrow = ${formatNumber(0.1 * viewer.contacts.newtonsPerMetre)} N`);
     showPanels();
   });
   canvas.addEventListener("dblclick", (event) => {

@@ -16,7 +16,8 @@ async function main(root: HTMLElement): Promise<void> {
       showMessage(
         root,
         "No replay in this page",
-        "This is the empty player of Sapwood. A simulation writes its motion into a copy of it: run a model and open the replay.html among its results.",
+        "This is the empty player of Sapwood. A simulation writes its motion into a copy of it: run a model and open the " +
+          "replay.html among its results.",
       );
       return;
     }

@@ -12,7 +12,14 @@ export interface Options {
   readonly toggles: Partial<Record<Toggle, boolean>>;
 }
 
-const SWITCHES: Readonly<Record<string, boolean>> = { "1": true, on: true, true: true, "0": false, off: false, false: false };
+const SWITCHES: Readonly<Record<string, boolean>> = {
+  "1": true,
+  on: true,
+  true: true,
+  "0": false,
+  off: false,
+  false: false,
+};
 
 /** Reads the options; what it does not know or understand it leaves at the default. */
 export function parseOptions(hash: string): Options {

@@ -57,7 +57,8 @@ describe.skipIf(executable === null)("in the browser", { timeout: 120_000 }, () 
     complaints = [];
     page.on("request", (request) => requests.push(request.url()));
     page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type()) && !isDriverNote(message.text())) complaints.push(message.text());
+      if (["error", "warning"].includes(message.type()) && !isDriverNote(message.text()))
+        complaints.push(message.text());
     });
     page.on("pageerror", (error) => complaints.push(String(error)));
   });
@@ -133,7 +134,7 @@ describe.skipIf(executable === null)("in the browser", { timeout: 120_000 }, () 
     await page.waitForFunction(() => window.sapwoodReplay.frame > 5);
     await page.evaluate(() => window.sapwoodReplay.setSpeed(4));
     let before = 0;
-    for (let looped = false; !looped; ) {
+    for (let looped = false; !looped;) {
       const now = await frame();
       looped = now < before;
       before = now;
@@ -215,11 +216,12 @@ describe.skipIf(executable === null)("in the browser", { timeout: 120_000 }, () 
     await open(syntheticReplay(), "#play=0&frame=150&forces=1");
     await settle();
     await screenshot("telephone");
-    const overflow = await page.evaluate(() =>
-      [...document.querySelectorAll("button, input, .dock")].filter((item) => {
-        const { left, right, width } = item.getBoundingClientRect();
-        return width > 0 && (left < -8 || right > innerWidth + 8);
-      }).length,
+    const overflow = await page.evaluate(
+      () =>
+        [...document.querySelectorAll("button, input, .dock")].filter((item) => {
+          const { left, right, width } = item.getBoundingClientRect();
+          return width > 0 && (left < -8 || right > innerWidth + 8);
+        }).length,
     );
     expect(overflow).toBe(0);
   });

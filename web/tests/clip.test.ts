@@ -5,7 +5,7 @@ import type { Replay } from "../src/data/replay";
 
 const HALF = Math.SQRT1_2;
 
-/** A body that moves 2 m along x and turns by 90° about z in one frame of 0.5 s; `sign` flips the second quaternion. */
+/** A body that moves 2 m along x and turns by 90° about z in a frame of 0.5 s; `sign` flips the second quaternion. */
 function clip(sign: 1 | -1): Clip {
   const poses = Float32Array.of(0, 0, 1, 1, 0, 0, 0, 2, 0, 1, sign * HALF, 0, 0, sign * HALF);
   const replay: Replay = {

@@ -23,7 +23,16 @@ function small(changes: Record<string, unknown> = {}): Record<string, unknown> {
     frames: 2,
     bodies: ["world", "ball"],
     geoms: [
-      { body: 1, type: "sphere", size: [0.5], pos: [0, 0, 0], quat: [2, 0, 0, 0], rgba: [1, 0, 0, 1], mesh: null, name: "skin" },
+      {
+        body: 1,
+        type: "sphere",
+        size: [0.5],
+        pos: [0, 0, 0],
+        quat: [2, 0, 0, 0],
+        rgba: [1, 0, 0, 1],
+        mesh: null,
+        name: "skin",
+      },
     ],
     meshes: [],
     encoding: "f32",
@@ -133,11 +142,27 @@ describe("bad data is refused with its place:", () => {
     ["poses that are not base64", small({ poses: "*" }), /^poses: is not base64/],
     ["poses that are not gzip", small({ poses: base64(f32(POSES)) }), /^poses: is not a complete gzip stream/],
     ["poses cut short", small({ poses: gzipBase64(f32(POSES.slice(1))) }), /^poses: expected 56 bytes .*, found 52/],
-    ["poses that are not numbers", small({ poses: gzipBase64(f32(nan)) }), /^poses: not a finite number in frame 1, body "ball"/],
+    [
+      "poses that are not numbers",
+      small({ poses: gzipBase64(f32(nan)) }),
+      /^poses: not a finite number in frame 1, body "ball"/,
+    ],
     ["an unknown encoding", small({ encoding: "f16" }), /^encoding: expected one of f32, f32-delta/],
-    ["contacts cut short", small({ contacts: gzipBase64(contactBlock(CONTACTS).subarray(0, 40)) }), /^contacts: the 40 bytes end inside frame 1/],
-    ["contacts left over", small({ contacts: gzipBase64(contactBlock([...CONTACTS, []])) }), /^contacts: 2 bytes left over/],
-    ["a series of another length", small({ series: { time: [0] } }), /^series\.time: expected 2 values, one per frame, found 1/],
+    [
+      "contacts cut short",
+      small({ contacts: gzipBase64(contactBlock(CONTACTS).subarray(0, 40)) }),
+      /^contacts: the 40 bytes end inside frame 1/,
+    ],
+    [
+      "contacts left over",
+      small({ contacts: gzipBase64(contactBlock([...CONTACTS, []])) }),
+      /^contacts: 2 bytes left over/,
+    ],
+    [
+      "a series of another length",
+      small({ series: { time: [0] } }),
+      /^series\.time: expected 2 values, one per frame, found 1/,
+    ],
   ])("%s", async (_, json, message) => {
     expect(await refusal(json)).toMatch(message);
   });

@@ -42,22 +42,30 @@ function limbs(side: "left" | "right", first: number): Part[] {
   const lag = side === "left" ? 0 : Math.PI;
   return [
     {
-      name: `${side}_thigh`, parent: 1, at: new Vector3(0, 0.1 * y, -0.08),
+      name: `${side}_thigh`,
+      parent: 1,
+      at: new Vector3(0, 0.1 * y, -0.08),
       swing: (phase) => -0.15 - 0.45 * Math.sin(phase + lag),
       geoms: [capsule(0.06, [0, 0, 0], [0, 0.01 * y, -0.38])],
     },
     {
-      name: `${side}_shin`, parent: first, at: new Vector3(0, 0.01 * y, -0.42),
+      name: `${side}_shin`,
+      parent: first,
+      at: new Vector3(0, 0.01 * y, -0.42),
       swing: (phase) => 0.35 + 0.35 * Math.cos(phase + lag),
       geoms: [capsule(0.048, [0, 0, 0], [0, 0, -0.34]), capsule(0.035, [-0.05, 0, -0.4], [0.14, 0, -0.4])],
     },
     {
-      name: `${side}_upper_arm`, parent: 2, at: new Vector3(0, 0.21 * y, 0.3),
+      name: `${side}_upper_arm`,
+      parent: 2,
+      at: new Vector3(0, 0.21 * y, 0.3),
       swing: (phase) => 0.5 * Math.sin(phase + lag),
       geoms: [capsule(0.042, [0, 0, 0], [0, 0.05 * y, -0.26])],
     },
     {
-      name: `${side}_forearm`, parent: first + 2, at: new Vector3(0, 0.05 * y, -0.28),
+      name: `${side}_forearm`,
+      parent: first + 2,
+      at: new Vector3(0, 0.05 * y, -0.28),
       swing: (phase) => -0.7 + 0.3 * Math.sin(phase + lag),
       geoms: [capsule(0.034, [0, 0, 0], [0, 0, -0.22]), sphere(0.045, [0, 0, -0.27])],
     },
@@ -66,15 +74,24 @@ function limbs(side: "left" | "right", first: number): Part[] {
 
 export const FIGURE: readonly Part[] = [
   {
-    name: "pelvis", parent: 0, at: new Vector3(0, 0, 0.955), swing: rest,
+    name: "pelvis",
+    parent: 0,
+    at: new Vector3(0, 0, 0.955),
+    swing: rest,
     geoms: [capsule(0.09, [0, -0.07, 0], [0, 0.07, 0])],
   },
   {
-    name: "torso", parent: 1, at: new Vector3(0, 0, 0.1), swing: (phase) => 0.05 + 0.02 * Math.sin(2 * phase),
+    name: "torso",
+    parent: 1,
+    at: new Vector3(0, 0, 0.1),
+    swing: (phase) => 0.05 + 0.02 * Math.sin(2 * phase),
     geoms: [capsule(0.085, [0, -0.06, 0.06], [0, 0.06, 0.06]), capsule(0.09, [0, -0.1, 0.25], [0, 0.1, 0.25])],
   },
   {
-    name: "head", parent: 2, at: new Vector3(0, 0, 0.4), swing: rest,
+    name: "head",
+    parent: 2,
+    at: new Vector3(0, 0, 0.4),
+    swing: rest,
     geoms: [sphere(0.1, [0.01, 0, 0.1])],
   },
   ...limbs("left", 4),

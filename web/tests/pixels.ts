@@ -23,18 +23,21 @@ export class Camera {
 
   async take(page: Page, clip?: Clipping): Promise<Picture> {
     const png = await page.screenshot(clip === undefined ? {} : { clip });
-    const encoded = await this.decoder.evaluate(async (source) => {
-      const image = new Image();
-      image.src = source;
-      await image.decode();
-      const canvas = new OffscreenCanvas(image.width, image.height);
-      const context = canvas.getContext("2d")!;
-      context.drawImage(image, 0, 0);
-      const { data } = context.getImageData(0, 0, image.width, image.height);
-      let text = "";
-      for (const byte of data) text += String.fromCharCode(byte);
-      return btoa(text);
-    }, `data:image/png;base64,${png.toString("base64")}`);
+    const encoded = await this.decoder.evaluate(
+      async (source) => {
+        const image = new Image();
+        image.src = source;
+        await image.decode();
+        const canvas = new OffscreenCanvas(image.width, image.height);
+        const context = canvas.getContext("2d")!;
+        context.drawImage(image, 0, 0);
+        const { data } = context.getImageData(0, 0, image.width, image.height);
+        let text = "";
+        for (const byte of data) text += String.fromCharCode(byte);
+        return btoa(text);
+      },
+      `data:image/png;base64,${png.toString("base64")}`,
+    );
     return { png, pixels: Buffer.from(encoded, "base64") };
   }
 }
@@ -59,7 +62,11 @@ export function count({ pixels }: Picture, test: (r: number, g: number, b: numbe
 export function difference(a: Picture, b: Picture): number {
   let found = 0;
   for (let i = 0; i < a.pixels.length; i += 4) {
-    const [r, g, blue] = [0, 1, 2].map((k) => Math.abs(a.pixels[i + k]! - b.pixels[i + k]!)) as [number, number, number];
+    const [r, g, blue] = [0, 1, 2].map((k) => Math.abs(a.pixels[i + k]! - b.pixels[i + k]!)) as [
+      number,
+      number,
+      number,
+    ];
     if (Math.max(r, g, blue) > 12) found++;
   }
   return found;

@@ -52,7 +52,11 @@ export function syntheticReplay(options: SyntheticOptions = {}): Record<string, 
     frames,
     bodies,
     parents,
-    geoms: [...scenery(), ...FIGURE.flatMap((part, i) => part.geoms.map((geom) => ({ body: i + 1, ...geom }))), ...boxGeoms(boxes)],
+    geoms: [
+      ...scenery(),
+      ...FIGURE.flatMap((part, i) => part.geoms.map((geom) => ({ body: i + 1, ...geom }))),
+      ...boxGeoms(boxes),
+    ],
     meshes: [pyramid(), hill()],
     encoding,
     poses: gzipBase64(encoding === "f32" ? f32(poses) : f32Delta(poses, frames)),
@@ -108,12 +112,25 @@ function fallingBox(i: number, time: number): Pose & { contacts: SyntheticContac
   const position = ground.setZ(half.z + Math.max(height, 0));
 
   const resting = time > firstImpact && height < 1e-3;
-  const corners = resting ? [[1, 1], [1, -1], [-1, 1], [-1, -1]] : [];
+  const corners = resting
+    ? [
+        [1, 1],
+        [1, -1],
+        [-1, 1],
+        [-1, -1],
+      ]
+    : [];
   const contacts = corners.map(([x, y]) => ({
     position: new Vector3(x! * half.x, y! * half.y, -half.z).applyQuaternion(orientation).add(position).toArray(),
     force: [0.02 * x!, 0.02 * y!, (mass * GRAVITY) / 4],
   }));
-  return { position, orientation, contacts, mass, velocity: resting ? 0 : GRAVITY * Math.min(since, firstImpact) - speed };
+  return {
+    position,
+    orientation,
+    contacts,
+    mass,
+    velocity: resting ? 0 : GRAVITY * Math.min(since, firstImpact) - speed,
+  };
 }
 
 function boxGeoms(boxes: number): Record<string, unknown>[] {
@@ -132,7 +149,14 @@ function boxGeoms(boxes: number): Record<string, unknown>[] {
 /** Geoms that stand still: the ground, a mesh, a height field, the remaining primitives, and one that is hidden. */
 function scenery(): Record<string, unknown>[] {
   const still = (type: string, size: number[], pos: number[], rgba = GREY, mesh: number | null = null) => ({
-    body: 0, type, size, pos, quat: [1, 0, 0, 0], rgba, mesh, name: `${type}_still`,
+    body: 0,
+    type,
+    size,
+    pos,
+    quat: [1, 0, 0, 0],
+    rgba,
+    mesh,
+    name: `${type}_still`,
   });
   return [
     still("plane", [0, 0], [0, 0, 0], [0.8, 0.9, 0.8, 1]),

@@ -46,7 +46,10 @@ export class ContactMarks extends Group {
     private readonly size: number,
   ) {
     super();
-    const most = contacts.offsets.reduce((most, end, i) => Math.max(most, i > 0 ? end - contacts.offsets[i - 1]! : 0), 0);
+    const most = contacts.offsets.reduce(
+      (most, end, i) => Math.max(most, i > 0 ? end - contacts.offsets[i - 1]! : 0),
+      0,
+    );
     this.points = new Marks(new SphereGeometry(POINT * size, 16, 10), POINT_COLOUR, most);
     // Unit length along z, from the origin up; a head has its base at the origin.
     this.shafts = new Marks(
@@ -55,7 +58,9 @@ export class ContactMarks extends Group {
       most,
     );
     this.heads = new Marks(
-      new ConeGeometry(HEAD_WIDTH * size, HEAD_LENGTH * size, 20).translate(0, 0.5 * HEAD_LENGTH * size, 0).rotateX(Math.PI / 2),
+      new ConeGeometry(HEAD_WIDTH * size, HEAD_LENGTH * size, 20)
+        .translate(0, 0.5 * HEAD_LENGTH * size, 0)
+        .rotateX(Math.PI / 2),
       FORCE_COLOUR,
       most,
     );
@@ -119,7 +124,14 @@ class Marks extends Group {
     this.solid = instances(geometry, new MeshStandardMaterial({ color, emissive, roughness: 0.5 }), capacity);
     this.ghost = instances(
       geometry,
-      new MeshBasicMaterial({ color, transparent: true, opacity: GHOST, depthTest: false, depthWrite: false, fog: false }),
+      new MeshBasicMaterial({
+        color,
+        transparent: true,
+        opacity: GHOST,
+        depthTest: false,
+        depthWrite: false,
+        fog: false,
+      }),
       capacity,
     );
     this.ghost.instanceMatrix = this.solid.instanceMatrix;

@@ -50,7 +50,7 @@ export function boundsOf(balls: Balls): Box3 {
   return box;
 }
 
-/** Bounding spheres of the visible geoms of each body, in the frame of the body. Planes have no end and are left out. */
+/** Bounding spheres of the visible geoms of each body, in its frame. Planes have no end and are left out. */
 function bodyBalls(replay: Replay, geometries: GeometryStore): Sphere[][] {
   const balls: Sphere[][] = replay.bodies.map(() => []);
   for (const geom of replay.geoms) {

@@ -60,9 +60,7 @@ export class GeometryStore {
 
 function box(a: number, b: number, c: number): BufferGeometry {
   const bevel = Math.min(BEVEL * Math.min(a, b, c), WIDEST_BEVEL);
-  return bevel > 0
-    ? new RoundedBoxGeometry(2 * a, 2 * b, 2 * c, 3, bevel)
-    : new BoxGeometry(2 * a, 2 * b, 2 * c);
+  return bevel > 0 ? new RoundedBoxGeometry(2 * a, 2 * b, 2 * c, 3, bevel) : new BoxGeometry(2 * a, 2 * b, 2 * c);
 }
 
 function fromMesh(mesh: Mesh): BufferGeometry {

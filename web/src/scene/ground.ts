@@ -1,4 +1,11 @@
-import { Color, Mesh, MeshLambertMaterial, PlaneGeometry, type Vector3, type WebGLProgramParametersWithUniforms } from "three";
+import {
+  Color,
+  Mesh,
+  MeshLambertMaterial,
+  PlaneGeometry,
+  type Vector3,
+  type WebGLProgramParametersWithUniforms,
+} from "three";
 import type { SceneTheme } from "./theme";
 
 /**
@@ -48,7 +55,10 @@ export class Ground extends Mesh<PlaneGeometry, MeshLambertMaterial> {
       .replace("#include <fog_vertex>", "#include <fog_vertex>\nfloorPoint = (modelMatrix * vec4(position, 1.0)).xy;");
     shader.fragmentShader = shader.fragmentShader
       .replace("#include <common>", `#include <common>\n${PATTERN}`)
-      .replace("#include <color_fragment>", "#include <color_fragment>\ndiffuseColor.rgb = floorPattern(diffuseColor.rgb);");
+      .replace(
+        "#include <color_fragment>",
+        "#include <color_fragment>\ndiffuseColor.rgb = floorPattern(diffuseColor.rgb);",
+      );
   }
 }
 
@@ -61,7 +71,8 @@ uniform float cell;
 float gridLine(vec2 at, float width) {
   vec2 pixel = fwidth(at);
   vec2 distance = abs(fract(at - 0.5) - 0.5);
-  vec2 cover = (1.0 - smoothstep(vec2(width), vec2(width) + 1.5 * pixel, distance)) * clamp(width / pixel + 0.35, 0.0, 1.0);
+  vec2 cover = 1.0 - smoothstep(vec2(width), vec2(width) + 1.5 * pixel, distance);
+  cover *= clamp(width / pixel + 0.35, 0.0, 1.0);
   cover *= 1.0 - smoothstep(0.25, 0.7, pixel);
   return max(cover.x, cover.y);
 }

@@ -8,7 +8,7 @@ const RENDERED_BY_CPU = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
 /** How many pixels to draw, for still and for moving pictures, on this machine. */
 export class Resolution {
-  /** Whether edges are smoothed by multisampling. Without a GPU that takes too long; still pictures are drawn finer instead. */
+  /** Whether edges are smoothed by multisampling. Without a GPU that takes too long, and still pictures are finer. */
   readonly multisampling: boolean;
   /** Pixels per CSS pixel of a still picture. */
   readonly still: number;

@@ -40,7 +40,11 @@ export class Stage {
     private readonly ground: Ground,
     private readonly size: number,
   ) {
-    this.renderer = new WebGLRenderer({ canvas, antialias: this.resolution.multisampling, powerPreference: "high-performance" });
+    this.renderer = new WebGLRenderer({
+      canvas,
+      antialias: this.resolution.multisampling,
+      powerPreference: "high-performance",
+    });
     this.renderer.toneMapping = ACESFilmicToneMapping;
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;

@@ -28,7 +28,7 @@ export const DARK: SceneTheme = {
   zenith: "#0a0d12",
   horizon: "#262e38",
   nadir: "#12161c",
-  ground: "#2a313b",
+  ground: "#343d49",
   line: "#59677a",
   sun: 3,
   sky: 1,

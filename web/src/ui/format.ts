@@ -3,7 +3,8 @@
 /** Four significant digits, with a narrow space between thousands. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return "–";
-  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7)) return value.toExponential(2).replace("e+", "e");
+  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7))
+    return value.toExponential(2).replace("e+", "e");
   const decimals = Number.isInteger(value) ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value))));
   const [whole = "", part] = Math.abs(value).toFixed(decimals).split(".");
   const grouped = whole.length > 4 ? whole.replaceAll(/\B(?=(\d{3})+$)/g, "\u202f") : whole;

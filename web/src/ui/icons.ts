@@ -6,10 +6,12 @@ const PATHS = {
   back: '<path d="M15.5 6.5 9 12l6.5 5.5zM6 6v12" />',
   forward: '<path d="M8.5 6.5 15 12l-6.5 5.500zM18 6v12" />',
   loop: '<path d="M5 12a5.5 5.5 0 0 1 5.5-5.500H18M15 3.500l3 3-3 3M19 12a5.5 5.5 0 0 1-5.5 5.500H6M9 20.500l-3-3 3-3"/>',
-  contacts: '<circle cx="12" cy="14" r="3" fill="currentColor"/><path d="M3 19h18M5.5 10.500l1.5 1.500M18.5 10.5 17 12M12 5.500v2"/>',
+  contacts:
+    '<circle cx="12" cy="14" r="3" fill="currentColor"/><path d="M3 19h18M5.5 10.500l1.5 1.500M18.5 10.5 17 12M12 5.500v2"/>',
   forces: '<path d="M12 19V5M7 10l5-5 5 5M4 20.500h16"/>',
   follow: '<circle cx="12" cy="12" r="3"/><path d="M4 8V4h4M20 8V4h-4M4 16v4h4M20 16v4h-4"/>',
-  shadows: '<circle cx="12" cy="9" r="5.5"/><path d="M5 19.500c0-1.1 3.1-2 7-2s7 .9 7 2" /><path d="M9.5 9A2.5 2.5 0 0 1 12 6.5"/>',
+  shadows:
+    '<circle cx="12" cy="9" r="5.5"/><path d="M5 19.500c0-1.1 3.1-2 7-2s7 .9 7 2" /><path d="M9.5 9A2.5 2.5 0 0 1 12 6.5"/>',
   plots: '<path d="M4 4v16h16M7.5 15l3.5-5 3 3 4.5-7"/>',
   home: '<path d="M4 11.5 12 5l8 6.500M6.5 10v9h11v-9"/>',
   info: '<circle cx="12" cy="12" r="8.5"/><path d="M12 11v5.500M12 7.500v.2" stroke-width="2.2"/>',

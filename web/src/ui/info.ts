@@ -24,7 +24,9 @@ function summarySections(summary: Readonly<Record<string, unknown>>): HTMLElemen
   for (const [key, value] of Object.entries(summary)) {
     if (Array.isArray(value) && value.some((item) => typeof item === "string")) {
       const items = value.map((item) => element("li", {}, formatValue(item)));
-      sections.push(element("section", {}, element("h3", {}, `${formatKey(key)} (${value.length})`), element("ul", {}, ...items)));
+      sections.push(
+        element("section", {}, element("h3", {}, `${formatKey(key)} (${value.length})`), element("ul", {}, ...items)),
+      );
     } else if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       const rows = Object.entries(value).map(([inner, item]): [string, string] => [inner, formatValue(item)]);
       sections.push(section(formatKey(key), rows));

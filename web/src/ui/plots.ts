@@ -107,7 +107,10 @@ function lanesOf(series: Series): Lane[] {
 }
 
 function lane(title: string, curves: Curve[]): Lane {
-  const range = extent(curves.map((curve) => curve.values), curves[0]?.style === "bars");
+  const range = extent(
+    curves.map((curve) => curve.values),
+    curves[0]?.style === "bars",
+  );
   const canvas = element("canvas", { class: "lane", role: "img", title, "aria-label": `${title} over time` });
   return { curves, range, canvas, values: curves.map(() => element("b")) };
 }

@@ -12,7 +12,13 @@ export class Timeline {
   constructor(private readonly playback: Playback) {
     const { duration, frames, frameTime } = playback;
     this.range = element("input", {
-      type: "range", class: "scrub", min: "0", max: String(duration), step: "any", value: "0", "aria-label": "Time",
+      type: "range",
+      class: "scrub",
+      min: "0",
+      max: String(duration),
+      step: "any",
+      value: "0",
+      "aria-label": "Time",
     });
     this.range.disabled = frames < 2;
     // The value is set as seconds, so a drag lands between frames as well; steps of the keyboard are whole frames.
@@ -26,7 +32,12 @@ export class Timeline {
     this.root = element(
       "div",
       { class: "timeline" },
-      element("div", { class: "readout" }, this.time, element("span", { class: "total" }, ` / ${formatTime(duration)} s`)),
+      element(
+        "div",
+        { class: "readout" },
+        this.time,
+        element("span", { class: "total" }, ` / ${formatTime(duration)} s`),
+      ),
       this.range,
       this.frame,
     );

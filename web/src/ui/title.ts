@@ -7,7 +7,8 @@ import { icon } from "./icons";
 export function titleCard(replay: Replay): HTMLElement {
   const moving = replay.bodies.length - 1;
   const seconds = (replay.frames - 1) * replay.frameTime;
-  const line = `${formatNumber(Number(seconds.toFixed(2)))} s · ${formatNumber(moving)} ${moving === 1 ? "body" : "bodies"}`;
+  const bodies = `${formatNumber(moving)} ${moving === 1 ? "body" : "bodies"}`;
+  const line = `${formatNumber(Number(seconds.toFixed(2)))} s · ${bodies}`;
   return element(
     "header",
     { class: "title-card" },
