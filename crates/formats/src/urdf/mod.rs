@@ -12,12 +12,15 @@ mod joint;
 mod link;
 mod mesh;
 mod pose;
+mod repair;
 mod resolve;
 mod shape;
 mod surface;
 mod tree;
 
 use std::path::Path;
+
+pub(crate) use repair::repaired;
 
 use geometry::Scene;
 use multibody::{BodySpec, BuildError, JointKind, JointSpec, Material, ModelBuilder};

@@ -76,6 +76,8 @@ impl<'a> Geoms<'a> {
         shown: bool,
         warnings: &mut Warnings,
     ) -> Result<Geom, LoadError> {
+        // A colour, or a name for debugging: nothing that touches.
+        ["material", "verbose"].iter().flat_map(|c| collision.children_named(c)).for_each(Element::skip_all);
         let shape = shape::read(collision, &mut self.meshes, Purpose::Contact)?;
         let solid = !matches!(&shape, Shape::Mesh(mesh) if !mesh.has_hull());
         if !solid {
