@@ -38,11 +38,9 @@ impl Constraint {
     pub fn evaluate(&self, v_c: &[f64], gamma: &mut [f64], hessian: &mut Block) -> f64 {
         match self {
             Constraint::Contact(contact) => {
-                let cost;
-                let v_c = [v_c[0], v_c[1], v_c[2]];
-                let impulse;
-                (cost, impulse, *hessian) = contact.evaluate(v_c);
+                let (cost, impulse, block) = contact.evaluate([v_c[0], v_c[1], v_c[2]]);
                 gamma.copy_from_slice(&impulse);
+                *hessian = block;
                 cost
             }
             Constraint::Limit(limit) => {
@@ -95,6 +93,9 @@ impl Block {
     }
 
     /// `xᵀ G x`, `x` having three entries, or one for a block of one row.
+    ///
+    /// # Panics
+    /// If `x` has another number of entries.
     #[inline]
     pub fn quadratic_form(&self, x: &[f64]) -> f64 {
         match *x {

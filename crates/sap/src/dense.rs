@@ -2,7 +2,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::cholesky::Cholesky;
-use crate::vector::{axpy, dot};
+use crate::vector::{LANES, axpy, dot, multiply_add};
 use crate::{Block, Constraint, Error, FactorError, Structure};
 
 /// Constraints one after the other in `J` with the same columns: they share one dense block of `J` and one of `JᵀGJ`.
@@ -12,13 +12,18 @@ struct Patch {
     columns: Range<usize>,
     /// Rows of `J`.
     rows: Range<usize>,
-    /// Where the patch's rows×columns values start, row-major.
+    /// Where the patch's values start: row by row, each padded with zeros to [`stride`](Self::stride).
     values: usize,
     /// Its constraints.
     constraints: Range<usize>,
 }
 
 impl Patch {
+    /// The length of a row.
+    fn stride(&self) -> usize {
+        self.columns.len().next_multiple_of(LANES)
+    }
+
     fn is_active(&self, hessian: &[Block]) -> bool {
         hessian[self.constraints.clone()].iter().any(Block::is_active)
     }
@@ -98,7 +103,7 @@ impl Dense {
         }
         self.place_blocks();
         self.cholesky.resize(nv);
-        self.local.resize(nv, 0.0);
+        self.local.resize(nv.next_multiple_of(LANES), 0.0);
     }
 
     /// Makes `A` block diagonal, its blocks zero. `blocks` are the rows of each, from 0 to `nv` without gaps.
@@ -164,7 +169,11 @@ impl Dense {
             return Err(Error::Value { argument: "values", message });
         }
         self.extend_patch(columns, rows);
-        self.j.extend_from_slice(values);
+        let stride = columns.len().next_multiple_of(LANES);
+        for row in values.chunks_exact(columns.len()) {
+            self.j.extend_from_slice(row);
+            self.j.resize(self.j.len() + stride - columns.len(), 0.0);
+        }
         self.rows += rows;
         Ok(())
     }
@@ -219,42 +228,45 @@ impl Dense {
     fn assemble_patch(&mut self, patch: usize, constraints: &[Constraint], hessian: &[Block]) {
         let patch = &self.patches[patch];
         let columns = &self.columns[patch.columns.clone()];
-        let m = columns.len();
+        let (m, stride) = (columns.len(), patch.stride());
         self.product.clear();
-        self.product.resize(m * m, 0.0);
+        self.product.resize(m * stride, 0.0);
         let mut row = patch.values;
         for k in patch.constraints.clone() {
-            let end = row + constraints[k].rows() * m;
+            let end = row + constraints[k].rows() * stride;
             if hessian[k].is_active() {
-                add_congruence(&hessian[k], &self.j[row..end], m, &mut self.product);
+                add_congruence(&hessian[k], &self.j[row..end], stride, &mut self.product);
             }
             row = end;
         }
         let h = self.cholesky.matrix_mut();
         for (a, &column) in columns.iter().enumerate() {
             let target = &mut h[column * self.nv..(column + 1) * self.nv];
-            for (&row, value) in columns[a..].iter().zip(&self.product[a * m + a..(a + 1) * m]) {
+            for (&row, value) in columns[a..].iter().zip(&self.product[a * stride + a..a * stride + m]) {
                 target[row] += value;
             }
         }
     }
 }
 
-/// `product += Jᵀ G J` (m×m, lower triangle), `j` one row or three of `m` values.
-fn add_congruence(g: &Block, j: &[f64], m: usize, product: &mut [f64]) {
-    let (j1, rest) = j.split_at(m);
-    if rest.is_empty() {
-        for a in 0..m {
-            axpy(g.0[0] * j1[a], &j1[a..], &mut product[a * m + a..(a + 1) * m]);
-        }
-        return;
+/// `product += Jᵀ G J`, its columns from the four rows that hold the diagonal entry on; `j` has one row or three. The rows of `j`
+/// and the columns of `product` are `stride` long.
+fn add_congruence(g: &Block, j: &[f64], stride: usize, product: &mut [f64]) {
+    fn lanes(x: &[f64]) -> &[[f64; LANES]] {
+        x.as_chunks().0
     }
-    let (j2, j3) = rest.split_at(m);
-    for a in 0..m {
+    let (j1, rest) = j.split_at(stride);
+    // The block of one row has no other entries.
+    let (j2, j3) = if rest.is_empty() { (j1, j1) } else { rest.split_at(stride) };
+    for (a, column) in product.chunks_exact_mut(stride).enumerate() {
         let [w1, w2, w3] = g.apply([j1[a], j2[a], j3[a]]);
-        let out = &mut product[a * m + a..(a + 1) * m];
-        for (((out, j1), j2), j3) in out.iter_mut().zip(&j1[a..]).zip(&j2[a..]).zip(&j3[a..]) {
-            *out += w1 * j1 + w2 * j2 + w3 * j3;
+        let from = a / LANES * LANES;
+        let (out, _) = column[from..].as_chunks_mut::<LANES>();
+        let (r1, r2, r3) = (lanes(&j1[from..]), lanes(&j2[from..]), lanes(&j3[from..]));
+        for (((out, r1), r2), r3) in out.iter_mut().zip(r1).zip(r2).zip(r3) {
+            for i in 0..LANES {
+                out[i] = multiply_add(w3, r3[i], multiply_add(w2, r2[i], multiply_add(w1, r1[i], out[i])));
+            }
         }
     }
 }
@@ -275,12 +287,12 @@ impl Structure for Dense {
         }
         for patch in &self.patches {
             let columns = &self.columns[patch.columns.clone()];
-            let m = columns.len();
-            let local = &mut self.local[..m];
+            let local = &mut self.local[..patch.stride()];
+            local[columns.len()..].fill(0.0);
             for (local, &column) in local.iter_mut().zip(columns) {
                 *local = x[column];
             }
-            let rows = self.j[patch.values..].chunks_exact(m);
+            let rows = self.j[patch.values..].chunks_exact(patch.stride());
             for (out, row) in j_x[patch.rows.clone()].iter_mut().zip(rows) {
                 *out = dot(row, local);
             }
@@ -290,10 +302,9 @@ impl Structure for Dense {
     fn add_transpose(&mut self, gamma: &[f64], out: &mut [f64]) {
         for patch in &self.patches {
             let columns = &self.columns[patch.columns.clone()];
-            let m = columns.len();
-            let local = &mut self.local[..m];
+            let local = &mut self.local[..patch.stride()];
             local.fill(0.0);
-            let rows = self.j[patch.values..].chunks_exact(m);
+            let rows = self.j[patch.values..].chunks_exact(patch.stride());
             for (&gamma, row) in gamma[patch.rows.clone()].iter().zip(rows) {
                 if gamma != 0.0 {
                     axpy(gamma, row, local);

@@ -21,8 +21,8 @@ const SLOPE_ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 const BACKTRACK: f64 = 0.8;
 /// Armijo's constant: the decrease asked for, as a fraction of what the slope predicts.
 const ARMIJO: f64 = 1e-4;
-/// Round-off of the cost, as a fraction of it.
-const COST_ROUND_OFF: f64 = f64::EPSILON;
+/// A decrease of the cost below this fraction of the cost cannot be seen in it.
+pub(crate) const COST_ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 /// `0.8^MAX_BACKTRACKS` is below round-off.
 const MAX_BACKTRACKS: usize = 170;
 

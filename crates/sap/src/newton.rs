@@ -1,9 +1,7 @@
-use crate::line_search::Line;
+use crate::line_search::{COST_ROUND_OFF, Line};
 use crate::vector::{axpy, dot, scaled_norm};
 use crate::{Constraint, Criterion, Error, Options, Report, Structure, Workspace};
 
-/// A decrease of the cost below this fraction of the cost cannot be seen in it.
-const COST_ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 /// With the cost at round-off, this many iterations that do not halve the residual end the iteration. The gradient is finer
 /// than the cost, so one alone may be a last change of region before the residual falls again.
 const STALLS: usize = 3;

@@ -1,6 +1,7 @@
 //! Vector kernels. Sums run in a fixed order over four lanes, so they vectorise and give the same bits on every machine.
 
-const LANES: usize = 4;
+/// Numbers handled side by side.
+pub(crate) const LANES: usize = 4;
 
 /// `xᵀ y`.
 #[inline]
