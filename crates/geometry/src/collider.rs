@@ -188,8 +188,9 @@ impl Collider {
             let at = &mut self.placements[i];
             at.pos = rot * item.local.pos + pos;
             at.rot = rot * item.local.rot;
-            // A centre that is not a number fails every comparison from here on.
-            let finite = (at.rot.x + at.rot.y + at.rot.z).is_finite();
+            // Three unit vectors across one another sum to length √3. Where they are not, a centre that is not a
+            // number fails every comparison from here on.
+            let finite = (at.rot.x + at.rot.y + at.rot.z).norm_squared() < 4.0;
             let centre = at.point(item.centre);
             self.centres[i] = if finite { centre } else { Vec3::new(f64::NAN, f64::NAN, f64::NAN) };
             self.reaches[i] = reach[f];

@@ -41,11 +41,13 @@ pub fn capsule((at, r, h): (&Placement, f64, f64), (bt, s, k): (&Placement, f64,
     let mut nearest_end = f64::INFINITY;
     if sine2 < NEARLY_PARALLEL {
         let reach = (k * uv).abs();
-        let (low, high) = ((du - reach).max(-h), (du + reach).min(h));
-        if high - low > SHORT * r.min(s) {
-            for along in [low, high] {
-                let b = bt.pos.add_scaled((uv * along - dv).clamp(-k, k), v);
-                let a = at.pos.add_scaled(along, u);
+        let (low, high) = if uv > 0.0 { (-k, k) } else { (k, -k) };
+        if (du + reach).min(h) - (du - reach).max(-h) > SHORT * r.min(s) {
+            // Each end of the overlap is an end of one axis and its foot on the other.
+            for (own, other) in [(-h, low), (h, high)] {
+                let foot = du + uv * other;
+                let (on_a, on_b) = if foot.abs() < h { (foot, other) } else { (own, (uv * own - dv).clamp(-k, k)) };
+                let (a, b) = (at.pos.add_scaled(on_a, u), bt.pos.add_scaled(on_b, v));
                 nearest_end = nearest_end.min((b - a).norm_squared());
                 if b != a {
                     sphere::sphere(a, r, b, s, sink);

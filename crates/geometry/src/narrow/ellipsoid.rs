@@ -19,46 +19,40 @@ pub fn sphere(centre: Vec3<f64>, r: f64, at: &Placement, radii: Vec3<f64>, sink:
 
 /// The point of the surface Σ xᵢ²/rᵢ² = 1 closest to `p`.
 ///
-/// It is xᵢ = rᵢ² pᵢ / (t + rᵢ²) with t the largest root of F(t) = Σ (rᵢ pᵢ / (t + rᵢ²))² − 1. F is convex and falls
-/// right of −min rᵢ², so that Newton's method from a point with F ≥ 0 rises to the root without overshoot
-/// (Eberly, *Distance from a Point to an Ellipse, an Ellipsoid, or a Hyperellipsoid*).
+/// It is xᵢ = rᵢ² pᵢ / (t + eᵢ) with eᵢ = rᵢ² − min r² and t the largest root of F(t) = Σ (rᵢ pᵢ / (t + eᵢ))² − 1.
+/// F is convex and falls for t > 0, so that Newton's method from a point with F ≥ 0 rises to the root without
+/// overshoot (Eberly, *Distance from a Point to an Ellipse, an Ellipsoid, or a Hyperellipsoid*).
 pub fn closest_point(p: Vec3<f64>, radii: Vec3<f64>) -> Vec3<f64> {
     let (p, r) = (p.to_array(), radii.to_array());
     let short = (0..3).fold(0, |k, i| if r[i] < r[k] { i } else { k });
-    let floor = -r[short] * r[short];
-    // With p in the plane across the shortest axis the root can be hidden by that axis' pole.
-    let others = |t: f64| -> f64 {
-        let term = |i: usize| if p[i] == 0.0 { 0.0 } else { (r[i] * p[i] / (t + r[i] * r[i])).powi(2) };
-        (0..3).filter(|&i| i != short).map(term).sum()
-    };
-    if p[short] == 0.0 && others(floor) < 1.0 {
-        let mut x = [0.0; 3];
-        for i in (0..3).filter(|&i| i != short && p[i] != 0.0) {
-            x[i] = r[i] * r[i] * p[i] / (floor + r[i] * r[i]);
+    let e = r.map(|ri| (ri - r[short]) * (ri + r[short]));
+    let coordinate = |i: usize, t: f64| if p[i] == 0.0 { 0.0 } else { r[i] * r[i] * p[i] / (t + e[i]) };
+    if p[short] == 0.0 {
+        // The plane across the shortest axis: its pole at t = 0 may hide the root.
+        let mut x = [0, 1, 2].map(|i| coordinate(i, 0.0));
+        let level: f64 = (0..3).map(|i| (x[i] / r[i]).powi(2)).sum();
+        if level < 1.0 {
+            x[short] = r[short] * (1.0 - level).sqrt();
+            return Vec3::from(x);
         }
-        x[short] = r[short] * (1.0 - others(floor)).max(0.0).sqrt();
-        return Vec3::from(x);
     }
-    let mut t = (0..3).map(|i| r[i] * p[i].abs() - r[i] * r[i]).fold(f64::NEG_INFINITY, f64::max);
+    let mut t = (0..3).map(|i| r[i] * p[i].abs() - e[i]).fold(0.0, f64::max);
     for _ in 0..64 {
         let (mut f, mut slope) = (-1.0, 0.0);
-        for i in 0..3 {
-            if p[i] != 0.0 {
-                let d = 1.0 / (t + r[i] * r[i]);
-                let q = r[i] * p[i] * d;
-                f += q * q;
-                slope += q * q * d;
-            }
+        for i in (0..3).filter(|&i| p[i] != 0.0) {
+            let d = 1.0 / (t + e[i]);
+            let q = r[i] * p[i] * d;
+            f += q * q;
+            slope += q * q * d;
         }
-        let step = 0.5 * f / slope;
-        let next = t + step;
+        let next = t + 0.5 * f / slope;
         // It rises until round-off.
         if next <= t {
             break;
         }
         t = next;
     }
-    Vec3::from([0, 1, 2].map(|i| if p[i] == 0.0 { 0.0 } else { r[i] * r[i] * p[i] / (t + r[i] * r[i]) }))
+    Vec3::from([0, 1, 2].map(|i| coordinate(i, t)))
 }
 
 #[cfg(test)]

@@ -191,6 +191,26 @@ impl<'a> Query<'a> {
             let Nearest { position, normal, distance } = *nearest;
             workspace.points.push(Point { position, normal, distance });
         }
+        self.drop_repeated(before, &mut workspace.points);
+    }
+}
+
+impl Query<'_> {
+    /// Drops from `points[new..]` those that an earlier one repeats: neighbouring triangles share their border.
+    fn drop_repeated(&self, new: usize, points: &mut Vec<Point>) {
+        let [dx, dy] = self.cell_size();
+        let near2 = BORDER * BORDER * dx * dy;
+        let mut kept = new;
+        for i in new..points.len() {
+            let p = points[i];
+            let same =
+                |q: &Point| (q.position - p.position).norm_squared() < near2 && q.normal.dot(p.normal) > 1.0 - BORDER;
+            if !points[..kept].iter().any(same) {
+                points[kept] = p;
+                kept += 1;
+            }
+        }
+        points.truncate(kept);
     }
 }
 

@@ -13,6 +13,9 @@ const STEEP: f64 = 0.05;
 /// Two segments with a smaller sine between them overlap along a line.
 const NEARLY_PARALLEL: f64 = 0.05;
 
+/// Points that are nearer to one another are one, m.
+const REPEATED: f64 = 1e-9;
+
 /// Across, across, along the normal.
 type Corner = [f64; 3];
 
@@ -56,10 +59,13 @@ impl Clipper {
         };
         project(&self.a, lift[0], &mut self.p);
         project(&self.b, -lift[1], &mut self.q);
+        let new = points.len();
         let mut add = |[x, y, below]: Corner, above: f64| {
             let distance = above - below;
-            if distance <= limit {
-                let position = origin.add_scaled(x, t1).add_scaled(y, t2).add_scaled(0.5 * (above + below), normal);
+            let position = origin.add_scaled(x, t1).add_scaled(y, t2).add_scaled(0.5 * (above + below), normal);
+            // Where borders only just meet, clipping yields a corner twice.
+            let repeats = |p: &Point| (p.position - position).norm_squared() < REPEATED * REPEATED;
+            if distance <= limit && !points[new..].iter().any(repeats) {
                 points.push(Point { position, normal, distance });
             }
         };
@@ -185,16 +191,24 @@ fn overlap(p: &[Corner], q: &[Corner], mut add: impl FnMut(Corner, f64)) {
     if !(dd > 0.0 && ee > 0.0) || cross * cross > NEARLY_PARALLEL * NEARLY_PARALLEL * dd * ee {
         return;
     }
-    let along =
-        |c: Corner, s: &[Corner], d: [f64; 2], dd: f64| ((c[0] - s[0][0]) * d[0] + (c[1] - s[0][1]) * d[1]) / dd;
-    let (t0, t1) = (along(q[0], p, d, dd), along(q[1], p, d, dd));
-    let (low, high) = (t0.min(t1).max(0.0), t0.max(t1).min(1.0));
-    if low > high {
+    // Where the foot of c on a segment lies, from 0 to 1.
+    let foot = |c: Corner, s: &[Corner], d: [f64; 2], dd: f64| {
+        (((c[0] - s[0][0]) * d[0] + (c[1] - s[0][1]) * d[1]) / dd).clamp(0.0, 1.0)
+    };
+    let (low, high) = if d[0] * e[0] + d[1] * e[1] > 0.0 { (q[0], q[1]) } else { (q[1], q[0]) };
+    if (high[0] - p[0][0]) * d[0] + (high[1] - p[0][1]) * d[1] < 0.0
+        || (low[0] - p[1][0]) * d[0] + (low[1] - p[1][1]) * d[1] > 0.0
+    {
         return;
     }
-    for t in [low, high] {
-        let below = between(p[0], p[1], t);
-        let above = between(q[0], q[1], along(below, q, e, ee).clamp(0.0, 1.0));
+    // Each end of the overlap is an end of one segment and its foot on the other.
+    for (own, other) in [(p[0], low), (p[1], high)] {
+        let (on_p, on_q) = (foot(other, p, d, dd), foot(own, q, e, ee));
+        let (below, above) = if on_p > 0.0 && on_p < 1.0 {
+            (between(p[0], p[1], on_p), other)
+        } else {
+            (own, between(q[0], q[1], on_q))
+        };
         add([0.5 * (below[0] + above[0]), 0.5 * (below[1] + above[1]), below[2]], above[2]);
     }
 }

@@ -46,11 +46,16 @@ impl Edges {
     }
 }
 
+/// Gaps of bodies about 1 m large are equal within this, m: then the smaller slope is better.
+const EQUAL: f64 = 1e-14;
+
 /// A direction and what it shows.
 pub(super) struct Polished {
     pub normal: Vec3<f64>,
     /// Gap of the cores along the normal.
     pub gap: f64,
+    /// How fast the gap still grows across the normal, m/rad.
+    slope: f64,
     /// Midway between the support points of the cores, where one of them is the only one.
     pub position: Option<Vec3<f64>>,
 }
@@ -58,21 +63,41 @@ pub(super) struct Polished {
 /// The best direction near `normal`, a unit vector from a to b.
 pub(super) fn polish(a: &Placed, b: &Placed, normal: Vec3<f64>) -> Polished {
     let (gap, _) = gap_along(a, b, normal);
-    let mut best = Polished { normal, gap, position: None };
+    let mut best = Polished { normal, gap, slope: f64::INFINITY, position: None };
     for square in SQUARE {
         climb(a, b, square, &mut best);
     }
-    let n = best.normal;
-    let (on_a, on_b) = (a.support(n), b.support(-n));
-    let single = |body: &Placed, n: Vec3<f64>| local(body, n, 1e-6).edges.first.is_none();
-    best.position = if single(a, n) {
-        Some(on_a.add_scaled(0.5 * best.gap, n))
-    } else if single(b, -n) {
-        Some(on_b.add_scaled(-0.5 * best.gap, n))
-    } else {
-        None
-    };
+    best.position = position(a, b, &best);
     best
+}
+
+/// The point between the cores, where it is a single one.
+fn position(a: &Placed, b: &Placed, best: &Polished) -> Option<Vec3<f64>> {
+    let (n, gap) = (best.normal, best.gap);
+    let (on_a, on_b) = (a.support(n), b.support(-n));
+    let (at_a, at_b) = (local(a, n, 1e-6).edges, local(b, -n, 1e-6).edges);
+    match (at_a.first, at_b.first) {
+        (None, None) => Some((on_a + on_b) * 0.5),
+        (None, Some(_)) => Some(on_a.add_scaled(0.5 * gap, n)),
+        (Some(_), None) => Some(on_b.add_scaled(-0.5 * gap, n)),
+        (Some(u), Some(v)) => {
+            // Two edges cross, seen along the normal, unless they are parallel or one is of a face.
+            let cross = u.cross(v).dot(n);
+            let lines = at_a.plane.is_none() && at_b.plane.is_none() && cross.abs() > 1e-6;
+            lines.then(|| {
+                let along = (on_b - on_a).cross(v).dot(n) / cross;
+                on_a.add_scaled(along, u).add_scaled(0.5 * gap, n)
+            })
+        }
+    }
+}
+
+impl Polished {
+    fn offer(&mut self, normal: Vec3<f64>, gap: f64, slope: f64) {
+        if gap > self.gap + EQUAL || gap > self.gap - EQUAL && slope < self.slope {
+            (self.normal, self.gap, self.slope) = (normal, gap, slope);
+        }
+    }
 }
 
 /// Improves `best` under the guess that edges within `square` of the normal's plane face it.
@@ -80,40 +105,40 @@ fn climb(a: &Placed, b: &Placed, square: f64, best: &mut Polished) {
     let start = best.normal;
     let (at_a, at_b) = (local(a, start, square), local(b, -start, square));
     let mut edges = Edges::default();
-    for plane in [at_a.edges.plane, at_b.edges.plane].into_iter().flatten() {
-        return offer(a, b, if plane.dot(start) < 0.0 { -plane } else { plane }, best);
+    let across = |plane: Vec3<f64>| if plane.dot(start) < 0.0 { -plane } else { plane };
+    if let Some(plane) = at_a.edges.plane.or(at_b.edges.plane) {
+        let n = across(plane);
+        return best.offer(n, gap_along(a, b, n).0, 0.0);
     }
     for edge in [at_a.edges.first, at_b.edges.first].into_iter().flatten() {
         edges.add(edge);
     }
     if let Some(plane) = edges.plane {
-        return offer(a, b, if plane.dot(start) < 0.0 { -plane } else { plane }, best);
+        let n = across(plane);
+        return best.offer(n, gap_along(a, b, n).0, 0.0);
     }
     let along = |n: Vec3<f64>| match edges.first {
         Some(e) => n.add_scaled(-n.dot(e), e).normalized(),
         None => Some(n),
     };
     let Some(mut n) = along(start) else { return };
-    let mut last = f64::NEG_INFINITY;
     for _ in 0..STEPS {
         let (gap, apart) = gap_along(a, b, n);
-        if gap > best.gap {
-            (best.normal, best.gap) = (n, gap);
-        }
-        if gap <= last {
-            return;
-        }
-        last = gap;
         let curvature = local(a, n, 0.0).curvature + local(b, -n, 0.0).curvature;
-        let step = match edges.first {
+        let (step, slope) = match edges.first {
             Some(e) => {
                 let t = e.cross(n);
-                let m = t.dot(curvature * t) + gap;
-                (m > 0.0).then(|| t * (apart.dot(t) / m))
+                let (m, g) = (t.dot(curvature * t) + gap, apart.dot(t));
+                ((m > 0.0).then(|| t * (g / m)), g.abs())
             }
-            None => tangent_step(curvature, gap, apart, n),
+            None => {
+                let g = apart.add_scaled(-gap, n);
+                (tangent_step(curvature, gap, g, n), g.norm())
+            }
         };
-        let Some(next) = step.and_then(|s| along(n + s)).and_then(Vec3::normalized) else { return };
+        best.offer(n, gap, slope);
+        let Some(step) = step.filter(|s| s.norm_squared() > f64::EPSILON * f64::EPSILON) else { return };
+        let Some(next) = along(n + step).and_then(Vec3::normalized) else { return };
         n = next;
     }
 }
@@ -126,13 +151,6 @@ fn tangent_step(curvature: Sym3<f64>, gap: f64, apart: Vec3<f64>, n: Vec3<f64>) 
     let det = m11 * m22 - m12 * m12;
     let (g1, g2) = (apart.dot(t1), apart.dot(t2));
     (m11 > 0.0 && det > 0.0).then(|| t1 * ((m22 * g1 - m12 * g2) / det) + t2 * ((m11 * g2 - m12 * g1) / det))
-}
-
-fn offer(a: &Placed, b: &Placed, n: Vec3<f64>, best: &mut Polished) {
-    let (gap, _) = gap_along(a, b, n);
-    if gap > best.gap {
-        (best.normal, best.gap) = (n, gap);
-    }
 }
 
 /// The gap along `n`, and the vector between the support points.

@@ -1,0 +1,175 @@
+//! Which pairs may touch, and how they are found.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Random, geom};
+use geometry::{Attachment, Collider, Contact, PairSpec, Scene, Shape};
+use spatial::{Mat3, Pose, Vec3};
+
+/// Unit spheres that all overlap. Geom 0 and 1 are fixed, 2 and 3 in group 1 (on the world), 4 in group 2 (on 1), 5 in
+/// group 3 (on 2), 6 in group 4 (on the world).
+fn scene(change: impl Fn(&mut Scene)) -> Vec<([usize; 2], Option<usize>)> {
+    let groups = [(0, 0), (0, 0), (1, 0), (1, 0), (2, 1), (3, 2), (4, 0)];
+    let mut scene =
+        Scene { geoms: (0..7).map(|i| geom(i, Shape::Sphere { radius: 1.0 })).collect(), ..Scene::default() };
+    change(&mut scene);
+    let attachments = groups
+        .iter()
+        .enumerate()
+        .map(|(i, &(group, parent_group))| Attachment {
+            frame: (group > 0).then_some(i),
+            pose: Pose::IDENTITY,
+            group,
+            parent_group,
+        })
+        .collect();
+    let frame = |i: usize| (Mat3::IDENTITY, Vec3::new(0.1 * i as f64, 0.0, 0.0));
+    let mut out = vec![];
+    Collider::new(Arc::new(scene), attachments).contacts(frame, &[0.0; 7], &mut out);
+    let mut pairs: Vec<_> = out.iter().map(|c| (c.geoms, c.pair)).collect();
+    pairs.sort();
+    pairs
+}
+
+fn implicit(pairs: &[[usize; 2]]) -> Vec<([usize; 2], Option<usize>)> {
+    pairs.iter().map(|&p| (p, None)).collect()
+}
+
+#[test]
+fn groups_parents_and_the_world() {
+    // 4 and 5 hang from the groups of {2, 3} and 4; everything may touch the world.
+    let expected = [
+        [0, 2],
+        [0, 3],
+        [0, 4],
+        [0, 5],
+        [0, 6],
+        [1, 2],
+        [1, 3],
+        [1, 4],
+        [1, 5],
+        [1, 6],
+        [2, 5],
+        [2, 6],
+        [3, 5],
+        [3, 6],
+        [4, 6],
+        [5, 6],
+    ];
+    assert_eq!(scene(|_| {}), implicit(&expected));
+}
+
+#[test]
+fn bits_exclusions_and_explicit_pairs() {
+    let silent = |s: &mut Scene| {
+        for g in &mut s.geoms {
+            (g.contype, g.conaffinity) = (0, 0);
+        }
+    };
+    assert!(scene(silent).is_empty());
+    let one_sided = |s: &mut Scene| {
+        silent(s);
+        s.geoms[5].contype = 4;
+        s.geoms[6].conaffinity = 6;
+        s.geoms[2].conaffinity = 2;
+    };
+    assert_eq!(scene(one_sided), implicit(&[[5, 6]]));
+    let excluded = |s: &mut Scene| {
+        one_sided(s);
+        s.excluded = vec![[6, 5]];
+    };
+    assert!(scene(excluded).is_empty());
+    // Bits, parents and exclusions do not bind an explicit pair; it replaces the implicit one.
+    let explicit = |s: &mut Scene| {
+        excluded(s);
+        let pair = |geoms| PairSpec { geoms, material: 0, margin: 0.0 };
+        s.pairs = vec![pair([6, 5]), pair([2, 4])];
+    };
+    assert_eq!(scene(explicit), [([2, 4], Some(1)), ([5, 6], Some(0))]);
+}
+
+#[test]
+fn margins_add_and_pairs_have_their_own() {
+    let run = |pairs: Vec<PairSpec>| {
+        let mut geoms = vec![geom(0, Shape::Plane { half_extents: [0.0; 2] }), geom(1, Shape::Sphere { radius: 0.1 })];
+        (geoms[0].margin, geoms[1].margin) = (0.01, 0.006);
+        let attachments = (0..2)
+            .map(|i| Attachment { frame: (i == 1).then_some(0), pose: Pose::IDENTITY, group: i, parent_group: 0 })
+            .collect();
+        let scene = Arc::new(Scene { geoms, pairs, excluded: vec![] });
+        let mut out: Vec<Contact> = vec![];
+        let frame = |_| (Mat3::IDENTITY, Vec3::new(0.0, 0.0, 0.115));
+        Collider::new(scene, attachments).contacts(frame, &[0.0], &mut out);
+        out
+    };
+    let found = run(vec![]);
+    assert_eq!(found.len(), 1);
+    assert!((found[0].gap + 0.001).abs() < 1e-15);
+    // Midway between the surfaces, whatever the margin.
+    assert!((found[0].position.z - 0.0075).abs() < 1e-15);
+    let pair = |margin| vec![PairSpec { geoms: [1, 0], material: 0, margin }];
+    assert!(run(pair(0.01)).is_empty());
+    assert!((run(pair(0.02))[0].gap + 0.005).abs() < 1e-15);
+}
+
+/// A large scene, which a tree searches, against all of its pairs one by one.
+#[test]
+fn the_tree_finds_what_brute_force_finds() {
+    let mut random = Random(9);
+    let n = 160;
+    let mut geoms: Vec<_> = (0..n)
+        .map(|i| {
+            let r = random.uniform(0.03, 0.1);
+            let shape = match i % 4 {
+                0 => Shape::Sphere { radius: r },
+                1 => Shape::Box { half_extents: [r, 0.5 * r, 0.7 * r] },
+                2 => Shape::Capsule { radius: 0.5 * r, half_length: r },
+                _ => Shape::Cylinder { radius: r, half_length: 0.5 * r },
+            };
+            geom(i + 1, shape)
+        })
+        .collect();
+    geoms[17].shape = Shape::Plane { half_extents: [0.0; 2] };
+    for i in 0..n {
+        geoms[i].margin = if i % 7 == 0 { 0.01 } else { 0.0 };
+    }
+    let fixed = |i: usize| i % 10 == 7;
+    let attachment = |i: usize| Attachment {
+        frame: (!fixed(i)).then_some(i),
+        pose: if fixed(i) {
+            Pose::new(Vec3::new(0.01 * i as f64 - 0.8, 0.1, -0.5), spatial::Quat::IDENTITY)
+        } else {
+            Pose::IDENTITY
+        },
+        group: if fixed(i) { 0 } else { i + 1 },
+        parent_group: 0,
+    };
+    let scene = Arc::new(Scene { geoms: geoms.clone(), ..Scene::default() });
+    let mut tree = Collider::new(scene, (0..n).map(attachment).collect());
+    let reach = vec![0.005; n];
+    let (mut found, mut all) = (vec![], vec![]);
+    for round in 0..6 {
+        let frames: Vec<_> = (0..n)
+            .map(|_| {
+                let p = random.pose(0.45);
+                (p.rot.to_mat3(), p.pos)
+            })
+            .collect();
+        tree.contacts(|i| frames[i], &reach, &mut found);
+        all.clear();
+        for a in 0..n {
+            for b in a + 1..n {
+                let scene = Scene { geoms: vec![geoms[a].clone(), geoms[b].clone()], ..Scene::default() };
+                let mut pair = Collider::new(Arc::new(scene), vec![attachment(a), attachment(b)]);
+                let mut out = vec![];
+                pair.contacts(|i| frames[i], &reach, &mut out);
+                all.extend(out.into_iter().map(|c| Contact { geoms: [a, b], ..c }));
+            }
+        }
+        assert!(all.len() > 100, "{}", all.len());
+        found.sort_by_key(|c| c.geoms);
+        assert_eq!(found, all, "round {round}");
+    }
+}
