@@ -1,0 +1,34 @@
+//! Prints microseconds per step of a model file, for profiling: `step_time MODEL [STEPS]`.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use sim::{Options, Simulation};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = std::env::args().skip(1);
+    let path = args.next().ok_or("expected a model file")?;
+    let steps: usize = args.next().map_or(Ok(5000), |s| s.parse())?;
+    let loaded = formats::load(Path::new(&path), &formats::LoadOptions::default())?;
+    let mut simulation = Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), Options::default())?;
+    for round in 0..5 {
+        let (mut contacts, mut iterations, mut evaluations) = (0, 0, 0);
+        let start = Instant::now();
+        for _ in 0..steps {
+            simulation.step()?;
+            contacts += simulation.stats().contacts;
+            iterations += simulation.stats().iterations;
+            evaluations += simulation.stats().line_search_evaluations;
+        }
+        let per = |n: usize| n as f64 / steps as f64;
+        let micros = start.elapsed().as_secs_f64() * 1e6 / steps as f64;
+        println!(
+            "round {round}: {micros:.2} µs/step, {:.1} contacts, {:.2} iterations, {:.2} evaluations",
+            per(contacts),
+            per(iterations),
+            per(evaluations)
+        );
+    }
+    Ok(())
+}
