@@ -1,1 +1,46 @@
-fn main() {}
+//! The project's chores, from any folder of the repository: `cargo xtask demo`, `cargo xtask test`.
+
+mod demo;
+mod shell;
+mod test;
+mod tools;
+
+use std::env;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use shell::Shell;
+
+const HELP: &str = "\
+cargo xtask demo            build everything, simulate the embedded humanoid, say where the replay is
+cargo xtask test            set up what the tests need and run all of them: Rust, Python, browser
+cargo xtask web             build the replay page (needs Node)
+cargo xtask python          make .venv and install the Python package with its test requirements
+cargo xtask bench [SUITE]   time Sapwood beside its peers (default: step); needs cargo xtask python";
+
+fn main() -> ExitCode {
+    run().unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run() -> Result<ExitCode> {
+    let shell = Shell::at_root()?;
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["demo"] => demo::demo(&shell)?,
+        ["test"] => return test::test(&shell),
+        ["web"] => tools::build_web(&shell)?,
+        ["python"] => tools::install_python(&shell)?,
+        ["bench", ref rest @ ..] => {
+            let suite = if rest.is_empty() { &["step"] } else { rest };
+            shell.run(&tools::venv("python"), &[&["-m", "sapwood.bench"], suite].concat())?;
+        }
+        [] | ["help" | "--help" | "-h"] => println!("{HELP}"),
+        _ => bail!("no such task: {}\n{HELP}", arguments.join(" ")),
+    }
+    Ok(ExitCode::SUCCESS)
+}

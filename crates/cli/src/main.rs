@@ -1,2 +1,48 @@
-//! The sapwood command.
-fn main() {}
+//! The `sapwood` command: `sapwood run` simulates a model and writes what happened, `sapwood info` says what was read.
+//!
+//! Exit codes: 0; 1 when a simulation failed (what was computed until then is written); 2 for bad input.
+
+mod arguments;
+mod cpu;
+mod energy_plot;
+mod info;
+mod output;
+mod perturb;
+mod recording;
+mod replay;
+mod run;
+mod scene;
+mod summary;
+mod trajectory;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+/// The simulation failed.
+const FAILED: u8 = 1;
+/// Bad input; clap uses the same code for wrong arguments.
+const BAD_INPUT: u8 = 2;
+
+fn main() -> ExitCode {
+    // Before anything else: the rest of the program is compiled for these instructions.
+    if let Err(missing) = cpu::check() {
+        eprintln!("error: {missing}");
+        return ExitCode::from(BAD_INPUT);
+    }
+    command()
+}
+
+#[inline(never)]
+fn command() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Info(arguments) => info::info(&arguments).map(|()| ExitCode::SUCCESS),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(BAD_INPUT)
+    })
+}

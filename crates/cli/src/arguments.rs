@@ -1,0 +1,113 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use sim::{ContactLaw, Scheme};
+
+/// Physically right motion of robots and characters, in contact with the world.
+#[derive(Debug, Parser)]
+#[command(name = "sapwood", version, about, after_help = EXIT_CODES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str =
+    "Exit codes: 0; 1 the simulation failed (what was computed until then is written); 2 bad input.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate a model, print a summary, and write the motion.
+    #[command(after_help = EXIT_CODES)]
+    Run(RunArguments),
+    /// Say what was read from a model, and what was ignored or approximated.
+    Info(InfoArguments),
+}
+
+/// How a model file is read.
+#[derive(Args, Debug)]
+pub struct ReadArguments {
+    /// A folder in which package:// addresses of URDF files are looked up (may be repeated).
+    #[arg(long, value_name = "DIR")]
+    pub package_path: Vec<PathBuf>,
+    /// Let the root of a URDF robot move freely instead of fixing it to the world.
+    #[arg(long)]
+    pub floating_base: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// MJCF or URDF file; without it, a humanoid falls among boxes.
+    pub model: Option<PathBuf>,
+    /// Simulated time, s.
+    #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = duration)]
+    pub time: f64,
+    /// Time step, s [default: the model's own].
+    #[arg(long, value_name = "S", value_parser = positive)]
+    pub dt: Option<f64>,
+    /// Time-stepping scheme: symplectic-euler.
+    #[arg(long, value_name = "SCHEME", default_value = "symplectic-euler", value_parser = scheme)]
+    pub scheme: Scheme,
+    /// Friction law: sap.
+    #[arg(long, value_name = "LAW", default_value = "sap", value_parser = contact_law)]
+    pub contact: ContactLaw,
+    /// Keyframe of the model to start from.
+    #[arg(long, value_name = "NAME")]
+    pub keyframe: Option<String>,
+    /// Folder for trajectory.npz, summary.json, energy.svg and replay.html [default: nothing is written].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Perturb the start: joint coordinates by up to 0.05 rad or 0.01 m, velocities by up to 0.1 rad/s or m/s.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Threads; the result is the same for any number.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: u16,
+    /// Frames to record per second of simulated time, rounded to whole steps.
+    #[arg(long, value_name = "N", default_value_t = 60.0, value_parser = positive)]
+    pub frames_per_second: f64,
+    #[command(flatten)]
+    pub read: ReadArguments,
+}
+
+#[derive(Args, Debug)]
+pub struct InfoArguments {
+    /// MJCF or URDF file.
+    pub model: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub read: ReadArguments,
+}
+
+fn number(text: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|&x: &f64| x.is_finite() && fits(x)).ok_or_else(|| format!("expected {expected}"))
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text, |x| x > 0.0, "a finite number above 0")
+}
+
+fn duration(text: &str) -> Result<f64, String> {
+    number(text, |x| x >= 0.0, "a finite number of seconds, 0 or more")
+}
+
+fn scheme(text: &str) -> Result<Scheme, String> {
+    match text {
+        "symplectic-euler" => Ok(Scheme::SymplecticEuler),
+        "midpoint" | "implicit-euler" | "explicit-euler" => {
+            Err("not in this version; available: symplectic-euler".into())
+        }
+        _ => Err("no such scheme; available: symplectic-euler".into()),
+    }
+}
+
+fn contact_law(text: &str) -> Result<ContactLaw, String> {
+    match text {
+        "sap" => Ok(ContactLaw::Sap),
+        "lagged" | "coulomb" => Err("not in this version; available: sap".into()),
+        _ => Err("no such friction law; available: sap".into()),
+    }
+}

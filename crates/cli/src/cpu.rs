@@ -1,0 +1,82 @@
+//! Whether this processor has the instructions that the program is compiled for.
+//!
+//! `is_x86_feature_detected!` cannot tell: it answers `true` at compile time for every feature that is on for the whole
+//! program. So this reads `cpuid` itself.
+
+/// An error that names the missing instruction sets, if any.
+#[inline(never)]
+pub fn check() -> Result<(), String> {
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    {
+        let missing = x86::missing(&x86::Registers::read());
+        if !missing.is_empty() {
+            return Err(format!(
+                "this processor lacks {}: this build needs x86-64-v3 (AVX2 and FMA). Build from source with \
+                 RUSTFLAGS=\"-C target-cpu=native\" on this machine",
+                missing.join(", ")
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+mod x86 {
+    use std::arch::x86_64::__cpuid_count;
+
+    /// The registers of `cpuid` that name instruction sets (Intel SDM vol. 2A, CPUID; AMD APM vol. 3, appendix E).
+    #[derive(Clone, Copy, Debug)]
+    pub struct Registers {
+        /// ECX of leaf 1.
+        pub basic: u32,
+        /// EBX of leaf 7.
+        pub extended: u32,
+        /// ECX of leaf 0x8000_0001.
+        pub amd: u32,
+    }
+
+    impl Registers {
+        pub fn read() -> Self {
+            let leaf = |leaf: u32, register: fn(std::arch::x86_64::CpuidResult) -> u32| {
+                let highest = __cpuid_count(leaf & 0x8000_0000, 0).eax;
+                if leaf <= highest { register(__cpuid_count(leaf, 0)) } else { 0 }
+            };
+            Self { basic: leaf(1, |r| r.ecx), extended: leaf(7, |r| r.ebx), amd: leaf(0x8000_0001, |r| r.ecx) }
+        }
+    }
+
+    /// The instruction sets of x86-64-v3 that are not there. OSXSAVE stands for the operating system's part.
+    pub fn missing(registers: &Registers) -> Vec<&'static str> {
+        let needed = [
+            ("FMA", registers.basic, 12),
+            ("MOVBE", registers.basic, 22),
+            ("OSXSAVE", registers.basic, 27),
+            ("AVX", registers.basic, 28),
+            ("F16C", registers.basic, 29),
+            ("BMI1", registers.extended, 3),
+            ("AVX2", registers.extended, 5),
+            ("BMI2", registers.extended, 8),
+            ("LZCNT", registers.amd, 5),
+        ];
+        needed.iter().filter(|(_, register, bit)| register >> bit & 1 == 0).map(|&(name, ..)| name).collect()
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn this_processor_has_what_the_test_runs_on() {
+            assert_eq!(missing(&Registers::read()), Vec::<&str>::new());
+        }
+
+        #[test]
+        fn names_what_is_missing() {
+            let here = Registers::read();
+            let without_avx2 = Registers { extended: here.extended & !(1 << 5), ..here };
+            assert_eq!(missing(&without_avx2), ["AVX2"]);
+            let without_fma = Registers { basic: here.basic & !(1 << 12), ..here };
+            assert_eq!(missing(&without_fma), ["FMA"]);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! `sapwood info`.
+
+use std::path::Path;
+
+use anyhow::Result;
+use geometry::{Scene, Shape};
+use multibody::{Actuator, Joint, Model, Transmission, Warning};
+use serde::Serialize;
+
+use crate::arguments::InfoArguments;
+use crate::scene;
+
+/// The text lists this many bodies or actuators; the JSON lists all.
+const MOST_ROWS: usize = 200;
+
+/// Prints what was read.
+pub fn info(arguments: &InfoArguments) -> Result<()> {
+    let (model, scene) = scene::load(Some(&arguments.model), &arguments.read)?;
+    let info = Info::new(&arguments.model, &model, &scene);
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&info)?);
+    } else {
+        print_text(&info);
+        print_warnings(&model.warnings);
+    }
+    Ok(())
+}
+
+/// What was read, in SI units.
+#[derive(Serialize)]
+struct Info<'a> {
+    file: String,
+    name: &'a str,
+    counts: Counts,
+    mass: f64,
+    timestep: f64,
+    gravity: [f64; 3],
+    bodies: Vec<BodyInfo<'a>>,
+    joints: Vec<JointInfo<'a>>,
+    actuators: Vec<ActuatorInfo<'a>>,
+    keyframes: Vec<&'a str>,
+    warnings: Vec<WarningInfo<'a>>,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    bodies: usize,
+    trees: usize,
+    joints: usize,
+    nq: usize,
+    nv: usize,
+    nu: usize,
+    geoms: usize,
+    geoms_by_shape: Vec<(&'static str, usize)>,
+    sites: usize,
+    keyframes: usize,
+    warnings: usize,
+}
+
+#[derive(Serialize)]
+struct BodyInfo<'a> {
+    name: &'a str,
+    parent: usize,
+    mass: f64,
+    geoms: usize,
+}
+
+#[derive(Serialize)]
+struct JointInfo<'a> {
+    name: &'a str,
+    kind: &'static str,
+    body: usize,
+    nv: usize,
+    range: Option<(f64, f64)>,
+}
+
+#[derive(Serialize)]
+struct ActuatorInfo<'a> {
+    name: &'a str,
+    /// The joint that it acts on; `None` for what is not simulated.
+    joint: Option<&'a str>,
+    ctrl_range: Option<(f64, f64)>,
+    force_range: Option<(f64, f64)>,
+}
+
+#[derive(Serialize)]
+struct WarningInfo<'a> {
+    file: &'a str,
+    line: u32,
+    element: &'a str,
+    message: &'a str,
+}
+
+impl<'a> Info<'a> {
+    fn new(file: &Path, model: &'a Model, scene: &Scene) -> Self {
+        let mut geoms_of = vec![0; model.bodies.len()];
+        for geom in &scene.geoms {
+            geoms_of[geom.body] += 1;
+        }
+        // The first body is the world, which no file lists.
+        let bodies = model.bodies.iter().zip(geoms_of).skip(1);
+        Self {
+            file: file.display().to_string(),
+            name: &model.name,
+            counts: counts(model, scene),
+            mass: model.mass(),
+            timestep: model.timestep,
+            gravity: model.gravity.to_array(),
+            bodies: bodies
+                .map(|(b, geoms)| BodyInfo { name: &b.name, parent: b.parent, mass: b.inertia.mass, geoms })
+                .collect(),
+            joints: model.joints.iter().map(joint_info).collect(),
+            actuators: model.actuators.iter().map(|actuator| actuator_info(actuator, model)).collect(),
+            keyframes: model.keyframes.iter().map(|key| key.name.as_str()).collect(),
+            warnings: model
+                .warnings
+                .iter()
+                .map(|w| WarningInfo { file: &w.file, line: w.line, element: &w.element, message: &w.message })
+                .collect(),
+        }
+    }
+}
+
+fn counts(model: &Model, scene: &Scene) -> Counts {
+    const SHAPES: [&str; 8] = ["plane", "sphere", "capsule", "cylinder", "ellipsoid", "box", "mesh", "hfield"];
+    let mut by_shape = SHAPES.map(|name| (name, 0));
+    for geom in &scene.geoms {
+        by_shape[shape_index(&geom.shape)].1 += 1;
+    }
+    Counts {
+        bodies: model.bodies.len() - 1,
+        trees: model.tree.trees.len(),
+        joints: model.joints.len(),
+        nq: model.nq(),
+        nv: model.nv(),
+        nu: model.nu(),
+        geoms: scene.geoms.len(),
+        geoms_by_shape: by_shape.into_iter().filter(|&(_, n)| n > 0).collect(),
+        sites: model.sites.len(),
+        keyframes: model.keyframes.len(),
+        warnings: model.warnings.len(),
+    }
+}
+
+fn shape_index(shape: &Shape) -> usize {
+    match shape {
+        Shape::Plane { .. } => 0,
+        Shape::Sphere { .. } => 1,
+        Shape::Capsule { .. } => 2,
+        Shape::Cylinder { .. } => 3,
+        Shape::Ellipsoid { .. } => 4,
+        Shape::Box { .. } => 5,
+        Shape::Mesh(_) => 6,
+        Shape::HeightField(_) => 7,
+    }
+}
+
+fn joint_info(joint: &Joint) -> JointInfo<'_> {
+    JointInfo { name: &joint.name, kind: joint.kind.name(), body: joint.body, nv: joint.kind.nv(), range: joint.range }
+}
+
+fn actuator_info<'a>(actuator: &'a Actuator, model: &'a Model) -> ActuatorInfo<'a> {
+    let joint = match actuator.transmission {
+        Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => Some(&*model.joints[joint].name),
+        Transmission::Unsupported => None,
+    };
+    ActuatorInfo { name: &actuator.name, joint, ctrl_range: actuator.ctrl_range, force_range: actuator.force_range }
+}
+
+fn print_text(info: &Info<'_>) {
+    let counts = &info.counts;
+    let shapes: Vec<String> = counts.geoms_by_shape.iter().map(|(name, n)| format!("{n} {name}")).collect();
+    let shapes = if shapes.is_empty() { String::new() } else { format!(" ({})", shapes.join(", ")) };
+    println!("{}: {}", info.file, info.name);
+    let row = |name: &str, value: String| println!("  {name:<12} {value}");
+    row("bodies", format!("{} in {} moving trees", counts.bodies, counts.trees));
+    row("mass", format!("{:.6} kg", info.mass));
+    row("joints", format!("{}: nq = {}, nv = {}", counts.joints, counts.nq, counts.nv));
+    row("geoms", format!("{}{shapes}", counts.geoms));
+    row("actuators", counts.nu.to_string());
+    row("sites", counts.sites.to_string());
+    row("keyframes", list_names(&info.keyframes));
+    row("timestep", format!("{} s", info.timestep));
+    row("gravity", format!("{:?} m/s²", info.gravity));
+    print_bodies(info);
+}
+
+fn list_names(names: &[&str]) -> String {
+    let named: Vec<&str> = names.iter().map(|&name| if name.is_empty() { "(no name)" } else { name }).collect();
+    if named.is_empty() { "0".into() } else { format!("{}: {}", named.len(), named.join(", ")) }
+}
+
+fn print_bodies(info: &Info<'_>) {
+    let mut joints_of = vec![String::new(); info.bodies.len() + 1];
+    for joint in &info.joints {
+        let text = &mut joints_of[joint.body];
+        let separator = if text.is_empty() { "" } else { ", " };
+        let name = if joint.name.is_empty() { "" } else { " " };
+        text.push_str(&format!("{separator}{}{name}{}", joint.kind, joint.name));
+    }
+    let mut depth = vec![0; info.bodies.len() + 1];
+    println!("\n  body, mass, geoms, joints");
+    for (i, body) in info.bodies.iter().enumerate() {
+        depth[i + 1] = depth[body.parent] + 1;
+        if i == MOST_ROWS {
+            println!("  … and {} more: --json lists all", info.bodies.len() - i);
+        }
+        if i < MOST_ROWS {
+            let name = format!("{:indent$}{}", "", body.name, indent = 2 * (depth[i + 1] - 1));
+            let row = format!("  {name:<32} {:>9.4} kg {:>3}  {}", body.mass, body.geoms, joints_of[i + 1]);
+            println!("{}", row.trim_end());
+        }
+    }
+}
+
+fn print_warnings(warnings: &[Warning]) {
+    if warnings.is_empty() {
+        println!("\n  no warnings: everything that the file holds is simulated");
+        return;
+    }
+    println!("\n  {} warnings:", warnings.len());
+    for warning in warnings {
+        println!("  {warning}");
+    }
+}

@@ -1,0 +1,54 @@
+//! `replay.html`: the player page with the motion inside it, as `docs/replay-format.md` describes.
+
+mod binary;
+mod geoms;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use sim::Simulation;
+
+use crate::recording::Recording;
+use crate::summary::Summary;
+
+/// The player page; empty when it had not been built before the command was.
+const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/replay.html"));
+/// What the page holds in the place of a replay.
+const PLACEHOLDER: &str = "/*SAPWOOD_REPLAY*/null";
+
+/// The page that plays the recording, or `None` when the command was built without the player.
+pub fn page(simulation: &Simulation, recording: &Recording, summary: &Summary) -> Result<Option<String>> {
+    let Some((before, after)) = PAGE.split_once(PLACEHOLDER) else {
+        return Ok(None);
+    };
+    // Inside a string, so that no name can end the script element.
+    let json = serde_json::to_string(&replay(simulation, recording, summary)?)?.replace('<', "\\u003c");
+    Ok(Some([before, &json, after].concat()))
+}
+
+fn replay(simulation: &Simulation, recording: &Recording, summary: &Summary) -> Result<Value> {
+    let model = simulation.model();
+    let parents = model.bodies.iter().enumerate().map(|(i, body)| if i == 0 { -1 } else { body.parent as i64 });
+    let (geoms, meshes) = geoms::encode(simulation.scene());
+    Ok(json!({
+        "format": 1,
+        "name": if model.name.is_empty() { "Sapwood" } else { &model.name },
+        "up": "z",
+        "dt_frame": recording.stride as f64 * simulation.timestep(),
+        "frames": recording.len(),
+        "bodies": model.bodies.iter().map(|body| body.name.as_str()).collect::<Vec<_>>(),
+        "parents": parents.collect::<Vec<_>>(),
+        "geoms": geoms,
+        "meshes": meshes,
+        "encoding": "f32-delta",
+        "poses": binary::gzip_base64(&binary::poses(&recording.poses, recording.len()))?,
+        "contacts": binary::gzip_base64(&binary::contacts(recording))?,
+        "series": {
+            "time": recording.time,
+            "kinetic": recording.kinetic,
+            "potential": recording.potential,
+            "contacts": recording.contacts,
+            "newton_iterations": recording.iterations,
+        },
+        "summary": summary,
+    }))
+}

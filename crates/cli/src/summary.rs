@@ -1,0 +1,157 @@
+//! What a run comes to: the numbers at the end, as text and as JSON.
+
+use std::fmt;
+
+use multibody::Model;
+use serde::Serialize;
+use sim::{Energy, Simulation, Stats};
+
+/// The summary of a run. Times in seconds, lengths in metres, energies in joules.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    pub sapwood: &'static str,
+    pub model: String,
+    pub completed: bool,
+    pub error: Option<String>,
+    pub simulated_time: f64,
+    pub timestep: f64,
+    pub steps: u64,
+    /// Time spent in steps, without reading, recording and writing.
+    pub wall_time: f64,
+    /// Simulated time over wall time; `None` before the first step.
+    pub real_time_factor: Option<f64>,
+    /// Contact points with an impulse, per step.
+    pub contacts: PerStep,
+    pub newton_iterations: PerStep,
+    /// Largest relative residual of a contact solve.
+    pub worst_residual: f64,
+    /// Deepest penetration.
+    pub worst_penetration: f64,
+    pub energy_start: EnergyParts,
+    pub energy_end: EnergyParts,
+    pub settings: Settings,
+    /// What was read and ignored or approximated, as `file:line: element: what happens instead`.
+    pub warnings: Vec<String>,
+}
+
+/// Mean and greatest value of something that is counted in every step.
+#[derive(Debug, Serialize)]
+pub struct PerStep {
+    pub mean: f64,
+    pub max: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct EnergyParts {
+    pub kinetic: f64,
+    pub potential: f64,
+    pub total: f64,
+}
+
+/// What was chosen on the command line.
+#[derive(Debug, Serialize)]
+pub struct Settings {
+    pub scheme: &'static str,
+    pub contact: &'static str,
+    pub keyframe: Option<String>,
+    pub seed: Option<u64>,
+    pub threads: u16,
+}
+
+/// Sums and worst values over the steps.
+#[derive(Debug, Default)]
+pub struct Tally {
+    steps: u64,
+    contacts: (u64, u64),
+    iterations: (u64, u64),
+    residual: f64,
+    penetration: f64,
+}
+
+impl Tally {
+    /// Adds a step.
+    pub fn add(&mut self, stats: &Stats) {
+        let count = |(sum, most): &mut (u64, u64), n: usize| {
+            *sum += n as u64;
+            *most = (*most).max(n as u64);
+        };
+        self.steps += 1;
+        count(&mut self.contacts, stats.active_contacts);
+        count(&mut self.iterations, stats.iterations);
+        self.residual = self.residual.max(stats.residual);
+        self.penetration = self.penetration.max(stats.penetration);
+    }
+
+    /// The number of steps.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn per_step(&self, (sum, max): (u64, u64)) -> PerStep {
+        PerStep { mean: sum as f64 / self.steps.max(1) as f64, max }
+    }
+
+    /// The summary of a run that took `wall_time` seconds and may have failed.
+    pub fn summary(
+        &self,
+        simulation: &mut Simulation,
+        wall_time: f64,
+        energy_start: Energy,
+        settings: Settings,
+        error: Option<String>,
+    ) -> Summary {
+        let model: &Model = simulation.model();
+        let simulated_time = self.steps as f64 * simulation.timestep();
+        Summary {
+            sapwood: env!("CARGO_PKG_VERSION"),
+            model: model.name.clone(),
+            warnings: model.warnings.iter().map(ToString::to_string).collect(),
+            completed: error.is_none(),
+            error,
+            simulated_time,
+            timestep: simulation.timestep(),
+            steps: self.steps,
+            wall_time,
+            real_time_factor: (self.steps > 0 && wall_time > 0.0).then(|| simulated_time / wall_time),
+            contacts: self.per_step(self.contacts),
+            newton_iterations: self.per_step(self.iterations),
+            worst_residual: self.residual,
+            worst_penetration: self.penetration,
+            energy_start: energy_start.into(),
+            energy_end: simulation.energy().into(),
+            settings,
+        }
+    }
+}
+
+impl From<Energy> for EnergyParts {
+    fn from(energy: Energy) -> Self {
+        Self { kinetic: energy.kinetic, potential: energy.potential, total: energy.total() }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut row = |name: &str, value: String| writeln!(f, "  {name:<20} {value}");
+        let real_time = self.real_time_factor.map_or(String::new(), |factor| format!(", {factor:.1} × real time"));
+        row(
+            "simulated",
+            format!("{:.3} s in {} steps of {} ms", self.simulated_time, self.steps, self.timestep * 1e3),
+        )?;
+        row("wall time", format!("{:.3} s{real_time}", self.wall_time))?;
+        row("contacts", format!("mean {:.1}, most {}", self.contacts.mean, self.contacts.max))?;
+        let newton = &self.newton_iterations;
+        row("Newton iterations", format!("mean {:.1}, most {} per step", newton.mean, newton.max))?;
+        row("worst residual", format!("{:.1e} relative", self.worst_residual))?;
+        row("worst penetration", format!("{:.3} mm", self.worst_penetration * 1e3))?;
+        let (start, end) = (&self.energy_start, &self.energy_end);
+        row("energy", format!("{:.4} J at the start, {:.4} J at the end", start.total, end.total))?;
+        row(
+            "warnings",
+            match self.warnings.len() {
+                0 => "none".into(),
+                n => format!("{n}: sapwood info lists them"),
+            },
+        )
+    }
+}

@@ -1,0 +1,63 @@
+//! `sapwood info`: what was read, and what was not.
+
+mod common;
+
+use common::{file, sapwood};
+use serde_json::Value;
+
+const ARM: &str = r#"<mujoco model="arm">
+  <option timestep="0.004"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 1"/>
+    <body name="upper">
+      <joint name="shoulder" type="ball"/>
+      <geom type="capsule" size="0.05 0.2" mass="2"/>
+      <body name="lower" pos="0 0 0.4">
+        <joint name="elbow" type="hinge" axis="0 1 0"/>
+        <geom type="capsule" size="0.04 0.2" mass="1.5"/>
+        <site name="hand" pos="0 0 0.2"/>
+      </body>
+    </body>
+  </worldbody>
+  <tendon><fixed name="string"><joint joint="elbow" coef="1"/></fixed></tendon>
+  <actuator><motor name="bend" joint="elbow"/></actuator>
+  <sensor><jointpos joint="elbow"/></sensor>
+  <keyframe><key name="up" qpos="1 0 0 0 0.5"/></keyframe>
+</mujoco>
+"#;
+
+#[test]
+fn counts_and_warnings_as_text() {
+    let path = file("info_text", "arm.xml", ARM);
+    let outcome = sapwood(&["info", path.to_str().unwrap()]);
+    assert_eq!(outcome.code, 0, "{outcome:#?}");
+    for words in
+        ["arm", "2 in 1 moving trees", "3.500000 kg", "nq = 5, nv = 4", "1 plane", "2 capsule", "ball shoulder", "up"]
+    {
+        assert!(outcome.stdout.contains(words), "no {words:?} in {}", outcome.stdout);
+    }
+    for place in ["arm.xml:15: ", "arm.xml:17: "] {
+        assert!(outcome.stdout.contains(place), "no warning at {place:?} in {}", outcome.stdout);
+    }
+}
+
+#[test]
+fn the_same_as_json() {
+    let path = file("info_json", "arm.xml", ARM);
+    let outcome = sapwood(&["info", "--json", path.to_str().unwrap()]);
+    assert_eq!(outcome.code, 0, "{outcome:#?}");
+    let info: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(info["name"], "arm");
+    assert_eq!(info["timestep"], 0.004);
+    let counts = &info["counts"];
+    for (name, expected) in [("bodies", 2), ("trees", 1), ("joints", 2), ("nq", 5), ("nv", 4), ("nu", 1), ("geoms", 3)]
+    {
+        assert_eq!(counts[name], expected, "{name}");
+    }
+    assert_eq!(info["actuators"][0]["joint"], "elbow");
+    assert_eq!(info["keyframes"][0], "up");
+    let warnings = info["warnings"].as_array().unwrap();
+    let lines: Vec<u64> = warnings.iter().map(|w| w["line"].as_u64().unwrap()).collect();
+    assert!(lines.contains(&15) && lines.contains(&17), "{warnings:#?}");
+    assert!(warnings.iter().all(|w| w["file"].as_str().unwrap().ends_with("arm.xml")));
+}

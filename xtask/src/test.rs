@@ -1,0 +1,72 @@
+//! `cargo xtask test`: every check of the project, each stage whatever became of the ones before.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use crate::shell::Shell;
+use crate::tools::{ensure_chromium, install_python, install_web, venv};
+
+struct Stage {
+    name: &'static str,
+    run: fn(&Shell) -> Result<()>,
+}
+
+/// In an order that shows cheap mistakes first and builds the page before the command that embeds it.
+const STAGES: [Stage; 12] = [
+    Stage { name: "rustfmt", run: |shell| shell.run("cargo", &["fmt", "--all", "--check"]) },
+    Stage { name: "chromium", run: ensure_chromium },
+    Stage { name: "npm packages", run: install_web },
+    Stage { name: "replay page: build, unit and browser tests", run: |shell| shell.below("web").run("npm", &["test"]) },
+    Stage { name: "Python package: build, install", run: install_python },
+    Stage { name: "clippy", run: clippy },
+    Stage { name: "rustdoc", run: rustdoc },
+    Stage { name: "Rust tests", run: rust_tests },
+    Stage { name: "ruff check", run: |shell| shell.run(&venv("ruff"), &["check", "python"]) },
+    Stage { name: "ruff format", run: |shell| shell.run(&venv("ruff"), &["format", "--check", "python"]) },
+    Stage { name: "mypy", run: |shell| shell.run(&venv("mypy"), &[""; 0]) },
+    Stage { name: "pytest", run: |shell| shell.run(&venv("python"), &["-m", "pytest", "-q"]) },
+];
+
+/// Runs all stages and reports; failure if any failed.
+pub fn test(shell: &Shell) -> Result<ExitCode> {
+    let mut rows: Vec<(&str, bool, Duration)> = Vec::new();
+    for stage in &STAGES {
+        println!("\n==== {} ====", stage.name);
+        let start = Instant::now();
+        let result = (stage.run)(shell);
+        if let Err(error) = &result {
+            println!("FAILED: {}: {error:#}", stage.name);
+        }
+        rows.push((stage.name, result.is_ok(), start.elapsed()));
+    }
+
+    println!("\n==== result ====");
+    for (name, passed, time) in &rows {
+        println!("{:<44} {:<6} {:>5} s", name, if *passed { "passed" } else { "FAILED" }, time.as_secs());
+    }
+    let passed = rows.iter().filter(|(_, passed, _)| *passed).count();
+    println!("{passed} passed, {} failed", rows.len() - passed);
+    Ok(if passed == rows.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn clippy(shell: &Shell) -> Result<()> {
+    with_python(shell).run("cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+fn rustdoc(shell: &Shell) -> Result<()> {
+    let shell = with_python(shell).with("RUSTDOCFLAGS", "-D warnings");
+    shell.run("cargo", &["doc", "--workspace", "--no-deps", "--document-private-items"])
+}
+
+/// The Python extension has no Rust tests: pytest tests it.
+fn rust_tests(shell: &Shell) -> Result<()> {
+    shell.run("cargo", &["test", "--workspace", "--exclude", "sapwood-python", "--no-fail-fast"])
+}
+
+/// Tells the build of the Python extension which interpreter to ask.
+fn with_python(shell: &Shell) -> Shell {
+    let python = shell.path(&venv("python"));
+    shell.below("").with("PYO3_PYTHON", python.display().to_string())
+}
