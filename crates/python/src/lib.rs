@@ -1,1 +1,30 @@
-//! The sapwood Python package.
+//! The compiled half of the Python package `sapwood`: the module `sapwood._sapwood`.
+//!
+//! It converts and checks: arguments into slices ([`arguments`]), errors into exceptions ([`errors`]), results into
+//! numpy arrays and named tuples ([`results`]). The mathematics is in the crates below. What it exports is typed in
+//! `python/sapwood/_sapwood.pyi`, which a test compares with the module.
+
+mod arguments;
+mod contacts;
+mod cpu;
+mod dynamics;
+mod errors;
+mod live;
+mod load;
+mod model;
+mod results;
+mod sap_solve;
+mod simulation;
+
+use pyo3::prelude::*;
+
+/// The compiled half of sapwood.
+#[pymodule]
+fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    cpu::check()?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<model::Model>()?;
+    module.add_class::<simulation::Simulation>()?;
+    module.add_function(wrap_pyfunction!(load::load, module)?)?;
+    module.add_function(wrap_pyfunction!(sap_solve::sap_solve, module)?)
+}

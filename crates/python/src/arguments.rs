@@ -1,0 +1,133 @@
+//! What callers pass, as vectors of the right shape; anything else is a `ValueError` that names the argument, what
+//! came and what was expected.
+
+use multibody::{JointType, Model, Tree};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_array_module};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::IntoPyDict;
+
+/// Finite numbers of exactly this shape, in row-major order. Takes whatever numpy takes: arrays, lists, scalars.
+pub fn array(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<f64>> {
+    let values = match value.cast::<PyArrayDyn<f64>>() {
+        Ok(array) if array.is_c_contiguous() => {
+            check_shape(name, array.shape(), shape)?;
+            array.to_vec()?
+        }
+        _ => {
+            let array = converted(name, value)?;
+            check_shape(name, array.shape(), shape)?;
+            array.to_vec()?
+        }
+    };
+    check_finite(name, &values, shape)?;
+    Ok(values)
+}
+
+/// Finite numbers, `len` of them.
+pub fn vector(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<Vec<f64>> {
+    array(name, value, &[len])
+}
+
+/// A configuration of the model, (nq): finite numbers, quaternions that have a direction.
+pub fn configuration(name: &str, value: &Bound<'_, PyAny>, model: &Model) -> PyResult<Vec<f64>> {
+    let q = vector(name, value, model.nq())?;
+    check_quaternions(name, &q, &model.tree)?;
+    Ok(q)
+}
+
+/// Finite numbers of whatever size, as a vector.
+pub fn any_vector(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let array = converted(name, value)?;
+    if array.ndim() != 1 {
+        return Err(wrong_shape(name, array.shape(), "one dimension"));
+    }
+    let values = array.to_vec()?;
+    check_finite(name, &values, array.shape())?;
+    Ok(values)
+}
+
+/// Quaternions are normalised when they are used, so any length will do but none.
+pub fn check_quaternions(name: &str, q: &[f64], tree: &Tree<f64>) -> PyResult<()> {
+    for node in &tree.nodes {
+        let start = match node.joint {
+            JointType::Ball => node.q,
+            JointType::Free => node.q + 3,
+            _ => continue,
+        };
+        let norm_squared: f64 = q[start..start + 4].iter().map(|x| x * x).sum();
+        if !(1e-12..1e12).contains(&norm_squared) {
+            let (found, end) = (&q[start..start + 4], start + 4);
+            let message = format!("{name}[{start}:{end}] is {found:?}: expected a quaternion (w, x, y, z) of length 1");
+            return Err(PyValueError::new_err(message));
+        }
+    }
+    Ok(())
+}
+
+/// One of a few words, or a `ValueError` that lists them.
+pub fn word<T: Copy>(name: &str, value: &str, available: &[(&str, T)]) -> PyResult<T> {
+    if let Some(&(_, found)) = available.iter().find(|(word, _)| *word == value) {
+        return Ok(found);
+    }
+    let words: Vec<_> = available.iter().map(|(word, _)| format!("{word:?}")).collect();
+    let message = format!("{name}={value:?} is not in this version; available: {}", words.join(", "));
+    Err(PyValueError::new_err(message))
+}
+
+fn converted<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+    let py = value.py();
+    let numpy = get_array_module(py)?;
+    let not_numbers = |error: PyErr| {
+        if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) {
+            PyValueError::new_err(format!("{name}: expected an array of numbers: {}", error.value(py)))
+        } else {
+            error
+        }
+    };
+    let array = numpy.call_method1("asarray", (value,)).map_err(not_numbers)?;
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if !matches!(kind.as_str(), "b" | "i" | "u" | "f") {
+        let dtype = array.getattr("dtype")?;
+        return Err(PyValueError::new_err(format!("{name} has dtype {dtype}: expected an array of real numbers")));
+    }
+    let order = [("dtype", "float64"), ("order", "C")].into_py_dict(py)?;
+    let array = numpy.call_method("asarray", (array,), Some(&order)).map_err(not_numbers)?;
+    Ok(array.cast_into()?)
+}
+
+fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> {
+    if found == expected { Ok(()) } else { Err(wrong_shape(name, found, &tuple(expected))) }
+}
+
+fn wrong_shape(name: &str, found: &[usize], expected: &str) -> PyErr {
+    PyValueError::new_err(format!("{name} has shape {}: expected {expected}", tuple(found)))
+}
+
+fn check_finite(name: &str, values: &[f64], shape: &[usize]) -> PyResult<()> {
+    let Some(k) = values.iter().position(|x| !x.is_finite()) else { return Ok(()) };
+    let mut index = Vec::new();
+    let mut rest = k;
+    for &n in shape.iter().rev() {
+        index.insert(0, (rest % n).to_string());
+        rest /= n;
+    }
+    let (at, value) = (index.join(", "), values[k]);
+    Err(PyValueError::new_err(format!("{name}[{at}] is {value}: expected a finite number")))
+}
+
+/// A shape as Python prints it.
+fn tuple(shape: &[usize]) -> String {
+    match shape {
+        [n] => format!("({n},)"),
+        _ => format!("({})", shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// A finite number above 0.
+pub fn positive(name: &str, value: f64) -> PyResult<f64> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    Err(PyValueError::new_err(format!("{name} is {value}: expected a finite number above 0")))
+}

@@ -1,0 +1,66 @@
+//! Contact points as a structured numpy array.
+
+use numpy::{Element, PyArray1, PyArrayDescr};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use sim::ContactPoint;
+
+/// One row of `Simulation.contacts`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Row {
+    bodies: [i64; 2],
+    geoms: [i64; 2],
+    position: [f64; 3],
+    normal: [f64; 3],
+    tangents: [[f64; 3]; 2],
+    gap: f64,
+    impulse: [f64; 3],
+    slip: [f64; 2],
+}
+
+const FIELDS: [(&str, &str); 8] = [
+    ("bodies", "(2,)i8"),
+    ("geoms", "(2,)i8"),
+    ("position", "(3,)f8"),
+    ("normal", "(3,)f8"),
+    ("tangents", "(2,3)f8"),
+    ("gap", "f8"),
+    ("impulse", "(3,)f8"),
+    ("slip", "(2,)f8"),
+];
+
+// SAFETY: plain numbers of eight bytes in C order without padding, which is what the dtype of `FIELDS` describes.
+unsafe impl Element for Row {
+    const IS_COPY: bool = true;
+
+    fn get_dtype(py: Python<'_>) -> Bound<'_, PyArrayDescr> {
+        static DTYPE: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+        let make = || PyArrayDescr::new(py, FIELDS.to_vec()).map(Bound::unbind);
+        DTYPE.get_or_try_init(py, make).expect("a constant that numpy understands").bind(py).clone()
+    }
+
+    fn clone_ref(&self, _py: Python<'_>) -> Self {
+        *self
+    }
+}
+
+impl From<&ContactPoint> for Row {
+    fn from(point: &ContactPoint) -> Self {
+        Self {
+            bodies: point.bodies.map(|i| i as i64),
+            geoms: point.geoms.map(|i| i as i64),
+            position: point.position.to_array(),
+            normal: point.normal.to_array(),
+            tangents: point.tangents.map(|t| t.to_array()),
+            gap: point.gap,
+            impulse: point.impulse,
+            slip: [point.velocity[0], point.velocity[1]],
+        }
+    }
+}
+
+/// The contact points, in order.
+pub fn structured<'py>(py: Python<'py>, points: &[ContactPoint]) -> Bound<'py, PyAny> {
+    PyArray1::from_iter(py, points.iter().map(Row::from)).into_any()
+}

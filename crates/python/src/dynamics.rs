@@ -1,0 +1,92 @@
+//! The algorithms of `multibody` on whole models, with their scratch in one place.
+
+use multibody::{
+    CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, RneaWorkspace, forward_kinematics, rnea, velocities,
+};
+use spatial::Pose;
+
+/// Scratch for every algorithm, sized once.
+pub struct Workspace {
+    kinematics: Kinematics<f64>,
+    rnea: RneaWorkspace<f64>,
+    crba: CrbaWorkspace<f64>,
+    factor: Factor<f64>,
+    armature: JointImpedance<f64>,
+}
+
+impl Workspace {
+    pub fn new(model: &Model) -> Self {
+        let tree = &model.tree;
+        Self {
+            kinematics: Kinematics::new(tree),
+            rnea: RneaWorkspace::new(tree),
+            crba: CrbaWorkspace::new(tree),
+            factor: Factor::new(tree),
+            armature: JointImpedance { diagonal: model.armature.clone(), ..JointImpedance::new(tree) },
+        }
+    }
+
+    /// M(q) with the armature on its diagonal, (nv, nv).
+    pub fn mass_matrix(&mut self, model: &Model, q: &[f64]) -> Vec<f64> {
+        let (tree, nv) = (&model.tree, model.nv());
+        forward_kinematics(tree, tree.all(), q, &mut self.kinematics);
+        let mut m = vec![0.0; nv * nv];
+        multibody::mass_matrix(tree, tree.all(), &self.kinematics, &mut self.crba, &mut m, nv, 0);
+        for i in 0..nv {
+            m[i * nv + i] += model.armature[i];
+        }
+        m
+    }
+
+    /// C(q, v): the forces that keep the acceleration at zero, (nv).
+    pub fn bias_forces(&mut self, model: &Model, q: &[f64], v: &[f64]) -> Vec<f64> {
+        self.place(model, q, v);
+        self.rnea(model, v, None)
+    }
+
+    /// τ = M a + C, armature included, (nv).
+    pub fn inverse_dynamics(&mut self, model: &Model, q: &[f64], v: &[f64], a: &[f64]) -> Vec<f64> {
+        self.place(model, q, v);
+        let mut tau = self.rnea(model, v, Some(a));
+        for i in 0..tau.len() {
+            tau[i] += model.armature[i] * a[i];
+        }
+        tau
+    }
+
+    /// a = M⁻¹ (τ − C), armature included, by the articulated-body algorithm, (nv).
+    pub fn forward_dynamics(&mut self, model: &Model, q: &[f64], v: &[f64], tau: &[f64]) -> Vec<f64> {
+        let tree = &model.tree;
+        let bias = self.bias_forces(model, q, v);
+        let rest: Vec<f64> = tau.iter().zip(&bias).map(|(tau, bias)| tau - bias).collect();
+        let mut a = vec![0.0; model.nv()];
+        self.factor.factor(tree, tree.all(), &self.kinematics, &self.armature, None);
+        self.factor.solve(tree, tree.all(), &self.kinematics, &rest, None, &mut a);
+        a
+    }
+
+    /// The placements of all bodies, the world first.
+    pub fn body_poses(&mut self, model: &Model, q: &[f64]) -> Vec<Pose<f64>> {
+        let tree = &model.tree;
+        forward_kinematics(tree, tree.all(), q, &mut self.kinematics);
+        let frames = &self.kinematics.frames;
+        let place = |body: &multibody::Body| match body.node {
+            Some(node) => Pose::new(frames[node].pos, frames[node].quat) * body.pose,
+            None => body.pose,
+        };
+        model.bodies.iter().map(place).collect()
+    }
+
+    fn place(&mut self, model: &Model, q: &[f64], v: &[f64]) {
+        let tree = &model.tree;
+        forward_kinematics(tree, tree.all(), q, &mut self.kinematics);
+        velocities(tree, tree.all(), v, &mut self.kinematics);
+    }
+
+    fn rnea(&mut self, model: &Model, v: &[f64], a: Option<&[f64]>) -> Vec<f64> {
+        let tree = &model.tree;
+        let mut tau = vec![0.0; model.nv()];
+        rnea(tree, tree.all(), &self.kinematics, v, a, model.gravity, &mut self.rnea, &mut tau);
+        tau
+    }
+}

@@ -1,0 +1,49 @@
+//! `sapwood.load`.
+
+use std::path::PathBuf;
+
+use formats::LoadOptions;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::errors::model_error;
+use crate::model::Model;
+
+/// Load a model from an MJCF or URDF file, or from its XML text.
+#[pyfunction]
+#[pyo3(signature = (source, *, package_path=None, floating_base=false))]
+pub fn load(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    package_path: Option<&Bound<'_, PyAny>>,
+    floating_base: bool,
+) -> PyResult<Model> {
+    let options = LoadOptions { package_path: package_path.map_or(Ok(Vec::new()), folders)?, floating_base };
+    let text =
+        source.extract::<String>().ok().filter(|s| s.trim_start_matches('\u{feff}').trim_start().starts_with('<'));
+    let path = match text {
+        Some(_) => PathBuf::new(),
+        None => source.extract().map_err(|_| wrong_type("source", source, "a path, or XML text"))?,
+    };
+    if text.is_none() && path.as_os_str().is_empty() {
+        return Err(PyValueError::new_err("source is empty: expected a path, or XML text"));
+    }
+    let loaded = py.detach(|| match text {
+        Some(text) => formats::load_str(&text, None, &options),
+        None => formats::load(&path, &options),
+    });
+    loaded.map(Model::new).map_err(|error| model_error(py, &error))
+}
+
+/// One folder or a sequence of them.
+fn folders(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+    match value.extract::<PathBuf>() {
+        Ok(folder) => Ok(vec![folder]),
+        Err(_) => value.extract().map_err(|_| wrong_type("package_path", value, "a path or a list of paths")),
+    }
+}
+
+fn wrong_type(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    let found = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("{name} is of type {found}: expected {expected}"))
+}

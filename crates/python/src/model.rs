@@ -1,0 +1,270 @@
+//! `sapwood.Model`.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use geometry::Scene;
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PySlice;
+use spatial::Pose;
+
+use crate::arguments::{configuration, vector};
+use crate::dynamics::Workspace;
+use crate::results;
+
+type Vector<'py> = Bound<'py, PyArray1<f64>>;
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+
+/// A multibody system as a file describes it: bodies, joints, actuators, geoms. Immutable.
+#[pyclass(frozen, module = "sapwood")]
+pub struct Model {
+    model: Arc<multibody::Model>,
+    scene: Arc<Scene>,
+    workspace: Mutex<Workspace>,
+}
+
+impl Model {
+    pub fn new(loaded: formats::Loaded) -> Self {
+        let workspace = Mutex::new(Workspace::new(&loaded.model));
+        Self { model: Arc::new(loaded.model), scene: Arc::new(loaded.scene), workspace }
+    }
+
+    pub fn inner(&self) -> &Arc<multibody::Model> {
+        &self.model
+    }
+
+    pub fn scene(&self) -> &Arc<Scene> {
+        &self.scene
+    }
+
+    /// Scratch holds nothing from one call to the next, so a poisoned lock does not matter.
+    fn workspace(&self) -> MutexGuard<'_, Workspace> {
+        self.workspace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Name of the model.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.model.name
+    }
+
+    /// Number of position coordinates.
+    #[getter]
+    fn nq(&self) -> usize {
+        self.model.nq()
+    }
+
+    /// Number of degrees of freedom.
+    #[getter]
+    fn nv(&self) -> usize {
+        self.model.nv()
+    }
+
+    /// Number of controls.
+    #[getter]
+    fn nu(&self) -> usize {
+        self.model.nu()
+    }
+
+    /// Number of bodies, the world included.
+    #[getter]
+    fn nbody(&self) -> usize {
+        self.model.bodies.len()
+    }
+
+    /// Number of joints.
+    #[getter]
+    fn njoint(&self) -> usize {
+        self.model.joints.len()
+    }
+
+    /// Number of geoms.
+    #[getter]
+    fn ngeom(&self) -> usize {
+        self.scene.geoms.len()
+    }
+
+    /// Suggested time step, s.
+    #[getter]
+    fn timestep(&self) -> f64 {
+        self.model.timestep
+    }
+
+    /// Acceleration of gravity, (3,), m/s².
+    #[getter]
+    fn gravity<'py>(&self, py: Python<'py>) -> Vector<'py> {
+        PyArray1::from_slice(py, &self.model.gravity.to_array())
+    }
+
+    /// Total mass, kg.
+    #[getter]
+    fn mass(&self) -> f64 {
+        self.model.mass()
+    }
+
+    /// Masses of the bodies, (nbody,), kg.
+    #[getter]
+    fn body_masses<'py>(&self, py: Python<'py>) -> Vector<'py> {
+        PyArray1::from_iter(py, self.model.bodies.iter().map(|body| body.inertia.mass))
+    }
+
+    /// Indices of the parents of the bodies; the world is its own.
+    #[getter]
+    fn body_parents(&self) -> Vec<usize> {
+        self.model.bodies.iter().map(|body| body.parent).collect()
+    }
+
+    /// Names of the bodies; the first is the world.
+    #[getter]
+    fn body_names(&self) -> Vec<&str> {
+        self.model.bodies.iter().map(|body| body.name.as_str()).collect()
+    }
+
+    /// Names of the joints, in the order of their coordinates; empty where the file gives none.
+    #[getter]
+    fn joint_names(&self) -> Vec<&str> {
+        self.model.joints.iter().map(|joint| joint.name.as_str()).collect()
+    }
+
+    /// Names of the actuators, in the order of the controls; empty where the file gives none.
+    #[getter]
+    fn actuator_names(&self) -> Vec<&str> {
+        self.model.actuators.iter().map(|actuator| actuator.name.as_str()).collect()
+    }
+
+    /// Names of the geoms; empty where the file gives none.
+    #[getter]
+    fn geom_names(&self) -> Vec<&str> {
+        self.scene.geoms.iter().map(|geom| geom.name.as_str()).collect()
+    }
+
+    /// Names of the keyframes.
+    #[getter]
+    fn keyframe_names(&self) -> Vec<&str> {
+        self.model.keyframes.iter().map(|key| key.name.as_str()).collect()
+    }
+
+    /// The joints: name, kind, body, slices of q and v, range.
+    #[getter]
+    fn joints<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let slice = |start: usize, len: usize| PySlice::new(py, start as isize, (start + len) as isize, 1);
+        let tuple = |joint: &multibody::Joint| {
+            let (q, v) = (slice(joint.q, joint.kind.nq()), slice(joint.v, joint.kind.nv()));
+            results::joint(py, (&joint.name, joint.kind.name(), joint.body, q, v, joint.range, joint.effort_limit))
+        };
+        self.model.joints.iter().map(tuple).collect()
+    }
+
+    /// What the file asks for and this version ignores or approximates.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let tuple = |w: &multibody::Warning| results::warning(py, (&w.file, w.line, &w.element, &w.message));
+        self.model.warnings.iter().map(tuple).collect()
+    }
+
+    /// Armature: inertia of the drives, on the diagonal of the mass matrix, (nv,).
+    #[getter]
+    fn armature<'py>(&self, py: Python<'py>) -> Vector<'py> {
+        PyArray1::from_slice(py, &self.model.armature)
+    }
+
+    /// The mass matrix, armature included, (nv, nv).
+    fn mass_matrix<'py>(&self, py: Python<'py>, q: &Bound<'py, PyAny>) -> PyResult<Matrix<'py>> {
+        let q = configuration("q", q, &self.model)?;
+        let m = self.workspace().mass_matrix(&self.model, &q);
+        let nv = self.model.nv();
+        PyArray1::from_vec(py, m).reshape([nv, nv])
+    }
+
+    /// Coriolis, gyroscopic and gravity forces, (nv,): the bias in M a + bias = tau.
+    fn bias_forces<'py>(&self, py: Python<'py>, q: &Bound<'py, PyAny>, v: &Bound<'py, PyAny>) -> PyResult<Vector<'py>> {
+        let (q, v) = (configuration("q", q, &self.model)?, vector("v", v, self.model.nv())?);
+        Ok(PyArray1::from_vec(py, self.workspace().bias_forces(&self.model, &q, &v)))
+    }
+
+    /// The acceleration a of M a + bias = tau, (nv,), in time linear in the number of bodies.
+    fn forward_dynamics<'py>(
+        &self,
+        py: Python<'py>,
+        q: &Bound<'py, PyAny>,
+        v: &Bound<'py, PyAny>,
+        tau: &Bound<'py, PyAny>,
+    ) -> PyResult<Vector<'py>> {
+        let nv = self.model.nv();
+        let (q, v, tau) = (configuration("q", q, &self.model)?, vector("v", v, nv)?, vector("tau", tau, nv)?);
+        Ok(PyArray1::from_vec(py, self.workspace().forward_dynamics(&self.model, &q, &v, &tau)))
+    }
+
+    /// The forces tau = M a + bias, (nv,).
+    fn inverse_dynamics<'py>(
+        &self,
+        py: Python<'py>,
+        q: &Bound<'py, PyAny>,
+        v: &Bound<'py, PyAny>,
+        a: &Bound<'py, PyAny>,
+    ) -> PyResult<Vector<'py>> {
+        let nv = self.model.nv();
+        let (q, v, a) = (configuration("q", q, &self.model)?, vector("v", v, nv)?, vector("a", a, nv)?);
+        Ok(PyArray1::from_vec(py, self.workspace().inverse_dynamics(&self.model, &q, &v, &a)))
+    }
+
+    /// Positions (nbody, 3) and orientations (nbody, 4; w x y z) of the bodies in the world.
+    fn forward_kinematics<'py>(&self, py: Python<'py>, q: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let q = configuration("q", q, &self.model)?;
+        let poses = self.workspace().body_poses(&self.model, &q);
+        let n = poses.len();
+        let positions = PyArray1::from_iter(py, poses.iter().flat_map(|pose| pose.pos.to_array()));
+        let quaternion = |pose: &Pose<f64>| [pose.rot.w, pose.rot.x, pose.rot.y, pose.rot.z];
+        let quaternions = PyArray1::from_iter(py, poses.iter().flat_map(quaternion));
+        results::poses(py, (positions.reshape([n, 3])?, quaternions.reshape([n, 4])?))
+    }
+
+    /// q ⊞ dv: the configuration reached from q with the velocity dv in unit time, (nq,).
+    fn integrate<'py>(&self, py: Python<'py>, q: &Bound<'py, PyAny>, dv: &Bound<'py, PyAny>) -> PyResult<Vector<'py>> {
+        let (mut q, dv) = (configuration("q", q, &self.model)?, vector("dv", dv, self.model.nv())?);
+        multibody::integrate(&self.model.tree, &mut q, &dv, 1.0);
+        Ok(PyArray1::from_vec(py, q))
+    }
+
+    /// q1 ⊟ q0: the velocity that leads from q0 to q1 in unit time, (nv,).
+    fn difference<'py>(
+        &self,
+        py: Python<'py>,
+        q0: &Bound<'py, PyAny>,
+        q1: &Bound<'py, PyAny>,
+    ) -> PyResult<Vector<'py>> {
+        let (q0, q1) = (configuration("q0", q0, &self.model)?, configuration("q1", q1, &self.model)?);
+        let mut dv = vec![0.0; self.model.nv()];
+        multibody::difference(&self.model.tree, &q0, &q1, &mut dv);
+        Ok(PyArray1::from_vec(py, dv))
+    }
+
+    /// The keyframe of this name, or the default configuration at rest.
+    #[pyo3(signature = (name=None))]
+    fn keyframe<'py>(&self, py: Python<'py>, name: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(key) = self.model.keyframe(name) else {
+            let (name, known) = (name.unwrap_or_default(), self.keyframe_names());
+            let message = format!("name={name:?}: there is no such keyframe; the model has {known:?}");
+            return Err(PyValueError::new_err(message));
+        };
+        let array = |values| PyArray1::from_vec(py, values);
+        results::keyframe(py, (key.name, key.time, array(key.q), array(key.v), array(key.ctrl)))
+    }
+
+    fn __repr__(&self) -> String {
+        let m = &self.model;
+        let warnings = m.warnings.len();
+        format!(
+            "<sapwood.Model {:?}: {} bodies, nq {}, nv {}, nu {}, {warnings} warnings>",
+            m.name,
+            m.bodies.len(),
+            m.nq(),
+            m.nv(),
+            m.nu()
+        )
+    }
+}

@@ -1,0 +1,55 @@
+//! `sapwood.sap.solve`.
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use sap::{MatrixProblem, Options, solve_matrices};
+
+use crate::arguments::{any_vector, array, vector, word};
+use crate::errors::solver_error;
+use crate::results;
+use crate::simulation::LINE_SEARCHES;
+
+/// Minimise ½‖v − v*‖²_A + Σ ℓ_k(J_k v) over v for frictional contacts.
+#[pyfunction]
+#[pyo3(signature = (
+    A, v_star, J, mu, R_t, R_n, vn_hat, *, line_search="exact", tolerance=1e-6, factorization="auto", max_iterations=100
+))]
+#[allow(non_snake_case)] // The paper's symbols are the keywords of the call.
+pub fn sap_solve<'py>(
+    py: Python<'py>,
+    A: &Bound<'py, PyAny>,
+    v_star: &Bound<'py, PyAny>,
+    J: &Bound<'py, PyAny>,
+    mu: &Bound<'py, PyAny>,
+    R_t: &Bound<'py, PyAny>,
+    R_n: &Bound<'py, PyAny>,
+    vn_hat: &Bound<'py, PyAny>,
+    line_search: &str,
+    tolerance: f64,
+    factorization: &str,
+    max_iterations: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let v_star = any_vector("v_star", v_star)?;
+    let mu = any_vector("mu", mu)?;
+    let (nv, nc) = (v_star.len(), mu.len());
+    let (a, j) = (array("A", A, &[nv, nv])?, array("J", J, &[3 * nc, nv])?);
+    let (r_t, r_n) = (vector("R_t", R_t, nc)?, vector("R_n", R_n, nc)?);
+    let vn_hat = vector("vn_hat", vn_hat, nc)?;
+    let problem = MatrixProblem { a: &a, v_star: &v_star, j: &j, mu: &mu, r_t: &r_t, r_n: &r_n, vn_hat: &vn_hat };
+    // Matrices without structure have one factorisation.
+    word("factorization", factorization, &[("auto", ()), ("dense", ())])?;
+    let options = Options {
+        tolerance: crate::arguments::positive("tolerance", tolerance)?,
+        line_search: word("line_search", line_search, &LINE_SEARCHES)?,
+        max_iterations,
+        ..Options::default()
+    };
+    let solution = py.detach(|| solve_matrices(&problem, &options)).map_err(|error| solver_error(py, &error))?;
+    let report = solution.report;
+    let v = PyArray1::from_vec(py, solution.v);
+    let impulses = PyArray1::from_vec(py, solution.impulses).reshape([nc, 3])?;
+    results::solution(
+        py,
+        (v, impulses, report.iterations, report.line_search_evaluations, report.residual, report.cost, true),
+    )
+}

@@ -1,0 +1,264 @@
+//! `sapwood.Simulation`.
+
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sim::{ContactLaw, Factorization, Options, Scheme};
+
+use crate::arguments::{array, check_quaternions, word};
+use crate::errors::simulation_error;
+use crate::live::{LiveArray, LiveState};
+use crate::model::Model;
+use crate::{contacts, results};
+
+/// Steps run this long before Python gets to look at its signals (Ctrl-C).
+const UNINTERRUPTED: Duration = Duration::from_millis(50);
+
+/// One world in motion.
+#[pyclass(frozen, module = "sapwood")]
+pub struct Simulation {
+    model: Py<Model>,
+    simulation: Mutex<sim::Simulation>,
+    live: LiveState,
+}
+
+impl Simulation {
+    /// The simulation, unless a step is running in another thread.
+    fn lock(&self) -> PyResult<MutexGuard<'_, sim::Simulation>> {
+        match self.simulation.try_lock() {
+            Ok(guard) => Ok(guard),
+            Err(TryLockError::WouldBlock) => {
+                Err(PyRuntimeError::new_err("a step of this simulation is in progress in another thread"))
+            }
+            Err(TryLockError::Poisoned(_)) => {
+                Err(PyRuntimeError::new_err("a step of this simulation was aborted: make a new Simulation"))
+            }
+        }
+    }
+
+    /// The simulation in the state that the live arrays show.
+    fn lock_current(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, sim::Simulation>> {
+        let mut simulation = self.lock()?;
+        self.live.read(py, simulation.state_mut())?;
+        Ok(simulation)
+    }
+
+    fn assign(&self, live: &LiveArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let values = array(live.name(), value, live.shape())?;
+        // A step in another thread would write over it.
+        let _idle = self.lock()?;
+        live.write(value.py(), &values)
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    #[pyo3(signature = (
+        model, *, timestep=None, scheme="symplectic-euler", contact="sap", tolerance=1e-6, line_search="exact",
+        factorization="auto", beta=0.1, sigma=1e-5, threads=1
+    ))]
+    fn new(
+        model: &Bound<'_, Model>,
+        timestep: Option<f64>,
+        scheme: &str,
+        contact: &str,
+        tolerance: f64,
+        line_search: &str,
+        factorization: &str,
+        beta: f64,
+        sigma: f64,
+        threads: i64,
+    ) -> PyResult<Self> {
+        let py = model.py();
+        let threads = usize::try_from(threads)
+            .map_err(|_| PyValueError::new_err(format!("threads is {threads}: expected at least 1")))?;
+        let options = Options {
+            timestep,
+            scheme: word("scheme", scheme, &[("symplectic-euler", Scheme::SymplecticEuler)])?,
+            contact: word("contact", contact, &[("sap", ContactLaw::Sap)])?,
+            tolerance,
+            line_search: word("line_search", line_search, &LINE_SEARCHES)?,
+            factorization: word("factorization", factorization, &FACTORIZATIONS)?,
+            beta,
+            sigma,
+            threads,
+        };
+        let inner = model.get();
+        let simulation = sim::Simulation::new(inner.inner().clone(), inner.scene().clone(), options)
+            .map_err(|error| simulation_error(py, &error))?;
+        let live = LiveState::new(py, inner.inner())?;
+        live.write(py, simulation.state())?;
+        Ok(Self { model: model.clone().unbind(), simulation: Mutex::new(simulation), live })
+    }
+
+    /// The model.
+    #[getter]
+    fn model(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
+    }
+
+    /// Time step, s.
+    #[getter]
+    fn timestep(&self) -> PyResult<f64> {
+        Ok(self.lock()?.timestep())
+    }
+
+    /// Time, s.
+    #[getter]
+    fn time(&self) -> PyResult<f64> {
+        Ok(self.lock()?.state().time)
+    }
+
+    /// Positions, (nq,), a live view.
+    #[getter]
+    fn q<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.live.q.view(py)
+    }
+
+    #[setter]
+    fn set_q(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let values = array("q", value, self.live.q.shape())?;
+        check_quaternions("q", &values, &self.model.get().inner().tree)?;
+        let _idle = self.lock()?;
+        self.live.q.write(py, &values)
+    }
+
+    /// Velocities, (nv,), a live view.
+    #[getter]
+    fn v<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.live.v.view(py)
+    }
+
+    #[setter]
+    fn set_v(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.live.v, value)
+    }
+
+    /// Controls, (nu,), a live view.
+    #[getter]
+    fn ctrl<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.live.ctrl.view(py)
+    }
+
+    #[setter]
+    fn set_ctrl(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.live.ctrl, value)
+    }
+
+    /// Forces on the degrees of freedom, (nv,), a live view; they stay until changed.
+    #[getter]
+    fn applied_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.live.applied_force.view(py)
+    }
+
+    #[setter]
+    fn set_applied_force(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.live.applied_force, value)
+    }
+
+    /// Torque and force at the centre of mass of every body in world axes, (nbody, 6), a live view.
+    #[getter]
+    fn applied_wrench<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.live.applied_wrench.view(py)
+    }
+
+    #[setter]
+    fn set_applied_wrench(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.live.applied_wrench, value)
+    }
+
+    /// Advance by n time steps.
+    #[pyo3(signature = (n=1))]
+    fn step(&self, py: Python<'_>, n: i64) -> PyResult<()> {
+        let Ok(mut left) = u64::try_from(n) else {
+            return Err(PyValueError::new_err(format!("n is {n}: expected 0 or more")));
+        };
+        let mut simulation = self.lock_current(py)?;
+        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
+        while left > 0 {
+            let stepper = &mut *simulation;
+            let outcome = py.detach(|| run(stepper, &mut left));
+            self.live.write_motion(py, simulation.state())?;
+            outcome.map_err(|error| simulation_error(py, &error))?;
+            if left > 0 {
+                py.check_signals()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The contact points of the last step, a structured array.
+    #[getter]
+    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(contacts::structured(py, self.lock()?.contacts()))
+    }
+
+    /// Statistics of the last step.
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let s = *self.lock()?.stats();
+        let counts = (s.contacts, s.active_contacts, s.limits, s.islands, s.iterations, s.line_search_evaluations);
+        let (contacts, active, limits, islands, iterations, evaluations) = counts;
+        results::stats(
+            py,
+            (iterations, evaluations, s.residual, s.cost, contacts, active, limits, islands, s.penetration),
+        )
+    }
+
+    /// Kinetic and potential energy, J.
+    fn energy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let energy = self.lock_current(py)?.energy();
+        results::energy(py, (energy.kinetic, energy.potential))
+    }
+
+    /// The complete state as bytes; a restored simulation goes on with the same bits.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.lock_current(py)?.state().to_bytes()))
+    }
+
+    /// Go back to a state.
+    fn restore(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
+        let mut simulation = self.lock()?;
+        simulation.state_mut().restore(state).map_err(|error| PyValueError::new_err(format!("state: {error}")))?;
+        self.live.write(py, simulation.state())
+    }
+
+    /// Go to a keyframe, or to the default configuration at rest.
+    #[pyo3(signature = (keyframe=None))]
+    fn reset(&self, py: Python<'_>, keyframe: Option<&str>) -> PyResult<()> {
+        let mut simulation = self.lock()?;
+        simulation.reset(keyframe).map_err(|error| simulation_error(py, &error))?;
+        self.live.write(py, simulation.state())
+    }
+
+    fn __repr__(&self) -> String {
+        let model = self.model.get().inner();
+        match self.simulation.try_lock() {
+            Ok(s) => format!("<sapwood.Simulation of {:?} at {} s>", model.name, s.state().time),
+            Err(_) => format!("<sapwood.Simulation of {:?}, running>", model.name),
+        }
+    }
+}
+
+const FACTORIZATIONS: [(&str, Factorization); 2] = [("auto", Factorization::Auto), ("dense", Factorization::Dense)];
+
+/// The line searches, by name.
+pub const LINE_SEARCHES: [(&str, sap::LineSearch); 2] =
+    [("exact", sap::LineSearch::Exact), ("inexact", sap::LineSearch::Inexact)];
+
+/// Steps until none is left, one fails, or it is time to look at signals.
+fn run(simulation: &mut sim::Simulation, left: &mut u64) -> Result<(), sim::SimulationError> {
+    let start = Instant::now();
+    while *left > 0 {
+        simulation.step()?;
+        *left -= 1;
+        if start.elapsed() > UNINTERRUPTED {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,34 @@
+"""Multibody simulation with convex contact.
+
+Load a model from MJCF or URDF, simulate it in contact with the world::
+
+    import sapwood as sw
+
+    model = sw.load("humanoid.xml")
+    sim = sw.Simulation(model)
+    sim.step(1000)
+    print(sim.time, sim.q, sim.stats.contacts)
+
+Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid out as MuJoCo's ``qpos`` and ``qvel``.
+"""
+
+from sapwood import sap
+from sapwood._errors import ModelError, SimulationError
+from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Stats
+from sapwood._sapwood import Model, Simulation, __version__, load
+
+__all__ = [
+    "Energy",
+    "Joint",
+    "Keyframe",
+    "Model",
+    "ModelError",
+    "ModelWarning",
+    "Poses",
+    "Simulation",
+    "SimulationError",
+    "Stats",
+    "__version__",
+    "load",
+    "sap",
+]

@@ -1,0 +1,121 @@
+"""What functions of sapwood return besides arrays: named tuples."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Joint(NamedTuple):
+    """A joint of a model; ``q[joint.q]`` and ``v[joint.v]`` are its coordinates."""
+
+    name: str
+    """Name; empty when the file gives none."""
+    kind: str
+    """revolute, prismatic, screw, universal, planar, ball, free or weld."""
+    body: int
+    """Index of the body that it moves."""
+    q: slice
+    """Its position coordinates."""
+    v: slice
+    """Its degrees of freedom."""
+    range: tuple[float, float] | None
+    """Limits of the coordinate (rad or m), or of the angle of a ball."""
+    effort_limit: float | None
+    """Greatest force of a drive (URDF ``effort``), N or N·m."""
+
+
+class ModelWarning(NamedTuple):
+    """Something that a file asks for and this version ignores or approximates."""
+
+    file: str
+    """The file; empty for text that came from memory."""
+    line: int
+    """The line, from 1."""
+    element: str
+    """The element or attribute."""
+    message: str
+    """What happens instead."""
+
+    def __str__(self) -> str:
+        return f"{self.file or '<text>'}:{self.line}: {self.element}: {self.message}"
+
+
+class Keyframe(NamedTuple):
+    """A named state of a model."""
+
+    name: str
+    """Name; empty for the default configuration."""
+    time: float
+    """Time, s."""
+    q: NDArray[np.float64]
+    """Positions, (nq,)."""
+    v: NDArray[np.float64]
+    """Velocities, (nv,)."""
+    ctrl: NDArray[np.float64]
+    """Controls, (nu,)."""
+
+
+class Poses(NamedTuple):
+    """Placements of the bodies in the world, the world itself first."""
+
+    positions: NDArray[np.float64]
+    """Origins, (nbody, 3), m."""
+    quaternions: NDArray[np.float64]
+    """Orientations, (nbody, 4), w x y z."""
+
+
+class Stats(NamedTuple):
+    """What the last step did."""
+
+    iterations: int
+    """Newton iterations, summed over islands."""
+    line_search_evaluations: int
+    """Evaluations of the line search, summed over islands."""
+    residual: float
+    """Largest relative residual of the momentum balance of an island."""
+    cost: float
+    """Cost of the convex problem, J."""
+    contacts: int
+    """Contact points within reach of the step."""
+    active_contacts: int
+    """Contact points with an impulse."""
+    limits: int
+    """Joint limits within reach of the step."""
+    islands: int
+    """Separate contact problems."""
+    penetration: float
+    """Deepest penetration at the beginning of the step, m; 0 when nothing touches."""
+
+
+class Energy(NamedTuple):
+    """Mechanical energy, J."""
+
+    kinetic: float
+    """Of motion, armature included."""
+    potential: float
+    """Of gravity and joint springs."""
+
+    @property
+    def total(self) -> float:
+        """Kinetic and potential energy together, J."""
+        return self.kinetic + self.potential
+
+
+class Solution(NamedTuple):
+    """The solution of a contact problem."""
+
+    v: NDArray[np.float64]
+    """Velocities, (nv,)."""
+    impulses: NDArray[np.float64]
+    """Impulses of the contacts, (nc, 3): t1, t2, n."""
+    iterations: int
+    """Newton iterations."""
+    line_search_evaluations: int
+    """Evaluations of the line search."""
+    residual: float
+    """Relative residual of the momentum balance."""
+    cost: float
+    """The minimum."""
+    converged: bool
+    """True: a solve that does not converge raises :class:`sapwood.SimulationError`."""

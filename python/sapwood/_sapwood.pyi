@@ -1,0 +1,313 @@
+"""Types of the compiled module."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Solution, Stats
+
+__version__: str
+
+def load(
+    source: str | PathLike[str],
+    *,
+    package_path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+    floating_base: bool = False,
+) -> Model:
+    """Load a model from an MJCF or URDF file, or from its XML text.
+
+    Args:
+        source: A path, or text that begins with ``<``. Files that a text refers to cannot be found.
+        package_path: URDF: folders in which the packages of ``package://`` addresses are looked for.
+        floating_base: URDF: whether the root link moves freely (it is fixed to the world otherwise). An MJCF file says
+            so itself.
+
+    Raises:
+        ModelError: When the file, or one that it refers to, cannot be read or makes no sense.
+    """
+
+@final
+class Model:
+    """A multibody system as a file describes it: bodies, joints, actuators, geoms. Immutable.
+
+    Body 0 is the world. Configurations ``q`` (nq,) and velocities ``v`` (nv,) are laid out joint by joint as MuJoCo's
+    ``qpos`` and ``qvel``: a free joint has a position and a quaternion (w, x, y, z) in q, the velocity of the body's
+    origin in the world and its angular velocity in the body's frame in v; a ball joint a quaternion and the angular
+    velocity in the child's frame; the others one number per degree of freedom.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+
+    @property
+    def nq(self) -> int:
+        """Number of position coordinates."""
+
+    @property
+    def nv(self) -> int:
+        """Number of degrees of freedom."""
+
+    @property
+    def nu(self) -> int:
+        """Number of controls."""
+
+    @property
+    def nbody(self) -> int:
+        """Number of bodies, the world included."""
+
+    @property
+    def njoint(self) -> int:
+        """Number of joints."""
+
+    @property
+    def ngeom(self) -> int:
+        """Number of geoms."""
+
+    @property
+    def timestep(self) -> float:
+        """Suggested time step, s."""
+
+    @property
+    def gravity(self) -> NDArray[np.float64]:
+        """Acceleration of gravity, (3,), m/s²; a copy."""
+
+    @property
+    def mass(self) -> float:
+        """Total mass, kg."""
+
+    @property
+    def body_masses(self) -> NDArray[np.float64]:
+        """Masses of the bodies, (nbody,), kg; a copy."""
+
+    @property
+    def body_parents(self) -> list[int]:
+        """Indices of the parents of the bodies; the world is its own."""
+
+    @property
+    def body_names(self) -> list[str]:
+        """Names of the bodies; the first is the world."""
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of the joints, in the order of their coordinates; empty where the file gives none."""
+
+    @property
+    def actuator_names(self) -> list[str]:
+        """Names of the actuators, in the order of the controls; empty where the file gives none."""
+
+    @property
+    def geom_names(self) -> list[str]:
+        """Names of the geoms; empty where the file gives none."""
+
+    @property
+    def keyframe_names(self) -> list[str]:
+        """Names of the keyframes."""
+
+    @property
+    def joints(self) -> list[Joint]:
+        """The joints: name, kind, body, slices of q and v, range, effort limit."""
+
+    @property
+    def warnings(self) -> list[ModelWarning]:
+        """What the file asks for and this version ignores or approximates."""
+
+    @property
+    def armature(self) -> NDArray[np.float64]:
+        """Inertia of the drives, on the diagonal of the mass matrix, (nv,); a copy."""
+
+    def mass_matrix(self, q: ArrayLike) -> NDArray[np.float64]:
+        """The mass matrix M(q), armature included, (nv, nv)."""
+
+    def bias_forces(self, q: ArrayLike, v: ArrayLike) -> NDArray[np.float64]:
+        """Coriolis, gyroscopic and gravity forces, (nv,): the bias in M a + bias = tau.
+
+        Joint damping, springs and friction are not in it.
+        """
+
+    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> NDArray[np.float64]:
+        """The acceleration a of M a + bias = tau, (nv,), in time linear in the number of bodies.
+
+        Contact, joint limits, damping and springs are not in it.
+        """
+
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> NDArray[np.float64]:
+        """The forces tau = M a + bias, (nv,)."""
+
+    def forward_kinematics(self, q: ArrayLike) -> Poses:
+        """Positions (nbody, 3) and orientations (nbody, 4; w x y z) of the bodies in the world."""
+
+    def integrate(self, q: ArrayLike, dv: ArrayLike) -> NDArray[np.float64]:
+        """q ⊞ dv: the configuration reached from q with the velocity dv (nv,) in unit time, (nq,)."""
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[np.float64]:
+        """q1 ⊟ q0: the velocity that leads from q0 to q1 in unit time by the shorter arcs, (nv,)."""
+
+    def keyframe(self, name: str | None = None) -> Keyframe:
+        """The keyframe of this name, or the default configuration at rest for None.
+
+        Raises:
+            ValueError: When the model has no keyframe of this name.
+        """
+
+@final
+class Simulation:
+    """One world in motion.
+
+    Args:
+        model: The model; simulations share it.
+        timestep: Time step, s; the model's own when None.
+        scheme: Time-stepping scheme.
+        contact: Friction law.
+        tolerance: Relative tolerance of the contact solver on the scaled momentum balance.
+        line_search: Line search of the contact solver.
+        factorization: Factorisation of the contact solver; auto picks by structure, with the same result to tolerance.
+        beta: Near-rigid contacts oscillate with the period beta · timestep.
+        sigma: Tangential regularisation over the Delassus estimate: stuck contacts creep at about sigma · g · timestep.
+        threads: Threads that separate contact problems are shared among; the result is the same bits for any number.
+
+    Raises:
+        ValueError: When an option is outside its domain or not in this version.
+
+    ``q``, ``v``, ``ctrl``, ``applied_force`` and ``applied_wrench`` are views of the state: they show what a step does
+    and what is written into them acts in the next step. Other threads run while ``step`` does; what they write into q
+    and v meanwhile is lost, and calling other methods of this simulation raises ``RuntimeError``.
+    """
+
+    def __new__(
+        cls,
+        model: Model,
+        *,
+        timestep: float | None = None,
+        scheme: Literal["symplectic-euler"] = "symplectic-euler",
+        contact: Literal["sap"] = "sap",
+        tolerance: float = 1e-6,
+        line_search: Literal["exact", "inexact"] = "exact",
+        factorization: Literal["auto", "dense"] = "auto",
+        beta: float = 0.1,
+        sigma: float = 1e-5,
+        threads: int = 1,
+    ) -> Simulation: ...
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def timestep(self) -> float:
+        """Time step, s."""
+
+    @property
+    def time(self) -> float:
+        """Time, s."""
+
+    @property
+    def q(self) -> NDArray[np.float64]:
+        """Positions, (nq,), a live view."""
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None: ...
+    @property
+    def v(self) -> NDArray[np.float64]:
+        """Velocities, (nv,), a live view."""
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None: ...
+    @property
+    def ctrl(self) -> NDArray[np.float64]:
+        """Controls, (nu,), a live view."""
+
+    @ctrl.setter
+    def ctrl(self, value: ArrayLike) -> None: ...
+    @property
+    def applied_force(self) -> NDArray[np.float64]:
+        """Forces on the degrees of freedom, (nv,), N or N·m, a live view; they stay until changed."""
+
+    @applied_force.setter
+    def applied_force(self, value: ArrayLike) -> None: ...
+    @property
+    def applied_wrench(self) -> NDArray[np.float64]:
+        """Torque, then force at the centre of mass of every body in world axes, (nbody, 6), a live view.
+
+        They stay until changed.
+        """
+
+    @applied_wrench.setter
+    def applied_wrench(self, value: ArrayLike) -> None: ...
+    def step(self, n: int = 1) -> None:
+        """Advance by n time steps. Other threads run meanwhile; Ctrl-C stops between steps.
+
+        Raises:
+            SimulationError: When a step fails; the state is the one before that step.
+            ValueError: When the state or an input is not finite.
+        """
+
+    @property
+    def contacts(self) -> NDArray[np.void]:
+        """The contact points of the last step, a structured array; a copy.
+
+        Fields: ``bodies`` (2,), ``geoms`` (2,): indices; ``position`` (3,): midway between the surfaces, world;
+        ``normal`` (3,): from the first to the second, world; ``tangents`` (2, 3): world; ``gap``: m, negative in
+        penetration; ``impulse`` (3,): on the second body along t1, t2, n, N·s; ``slip`` (2,): velocity of the second
+        body relative to the first along t1, t2, m/s.
+        """
+
+    @property
+    def stats(self) -> Stats:
+        """What the last step did."""
+
+    def energy(self) -> Energy:
+        """Kinetic and potential energy of the present state, J."""
+
+    def state(self) -> bytes:
+        """The complete state; a simulation that restores it goes on with the same bits."""
+
+    def restore(self, state: bytes) -> None:
+        """Go back to a state of this model.
+
+        Raises:
+            ValueError: When the bytes are not a state of this model.
+        """
+
+    def reset(self, keyframe: str | None = None) -> None:
+        """Go to a keyframe, or to the default configuration at rest for None; applied forces become zero.
+
+        Raises:
+            ValueError: When the model has no keyframe of this name.
+        """
+
+def sap_solve(
+    A: ArrayLike,
+    v_star: ArrayLike,
+    J: ArrayLike,
+    mu: ArrayLike,
+    R_t: ArrayLike,
+    R_n: ArrayLike,
+    vn_hat: ArrayLike,
+    *,
+    line_search: Literal["exact", "inexact"] = "exact",
+    tolerance: float = 1e-6,
+    factorization: Literal["auto", "dense"] = "auto",
+    max_iterations: int = 100,
+) -> Solution:
+    """Minimise ½‖v − v*‖²_A + Σ_k ½ γ_kᵀ R_k γ_k for frictional contacts (see ``sapwood.sap``).
+
+    Args:
+        A: Symmetric positive definite, (nv, nv).
+        v_star: Free-motion velocities, (nv,).
+        J: Jacobian, (3 nc, nv); rows of each contact: t1, t2, n.
+        mu: Friction coefficients, (nc,).
+        R_t: Tangential regularisations, (nc,), above 0.
+        R_n: Normal regularisations, (nc,), above 0.
+        vn_hat: Normal biases, (nc,).
+        line_search: To round-off, or backtracking.
+        tolerance: Relative tolerance on the scaled momentum balance.
+        factorization: Matrices without structure have one, the dense.
+        max_iterations: Newton iterations before the solve gives up.
+
+    Raises:
+        SimulationError: When the solve does not converge.
+        ValueError: When an argument has a wrong shape or value.
+    """

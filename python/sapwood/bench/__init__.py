@@ -1,0 +1,1 @@
+"""Benchmarks beside other engines: ``python -m sapwood.bench SUITE``."""

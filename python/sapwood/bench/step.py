@@ -1,0 +1,129 @@
+"""The step suite: how long a step takes while a model falls and then lies in contact.
+
+All engines simulate the same file with the same time step over the same time, under the same small pseudo-random
+controls, in one process and one thread. What is reported is the CPU time of a step: the whole run's over its steps, the
+median of repetitions that alternate between the engines.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from sapwood.bench.cases import CASES, MissingPackageError
+from sapwood.bench.engines import Engine, Mujoco, Sapwood
+
+__all__ = ["CASES", "PEERS", "run"]
+
+PEERS = ("mujoco",)
+TIME = 5.0
+"""Simulated time, s."""
+CHUNK = 25
+"""Steps between two changes of the controls."""
+CONTROL = 0.1
+"""Size of the controls, as a share of their range."""
+
+Row = dict[str, str | float]
+
+
+class Run(NamedTuple):
+    """One run of one engine."""
+
+    microseconds: float
+    """CPU time of a step."""
+    contacts: float
+    """Mean over the run."""
+    iterations: float
+    """Mean over the run."""
+    penetration: float
+    """Deepest of the run, m."""
+
+
+def run(peers: list[str], cases: list[str], repetitions: int) -> list[Row]:
+    """Runs the cases, prints a table, returns the rows."""
+    header = ("case", "engine", "µs/step", "spread", "contacts", "iterations", "deepest mm", "ratio")
+    print("{:12} {:18} {:>9} {:>7} {:>9} {:>11} {:>11} {:>6}".format(*header))
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases:
+            try:
+                engines = load(CASES[case](Path(folder)), peers)
+            except (ImportError, MissingPackageError) as error:
+                print(f"{case:12} left out: {error}")
+                continue
+            rows += compare(case, engines, repetitions)
+    return rows
+
+
+def load(path: Path, peers: list[str]) -> list[Engine]:
+    """The file in every engine, ours first."""
+    others: list[Engine] = [Mujoco(path, cone) for cone in ("elliptic", "pyramidal")] if "mujoco" in peers else []
+    model = sapwood_controls(path, others)
+    return [model, *others]
+
+
+def sapwood_controls(path: Path, others: list[Engine]) -> Sapwood:
+    """Our engine under the same controls as the others; ±1 without them."""
+    ours = Sapwood(path, np.zeros((0, 2)))
+    nu = ours.simulation.model.nu
+    ours.controls = others[0].controls if others else np.tile([-1.0, 1.0], (nu, 1))
+    return ours
+
+
+def compare(case: str, engines: list[Engine], repetitions: int) -> list[Row]:
+    """Alternating runs of the engines on one case."""
+    for engine in engines:
+        assert engine.timestep == engines[0].timestep, "the engines read different time steps"
+        measure(engine)  # warm-up
+    runs: dict[str, list[Run]] = {engine.name: [] for engine in engines}
+    for _ in range(repetitions):
+        for engine in engines:
+            runs[engine.name].append(measure(engine))
+    rows: list[Row] = []
+    ours = statistics.median(r.microseconds for r in runs["sapwood"])
+    for name, of_engine in runs.items():
+        times = [r.microseconds for r in of_engine]
+        median, spread, last = statistics.median(times), max(times) - min(times), of_engine[-1]
+        ratio = median / ours
+        print(
+            f"{case:12} {name:18} {median:9.1f} {spread:7.1f} {last.contacts:9.1f} {last.iterations:11.2f} "
+            f"{1e3 * last.penetration:11.4f} {ratio:6.2f}"
+        )
+        metrics = [
+            ("time", median, "µs/step"),
+            ("contacts", last.contacts, "1"),
+            ("iterations", last.iterations, "1/step"),
+            ("penetration", last.penetration, "m"),
+            ("time over sapwood's", ratio, "1"),
+        ]
+        for metric, value, unit in metrics:
+            rows.append({"suite": "step", "case": case, "engine": name, "metric": metric, "value": value, "unit": unit})
+    return rows
+
+
+def measure(engine: Engine) -> Run:
+    """One run from the default pose."""
+    rng = np.random.default_rng(7)
+    chunks = max(1, round(TIME / engine.timestep / CHUNK))
+    low, high = engine.controls[:, 0], engine.controls[:, 1]
+    samples = []
+    elapsed = 0.0
+    engine.reset()
+    for _ in range(chunks):
+        engine.control(CONTROL * rng.uniform(low, high))
+        start = time.process_time()
+        engine.step(CHUNK)
+        elapsed += time.process_time() - start
+        samples.append(engine.sample())
+    contacts, iterations, penetrations = zip(*samples, strict=True)
+    return Run(
+        1e6 * elapsed / (chunks * CHUNK),
+        float(np.mean(contacts)),
+        float(np.mean(iterations)),
+        float(np.max(penetrations)),
+    )

@@ -1,0 +1,359 @@
+"""Bad input: a clear exception of the right kind, never a crash and never a panic."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sapwood as sw
+
+
+def body(inside: str, before: str = "") -> str:
+    return f"<mujoco>\n{before}\n<worldbody>\n<body>\n{inside}\n</body>\n</worldbody>\n</mujoco>"
+
+
+FREE_SPHERE = body('<freejoint/><geom size="0.1"/>')
+
+BAD_MODELS = {
+    "broken XML": ("<mujoco>\n<worldbody>\n<body>\n</worldbody>\n</mujoco>", 4, None),
+    "not a model": ("<svg>\n</svg>", 1, "svg"),
+    "empty text": ("<", 1, None),
+    "unknown joint type": (body('<joint type="helix"/><geom size="0.1"/>'), 5, "joint"),
+    "negative mass": (body('<freejoint/>\n<geom size="0.1" mass="-1"/>'), 6, "geom"),
+    "negative inertial mass": (body('<freejoint/>\n<inertial pos="0 0 0" mass="-1" diaginertia="1 1 1"/>'), 6, None),
+    "inertia that no body has": (body('<freejoint/>\n<inertial pos="0 0 0" mass="1" diaginertia="1 1 9"/>'), 6, None),
+    "inertia not positive": (
+        body('<freejoint/>\n<inertial pos="0 0 0" mass="1" fullinertia="1 1 1 2 0 0"/>'),
+        6,
+        None,
+    ),
+    "NaN": (body('<freejoint/>\n<geom size="nan"/>'), 6, "geom"),
+    "not a number": (body('<freejoint/>\n<geom size="big"/>'), 6, "geom"),
+    "too few numbers": (body('<freejoint/>\n<geom type="box" size="0.1 0.1"/>'), 6, "geom"),
+    "infinite position": (body('<freejoint/>\n<geom size="0.1" pos="inf 0 0"/>'), 6, "geom"),
+    "axis without direction": (body('<joint axis="0 0 0"/>\n<geom size="0.1"/>'), 5, "joint"),
+    "massless body": (body("<freejoint/>"), None, None),
+    "two bodies of one name": (
+        "<mujoco>\n<worldbody>\n<body name='a'/>\n<body name='a'/>\n</worldbody>\n</mujoco>",
+        4,
+        "body",
+    ),
+    "actuator of no joint": (
+        "<mujoco>\n<actuator>\n<motor joint='nobody'/>\n</actuator>\n</mujoco>",
+        3,
+        "motor",
+    ),
+    "missing include": ("<mujoco>\n<include file='nowhere.xml'/>\n</mujoco>", 2, "include"),
+    "URDF without links": ("<robot name='r'>\n</robot>", None, None),
+    "URDF joint to nowhere": (
+        "<robot name='r'>\n<link name='a'/>\n<joint name='j' type='fixed'>\n<parent link='a'/>\n<child link='b'/>\n"
+        "</joint>\n</robot>",
+        None,
+        None,
+    ),
+    "URDF loop": (
+        "<robot name='r'>\n<link name='a'/><link name='b'/>\n"
+        "<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>\n"
+        "<joint name='k' type='fixed'><parent link='b'/><child link='a'/></joint>\n</robot>",
+        None,
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("text, line, element", BAD_MODELS.values(), ids=BAD_MODELS)  # noqa: PT006
+def test_bad_model(text: str, line: int | None, element: str | None) -> None:
+    with pytest.raises(sw.ModelError) as caught:
+        sw.load(text)
+    assert str(caught.value)
+    if line is not None:
+        assert caught.value.line == line
+    if element is not None:
+        assert caught.value.element == element
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    path = tmp_path / "nobody.xml"
+    with pytest.raises(sw.ModelError, match="nobody.xml") as caught:
+        sw.load(path)
+    assert caught.value.file == str(path)
+    assert caught.value.line is None
+
+
+def test_folder_in_place_of_a_file(tmp_path: Path) -> None:
+    with pytest.raises(sw.ModelError):
+        sw.load(tmp_path)
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "noise.xml"
+    path.write_bytes(bytes(range(256)) * 100)
+    with pytest.raises(sw.ModelError):
+        sw.load(path)
+
+
+def test_cycle_of_includes(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text("<mujoco>\n<include file='b.xml'/>\n</mujoco>")
+    (tmp_path / "b.xml").write_text("<mujoco>\n\n<include file='a.xml'/>\n</mujoco>")
+    with pytest.raises(sw.ModelError, match=r"a\.xml") as caught:
+        sw.load(tmp_path / "a.xml")
+    assert caught.value.element == "include"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("missing.stl", None), ("empty.stl", b""), ("cut.stl", b"\0" * 84 + b"\1" * 20), ("empty.obj", b"# nothing\n")],
+)
+def test_bad_mesh(tmp_path: Path, name: str, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    text = f"""<mujoco>
+<asset>
+<mesh name="m" file="{name}"/>
+</asset>
+<worldbody><body><freejoint/><geom type="mesh" mesh="m"/></body></worldbody>
+</mujoco>"""
+    (tmp_path / "model.xml").write_text(text)
+    with pytest.raises(sw.ModelError, match=name) as caught:
+        sw.load(tmp_path / "model.xml")
+    assert caught.value.element == "mesh"
+
+
+@pytest.mark.parametrize("text", ["<mujoco/>", "<mujoco><worldbody/></mujoco>"])
+def test_no_bodies(text: str) -> None:
+    """Nothing to simulate is no error."""
+    model = sw.load(text)
+    assert (model.nq, model.nv, model.nbody) == (0, 0, 1)
+    assert model.mass_matrix([]).shape == (0, 0)
+    sim = sw.Simulation(model)
+    sim.step(10)
+    assert sim.time == pytest.approx(10 * model.timestep)
+    assert sim.energy().total == 0
+
+
+LOADERS = {
+    "100000 bodies": """'<mujoco><worldbody>' + ''.join(
+        f'<body pos="{i} 0 0"><freejoint/><geom size="0.1"/></body>' for i in range(100000)
+        ) + '</worldbody></mujoco>'""",
+    "20000 nested bodies": """'<mujoco><worldbody>' + '<body><joint/><geom size="0.1"/>' * 20000
+        + '</body>' * 20000 + '</worldbody></mujoco>'""",
+    "a million open tags": "'<mujoco>' + '<worldbody>' * 1000000",
+}
+
+
+@pytest.mark.parametrize("text", LOADERS.values(), ids=LOADERS)
+def test_enormous_models(text: str) -> None:
+    """They load and step, or are refused; in a process of its own, for what fails here is the stack."""
+    program = f"""
+import sapwood as sw
+try:
+    sim = sw.Simulation(sw.load({text}))
+    sim.step()
+    print("stepped", sim.model.nbody)
+except sw.ModelError as error:
+    print("refused:", str(error)[:200])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.startswith(("stepped", "refused:"))
+
+
+@pytest.fixture(scope="module")
+def model() -> sw.Model:
+    return sw.load(FREE_SPHERE)
+
+
+Q = [0.0, 0, 0, 1, 0, 0, 0]
+V = [0.0] * 6
+
+
+@pytest.mark.parametrize(
+    ("q", "message"),
+    [
+        ([0.0] * 6, r"q has shape \(6,\): expected \(7,\)"),
+        (np.zeros((7, 1)), r"q has shape \(7, 1\): expected \(7,\)"),
+        (0.0, r"q has shape \(\): expected \(7,\)"),
+        ([0, 0, np.nan, 1, 0, 0, 0], r"q\[2\] is NaN: expected a finite number"),
+        ([0, 0, np.inf, 1, 0, 0, 0], r"q\[2\] is inf: expected a finite number"),
+        ([0.0] * 7, r"q\[3:7\] is .*: expected a quaternion"),
+        ("abc", "q: expected an array of numbers|q has dtype"),
+        (None, "q has dtype object|q: expected an array of numbers"),
+        ([1j] * 7, "q has dtype complex128: expected an array of real numbers"),
+        ([[0.0], [1.0, 2.0]], "q: expected an array of numbers"),
+    ],
+)
+def test_bad_configuration(model: sw.Model, q: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        model.mass_matrix(q)  # type: ignore[arg-type]
+    sim = sw.Simulation(model)
+    before = sim.state()
+    with pytest.raises(ValueError, match=message):
+        sim.q = q  # type: ignore[assignment]
+    assert sim.state() == before
+
+
+def test_arguments_are_named(model: sw.Model) -> None:
+    bad = [0.0] * 5
+    with pytest.raises(ValueError, match=r"^v has shape \(5,\): expected \(6,\)"):
+        model.bias_forces(Q, bad)
+    with pytest.raises(ValueError, match="^tau has"):
+        model.forward_dynamics(Q, V, bad)
+    with pytest.raises(ValueError, match="^a has"):
+        model.inverse_dynamics(Q, V, bad)
+    with pytest.raises(ValueError, match="^dv has"):
+        model.integrate(Q, bad)
+    with pytest.raises(ValueError, match="^q1 has"):
+        model.difference(Q, bad)
+    with pytest.raises(ValueError, match="'nobody'|\"nobody\""):
+        model.keyframe("nobody")
+
+
+def test_bad_state_of_a_simulation(model: sw.Model) -> None:
+    sim = sw.Simulation(model)
+    for name in ("v", "ctrl", "applied_force", "applied_wrench"):
+        with pytest.raises(ValueError, match=f"^{name} has shape"):
+            setattr(sim, name, np.zeros(99))
+    with pytest.raises(ValueError, match=r"^applied_wrench\[1, 2\] is NaN"):
+        sim.applied_wrench = np.array([[0.0] * 6, [0, 0, np.nan, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("name", ["q", "v", "applied_force"])
+def test_nan_written_into_a_view(model: sw.Model, name: str) -> None:
+    """A view cannot refuse it; the next step does, and changes nothing."""
+    sim = sw.Simulation(model)
+    getattr(sim, name)[1] = np.nan
+    with pytest.raises(ValueError, match=rf"{name}\[1\] is NaN"):
+        sim.step()
+    assert sim.time == 0
+    getattr(sim, name)[1] = 0.0
+    sim.step()
+    assert sim.time == sim.timestep
+
+
+def test_quaternion_erased_in_a_view(model: sw.Model) -> None:
+    sim = sw.Simulation(model)
+    sim.q[3:] = 0
+    with pytest.raises(ValueError, match=r"q\[3:7\] is .*: expected a quaternion"):
+        sim.step()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"timestep": 0.0}, "timestep"),
+        ({"timestep": -0.1}, "timestep"),
+        ({"timestep": float("nan")}, "timestep"),
+        ({"timestep": float("inf")}, "timestep"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"beta": -1.0}, "beta"),
+        ({"sigma": float("nan")}, "sigma"),
+        ({"threads": 0}, "threads"),
+        ({"threads": -3}, "threads"),
+        ({"scheme": "midpoint"}, 'scheme="midpoint" is not in this version; available: "symplectic-euler"'),
+        ({"contact": "lagged"}, 'contact="lagged" is not in this version; available: "sap"'),
+        ({"line_search": "golden"}, 'available: "exact", "inexact"'),
+        ({"factorization": "qr"}, 'available: "auto", "dense"'),
+    ],
+)
+def test_bad_options(model: sw.Model, options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sw.Simulation(model, **options)  # type: ignore[arg-type]
+
+
+def test_wrong_types(model: sw.Model) -> None:
+    with pytest.raises(TypeError):
+        sw.Simulation("model.xml")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="source is of type int"):
+        sw.load(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="source is empty"):
+        sw.load("")
+    with pytest.raises(TypeError, match="package_path is of type int"):
+        sw.load("<mujoco/>", package_path=3)  # type: ignore[arg-type]
+    sim = sw.Simulation(model)
+    with pytest.raises(ValueError, match="n is -1"):
+        sim.step(-1)
+    with pytest.raises(TypeError):
+        sim.step(1.5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="nobody"):
+        sim.reset("nobody")
+
+
+@pytest.mark.parametrize("state", [b"", b"sapwood1", b"x" * 200])
+def test_bad_state_bytes(model: sw.Model, state: bytes) -> None:
+    sim = sw.Simulation(model)
+    before = sim.state()
+    with pytest.raises(ValueError, match="state"):
+        sim.restore(state)
+    assert sim.state() == before
+
+
+def test_state_of_another_model(model: sw.Model) -> None:
+    other = sw.Simulation(sw.load("<mujoco/>"))
+    with pytest.raises(ValueError, match="bytes"):
+        sw.Simulation(model).restore(other.state())
+
+
+def test_overflow_is_an_error_not_a_nan(model: sw.Model) -> None:
+    sim = sw.Simulation(model)
+    sim.v[:] = 1e200
+    with pytest.raises(sw.SimulationError) as caught:
+        sim.step(100)
+    assert caught.value.step is not None
+    assert caught.value.time is not None
+    assert np.isfinite(sim.q).all()
+    assert np.isfinite(sim.v).all()
+
+
+SAP = {
+    "A": np.eye(3),
+    "v_star": [0.0, 0, -1],
+    "J": np.eye(3),
+    "mu": [0.5],
+    "R_t": [1e-3],
+    "R_n": [1e-3],
+    "vn_hat": [0.0],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("A", np.eye(2)),
+        ("A", -np.eye(3)),
+        ("A", np.diag([1.0, 1, np.nan])),
+        ("A", [[1.0, 5, 0], [0, 1, 0], [0, 0, 1]]),
+        ("v_star", [[0.0, 0, 0]]),
+        ("v_star", [0.0, 0, np.inf]),
+        ("J", np.eye(2)),
+        ("mu", [-0.5]),
+        ("mu", [0.5, 0.5]),
+        ("R_t", [0.0]),
+        ("R_n", [-1e-3]),
+        ("R_n", [1e-3, 1e-3]),
+        ("vn_hat", [np.nan]),
+        ("tolerance", 0.0),
+        ("tolerance", float("nan")),
+        ("line_search", "golden"),
+        ("factorization", "sparse"),
+    ],
+)
+def test_bad_contact_problem(name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=rf"^{name}\b"):
+        sw.sap.solve(**{**SAP, name: value})  # type: ignore[arg-type]
+
+
+def test_solve_that_does_not_converge() -> None:
+    with pytest.raises(sw.SimulationError, match="not converged after 0"):
+        sw.sap.solve(**SAP, max_iterations=0)  # type: ignore[arg-type]
+
+
+def test_sap_without_contacts_or_velocities() -> None:
+    free = sw.sap.solve(np.eye(2), [1.0, 2], np.zeros((0, 2)), [], [], [], [])
+    np.testing.assert_array_equal(free.v, [1, 2])
+    assert free.impulses.shape == (0, 3)
+    nothing = sw.sap.solve(np.zeros((0, 0)), [], np.zeros((0, 0)), [], [], [], [])
+    assert nothing.v.shape == (0,)

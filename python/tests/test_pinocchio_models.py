@@ -1,0 +1,156 @@
+"""The URDF robots of example-robot-data against Pinocchio: names, masses, kinematics, dynamics.
+
+Joints come in another order there and a free or continuous joint has other coordinates, so vectors are mapped: joints
+by name, and for a free root v' = T v, where Pinocchio's linear velocity is in the body's axes and ours in the world's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from agreement import Array, Worst, random_quaternion
+from conftest import Recorder
+
+import sapwood as sw
+
+pin = pytest.importorskip("pinocchio")
+pytest.importorskip("example_robot_data")
+from example_robot_data.robots_loader import getModelPath  # noqa: E402
+
+STATES = 20
+
+ROBOTS = [
+    "a1_description/urdf/a1.urdf",
+    "allegro_hand_description/urdf/allegro_right_hand.urdf",
+    "anymal_b_simple_description/robots/anymal.urdf",
+    "anymal_b_simple_description/robots/anymal-kinova.urdf",
+    "anymal_c_simple_description/urdf/anymal.urdf",
+    "b1_description/urdf/b1-z1.urdf",
+    "baxter_description/urdf/baxter.urdf",
+    "centauro_description/urdf/centauro.urdf",
+    "double_pendulum_description/urdf/double_pendulum.urdf",
+    "g1_description/urdf/g1_29dof_rev_1_0.urdf",
+    "go1_description/urdf/go1.urdf",
+    "human_description/robots/human.urdf",
+    "icub_description/robots/icub.urdf",
+    "kinova_description/robots/kinova.urdf",
+    "panda_description/urdf/panda.urdf",
+    "pr2_description/urdf/pr2.urdf",
+    "romeo_description/urdf/romeo.urdf",
+    "solo_description/robots/solo12.urdf",
+    "talos_data/robots/talos_full_v2.urdf",
+    "tiago_description/robots/tiago_dual.urdf",
+    "ur_description/urdf/ur5_robot.urdf",
+    "z1_description/urdf/z1.urdf",
+]
+
+
+class Pair:
+    """One robot in both libraries, with the maps between their coordinates."""
+
+    def __init__(self, path: Path, floating: bool) -> None:
+        root = [pin.JointModelFreeFlyer()] if floating else []
+        self.theirs = pin.buildModelFromUrdf(str(path), *root)
+        self.data = self.theirs.createData()
+        self.ours = sw.load(path, package_path=path.parents[3], floating_base=floating)
+        assert self.ours.nv == self.theirs.nv
+        joints = {joint.name: joint for joint in self.ours.joints if joint.kind != "weld"}
+        assert sorted(joints) == sorted(self.theirs.names[1:])
+        # For every joint: ours, and their indices.
+        self.joints = [
+            (joints[name], joint.idx_q, joint.idx_v, joint.nq)
+            for name, joint in zip(self.theirs.names[1:], self.theirs.joints[1:], strict=True)
+        ]
+
+    def configuration(self, q: Array) -> Array:
+        """Our q as theirs: quaternions with w last, continuous joints as (cos, sin)."""
+        theirs = np.zeros(self.theirs.nq)
+        for joint, iq, _, nq in self.joints:
+            x = q[joint.q]
+            if joint.kind == "free":
+                x = np.concatenate([x[:3], x[4:], x[3:4]])
+            elif nq == 2:
+                x = np.array([np.cos(x[0]), np.sin(x[0])])
+            theirs[iq : iq + nq] = x
+        return theirs
+
+    def jacobian(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """T with v' = T v, and Ṫ v."""
+        t = np.zeros((self.ours.nv, self.ours.nv))
+        rate = np.zeros(self.ours.nv)
+        for joint, _, iv, _ in self.joints:
+            n = joint.v.stop - joint.v.start
+            t[iv : iv + n, joint.v] = np.eye(n)
+            if joint.kind == "free":
+                rotation = pin.Quaternion(*q[joint.q][3:]).matrix()
+                linear, angular = v[joint.v][:3], v[joint.v][3:]
+                t[iv : iv + 3, joint.v.start : joint.v.start + 3] = rotation.T
+                rate[iv : iv + 3] = -np.cross(angular, rotation.T @ linear)
+        return t, rate
+
+    def random_q(self, rng: np.random.Generator) -> Array:
+        q = rng.normal(size=self.ours.nq)
+        for joint in self.ours.joints:
+            if joint.kind == "free":
+                q[joint.q.start + 3 : joint.q.stop] = random_quaternion(rng)
+        return q
+
+
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_robot_agrees(robot: str, floating: bool, record: Recorder) -> None:
+    path = robot_path(robot)
+    case = f"{robot} ({'floating' if floating else 'fixed'})"
+    worst = Worst()
+    try:
+        pair = Pair(path, floating)
+        compare_links(pair, worst)
+        rng = np.random.default_rng(3)
+        for _ in range(STATES):
+            compare_state(pair, pair.random_q(rng), rng.normal(size=pair.ours.nv), worst)
+        worst.check()
+    except (AssertionError, sw.ModelError) as error:
+        record("pinocchio", case, f"FAILS: {str(error).splitlines()[0]}")
+        raise
+    record("pinocchio", case, f"agrees: {worst}")
+
+
+def robot_path(robot: str) -> Path:
+    return Path(getModelPath(f"example-robot-data/robots/{robot}")) / "example-robot-data" / "robots" / robot
+
+
+def links(model: Any) -> list[tuple[int, str]]:
+    """Frames of links, the universe apart."""
+    return [(i, frame.name) for i, frame in enumerate(model.frames) if frame.type == pin.FrameType.BODY]
+
+
+def compare_links(pair: Pair, worst: Worst) -> None:
+    theirs = {name: i for i, name in links(pair.theirs)}
+    ours = pair.ours.body_names
+    # A root link called "world" is our world and a link of theirs.
+    assert sorted(set(ours) - {"world"}) == sorted(set(theirs) - {"world"})
+    masses = [pair.theirs.frames[theirs[name]].inertia.mass if name in theirs else 0.0 for name in ours]
+    worst.compare("mass", pair.ours.body_masses, np.array(masses))
+
+
+def compare_state(pair: Pair, q: Array, v: Array, worst: Worst) -> None:
+    model, data = pair.theirs, pair.data
+    t, rate = pair.jacobian(q, v)
+    q_theirs = pair.configuration(q)
+    pin.framesForwardKinematics(model, data, q_theirs)
+    poses = pair.ours.forward_kinematics(q)
+    index = {name: i for i, name in enumerate(pair.ours.body_names)}
+    frames = [(index[name], data.oMf[i]) for i, name in links(model) if name in index]
+    bodies = [body for body, _ in frames]
+    worst.compare("position", poses.positions[bodies], np.array([frame.translation for _, frame in frames]))
+    quaternions = [pin.Quaternion(frame.rotation).coeffs()[[3, 0, 1, 2]] for _, frame in frames]
+    worst.compare_quaternions("orientation", poses.quaternions[bodies], np.array(quaternions))
+
+    mass_matrix = pin.crba(model, data, q_theirs)
+    mass_matrix = np.triu(mass_matrix) + np.triu(mass_matrix, 1).T
+    worst.compare("mass matrix", pair.ours.mass_matrix(q), t.T @ mass_matrix @ t)
+    bias = t.T @ (pin.nonLinearEffects(model, data, q_theirs, t @ v) + mass_matrix @ rate)
+    worst.compare("bias", pair.ours.bias_forces(q, v), bias)
