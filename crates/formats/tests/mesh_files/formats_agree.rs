@@ -13,7 +13,6 @@ fn binary_stl_shares_vertices() {
 
 #[test]
 fn binary_stl_may_begin_like_an_ascii_one() {
-    // The third byte of the count of this file is no text, the rest of it is.
     is_the_tetrahedron(&read("solid.stl", &binary_stl(b"solid made by an exporter\n", &tetrahedron())).unwrap());
 }
 

@@ -1,0 +1,90 @@
+use geometry::{Geom, Shape};
+
+use super::*;
+
+/// The geoms of a robot whose only link has this content, after this content of the robot.
+fn geoms(before: &str, content: &str) -> Vec<Geom> {
+    let loaded = load(&robot(before, content));
+    assert!(loaded.model.warnings.is_empty(), "{:?}", loaded.model.warnings);
+    loaded.scene.geoms
+}
+
+fn robot(before: &str, content: &str) -> String {
+    format!("<robot name=\"r\">{before}\n<link name=\"l\">\n{content}\n</link></robot>")
+}
+
+fn collision(shape: &str) -> String {
+    format!("<collision><geometry>{shape}</geometry></collision>")
+}
+
+fn visual(material: &str) -> String {
+    format!("<visual><geometry><sphere radius=\"1\"/></geometry>{material}</visual>")
+}
+
+#[test]
+fn sizes_are_halved_where_shapes_have_half_sizes() {
+    let shapes = [
+        "<box size=\"1 2 3\"/>",
+        "<cylinder radius=\"1\" length=\"2\"/>",
+        "<sphere radius=\"4\"/>",
+        "<capsule radius=\"1\" length=\"6\"/>",
+    ];
+    let geoms = geoms("", &shapes.map(collision).concat());
+    assert!(matches!(geoms[0].shape, Shape::Box { half_extents: [0.5, 1.0, 1.5] }));
+    assert!(matches!(geoms[1].shape, Shape::Cylinder { radius: 1.0, half_length: 1.0 }));
+    assert!(matches!(geoms[2].shape, Shape::Sphere { radius: 4.0 }));
+    assert!(matches!(geoms[3].shape, Shape::Capsule { radius: 1.0, half_length: 3.0 }));
+}
+
+#[test]
+fn geoms_stand_at_their_origin_in_the_body_of_their_link() {
+    let text = "<visual name=\"v\"><origin xyz=\"1 2 3\"/><geometry><sphere radius=\"1\"/></geometry></visual>";
+    let geoms = geoms("", text);
+    assert_eq!((geoms[0].name.as_str(), geoms[0].body, geoms[0].pose.pos.to_array()), ("v", 1, [1.0, 2.0, 3.0]));
+}
+
+#[test]
+fn visuals_are_seen_and_collisions_touch() {
+    let both = geoms("", &(visual("") + &collision("<sphere radius=\"1\"/>")));
+    assert_eq!((both[0].contype, both[0].conaffinity, both[0].rgba[3]), (0, 0, 1.0));
+    assert_eq!((both[1].contype, both[1].conaffinity, both[1].rgba[3]), (1, 1, 0.0));
+    // Without anything else to see, what touches is drawn.
+    assert_eq!(geoms("", &collision("<sphere radius=\"1\"/>"))[0].rgba[3], 1.0);
+}
+
+#[test]
+fn colours_are_local_or_named_even_when_a_later_link_names_them() {
+    let red = "<material name=\"red\"><color rgba=\"1 0 0 0.5\"/></material>";
+    let local = visual("<material name=\"mine\"><color rgba=\"0 0 1 1\"/></material>");
+    let named = visual("<material name=\"red\"/>");
+    assert_eq!(geoms("", &local)[0].rgba, [0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(geoms(red, &named)[0].rgba, [1.0, 0.0, 0.0, 0.5]);
+    assert_eq!(geoms("", &(named + &visual(red)))[0].rgba, [1.0, 0.0, 0.0, 0.5]);
+}
+
+#[test]
+fn colours_that_are_not_there_and_textures_are_named() {
+    warns(&load(&robot("", &visual("<material name=\"red\"/>"))), "material name: no colour of this name");
+    let texture = "<material name=\"m\"><texture filename=\"t.png\"/></material>";
+    warns(&load(&robot("", &visual(texture))), "texture: textures are not shown");
+}
+
+#[test]
+fn what_cannot_be_shown_is_skipped_and_what_cannot_touch_is_an_error() {
+    for (shape, expected) in [
+        ("<mesh filename=\"no.stl\"/>", "filename=\"no.stl\": no such file"),
+        ("<sphere radius=\"0\"/>", "radius=\"0\": expected a number above 0"),
+        ("<box size=\"1 -1 1\"/>", "size: expected numbers above 0"),
+        ("<torus/>", "expected <box>, <cylinder>, <sphere>, <capsule> or <mesh>"),
+        ("", "empty: expected <box>"),
+    ] {
+        let collision = collision(shape);
+        let visual = collision.replace("collision", "visual");
+        let loaded = load(&robot("", &visual));
+        assert!(loaded.scene.geoms.is_empty());
+        let warnings: Vec<String> = loaded.model.warnings.iter().map(ToString::to_string).collect();
+        assert!(warnings[0].contains("visual: not shown") && warnings[0].contains(expected), "{warnings:?}");
+        let error = error(&robot("", &collision));
+        assert!(error.line() == 3 && error.message().contains(expected), "{error}\n{expected}");
+    }
+}
