@@ -110,8 +110,10 @@ impl Collider {
             Some(rows) => Search::List(rows),
             None => Search::Tree(BroadPhase::new(filter, &geoms)),
         };
-        let corners = items.iter().map(|item| if let Solid::Hull(h) = &item.solid { h.largest_face } else { 8 });
-        let workspace = Convex::new(corners.max().unwrap_or(8));
+        let hulls = || items.iter().filter_map(|item| if let Solid::Hull(h) = &item.solid { Some(h) } else { None });
+        let corners = hulls().map(|h| h.largest_face).max().unwrap_or(0);
+        let vertices = hulls().map(|h| h.vertices.len()).max().unwrap_or(0);
+        let workspace = Convex::new(corners, vertices);
         let mut collider = Self {
             placements: items.iter().map(|item| item.local).collect(),
             centres: vec![Vec3::ZERO; items.len()],

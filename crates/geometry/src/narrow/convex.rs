@@ -195,15 +195,29 @@ pub(crate) struct Convex {
     pub(super) clipper: Clipper,
     pub(super) points: Vec<Point>,
     pub(super) patch: Vec<Point>,
+    /// Vertices that a walk over a hull has found, and a mark for each vertex; all unmarked between walks.
+    pub(super) found: Vec<u32>,
+    pub(super) marked: Vec<bool>,
+}
+
+/// How two cores lie to each other.
+pub(super) enum Cores {
+    /// Farther apart than asked for.
+    Beyond,
+    /// Unit normal from a to b, and the nearest points of a and b.
+    Apart(Vec3<f64>, Vec3<f64>, Vec3<f64>),
+    Overlapping,
 }
 
 impl Convex {
-    /// A workspace for shapes whose largest face has `corners` corners.
-    pub fn new(corners: usize) -> Self {
+    /// A workspace for shapes whose largest face has `corners` corners and whose largest hull has `vertices`.
+    pub fn new(corners: usize, vertices: usize) -> Self {
         let corners = corners.max(16);
         Self {
+            found: Vec::with_capacity(vertices),
+            marked: vec![false; vertices],
             clipper: Clipper::with_capacity(2 * corners),
-            points: Vec::with_capacity(8 * corners),
+            points: Vec::with_capacity(vertices.max(8 * corners)),
             patch: Vec::with_capacity(8 * corners),
             ..Self::default()
         }
@@ -244,46 +258,49 @@ impl Convex {
 
     /// The nearest points, or `None` when the bodies are more than `limit` apart.
     pub(super) fn nearest(&mut self, a: &Placed, b: &Placed, limit: f64) -> Option<Nearest> {
-        let radii = a.radius + b.radius;
+        let (normal, p, q) = match self.cores(a, b, limit + a.radius + b.radius) {
+            Cores::Beyond => return None,
+            Cores::Apart(normal, p, q) => (normal, p, q),
+            Cores::Overlapping => self.penetration(a, b),
+        };
+        let nearest = finished(a, b, normal, p, q);
+        (nearest.distance <= limit).then_some(nearest)
+    }
+
+    /// The nearest points of bodies whose cores do not overlap; `Err` when they do.
+    pub(super) fn nearest_apart(&mut self, a: &Placed, b: &Placed, limit: f64) -> Result<Option<Nearest>, ()> {
+        match self.cores(a, b, limit + a.radius + b.radius) {
+            Cores::Beyond => Ok(None),
+            Cores::Apart(normal, p, q) => Ok(Some(finished(a, b, normal, p, q)).filter(|n| n.distance <= limit)),
+            Cores::Overlapping => Err(()),
+        }
+    }
+
+    /// GJK.
+    fn cores(&mut self, a: &Placed, b: &Placed, limit: f64) -> Cores {
         // Seeded by the centres alone, so that the result does not depend on earlier queries.
-        let toward = b.centre - a.centre;
-        let toward = toward.normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0));
-        let seed = CsoPoint::from_shapes(&Pose::IDENTITY, a, b, glam(toward));
+        let seed = CsoPoint::from_shapes(&Pose::IDENTITY, a, b, glam(toward(a, b)));
         self.simplex.reset(seed);
-        let (normal, p, q) = match closest_points(&Pose::IDENTITY, a, b, limit + radii, true, &mut self.simplex) {
+        match closest_points(&Pose::IDENTITY, a, b, limit, true, &mut self.simplex) {
             GJKResult::ClosestPoints(p, q, direction) => {
                 let (p, q) = (vec3(p), vec3(q));
                 let apart = q - p;
                 let length = apart.norm();
-                (if length > 1e-9 { apart * (1.0 / length) } else { vec3(direction) }, p, q)
+                let normal = if length > 1e-9 { apart * (1.0 / length) } else { vec3(direction) };
+                Cores::Apart(normal, p, q)
             }
             GJKResult::NoIntersection(direction) => {
                 // The direction proves it, unless the iterations ran out.
                 let n = vec3(direction);
-                let apart = (b.support(-n) - a.support(n)).dot(n);
-                if apart >= limit + radii {
-                    return None;
-                }
-                self.penetration(a, b, toward)
+                let proved = (b.support(-n) - a.support(n)).dot(n) >= limit;
+                if proved { Cores::Beyond } else { Cores::Overlapping }
             }
-            GJKResult::Proximity(_) | GJKResult::Intersection => self.penetration(a, b, toward),
-        };
-        let nearest = |normal: Vec3<f64>, middle: Vec3<f64>, core_gap: f64| Nearest {
-            normal,
-            position: middle.add_scaled(0.5 * (a.radius - b.radius), normal),
-            distance: core_gap - radii,
-        };
-        let middle = (p + q) * 0.5;
-        let nearest = if a.core.is_curved() || b.core.is_curved() {
-            let polished = polish(a, b, normal);
-            nearest(polished.normal, polished.position.unwrap_or(middle), polished.gap)
-        } else {
-            nearest(normal, middle, (q - p).dot(normal))
-        };
-        (nearest.distance <= limit).then_some(nearest)
+            GJKResult::Proximity(_) | GJKResult::Intersection => Cores::Overlapping,
+        }
     }
 
-    fn penetration(&mut self, a: &Placed, b: &Placed, toward: Vec3<f64>) -> (Vec3<f64>, Vec3<f64>, Vec3<f64>) {
+    /// EPA: normal and the points that are deepest in one another.
+    fn penetration(&mut self, a: &Placed, b: &Placed) -> (Vec3<f64>, Vec3<f64>, Vec3<f64>) {
         if let Some((p, q, normal)) = self.epa.closest_points(&Pose::IDENTITY, a, b, &self.simplex) {
             let normal = vec3(normal);
             if let Some(normal) = normal.normalized() {
@@ -291,7 +308,29 @@ impl Convex {
             }
         }
         // EPA gave up on a degenerate polytope: apart along the centres, which is far enough if not the shortest.
+        let toward = toward(a, b);
         (toward, a.support(toward), b.support(-toward))
+    }
+}
+
+/// The direction between the centres.
+fn toward(a: &Placed, b: &Placed) -> Vec3<f64> {
+    (b.centre - a.centre).normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0))
+}
+
+/// The contact of two cores with their radii, from an estimate of the normal and of the cores' nearest points.
+fn finished(a: &Placed, b: &Placed, normal: Vec3<f64>, p: Vec3<f64>, q: Vec3<f64>) -> Nearest {
+    let nearest = |normal: Vec3<f64>, middle: Vec3<f64>, core_gap: f64| Nearest {
+        normal,
+        position: middle.add_scaled(0.5 * (a.radius - b.radius), normal),
+        distance: core_gap - a.radius - b.radius,
+    };
+    let middle = (p + q) * 0.5;
+    if a.core.is_curved() || b.core.is_curved() {
+        let polished = polish(a, b, normal);
+        nearest(polished.normal, polished.position.unwrap_or(middle), polished.gap)
+    } else {
+        nearest(normal, middle, (q - p).dot(normal))
     }
 }
 
@@ -300,6 +339,8 @@ impl Clone for Convex {
     fn clone(&self) -> Self {
         Self {
             clipper: self.clipper.clone(),
+            found: Vec::with_capacity(self.found.capacity()),
+            marked: vec![false; self.marked.len()],
             points: Vec::with_capacity(self.points.capacity()),
             patch: Vec::with_capacity(self.patch.capacity()),
             ..Self::default()

@@ -21,6 +21,8 @@ const BORDER: f64 = 1e-6;
 struct Triangle {
     corners: [Vec3<f64>; 3],
     normal: Vec3<f64>,
+    /// Row and column of the cell, and which half of it.
+    cell: [usize; 3],
 }
 
 /// A shape over a height field, in the axes of the world with the shape's position as origin.
@@ -46,13 +48,7 @@ pub fn collide(
     let Some(query) = Query::new(field, at, solid, bt, sink.limit) else { return };
     workspace.points.clear();
     workspace.patch.clear();
-    query.each_triangle(|triangle| {
-        if let Some(nearest) = query.nearest(&triangle, workspace)
-            && query.is_outermost(&triangle, &nearest, workspace)
-        {
-            query.manifold(&triangle, &nearest, workspace);
-        }
-    });
+    query.each_triangle(|triangle| query.touch(&triangle, workspace));
     // At most four points for each direction in which the surface faces.
     while !workspace.points.is_empty() {
         let points = &mut workspace.points;
@@ -120,12 +116,12 @@ impl<'a> Query<'a> {
             for column in self.columns[0]..=self.columns[1] {
                 let (a, b) = (self.sample(row, column), self.sample(row, column + 1));
                 let (c, d) = (self.sample(row + 1, column + 1), self.sample(row + 1, column));
-                for corners in [[a, b, c], [a, c, d]] {
+                for (half, corners) in [[a, b, c], [a, c, d]].into_iter().enumerate() {
                     if corners.iter().any(|p| p.z >= self.bottom) {
                         let corners = corners.map(|p| self.at.point(p));
                         let [a, b, c] = corners;
                         if let Some(normal) = (b - a).cross(c - a).normalized() {
-                            visit(Triangle { corners, normal });
+                            visit(Triangle { corners, normal, cell: [row, column, half] });
                         }
                     }
                 }
@@ -133,32 +129,56 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// The nearest points of a triangle and the shape, or the least way up out of the triangle.
-    fn nearest(&self, triangle: &Triangle, workspace: &mut Convex) -> Option<Nearest> {
-        let [a, b, c] = triangle.corners;
+    /// Appends the contact points of one triangle.
+    fn touch(&self, triangle: &Triangle, workspace: &mut Convex) {
         let normal = triangle.normal;
         let low = self.shape.support(-normal);
-        let distance = (low - a).dot(normal) - self.shape.radius;
+        let distance = (low - triangle.corners[0]).dot(normal) - self.shape.radius;
         if distance > self.limit {
-            return None;
+            return;
         }
+        let before = workspace.points.len();
+        let straight =
+            Nearest { normal, position: low.add_scaled(-self.shape.radius - 0.5 * distance, normal), distance };
         let surface = placed(triangle);
-        if (self.shape.centre - a).dot(normal) > 0.0 {
-            let nearest = workspace.nearest(&surface, &self.shape, self.limit)?;
-            // Beside the triangle, or above it with nothing of the core in it.
-            if nearest.normal.dot(normal) > 0.0 && nearest.distance + self.shape.radius > 0.0 {
-                return Some(nearest);
+        if triangle.is_under(low) {
+            // The lowest point is over the triangle: the normal is the triangle's.
+            workspace.manifold(&surface, &self.shape, &straight, self.limit);
+        } else if !self.has_ridge(triangle) {
+            // Among flat or hollow surroundings nothing touches the border alone.
+            workspace.faces(&surface, &self.shape, &straight, self.limit);
+        } else {
+            match workspace.nearest_apart(&surface, &self.shape, self.limit) {
+                Ok(None) => {}
+                Ok(Some(nearest)) if nearest.normal.dot(normal) > 0.0 => {
+                    if self.is_outermost(triangle, &nearest, workspace) {
+                        workspace.manifold(&surface, &self.shape, &nearest, self.limit);
+                    }
+                }
+                // Below the surface, or through it: up.
+                Ok(Some(_)) | Err(()) => workspace.faces(&surface, &self.shape, &straight, self.limit),
             }
         }
-        // The core is in the triangle: up, if the shape is over it at all.
-        let foot = low.add_scaled(-self.shape.radius, normal);
-        let over =
-            |p: Vec3<f64>| [[a, b], [b, c], [c, a]].iter().all(|&[s, e]| (e - s).cross(p - s).dot(normal) >= 0.0);
-        let pierced = over(low) || over(self.shape.centre) || {
-            let nearest = workspace.nearest(&surface, &self.shape, self.limit);
-            nearest.is_some_and(|n| n.distance <= 0.0)
-        };
-        pierced.then(|| Nearest { normal, position: foot.add_scaled(-0.5 * distance, normal), distance })
+        self.drop_repeated(before, &mut workspace.points);
+    }
+
+    /// Whether the surface falls away across some side of the triangle.
+    fn has_ridge(&self, triangle: &Triangle) -> bool {
+        let [row, column, half] = triangle.cell;
+        let [rows, columns] = self.field.size;
+        // The far corners of the three neighbours, as offsets from the cell's low corner.
+        let far: [[isize; 2]; 3] = if half == 0 { [[-1, 0], [1, 2], [1, 0]] } else { [[0, 1], [2, 1], [0, -1]] };
+        let slack = BORDER * self.cell_size()[0].min(self.cell_size()[1]);
+        far.into_iter().any(|[r, c]| {
+            match (row.checked_add_signed(r), column.checked_add_signed(c)) {
+                (Some(r), Some(c)) if r < rows && c < columns => {
+                    let p = self.at.point(self.sample(r, c));
+                    (p - triangle.corners[0]).dot(triangle.normal) < -slack
+                }
+                // The rim of the field.
+                _ => true,
+            }
+        })
     }
 
     /// Whether the point on `triangle` is the nearest of all triangles that it belongs to.
@@ -170,28 +190,22 @@ impl<'a> Query<'a> {
         let up = self.at.rot.z;
         let mut outermost = true;
         self.each_triangle(|other| {
-            if outermost && other.corners != triangle.corners && holds(&other, on_surface, up, self.cell_size()) {
-                let nearer = self.nearest(&other, workspace);
-                outermost = nearer.is_none_or(|n| n.distance >= nearest.distance - 1e-9);
+            if outermost && other.cell != triangle.cell && holds(&other, on_surface, up, self.cell_size()) {
+                outermost = match workspace.nearest_apart(&placed(&other), &self.shape, self.limit) {
+                    Ok(other) => other.is_none_or(|n| n.distance >= nearest.distance - 1e-9),
+                    Err(()) => false,
+                };
             }
         });
         outermost
     }
+}
 
-    fn manifold(&self, triangle: &Triangle, nearest: &Nearest, workspace: &mut Convex) {
-        let surface = placed(triangle);
-        let before = workspace.points.len();
-        workspace.faces(&surface, &self.shape, nearest, self.limit);
-        let clipped = &workspace.points[before..];
-        let deepest = clipped.iter().fold(f64::INFINITY, |d, p| d.min(p.distance));
-        // A penetrating shape's lowest point counts for the triangle that it is under.
-        let inside = holds(triangle, nearest.position, self.at.rot.z, [0.0, 0.0]);
-        let separated = nearest.distance + self.shape.radius > 0.0;
-        if deepest > nearest.distance + 1e-9 && (inside || separated || clipped.is_empty()) {
-            let Nearest { position, normal, distance } = *nearest;
-            workspace.points.push(Point { position, normal, distance });
-        }
-        self.drop_repeated(before, &mut workspace.points);
+impl Triangle {
+    /// Whether a point is over the triangle, seen along its normal.
+    fn is_under(&self, p: Vec3<f64>) -> bool {
+        let [a, b, c] = self.corners;
+        [[a, b], [b, c], [c, a]].iter().all(|&[s, e]| (e - s).cross(p - s).dot(self.normal) >= 0.0)
     }
 }
 

@@ -85,25 +85,33 @@ pub fn hull(plane: &Placement, at: &Placement, hull: &Hull, workspace: &mut Conv
     let n = plane.rot.z;
     let local = at.rot.transpose_mul(n);
     let offset = n.dot(at.pos - plane.pos);
-    let points = &mut workspace.points;
-    points.clear();
+    let distance = |i: usize| hull.vertices[i].dot(local) + offset;
     let lowest = hull.support_index(-local);
-    let mut add = |i: usize| {
-        let v = hull.vertices[i];
-        let distance = v.dot(local) + offset;
-        if distance <= sink.limit {
-            let position = at.point(v).add_scaled(-0.5 * distance, n);
-            points.push(Point { position, normal: n, distance });
-        }
-        distance <= sink.limit
-    };
-    if !add(lowest) {
+    if distance(lowest) > sink.limit {
         return;
     }
-    for i in 0..hull.vertices.len() {
-        if i != lowest {
-            add(i);
+    let Convex { points, found, marked, .. } = workspace;
+    points.clear();
+    found.clear();
+    found.push(lowest as u32);
+    marked[lowest] = true;
+    // The vertices of a convex body below any height hang together.
+    let mut next = 0;
+    while next < found.len() {
+        let i = found[next] as usize;
+        next += 1;
+        let distance_i = distance(i);
+        let position = at.point(hull.vertices[i]).add_scaled(-0.5 * distance_i, n);
+        points.push(Point { position, normal: n, distance: distance_i });
+        for &j in hull.neighbours_of(i) {
+            if !marked[j as usize] && distance(j as usize) <= sink.limit {
+                marked[j as usize] = true;
+                found.push(j);
+            }
         }
+    }
+    for &i in found.iter() {
+        marked[i as usize] = false;
     }
     spread(points, n, 4);
     for p in points {
