@@ -318,12 +318,8 @@ mod tests {
         npz.array_f64("x", &[CHUNK + 3], &data).unwrap();
         let bytes = npz.finish().unwrap();
         let start = 30 + 5 + 20 + 128;
-        let back: Vec<f64> = bytes[start..start + 8 * data.len()]
-            .as_chunks::<8>()
-            .0
-            .iter()
-            .map(|b| f64::from_le_bytes(*b))
-            .collect();
+        let back: Vec<f64> =
+            bytes[start..start + 8 * data.len()].as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
         assert_eq!(back, data);
     }
 

@@ -52,10 +52,10 @@ pub(super) fn specs(
         mimic.skip_all();
         warnings.add(mimic, "joints are not coupled yet: this one moves freely");
     }
-    let (range, effort_limit) = limits(joint, kind, warnings)?;
+    let Limits { range, effort } = limits(joint, kind, warnings)?;
     let (damping, friction_loss) = dynamics(joint, warnings)?;
     for spec in &mut specs {
-        (spec.range, spec.effort_limit) = (range, effort_limit);
+        (spec.range, spec.effort_limit) = (range, effort);
         (spec.damping, spec.friction_loss) = (damping, friction_loss);
     }
     Ok(specs)
@@ -85,18 +85,22 @@ fn axis(joint: Element<'_>, warnings: &mut Warnings) -> Result<Vec3<f64>, LoadEr
     Ok(axis)
 }
 
-/// The range of the coordinate and the greatest force of a drive.
-fn limits(
-    joint: Element<'_>,
-    kind: &str,
-    warnings: &mut Warnings,
-) -> Result<(Option<(f64, f64)>, Option<f64>), LoadError> {
+/// What `<limit>` says.
+#[derive(Default)]
+struct Limits {
+    /// The range of the coordinate.
+    range: Option<(f64, f64)>,
+    /// The greatest force of a drive.
+    effort: Option<f64>,
+}
+
+fn limits(joint: Element<'_>, kind: &str, warnings: &mut Warnings) -> Result<Limits, LoadError> {
     let bounded = matches!(kind, "revolute" | "prismatic");
     let Some(limit) = joint.child("limit") else {
         if bounded {
             warnings.add(joint, "no <limit>: the joint moves without limits");
         }
-        return Ok((None, None));
+        return Ok(Limits::default());
     };
     let (lower, upper) = (bound(limit, "lower")?, bound(limit, "upper")?);
     if bound(limit, "velocity")?.is_some_and(f64::is_finite) {
@@ -108,12 +112,12 @@ fn limits(
     }
     let effort = effort.filter(|e| *e > 0.0 && e.is_finite());
     if !bounded {
-        return Ok((None, effort));
+        return Ok(Limits { range: None, effort });
     }
     let (low, high) = match (lower, upper) {
         (None, None) => {
             warnings.add(limit, "neither lower nor upper: the joint moves without limits");
-            return Ok((None, effort));
+            return Ok(Limits { range: None, effort });
         }
         // What the format says about an attribute that is left out.
         (lower, upper) => (lower.unwrap_or(0.0), upper.unwrap_or(0.0)),
@@ -122,7 +126,7 @@ fn limits(
         return Err(limit.error(format!("lower=\"{low}\" upper=\"{high}\": expected lower ≤ upper")));
     }
     let unlimited = low == f64::NEG_INFINITY && high == f64::INFINITY;
-    Ok((if unlimited { None } else { Some((low, high)) }, effort))
+    Ok(Limits { range: (!unlimited).then_some((low, high)), effort })
 }
 
 /// A number that may be infinite.

@@ -5,6 +5,15 @@ use spatial::Vec3;
 
 use super::{Corners, HasTagName, MeshFileError, Reader, child, numbers};
 
+/// What a primitive refers to.
+struct Vertices {
+    positions: Vec<Vec3<f64>>,
+    /// Which of the indices of a corner names its position.
+    offset: usize,
+    /// The number of indices of a corner, at least 1.
+    stride: usize,
+}
+
 impl<'a> Reader<'a> {
     /// The triangles of a child of `<mesh>`; none for lines and for what is no primitive.
     pub(super) fn triangles(&self, primitive: Node<'a, 'a>) -> Result<Vec<Corners>, MeshFileError> {
@@ -12,7 +21,7 @@ impl<'a> Reader<'a> {
         if !["triangles", "polylist", "polygons", "tristrips", "trifans"].contains(&kind) {
             return Ok(Vec::new());
         }
-        let Some((positions, offset, stride)) = self.positions(primitive)? else {
+        let Some(vertices) = self.vertices(primitive)? else {
             return Ok(Vec::new());
         };
         if let Some(holes) = child(primitive, "ph") {
@@ -20,21 +29,20 @@ impl<'a> Reader<'a> {
         }
         let mut triangles = Vec::new();
         for list in primitive.children().filter(|n| n.has_tag_name_in("p")) {
-            let corners = self.corners(list, &positions, offset, stride)?;
+            let corners = self.corners(list, &vertices)?;
             match kind {
                 "polylist" => self.cut_polylist(primitive, &corners, &mut triangles)?,
                 "polygons" | "trifans" => cut_fan(&corners, &mut triangles),
                 "tristrips" => cut_strip(&corners, &mut triangles),
-                _ if corners.len() % 3 == 0 => triangles.extend_from_slice(corners.as_chunks::<3>().0),
+                _ if corners.len().is_multiple_of(3) => triangles.extend_from_slice(corners.as_chunks::<3>().0),
                 _ => return Err(self.error(list, format!("{} corners: expected a multiple of 3", corners.len()))),
             }
         }
         Ok(triangles)
     }
 
-    /// The vertices that a primitive refers to, where among the indices of a corner theirs is, and the number of
-    /// indices of a corner. `None` for a primitive without inputs, which is empty.
-    fn positions(&self, primitive: Node<'a, 'a>) -> Result<Option<(Vec<Vec3<f64>>, usize, usize)>, MeshFileError> {
+    /// The vertices that a primitive refers to. `None` for a primitive without inputs, which is empty.
+    fn vertices(&self, primitive: Node<'a, 'a>) -> Result<Option<Vertices>, MeshFileError> {
         let (mut vertices, mut stride) = (None, 0);
         for input in primitive.children().filter(|n| n.has_tag_name_in("input")) {
             let offset = self.count(input, "offset", 0)?;
@@ -50,7 +58,8 @@ impl<'a> Reader<'a> {
         let Some(input) = vertices.children().find(is_position) else {
             return Err(self.error(vertices, "expected an <input> with semantic=\"POSITION\""));
         };
-        Ok(Some((self.source(self.target(input, "source")?)?, offset, stride)))
+        let positions = self.source(self.target(input, "source")?)?;
+        Ok(Some(Vertices { positions, offset, stride }))
     }
 
     /// The points of a `<source>`.
@@ -73,15 +82,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The points that the indices in `<p>` name.
-    fn corners(
-        &self,
-        list: Node<'a, 'a>,
-        positions: &[Vec3<f64>],
-        offset: usize,
-        stride: usize,
-    ) -> Result<Vec<Vec3<f64>>, MeshFileError> {
+    fn corners(&self, list: Node<'a, 'a>, vertices: &Vertices) -> Result<Vec<Vec3<f64>>, MeshFileError> {
+        let Vertices { positions, offset, stride } = vertices;
         let indices: Vec<i64> = numbers(list).map_err(|what| self.error(list, what))?;
-        if indices.len() % stride != 0 {
+        if !indices.len().is_multiple_of(*stride) {
             let what = format!("{} indices: expected a multiple of {stride}, the number per corner", indices.len());
             return Err(self.error(list, what));
         }
@@ -90,7 +94,7 @@ impl<'a> Reader<'a> {
             found
                 .ok_or_else(|| self.error(list, format!("vertex {index}: expected an index below {}", positions.len())))
         };
-        indices.iter().skip(offset).step_by(stride).map(point).collect()
+        indices.iter().skip(*offset).step_by(*stride).map(point).collect()
     }
 
     fn cut_polylist(
