@@ -41,10 +41,10 @@ pub struct RunArguments {
     /// MJCF or URDF file; without it, a humanoid falls among boxes.
     pub model: Option<PathBuf>,
     /// Simulated time, s.
-    #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = duration)]
+    #[arg(long, value_name = "S", default_value_t = 5.0, allow_negative_numbers = true, value_parser = duration)]
     pub time: f64,
     /// Time step, s [default: the model's own].
-    #[arg(long, value_name = "S", value_parser = positive)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
     pub dt: Option<f64>,
     /// Time-stepping scheme: symplectic-euler.
     #[arg(long, value_name = "SCHEME", default_value = "symplectic-euler", value_parser = scheme)]
@@ -59,13 +59,13 @@ pub struct RunArguments {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Perturb the start: joint coordinates by up to 0.05 rad or 0.01 m, velocities by up to 0.1 rad/s or m/s.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Threads; the result is the same for any number.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: u16,
     /// Frames to record per second of simulated time, rounded to whole steps.
-    #[arg(long, value_name = "N", default_value_t = 60.0, value_parser = positive)]
+    #[arg(long, value_name = "N", default_value_t = 60.0, allow_negative_numbers = true, value_parser = positive)]
     pub frames_per_second: f64,
     #[command(flatten)]
     pub read: ReadArguments,

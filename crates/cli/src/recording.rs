@@ -28,6 +28,8 @@ pub struct Recording {
     pub contact_points: Vec<ContactMark>,
     /// Steps between frames.
     pub stride: u64,
+    /// Frames that are evenly spaced: all, or all but the last.
+    pub even_frames: usize,
     most_iterations: usize,
     scratch: Vec<Pose<f64>>,
 }
@@ -54,14 +56,13 @@ impl Recording {
         self.time.len()
     }
 
-    /// Notes the step that was just made, and records a frame when one is due; whether it was.
-    pub fn after_step(&mut self, simulation: &mut Simulation, step: u64) -> bool {
+    /// Notes the step of this number (0: the start) that was just made, and records a frame when one is due.
+    pub fn after_step(&mut self, simulation: &mut Simulation, step: u64) {
         self.most_iterations = self.most_iterations.max(simulation.stats().iterations);
-        let due = step.is_multiple_of(self.stride);
-        if due {
+        if step.is_multiple_of(self.stride) {
             self.frame(simulation);
+            self.even_frames += 1;
         }
-        due
     }
 
     /// Records the present state, unless the last frame holds it already.
@@ -71,8 +72,7 @@ impl Recording {
         }
     }
 
-    /// Records the present state.
-    pub fn frame(&mut self, simulation: &mut Simulation) {
+    fn frame(&mut self, simulation: &mut Simulation) {
         let energy = simulation.energy();
         simulation.body_poses(&mut self.scratch);
         let state = simulation.state();

@@ -27,6 +27,8 @@ pub fn page(simulation: &Simulation, recording: &Recording, summary: &Summary) -
 
 fn replay(simulation: &Simulation, recording: &Recording, summary: &Summary) -> Result<Value> {
     let model = simulation.model();
+    let frames = recording.even_frames;
+    let poses = binary::poses(&recording.poses[..frames * model.bodies.len()], frames);
     let parents = model.bodies.iter().enumerate().map(|(i, body)| if i == 0 { -1 } else { body.parent as i64 });
     let (geoms, meshes) = geoms::encode(simulation.scene());
     Ok(json!({
@@ -34,20 +36,20 @@ fn replay(simulation: &Simulation, recording: &Recording, summary: &Summary) -> 
         "name": if model.name.is_empty() { "Sapwood" } else { &model.name },
         "up": "z",
         "dt_frame": recording.stride as f64 * simulation.timestep(),
-        "frames": recording.len(),
+        "frames": frames,
         "bodies": model.bodies.iter().map(|body| body.name.as_str()).collect::<Vec<_>>(),
         "parents": parents.collect::<Vec<_>>(),
         "geoms": geoms,
         "meshes": meshes,
         "encoding": "f32-delta",
-        "poses": binary::gzip_base64(&binary::poses(&recording.poses, recording.len()))?,
+        "poses": binary::gzip_base64(&poses)?,
         "contacts": binary::gzip_base64(&binary::contacts(recording))?,
         "series": {
-            "time": recording.time,
-            "kinetic": recording.kinetic,
-            "potential": recording.potential,
-            "contacts": recording.contacts,
-            "newton_iterations": recording.iterations,
+            "time": recording.time[..frames],
+            "kinetic": recording.kinetic[..frames],
+            "potential": recording.potential[..frames],
+            "contacts": recording.contacts[..frames],
+            "newton_iterations": recording.iterations[..frames],
         },
         "summary": summary,
     }))

@@ -23,7 +23,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let mut recording = Recording::new(arguments.frames_per_second, simulation.timestep());
     let mut tally = Tally::default();
     if output.is_some() {
-        recording.frame(&mut simulation);
+        recording.after_step(&mut simulation, 0);
     }
 
     println!("{}", heading(&simulation));

@@ -82,11 +82,6 @@ impl Tally {
         self.penetration = self.penetration.max(stats.penetration);
     }
 
-    /// The number of steps.
-    pub fn steps(&self) -> u64 {
-        self.steps
-    }
-
     fn per_step(&self, (sum, max): (u64, u64)) -> PerStep {
         PerStep { mean: sum as f64 / self.steps.max(1) as f64, max }
     }
