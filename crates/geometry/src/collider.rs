@@ -70,7 +70,7 @@ enum Search {
     /// Every allowed pair, listed beforehand.
     List(Rows),
     /// A tree of bounding boxes.
-    Tree(BroadPhase),
+    Tree(Box<BroadPhase>),
 }
 
 /// Above this number of allowed pairs a tree finds the near ones faster than going through the list.
@@ -108,7 +108,7 @@ impl Collider {
         let geoms: Vec<usize> = items.iter().map(|item| item.geom).collect();
         let search = match Rows::new(&filter, &geoms, list_up_to) {
             Some(rows) => Search::List(rows),
-            None => Search::Tree(BroadPhase::new(filter, &geoms)),
+            None => Search::Tree(Box::new(BroadPhase::new(filter, &geoms))),
         };
         let hulls = || items.iter().filter_map(|item| if let Solid::Hull(h) = &item.solid { Some(h) } else { None });
         let corners = hulls().map(|h| h.largest_face).max().unwrap_or(0);

@@ -7,6 +7,9 @@ use crate::scene::Mesh;
 /// Two triangles belong to one flat face when their normals differ by less than this (rad).
 const FLAT: f64 = 1e-6;
 
+/// Vertices whose heights differ by less than this share of the radius are equally high.
+const LEVEL: f64 = 1e-9;
+
 /// Below this number of vertices looking at each is faster than walking along edges.
 const WALK_FROM: usize = 40;
 
@@ -19,6 +22,9 @@ pub(crate) struct Hull {
     /// Corners of face i, counter-clockwise from outside: `corners[face_start[i]..face_start[i + 1]]`.
     corners: Vec<u32>,
     face_start: Vec<u32>,
+    /// Faces around vertex i: `faces[faces_start[i]..faces_start[i + 1]]`, ascending.
+    faces: Vec<u32>,
+    faces_start: Vec<u32>,
     /// Neighbours of vertex i: `neighbours[vertex_start[i]..vertex_start[i + 1]]`, ascending.
     neighbours: Vec<u32>,
     vertex_start: Vec<u32>,
@@ -46,7 +52,11 @@ impl Hull {
         let radius = vertices.iter().map(|&v| (v - centre).norm()).fold(0.0, f64::max);
         let (neighbours, vertex_start) = adjacency(vertices.len(), &mesh.hull_triangles);
         let faces = merged_faces(&vertices, &mesh.hull_triangles);
+        let around = faces.iter().enumerate().flat_map(|(f, (corners, _))| corners.iter().map(move |&c| [c, f as u32]));
+        let (around, faces_start) = grouped(vertices.len(), around.collect());
         let mut hull = Self {
+            faces: around,
+            faces_start,
             extremes: [0; 6],
             centre,
             half_extents: (high - low) * 0.5,
@@ -131,26 +141,36 @@ impl Hull {
         self.corners[range].iter().map(|&c| self.vertices[c as usize])
     }
 
-    /// The face whose normal is closest to the unit vector `direction`.
-    pub fn facing(&self, direction: Vec3<f64>) -> usize {
-        let (mut best, mut top) = (0, f64::NEG_INFINITY);
-        for (i, n) in self.normals.iter().enumerate() {
-            let cosine = n.dot(direction);
-            if cosine > top {
-                (best, top) = (i, cosine);
+    /// Of the faces around the vertices farthest along the unit vector `direction`, the one that faces it most.
+    pub fn facing(&self, direction: Vec3<f64>) -> Option<usize> {
+        let vertex = self.support_index(direction);
+        let top = self.vertices[vertex].dot(direction);
+        // Both ends of an edge that lies across the direction count, whichever round-off lifts.
+        let level = |&&i: &&u32| self.vertices[i as usize].dot(direction) >= top - LEVEL * self.radius;
+        let (mut best, mut most) = (None, f64::NEG_INFINITY);
+        for i in self.neighbours_of(vertex).iter().filter(level).map(|&i| i as usize).chain([vertex]) {
+            for &face in &self.faces[self.faces_start[i] as usize..self.faces_start[i + 1] as usize] {
+                let cosine = self.normals[face as usize].dot(direction);
+                if cosine > most {
+                    (best, most) = (Some(face as usize), cosine);
+                }
             }
         }
         best
     }
 }
 
+/// Second entries of the pairs by first entry, and where each group of 0..n begins.
+fn grouped(n: usize, mut pairs: Vec<[u32; 2]>) -> (Vec<u32>, Vec<u32>) {
+    pairs.sort_unstable();
+    pairs.dedup();
+    let start = (0..=n as u32).map(|i| pairs.partition_point(|e| e[0] < i) as u32).collect();
+    (pairs.into_iter().map(|e| e[1]).collect(), start)
+}
+
 fn adjacency(n: usize, triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<u32>) {
-    let mut edges: Vec<[u32; 2]> =
-        triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, a], [b, c], [c, b], [c, a], [a, c]]).collect();
-    edges.sort_unstable();
-    edges.dedup();
-    let start = (0..=n as u32).map(|i| edges.partition_point(|e| e[0] < i) as u32).collect();
-    (edges.into_iter().map(|e| e[1]).collect(), start)
+    let edges = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, a], [b, c], [c, b], [c, a], [a, c]]);
+    grouped(n, edges.collect())
 }
 
 /// Flat faces: outlines of sets of connected triangles with equal normals.

@@ -118,8 +118,9 @@ impl<'a> Placed<'a> {
             Core::Cylinder { radius, half_length } => self.cylinder_feature(d, radius, half_length, out),
             Core::Box(half) => self.box_face(d, half, out),
             Core::Hull(hull) => {
-                let face = hull.facing(self.rot.transpose_mul(d));
-                out.extend(hull.face(face).map(|c| self.rot * c + self.pos));
+                if let Some(face) = hull.facing(self.rot.transpose_mul(d)) {
+                    out.extend(hull.face(face).map(|c| self.rot * c + self.pos));
+                }
             }
         }
     }

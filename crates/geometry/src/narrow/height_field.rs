@@ -33,8 +33,12 @@ struct Query<'a> {
     limit: f64,
     columns: [usize; 2],
     rows: [usize; 2],
+    cell_size: [f64; 2],
     /// The shape's lowest point over the field.
     bottom: f64,
+    /// The shape's centre over the field, and a radius about it that holds the shape.
+    centre: Vec3<f64>,
+    radius: f64,
 }
 
 /// Contact points of a height field and a convex shape.
@@ -78,32 +82,27 @@ impl<'a> Query<'a> {
         let reach = |i: usize| axes.iter().map(|e| e.to_array()[i].abs()).sum::<f64>() + limit;
         let centre = at.local(bt.pos + shape.centre);
         let [rows, columns] = field.size;
-        let cells = |x: f64, reach: f64, half: f64, samples: usize| {
-            let size = 2.0 * half / (samples - 1) as f64;
-            let (low, high) = ((x - reach + half) / size, (x + reach + half) / size);
+        let [hx, hy] = field.half_extents;
+        let cell_size = [2.0 * hx / (columns - 1) as f64, 2.0 * hy / (rows - 1) as f64];
+        let cells = |x: f64, reach: f64, size: f64, samples: usize| {
+            let (low, high) = ((x - reach) / size, (x + reach) / size);
             // A cast saturates: below 0 is 0.
             (high >= 0.0 && low <= (samples - 1) as f64)
                 .then(|| [(low as usize).min(samples - 2), (high as usize).min(samples - 2)])
         };
-        let columns = cells(centre.x, reach(0), field.half_extents[0], columns)?;
-        let rows = cells(centre.y, reach(1), field.half_extents[1], rows)?;
-        let bottom = centre.z - reach(2);
-        let top = centre.z + reach(2);
+        let columns = cells(centre.x + hx, reach(0), cell_size[0], columns)?;
+        let rows = cells(centre.y + hy, reach(1), cell_size[1], rows)?;
+        let (bottom, top) = (centre.z - reach(2), centre.z + reach(2));
         if top < -field.base {
             return None;
         }
         let at = Placement { rot: at.rot, pos: at.pos - bt.pos };
-        Some(Self { field, at, shape, limit, columns, rows, bottom })
-    }
-
-    fn cell_size(&self) -> [f64; 2] {
-        let [rows, columns] = self.field.size;
-        let [x, y] = self.field.half_extents;
-        [2.0 * x / (columns - 1) as f64, 2.0 * y / (rows - 1) as f64]
+        let radius = solid.bounding_radius();
+        Some(Self { field, at, shape, limit, columns, rows, cell_size, bottom, centre, radius })
     }
 
     fn sample(&self, row: usize, column: usize) -> Vec3<f64> {
-        let [dx, dy] = self.cell_size();
+        let [dx, dy] = self.cell_size;
         let [hx, hy] = self.field.half_extents;
         let height = self.field.heights[row * self.field.size[1] + column];
         Vec3::new(column as f64 * dx - hx, row as f64 * dy - hy, height)
@@ -116,6 +115,9 @@ impl<'a> Query<'a> {
             for column in self.columns[0]..=self.columns[1] {
                 let (a, b) = (self.sample(row, column), self.sample(row, column + 1));
                 let (c, d) = (self.sample(row + 1, column + 1), self.sample(row + 1, column));
+                if self.is_clear([a, b, c, d]) {
+                    continue;
+                }
                 for (half, corners) in [[a, b, c], [a, c, d]].into_iter().enumerate() {
                     if corners.iter().any(|p| p.z >= self.bottom) {
                         let corners = corners.map(|p| self.at.point(p));
@@ -127,6 +129,22 @@ impl<'a> Query<'a> {
                 }
             }
         }
+    }
+
+    /// Whether the shape is out of reach of a cell, in the field's frame, by a plane across the way from its centre
+    /// to the nearest point of the box around the cell.
+    fn is_clear(&self, [a, b, c, d]: [Vec3<f64>; 4]) -> bool {
+        let low = a.z.min(b.z).min(c.z.min(d.z));
+        let high = a.z.max(b.z).max(c.z.max(d.z));
+        let p = self.centre;
+        let nearest = Vec3::new(p.x.clamp(a.x, c.x), p.y.clamp(a.y, c.y), p.z.clamp(low, high));
+        let Some(away) = (p - nearest).normalized() else { return false };
+        if (p - nearest).dot(away) > self.radius + self.limit {
+            return true;
+        }
+        let away = self.at.rot * away;
+        let facing = self.shape.support(-away) - self.at.point(nearest);
+        facing.dot(away) - self.shape.radius > self.limit
     }
 
     /// Appends the contact points of one triangle.
@@ -168,7 +186,7 @@ impl<'a> Query<'a> {
         let [rows, columns] = self.field.size;
         // The far corners of the three neighbours, as offsets from the cell's low corner.
         let far: [[isize; 2]; 3] = if half == 0 { [[-1, 0], [1, 2], [1, 0]] } else { [[0, 1], [2, 1], [0, -1]] };
-        let slack = BORDER * self.cell_size()[0].min(self.cell_size()[1]);
+        let slack = BORDER * self.cell_size[0].min(self.cell_size[1]);
         far.into_iter().any(|[r, c]| {
             match (row.checked_add_signed(r), column.checked_add_signed(c)) {
                 (Some(r), Some(c)) if r < rows && c < columns => {
@@ -190,7 +208,7 @@ impl<'a> Query<'a> {
         let up = self.at.rot.z;
         let mut outermost = true;
         self.each_triangle(|other| {
-            if outermost && other.cell != triangle.cell && holds(&other, on_surface, up, self.cell_size()) {
+            if outermost && other.cell != triangle.cell && holds(&other, on_surface, up, self.cell_size) {
                 outermost = match workspace.nearest_apart(&placed(&other), &self.shape, self.limit) {
                     Ok(other) => other.is_none_or(|n| n.distance >= nearest.distance - 1e-9),
                     Err(()) => false,
@@ -212,7 +230,7 @@ impl Triangle {
 impl Query<'_> {
     /// Drops from `points[new..]` those that an earlier one repeats: neighbouring triangles share their border.
     fn drop_repeated(&self, new: usize, points: &mut Vec<Point>) {
-        let [dx, dy] = self.cell_size();
+        let [dx, dy] = self.cell_size;
         let near2 = BORDER * BORDER * dx * dy;
         let mut kept = new;
         for i in new..points.len() {
