@@ -174,6 +174,7 @@ pub struct ModelBuilder {
     name: String,
     bodies: Vec<BodySpec>,
     joints: Vec<Vec<JointSpec>>,
+    joint_count: usize,
     /// Actuators; joint indices refer to the finished model (see [`ModelBuilder::add_joint`]).
     pub actuators: Vec<Actuator>,
     /// Sites.
@@ -200,6 +201,7 @@ impl ModelBuilder {
             name: name.into(),
             bodies: vec![BodySpec { name: "world".into(), ..BodySpec::default() }],
             joints: vec![Vec::new()],
+            joint_count: 0,
             actuators: Vec::new(),
             sites: Vec::new(),
             keyframes: Vec::new(),
@@ -242,8 +244,9 @@ impl ModelBuilder {
         }
         normalize_axes(&mut spec)?;
         check_joint(&spec, &what)?;
-        let index = self.joints.iter().map(Vec::len).sum();
+        let index = self.joint_count;
         self.joints[body].push(spec);
+        self.joint_count += 1;
         Ok(index)
     }
 
