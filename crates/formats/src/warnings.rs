@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use multibody::Warning;
 
-use crate::xml::Element;
+use crate::xml::{Element, Unread};
 
 /// Collects warnings; the same thing at many places of a file becomes one entry with the first place and a count.
 #[derive(Debug, Default)]
@@ -26,10 +26,13 @@ impl Warnings {
 
     /// Notes everything below `root` that no reader asked for.
     pub fn add_unread(&mut self, root: Element<'_>) {
-        for (element, attribute) in root.unread() {
-            match attribute {
-                Some(attribute) => self.add_attribute(element, attribute, "not known: ignored"),
-                None => self.add(element, "not simulated: ignored"),
+        for unread in root.unread() {
+            match unread {
+                Unread::Attribute(element, attribute) => self.add_attribute(element, attribute, "not read: ignored"),
+                Unread::Element { parent, element } => {
+                    let path = format!("{}/{}", parent.name(), element.name());
+                    self.note(element, path, "not simulated: ignored");
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! XML elements that remember what was read of them.
 //!
 //! Readers ask an [`Element`] for its attributes and children. What nobody asked for is what the reader does not
-//! know: [`Document::unread`] lists it, so that nothing in a file is dropped in silence.
+//! know: [`Element::unread`] lists it, so that nothing in a file is dropped in silence.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -20,7 +20,6 @@ struct ElementData {
     name: String,
     attributes: Vec<Attribute>,
     children: Vec<usize>,
-    text: String,
     file: usize,
     line: u32,
     visited: Cell<bool>,
@@ -38,6 +37,20 @@ struct Attribute {
 pub(crate) struct Element<'a> {
     document: &'a Document,
     index: usize,
+}
+
+/// Something that no reader asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unread<'a> {
+    /// An element that none visited.
+    Element {
+        /// The element around it.
+        parent: Element<'a>,
+        /// The element.
+        element: Element<'a>,
+    },
+    /// An attribute of an element that one visited.
+    Attribute(Element<'a>, &'a str),
 }
 
 impl Document {
@@ -69,7 +82,6 @@ impl Document {
                 name: node.tag_name().name().into(),
                 attributes: attributes.collect(),
                 children: Vec::new(),
-                text: node.text().unwrap_or_default().trim().into(),
                 file: file_index,
                 line: newlines.partition_point(|&i| i < node.range().start) as u32 + 1,
                 visited: Cell::new(false),
@@ -100,11 +112,6 @@ impl<'a> Element<'a> {
         &self.document.elements[self.index]
     }
 
-    /// The index in the document.
-    pub fn index(self) -> usize {
-        self.index
-    }
-
     /// The name of the element.
     pub fn name(self) -> &'a str {
         &self.data().name
@@ -118,11 +125,6 @@ impl<'a> Element<'a> {
     /// The line, from 1.
     pub fn line(self) -> u32 {
         self.data().line
-    }
-
-    /// The text before the first child, trimmed.
-    pub fn text(self) -> &'a str {
-        &self.data().text
     }
 
     /// The children. The element counts as visited.
@@ -155,11 +157,6 @@ impl<'a> Element<'a> {
         self.attribute(name).ok_or_else(|| self.error(format!("no attribute `{name}`: expected one")))
     }
 
-    /// The names of the attributes.
-    pub fn attribute_names(self) -> impl Iterator<Item = &'a str> {
-        self.data().attributes.iter().map(|a| a.name.as_str())
-    }
-
     /// Counts these attributes as read: they have no part in a simulation.
     pub fn skip(self, names: &[&str]) {
         for name in names {
@@ -178,20 +175,18 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// The topmost elements at or below this one that no reader visited, and with `Some` the attributes of visited
-    /// elements that none asked for, in the order of the file.
-    pub fn unread(self) -> Vec<(Element<'a>, Option<&'a str>)> {
+    /// What below this element no reader asked for, in the order of the file.
+    pub fn unread(self) -> Vec<Unread<'a>> {
         let mut found = Vec::new();
-        let mut stack = vec![self.index];
-        while let Some(index) = stack.pop() {
-            let element = self.document.element(index);
+        let mut stack = vec![(self, self)];
+        while let Some((parent, element)) = stack.pop() {
             let data = element.data();
             if data.visited.get() {
-                stack.extend(data.children.iter().rev());
+                stack.extend(data.children.iter().rev().map(|&child| (element, self.document.element(child))));
                 let attributes = data.attributes.iter().filter(|a| !a.read.get());
-                found.extend(attributes.map(|a| (element, Some(a.name.as_str()))));
+                found.extend(attributes.map(|a| Unread::Attribute(element, &a.name)));
             } else {
-                found.push((element, None));
+                found.push(Unread::Element { parent, element });
             }
         }
         found

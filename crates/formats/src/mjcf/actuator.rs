@@ -54,7 +54,9 @@ impl<'a> Reader<'_, 'a> {
             self.warnings.add(element, reason);
             transmission = Transmission::Unsupported;
         }
-        if !self.options.flags.actuation {
+        let group = attributes.integer("group")?.unwrap_or(0);
+        let disabled = (0..31).contains(&group) && self.options.disabled_actuators & 1 << group != 0;
+        if disabled || !self.options.flags.actuation {
             transmission = Transmission::Unsupported;
         }
         if !self.options.flags.clamp_ctrl {
@@ -108,7 +110,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn warn_about_actuator(&mut self, attributes: &Attributes<'_, 'a>) -> Result<(), LoadError> {
         let element = attributes.element();
-        attributes.skip(&["group", "user", "actlimited", "actrange", "actdim", "actearly", "nsample", "interp"]);
+        attributes.skip(&["user", "actlimited", "actrange", "actdim", "actearly", "nsample", "interp"]);
         for layer in attributes.layers() {
             // Read by the force law, layer by layer.
             layer.skip(&["kp", "kv", "dampratio", "timeconst", "inheritrange", "gainprm", "biasprm", "dynprm"]);

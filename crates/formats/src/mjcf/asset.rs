@@ -95,9 +95,10 @@ pub(super) fn asset_name(element: Element<'_>) -> Result<String, LoadError> {
     if let Some(name) = element.attribute("name").filter(|name| !name.is_empty()) {
         return Ok(name.into());
     }
-    let stem = element.attribute("file").and_then(|file| Path::new(file).file_stem()?.to_str());
-    stem.map(String::from)
-        .ok_or_else(|| element.error("no attribute `name`: expected a name, or a file to take it from"))
+    // Files come from systems with either separator.
+    let file = element.attribute("file").map(|file| file.replace('\\', "/"));
+    let stem = file.as_deref().and_then(|file| Some(Path::new(file).file_stem()?.to_string_lossy().into_owned()));
+    stem.ok_or_else(|| element.error("no attribute `name`: expected a name, or a file to take it from"))
 }
 
 fn claim<T>(element: Element<'_>, assets: &mut BTreeMap<String, T>, asset: T) -> Result<(), LoadError> {

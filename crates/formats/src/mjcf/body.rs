@@ -72,10 +72,11 @@ impl<'a> Reader<'_, 'a> {
         let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation };
         let at = contents.inertial.map_or(element, |(inertial, _)| inertial);
         self.builder.add_body(spec).map_err(|error| at.error(error.to_string()))?;
+        let alone = contents.joints.len() == 1 && parent == 0;
         for item in contents.joints {
             let attributes = self.defaults.attributes(item.element, item.class)?;
             self.suffix.clone_from(&item.suffix);
-            self.joint(&attributes, item.frame, &name)?;
+            self.joint(&attributes, item.frame, &name, alone)?;
         }
         Ok(())
     }

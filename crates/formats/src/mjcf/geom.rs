@@ -157,7 +157,11 @@ impl<'a> Reader<'_, 'a> {
 
     fn warn_about_geom(&mut self, attributes: &Attributes<'_, 'a>) -> Result<(), LoadError> {
         let element = attributes.element();
-        attributes.skip(&["user", "castshadow", "fluidcoef", "solmix"]);
+        attributes.skip(&["user", "castshadow", "fluidcoef"]);
+        if attributes.number("solmix")?.is_some_and(|mix| mix != 1.0) {
+            let message = "the surfaces of two geoms act in series, whatever their weights: ignored";
+            self.warnings.add_attribute(element, "solmix", message);
+        }
         if attributes.text("fluidshape").is_some_and(|value| value != "none") {
             let message = "forces of the medium are not simulated: ignored";
             self.warnings.add_attribute(element, "fluidshape", message);

@@ -47,15 +47,21 @@ const TYPES: [(&str, Type); 4] =
     [("hinge", Type::Hinge), ("slide", Type::Slide), ("ball", Type::Ball), ("free", Type::Free)];
 
 impl<'a> Reader<'_, 'a> {
-    /// Reads a joint of the body added last. `frame` is that of the `<frame>` elements around it.
+    /// Reads a joint of the body added last. `frame` is that of the `<frame>` elements around it; `alone` says whether
+    /// it is the only joint of a body in the world, as a free joint must be.
     pub(super) fn joint(
         &mut self,
         attributes: &Attributes<'_, 'a>,
         frame: Pose<f64>,
         body_name: &str,
+        alone: bool,
     ) -> Result<(), LoadError> {
         let free = attributes.element().name() == "freejoint";
         let kind = if free { Type::Free } else { attributes.keyword("type", &TYPES)?.unwrap_or(Type::Hinge) };
+        if kind == Type::Free && !alone {
+            let message = "moves freely: expected it as the only joint of a body whose parent is the world";
+            return Err(attributes.element().error(message));
+        }
         attributes.skip(&["group", "user"]);
         let axis = frame.rot * attributes.array("axis")?.map_or(Vec3::new(0.0, 0.0, 1.0), Vec3::from);
         let kind_of_motion = match kind {
@@ -169,6 +175,11 @@ impl<'a> Reader<'_, 'a> {
         if attributes.has(&["solreffriction"]) || attributes.has(&["solimpfriction"]) {
             let message = "dry friction in joints has no compliance: ignored";
             self.warnings.add_attribute(element, "solreffriction", message);
+        }
+        let align = element.attribute("align").is_some_and(|value| value == "true");
+        if spec.kind == JointKind::Free && (align || self.compiler.align_free) {
+            let message = "coordinates refer to the body's frame, not to that of its inertia: ignored";
+            self.warnings.add_attribute(element, "align", message);
         }
         if attributes.number("margin")?.is_some_and(|m| m != 0.0) {
             self.warnings.add_attribute(element, "margin", "limits act at the limit: ignored");

@@ -103,8 +103,11 @@ impl<'d, 'a> Reader<'d, 'a> {
         self.defaults.mark_read();
         // Sections about pictures, storage and names for users are no part of a simulation.
         for section in root.children() {
-            if matches!(section.name(), "visual" | "statistic" | "size" | "custom") {
-                section.skip_all();
+            match section.name() {
+                "visual" | "statistic" | "size" | "custom" => section.skip_all(),
+                // Looked into, so that warnings name what is in them.
+                "tendon" | "equality" | "deformable" | "extension" | "keyframe" => drop(section.children()),
+                _ => {}
             }
         }
         self.warnings.add_unread(root);
@@ -132,10 +135,10 @@ impl<'d, 'a> Reader<'d, 'a> {
 
 /// What is wrong with the whole, at the joint that it is about.
 fn build_error(error: &multibody::BuildError, root: Element<'_>, joints: &[joint::JointInfo<'_>]) -> LoadError {
-    use multibody::BuildError::{FreeNotAtRoot, Massless};
     let at = match error {
-        Massless { joint, body } => joints.iter().find(|j| j.name == *joint && j.body_name == *body),
-        FreeNotAtRoot { joint } => joints.iter().find(|j| j.name == *joint),
+        multibody::BuildError::Massless { joint, body } => {
+            joints.iter().find(|j| j.name == *joint && j.body_name == *body)
+        }
         _ => None,
     };
     at.map_or(root, |joint| joint.element).error(error.to_string())

@@ -14,6 +14,8 @@ pub(super) struct Options {
     pub timestep: f64,
     /// Acceleration of gravity, m/s².
     pub gravity: Vec3<f64>,
+    /// Bit k is set when actuators of group k give no force.
+    pub disabled_actuators: u32,
     /// Switches of `<flag>`.
     pub flags: Flags,
 }
@@ -66,7 +68,7 @@ impl Options {
             clamp_ctrl: true,
             friction_loss: true,
         };
-        let mut options = Self { timestep: 0.002, gravity: Vec3::new(0.0, 0.0, -9.81), flags };
+        let mut options = Self { timestep: 0.002, gravity: Vec3::new(0.0, 0.0, -9.81), disabled_actuators: 0, flags };
         let mut no_gravity = false;
         for element in root.children_named("option") {
             if let Some(timestep) = element.number("timestep")? {
@@ -78,9 +80,13 @@ impl Options {
             if let Some(gravity) = element.array("gravity")? {
                 options.gravity = gravity.into();
             }
+            if let Some(groups) = element.numbers("actuatorgroupdisable")? {
+                options.disabled_actuators = group_bits(&groups).map_err(|message| element.error(message))?;
+            }
             warn_about_solver(element, warnings);
             warn_about_medium(element, warnings)?;
-            element.skip(&["magnetic"]);
+            // Overrides are in force only when the flag of that name says so.
+            element.skip(&["magnetic", "o_margin", "o_solref", "o_solimp", "o_friction"]);
             for flag in element.children_named("flag") {
                 no_gravity = options.flags.read(flag, warnings)?.unwrap_or(no_gravity);
             }
@@ -90,6 +96,13 @@ impl Options {
         }
         Ok(options)
     }
+}
+
+fn group_bits(groups: &[f64]) -> Result<u32, String> {
+    groups.iter().try_fold(0, |bits, &group| match group.fract() == 0.0 && (0.0..=30.0).contains(&group) {
+        true => Ok(bits | 1 << group as u32),
+        false => Err(format!("actuatorgroupdisable: {group}: expected integers from 0 to 30")),
+    })
 }
 
 fn warn_about_solver(element: Element<'_>, warnings: &mut Warnings) {
@@ -144,6 +157,10 @@ impl Flags {
         if read("filterparent")? == Some(false) {
             let message = "ignored: geoms of parent and child never touch";
             warnings.add_attribute(element, "filterparent", message);
+        }
+        if read("override")? == Some(true) {
+            let message = "contacts keep the parameters of their geoms: ignored";
+            warnings.add_attribute(element, "override", message);
         }
         // Ways of computing, sleeping and reporting, none of which changes what is modelled.
         element.skip(&["autoreset", "diagexact", "energy", "equality", "eulerdamp", "fwdinv", "invdiscrete", "island"]);

@@ -1,0 +1,147 @@
+//! Input that makes no sense: an error that names the line, the element and what was expected, never a panic.
+
+use crate::try_load;
+
+/// The error of a model with `content` in its worldbody, which starts on line 3.
+fn world_error(content: &str) -> (u32, String, String) {
+    error_of(&format!("<mujoco>\n<worldbody>\n{content}</worldbody></mujoco>"))
+}
+
+fn error_of(text: &str) -> (u32, String, String) {
+    let error = try_load(text).map(|_| ()).expect_err(text);
+    (error.line(), error.element().into(), error.message().into())
+}
+
+#[test]
+fn elements_that_make_no_sense() {
+    let cases = [
+        ("<geom size=\"1\"/>\n<geom type=\"cube\"/>", 4, "geom", "cube"),
+        ("<body>\n<joint type=\"screw\"/></body>", 4, "joint", "screw"),
+        ("<geom size=\"1\" class=\"nowhere\"/>", 3, "geom", "nowhere"),
+        ("<body childclass=\"nowhere\"/>", 3, "body", "nowhere"),
+        ("<body>\n<inertial pos=\"0 0 0\" mass=\"-1\"/></body>", 4, "inertial", "-1"),
+        ("<body>\n\n<geom size=\"1\" mass=\"-1\"/></body>", 5, "geom", "-1"),
+        ("<body>\n<inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 -1\"/></body>", 4, "inertial", "-1"),
+        (
+            "<body>\n<inertial pos=\"0 0 0\" mass=\"1\" fullinertia=\"1 1 1 3 0 0\"/></body>",
+            4,
+            "inertial",
+            "principal moment",
+        ),
+        (
+            "<body>\n<inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 9\"/></body>",
+            4,
+            "inertial",
+            "sum of the others",
+        ),
+        ("<body><joint/>\n<inertial pos=\"0 0 0\"/></body>", 4, "inertial", "mass"),
+        ("<geom size=\"nan\"/>", 3, "geom", "finite"),
+        ("<geom size=\"inf\"/>", 3, "geom", "finite"),
+        ("<geom size=\"1e999\"/>", 3, "geom", "finite"),
+        ("<geom size=\"one\"/>", 3, "geom", "one"),
+        ("<body pos=\"1 2\"/>", 3, "body", "expected 3 numbers"),
+        ("<geom size=\"1 2 3 4\"/>", 3, "geom", "at most 3"),
+        ("<geom type=\"box\" size=\"1 2\"/>", 3, "geom", "3 numbers above 0"),
+        ("<geom type=\"sphere\"/>", 3, "geom", "1 number above 0"),
+        ("<body name=\"a\"/>\n<body name=\"a\"/>", 4, "body", "no other body"),
+        ("<body name=\"world\"/>", 3, "body", "no other body"),
+        ("<body quat=\"0 0 0 0\"/>", 3, "body", "not zero"),
+        ("<body quat=\"1 0 0 0\" euler=\"0 0 0\"/>", 3, "body", "one orientation"),
+        ("<body xyaxes=\"1 0 0 2 0 0\"/>", 3, "body", "parallel"),
+        ("<body><joint axis=\"0 0 0\"/><geom size=\"1\"/></body>", 3, "joint", "axis"),
+        ("<body><joint damping=\"-1\"/><geom size=\"1\"/></body>", 3, "joint", "damping"),
+        ("<body><joint range=\"1 0\"/><geom size=\"1\"/></body>", 3, "joint", "range"),
+        ("<body>\n<joint/></body>", 4, "joint", "mass"),
+        (
+            "<body><geom size=\"1\"/><joint/><body>\n<freejoint/><geom size=\"1\"/></body></body>",
+            4,
+            "freejoint",
+            "world",
+        ),
+        ("<joint/>", 3, "joint", "world"),
+        ("<geom type=\"capsule\" size=\"1\" fromto=\"1 1 1 1 1 1\"/>", 3, "geom", "apart"),
+        ("<geom type=\"sphere\" size=\"1\" fromto=\"0 0 0 1 1 1\"/>", 3, "geom", "capsule"),
+        ("<geom type=\"mesh\" mesh=\"nowhere\"/>", 3, "geom", "nowhere"),
+        ("<geom type=\"mesh\"/>", 3, "geom", "mesh"),
+        ("<geom type=\"hfield\"/>", 3, "geom", "height field"),
+        ("<geom size=\"1\" condim=\"2\"/>", 3, "geom", "condim"),
+        ("<geom size=\"1\" contype=\"many\"/>", 3, "geom", "integer"),
+        ("<geom size=\"1\" solref=\"1 -1\"/>", 3, "geom", "solref"),
+        ("<geom size=\"1\" friction=\"-1\"/>", 3, "geom", "friction"),
+        ("<replicate count=\"0\"/>", 3, "replicate", "above 0"),
+        ("<replicate count=\"1000000000\"><body/></replicate>", 3, "replicate", "at most"),
+    ];
+    for (content, line, element, word) in cases {
+        let (found_line, found_element, message) = world_error(content);
+        assert_eq!((found_line, found_element.as_str()), (line, element), "{content}: {message}");
+        assert!(message.contains(word), "{content}: {message}");
+    }
+}
+
+#[test]
+fn sections_that_make_no_sense() {
+    let body = r#"<worldbody><body name="b"><joint name="j"/><geom name="g" size="1"/></body></worldbody>"#;
+    let cases = [
+        (r#"<actuator><motor joint="nowhere"/></actuator>"#, "nowhere"),
+        (r#"<actuator><motor/></actuator>"#, "transmission"),
+        (r#"<actuator><motor joint="j" ctrlrange="1 -1"/></actuator>"#, "ctrlrange"),
+        (r#"<actuator><position joint="j" kv="1" dampratio="1"/></actuator>"#, "dampratio"),
+        (r#"<actuator><position joint="j" inheritrange="1"/></actuator>"#, "range"),
+        (r#"<contact><exclude body1="b" body2="nowhere"/></contact>"#, "nowhere"),
+        (r#"<contact><pair geom1="g"/></contact>"#, "geom2"),
+        (r#"<keyframe><key qpos="1 2"/></keyframe>"#, "expected 1"),
+        (r#"<keyframe><key name="a"/><key name="a"/></keyframe>"#, "no other key"),
+        (r#"<compiler angle="gradian"/>"#, "gradian"),
+        (r#"<compiler coordinate="global"/>"#, "global"),
+        (r#"<compiler eulerseq="xyw"/>"#, "xyw"),
+        (r#"<option timestep="0"/>"#, "above 0"),
+        (r#"<default><default/></default>"#, "class"),
+        (r#"<default><default class="a"/><default class="a"/></default>"#, "not in use"),
+        (r#"<asset><mesh name="m"/></asset>"#, "vertex"),
+        (r#"<asset><mesh name="m" vertex="0 0 0 1"/></asset>"#, "three for every vertex"),
+        (r#"<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0" face="0 1 3"/></asset>"#, "from 0 to 2"),
+        (r#"<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0"/></asset>"#, "volume"),
+        (r#"<asset><mesh name="m" vertex=""/></asset>"#, "three for every vertex"),
+        (r#"<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1" elevation="1 2 3"/></asset>"#, "expected nrow"),
+        (r#"<asset><hfield name="h" nrow="99999999999" ncol="99999999999" size="1 1 1 1"/></asset>"#, "at most"),
+    ];
+    for (section, word) in cases {
+        let (line, _, message) = error_of(&format!("<mujoco>\n{body}\n{section}</mujoco>"));
+        assert!(line == 3 && message.contains(word), "{section}: line {line}: {message}");
+    }
+}
+
+#[test]
+fn meshes_without_a_volume_cannot_weigh_anything() {
+    // One triangle, seen from both sides.
+    let text = r#"<mujoco><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2 0 2 1" inertia="exact"/></asset>
+        <worldbody><body><geom type="mesh" mesh="m"/></body></worldbody></mujoco>"#;
+    assert!(error_of(text).2.contains("volume"));
+    // As decoration they are welcome.
+    assert!(try_load(&text.replace("mesh=\"m\"/></body>", "mesh=\"m\" mass=\"0\"/></body>")).is_ok());
+}
+
+#[test]
+fn text_that_is_no_model() {
+    assert!(error_of("").2.contains("XML"));
+    assert!(error_of("no XML at all").2.contains("XML"));
+    let (line, _, message) = error_of("<mujoco>\n<worldbody>\n</mujoco>");
+    assert!(line == 3 && message.contains("XML"), "{message}");
+    let (_, element, message) = error_of("<sdf/>");
+    assert!(element == "sdf" && message.contains("<mujoco>"), "{message}");
+}
+
+#[test]
+fn errors_print_where_what_and_what_was_expected() {
+    let error = try_load("<mujoco><worldbody>\n<geom type=\"cube\"/></worldbody></mujoco>").expect_err("unknown type");
+    let printed = error.to_string();
+    assert!(printed.starts_with("<text>:2: <geom>: type=\"cube\": expected one of plane, hfield, sphere"), "{printed}");
+}
+
+#[test]
+fn nothing_at_all_is_a_model() {
+    for text in ["<mujoco/>", "<mujoco><worldbody/></mujoco>"] {
+        let model = try_load(text).expect("an empty model").model;
+        assert_eq!((model.bodies.len(), model.nq(), model.nu()), (1, 0, 0));
+    }
+}

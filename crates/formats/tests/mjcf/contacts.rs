@@ -1,0 +1,86 @@
+//! Surfaces, filters, pairs, and the rule for `solref` and `solimp`.
+
+use multibody::{Compliance, Material};
+
+use crate::{load, try_load, world};
+
+fn material(attributes: &str) -> Material {
+    let loaded = world(&format!(r#"<geom size="1" {attributes}/>"#));
+    loaded.model.materials[loaded.scene.geoms[0].material]
+}
+
+#[test]
+fn friction_and_condim() {
+    assert_eq!(material(""), Material { friction: 1.0, frictional: true, ..Material::default() });
+    let set = material(r#"friction="0.3 0.1 0.1" condim="1" priority="2""#);
+    assert_eq!(set, Material { friction: 0.3, frictional: false, priority: 2, ..Material::default() });
+}
+
+#[test]
+fn compliance_is_near_rigid_unless_the_file_says_otherwise() {
+    assert_eq!(material("").compliance, Compliance::NearRigid);
+    // d = 0.5, time constant 0.1 s, damping ratio 2: k = 1/(d (tc dr)²), b = 2/(d tc).
+    let Compliance::PerMass { stiffness, relaxation } = material(r#"solref="0.1 2" solimp="0.5 0.5""#).compliance
+    else {
+        panic!("per mass");
+    };
+    assert!((stiffness - 50.0).abs() < 1e-12 && (relaxation - 40.0 / 50.0).abs() < 1e-14);
+    // Direct: stiffness 100, damping 8, over d.
+    let Compliance::PerMass { stiffness, relaxation } = material(r#"solref="-100 -8" solimp="0.5 0.5""#).compliance
+    else {
+        panic!("per mass");
+    };
+    assert!((stiffness - 200.0).abs() < 1e-12 && (relaxation - 0.08).abs() < 1e-15);
+}
+
+#[test]
+fn defaults_count_as_set_by_the_file() {
+    let text = r#"<mujoco><default><geom solref="0.02 1"/><joint solreflimit="0.02 1"/></default><worldbody><body>
+        <joint range="0 1"/><geom size="1"/></body></worldbody></mujoco>"#;
+    let loaded = load(text);
+    assert!(matches!(loaded.model.materials[0].compliance, Compliance::PerMass { .. }));
+    assert!(matches!(loaded.model.joints[0].limit_compliance, Compliance::PerMass { .. }));
+}
+
+#[test]
+fn equal_surfaces_are_one() {
+    let loaded = world(r#"<geom size="1"/><geom size="2"/><geom size="1" friction="0.1"/>"#);
+    let indices: Vec<usize> = loaded.scene.geoms.iter().map(|g| g.material).collect();
+    assert_eq!((loaded.model.materials.len(), indices), (2, vec![0, 0, 1]));
+}
+
+#[test]
+fn filters_margins_and_exclusions() {
+    let text = r#"<mujoco><worldbody><geom size="1" contype="2" conaffinity="5" margin=".1"/>
+        <body name="a"/><body name="b"/></worldbody><contact><exclude body1="b" body2="world"/></contact></mujoco>"#;
+    let scene = load(text).scene;
+    let geom = &scene.geoms[0];
+    assert_eq!((geom.contype, geom.conaffinity, geom.margin), (2, 5, 0.1));
+    assert_eq!(scene.excluded, [[2, 0]]);
+}
+
+#[test]
+fn pairs_have_a_surface_of_their_own() {
+    let text = |pair: &str| {
+        format!(
+            r#"<mujoco><worldbody><geom name="g" size="1" friction="0.2"/><body><geom name="h" size="1" friction="0.4"/></body>
+            </worldbody><contact><pair geom1="g" geom2="h" {pair}/></contact></mujoco>"#
+        )
+    };
+    let loaded = load(&text(r#"friction="0.7" condim="1" margin=".1""#));
+    let pair = loaded.scene.pairs[0];
+    let material = loaded.model.materials[pair.material];
+    assert_eq!((pair.geoms, pair.margin), ([0, 1], 0.1));
+    assert_eq!((material.friction, material.frictional), (0.7, false));
+    // What it does not say comes from the geoms.
+    let loaded = load(&text(""));
+    assert_eq!(loaded.model.materials[loaded.scene.pairs[0].material].friction, 0.4);
+    assert!(try_load(&text(r#"condim="2""#)).is_err());
+}
+
+#[test]
+fn the_contact_flag_switches_contacts_off() {
+    let text = r#"<mujoco><option><flag contact="disable"/></option><worldbody><geom size="1"/></worldbody></mujoco>"#;
+    let scene = load(text).scene;
+    assert_eq!((scene.geoms[0].contype, scene.geoms[0].conaffinity), (0, 0));
+}

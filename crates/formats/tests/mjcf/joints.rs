@@ -1,0 +1,105 @@
+//! Joints: kinds, units, limits, references, several at a body, the default configuration.
+
+use multibody::JointKind;
+
+use crate::{close, load, try_load, world};
+
+const BALL: &str = r#"<geom size="1" mass="1"/>"#;
+
+#[test]
+fn kinds_and_layout_of_coordinates() {
+    let model = world(&format!(
+        r#"<body pos="1 2 3" quat="0 1 0 0"><freejoint name="f"/>{BALL}<body><joint name="s" type="slide" axis="0 2 0"/>
+        <joint name="h"/><joint name="b" type="ball"/>{BALL}</body></body>"#
+    ))
+    .model;
+    let kinds: Vec<&str> = model.joints.iter().map(|j| j.kind.name()).collect();
+    assert_eq!(kinds, ["free", "prismatic", "revolute", "ball"]);
+    assert_eq!((model.nq(), model.nv()), (13, 11));
+    assert_eq!(model.q0, [1.0, 2.0, 3.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    // The default axis of a hinge is z.
+    assert!(matches!(model.joints[2].kind, JointKind::Revolute { axis } if axis.z == 1.0));
+}
+
+#[test]
+fn angles_are_degrees_and_lengths_are_not() {
+    let content = format!(
+        r#"<body><joint range="-90 180" ref="30" springref="60"/>{BALL}<body>
+        <joint type="slide" range="-90 180" ref="30" springref="60"/>{BALL}</body></body>"#
+    );
+    let degrees = world(&content).model;
+    let half_turn = std::f64::consts::PI;
+    assert!(close(&degrees.q0, &[half_turn / 6.0, 30.0], 1e-15));
+    assert!(close(&degrees.spring_reference, &[half_turn / 3.0, 60.0], 1e-15));
+    let (low, high) = degrees.joints[0].range.unwrap_or_default();
+    assert!(close(&[low, high], &[-half_turn / 2.0, half_turn], 1e-15));
+    assert_eq!(degrees.joints[1].range, Some((-90.0, 180.0)));
+    let radians = load(&format!("<mujoco><compiler angle='radian'/><worldbody>{content}</worldbody></mujoco>")).model;
+    assert_eq!(radians.q0, [30.0, 30.0]);
+}
+
+#[test]
+fn a_range_alone_is_a_limit_only_with_autolimits() {
+    let model = |compiler: &str, joint: &str| {
+        try_load(&format!(
+            "<mujoco><compiler {compiler}/><worldbody><body><joint {joint}/>{BALL}</body></worldbody></mujoco>"
+        ))
+    };
+    let range = |compiler, joint| model(compiler, joint).map(|m| m.model.joints[0].range.is_some());
+    assert_eq!(range("", r#"range="0 1""#), Ok(true));
+    assert_eq!(range("", r#"range="0 1" limited="false""#), Ok(false));
+    assert_eq!(range(r#"autolimits="false""#, r#"range="0 1" limited="true""#), Ok(true));
+    let error = range(r#"autolimits="false""#, r#"range="0 1""#).expect_err("ambiguous");
+    assert!(error.message().contains("limited"), "{error}");
+    assert!(range("", r#"limited="true""#).is_err(), "a limit needs a range");
+}
+
+#[test]
+fn passive_forces_fill_every_degree_of_freedom() {
+    let joint = r#"<joint type="ball" armature="1" damping="2" stiffness="3" frictionloss="4"/>"#;
+    let model = world(&format!("<body>{joint}{BALL}</body>")).model;
+    assert_eq!((model.armature, model.damping), (vec![1.0; 3], vec![2.0; 3]));
+    assert_eq!((model.stiffness, model.friction_loss), (vec![3.0; 3], vec![4.0; 3]));
+}
+
+#[test]
+fn springdamper_means_time_constant_and_damping_ratio() {
+    // A ball of mass 1 and radius 1 about its centre: inertia 0.4.
+    let model = world(&format!(r#"<body><joint springdamper="0.1 0.5"/>{BALL}</body>"#)).model;
+    assert!(close(&model.stiffness, &[0.4 / (0.1 * 0.5_f64).powi(2)], 1e-11));
+    assert!(close(&model.damping, &[2.0 * 0.4 / 0.1], 1e-13));
+}
+
+#[test]
+fn bodies_are_numbered_depth_first_and_unnamed_ones_stay_unnamed() {
+    let model = world(r#"<body name="a"><body name="b"><body/></body></body><body name="c"/>"#).model;
+    let names: Vec<&str> = model.bodies.iter().map(|b| b.name.as_str()).collect();
+    assert_eq!(names, ["world", "a", "b", "", "c"]);
+    assert_eq!(model.bodies.iter().map(|b| b.parent).collect::<Vec<_>>(), [0, 0, 1, 2, 0]);
+}
+
+#[test]
+fn flags_switch_springs_dampers_and_limits_off() {
+    let model = load(&format!(
+        r#"<mujoco><option><flag spring="disable" damper="disable" limit="disable" gravity="disable"/></option><worldbody>
+        <body><joint stiffness="1" damping="1" range="0 1"/>{BALL}</body></worldbody></mujoco>"#
+    ))
+    .model;
+    assert_eq!((model.stiffness[0], model.damping[0], model.joints[0].range), (0.0, 0.0, None));
+    assert_eq!(model.gravity.to_array(), [0.0; 3]);
+}
+
+#[test]
+fn keyframes_fill_in_what_is_missing() {
+    let text = format!(
+        r#"<mujoco><worldbody><body pos="0 0 2"><freejoint/>{BALL}</body><body><joint name="j" ref="180"/>{BALL}</body>
+        </worldbody><actuator><motor joint="j"/></actuator>
+        <keyframe><key name="k" time="3" qvel="1 2 3 4 5 6 7"/><key qpos="0 0 5 1 0 0 0 0.5" ctrl="9"/></keyframe></mujoco>"#
+    );
+    let model = load(&text).model;
+    let named = model.keyframe(Some("k")).expect("the named keyframe");
+    assert_eq!((named.time, named.q, named.ctrl), (3.0, model.q0.clone(), vec![0.0]));
+    assert_eq!(named.v, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    // Coordinates of keyframes are radians whatever the compiler says.
+    assert_eq!((model.keyframes[1].q[7], model.keyframes[1].ctrl[0]), (0.5, 9.0));
+}

@@ -1,0 +1,92 @@
+//! Nothing is dropped in silence: what is not simulated has a warning with its line, one for every kind.
+
+use crate::{load, world};
+
+fn warnings(text: &str) -> Vec<String> {
+    load(text).model.warnings.iter().map(ToString::to_string).collect()
+}
+
+const BODY: &str =
+    r#"<worldbody><body name="b"><joint name="j"/><geom name="g" size="1"/><site name="s"/></body></worldbody>"#;
+
+#[test]
+fn a_plain_model_has_none() {
+    let text = format!(
+        r#"<mujoco model="plain"><compiler angle="radian" discardvisual="true" texturedir="t"/><option timestep="0.01" cone="elliptic"/>
+        <size nconmax="10"/><visual><global offwidth="1"/></visual><statistic extent="1"/><custom><numeric name="n" data="1"/></custom>
+        <default><geom rgba="1 0 0 1" group="2" user="1"/><tendon width="1"/><camera fovy="1"/></default>
+        <asset><texture type="skybox" builtin="flat" width="1" height="1"/><material name="m" shininess="1"/></asset>{BODY}
+        <actuator><motor name="a" joint="j" group="3"/></actuator><keyframe><key name="k"/></keyframe></mujoco>"#
+    );
+    assert_eq!(warnings(&text), Vec::<String>::new());
+}
+
+#[test]
+fn whole_elements_are_named() {
+    let text = format!(
+        "<mujoco>{BODY}<sensor>\n<gyro site=\"s\"/></sensor><equality>\n<weld body1=\"b\"/>\n<connect body1=\"b\"/></equality>
+        <tendon><fixed name=\"t\"><joint joint=\"j\"/></fixed></tendon><unheard/></mujoco>"
+    );
+    let found = warnings(&text);
+    let starts = [
+        "<text>:1: mujoco/sensor: ",
+        "<text>:3: equality/weld: ",
+        "<text>:4: equality/connect: ",
+        "<text>:5: tendon/fixed: ",
+        "<text>:5: mujoco/unheard: ",
+    ];
+    assert_eq!(found.len(), starts.len(), "{found:#?}");
+    for (warning, start) in found.iter().zip(starts) {
+        assert!(warning.starts_with(start), "{warning}");
+    }
+}
+
+#[test]
+fn attributes_that_nobody_reads_are_named_once_with_a_count() {
+    let loaded = world("<geom size=\"1\" colour=\"red\"/>\n<geom size=\"1\" colour=\"blue\"/>\n<geom size=\"1\"/>");
+    let [warning] = &loaded.model.warnings[..] else { panic!("{:#?}", loaded.model.warnings) };
+    assert_eq!((warning.line, warning.element.as_str()), (1, "geom colour"));
+    assert_eq!(warning.message, "not read: ignored (2 places, this is the first)");
+}
+
+#[test]
+fn defaults_are_looked_through_as_well() {
+    let text = format!("<mujoco><default>\n<geom colour=\"red\"/></default>{BODY}</mujoco>");
+    let found = warnings(&text);
+    assert!(found.len() == 1 && found[0].starts_with("<text>:2: geom colour: "), "{found:#?}");
+}
+
+#[test]
+fn approximations_are_named() {
+    let attribute = |geom: &str, word: &str| {
+        let found: Vec<String> = world(&format!(r#"<body><joint/><geom size="1" {geom}/></body>"#))
+            .model
+            .warnings
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert!(found.len() == 1 && found[0].contains(word), "{geom}: {found:#?}");
+    };
+    attribute(r#"condim="4""#, "condim");
+    attribute(r#"condim="6""#, "condim");
+    attribute(r#"solimp="0.9 0.95 0.001""#, "solimp");
+    attribute(r#"gap="0.1""#, "gap");
+    attribute(r#"fluidshape="ellipsoid""#, "fluidshape");
+    attribute(r#"solmix="2""#, "solmix");
+
+    let section = |section: &str, word: &str| {
+        let found = warnings(&format!("<mujoco>{section}{BODY}</mujoco>"));
+        assert!(found.len() == 1 && found[0].contains(word), "{section}: {found:#?}");
+    };
+    section(r#"<option density="1.2"/>"#, "density");
+    section(r#"<option wind="1 0 0"/>"#, "wind");
+    section(r#"<option integrator="RK4"/>"#, "integrator");
+    section(r#"<option solver="PGS"/>"#, "solver");
+    section(r#"<option impratio="10"/>"#, "impratio");
+    section(r#"<option><flag filterparent="disable"/></option>"#, "filterparent");
+    section(r#"<compiler fusestatic="true"/>"#, "fusestatic");
+    section(r#"<default><joint frictionloss="1"/></default>"#, "frictionloss");
+    section(r#"<actuator><muscle joint="j"/></actuator>"#, "muscle");
+    section(r#"<actuator><general joint="j" dyntype="filter"/></actuator>"#, "dyntype");
+    section(r#"<actuator><motor site="s"/></actuator>"#, "motor");
+}
