@@ -30,7 +30,7 @@ fn dynamics(model: &Model, q: &[f64], v: &[f64]) -> Value {
     multibody::forward_kinematics(tree, tree.all(), q, &mut kinematics);
     multibody::velocities(tree, tree.all(), v, &mut kinematics);
     let mut matrix = vec![0.0; nv * nv];
-    multibody::mass_matrix(tree, tree.all(), &kinematics, &mut CrbaWorkspace::new(tree), &mut matrix, nv, 0);
+    multibody::mass_matrix(tree, tree.all(), &kinematics, None, &mut CrbaWorkspace::new(tree), &mut matrix, nv, 0);
     (0..nv).for_each(|i| matrix[i * nv + i] += model.armature[i]);
     let mut bias = vec![0.0; nv];
     let mut workspace = RneaWorkspace::new(tree);

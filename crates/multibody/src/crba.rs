@@ -2,42 +2,15 @@
 
 use std::ops::Range;
 
-use spatial::{Real, RigidInertia, Sym3, Twist, Vec3, Wrench};
+use spatial::{ArticulatedInertia, Real, Twist, Wrench};
 
 use crate::kinematics::{NodeFrame, add_joint_force, joint_twist};
 use crate::{JointType, Kinematics, NO_PARENT, Node, Tree};
 
-/// The inertia of a node and everything behind it, about the node's origin: mass, first moment, second moment.
-#[derive(Clone, Copy, Debug, Default)]
-struct Composite<T> {
-    mass: T,
-    h: Vec3<T>,
-    a: Sym3<T>,
-}
-
-impl<T: Real> Composite<T> {
-    fn of(body: &RigidInertia<T>) -> Self {
-        Self { mass: body.mass, h: body.com * body.mass, a: body.articulated().a }
-    }
-
-    fn momentum(&self, v: Twist<T>) -> Wrench<T> {
-        Wrench { ang: self.a * v.ang + self.h.cross(v.lin), lin: v.lin * self.mass + v.ang.cross(self.h) }
-    }
-
-    /// About a point that lies `r` before the present origin.
-    fn shifted_back(&self, r: Vec3<T>) -> Self {
-        let h = self.h.add_scaled(self.mass, r);
-        // a + (h·r + h'·r) 1 − (h rᵀ + r h'ᵀ), symmetric because h' = h + m r.
-        let trace = self.h.dot(r) + h.dot(r);
-        let cross = Sym3::lower(spatial::Mat3::outer(self.h, r) + spatial::Mat3::outer(r, h));
-        Self { mass: self.mass, h, a: self.a + Sym3::diagonal(Vec3::new(trace, trace, trace)) - cross }
-    }
-}
-
 /// Scratch of [`mass_matrix`].
 #[derive(Clone, Debug, Default)]
 pub struct CrbaWorkspace<T> {
-    composites: Vec<Composite<T>>,
+    composites: Vec<ArticulatedInertia<T>>,
     column: Vec<T>,
 }
 
@@ -51,12 +24,13 @@ impl<T: Real> CrbaWorkspace<T> {
 
     /// Makes room for a tree; allocates only when it never had as much.
     pub fn resize(&mut self, tree: &Tree<T>) {
-        self.composites.resize(tree.len(), Composite::default());
+        self.composites.resize(tree.len(), ArticulatedInertia::ZERO);
         self.column.resize(tree.nv, T::ZERO);
     }
 }
 
-/// The mass matrix of the nodes of `range` (a union of whole trees), armature not included.
+/// The mass matrix of the nodes of `range` (a union of whole trees), armature not included; with `impedance`, one
+/// operator per node about its origin in world axes, M + Σ_b J_bᵀ Ĝ_b J_b: an impedance is one more inertia.
 ///
 /// Written to `m`, a square matrix of `stride` rows whose first row and column belong to the degree of freedom
 /// `first`; both triangles, blocks of different trees not touched.
@@ -64,24 +38,28 @@ pub fn mass_matrix<T: Real>(
     tree: &Tree<T>,
     range: Range<usize>,
     kin: &Kinematics<T>,
+    impedance: Option<&[ArticulatedInertia<T>]>,
     ws: &mut CrbaWorkspace<T>,
     m: &mut [T],
     stride: usize,
     first: usize,
 ) {
     for i in range.clone() {
-        ws.composites[i] = Composite::of(&kin.frames[i].inertia);
+        ws.composites[i] = kin.frames[i].inertia.articulated();
+    }
+    if let Some(g) = impedance {
+        for i in range.clone() {
+            ws.composites[i] += g[i];
+        }
     }
     for i in range.rev() {
         let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
         let composite = ws.composites[i];
         if node.parent != NO_PARENT {
-            let p = &mut ws.composites[node.parent];
-            let c = composite.shifted_back(frame.offset);
-            *p = Composite { mass: p.mass + c.mass, h: p.h + c.h, a: p.a + c.a };
+            ws.composites[node.parent] += composite.shifted_back(frame.offset);
         }
         for k in 0..node.joint.nv() {
-            let force = composite.momentum(unit_twist(node, frame, k));
+            let force = composite.apply(unit_twist(node, frame, k));
             write_column(tree, kin, i, node.v + k, force, &mut ws.column, m, stride, first);
         }
     }

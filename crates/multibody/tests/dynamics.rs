@@ -20,7 +20,7 @@ fn mass(model: &Model, kin: &Kinematics<f64>) -> Vec<f64> {
     let nv = model.nv();
     let mut m = vec![0.0; nv * nv];
     let mut ws = CrbaWorkspace::new(&model.tree);
-    mass_matrix(&model.tree, model.tree.all(), kin, &mut ws, &mut m, nv, 0);
+    mass_matrix(&model.tree, model.tree.all(), kin, None, &mut ws, &mut m, nv, 0);
     m
 }
 

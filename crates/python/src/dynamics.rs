@@ -31,7 +31,7 @@ impl Workspace {
         let (tree, nv) = (&model.tree, model.nv());
         forward_kinematics(tree, tree.all(), q, &mut self.kinematics);
         let mut m = vec![0.0; nv * nv];
-        multibody::mass_matrix(tree, tree.all(), &self.kinematics, &mut self.crba, &mut m, nv, 0);
+        multibody::mass_matrix(tree, tree.all(), &self.kinematics, None, &mut self.crba, &mut m, nv, 0);
         for i in 0..nv {
             m[i * nv + i] += model.armature[i];
         }

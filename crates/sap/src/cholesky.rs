@@ -15,8 +15,12 @@ use profile::Profile;
 /// From this size on a matrix of full profile is factored by faer, whose blocking pays there.
 const LARGE: usize = 200;
 
-/// The matrix, its factor and the scratch memory to make it.
-pub(crate) struct Cholesky {
+/// A symmetric positive definite matrix, its factor and the scratch memory to make it.
+///
+/// For structures that assemble their own `H`: [`resize`](Self::resize), [`begin`](Self::begin), [`couple`](Self::couple) the
+/// indices that will have entries, fill what [`zeroed`](Self::zeroed) returns, [`factor`](Self::factor),
+/// [`solve`](Self::solve).
+pub struct Cholesky {
     n: usize,
     profile: Profile,
     /// Column-major n×n; of each column only the rows of the profile, or those below the diagonal, are in use.
@@ -25,6 +29,7 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
+    /// A matrix of size 0.
     pub fn new() -> Cholesky {
         Cholesky { n: 0, profile: Profile::default(), matrix: Vec::new(), scratch: MemBuffer::new(StackReq::EMPTY) }
     }
@@ -49,7 +54,7 @@ impl Cholesky {
         self.profile.couple(least, indices);
     }
 
-    /// Sets the matrix to zero where there is room, and returns it for its lower triangle to be filled in.
+    /// Sets the matrix to zero where there is room, and returns it, column-major, for its lower triangle to be filled in.
     pub fn zeroed(&mut self) -> &mut [f64] {
         self.profile.close();
         for j in 0..self.n {
@@ -60,11 +65,14 @@ impl Cholesky {
     }
 
     /// The matrix to factor.
-    pub fn matrix_mut(&mut self) -> &mut [f64] {
+    pub(crate) fn matrix_mut(&mut self) -> &mut [f64] {
         &mut self.matrix
     }
 
     /// Replaces the lower triangle by that of `L`.
+    ///
+    /// # Errors
+    /// If the matrix is not numerically positive definite.
     pub fn factor(&mut self) -> Result<(), FactorError> {
         if self.n < LARGE || !self.profile.is_full() {
             return self.profile.factor(&mut self.matrix).map_err(|row| FactorError { row });
@@ -95,6 +103,12 @@ impl Cholesky {
     fn column(&self, j: usize) -> (f64, &[f64]) {
         let column = &self.matrix[j * self.n + j..=j * self.n + self.profile.last(j)];
         (column[0], &column[1..])
+    }
+}
+
+impl Default for Cholesky {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

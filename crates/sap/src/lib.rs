@@ -56,6 +56,7 @@ mod structure;
 mod vector;
 mod workspace;
 
+pub use cholesky::Cholesky;
 pub use constraint::{Block, Constraint, Contact, Limit};
 pub use dense::Dense;
 pub use error::Error;

@@ -3,6 +3,7 @@
 use multibody::{CrbaWorkspace, mass_matrix};
 use sap::{Constraint, Dense, Error, Report};
 
+use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::link::{Link, SparseRows};
 use crate::part::Part;
 use crate::recursive::{Recursive, RecursiveScratch};
@@ -38,11 +39,12 @@ impl ConstraintSet {
 /// One contact problem, and its scratch, reused from step to step.
 #[derive(Default)]
 pub(crate) struct Island {
-    /// The trees, ascending, and the problem's first degree of freedom of each.
-    pub trees: Vec<(usize, usize)>,
+    /// The trees, ascending.
+    pub slots: Vec<Slot>,
     /// Indices into the constraint set.
     pub members: Vec<usize>,
     pub laws: Vec<Constraint>,
+    /// Rows of J; their trees are indices into `slots`.
     links: Vec<Link>,
     v_star: Vec<f64>,
     /// The solution.
@@ -50,6 +52,7 @@ pub(crate) struct Island {
     pub ws: sap::Workspace,
     pub outcome: Option<Result<Report, Error>>,
     recursive: RecursiveScratch,
+    coupled: CoupledScratch,
     dense: Dense,
     blocks: Vec<std::ops::Range<usize>>,
     rows: SparseRows,
@@ -58,13 +61,13 @@ pub(crate) struct Island {
 
 impl std::fmt::Debug for Island {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Island").field("trees", &self.trees).field("members", &self.members).finish_non_exhaustive()
+        f.debug_struct("Island").field("slots", &self.slots).field("members", &self.members).finish_non_exhaustive()
     }
 }
 
 impl Island {
     fn clear(&mut self) {
-        self.trees.clear();
+        self.slots.clear();
         self.members.clear();
         self.laws.clear();
         self.links.clear();
@@ -75,23 +78,28 @@ impl Island {
     pub fn solve(&mut self, parts: &[Part], state: &State, choice: Factorization, options: &sap::Options) {
         self.v_star.clear();
         self.v.clear();
-        for (tree, _) in &self.trees {
-            let part = &parts[*tree];
+        for slot in &self.slots {
+            let part = &parts[slot.tree];
             self.v_star.extend_from_slice(&part.v_star);
             self.v.extend_from_slice(&state.v[part.dofs.clone()]);
         }
-        let grounded = self.trees.len() == 1 && self.links.iter().all(Link::is_grounded);
-        let outcome = if grounded && choice == Factorization::Auto {
-            let part = &parts[self.trees[0].0];
-            self.recursive.resize(part);
-            let mut problem = Recursive { part, links: &self.links, scratch: &mut self.recursive };
-            sap::solve(&mut problem, &self.laws, &self.v_star, &mut self.v, options, &mut self.ws)
-        } else {
-            self.assemble(parts).and_then(|()| {
+        let grounded = self.slots.len() == 1 && self.links.iter().all(Link::is_grounded);
+        let (laws, v_star, v, ws) = (&self.laws, &self.v_star, &mut self.v, &mut self.ws);
+        self.outcome = Some(match choice {
+            Factorization::Auto if grounded => {
+                let part = &parts[self.slots[0].tree];
+                self.recursive.resize(part);
+                let mut problem = Recursive { part, links: &self.links, scratch: &mut self.recursive };
+                sap::solve(&mut problem, laws, v_star, v, options, ws)
+            }
+            Factorization::Auto | Factorization::Coupled => {
+                let mut problem = Coupled::new(parts, &self.slots, &self.links, &mut self.coupled);
+                sap::solve(&mut problem, laws, v_star, v, options, ws)
+            }
+            Factorization::Dense => self.assemble(parts).and_then(|()| {
                 sap::solve(&mut self.dense, &self.laws, &self.v_star, &mut self.v, options, &mut self.ws)
-            })
-        };
-        self.outcome = Some(outcome);
+            }),
+        });
     }
 
     /// Writes A and J of the island as matrices.
@@ -99,19 +107,19 @@ impl Island {
         let nv = self.v_star.len();
         self.dense.reset(nv);
         self.blocks.clear();
-        self.blocks.extend(self.trees.iter().map(|&(tree, first)| first..first + parts[tree].tree.nv));
+        self.blocks.extend(self.slots.iter().map(|s| s.dof..s.dof + parts[s.tree].tree.nv));
         self.dense.set_blocks(&self.blocks)?;
-        for (k, &(tree, _)) in self.trees.iter().enumerate() {
-            let Part { tree, kin, impedance, .. } = &parts[tree];
+        for (k, slot) in self.slots.iter().enumerate() {
+            let Part { tree, kin, impedance, .. } = &parts[slot.tree];
             self.crba.resize(tree);
             let (a, n) = (self.dense.a_block_mut(k), tree.nv);
-            mass_matrix(tree, tree.all(), kin, &mut self.crba, a, n, 0);
+            mass_matrix(tree, tree.all(), kin, None, &mut self.crba, a, n, 0);
             impedance.add_to_matrix(tree, a, n);
         }
-        let trees = &self.trees;
-        let part = |tree: usize| {
-            let first = trees.iter().find(|t| t.0 == tree).map_or(0, |t| t.1);
-            (&parts[tree].tree, &parts[tree].kin, first)
+        let slots = &self.slots;
+        let part = |slot: usize| {
+            let Part { tree, kin, .. } = &parts[slots[slot].tree];
+            (tree, kin, slots[slot].dof)
         };
         for link in &self.links {
             self.rows.gather(link, part);
@@ -130,6 +138,8 @@ pub(crate) struct Islands {
     /// Union-find over trees, roots the smallest of their sets; then the island of each root.
     parent: Vec<usize>,
     island_of: Vec<usize>,
+    /// The slot of every tree in its island.
+    slot_of: Vec<usize>,
 }
 
 const NONE: usize = usize::MAX;
@@ -144,6 +154,7 @@ impl Islands {
         self.parent.extend(0..parts.len());
         self.island_of.clear();
         self.island_of.resize(parts.len(), NONE);
+        self.slot_of.resize(parts.len(), 0);
         for link in &set.links {
             if let [Some(a), Some(b)] = link.trees() {
                 let (a, b) = (self.root(a), self.root(b));
@@ -167,8 +178,15 @@ impl Islands {
                 self.island_of[root] = self.open();
             }
             let island = &mut self.islands[self.island_of[root]];
-            let first = island.trees.last().map_or(0, |&(t, first)| first + parts[t].tree.nv);
-            island.trees.push((tree, first));
+            let slot = match island.slots.last() {
+                Some(last) => {
+                    let part = &parts[last.tree];
+                    Slot { tree, dof: last.dof + part.tree.nv, node: last.node + part.tree.len() }
+                }
+                None => Slot { tree, dof: 0, node: 0 },
+            };
+            self.slot_of[tree] = island.slots.len();
+            island.slots.push(slot);
         }
         for (k, (law, link)) in set.laws.iter().zip(&set.links).enumerate() {
             if let Some(tree) = link.trees().into_iter().flatten().next() {
@@ -176,7 +194,7 @@ impl Islands {
                 let island = &mut self.islands[self.island_of[root]];
                 island.members.push(k);
                 island.laws.push(*law);
-                island.links.push(*link);
+                island.links.push(link.with_trees(|tree| self.slot_of[tree]));
             }
         }
     }

@@ -21,6 +21,7 @@
 
 mod actuation;
 mod contact;
+mod coupled;
 mod effective_mass;
 mod error;
 mod island;

@@ -15,6 +15,11 @@ pub(crate) struct End {
 }
 
 impl End {
+    /// Whether both are points of the same node.
+    pub fn is_on_node_of(&self, other: &End) -> bool {
+        self.tree == other.tree && self.node == other.node
+    }
+
     /// The velocity of the point when the nodes of its tree move with `motions`.
     #[inline(always)]
     pub fn velocity(&self, motions: &[Twist<f64>]) -> Vec3<f64> {
@@ -50,6 +55,15 @@ impl Link {
             Self::Points { ends, .. } => ends.map(|e| e.map(|e| e.tree)),
             Self::Joint { tree, .. } => [Some(*tree), None],
         }
+    }
+
+    /// The link with the trees renamed.
+    pub fn with_trees(mut self, rename: impl Fn(usize) -> usize) -> Self {
+        match &mut self {
+            Self::Points { ends, .. } => ends.iter_mut().flatten().for_each(|e| e.tree = rename(e.tree)),
+            Self::Joint { tree, .. } => *tree = rename(*tree),
+        }
+        self
     }
 
     /// Whether it acts between one node of a tree and the world, or within one joint: the recursion takes it in.

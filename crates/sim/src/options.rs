@@ -22,10 +22,12 @@ pub enum ContactLaw {
 /// How the Newton systems of the contact problem are factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Factorization {
-    /// Recursive where a tree touches only the world, dense otherwise.
+    /// Recursive where a tree touches only the world, coupled otherwise.
     #[default]
     Auto,
-    /// Dense everywhere.
+    /// A dense factor everywhere, assembled by composite inertias and pairs of nodes; products by recursion.
+    Coupled,
+    /// Matrices everywhere: A and J are written out. The check on the others.
     Dense,
 }
 

@@ -241,10 +241,10 @@ impl Simulation {
                 }
                 None => {}
             }
-            for &(tree, first) in &island.trees {
-                let dofs = self.parts[tree].dofs.clone();
-                let end = first + dofs.len();
-                self.v_next[dofs].copy_from_slice(&island.v[first..end]);
+            for slot in &island.slots {
+                let dofs = self.parts[slot.tree].dofs.clone();
+                let end = slot.dof + dofs.len();
+                self.v_next[dofs].copy_from_slice(&island.v[slot.dof..end]);
             }
             let mut row = 0;
             for (&k, law) in island.members.iter().zip(&island.laws) {

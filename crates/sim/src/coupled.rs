@@ -1,0 +1,308 @@
+//! The contact problem of trees that touch each other or themselves.
+//!
+//! Products with A and J are recursions over the trees, as for a tree alone. H = A + JᵀGJ is a dense matrix: contacts
+//! with the world are impedances in the composite inertias of each tree's block; contacts between two nodes are
+//! gathered by pair into one 6×6 impedance between them, so that however many points touch, six rows of J are formed.
+
+use std::ops::Range;
+
+use multibody::{CrbaWorkspace, NO_PARENT, add_generalized_forces, joint_twist, mass_matrix};
+use sap::{Block, Cholesky, Constraint, FactorError, Structure};
+use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
+
+use crate::link::{End, Link, to_world};
+use crate::part::Part;
+
+/// A tree of an island: where its degrees of freedom and nodes start in the island's vectors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    /// Index of the tree.
+    pub tree: usize,
+    pub dof: usize,
+    pub node: usize,
+}
+
+/// All contacts between the same two nodes.
+#[derive(Clone, Debug)]
+struct Patch {
+    ends: [End; 2],
+    /// Columns of J, ascending, into the scratch's `columns`, and the six rows for each of them into `rows`.
+    columns: Range<usize>,
+    /// Σ_k X_kᵀ G_k X_k about the origin of the second node.
+    impedance: ArticulatedInertia<f64>,
+    active: bool,
+}
+
+/// Scratch of a coupled problem, reused from step to step.
+#[derive(Default)]
+pub(crate) struct CoupledScratch {
+    motions: Vec<Twist<f64>>,
+    wrenches: Vec<Wrench<f64>>,
+    impedance: Vec<ArticulatedInertia<f64>>,
+    patches: Vec<Patch>,
+    /// The patch of every link; none for links with the world and within joints.
+    patch_of: Vec<Option<usize>>,
+    columns: Vec<usize>,
+    /// The relative motion of the two nodes, at the origin of the second, per unit of each column.
+    rows: Vec<Twist<f64>>,
+    crba: CrbaWorkspace<f64>,
+    cholesky: Cholesky,
+}
+
+/// The trees of an island, the constraints on them, and scratch. Links and slots use indices of the island.
+pub(crate) struct Coupled<'a> {
+    pub parts: &'a [Part],
+    pub slots: &'a [Slot],
+    pub links: &'a [Link],
+    pub scratch: &'a mut CoupledScratch,
+    pub nv: usize,
+}
+
+impl<'a> Coupled<'a> {
+    /// Gathers the patches and their rows.
+    pub fn new(parts: &'a [Part], slots: &'a [Slot], links: &'a [Link], scratch: &'a mut CoupledScratch) -> Self {
+        let nodes = slots.last().map_or(0, |s| s.node + parts[s.tree].tree.len());
+        let nv = slots.last().map_or(0, |s| s.dof + parts[s.tree].tree.nv);
+        scratch.motions.resize(nodes, Twist::ZERO);
+        scratch.wrenches.resize(nodes, Wrench::ZERO);
+        scratch.impedance.resize(nodes, ArticulatedInertia::ZERO);
+        scratch.cholesky.resize(nv);
+        let mut problem = Self { parts, slots, links, scratch, nv };
+        problem.gather_patches();
+        problem
+    }
+
+    fn gather_patches(&mut self) {
+        let CoupledScratch { patches, patch_of, columns, rows, .. } = &mut *self.scratch;
+        patches.clear();
+        patch_of.clear();
+        columns.clear();
+        rows.clear();
+        for link in self.links {
+            let Link::Points { ends: [Some(a), Some(b)], .. } = link else {
+                patch_of.push(None);
+                continue;
+            };
+            let same = |p: &Patch| p.ends[0].is_on_node_of(a) && p.ends[1].is_on_node_of(b);
+            if !patches.last().is_some_and(same) {
+                let start = columns.len();
+                push_relative_motion(self.parts, self.slots, [a, b], columns, rows);
+                let impedance = ArticulatedInertia::ZERO;
+                patches.push(Patch { ends: [*a, *b], columns: start..columns.len(), impedance, active: false });
+            }
+            patch_of.push(Some(patches.len() - 1));
+        }
+    }
+
+    /// Spreads the Hessian blocks over nodes and patches.
+    fn gather_impedances(&mut self, hessian: &[Block]) {
+        let CoupledScratch { impedance, patches, patch_of, .. } = &mut *self.scratch;
+        impedance.fill(ArticulatedInertia::ZERO);
+        for patch in patches.iter_mut() {
+            patch.impedance = ArticulatedInertia::ZERO;
+            patch.active = false;
+        }
+        for ((link, block), patch) in self.links.iter().zip(hessian).zip(patch_of) {
+            let Link::Points { ends, basis } = link else { continue };
+            if !block.is_active() {
+                continue;
+            }
+            let g = to_world(basis, block);
+            match (patch, ends) {
+                (Some(p), [_, Some(b)]) => {
+                    patches[*p].impedance += b.impedance(g);
+                    patches[*p].active = true;
+                }
+                (_, [Some(end), None] | [None, Some(end)]) => {
+                    impedance[self.slots[end.tree].node + end.node] += end.impedance(g);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Tells the factor which entries of H there will be.
+    fn couple(&mut self) {
+        let CoupledScratch { cholesky, patches, columns, .. } = &mut *self.scratch;
+        cholesky.begin();
+        for slot in self.slots {
+            let dofs = slot.dof..slot.dof + self.parts[slot.tree].tree.nv;
+            cholesky.couple(dofs.start, dofs);
+        }
+        for patch in patches.iter().filter(|p| p.active) {
+            let of_patch = &columns[patch.columns.clone()];
+            if let Some(&least) = of_patch.first() {
+                cholesky.couple(least, of_patch.iter().copied());
+            }
+        }
+    }
+
+    fn assemble(&mut self, hessian: &[Block]) {
+        let nv = self.nv;
+        let CoupledScratch { cholesky, patches, columns, rows, impedance, crba, .. } = &mut *self.scratch;
+        let h = cholesky.zeroed();
+        for slot in self.slots {
+            let Part { tree, kin, impedance: joints, .. } = &self.parts[slot.tree];
+            crba.resize(tree);
+            let block = &mut h[slot.dof * (nv + 1)..];
+            mass_matrix(tree, tree.all(), kin, Some(&impedance[slot.node..]), crba, block, nv, 0);
+            joints.add_to_matrix(tree, block, nv);
+        }
+        for patch in patches.iter().filter(|p| p.active) {
+            let (columns, rows) = (&columns[patch.columns.clone()], &rows[patch.columns.clone()]);
+            for (j, (&column, motion)) in columns.iter().zip(rows).enumerate() {
+                let force = patch.impedance.apply(*motion);
+                let below = &mut h[column * nv..(column + 1) * nv];
+                for (&row, motion) in columns[j..].iter().zip(&rows[j..]) {
+                    below[row] += motion.dot(force);
+                }
+            }
+        }
+        for (link, block) in self.links.iter().zip(hessian) {
+            if let Link::Joint { tree, dof, width, axis, .. } = link {
+                let first = self.slots[*tree].dof + dof;
+                for j in 0..*width {
+                    for i in j..*width {
+                        h[first + i + (first + j) * nv] += block.0[0] * axis[i] * axis[j];
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Structure for Coupled<'_> {
+    fn nv(&self) -> usize {
+        self.nv
+    }
+
+    fn products(&mut self, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]) {
+        let CoupledScratch { motions, wrenches, .. } = &mut *self.scratch;
+        for slot in self.slots {
+            let Part { tree, kin, impedance, .. } = &self.parts[slot.tree];
+            let (x, a_x) = (&x[slot.dof..], &mut a_x[slot.dof..]);
+            let (motions, wrenches) = (&mut motions[slot.node..], &mut wrenches[slot.node..]);
+            multibody::apply(tree, tree.all(), kin, impedance, x, motions, wrenches, a_x);
+        }
+        let mut row = 0;
+        for link in self.links {
+            match link {
+                Link::Points { ends: [a, b], basis } => {
+                    let of = |e: &Option<End>| match e {
+                        Some(e) => e.velocity(&motions[self.slots[e.tree].node..]),
+                        None => Vec3::ZERO,
+                    };
+                    j_x[row..row + 3].copy_from_slice(&basis.transpose_mul(of(b) - of(a)).to_array());
+                    row += 3;
+                }
+                Link::Joint { tree, dof, width, axis, .. } => {
+                    let x = &x[self.slots[*tree].dof + dof..];
+                    j_x[row] = (0..*width).map(|k| axis[k] * x[k]).sum();
+                    row += 1;
+                }
+            }
+        }
+    }
+
+    fn add_transpose(&mut self, gamma: &[f64], out: &mut [f64]) {
+        let wrenches = &mut self.scratch.wrenches;
+        wrenches.fill(Wrench::ZERO);
+        let mut row = 0;
+        for link in self.links {
+            match link {
+                Link::Points { ends: [a, b], basis } => {
+                    let impulse = *basis * Vec3::new(gamma[row], gamma[row + 1], gamma[row + 2]);
+                    if let Some(a) = a {
+                        wrenches[self.slots[a.tree].node + a.node] += a.wrench(-impulse);
+                    }
+                    if let Some(b) = b {
+                        wrenches[self.slots[b.tree].node + b.node] += b.wrench(impulse);
+                    }
+                    row += 3;
+                }
+                Link::Joint { tree, dof, width, axis, .. } => {
+                    let out = &mut out[self.slots[*tree].dof + dof..];
+                    for k in 0..*width {
+                        out[k] += axis[k] * gamma[row];
+                    }
+                    row += 1;
+                }
+            }
+        }
+        for slot in self.slots {
+            let Part { tree, kin, .. } = &self.parts[slot.tree];
+            add_generalized_forces(tree, tree.all(), kin, &mut wrenches[slot.node..], &mut out[slot.dof..]);
+        }
+    }
+
+    fn factor(&mut self, _: &[Constraint], hessian: &[Block]) -> Result<(), FactorError> {
+        self.gather_impedances(hessian);
+        self.couple();
+        self.assemble(hessian);
+        self.scratch.cholesky.factor()
+    }
+
+    fn solve(&mut self, b: &[f64], x: &mut [f64]) {
+        self.scratch.cholesky.solve(b, x);
+    }
+
+    fn scale(&mut self, d: &mut [f64]) {
+        for slot in self.slots {
+            let part = &self.parts[slot.tree];
+            part.factor.diagonal(&part.tree, part.tree.all(), &mut d[slot.dof..]);
+        }
+        for d in d {
+            *d = 1.0 / d.sqrt();
+        }
+    }
+}
+
+/// Appends the columns of the motion of the second node relative to the first, at the origin of the second,
+/// ascending. Common ancestors move both alike and are left out.
+fn push_relative_motion(
+    parts: &[Part],
+    slots: &[Slot],
+    [a, b]: [&End; 2],
+    columns: &mut Vec<usize>,
+    rows: &mut Vec<Twist<f64>>,
+) {
+    let start = columns.len();
+    let origin = {
+        let part = &parts[slots[b.tree].tree];
+        part.kin.frames[b.node].pos
+    };
+    let mut push = |slot: &Slot, i: usize, sign: f64| {
+        let Part { tree, kin, .. } = &parts[slot.tree];
+        let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
+        let local = multibody::Node { v: 0, ..*node };
+        for k in (0..node.joint.nv()).rev() {
+            let mut unit = [0.0; 6];
+            unit[k] = sign;
+            columns.push(slot.dof + node.v + k);
+            rows.push(joint_twist(&local, frame, &unit).shifted(origin - frame.pos));
+        }
+        node.parent
+    };
+    // From the leaves, descending in the columns; turned round at the end.
+    let (mut i, mut j) = (a.node, b.node);
+    if a.tree == b.tree {
+        while i != j {
+            if j == NO_PARENT || (i != NO_PARENT && i > j) {
+                i = push(&slots[a.tree], i, -1.0);
+            } else {
+                j = push(&slots[b.tree], j, 1.0);
+            }
+        }
+    } else {
+        let mut sides = [(a, -1.0), (b, 1.0)];
+        sides.sort_by_key(|side| std::cmp::Reverse(side.0.tree));
+        for (end, sign) in sides {
+            let mut i = end.node;
+            while i != NO_PARENT {
+                i = push(&slots[end.tree], i, sign);
+            }
+        }
+    }
+    columns[start..].reverse();
+    rows[start..].reverse();
+}
