@@ -1,5 +1,6 @@
 //! Any two convex shapes: closest points by GJK, penetration by EPA, then the facing features clipped.
 
+use std::cell::Cell;
 use std::fmt;
 
 use parry3d_f64::math::{Pose, Vector};
@@ -9,7 +10,7 @@ use parry3d_f64::shape::SupportMap;
 use spatial::{Mat3, Vec3};
 
 use super::manifold::Clipper;
-use super::polish::polish;
+use super::polish::{Polished, is_peak, polish};
 use super::spread::spread;
 use super::{Point, Sink};
 use crate::hull::Hull;
@@ -52,6 +53,8 @@ pub(super) struct Placed<'a> {
     pub pos: Vec3<f64>,
     /// A point inside.
     pub centre: Vec3<f64>,
+    /// Whether GJK and EPA see an inscribed polytope in place of a curved core.
+    pub coarse: Cell<bool>,
 }
 
 impl<'a> Placed<'a> {
@@ -68,12 +71,31 @@ impl<'a> Placed<'a> {
         };
         let pos = at.pos - origin;
         let centre = if let Solid::Hull(hull) = solid { at.rot * hull.centre + pos } else { pos };
-        Some(Self { core, radius, rot: at.rot, pos, centre })
+        Some(Self { core, radius, rot: at.rot, pos, centre, coarse: Cell::new(true) })
     }
 
     /// The point of the core farthest along `d`.
     #[inline(always)]
     pub fn support(&self, d: Vec3<f64>) -> Vec3<f64> {
+        self.support_by(d, |d| d, |d| d)
+    }
+
+    /// The same for a polytope inscribed in the core, which GJK and EPA work through in few iterations. No point of
+    /// it is deeper inside than [`Placed::coarseness`].
+    #[inline(always)]
+    fn coarse_support(&self, d: Vec3<f64>) -> Vec3<f64> {
+        self.support_by(d, rounded_on_cube, rounded_on_square)
+    }
+
+    /// The farthest point, with directions on the unit sphere of an ellipsoid and the unit circle of a cylinder
+    /// passed through a function.
+    #[inline(always)]
+    fn support_by(
+        &self,
+        d: Vec3<f64>,
+        sphere: impl Fn(Vec3<f64>) -> Vec3<f64>,
+        circle: impl Fn([f64; 2]) -> [f64; 2],
+    ) -> Vec3<f64> {
         let local = match self.core {
             Core::Point => return self.pos,
             Core::Segment(half) => return if half.dot(d) > 0.0 { self.pos + half } else { self.pos - half },
@@ -89,15 +111,16 @@ impl<'a> Placed<'a> {
             }
             Core::Ellipsoid(r) => {
                 let d = self.rot.transpose_mul(d);
-                let s = Vec3::new(d.x * r.x, d.y * r.y, d.z * r.z);
+                let s = sphere(Vec3::new(d.x * r.x, d.y * r.y, d.z * r.z));
                 let scale = 1.0 / s.norm();
                 Vec3::new(s.x * r.x, s.y * r.y, s.z * r.z) * scale
             }
             Core::Cylinder { radius, half_length } => {
                 let d = self.rot.transpose_mul(d);
-                let across = (d.x * d.x + d.y * d.y).sqrt();
+                let [x, y] = circle([d.x, d.y]);
+                let across = (x * x + y * y).sqrt();
                 let scale = if across > 0.0 { radius / across } else { 0.0 };
-                Vec3::new(d.x * scale, d.y * scale, half_length.copysign(d.z))
+                Vec3::new(x * scale, y * scale, half_length.copysign(d.z))
             }
             Core::Box(half) => {
                 let d = self.rot.transpose_mul(d);
@@ -106,6 +129,16 @@ impl<'a> Placed<'a> {
             Core::Hull(hull) => hull.support(self.rot.transpose_mul(d)),
         };
         self.rot * local + self.pos
+    }
+
+    /// How far inside the core the polytope of [`Placed::coarse_support`] may be, m.
+    fn coarseness(&self) -> f64 {
+        COARSENESS
+            * match self.core {
+                Core::Ellipsoid(r) => r.x.max(r.y).max(r.z),
+                Core::Cylinder { radius, .. } => radius,
+                _ => 0.0,
+            }
     }
 
     /// The flat feature that faces the unit vector `d`: nothing for a rounded core.
@@ -159,7 +192,8 @@ impl<'a> Placed<'a> {
 impl SupportMap for Placed<'_> {
     #[inline]
     fn local_support_point(&self, d: Vector) -> Vector {
-        glam(self.support(Vec3::new(d.x, d.y, d.z)))
+        let d = vec3(d);
+        glam(if self.coarse.get() { self.coarse_support(d) } else { self.support(d) })
     }
 
     /// Both bodies are in one frame: the transform is the identity.
@@ -167,6 +201,26 @@ impl SupportMap for Placed<'_> {
     fn support_point(&self, _: &Pose, d: Vector) -> Vector {
         self.local_support_point(d)
     }
+}
+
+/// Steps from the middle of a cube's face to its border in which directions are rounded: about 7°.
+const STEPS: f64 = 8.0;
+
+/// How deep inside a unit sphere a polytope of points at such directions is, at most.
+const COARSENESS: f64 = 0.01;
+
+/// The direction rounded to a grid on a cube.
+#[inline(always)]
+fn rounded_on_cube(d: Vec3<f64>) -> Vec3<f64> {
+    let largest = d.x.abs().max(d.y.abs()).max(d.z.abs());
+    d.map(|x| (x * (STEPS / largest)).round_ties_even())
+}
+
+/// The direction rounded to a grid on a square.
+#[inline(always)]
+fn rounded_on_square(d: [f64; 2]) -> [f64; 2] {
+    let largest = d[0].abs().max(d[1].abs());
+    if largest > 0.0 { d.map(|x| (x * (STEPS / largest)).round_ties_even()) } else { d }
 }
 
 fn glam(v: Vec3<f64>) -> Vector {
@@ -201,12 +255,17 @@ pub(crate) struct Convex {
     pub(super) marked: Vec<bool>,
 }
 
+/// Unit normal from a to b, and the nearest points of a and b.
+type Ends = (Vec3<f64>, Vec3<f64>, Vec3<f64>);
+
+/// The cores overlap.
+pub(super) struct Overlap;
+
 /// How two cores lie to each other.
-pub(super) enum Cores {
+enum Cores {
     /// Farther apart than asked for.
     Beyond,
-    /// Unit normal from a to b, and the nearest points of a and b.
-    Apart(Vec3<f64>, Vec3<f64>, Vec3<f64>),
+    Apart(Ends),
     Overlapping,
 }
 
@@ -259,22 +318,47 @@ impl Convex {
 
     /// The nearest points, or `None` when the bodies are more than `limit` apart.
     pub(super) fn nearest(&mut self, a: &Placed, b: &Placed, limit: f64) -> Option<Nearest> {
-        let (normal, p, q) = match self.cores(a, b, limit + a.radius + b.radius) {
-            Cores::Beyond => return None,
-            Cores::Apart(normal, p, q) => (normal, p, q),
-            Cores::Overlapping => self.penetration(a, b),
-        };
-        let nearest = finished(a, b, normal, p, q);
-        (nearest.distance <= limit).then_some(nearest)
+        self.search(a, b, limit, |this| Some(this.penetration(a, b))).unwrap_or(None)
     }
 
     /// The nearest points of bodies whose cores do not overlap; `Err` when they do.
-    pub(super) fn nearest_apart(&mut self, a: &Placed, b: &Placed, limit: f64) -> Result<Option<Nearest>, ()> {
-        match self.cores(a, b, limit + a.radius + b.radius) {
-            Cores::Beyond => Ok(None),
-            Cores::Apart(normal, p, q) => Ok(Some(finished(a, b, normal, p, q)).filter(|n| n.distance <= limit)),
-            Cores::Overlapping => Err(()),
+    pub(super) fn nearest_apart(&mut self, a: &Placed, b: &Placed, limit: f64) -> Result<Option<Nearest>, Overlap> {
+        self.search(a, b, limit, |_| None)
+    }
+
+    /// The nearest points; `overlapping` gives normal and points of overlapping cores.
+    fn search(
+        &mut self,
+        a: &Placed,
+        b: &Placed,
+        limit: f64,
+        overlapping: impl Fn(&mut Self) -> Option<Ends>,
+    ) -> Result<Option<Nearest>, Overlap> {
+        let curved = a.core.is_curved() || b.core.is_curved();
+        // Two curved bodies: first as inscribed polytopes; where Newton's method from there finds no peak, as they
+        // are. Beside the sharp edges of a polytope the estimate would be too far off.
+        let sharp = |p: &Placed| matches!(p.core, Core::Box(_) | Core::Hull(_) | Core::Triangle(_));
+        for coarse in [curved && !sharp(a) && !sharp(b), false] {
+            a.coarse.set(coarse);
+            b.coarse.set(coarse);
+            let (normal, p, q) = match self.cores(a, b, limit + a.radius + b.radius) {
+                Cores::Beyond => return Ok(None),
+                Cores::Apart(ends) => ends,
+                Cores::Overlapping => overlapping(self).ok_or(Overlap)?,
+            };
+            let middle = (p + q) * 0.5;
+            let found = if curved {
+                polish(a, b, normal, middle)
+            } else {
+                Polished { normal, gap: (q - p).dot(normal), position: middle }
+            };
+            if !curved || !coarse || is_peak(a, b, &found) {
+                let distance = found.gap - a.radius - b.radius;
+                let position = found.position.add_scaled(0.5 * (a.radius - b.radius), found.normal);
+                return Ok((distance <= limit).then_some(Nearest { normal: found.normal, position, distance }));
+            }
         }
+        Ok(None)
     }
 
     /// GJK.
@@ -282,13 +366,15 @@ impl Convex {
         // Seeded by the centres alone, so that the result does not depend on earlier queries.
         let seed = CsoPoint::from_shapes(&Pose::IDENTITY, a, b, glam(toward(a, b)));
         self.simplex.reset(seed);
-        match closest_points(&Pose::IDENTITY, a, b, limit, true, &mut self.simplex) {
+        let inside = if a.coarse.get() { a.coarseness() + b.coarseness() } else { 0.0 };
+        let reach = limit + inside;
+        match closest_points(&Pose::IDENTITY, a, b, reach, true, &mut self.simplex) {
             GJKResult::ClosestPoints(p, q, direction) => {
                 let (p, q) = (vec3(p), vec3(q));
                 let apart = q - p;
                 let length = apart.norm();
                 let normal = if length > 1e-9 { apart * (1.0 / length) } else { vec3(direction) };
-                Cores::Apart(normal, p, q)
+                Cores::Apart((normal, p, q))
             }
             GJKResult::NoIntersection(direction) => {
                 // The direction proves it, unless the iterations ran out.
@@ -301,7 +387,7 @@ impl Convex {
     }
 
     /// EPA: normal and the points that are deepest in one another.
-    fn penetration(&mut self, a: &Placed, b: &Placed) -> (Vec3<f64>, Vec3<f64>, Vec3<f64>) {
+    fn penetration(&mut self, a: &Placed, b: &Placed) -> Ends {
         if let Some((p, q, normal)) = self.epa.closest_points(&Pose::IDENTITY, a, b, &self.simplex) {
             let normal = vec3(normal);
             if let Some(normal) = normal.normalized() {
@@ -317,22 +403,6 @@ impl Convex {
 /// The direction between the centres.
 fn toward(a: &Placed, b: &Placed) -> Vec3<f64> {
     (b.centre - a.centre).normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0))
-}
-
-/// The contact of two cores with their radii, from an estimate of the normal and of the cores' nearest points.
-fn finished(a: &Placed, b: &Placed, normal: Vec3<f64>, p: Vec3<f64>, q: Vec3<f64>) -> Nearest {
-    let nearest = |normal: Vec3<f64>, middle: Vec3<f64>, core_gap: f64| Nearest {
-        normal,
-        position: middle.add_scaled(0.5 * (a.radius - b.radius), normal),
-        distance: core_gap - a.radius - b.radius,
-    };
-    let middle = (p + q) * 0.5;
-    if a.core.is_curved() || b.core.is_curved() {
-        let polished = polish(a, b, normal);
-        nearest(polished.normal, polished.position.unwrap_or(middle), polished.gap)
-    } else {
-        nearest(normal, middle, (q - p).dot(normal))
-    }
 }
 
 impl Clone for Convex {

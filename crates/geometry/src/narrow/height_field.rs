@@ -5,7 +5,7 @@
 
 use spatial::Vec3;
 
-use super::convex::{Core, Nearest, Placed};
+use super::convex::{Core, Nearest, Overlap, Placed};
 use super::spread::spread;
 use super::{Convex, Point, Sink};
 use crate::scene::HeightField;
@@ -174,7 +174,7 @@ impl<'a> Query<'a> {
                     }
                 }
                 // Below the surface, or through it: up.
-                Ok(Some(_)) | Err(()) => workspace.faces(&surface, &self.shape, &straight, self.limit),
+                Ok(Some(_)) | Err(Overlap) => workspace.faces(&surface, &self.shape, &straight, self.limit),
             }
         }
         self.drop_repeated(before, &mut workspace.points);
@@ -211,7 +211,7 @@ impl<'a> Query<'a> {
             if outermost && other.cell != triangle.cell && holds(&other, on_surface, up, self.cell_size) {
                 outermost = match workspace.nearest_apart(&placed(&other), &self.shape, self.limit) {
                     Ok(other) => other.is_none_or(|n| n.distance >= nearest.distance - 1e-9),
-                    Err(()) => false,
+                    Err(Overlap) => false,
                 };
             }
         });
@@ -254,6 +254,7 @@ fn placed(triangle: &Triangle) -> Placed<'static> {
         rot: spatial::Mat3::IDENTITY,
         pos: Vec3::ZERO,
         centre: (a + b + c) * (1.0 / 3.0),
+        coarse: std::cell::Cell::new(false),
     }
 }
 

@@ -49,30 +49,57 @@ impl Edges {
 /// Gaps of bodies about 1 m large are equal within this, m: then the smaller slope is better.
 const EQUAL: f64 = 1e-14;
 
+/// How far around a peak to look whether it is one, rad: what it misses is below RING² times a radius of curvature.
+const RING: f64 = 1e-4;
+
 /// A direction and what it shows.
 pub(super) struct Polished {
     pub normal: Vec3<f64>,
     /// Gap of the cores along the normal.
     pub gap: f64,
-    /// How fast the gap still grows across the normal, m/rad.
-    slope: f64,
-    /// Midway between the support points of the cores, where one of them is the only one.
-    pub position: Option<Vec3<f64>>,
+    /// Midway between the cores.
+    pub position: Vec3<f64>,
 }
 
 /// The best direction near `normal`, a unit vector from a to b.
-pub(super) fn polish(a: &Placed, b: &Placed, normal: Vec3<f64>) -> Polished {
+///
+/// `middle` estimates the point midway between the cores, and stands for it where there is no single one.
+pub(super) fn polish(a: &Placed, b: &Placed, normal: Vec3<f64>, middle: Vec3<f64>) -> Polished {
     let (gap, _) = gap_along(a, b, normal);
-    let mut best = Polished { normal, gap, slope: f64::INFINITY, position: None };
+    let mut best = Best { normal, gap, slope: f64::INFINITY };
     for square in SQUARE {
         climb(a, b, square, &mut best);
     }
-    best.position = position(a, b, &best);
-    best
+    let Best { normal, gap, .. } = best;
+    let position = position(a, b, &best).unwrap_or_else(|| {
+        let height = 0.5 * (a.support(normal) + b.support(-normal)).dot(normal);
+        middle.add_scaled(height - middle.dot(normal), normal)
+    });
+    Polished { normal, gap, position }
+}
+
+/// Whether no direction around the normal shows a larger gap.
+pub(super) fn is_peak(a: &Placed, b: &Placed, found: &Polished) -> bool {
+    let (t1, t2) = found.normal.tangents();
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    [(1.0, 0.0), (half, half), (0.0, 1.0), (-half, half)].iter().all(|&(x, y)| {
+        [RING, -RING].iter().all(|&s| {
+            let n = found.normal.add_scaled(s * x, t1).add_scaled(s * y, t2);
+            gap_along(a, b, n * (1.0 / n.norm())).0 <= found.gap + EQUAL
+        })
+    })
+}
+
+/// The best direction so far.
+struct Best {
+    normal: Vec3<f64>,
+    gap: f64,
+    /// How fast the gap still grows across the normal, m/rad.
+    slope: f64,
 }
 
 /// The point between the cores, where it is a single one.
-fn position(a: &Placed, b: &Placed, best: &Polished) -> Option<Vec3<f64>> {
+fn position(a: &Placed, b: &Placed, best: &Best) -> Option<Vec3<f64>> {
     let (n, gap) = (best.normal, best.gap);
     let (on_a, on_b) = (a.support(n), b.support(-n));
     let (at_a, at_b) = (local(a, n, 1e-6).edges, local(b, -n, 1e-6).edges);
@@ -92,7 +119,7 @@ fn position(a: &Placed, b: &Placed, best: &Polished) -> Option<Vec3<f64>> {
     }
 }
 
-impl Polished {
+impl Best {
     fn offer(&mut self, normal: Vec3<f64>, gap: f64, slope: f64) {
         if gap > self.gap + EQUAL || gap > self.gap - EQUAL && slope < self.slope {
             (self.normal, self.gap, self.slope) = (normal, gap, slope);
@@ -101,7 +128,7 @@ impl Polished {
 }
 
 /// Improves `best` under the guess that edges within `square` of the normal's plane face it.
-fn climb(a: &Placed, b: &Placed, square: f64, best: &mut Polished) {
+fn climb(a: &Placed, b: &Placed, square: f64, best: &mut Best) {
     let start = best.normal;
     let (at_a, at_b) = (local(a, start, square), local(b, -start, square));
     let mut edges = Edges::default();
