@@ -1,5 +1,6 @@
 //! `sapwood info`.
 
+use std::fmt::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
@@ -8,6 +9,7 @@ use multibody::{Actuator, Joint, Model, Transmission, Warning};
 use serde::Serialize;
 
 use crate::arguments::InfoArguments;
+use crate::console::print;
 use crate::scene;
 
 /// The text lists this many bodies or actuators; the JSON lists all.
@@ -17,12 +19,7 @@ const MOST_ROWS: usize = 200;
 pub fn info(arguments: &InfoArguments) -> Result<()> {
     let (model, scene) = scene::load(Some(&arguments.model), &arguments.read)?;
     let info = Info::new(&arguments.model, &model, &scene);
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&info)?);
-    } else {
-        print_text(&info);
-        print_warnings(&model.warnings);
-    }
+    print(&if arguments.json { serde_json::to_string_pretty(&info)? + "\n" } else { text(&info, &model.warnings)? });
     Ok(())
 }
 
@@ -167,22 +164,34 @@ fn actuator_info<'a>(actuator: &'a Actuator, model: &'a Model) -> ActuatorInfo<'
     ActuatorInfo { name: &actuator.name, joint, ctrl_range: actuator.ctrl_range, force_range: actuator.force_range }
 }
 
-fn print_text(info: &Info<'_>) {
+fn text(info: &Info<'_>, warnings: &[Warning]) -> std::result::Result<String, fmt::Error> {
+    let mut out = String::new();
     let counts = &info.counts;
+    writeln!(out, "{}: {}", info.file, info.name)?;
     let shapes: Vec<String> = counts.geoms_by_shape.iter().map(|(name, n)| format!("{n} {name}")).collect();
     let shapes = if shapes.is_empty() { String::new() } else { format!(" ({})", shapes.join(", ")) };
-    println!("{}: {}", info.file, info.name);
-    let row = |name: &str, value: String| println!("  {name:<12} {value}");
-    row("bodies", format!("{} in {} moving trees", counts.bodies, counts.trees));
-    row("mass", format!("{:.6} kg", info.mass));
-    row("joints", format!("{}: nq = {}, nv = {}", counts.joints, counts.nq, counts.nv));
-    row("geoms", format!("{}{shapes}", counts.geoms));
-    row("actuators", counts.nu.to_string());
-    row("sites", counts.sites.to_string());
-    row("keyframes", list_names(&info.keyframes));
-    row("timestep", format!("{} s", info.timestep));
-    row("gravity", format!("{:?} m/s²", info.gravity));
-    print_bodies(info);
+    for (name, value) in [
+        ("bodies", format!("{} in {} moving trees", counts.bodies, counts.trees)),
+        ("mass", format!("{:.6} kg", info.mass)),
+        ("joints", format!("{}: nq = {}, nv = {}", counts.joints, counts.nq, counts.nv)),
+        ("geoms", format!("{}{shapes}", counts.geoms)),
+        ("actuators", counts.nu.to_string()),
+        ("sites", counts.sites.to_string()),
+        ("keyframes", list_names(&info.keyframes)),
+        ("timestep", format!("{} s", info.timestep)),
+        ("gravity", format!("{:?} m/s²", info.gravity)),
+    ] {
+        writeln!(out, "  {name:<12} {value}")?;
+    }
+    write_bodies(&mut out, info)?;
+    match warnings.len() {
+        0 => writeln!(out, "\n  no warnings: everything that the file holds is simulated")?,
+        n => writeln!(out, "\n  {n} warnings:")?,
+    }
+    for warning in warnings {
+        writeln!(out, "  {warning}")?;
+    }
+    Ok(out)
 }
 
 fn list_names(names: &[&str]) -> String {
@@ -190,36 +199,24 @@ fn list_names(names: &[&str]) -> String {
     if named.is_empty() { "0".into() } else { format!("{}: {}", named.len(), named.join(", ")) }
 }
 
-fn print_bodies(info: &Info<'_>) {
+fn write_bodies(out: &mut String, info: &Info<'_>) -> fmt::Result {
     let mut joints_of = vec![String::new(); info.bodies.len() + 1];
     for joint in &info.joints {
         let text = &mut joints_of[joint.body];
         let separator = if text.is_empty() { "" } else { ", " };
         let name = if joint.name.is_empty() { "" } else { " " };
-        text.push_str(&format!("{separator}{}{name}{}", joint.kind, joint.name));
+        write!(text, "{separator}{}{name}{}", joint.kind, joint.name)?;
     }
     let mut depth = vec![0; info.bodies.len() + 1];
-    println!("\n  body, mass, geoms, joints");
-    for (i, body) in info.bodies.iter().enumerate() {
+    writeln!(out, "\n  body, mass, geoms, joints")?;
+    for (i, body) in info.bodies.iter().enumerate().take(MOST_ROWS) {
         depth[i + 1] = depth[body.parent] + 1;
-        if i == MOST_ROWS {
-            println!("  … and {} more: --json lists all", info.bodies.len() - i);
-        }
-        if i < MOST_ROWS {
-            let name = format!("{:indent$}{}", "", body.name, indent = 2 * (depth[i + 1] - 1));
-            let row = format!("  {name:<32} {:>9.4} kg {:>3}  {}", body.mass, body.geoms, joints_of[i + 1]);
-            println!("{}", row.trim_end());
-        }
+        let name = format!("{:indent$}{}", "", body.name, indent = 2 * (depth[i + 1] - 1));
+        let row = format!("  {name:<32} {:>9.4} kg {:>3}  {}", body.mass, body.geoms, joints_of[i + 1]);
+        writeln!(out, "{}", row.trim_end())?;
     }
-}
-
-fn print_warnings(warnings: &[Warning]) {
-    if warnings.is_empty() {
-        println!("\n  no warnings: everything that the file holds is simulated");
-        return;
+    if info.bodies.len() > MOST_ROWS {
+        writeln!(out, "  … and {} more: --json lists all", info.bodies.len() - MOST_ROWS)?;
     }
-    println!("\n  {} warnings:", warnings.len());
-    for warning in warnings {
-        println!("  {warning}");
-    }
+    Ok(())
 }

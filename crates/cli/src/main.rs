@@ -3,6 +3,7 @@
 //! Exit codes: 0; 1 when a simulation failed (what was computed until then is written); 2 for bad input.
 
 mod arguments;
+mod console;
 mod cpu;
 mod energy_plot;
 mod info;

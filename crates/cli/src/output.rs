@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use sim::Simulation;
 
+use crate::console::print;
 use crate::recording::Recording;
 use crate::summary::Summary;
 use crate::{energy_plot, replay, trajectory};
@@ -30,7 +31,7 @@ impl Output {
         self.put("summary.json", json.as_bytes())?;
         let path = self.folder.join("trajectory.npz");
         trajectory::write(&path, simulation.model(), recording).with_context(|| path.display().to_string())?;
-        println!("wrote {}", path.display());
+        print(&format!("wrote {}\n", path.display()));
         self.put("energy.svg", energy_plot::svg(&simulation.model().name, recording)?.as_bytes())?;
         match replay::page(simulation, recording, summary)? {
             Some(html) => self.put("replay.html", html.as_bytes())?,
@@ -47,7 +48,7 @@ impl Output {
     fn put(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.folder.join(name);
         fs::write(&path, bytes).with_context(|| format!("{}: cannot be written", path.display()))?;
-        println!("wrote {}", path.display());
+        print(&format!("wrote {}\n", path.display()));
         Ok(())
     }
 }

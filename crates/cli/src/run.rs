@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use sim::{Options, Simulation, SimulationError};
 
 use crate::arguments::RunArguments;
+use crate::console::print;
 use crate::output::Output;
 use crate::perturb::perturb;
 use crate::recording::Recording;
@@ -26,13 +27,13 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
         recording.after_step(&mut simulation, 0);
     }
 
-    println!("{}", heading(&simulation));
+    print(&heading(&simulation));
     let steps = steps(arguments.time, simulation.timestep());
     let (wall_time, result) = simulate(&mut simulation, steps, &mut tally, output.is_some().then_some(&mut recording));
 
     let error = result.err().map(|error| error.to_string());
     let summary = tally.summary(&mut simulation, wall_time, energy_start, settings(arguments), error);
-    print!("{summary}");
+    print(&summary.to_string());
     if let Some(error) = &summary.error {
         eprintln!("error: the simulation failed: {error}");
         eprintln!("       {} of {steps} steps were computed", summary.steps);
@@ -120,7 +121,7 @@ fn settings(arguments: &RunArguments) -> Settings {
 fn heading(simulation: &Simulation) -> String {
     let model = simulation.model();
     format!(
-        "{}: {} bodies, {} degrees of freedom, {} geoms, {:.4} kg",
+        "{}: {} bodies, {} degrees of freedom, {} geoms, {:.4} kg\n",
         if model.name.is_empty() { "model" } else { &model.name },
         model.bodies.len() - 1,
         model.nv(),
