@@ -78,14 +78,19 @@ pub(super) fn polish(a: &Placed, b: &Placed, normal: Vec3<f64>, middle: Vec3<f64
     Polished { normal, gap, position }
 }
 
-/// Whether no direction around the normal shows a larger gap.
+/// Whether no direction around the normal shows a larger gap. Gaps rise along ridges across the bodies' axes, so these
+/// directions are looked at besides an even ring.
 pub(super) fn is_peak(a: &Placed, b: &Placed, found: &Polished) -> bool {
-    let (t1, t2) = found.normal.tangents();
+    let n = found.normal;
+    let (t1, t2) = n.tangents();
     let half = std::f64::consts::FRAC_1_SQRT_2;
-    [(1.0, 0.0), (half, half), (0.0, 1.0), (-half, half)].iter().all(|&(x, y)| {
+    let (u, v) = (n.cross(a.rot.z), n.cross(b.rot.z));
+    let ring = [t1, (t1 + t2) * half, t2, (t2 - t1) * half];
+    let ridges = [u, n.cross(u), v, n.cross(v)].into_iter().filter_map(Vec3::normalized);
+    ring.into_iter().chain(ridges).all(|t| {
         [RING, -RING].iter().all(|&s| {
-            let n = found.normal.add_scaled(s * x, t1).add_scaled(s * y, t2);
-            gap_along(a, b, n * (1.0 / n.norm())).0 <= found.gap + EQUAL
+            let m = n.add_scaled(s, t);
+            gap_along(a, b, m * (1.0 / m.norm())).0 <= found.gap + EQUAL
         })
     })
 }
