@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use spatial::{ArticulatedInertia, Real, Twist, Wrench};
+use spatial::{ArticulatedInertia, Real, Wrench};
 
-use crate::kinematics::{NodeFrame, add_joint_force, joint_twist};
-use crate::{JointType, Kinematics, NO_PARENT, Node, Tree};
+use crate::kinematics::{add_joint_force, joint_axis};
+use crate::{Kinematics, NO_PARENT, Tree};
 
 /// Scratch of [`mass_matrix`].
 #[derive(Clone, Debug, Default)]
@@ -59,18 +59,10 @@ pub fn mass_matrix<T: Real>(
             ws.composites[node.parent] += composite.shifted_back(frame.offset);
         }
         for k in 0..node.joint.nv() {
-            let force = composite.apply(unit_twist(node, frame, k));
+            let force = composite.apply(joint_axis(node, frame, k));
             write_column(tree, kin, i, node.v + k, force, &mut ws.column, m, stride, first);
         }
     }
-}
-
-/// The motion of one degree of freedom at unit rate.
-fn unit_twist<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, k: usize) -> Twist<T> {
-    let mut x = [T::ZERO; 6];
-    x[k] = T::ONE;
-    debug_assert!(matches!(node.joint, JointType::Free) || k < 3);
-    joint_twist(&Node { v: 0, ..*node }, frame, &x)
 }
 
 /// Projects the force of one unit acceleration onto the node itself and all its ancestors.

@@ -137,6 +137,24 @@ pub fn joint_twist<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, x: &[T]) -> Tw
     }
 }
 
+/// The column of S for degree of freedom `k` of the joint: the motion at unit rate, at the node's origin.
+#[inline(always)]
+pub fn joint_axis<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, k: usize) -> Twist<T> {
+    let column = |m: &Mat3<T>, k: usize| match k {
+        0 => m.x,
+        1 => m.y,
+        _ => m.z,
+    };
+    match node.joint {
+        JointType::Revolute => Twist { ang: frame.axis, lin: Vec3::ZERO },
+        JointType::Prismatic => Twist { ang: Vec3::ZERO, lin: frame.axis },
+        JointType::Screw => Twist { ang: frame.axis, lin: frame.axis * node.pitch },
+        JointType::Ball => Twist { ang: column(&frame.rot, k), lin: Vec3::ZERO },
+        JointType::Free if k < 3 => Twist { ang: Vec3::ZERO, lin: column(&Mat3::IDENTITY, k) },
+        JointType::Free => Twist { ang: column(&frame.rot, k - 3), lin: Vec3::ZERO },
+    }
+}
+
 /// Sᵀ f added to `out`, indexed by dof: the joint's share of a wrench at the node's origin.
 #[inline(always)]
 pub fn add_joint_force<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, f: Wrench<T>, out: &mut [T]) {

@@ -34,7 +34,8 @@ pub use builder::{BodySpec, BuildError, JointSpec, ModelBuilder, inertia_flaw};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use integrate::{difference, integrate};
 pub use kinematics::{
-    Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_twist, velocities,
+    Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
+    velocities,
 };
 pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Site, Warning};
 pub use rnea::{RneaWorkspace, rnea};

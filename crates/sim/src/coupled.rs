@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use multibody::{CrbaWorkspace, NO_PARENT, add_generalized_forces, joint_twist, mass_matrix};
+use multibody::{CrbaWorkspace, NO_PARENT, add_generalized_forces, joint_axis, mass_matrix};
 use sap::{Block, Cholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
@@ -274,12 +274,9 @@ fn push_relative_motion(
     let mut push = |slot: &Slot, i: usize, sign: f64| {
         let Part { tree, kin, .. } = &parts[slot.tree];
         let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
-        let local = multibody::Node { v: 0, ..*node };
         for k in (0..node.joint.nv()).rev() {
-            let mut unit = [0.0; 6];
-            unit[k] = sign;
             columns.push(slot.dof + node.v + k);
-            rows.push(joint_twist(&local, frame, &unit).shifted(origin - frame.pos));
+            rows.push(joint_axis(node, frame, k).shifted(origin - frame.pos) * sign);
         }
         node.parent
     };

@@ -1,6 +1,6 @@
 //! How a constraint couples to the trees: the geometry of its rows of J.
 
-use multibody::{Kinematics, NO_PARENT, Tree, joint_twist};
+use multibody::{Kinematics, NO_PARENT, Tree, joint_axis};
 use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
 
 /// One side of a contact: a point of a node. A side that is fixed in the world is left out.
@@ -162,11 +162,8 @@ impl SparseRows {
     ) -> usize {
         let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
         let arm = end.arm + kin.frames[end.node].pos - frame.pos;
-        let local = multibody::Node { v: 0, ..*node };
         for k in (0..node.joint.nv()).rev() {
-            let mut unit = [0.0; 6];
-            unit[k] = sign;
-            let velocity = joint_twist(&local, frame, &unit).shifted(arm).lin;
+            let velocity = joint_axis(node, frame, k).shifted(arm).lin * sign;
             self.entries.push(((first + node.v + k) as u32, basis.transpose_mul(velocity).to_array()));
         }
         node.parent
