@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Solution, Stats
 
+__all__ = ["Model", "Simulation", "__version__", "load", "sap_solve"]
+
 __version__: str
 
 def load(

@@ -54,3 +54,8 @@ def random_quaternion(rng: np.random.Generator) -> Array:
     """Uniform over rotations, w x y z."""
     q = rng.normal(size=4)
     return np.asarray(q / np.linalg.norm(q))
+
+
+def brief(error: Exception) -> str:
+    """A failure in one line of a table."""
+    return " ".join(str(error).split())[:150]

@@ -139,8 +139,8 @@ LOADERS = {
     "100000 bodies": """'<mujoco><worldbody>' + ''.join(
         f'<body pos="{i} 0 0"><freejoint/><geom size="0.1"/></body>' for i in range(100000)
         ) + '</worldbody></mujoco>'""",
-    "20000 nested bodies": """'<mujoco><worldbody>' + '<body><joint/><geom size="0.1"/>' * 20000
-        + '</body>' * 20000 + '</worldbody></mujoco>'""",
+    "2000 nested bodies": """'<mujoco><worldbody>' + '<body pos="0.3 0 0"><joint/><geom size="0.1"/>' * 2000
+        + '</body>' * 2000 + '</worldbody></mujoco>'""",
     "a million open tags": "'<mujoco>' + '<worldbody>' * 1000000",
 }
 

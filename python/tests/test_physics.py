@@ -95,8 +95,8 @@ COLLISION = """
 
 
 def test_collision_conserves_momentum() -> None:
-    """An oblique, rough, spinning collision: linear and angular momentum to round-off."""
-    sim = simulate(COLLISION)
+    """An oblique, rough, spinning collision: linear and angular momentum to round-off, if asked for."""
+    sim = simulate(COLLISION, tolerance=1e-12)
     sim.v = [2.0, 0, 0.1, 3, 5, -8, -1.0, 0.2, 0, 1, 0, 4]
     masses, radii = np.array([1.0, 3.0]), np.array([0.1, 0.15])
 
@@ -200,26 +200,26 @@ def test_joint_limit_holds_a_weight() -> None:
 
 
 def test_compliant_sphere_bounces_like_kelvin_voigt() -> None:
-    """A sphere on f = k (δ + τ δ̇)₊: stiffness from its rest depth, then the bounce against an adaptive integrator.
+    """A sphere on f = k (δ + τ δ̇)₊: k from its rest depth, then the bounce against an adaptive integrator.
 
     The scheme is of first order: the error halves with dt, and extrapolated to dt = 0 nothing is left.
     """
-    stiffness, damping, height = 1e4, 10.0, 0.5
+    stiffness, damping, height = 2e3, 2.0, 0.5
     surface = f'solref="{-stiffness} {-damping}" solimp="0.9 0.9 0.001"'
     text = f"""
     <mujoco><worldbody>
       <geom type="plane" size="1 1 1" {surface}/>
-      <body pos="0 0 0.1"><freejoint/><geom size="0.1" mass="2" {surface}/></body>
+      <body pos="0 0 0.1"><joint type="slide" axis="0 0 1"/><geom size="0.1" mass="2" {surface}/></body>
     </worldbody></mujoco>"""
     model = sw.load(text)
     rest = sw.Simulation(model, timestep=1e-3)
     rest.step(20000)
-    k, tau = 2 * G / (0.1 - rest.q[2]), damping / stiffness
+    k, tau = 2 * G / -rest.q[0], damping / stiffness
     assert rest.contacts["impulse"][:, 2].sum() == pytest.approx(2 * G * 1e-3, rel=1e-6)
 
     exact = kelvin_voigt_apex(height, k / 2, tau)
     assert 0.3 * height < exact < 0.9 * height, "a bounce that shows something"
-    steps = (2e-4, 1e-4, 5e-5)
+    steps = (1e-4, 5e-5, 2.5e-5)
     errors = [bounce_apex(model, dt, height) - exact for dt in steps]
     assert abs(errors[-1]) < 0.01 * height
     assert errors[0] / errors[1] == pytest.approx(2, abs=0.2)
@@ -228,11 +228,11 @@ def test_compliant_sphere_bounces_like_kelvin_voigt() -> None:
 
 def bounce_apex(model: sw.Model, dt: float, height: float) -> float:
     sim = sw.Simulation(model, timestep=dt)
-    sim.q[2] += height
+    sim.q[0] = height
     heights = []
     while sim.time < 0.75:
         sim.step(5)
-        heights.append(float(sim.q[2]) - 0.1)
+        heights.append(float(sim.q[0]))
     lowest = int(np.argmin(heights))
     return max(heights[lowest:])
 

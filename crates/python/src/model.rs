@@ -151,9 +151,9 @@ impl Model {
     /// The joints: name, kind, body, slices of q and v, range.
     #[getter]
     fn joints<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let slice = |start: usize, len: usize| PySlice::new(py, start as isize, (start + len) as isize, 1);
+        let slice = |start: usize, len: usize| py.get_type::<PySlice>().call1((start, start + len));
         let tuple = |joint: &multibody::Joint| {
-            let (q, v) = (slice(joint.q, joint.kind.nq()), slice(joint.v, joint.kind.nv()));
+            let (q, v) = (slice(joint.q, joint.kind.nq())?, slice(joint.v, joint.kind.nv())?);
             results::joint(py, (&joint.name, joint.kind.name(), joint.body, q, v, joint.range, joint.effort_limit))
         };
         self.model.joints.iter().map(tuple).collect()

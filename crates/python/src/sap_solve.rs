@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use sap::{MatrixProblem, Options, solve_matrices};
 
-use crate::arguments::{any_vector, array, vector, word};
+use crate::arguments::{any_vector, array, contact_rows, positive, vector, word};
 use crate::errors::solver_error;
 use crate::results;
 use crate::simulation::LINE_SEARCHES;
@@ -30,16 +30,16 @@ pub fn sap_solve<'py>(
     max_iterations: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let v_star = any_vector("v_star", v_star)?;
-    let mu = any_vector("mu", mu)?;
-    let (nv, nc) = (v_star.len(), mu.len());
-    let (a, j) = (array("A", A, &[nv, nv])?, array("J", J, &[3 * nc, nv])?);
+    let nv = v_star.len();
+    let a = array("A", A, &[nv, nv])?;
+    let (nc, j) = contact_rows("J", J, nv)?;
+    let (mu, vn_hat) = (vector("mu", mu, nc)?, vector("vn_hat", vn_hat, nc)?);
     let (r_t, r_n) = (vector("R_t", R_t, nc)?, vector("R_n", R_n, nc)?);
-    let vn_hat = vector("vn_hat", vn_hat, nc)?;
     let problem = MatrixProblem { a: &a, v_star: &v_star, j: &j, mu: &mu, r_t: &r_t, r_n: &r_n, vn_hat: &vn_hat };
     // Matrices without structure have one factorisation.
     word("factorization", factorization, &[("auto", ()), ("dense", ())])?;
     let options = Options {
-        tolerance: crate::arguments::positive("tolerance", tolerance)?,
+        tolerance: positive("tolerance", tolerance)?,
         line_search: word("line_search", line_search, &LINE_SEARCHES)?,
         max_iterations,
         ..Options::default()
