@@ -1,4 +1,28 @@
-//! MJCF, URDF and meshes in: a [`multibody::Model`] and a [`geometry::Scene`].
+//! Files of the field in, files of the field out.
+//!
+//! [`load`] reads MJCF and URDF, with the meshes that they refer to, into a [`multibody::Model`] and a
+//! [`geometry::Scene`]. What a file asks for and the model does not do is never dropped in silence: it is an entry of
+//! [`multibody::Model::warnings`] with file and line. A file that makes no sense is a [`LoadError`] that names file,
+//! line and element, what came and what was expected. [`trajectory`] writes what a simulation has computed.
+//!
+//! ```
+//! let text = r#"<mujoco><worldbody>
+//!   <body name="pole" pos="0 0 1">
+//!     <joint name="hinge" axis="0 1 0" range="-90 90"/>
+//!     <geom type="capsule" size="0.05" fromto="0 0 0 0 0 -0.5"/>
+//!   </body>
+//! </worldbody></mujoco>"#;
+//! let loaded = formats::load_str(text, None, &formats::LoadOptions::default())?;
+//! assert_eq!((loaded.model.nq(), loaded.model.nv()), (1, 1));
+//! assert_eq!(loaded.scene.geoms[0].body, loaded.model.body("pole").unwrap_or(0));
+//!
+//! let error = formats::load_str(&text.replace("capsule", "cap"), None, &formats::LoadOptions::default());
+//! assert_eq!(error.map(|_| ()).map_err(|e| e.line()), Err(4));
+//! # Ok::<(), formats::LoadError>(())
+//! ```
+//!
+//! Readers ask elements for their attributes (`xml` remembers which), so a new attribute is a line in the file of
+//! its element: `mjcf/joint.rs`, `mjcf/geom.rs`, `urdf/joint.rs`, …
 
 mod error;
 pub mod mesh_files;

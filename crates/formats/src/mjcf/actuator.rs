@@ -111,10 +111,7 @@ impl<'a> Reader<'_, 'a> {
     fn warn_about_actuator(&mut self, attributes: &Attributes<'_, 'a>) -> Result<(), LoadError> {
         let element = attributes.element();
         attributes.skip(&["user", "actlimited", "actrange", "actdim", "actearly", "nsample", "interp"]);
-        for layer in attributes.layers() {
-            // Read by the force law, layer by layer.
-            layer.skip(&["kp", "kv", "dampratio", "timeconst", "inheritrange", "gainprm", "biasprm", "dynprm"]);
-        }
+        attributes.ask(&ForceLaw::ATTRIBUTES);
         for name in ["armature", "damping", "delay"] {
             if attributes.numbers(name)?.is_some_and(|v| v.iter().any(|&v| v != 0.0)) {
                 self.warnings.add_attribute(element, name, "of an actuator: not simulated, ignored");

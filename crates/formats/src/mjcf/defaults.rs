@@ -155,9 +155,7 @@ impl<'a> Attributes<'_, 'a> {
 
     /// Where the first of `names` that is set comes from: the element, or the nearest of its defaults.
     pub fn find(&self, names: &[&'static str]) -> Option<(Element<'a>, &'static str, &'a str)> {
-        if let Some(asked) = self.asked.borrow_mut().get_mut(self.kind) {
-            asked.extend(names);
-        }
+        self.ask(names);
         let layers = [self.own].into_iter().chain(self.chain.iter().rev().copied());
         let mut found = None;
         for layer in layers {
@@ -172,6 +170,11 @@ impl<'a> Attributes<'_, 'a> {
         found
     }
 
+    /// The element that sets `name`: this one or one of its defaults.
+    pub fn source(&self, name: &'static str) -> Element<'a> {
+        self.find(&[name]).map_or(self.own, |(at, _, _)| at)
+    }
+
     /// Whether any of `names` is set.
     pub fn has(&self, names: &[&'static str]) -> bool {
         self.find(names).is_some()
@@ -179,10 +182,15 @@ impl<'a> Attributes<'_, 'a> {
 
     /// Counts these attributes as read: they have no part in a simulation.
     pub fn skip(&self, names: &[&'static str]) {
+        self.ask(names);
+        self.own.skip(names);
+    }
+
+    /// Counts these attributes as read in every default of this kind, for readers that look at the layers themselves.
+    pub fn ask(&self, names: &[&'static str]) {
         if let Some(asked) = self.asked.borrow_mut().get_mut(self.kind) {
             asked.extend(names);
         }
-        self.own.skip(names);
     }
 
     /// The text of an attribute.

@@ -71,6 +71,21 @@ impl ForceLaw {
         inherit_range: 0.0,
     };
 
+    /// What [`ForceLaw::apply`] reads.
+    pub const ATTRIBUTES: [&str; 11] = [
+        "kp",
+        "kv",
+        "dampratio",
+        "timeconst",
+        "inheritrange",
+        "gaintype",
+        "biastype",
+        "dyntype",
+        "gainprm",
+        "biasprm",
+        "dynprm",
+    ];
+
     /// Applies an element: a default, or the actuator itself.
     pub fn apply(&mut self, element: Element<'_>) -> Result<(), LoadError> {
         let inherit_range = at_least_zero(element, "inheritrange")?;

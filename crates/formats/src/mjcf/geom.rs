@@ -119,6 +119,7 @@ impl<'a> Reader<'_, 'a> {
             };
         }
         if let Some((at, _, name)) = attributes.find(&["hfield"]) {
+            attributes.skip(&["size"]);
             let shape = Shape::HeightField(self.assets.height_field(at, name)?);
             return Ok(Placed { shape, pose, mass_model: MassModel::Solid });
         }
@@ -137,11 +138,10 @@ impl<'a> Reader<'_, 'a> {
         shape: &Shape,
         model: MassModel,
     ) -> Result<RigidInertia<f64>, LoadError> {
-        let at = |name| attributes.find(&[name]).map_or(attributes.element(), |(at, _, _)| at);
         let (mass, density) = (attributes.number("mass")?, attributes.number("density")?);
         for (name, value) in [("mass", mass), ("density", density)] {
             if let Some(value) = value.filter(|&v| v < 0.0) {
-                return Err(at(name).error(format!("{name}=\"{value}\": expected 0 or more")));
+                return Err(attributes.source(name).error(format!("{name}=\"{value}\": expected 0 or more")));
             }
         }
         // Weightless geoms may be meshes without a volume.
@@ -194,7 +194,7 @@ pub(super) fn size_and_segment(
     let mut size = attributes.leading("size", [0.0; 3])?;
     let Some([a, b, c, d, e, f]) = attributes.array("fromto")? else { return Ok((size, None)) };
     let (from, to) = (Vec3::new(a, b, c), Vec3::new(d, e, f));
-    let at = attributes.find(&["fromto"]).map_or(attributes.element(), |(at, _, _)| at);
+    let at = attributes.source("fromto");
     let half_length = (from - to).norm() / 2.0;
     let axis = (from - to).normalized();
     let axis = axis.ok_or_else(|| at.error("fromto: expected two points apart from each other"))?;
@@ -207,7 +207,7 @@ pub(super) fn size_and_segment(
 }
 
 fn primitive(attributes: &Attributes<'_, '_>, kind: Type, size: [f64; 3]) -> Result<Shape, LoadError> {
-    let at = attributes.find(&["size"]).map_or(attributes.element(), |(at, _, _)| at);
+    let at = attributes.source("size");
     let (needed, name) = match kind {
         Type::Plane => (0, "plane"),
         Type::Sphere => (1, "sphere"),

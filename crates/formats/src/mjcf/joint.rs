@@ -137,7 +137,7 @@ impl<'a> Reader<'_, 'a> {
     ) -> Result<Option<(f64, f64)>, LoadError> {
         let values = attributes.array(range)?;
         let set = values.is_some_and(|[low, high]| low != 0.0 || high != 0.0);
-        let at = attributes.find(&[range]).map_or(attributes.element(), |(at, _, _)| at);
+        let at = attributes.source(range);
         let limited = match attributes.auto_flag(limited)? {
             Some(limited) => limited,
             None if set && !self.compiler.auto_limits => {
@@ -172,9 +172,10 @@ impl<'a> Reader<'_, 'a> {
             let message = "dry friction in joints is kept in the model but not simulated yet";
             self.warnings.add_attribute(element, "frictionloss", message);
         }
-        if attributes.has(&["solreffriction"]) || attributes.has(&["solimpfriction"]) {
-            let message = "dry friction in joints has no compliance: ignored";
-            self.warnings.add_attribute(element, "solreffriction", message);
+        for name in ["solreffriction", "solimpfriction"] {
+            if attributes.has(&[name]) {
+                self.warnings.add_attribute(element, name, "dry friction in joints has no compliance: ignored");
+            }
         }
         let align = element.attribute("align").is_some_and(|value| value == "true");
         if spec.kind == JointKind::Free && (align || self.compiler.align_free) {
@@ -184,7 +185,7 @@ impl<'a> Reader<'_, 'a> {
         if attributes.number("margin")?.is_some_and(|m| m != 0.0) {
             self.warnings.add_attribute(element, "margin", "limits act at the limit: ignored");
         }
-        attributes.skip(&["actuatorfrclimited", "springyield"]);
+        attributes.skip(&["actuatorfrclimited"]);
         if attributes.array::<2>("actuatorfrcrange")?.is_some_and(|r| r != [0.0, 0.0]) {
             let message = "a limit on the sum of actuator forces at a joint is not simulated: ignored";
             self.warnings.add_attribute(element, "actuatorfrcrange", message);
