@@ -5,7 +5,7 @@ use parry3d_f64::math::Vector;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 use spatial::Vec3;
 
-use crate::pairs::Filter;
+use crate::pairs::{Allowed, Filter};
 
 /// Calls after which the tree is built anew, so that it stays good while things move.
 const REBUILD_EVERY: u32 = 256;
@@ -15,7 +15,6 @@ pub(crate) struct BroadPhase {
     filter: Filter,
     /// Geom of each item.
     geoms: Vec<usize>,
-    half_margins: Vec<f64>,
     tree: Bvh,
     workspace: BvhWorkspace,
     calls: u32,
@@ -28,7 +27,6 @@ pub(crate) struct BroadPhase {
 impl BroadPhase {
     pub fn new(filter: Filter, geoms: &[usize]) -> Self {
         Self {
-            half_margins: geoms.iter().map(|&g| filter.half_margin(g)).collect(),
             geoms: geoms.to_vec(),
             filter,
             tree: Bvh::new(),
@@ -40,13 +38,15 @@ impl BroadPhase {
     }
 
     /// Visits the allowed pairs whose boxes meet, in ascending order. `extents(i)` is the centre and half extents of
-    /// item i, or `None` when it is unbounded.
+    /// item i, or `None` when it is unbounded; `near` a sharper
+    /// test than that of the boxes.
     pub fn each(
         &mut self,
         extents: impl Fn(usize) -> Option<(Vec3<f64>, Vec3<f64>)>,
-        visit: &mut impl FnMut(usize, usize, f64, Option<usize>),
+        near: impl Fn(usize, usize) -> bool,
+        visit: &mut impl FnMut(usize, usize, Allowed),
     ) {
-        let Self { filter, geoms, half_margins, tree, workspace, calls, unbounded, pairs } = self;
+        let Self { filter, geoms, tree, workspace, calls, unbounded, pairs } = self;
         unbounded.clear();
         pairs.clear();
         let first = tree.is_empty();
@@ -58,8 +58,7 @@ impl BroadPhase {
             if !first && filter.is_fixed(geoms[i]) {
                 continue;
             }
-            let m = half_margins[i];
-            let half = Vector::new(half.x + m, half.y + m, half.z + m);
+            let half = Vector::new(half.x, half.y, half.z);
             // What is nowhere goes far away, where it meets nothing that is somewhere.
             let centre = if centre.is_finite() { centre } else { Vec3::new(1e30, 1e30, 1e30) };
             let centre = Vector::new(centre.x, centre.y, centre.z);
@@ -80,8 +79,11 @@ impl BroadPhase {
         }
         pairs.sort_unstable();
         for &[a, b] in pairs.iter() {
-            if let Some(allowed) = filter.allowed(geoms[a as usize], geoms[b as usize]) {
-                visit(a as usize, b as usize, allowed.margin, allowed.pair);
+            let (a, b) = (a as usize, b as usize);
+            if near(a, b)
+                && let Some(allowed) = filter.allowed(geoms[a], geoms[b])
+            {
+                visit(a, b, allowed);
             }
         }
     }
@@ -92,7 +94,6 @@ impl Clone for BroadPhase {
         Self {
             filter: self.filter.clone(),
             geoms: self.geoms.clone(),
-            half_margins: self.half_margins.clone(),
             tree: self.tree.clone(),
             workspace: BvhWorkspace::default(),
             calls: self.calls,

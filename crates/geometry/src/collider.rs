@@ -6,7 +6,7 @@ use spatial::{Mat3, Pose, Vec3};
 
 use crate::broad_phase::BroadPhase;
 use crate::narrow::{Convex, Sink, collide};
-use crate::pairs::{Filter, Rows};
+use crate::pairs::{Allowed, Filter, Rows};
 use crate::scene::Scene;
 use crate::solid::{Placement, Solid};
 
@@ -48,6 +48,15 @@ struct Item {
     /// Centre and radius of its bounding ball, in its own frame.
     centre: Vec3<f64>,
     radius: f64,
+    /// Half of the largest margin that a pair of it can have.
+    half_margin: f64,
+}
+
+/// A bounding ball this step, its radius enlarged by reach and margin.
+#[derive(Clone, Copy, Debug)]
+struct Ball {
+    centre: Vec3<f64>,
+    radius: f64,
 }
 
 /// Finds the contact points of a scene.
@@ -56,9 +65,9 @@ struct Item {
 #[derive(Clone, Debug)]
 pub struct Collider {
     items: Vec<Item>,
-    /// For each item this step: where it is, the centre of its bounding ball, and how far its surface may move.
+    /// For each item this step: where it is, its bounding ball, and how far its surface may move.
     placements: Vec<Placement>,
-    centres: Vec<Vec3<f64>>,
+    balls: Vec<Ball>,
     reaches: Vec<f64>,
     search: Search,
     workspace: Convex,
@@ -74,7 +83,7 @@ enum Search {
 }
 
 /// Above this number of allowed pairs a tree finds the near ones faster than going through the list.
-const LIST_UP_TO: usize = 4000;
+const LIST_UP_TO: usize = 1000;
 
 impl Collider {
     /// A collider for the geoms of `scene`, geom i moving as `attachments[i]` says.
@@ -84,12 +93,8 @@ impl Collider {
     /// # Panics
     /// When there is not one attachment for each geom, or a pair names a geom that is not there.
     pub fn new(scene: Arc<Scene>, attachments: Vec<Attachment>) -> Self {
-        Self::with_list_up_to(scene, attachments, LIST_UP_TO)
-    }
-
-    /// As [`Collider::new`], choosing a tree above `list_up_to` allowed pairs.
-    pub(crate) fn with_list_up_to(scene: Arc<Scene>, attachments: Vec<Attachment>, list_up_to: usize) -> Self {
         assert_eq!(scene.geoms.len(), attachments.len(), "one attachment for each geom");
+        let filter = Filter::new(&scene, &attachments);
         let mut items: Vec<Item> = scene
             .geoms
             .iter()
@@ -98,15 +103,15 @@ impl Collider {
             .filter_map(|(geom, (g, a))| {
                 let solid = Solid::new(&g.shape)?;
                 let (centre, radius) = (solid.centre(), solid.bounding_radius());
-                Some(Item { geom, frame: a.frame, local: a.pose.into(), solid, centre, radius })
+                let half_margin = filter.half_margin(geom);
+                Some(Item { geom, frame: a.frame, local: a.pose.into(), solid, centre, radius, half_margin })
             })
             .collect();
-        let filter = Filter::new(&scene, &attachments);
         items.retain(|item| filter.may_touch_something(item.geom));
         // Canonical order, so that the first of any two items is the first argument of their function.
         items.sort_by_key(|item| (item.solid.rank(), item.geom));
         let geoms: Vec<usize> = items.iter().map(|item| item.geom).collect();
-        let search = match Rows::new(&filter, &geoms, list_up_to) {
+        let search = match Rows::new(&filter, &geoms, LIST_UP_TO) {
             Some(rows) => Search::List(rows),
             None => Search::Tree(Box::new(BroadPhase::new(filter, &geoms))),
         };
@@ -114,31 +119,15 @@ impl Collider {
         let corners = hulls().map(|h| h.largest_face).max().unwrap_or(0);
         let vertices = hulls().map(|h| h.vertices.len()).max().unwrap_or(0);
         let workspace = Convex::new(corners, vertices);
-        let mut collider = Self {
+        let ball = |item: &Item| Ball { centre: item.local.point(item.centre), radius: item.radius + item.half_margin };
+        Self {
             placements: items.iter().map(|item| item.local).collect(),
-            centres: vec![Vec3::ZERO; items.len()],
+            balls: items.iter().map(ball).collect(),
             reaches: vec![0.0; items.len()],
             items,
             search,
             workspace,
-        };
-        for i in 0..collider.items.len() {
-            collider.centres[i] = collider.placements[i].point(collider.items[i].centre);
         }
-        collider
-    }
-
-    /// How far from the origin of each of `frames` moving frames the farthest point of its geoms is, m; 0 for frames
-    /// without geoms. A moving half-space counts with its frame's distance alone.
-    pub fn extents(&self, frames: usize) -> Vec<f64> {
-        let mut extents = vec![0.0_f64; frames];
-        for item in &self.items {
-            let radius = if item.radius.is_finite() { item.radius } else { 0.0 };
-            if let Some(extent) = item.frame.and_then(|f| extents.get_mut(f)) {
-                *extent = extent.max(item.local.point(item.centre).norm() + radius);
-            }
-        }
-        extents
     }
 
     /// Replaces `out` by the contact points whose gap is at most the sum of the two geoms' reaches.
@@ -151,33 +140,47 @@ impl Collider {
     pub fn contacts(&mut self, frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>), reach: &[f64], out: &mut Vec<Contact>) {
         out.clear();
         self.place(frame, reach);
-        let Self { items, placements, centres, reaches, search, workspace } = self;
-        let mut narrow = |a: usize, b: usize, margin: f64, pair: Option<usize>| {
+        let Self { items, placements, balls, reaches, search, workspace } = self;
+        let (items, placements, balls, reaches) = (&items[..], &placements[..], &balls[..], &reaches[..]);
+        let mut narrow = |a: usize, b: usize, Allowed { margin, pair }: Allowed| {
             let limit = reaches[a] + reaches[b] + margin;
-            if !near(&items[a], &placements[a], centres[a], items[b].radius, centres[b], limit) {
-                return;
-            }
             let (ga, gb) = (items[a].geom, items[b].geom);
             let flipped = ga > gb;
             let geoms = if flipped { [gb, ga] } else { [ga, gb] };
             let mut sink = Sink { out, geoms, flipped, margin, pair, limit };
             collide((&items[a].solid, &placements[a]), (&items[b].solid, &placements[b]), workspace, &mut sink);
         };
+        // Whether the second ball meets the first, or the half-space of a plane.
+        let near = |a: usize| {
+            let (ball, normal) = (balls[a], placements[a].rot.z);
+            let plane = ball.radius == f64::INFINITY;
+            let slack = reaches[a] + items[a].half_margin;
+            move |b: usize| {
+                let other: &Ball = &balls[b];
+                let d = other.centre - ball.centre;
+                if plane {
+                    return normal.dot(d) <= other.radius + slack;
+                }
+                let reach = ball.radius + other.radius;
+                d.norm_squared() <= reach * reach
+            }
+        };
         match search {
-            Search::List(rows) => rows.each(&mut narrow),
+            Search::List(rows) => rows.each(near, &mut narrow),
             Search::Tree(tree) => {
                 let extents = |i: usize| {
                     let half = items[i].solid.half_extents()?;
                     let rot: &Mat3<f64> = &placements[i].rot;
-                    let along = |x: f64, y: f64, z: f64| x.abs() * half.x + y.abs() * half.y + z.abs() * half.z;
+                    let slack = reaches[i] + items[i].half_margin;
+                    let along = |x: f64, y: f64, z: f64| x.abs() * half.x + y.abs() * half.y + z.abs() * half.z + slack;
                     let half = Vec3::new(
-                        along(rot.x.x, rot.y.x, rot.z.x) + reaches[i],
-                        along(rot.x.y, rot.y.y, rot.z.y) + reaches[i],
-                        along(rot.x.z, rot.y.z, rot.z.z) + reaches[i],
+                        along(rot.x.x, rot.y.x, rot.z.x),
+                        along(rot.x.y, rot.y.y, rot.z.y),
+                        along(rot.x.z, rot.y.z, rot.z.z),
                     );
-                    Some((centres[i], half))
+                    Some((balls[i].centre, half))
                 };
-                tree.each(extents, &mut narrow);
+                tree.each(extents, |a, b| near(a)(b), &mut narrow);
             }
         }
     }
@@ -194,18 +197,11 @@ impl Collider {
             // number fails every comparison from here on.
             let finite = (at.rot.x + at.rot.y + at.rot.z).norm_squared() < 4.0;
             let centre = at.point(item.centre);
-            self.centres[i] = if finite { centre } else { Vec3::new(f64::NAN, f64::NAN, f64::NAN) };
             self.reaches[i] = reach[f];
+            self.balls[i] = Ball {
+                centre: if finite { centre } else { Vec3::new(f64::NAN, f64::NAN, f64::NAN) },
+                radius: item.radius + item.half_margin + reach[f],
+            };
         }
     }
-}
-
-/// Whether the second geom's bounding ball is within `limit` of the first geom (a plane) or of its bounding ball.
-#[inline(always)]
-fn near(a: &Item, at: &Placement, centre: Vec3<f64>, other_radius: f64, other: Vec3<f64>, limit: f64) -> bool {
-    if a.radius == f64::INFINITY {
-        return at.rot.z.dot(other - at.pos) <= other_radius + limit;
-    }
-    let reach = a.radius + other_radius + limit;
-    (other - centre).norm_squared() <= reach * reach
 }

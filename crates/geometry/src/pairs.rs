@@ -110,34 +110,44 @@ impl Filter {
 pub(crate) struct Rows {
     /// Item, and the end of its part of `partners`.
     rows: Vec<(usize, usize)>,
-    partners: Vec<(u32, Allowed)>,
+    /// Apart from `allowed`, so that the search for near pairs reads little.
+    partners: Vec<u32>,
+    allowed: Vec<Allowed>,
 }
 
 impl Rows {
     /// The allowed pairs of items, given each item's geom; `None` when there are more than `most`.
     pub fn new(filter: &Filter, geoms: &[usize], most: usize) -> Option<Self> {
-        let (mut rows, mut partners) = (vec![], vec![]);
+        let mut rows = Self { rows: vec![], partners: vec![], allowed: vec![] };
         for (i, &a) in geoms.iter().enumerate() {
-            let before = partners.len();
-            let allowed = |(j, &b): (usize, &usize)| Some((j as u32, filter.allowed(a, b)?));
-            partners.extend(geoms.iter().enumerate().skip(i + 1).filter_map(allowed));
-            if partners.len() > most {
+            for (j, &b) in geoms.iter().enumerate().skip(i + 1) {
+                if let Some(allowed) = filter.allowed(a, b) {
+                    rows.partners.push(j as u32);
+                    rows.allowed.push(allowed);
+                }
+            }
+            let end = rows.partners.len();
+            if end > most {
                 return None;
             }
-            if partners.len() > before {
-                rows.push((i, partners.len()));
+            if rows.rows.last().map_or(0, |row| row.1) < end {
+                rows.rows.push((i, end));
             }
         }
-        Some(Self { rows, partners })
+        Some(rows)
     }
 
-    /// Visits the pairs in order.
-    #[inline]
-    pub fn each(&self, visit: &mut impl FnMut(usize, usize, f64, Option<usize>)) {
+    /// Visits the pairs that are `near`, in order. `near(a)` is the test for partners of item a.
+    #[inline(always)]
+    pub fn each<N: Fn(usize) -> bool>(&self, near: impl Fn(usize) -> N, visit: &mut impl FnMut(usize, usize, Allowed)) {
         let mut start = 0;
         for &(a, end) in &self.rows {
-            for &(b, allowed) in &self.partners[start..end] {
-                visit(a, b as usize, allowed.margin, allowed.pair);
+            let near = near(a);
+            for k in start..end {
+                let b = self.partners[k] as usize;
+                if near(b) {
+                    visit(a, b, self.allowed[k]);
+                }
             }
             start = end;
         }
