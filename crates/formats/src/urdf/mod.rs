@@ -5,12 +5,15 @@
 //! `root_joint` ([`crate::LoadOptions::floating_base`]); a root link named `world` is the world itself. Bodies come
 //! depth first, the children of a link in the order of their joints in the file.
 //!
+//! The default configuration is 0, or the nearest value within the limits of a joint.
+//!
 //! What the format leaves to programs is done as Pinocchio does it: a link without `<inertial>` has no mass, inertias
 //! are given about the centre of mass in the axes of `<origin>`.
 
 mod joint;
 mod link;
 mod mesh;
+mod neighbours;
 mod pose;
 mod repair;
 mod resolve;
@@ -23,7 +26,7 @@ use std::path::Path;
 pub(crate) use repair::repaired;
 
 use geometry::Scene;
-use multibody::{BodySpec, BuildError, JointKind, JointSpec, Material, ModelBuilder};
+use multibody::{BodySpec, BuildError, JointKind, JointSpec, Material, Model, ModelBuilder};
 
 use crate::warnings::Warnings;
 use crate::xml::{Document, Element};
@@ -63,13 +66,26 @@ pub(crate) fn read(
         geoms.read_link(link.element, placed[index].body, &mut warnings)?;
     }
     warnings.add_unread(robot);
-    builder.warnings = warnings.finish();
-    let scene = Scene { geoms: geoms.finish(), ..Scene::default() };
+    let mut scene = Scene { geoms: geoms.finish(), ..Scene::default() };
     if !scene.geoms.is_empty() {
         builder.materials.push(Material::default());
     }
-    let model = builder.build().map_err(|error| locate(error, robot, &tree))?;
+    let mut model = builder.build().map_err(|error| locate(error, robot, &tree))?;
+    start_within_limits(&mut model);
+    if let Some(message) = neighbours::exclude(&model, &mut scene) {
+        warnings.add(robot, &message);
+    }
+    model.warnings = warnings.finish();
     Ok(Loaded { model, scene })
+}
+
+/// Moves the default configuration, which is 0, into the limits.
+fn start_within_limits(model: &mut Model) {
+    for joint in &model.joints {
+        if let Some((low, high)) = joint.range {
+            model.q0[joint.q] = model.q0[joint.q].clamp(low, high);
+        }
+    }
 }
 
 /// What a link has become.

@@ -88,3 +88,36 @@ fn what_cannot_be_shown_is_skipped_and_what_cannot_touch_is_an_error() {
         assert!(error.line() == 3 && error.message().contains(expected), "{error}\n{expected}");
     }
 }
+
+/// Three links along x, each a ball of radius 0.6 m, each 1 m from the one before.
+fn chain(third: f64) -> String {
+    let ball = collision("<sphere radius=\"0.6\"/>");
+    let link = |name: &str| format!("<link name=\"{name}\">{INERTIAL}{ball}</link>");
+    let joint = |a: &str, b: &str, x: f64| {
+        let limits = "<limit lower=\"0.5\" upper=\"1\"/><axis xyz=\"1 0 0\"/>";
+        let ends = format!("<parent link=\"{a}\"/><child link=\"{b}\"/><origin xyz=\"{x} 0 0\"/>");
+        format!("<joint name=\"{a}{b}\" type=\"revolute\">{ends}{limits}</joint>")
+    };
+    let links = ["a", "b", "c"].map(link).concat();
+    format!("<robot name=\"r\">{links}{}{}</robot>", joint("a", "b", 1.0), joint("b", "c", third))
+}
+
+#[test]
+fn links_touch_unless_one_hangs_from_the_other() {
+    // The base is fixed to the world, from which contacts are not kept apart otherwise.
+    let loaded = load(&chain(1.0));
+    assert!(loaded.model.warnings.is_empty(), "{:?}", loaded.model.warnings);
+    assert_eq!(loaded.scene.excluded, [[1, 2]]);
+}
+
+#[test]
+fn links_that_overlap_from_the_start_never_touch() {
+    let loaded = load(&chain(0.1));
+    warns(&loaded, "links that overlap in the default configuration never touch: a – c");
+    assert_eq!(loaded.scene.excluded, [[1, 2], [1, 3]]);
+}
+
+#[test]
+fn the_default_configuration_is_within_the_limits() {
+    assert_eq!(load(&chain(1.0)).model.q0, [0.5, 0.5]);
+}
