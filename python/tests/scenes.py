@@ -55,3 +55,26 @@ RAGDOLL = """
   </worldbody>
 </mujoco>
 """
+
+URDF = """
+<robot name="arm">
+  <link name="base"/>
+  <link name="upper">
+    <inertial><origin xyz="0 0 0.2" rpy="0.1 0 0"/><mass value="2"/>
+      <inertia ixx="0.03" iyy="0.03" izz="0.01" ixy="0.001" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 0.2"/><geometry><cylinder radius="0.05" length="0.4"/></geometry></collision>
+  </link>
+  <link name="lower">
+    <inertial><origin xyz="0 0 0.15"/><mass value="1"/>
+      <inertia ixx="0.01" iyy="0.01" izz="0.005" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 0.15"/><geometry><box size="0.1 0.1 0.3"/></geometry></collision>
+  </link>
+  <joint name="shoulder" type="revolute">
+    <parent link="base"/><child link="upper"/><origin xyz="0 0 0.5" rpy="0 0.3 0"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="50" velocity="3"/><dynamics damping="0.1" friction="0.2"/>
+  </joint>
+  <joint name="elbow" type="continuous">
+    <parent link="upper"/><child link="lower"/><origin xyz="0 0 0.42"/><axis xyz="1 0 0"/>
+  </joint>
+</robot>
+"""

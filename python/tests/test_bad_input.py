@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scenes import CLUTTER, RAGDOLL, URDF
 
 import sapwood as sw
 
@@ -160,6 +162,32 @@ except sw.ModelError as error:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.startswith(("stepped", "refused:"))
+
+
+@pytest.mark.parametrize("text", [RAGDOLL, CLUTTER, URDF], ids=["ragdoll", "clutter", "urdf"])
+def test_mutilated_models(text: str) -> None:
+    """Numbers replaced, words dropped, doubled and exchanged: it loads and steps, or an exception says why not."""
+    rng = np.random.default_rng(11)
+    tokens = re.findall(r"""[\w.-]+|\s+|.""", text)
+    values = [k for k, token in enumerate(tokens) if re.fullmatch(r"[-.\d]+", token)]
+    outcomes = {"refused": 0, "stepped": 0, "failed": 0}
+    for _ in range(400):
+        mutant = list(tokens)
+        for _ in range(rng.integers(1, 4)):
+            k = int(rng.integers(len(mutant)) if rng.random() < 0.2 else rng.choice(values))
+            numbers = ["nan", "-1", "0", "7", "0.01", "300", "1e308", "1e-308", "99999999999", "inf", "x"]
+            other = mutant[int(rng.integers(len(mutant)))]
+            mutant[k] = str(rng.choice([*numbers, "", mutant[k] * 2, other]))
+        try:
+            sim = sw.Simulation(sw.load("".join(mutant)))
+            sim.step(3)
+            outcomes["stepped"] += 1
+        except sw.ModelError:
+            outcomes["refused"] += 1
+        except (sw.SimulationError, ValueError):
+            outcomes["failed"] += 1
+    assert outcomes["refused"] > 50, outcomes
+    assert outcomes["stepped"] > 50, outcomes
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,9 @@ mujoco = pytest.importorskip("mujoco")
 dm_control = pytest.importorskip("dm_control")
 gymnasium = pytest.importorskip("gymnasium")
 
+# It would write MUJOCO_LOG.TXT into the present folder.
+mujoco.set_mju_user_warning(lambda message: None)
+
 STATES = 20
 FOLDERS = {
     "dm_control": Path(dm_control.__file__).parent / "suite",

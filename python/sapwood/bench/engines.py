@@ -76,6 +76,8 @@ class Mujoco:
         import mujoco
 
         self._mujoco: Any = mujoco
+        # It would write MUJOCO_LOG.TXT into the present folder.
+        mujoco.set_mju_user_warning(lambda message: None)
         self.name = f"mujoco-{cone}"
         self._model = mujoco.MjModel.from_xml_path(str(path))
         self._model.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
