@@ -1,6 +1,7 @@
 //! `<keyframe>`: named states.
 
-use multibody::{Keyframe, Model};
+use multibody::{JointType, Keyframe, Model};
+use spatial::Quat;
 
 use super::names::Names;
 use crate::LoadError;
@@ -23,13 +24,16 @@ pub(super) fn read(
             }
             Err(element.error(format!("{name}: {found} numbers: expected {expected}, as the model has")))
         };
-        let key = Keyframe {
+        let mut key = Keyframe {
             name: names.claim(element, "key", "", model.keyframes.len())?,
             time: element.number("time")?.unwrap_or(0.0),
             q: vector("qpos", model.q0.clone())?,
             v: vector("qvel", vec![0.0; model.nv()])?,
             ctrl: vector("ctrl", vec![0.0; model.nu()])?,
         };
+        normalize_quaternions(model, &mut key.q).ok_or_else(|| {
+            element.error("qpos: a quaternion is zero: expected the orientation of a ball or free joint")
+        })?;
         for name in ["act", "mpos", "mquat", "plastic"] {
             if element.attribute(name).is_some() {
                 warnings.add_attribute(element, name, "not part of the state here: ignored");
@@ -38,4 +42,19 @@ pub(super) fn read(
         model.keyframes.push(key);
     }
     Ok(())
+}
+
+/// Makes the quaternions in `q` unit quaternions, to more digits than files print; `None` when one is zero.
+fn normalize_quaternions(model: &Model, q: &mut [f64]) -> Option<()> {
+    for node in &model.tree.nodes {
+        let first = match node.joint {
+            JointType::Ball => node.q,
+            JointType::Free => node.q + 3,
+            _ => continue,
+        };
+        let slots = &mut q[first..first + 4];
+        let Quat { w, x, y, z } = Quat::new(slots[0], slots[1], slots[2], slots[3]).normalized()?;
+        slots.copy_from_slice(&[w, x, y, z]);
+    }
+    Some(())
 }

@@ -91,6 +91,10 @@ fn sections_that_make_no_sense() {
         (r#"<contact><pair geom1="g"/></contact>"#, "geom2"),
         (r#"<keyframe><key qpos="1 2"/></keyframe>"#, "expected 1"),
         (r#"<keyframe><key name="a"/><key name="a"/></keyframe>"#, "no other key"),
+        (
+            r#"<worldbody><body><joint type="ball"/><geom size="1"/></body></worldbody><keyframe><key qpos="1 0 0 0 0"/></keyframe>"#,
+            "quaternion",
+        ),
         (r#"<compiler angle="gradian"/>"#, "gradian"),
         (r#"<compiler coordinate="global"/>"#, "global"),
         (r#"<compiler eulerseq="xyw"/>"#, "xyw"),

@@ -94,12 +94,14 @@ fn keyframes_fill_in_what_is_missing() {
     let text = format!(
         r#"<mujoco><worldbody><body pos="0 0 2"><freejoint/>{BALL}</body><body><joint name="j" ref="180"/>{BALL}</body>
         </worldbody><actuator><motor joint="j"/></actuator>
-        <keyframe><key name="k" time="3" qvel="1 2 3 4 5 6 7"/><key qpos="0 0 5 1 0 0 0 0.5" ctrl="9"/></keyframe></mujoco>"#
+        <keyframe><key name="k" time="3" qvel="1 2 3 4 5 6 7"/><key qpos="0 0 5 3 0 0 4 0.5" ctrl="9"/></keyframe></mujoco>"#
     );
     let model = load(&text).model;
     let named = model.keyframe(Some("k")).expect("the named keyframe");
     assert_eq!((named.time, named.q, named.ctrl), (3.0, model.q0.clone(), vec![0.0]));
     assert_eq!(named.v, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    // Quaternions become unit quaternions.
+    assert!(close(&model.keyframes[1].q[3..7], &[0.6, 0.0, 0.0, 0.8], 1e-16));
     // Coordinates of keyframes are radians whatever the compiler says.
     assert_eq!((model.keyframes[1].q[7], model.keyframes[1].ctrl[0]), (0.5, 9.0));
 }
