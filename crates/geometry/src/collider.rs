@@ -130,6 +130,19 @@ impl Collider {
         }
     }
 
+    /// How far from the origin of each of `frames` moving frames the farthest point of its geoms is, m; 0 for frames
+    /// without geoms. A moving half-space counts with its frame's distance alone.
+    pub fn extents(&self, frames: usize) -> Vec<f64> {
+        let mut extents = vec![0.0_f64; frames];
+        for item in &self.items {
+            let radius = if item.radius.is_finite() { item.radius } else { 0.0 };
+            if let Some(extent) = item.frame.and_then(|f| extents.get_mut(f)) {
+                *extent = extent.max(item.local.point(item.centre).norm() + radius);
+            }
+        }
+        extents
+    }
+
     /// Replaces `out` by the contact points whose gap is at most the sum of the two geoms' reaches.
     ///
     /// `frame(i)` is the rotation and the origin of moving frame i in the world; `reach[i]` is how far the surface of
