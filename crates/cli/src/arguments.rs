@@ -52,6 +52,9 @@ pub struct RunArguments {
     /// Friction law: sap.
     #[arg(long, value_name = "LAW", default_value = "sap", value_parser = contact_law)]
     pub contact: ContactLaw,
+    /// Add a level ground at this height, m: URDF files have none.
+    #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = height)]
+    pub ground: Option<f64>,
     /// Keyframe of the model to start from.
     #[arg(long, value_name = "NAME")]
     pub keyframe: Option<String>,
@@ -88,6 +91,10 @@ fn number(text: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<f64,
 
 fn positive(text: &str) -> Result<f64, String> {
     number(text, |x| x > 0.0, "a finite number above 0")
+}
+
+fn height(text: &str) -> Result<f64, String> {
+    number(text, |_| true, "a finite number of metres")
 }
 
 fn duration(text: &str) -> Result<f64, String> {

@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
+use formats::Loaded;
 use geometry::{Scene, Shape};
 use multibody::{Actuator, Joint, Model, Transmission, Warning};
 use serde::Serialize;
@@ -17,7 +18,7 @@ const MOST_ROWS: usize = 200;
 
 /// Prints what was read.
 pub fn info(arguments: &InfoArguments) -> Result<()> {
-    let (model, scene) = scene::load(Some(&arguments.model), &arguments.read)?;
+    let Loaded { model, scene } = scene::load(Some(&arguments.model), &arguments.read)?;
     let info = Info::new(&arguments.model, &model, &scene);
     print(&if arguments.json { serde_json::to_string_pretty(&info)? + "\n" } else { text(&info, &model.warnings)? });
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, stderr};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -46,7 +47,11 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
 }
 
 fn prepare(arguments: &RunArguments) -> Result<Simulation> {
-    let (model, scene) = scene::load(arguments.model.as_deref(), &arguments.read)?;
+    let mut loaded = scene::load(arguments.model.as_deref(), &arguments.read)?;
+    if let Some(height) = arguments.ground {
+        scene::add_ground(&mut loaded, height);
+    }
+    let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
     let options = Options {
         timestep: arguments.dt,
         scheme: arguments.scheme,
@@ -84,7 +89,7 @@ fn simulate(
         if result.is_err() {
             break;
         }
-        tally.add(simulation.stats());
+        tally.add(simulation);
         if let Some(recording) = &mut recording {
             recording.after_step(simulation, step);
         }

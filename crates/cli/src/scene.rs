@@ -1,12 +1,12 @@
 //! The model of a run: a file, or the embedded scene.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::Result;
-use formats::LoadOptions;
-use geometry::Scene;
-use multibody::Model;
+use formats::{LoadOptions, Loaded};
+use geometry::{Geom, Shape};
+use multibody::Material;
+use spatial::{Pose, Vec3};
 
 use crate::arguments::ReadArguments;
 
@@ -14,11 +14,26 @@ use crate::arguments::ReadArguments;
 const EMBEDDED: &str = include_str!("../scenes/falling-humanoid.xml");
 
 /// Loads the file, or the embedded scene for `None`.
-pub fn load(path: Option<&Path>, arguments: &ReadArguments) -> Result<(Arc<Model>, Arc<Scene>)> {
+pub fn load(path: Option<&Path>, arguments: &ReadArguments) -> Result<Loaded> {
     let options = LoadOptions { package_path: arguments.package_path.clone(), floating_base: arguments.floating_base };
-    let loaded = match path {
+    Ok(match path {
         Some(path) => formats::load(path, &options)?,
         None => formats::load_str(EMBEDDED, None, &options)?,
-    };
-    Ok((Arc::new(loaded.model), Arc::new(loaded.scene)))
+    })
+}
+
+/// Adds a level ground that everything can touch.
+pub fn add_ground(loaded: &mut Loaded, height: f64) {
+    loaded.model.materials.push(Material::default());
+    loaded.scene.geoms.push(Geom {
+        name: "ground".into(),
+        body: 0,
+        pose: Pose { pos: Vec3::new(0.0, 0.0, height), ..Pose::IDENTITY },
+        shape: Shape::Plane { half_extents: [0.0; 2] },
+        contype: u32::MAX,
+        conaffinity: u32::MAX,
+        material: loaded.model.materials.len() - 1,
+        margin: 0.0,
+        rgba: [0.85, 0.87, 0.9, 1.0],
+    });
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use multibody::Model;
 use serde::Serialize;
-use sim::{Energy, Simulation, Stats};
+use sim::{Energy, Simulation};
 
 /// The summary of a run. Times in seconds, lengths in metres, energies in joules.
 #[derive(Debug, Serialize)]
@@ -25,8 +25,8 @@ pub struct Summary {
     pub newton_iterations: PerStep,
     /// Largest relative residual of a contact solve.
     pub worst_residual: f64,
-    /// Deepest penetration.
-    pub worst_penetration: f64,
+    /// Deepest penetration; `None` when there was none.
+    pub worst_penetration: Option<Penetration>,
     pub energy_start: EnergyParts,
     pub energy_end: EnergyParts,
     pub settings: Settings,
@@ -39,6 +39,15 @@ pub struct Summary {
 pub struct PerStep {
     pub mean: f64,
     pub max: u64,
+}
+
+/// The deepest penetration.
+#[derive(Clone, Debug, Serialize)]
+pub struct Penetration {
+    pub depth: f64,
+    pub time: f64,
+    /// Names of the two geoms, with their bodies'.
+    pub geoms: [String; 2],
 }
 
 #[derive(Debug, Serialize)]
@@ -65,12 +74,13 @@ pub struct Tally {
     contacts: (u64, u64),
     iterations: (u64, u64),
     residual: f64,
-    penetration: f64,
+    penetration: Option<Penetration>,
 }
 
 impl Tally {
-    /// Adds a step.
-    pub fn add(&mut self, stats: &Stats) {
+    /// Adds the last step.
+    pub fn add(&mut self, simulation: &Simulation) {
+        let stats = simulation.stats();
         let count = |(sum, most): &mut (u64, u64), n: usize| {
             *sum += n as u64;
             *most = (*most).max(n as u64);
@@ -79,7 +89,9 @@ impl Tally {
         count(&mut self.contacts, stats.active_contacts);
         count(&mut self.iterations, stats.iterations);
         self.residual = self.residual.max(stats.residual);
-        self.penetration = self.penetration.max(stats.penetration);
+        if stats.penetration > self.penetration.as_ref().map_or(0.0, |p| p.depth) {
+            self.penetration = deepest(simulation);
+        }
     }
 
     fn per_step(&self, (sum, max): (u64, u64)) -> PerStep {
@@ -111,12 +123,24 @@ impl Tally {
             contacts: self.per_step(self.contacts),
             newton_iterations: self.per_step(self.iterations),
             worst_residual: self.residual,
-            worst_penetration: self.penetration,
+            worst_penetration: self.penetration.clone(),
             energy_start: energy_start.into(),
             energy_end: simulation.energy().into(),
             settings,
         }
     }
+}
+
+/// The deepest penetration of the last step.
+fn deepest(simulation: &Simulation) -> Option<Penetration> {
+    let contact = simulation.contacts().iter().min_by(|a, b| a.gap.total_cmp(&b.gap))?;
+    let geoms = contact.geoms.map(|i| {
+        let geom = &simulation.scene().geoms[i];
+        let body = &simulation.model().bodies[geom.body].name;
+        if geom.name.is_empty() { format!("a geom of {body}") } else { format!("{} of {body}", geom.name) }
+    });
+    // The gap is that of the beginning of the step.
+    Some(Penetration { depth: -contact.gap, time: simulation.state().time - simulation.timestep(), geoms })
 }
 
 impl From<Energy> for EnergyParts {
@@ -138,7 +162,15 @@ impl fmt::Display for Summary {
         let newton = &self.newton_iterations;
         row("Newton iterations", format!("mean {:.1}, most {} per step", newton.mean, newton.max))?;
         row("worst residual", format!("{:.1e} relative", self.worst_residual))?;
-        row("worst penetration", format!("{:.3} mm", self.worst_penetration * 1e3))?;
+        row(
+            "worst penetration",
+            match &self.worst_penetration {
+                Some(Penetration { depth, time, geoms: [a, b] }) => {
+                    format!("{:.4} mm at {time:.3} s between {a} and {b}", depth * 1e3)
+                }
+                None => "none".into(),
+            },
+        )?;
         let (start, end) = (&self.energy_start, &self.energy_end);
         row("energy", format!("{:.4} J at the start, {:.4} J at the end", start.total, end.total))?;
         row(
