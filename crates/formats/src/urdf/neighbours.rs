@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use geometry::{Attachment, Collider, Scene};
+use geometry::{Attachment, Collider, Scene, Sweep};
 use multibody::{Kinematics, Model};
 use spatial::Pose;
 
@@ -63,7 +63,7 @@ fn overlapping(model: &Model, scene: &Scene) -> BTreeSet<[usize; 2]> {
     let mut collider = Collider::new(Arc::new(scene.clone()), attachments.collect());
     let mut contacts = Vec::new();
     let frame = |body: usize| (pose(body).rot.to_mat3(), pose(body).pos);
-    collider.contacts(frame, &vec![0.0; model.bodies.len()], &mut contacts);
+    collider.contacts(frame, &vec![Sweep::default(); model.bodies.len()], &mut contacts);
     let ascending = |[a, b]: [usize; 2]| [a.min(b), a.max(b)];
     contacts.iter().map(|c| ascending(c.geoms.map(|g| scene.geoms[g].body))).collect()
 }
