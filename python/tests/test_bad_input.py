@@ -281,6 +281,7 @@ def test_quaternion_erased_in_a_view(model: sw.Model) -> None:
         ({"sigma": float("nan")}, "sigma"),
         ({"threads": 0}, "threads"),
         ({"threads": -3}, "threads"),
+        ({"threads": 10**6}, "threads is 1000000: expected 1 to 1024"),
         ({"scheme": "midpoint"}, 'scheme="midpoint" is not in this version; available: "symplectic-euler"'),
         ({"contact": "lagged"}, 'contact="lagged" is not in this version; available: "sap"'),
         ({"line_search": "golden"}, 'available: "exact", "inexact"'),

@@ -17,6 +17,9 @@ use crate::{contacts, results};
 /// Steps run this long before Python gets to look at its signals (Ctrl-C).
 const UNINTERRUPTED: Duration = Duration::from_millis(50);
 
+/// More threads than this are a slip of the pen, and a system that has not so many may abort the process.
+const MOST_THREADS: i64 = 1024;
+
 /// One world in motion.
 #[pyclass(frozen, module = "sapwood")]
 pub struct Simulation {
@@ -74,8 +77,10 @@ impl Simulation {
         threads: i64,
     ) -> PyResult<Self> {
         let py = model.py();
-        let threads = usize::try_from(threads)
-            .map_err(|_| PyValueError::new_err(format!("threads is {threads}: expected at least 1")))?;
+        if !(1..=MOST_THREADS).contains(&threads) {
+            let message = format!("threads is {threads}: expected 1 to {MOST_THREADS}");
+            return Err(PyValueError::new_err(message));
+        }
         let options = Options {
             timestep,
             scheme: word("scheme", scheme, &[("symplectic-euler", Scheme::SymplecticEuler)])?,
@@ -85,7 +90,7 @@ impl Simulation {
             factorization: word("factorization", factorization, &FACTORIZATIONS)?,
             beta,
             sigma,
-            threads,
+            threads: threads as usize,
         };
         let inner = model.get();
         let simulation = sim::Simulation::new(inner.inner().clone(), inner.scene().clone(), options)
