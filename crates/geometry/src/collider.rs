@@ -38,6 +38,29 @@ pub struct Attachment {
     pub parent_group: usize,
 }
 
+/// How the surfaces of a frame's geoms may move in a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sweep {
+    /// What all of them do, in the world, m. Two frames that move alike do not come nearer.
+    pub shift: Vec3<f64>,
+    /// The farthest that any of their points strays from that, m.
+    pub slack: f64,
+}
+
+impl Sweep {
+    /// How far a point may move at all.
+    fn farthest(&self) -> f64 {
+        self.shift.norm() + self.slack
+    }
+}
+
+impl From<f64> for Sweep {
+    /// Points that stray this far in any direction.
+    fn from(slack: f64) -> Self {
+        Self { shift: Vec3::ZERO, slack }
+    }
+}
+
 /// A geom that takes part in contacts.
 #[derive(Clone, Debug)]
 struct Item {
@@ -65,10 +88,10 @@ struct Ball {
 #[derive(Clone, Debug)]
 pub struct Collider {
     items: Vec<Item>,
-    /// For each item this step: where it is, its bounding ball, and how far its surface may move.
+    /// For each item this step: where it is, its bounding ball, and how its surface may move.
     placements: Vec<Placement>,
     balls: Vec<Ball>,
-    reaches: Vec<f64>,
+    sweeps: Vec<Sweep>,
     search: Search,
     workspace: Convex,
 }
@@ -123,7 +146,7 @@ impl Collider {
         Self {
             placements: items.iter().map(|item| item.local).collect(),
             balls: items.iter().map(ball).collect(),
-            reaches: vec![0.0; items.len()],
+            sweeps: vec![Sweep::default(); items.len()],
             items,
             search,
             workspace,
@@ -143,20 +166,32 @@ impl Collider {
         extents
     }
 
-    /// Replaces `out` by the contact points whose gap is at most the sum of the two geoms' reaches.
+    /// Replaces `out` by the contact points whose gap the two geoms' sweeps can close.
     ///
-    /// `frame(i)` is the rotation and the origin of moving frame i in the world; `reach[i]` is how far the surface of
-    /// any geom of frame i may move in the step, in m. Geoms whose pose is not finite touch nothing.
+    /// `frame(i)` is the rotation and the origin of moving frame i in the world; `sweep[i]` is how the surfaces of
+    /// the geoms of frame i may move in the step. Geoms whose pose is not finite touch nothing.
     ///
     /// # Panics
-    /// When `reach` is shorter than the number of frames.
-    pub fn contacts(&mut self, frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>), reach: &[f64], out: &mut Vec<Contact>) {
+    /// When `sweep` is shorter than the number of frames.
+    pub fn contacts(
+        &mut self,
+        frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>),
+        sweep: &[Sweep],
+        out: &mut Vec<Contact>,
+    ) {
         out.clear();
-        self.place(frame, reach);
-        let Self { items, placements, balls, reaches, search, workspace } = self;
-        let (items, placements, balls, reaches) = (&items[..], &placements[..], &balls[..], &reaches[..]);
+        self.place(frame, sweep);
+        let Self { items, placements, balls, sweeps, search, workspace } = self;
+        let (items, placements, balls, sweeps) = (&items[..], &placements[..], &balls[..], &sweeps[..]);
         let mut narrow = |a: usize, b: usize, Allowed { margin, pair }: Allowed| {
-            let limit = reaches[a] + reaches[b] + margin;
+            let (sa, sb) = (sweeps[a], sweeps[b]);
+            let limit = (sa.shift - sb.shift).norm() + sa.slack + sb.slack + margin;
+            // The balls were wide enough for the two to move towards each other; now for what they do.
+            let apart = balls[a].centre - balls[b].centre;
+            let touch = items[a].radius + items[b].radius + limit;
+            if apart.norm_squared() > touch * touch {
+                return;
+            }
             let (ga, gb) = (items[a].geom, items[b].geom);
             let flipped = ga > gb;
             let geoms = if flipped { [gb, ga] } else { [ga, gb] };
@@ -167,7 +202,7 @@ impl Collider {
         let near = |a: usize| {
             let (ball, normal) = (balls[a], placements[a].rot.z);
             let plane = ball.radius == f64::INFINITY;
-            let slack = reaches[a] + items[a].half_margin;
+            let slack = sweeps[a].farthest() + items[a].half_margin;
             move |b: usize| {
                 let other: &Ball = &balls[b];
                 let d = other.centre - ball.centre;
@@ -184,7 +219,7 @@ impl Collider {
                 let extents = |i: usize| {
                     let half = items[i].solid.half_extents()?;
                     let rot: &Mat3<f64> = &placements[i].rot;
-                    let slack = reaches[i] + items[i].half_margin;
+                    let slack = sweeps[i].farthest() + items[i].half_margin;
                     let along = |x: f64, y: f64, z: f64| x.abs() * half.x + y.abs() * half.y + z.abs() * half.z + slack;
                     let half = Vec3::new(
                         along(rot.x.x, rot.y.x, rot.z.x),
@@ -198,8 +233,8 @@ impl Collider {
         }
     }
 
-    /// Poses, bounding balls and reaches of the items for this step.
-    fn place(&mut self, frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>), reach: &[f64]) {
+    /// Poses, bounding balls and sweeps of the items for this step.
+    fn place(&mut self, frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>), sweep: &[Sweep]) {
         for (i, item) in self.items.iter().enumerate() {
             let Some(f) = item.frame else { continue };
             let (rot, pos) = frame(f);
@@ -210,10 +245,10 @@ impl Collider {
             // number fails every comparison from here on.
             let finite = (at.rot.x + at.rot.y + at.rot.z).norm_squared() < 4.0;
             let centre = at.point(item.centre);
-            self.reaches[i] = reach[f];
+            self.sweeps[i] = sweep[f];
             self.balls[i] = Ball {
                 centre: if finite { centre } else { Vec3::new(f64::NAN, f64::NAN, f64::NAN) },
-                radius: item.radius + item.half_margin + reach[f],
+                radius: item.radius + item.half_margin + sweep[f].farthest(),
             };
         }
     }

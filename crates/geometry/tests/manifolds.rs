@@ -204,7 +204,7 @@ fn what_was_computed_before_does_not_matter() {
     shapes.push(ground);
     let geoms: Vec<_> = shapes.iter().enumerate().map(|(i, s)| geom(i + 1, s.clone())).collect();
     let last = shapes.len() - 1;
-    let reach = vec![0.01; shapes.len()];
+    let reach = vec![geometry::Sweep::from(0.01); shapes.len()];
     let mut used = collider(geoms.clone(), &[last]);
     let mut found = vec![];
     for _ in 0..40 {

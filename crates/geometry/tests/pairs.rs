@@ -27,7 +27,7 @@ fn scene(change: impl Fn(&mut Scene)) -> Vec<([usize; 2], Option<usize>)> {
         .collect();
     let frame = |i: usize| (Mat3::IDENTITY, Vec3::new(0.1 * i as f64, 0.0, 0.0));
     let mut out = vec![];
-    Collider::new(Arc::new(scene), attachments).contacts(frame, &[0.0; 7], &mut out);
+    Collider::new(Arc::new(scene), attachments).contacts(frame, &[geometry::Sweep::default(); 7], &mut out);
     let mut pairs: Vec<_> = out.iter().map(|c| (c.geoms, c.pair)).collect();
     pairs.sort();
     pairs
@@ -101,7 +101,7 @@ fn margins_add_and_pairs_have_their_own() {
         let scene = Arc::new(Scene { geoms, pairs, excluded: vec![] });
         let mut out: Vec<Contact> = vec![];
         let frame = |_| (Mat3::IDENTITY, Vec3::new(0.0, 0.0, 0.115));
-        Collider::new(scene, attachments).contacts(frame, &[0.0], &mut out);
+        Collider::new(scene, attachments).contacts(frame, &[geometry::Sweep::default(); 1], &mut out);
         out
     };
     let found = run(vec![]);
@@ -148,7 +148,7 @@ fn the_tree_finds_what_brute_force_finds() {
     };
     let scene = Arc::new(Scene { geoms: geoms.clone(), ..Scene::default() });
     let mut tree = Collider::new(scene, (0..n).map(attachment).collect());
-    let reach = vec![0.005; n];
+    let reach = vec![geometry::Sweep::from(0.005); n];
     let (mut found, mut all) = (vec![], vec![]);
     for round in 0..6 {
         let frames: Vec<_> = (0..n)

@@ -45,7 +45,7 @@ impl Regularization {
 }
 
 /// The surface that two surfaces make together: the one of higher priority, or the rougher friction and both
-/// compliances in series.
+/// compliances together.
 pub(crate) fn combine(a: &Material, b: &Material) -> Material {
     if a.priority != b.priority {
         return if a.priority > b.priority { *a } else { *b };
@@ -53,34 +53,27 @@ pub(crate) fn combine(a: &Material, b: &Material) -> Material {
     Material {
         friction: a.friction.max(b.friction),
         frictional: a.frictional || b.frictional,
-        compliance: in_series(a.compliance, b.compliance),
+        compliance: together(a.compliance, b.compliance),
         priority: a.priority,
     }
 }
 
-/// Springs in series; the softer one's damping counts in proportion. A rigid one changes nothing. Of two kinds of
-/// units the physical one wins.
-fn in_series(a: Compliance, b: Compliance) -> Compliance {
-    let series = |k1: f64, t1: f64, k2: f64, t2: f64| {
-        let stiffness = 1.0 / (1.0 / k1 + 1.0 / k2);
-        (stiffness, (k2 * t1 + k1 * t2) / (k1 + k2))
-    };
+/// Physical springs act in series, the softer one's damping counting in proportion. Stiffnesses per unit of mass, which
+/// in MJCF describe the contact and not the body, are averaged. A rigid surface changes nothing; of two kinds of units
+/// the physical one wins.
+fn together(a: Compliance, b: Compliance) -> Compliance {
     match (a, b) {
         (Compliance::NearRigid, other) | (other, Compliance::NearRigid) => other,
         (
             Compliance::Physical { stiffness: k1, relaxation: t1 },
             Compliance::Physical { stiffness: k2, relaxation: t2 },
         ) => {
-            let (stiffness, relaxation) = series(k1, t1, k2, t2);
-            Compliance::Physical { stiffness, relaxation }
+            Compliance::Physical { stiffness: 1.0 / (1.0 / k1 + 1.0 / k2), relaxation: (k2 * t1 + k1 * t2) / (k1 + k2) }
         }
         (
             Compliance::PerMass { stiffness: k1, relaxation: t1 },
             Compliance::PerMass { stiffness: k2, relaxation: t2 },
-        ) => {
-            let (stiffness, relaxation) = series(k1, t1, k2, t2);
-            Compliance::PerMass { stiffness, relaxation }
-        }
+        ) => Compliance::PerMass { stiffness: 0.5 * (k1 + k2), relaxation: 0.5 * (t1 + t2) },
         (physical @ Compliance::Physical { .. }, _) | (_, physical @ Compliance::Physical { .. }) => physical,
     }
 }

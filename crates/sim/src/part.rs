@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use geometry::Sweep;
 use multibody::{
     Factor, JointImpedance, Kinematics, Model, RneaWorkspace, Tree, difference, forward_kinematics, rnea, velocities,
 };
@@ -158,12 +159,12 @@ impl Part {
         loaded
     }
 
-    /// An upper bound on how far a point of node `i` within `extent` of its origin moves in the step.
-    pub fn reach(&self, i: usize, extent: f64, dt: f64) -> f64 {
+    /// How the points of node `i` within `extent` of its origin move in the step: as the origin does in free motion,
+    /// give or take what the rotation and the change of velocity in the step may add.
+    pub fn sweep(&self, i: usize, extent: f64, dt: f64) -> Sweep {
         let (now, change) = (self.kin.twists[i], self.factor.motions[i]);
-        let lin = now.lin.norm() + change.lin.norm();
-        let ang = now.ang.norm() + change.ang.norm();
-        dt * (lin + extent * ang)
+        let turn = extent * (now.ang.norm() + change.ang.norm());
+        Sweep { shift: (now.lin + change.lin) * dt, slack: dt * (turn + change.lin.norm()) }
     }
 
     /// Kinetic and potential energy at the present placement; `v` and `q` are the model's.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use geometry::{Attachment, Collider, Scene};
+use geometry::{Attachment, Collider, Scene, Sweep};
 use multibody::{Material, Model};
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 use spatial::{Pose, Vec3};
@@ -32,7 +32,7 @@ pub struct Simulation {
     /// The tree of every node.
     tree_of: Vec<usize>,
     parts: Vec<Part>,
-    reach: Vec<f64>,
+    sweeps: Vec<Sweep>,
     detected: Vec<geometry::Contact>,
     reported: Vec<ContactPoint>,
     set: ConstraintSet,
@@ -71,7 +71,7 @@ impl Simulation {
             collider,
             tree_of,
             parts,
-            reach: vec![0.0; model.tree.len()],
+            sweeps: vec![Sweep::default(); model.tree.len()],
             detected: Vec::new(),
             reported: Vec::new(),
             set: ConstraintSet::default(),
@@ -152,11 +152,11 @@ impl Simulation {
 
     /// Finds the contact points that the step can reach.
     fn detect(&mut self, dt: f64) {
-        let Self { parts, extents, reach, collider, tree_of, detected, .. } = self;
+        let Self { parts, extents, sweeps, collider, tree_of, detected, .. } = self;
         for part in parts.iter() {
             for i in part.tree.all() {
                 let node = part.nodes.start + i;
-                reach[node] = part.reach(i, extents[node], dt);
+                sweeps[node] = part.sweep(i, extents[node], dt);
             }
         }
         let frame = |node: usize| {
@@ -164,7 +164,7 @@ impl Simulation {
             let frame = &part.kin.frames[node - part.nodes.start];
             (frame.rot, frame.pos)
         };
-        collider.contacts(frame, reach, detected);
+        collider.contacts(frame, sweeps, detected);
     }
 
     /// Turns contact points and joint limits into constraints.

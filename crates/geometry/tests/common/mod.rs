@@ -78,7 +78,7 @@ pub fn contacts(shapes: &[(Shape, Pose<f64>)], reach: f64) -> Vec<Contact> {
     let geoms = shapes.iter().enumerate().map(|(i, (s, _))| geom(i + 1, s.clone())).collect();
     let mut out = vec![];
     let frames: Vec<(Mat3<f64>, Vec3<f64>)> = shapes.iter().map(|(_, p)| (p.rot.to_mat3(), p.pos)).collect();
-    collider(geoms, &[]).contacts(|i| frames[i], &vec![reach / 2.0; shapes.len()], &mut out);
+    collider(geoms, &[]).contacts(|i| frames[i], &vec![geometry::Sweep::from(reach / 2.0); shapes.len()], &mut out);
     out
 }
 
