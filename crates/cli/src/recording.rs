@@ -1,6 +1,6 @@
 //! What happened, frame by frame.
 
-use sim::Simulation;
+use sim::{ContactPoint, Simulation};
 use spatial::Pose;
 
 /// The frames of a run. Vectors with several numbers per frame are flat, frame by frame.
@@ -39,8 +39,16 @@ pub struct Recording {
 pub struct ContactMark {
     /// Where, world, m.
     pub position: [f64; 3],
-    /// The mean force on the second body over the step, world, N.
+    /// The mean force over the step on the second body, or on the first where the second is the world; world axes, N.
     pub force: [f64; 3],
+}
+
+impl ContactMark {
+    fn new(contact: &ContactPoint, timestep: f64) -> Self {
+        let sign = if contact.bodies[1] == 0 { -1.0 } else { 1.0 };
+        let force = contact.impulse_world() * (sign / timestep);
+        Self { position: contact.position.to_array(), force: force.to_array() }
+    }
 }
 
 impl Recording {
@@ -85,13 +93,9 @@ impl Recording {
         self.poses.extend(&self.scratch);
         self.iterations.push(std::mem::take(&mut self.most_iterations) as u32);
 
-        let rate = 1.0 / simulation.timestep();
         let before = self.contact_points.len();
         let active = simulation.contacts().iter().filter(|contact| contact.impulse != [0.0; 3]);
-        self.contact_points.extend(active.map(|contact| ContactMark {
-            position: contact.position.to_array(),
-            force: (contact.impulse_world() * rate).to_array(),
-        }));
+        self.contact_points.extend(active.map(|contact| ContactMark::new(contact, simulation.timestep())));
         self.contacts.push((self.contact_points.len() - before) as u32);
     }
 }

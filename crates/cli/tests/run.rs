@@ -4,6 +4,7 @@ mod common;
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use common::{file, folder, sapwood};
 use serde_json::Value;
@@ -129,6 +130,36 @@ fn a_seed_changes_the_start() {
         [("seed_1", "1"), ("seed_1_again", "1"), ("seed_2", "2")].map(|(t, s)| energies(t, &["--seed", s]));
     assert_eq!(one, again);
     assert!(plain != one && one != two);
+}
+
+#[test]
+fn a_ground_can_be_added() {
+    let robot = r#"<robot name="ball"><link name="ball">
+        <inertial><mass value="2"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+        <collision><geometry><sphere radius="0.1"/></geometry></collision>
+    </link></robot>"#;
+    let model = file("ground", "ball.urdf", robot);
+    let out = model.with_file_name("out");
+    let paths = [model.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let outcome = sapwood(&[&["run", "--floating-base", "--ground", "-0.5", "--time", "2"], &paths[..]].concat());
+    assert_eq!(outcome.code, 0, "{outcome:#?}");
+    // At rest one radius above the ground: m g (−0.5 m + 0.1 m), but for a compression well below a millimetre.
+    let energy = summary(&out)["energy_end"]["total"].as_f64().unwrap();
+    assert!((energy + 2.0 * 9.81 * 0.4).abs() < 0.02, "{energy}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sapwood"))
+        .args(["run", "--time", "0.05"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
 }
 
 /// A motor with a spring law that pushes away: x'' = 10¹⁰ x, which no step size follows for long.
