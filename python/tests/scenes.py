@@ -35,7 +35,7 @@ RAGDOLL = """
   <default><geom density="900" friction="0.8"/><joint damping="0.5" armature="0.01"/></default>
   <worldbody>
     <geom type="plane" size="5 5 1"/>
-    <body name="torso" pos="0 0 0.5">
+    <body name="torso" pos="0 0 0.8">
       <freejoint/>
       <geom type="capsule" fromto="0 0 -0.15 0 0 0.15" size="0.09"/>
       <body name="head" pos="0 0 0.3">
