@@ -239,6 +239,28 @@ fn poses_that_are_not_finite_touch_nothing() {
     }
 }
 
+/// Directions along an axis, give or take the smallest of numbers, whose inverses are infinite and whose squares are 0.
+#[test]
+fn denormal_tilts_touch_like_upright_bodies() {
+    let shapes = zoo(&mut Random(9));
+    for tilt in [1e-308, 5e-324, 1e-200, 1e-160] {
+        for (a, b) in shapes.iter().flat_map(|a| shapes.iter().map(move |b| (a, b))) {
+            for (x, z) in [(0.0, 0.3), (0.1, 0.35), (0.1, 0.2), (tilt, 0.2), (0.0, 0.0), (0.1, 0.0)] {
+                let touch = |rot| {
+                    let above = Pose::new(Vec3::new(x, 0.0, z), rot);
+                    contacts(&[(a.clone(), at(0.0, 0.0, 0.0)), (b.clone(), above)], 0.02)
+                };
+                let upright = touch(Quat::IDENTITY);
+                for sign in [1.0, -1.0] {
+                    let tilted = touch(Quat::new(1.0, -tilt, sign * tilt, 0.0));
+                    assert!(tilted.iter().all(|c| c.gap.is_finite() && c.position.norm().is_finite()));
+                    assert_eq!(tilted.is_empty(), upright.is_empty(), "{a:?} {b:?} {x} {z} {tilt:e}");
+                }
+            }
+        }
+    }
+}
+
 /// A ball, a capsule and a box slide over the inner edges of flat fields and slopes without a stumble.
 #[test]
 fn smooth_fields_have_one_normal() {

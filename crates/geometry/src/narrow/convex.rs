@@ -19,6 +19,12 @@ use crate::solid::{Placement, Solid};
 /// A deepest point of its own is reported when the clipped points are shallower by more than this, m.
 const DEEPER: f64 = 1e-9;
 
+/// Numbers below this are zero where a direction is scaled: the inverses and squares of the others are normal numbers.
+const TINY: f64 = 1e-150;
+
+/// Coordinates that GJK and EPA see are cut off here, m: their products of up to six coordinates do not overflow.
+const HUGE: f64 = 1e50;
+
 /// cos of the tilt up to which a cylinder's cap, not its side, faces a normal.
 const CAP: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
@@ -112,14 +118,15 @@ impl<'a> Placed<'a> {
             Core::Ellipsoid(r) => {
                 let d = self.rot.transpose_mul(d);
                 let s = sphere(Vec3::new(d.x * r.x, d.y * r.y, d.z * r.z));
-                let scale = 1.0 / s.norm();
+                let length = s.norm();
+                let scale = if length > TINY { 1.0 / length } else { 0.0 };
                 Vec3::new(s.x * r.x, s.y * r.y, s.z * r.z) * scale
             }
             Core::Cylinder { radius, half_length } => {
                 let d = self.rot.transpose_mul(d);
                 let [x, y] = circle([d.x, d.y]);
                 let across = (x * x + y * y).sqrt();
-                let scale = if across > 0.0 { radius / across } else { 0.0 };
+                let scale = if across > TINY { radius / across } else { 0.0 };
                 Vec3::new(x * scale, y * scale, half_length.copysign(d.z))
             }
             Core::Box(half) => {
@@ -190,10 +197,12 @@ impl<'a> Placed<'a> {
 }
 
 impl SupportMap for Placed<'_> {
+    /// Always finite, also for directions and poses that are not: parry's GJK asserts it. (`max` and `min` drop NaN.)
     #[inline]
     fn local_support_point(&self, d: Vector) -> Vector {
         let d = vec3(d);
-        glam(if self.coarse.get() { self.coarse_support(d) } else { self.support(d) })
+        let point = if self.coarse.get() { self.coarse_support(d) } else { self.support(d) };
+        glam(point.map(|x| x.max(-HUGE).min(HUGE)))
     }
 
     /// Both bodies are in one frame: the transform is the identity.
@@ -213,14 +222,14 @@ const COARSENESS: f64 = 0.01;
 #[inline(always)]
 fn rounded_on_cube(d: Vec3<f64>) -> Vec3<f64> {
     let largest = d.x.abs().max(d.y.abs()).max(d.z.abs());
-    d.map(|x| (x * (STEPS / largest)).round_ties_even())
+    if largest > TINY { d.map(|x| (x * (STEPS / largest)).round_ties_even()) } else { Vec3::ZERO }
 }
 
 /// The direction rounded to a grid on a square.
 #[inline(always)]
 fn rounded_on_square(d: [f64; 2]) -> [f64; 2] {
     let largest = d[0].abs().max(d[1].abs());
-    if largest > 0.0 { d.map(|x| (x * (STEPS / largest)).round_ties_even()) } else { d }
+    if largest > TINY { d.map(|x| (x * (STEPS / largest)).round_ties_even()) } else { [0.0; 2] }
 }
 
 fn glam(v: Vec3<f64>) -> Vector {
