@@ -30,6 +30,24 @@ impl Constraint {
         }
     }
 
+    /// The estimate of its diagonal block of the Delassus operator; 0 when unknown.
+    #[inline]
+    pub(crate) fn delassus(&self) -> f64 {
+        match self {
+            Constraint::Contact(contact) => contact.delassus(),
+            Constraint::Limit(limit) => limit.delassus(),
+        }
+    }
+
+    /// Writes the constraint velocity of this constraint alone where it would move with `free`: `v_c = free + w γ(v_c)`.
+    #[inline]
+    pub(crate) fn alone(&self, free: &[f64], v_c: &mut [f64]) {
+        match self {
+            Constraint::Contact(contact) => v_c.copy_from_slice(&contact.alone([free[0], free[1], free[2]])),
+            Constraint::Limit(limit) => v_c[0] = limit.alone(free[0]),
+        }
+    }
+
     /// Writes `γ(v_c)` and `G(v_c)`, returns `ℓ(v_c)`.
     ///
     /// # Panics

@@ -32,6 +32,34 @@ impl Evaluation {
         self.cost = cost;
     }
 
+    /// Moves every constraint to where it would go from `free` alone, and sets `γ`, `G` and the cost there.
+    pub fn predict(&mut self, constraints: &[Constraint], free: &[f64]) {
+        let mut start = 0;
+        for constraint in constraints {
+            let rows = start..start + constraint.rows();
+            constraint.alone(&free[rows.clone()], &mut self.v_c[rows.clone()]);
+            start = rows.end;
+        }
+        self.update(constraints);
+    }
+
+    /// The impulses at `v_c` linearised here: `γ + G (v_c here − v_c)`.
+    pub fn linear_impulse(&self, constraints: &[Constraint], v_c: &[f64], out: &mut [f64]) {
+        let mut start = 0;
+        for (constraint, block) in constraints.iter().zip(&self.hessian) {
+            let rows = start..start + constraint.rows();
+            let mut ahead = [0.0; 3];
+            for ((a, here), there) in ahead.iter_mut().zip(&self.v_c[rows.clone()]).zip(&v_c[rows.clone()]) {
+                *a = here - there;
+            }
+            for ((out, gamma), g) in out[rows.clone()].iter_mut().zip(&self.gamma[rows.clone()]).zip(block.apply(ahead))
+            {
+                *out = gamma + g;
+            }
+            start = rows.end;
+        }
+    }
+
     pub fn is_unconstrained(&self) -> bool {
         self.gamma.iter().all(|&gamma| gamma == 0.0)
     }
@@ -46,10 +74,16 @@ pub struct Workspace {
     pub(crate) current: Evaluation,
     /// At the trial point of the line search.
     pub(crate) trial: Evaluation,
+    /// Where each constraint predicts itself to be.
+    pub(crate) predicted: Evaluation,
+    /// What each constraint would meet if it did not push.
+    pub(crate) free: Vec<f64>,
     /// `D = diag(A)^{-1/2}`
     pub(crate) scale: Vec<f64>,
     /// `A v*`
     pub(crate) a_v_star: Vec<f64>,
+    /// `J v*`
+    pub(crate) v_c_star: Vec<f64>,
     /// `v − v*`, at the guess only
     pub(crate) difference: Vec<f64>,
     /// `A (v − v*)`
@@ -91,6 +125,9 @@ impl Workspace {
         self.current.resize(rows, constraints);
         self.trial.resize(rows, constraints);
         self.dv_c.resize(rows, 0.0);
+        self.v_c_star.resize(rows, 0.0);
+        self.predicted.resize(rows, constraints);
+        self.free.resize(rows, 0.0);
         for vector in [
             &mut self.scale,
             &mut self.a_v_star,

@@ -1,8 +1,6 @@
 //! Actuators in the free motion: their stiffness and damping are implicit, their force limits are kept.
 
-use std::ops::Range;
-
-use multibody::{Actuator, JointKind, Model, Transmission};
+use multibody::{Actuator, JointKind, Model, Node, Transmission};
 
 /// An actuator on a joint with one degree of freedom.
 #[derive(Clone, Debug)]
@@ -20,29 +18,27 @@ pub(crate) struct Servo {
 }
 
 impl Servo {
-    /// The servos whose joint is in the range of nodes.
-    pub fn of_tree(model: &Model, nodes: &Range<usize>) -> Vec<Self> {
-        let servo = |(ctrl, actuator): (usize, &Actuator)| {
-            let Transmission::Joint { joint, gear } = actuator.transmission else { return None };
-            let node = model.joints[joint].nodes.start;
-            if !nodes.contains(&node) || model.joints[joint].kind.nv() != 1 {
-                return None;
-            }
-            let (first, node) = (&model.tree.nodes[nodes.start], &model.tree.nodes[node]);
-            // What would feed energy in stays explicit: an implicit negative impedance is no convex problem.
-            let [_, b1, b2] = actuator.law.bias;
-            Some(Self {
-                ctrl,
-                q: node.q - first.q,
-                dof: node.v - first.v,
-                gear,
-                actuator: actuator.clone(),
-                force: 0.0,
-                stiffness: (-b1).max(0.0),
-                damping: (-b2).max(0.0),
-            })
-        };
-        model.actuators.iter().enumerate().filter_map(servo).collect()
+    /// The servo of actuator `ctrl`, if it is one; `first` is the first node of its tree.
+    pub fn new(model: &Model, first: &Node<f64>, ctrl: usize) -> Option<Self> {
+        let actuator = &model.actuators[ctrl];
+        let Transmission::Joint { joint, gear } = actuator.transmission else { return None };
+        let joint = &model.joints[joint];
+        if joint.kind.nv() != 1 {
+            return None;
+        }
+        let node = &model.tree.nodes[joint.nodes.start];
+        // What would feed energy in stays explicit: an implicit negative impedance is no convex problem.
+        let [_, b1, b2] = actuator.law.bias;
+        Some(Self {
+            ctrl,
+            q: node.q - first.q,
+            dof: node.v - first.v,
+            gear,
+            actuator: actuator.clone(),
+            force: 0.0,
+            stiffness: (-b1).max(0.0),
+            damping: (-b2).max(0.0),
+        })
     }
 
     /// Adds the implicit impedance to Λ and the impulse to the right-hand side.
@@ -99,18 +95,15 @@ pub(crate) struct AxisDrive {
 }
 
 impl AxisDrive {
-    /// The drives whose joint is in the range of nodes.
-    pub fn of_tree(model: &Model, nodes: &Range<usize>) -> Vec<Self> {
-        let drive = |(ctrl, actuator): (usize, &Actuator)| {
-            let Transmission::JointAxes { joint, gear } = actuator.transmission else { return None };
-            let joint = &model.joints[joint];
-            if !nodes.contains(&joint.nodes.start) || !matches!(joint.kind, JointKind::Ball | JointKind::Free) {
-                return None;
-            }
-            let dof = joint.v - model.tree.nodes[nodes.start].v;
-            Some(Self { ctrl, dof, axes: joint.kind.nv(), gear, actuator: actuator.clone() })
-        };
-        model.actuators.iter().enumerate().filter_map(drive).collect()
+    /// The drive of actuator `ctrl`, if it is one; `first` is the first node of its tree.
+    pub fn new(model: &Model, first: &Node<f64>, ctrl: usize) -> Option<Self> {
+        let actuator = &model.actuators[ctrl];
+        let Transmission::JointAxes { joint, gear } = actuator.transmission else { return None };
+        let joint = &model.joints[joint];
+        matches!(joint.kind, JointKind::Ball | JointKind::Free).then(|| {
+            let (dof, axes) = (joint.v - first.v, joint.kind.nv());
+            Self { ctrl, dof, axes, gear, actuator: actuator.clone() }
+        })
     }
 
     /// Adds the impulse to the right-hand side.

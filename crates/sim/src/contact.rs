@@ -34,13 +34,13 @@ impl Regularization {
     pub fn cone(&self, surface: &Material, gap: f64, w: f64) -> Constraint {
         let (r_n, vn_hat) = self.normal(surface.compliance, gap, w);
         let mu = if surface.frictional { surface.friction } else { 0.0 };
-        Constraint::Contact(Cone::new(mu, self.sigma * w, r_n, vn_hat))
+        Constraint::Contact(Cone::new(mu, self.sigma * w, r_n, vn_hat).with_delassus(w))
     }
 
     /// The constraint of a joint limit.
     pub fn limit(&self, compliance: Compliance, gap: f64, w: f64) -> Constraint {
         let (r, v_hat) = self.normal(compliance, gap, w);
-        Constraint::Limit(Limit::new(r, v_hat))
+        Constraint::Limit(Limit::new(r, v_hat).with_delassus(w))
     }
 }
 
@@ -117,7 +117,7 @@ impl JointLimit {
                 return None;
             }
             let node = joint.nodes.start;
-            let tree = model.tree.trees.iter().position(|r| r.contains(&node))?;
+            let tree = model.tree.trees.partition_point(|r| r.end <= node);
             let first = &model.tree.nodes[model.tree.trees[tree].start];
             Some(Self {
                 tree,

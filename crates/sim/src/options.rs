@@ -50,7 +50,7 @@ pub struct Options {
     pub beta: f64,
     /// Tangential regularisation over the Delassus estimate: a stuck contact creeps at about σ g dt.
     pub sigma: f64,
-    /// Threads that islands are shared among; the result is the same for any number.
+    /// Threads that islands are shared among, at most [`Options::MAX_THREADS`]; the result is the same for any number.
     pub threads: usize,
 }
 
@@ -71,6 +71,9 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The most threads that a simulation may ask for: what exceeds the machine helps nothing.
+    pub const MAX_THREADS: usize = 1024;
+
     pub(crate) fn check(&self) -> Result<(), SimulationError> {
         let positive = [
             ("timestep", self.timestep.unwrap_or(1.0)),
@@ -83,9 +86,26 @@ impl Options {
                 return Err(SimulationError::Option { name, value, expected: "a finite number above 0" });
             }
         }
-        if self.threads == 0 {
-            return Err(SimulationError::Option { name: "threads", value: 0.0, expected: "at least 1" });
+        if !(1..=Self::MAX_THREADS).contains(&self.threads) {
+            let (name, value) = ("threads", self.threads as f64);
+            return Err(SimulationError::Option { name, value, expected: "from 1 to 1024" });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_bounded() {
+        let check = |threads| Options { threads, ..Options::default() }.check();
+        for threads in [1, 2, Options::MAX_THREADS] {
+            assert_eq!(check(threads), Ok(()));
+        }
+        assert_eq!(check(0).unwrap_err().to_string(), "threads = 0: expected from 1 to 1024");
+        assert_eq!(check(1025).unwrap_err().to_string(), "threads = 1025: expected from 1 to 1024");
+        assert!(check(usize::MAX).is_err());
     }
 }

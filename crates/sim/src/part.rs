@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use geometry::Sweep;
 use multibody::{
-    Factor, JointImpedance, Kinematics, Model, RneaWorkspace, Tree, difference, forward_kinematics, rnea, velocities,
+    Factor, JointImpedance, Kinematics, Model, RneaWorkspace, Transmission, Tree, difference, forward_kinematics, rnea,
+    velocities,
 };
 use spatial::{Vec3, Wrench};
 
@@ -53,17 +54,37 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    pub fn new(model: &Model, k: usize) -> Self {
+    /// The parts of all trees, in one pass over the model.
+    pub fn of_model(model: &Model, tree_of: &[usize]) -> Vec<Self> {
+        let mut parts: Vec<Self> = (0..model.tree.trees.len()).map(|k| Self::new(model, k)).collect();
+        for (body, b) in model.bodies.iter().enumerate() {
+            let Some(node) = b.node else { continue };
+            let part = &mut parts[tree_of[node]];
+            let lift = model.gravity * -(b.inertia.mass * b.gravity_compensation);
+            let (node, com) = (node - part.nodes.start, b.pose.transform_point(b.inertia.com));
+            part.loads.push(BodyLoad { body, node, com, lift });
+        }
+        for (ctrl, actuator) in model.actuators.iter().enumerate() {
+            let joint = match actuator.transmission {
+                Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => &model.joints[joint],
+                _ => continue,
+            };
+            let Some(&tree) = tree_of.get(joint.nodes.start) else { continue };
+            let part = &mut parts[tree];
+            let first = &model.tree.nodes[part.nodes.start];
+            part.servos.extend(Servo::new(model, first, ctrl));
+            part.axis_drives.extend(AxisDrive::new(model, first, ctrl));
+        }
+        parts
+    }
+
+    /// The tree without bodies and actuators.
+    fn new(model: &Model, k: usize) -> Self {
         let tree = model.tree.part(k);
         let (nodes, dofs) = (model.tree.trees[k].clone(), model.tree.dofs[k].clone());
         let first_q = model.tree.nodes[nodes.start].q;
         let qs = first_q..first_q + tree.nq;
         let stiffness = model.stiffness[dofs.clone()].to_vec();
-        let loads = model.bodies.iter().enumerate().filter_map(|(body, b)| {
-            let node = b.node.filter(|n| nodes.contains(n))? - nodes.start;
-            let lift = model.gravity * -(b.inertia.mass * b.gravity_compensation);
-            Some(BodyLoad { body, node, com: b.pose.transform_point(b.inertia.com), lift })
-        });
         Self {
             kin: Kinematics::new(&tree),
             impedance: JointImpedance::new(&tree),
@@ -74,9 +95,9 @@ impl Part {
             has_springs: stiffness.iter().any(|&k| k > 0.0),
             stiffness,
             spring_reference: model.spring_reference[qs.clone()].to_vec(),
-            loads: loads.collect(),
-            servos: Servo::of_tree(model, &nodes),
-            axis_drives: AxisDrive::of_tree(model, &nodes),
+            loads: Vec::new(),
+            servos: Vec::new(),
+            axis_drives: Vec::new(),
             rnea: RneaWorkspace::new(&tree),
             bias: vec![0.0; tree.nv],
             rhs: vec![0.0; tree.nv],

@@ -49,8 +49,9 @@ impl Simulation {
     pub fn new(model: Arc<Model>, scene: Arc<Scene>, options: Options) -> Result<Self, SimulationError> {
         options.check()?;
         check_scene(&model, &scene)?;
-        let parts: Vec<Part> = (0..model.tree.trees.len()).map(|k| Part::new(&model, k)).collect();
-        let tree_of = parts.iter().enumerate().flat_map(|(k, p)| p.nodes.clone().map(move |_| k)).collect();
+        let trees = model.tree.trees.iter().enumerate();
+        let tree_of: Vec<usize> = trees.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
+        let parts = Part::of_model(&model, &tree_of);
         let attachments = attachments(&model, &scene);
         let collider = Collider::new(scene.clone(), attachments);
         let pool = (options.threads > 1)

@@ -159,3 +159,50 @@ fn options_out_of_their_domain_are_refused() {
         assert!(matches!(error, SimulationError::Option { .. }));
     }
 }
+
+/// Bodies and drives are sorted to their trees: in a world of several, each tree moves as it does alone.
+#[test]
+fn trees_of_one_world_keep_their_own_bodies_and_drives() {
+    let arm = |i: usize| {
+        let limit = 0.2 + 0.1 * i as f64;
+        format!(
+            r#"<body pos="{} 0 2"><joint name="s{i}" axis="0 1 0" damping=".1"/><geom type="capsule" size=".03 .2"/>
+            <body pos="0 0 -.4" gravcomp=".5"><joint name="e{i}" type="hinge" axis="0 1 0" range="-{limit} {limit}"
+            limited="true"/><geom type="capsule" size=".03 .1"/></body></body>"#,
+            3 * i
+        )
+    };
+    let ball = |i: usize| {
+        format!(
+            r#"<body pos="{} 5 9" gravcomp=".{i}"><joint name="b{i}" type="ball"/><geom type="box" size=".1 .2 .3"
+            pos=".1 0 0"/></body>"#,
+            3 * i
+        )
+    };
+    let drives = |i: usize| {
+        format!(
+            r#"<position joint="e{i}" kp="{}"/><motor joint="b{i}" gear="1 0 2"/><motor joint="s{i}" gear="{}"/>"#,
+            10 + i,
+            1 + i
+        )
+    };
+    let world = |trees: &[usize]| {
+        let text = |part: &dyn Fn(usize) -> String| trees.iter().map(|&i| part(i)).collect::<String>();
+        let compiler = r#"<compiler angle="radian"/>"#;
+        let (bodies, drives) = (text(&|i| arm(i) + &ball(i)), text(&drives));
+        let mjcf = format!("<mujoco>{compiler}<worldbody>{bodies}</worldbody><actuator>{drives}</actuator></mujoco>");
+        let mut s = simulation(&mjcf, Options::default());
+        for (k, u) in s.state_mut().ctrl.iter_mut().enumerate() {
+            *u = [0.5, 0.3, -0.7][k % 3];
+        }
+        run(&mut s, 200);
+        (s.state().q.clone(), s.state().v.clone())
+    };
+    let (q, v) = world(&[0, 1, 2, 3]);
+    for i in 0..4 {
+        let (alone_q, alone_v) = world(&[i]);
+        assert_eq!(q[6 * i..6 * i + 6], alone_q, "tree {i}");
+        assert_eq!(v[5 * i..5 * i + 5], alone_v, "tree {i}");
+        assert!(alone_v.iter().all(|v| v.abs() > 1e-6), "{alone_v:?}");
+    }
+}

@@ -38,6 +38,8 @@ pub struct Contact {
     mu_hat: f64,
     /// 1 / (1 + μ̃²)
     shrink: f64,
+    /// w, 0 when unknown
+    delassus: f64,
 }
 
 impl Contact {
@@ -57,7 +59,31 @@ impl Contact {
             inv_r_n: 1.0 / r_n,
             mu_hat,
             shrink: 1.0 / (1.0 + mu * mu_hat),
+            delassus: 0.0,
         }
+    }
+
+    /// The same contact with an estimate `w > 0` of its diagonal block of the Delassus operator `J A⁻¹ Jᵀ` (velocity per
+    /// impulse). It changes no solution: it lets the solver predict whether the contact will stick, slide or part.
+    #[must_use]
+    pub fn with_delassus(self, w: f64) -> Contact {
+        Contact { delassus: w, ..self }
+    }
+
+    pub(crate) fn delassus(&self) -> f64 {
+        self.delassus
+    }
+
+    /// The constraint velocity of this contact alone, on a body of inverse mass `w` that would move with `free`:
+    /// `v_c = free + w γ(v_c)`, which is the same law with `R + w` in place of `R`. Where `w` is unknown, `free` itself.
+    #[inline]
+    pub(crate) fn alone(&self, free: [f64; 3]) -> [f64; 3] {
+        let w = self.delassus;
+        if w <= 0.0 {
+            return free;
+        }
+        let (_, gamma, _) = Contact::new(self.mu, self.r_t + w, self.r_n + w, self.vn_hat).evaluate(free);
+        [free[0] + w * gamma[0], free[1] + w * gamma[1], free[2] + w * gamma[2]]
     }
 
     /// The friction coefficient μ.

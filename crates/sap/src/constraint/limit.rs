@@ -9,6 +9,8 @@ pub struct Limit {
     v_hat: f64,
     /// 1 / R
     inv_r: f64,
+    /// w, 0 when unknown
+    delassus: f64,
 }
 
 impl Limit {
@@ -18,7 +20,7 @@ impl Limit {
     /// A limit with regularisation `r > 0` (velocity per impulse) and bias `v_hat` (velocity): the impulse vanishes for
     /// `v_c ≥ v̂`.
     pub fn new(r: f64, v_hat: f64) -> Limit {
-        Limit { r, v_hat, inv_r: 1.0 / r }
+        Limit { r, v_hat, inv_r: 1.0 / r, delassus: 0.0 }
     }
 
     /// The regularisation R.
@@ -29,6 +31,23 @@ impl Limit {
     /// The bias v̂.
     pub fn v_hat(&self) -> f64 {
         self.v_hat
+    }
+
+    /// The same limit with an estimate `w > 0` of its diagonal entry of the Delassus operator, for prediction as in
+    /// [`Contact::with_delassus`](crate::Contact::with_delassus).
+    #[must_use]
+    pub fn with_delassus(self, w: f64) -> Limit {
+        Limit { delassus: w, ..self }
+    }
+
+    pub(crate) fn delassus(&self) -> f64 {
+        self.delassus
+    }
+
+    /// The constraint velocity of this limit alone, as [`Contact::alone`](crate::Contact).
+    #[inline]
+    pub(crate) fn alone(&self, free: f64) -> f64 {
+        free + self.delassus * ((self.v_hat - free) / (self.r + self.delassus)).max(0.0)
     }
 
     /// `(ℓ, γ, G)` at the constraint velocity `v_c`. NaN comes out as NaN.
