@@ -50,6 +50,8 @@ pub struct Options {
     pub beta: f64,
     /// Tangential regularisation over the Delassus estimate: a stuck contact creeps at about σ g dt.
     pub sigma: f64,
+    /// Greatest speed at which near-rigid contacts and limits that start violated are righted, m/s or rad/s.
+    pub recovery_speed: f64,
     /// Threads that islands are shared among, at most [`Options::MAX_THREADS`]; the result is the same for any number.
     pub threads: usize,
 }
@@ -65,6 +67,7 @@ impl Default for Options {
             factorization: Factorization::Auto,
             beta: 0.1,
             sigma: 1e-5,
+            recovery_speed: 1.0,
             threads: 1,
         }
     }
@@ -80,6 +83,7 @@ impl Options {
             ("tolerance", self.tolerance),
             ("beta", self.beta),
             ("sigma", self.sigma),
+            ("recovery_speed", self.recovery_speed),
         ];
         for (name, value) in positive {
             if !(value > 0.0 && value.is_finite()) {

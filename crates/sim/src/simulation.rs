@@ -170,7 +170,8 @@ impl Simulation {
 
     /// Turns contact points and joint limits into constraints.
     fn constrain(&mut self, dt: f64) {
-        let regularization = Regularization { dt, beta: self.options.beta, sigma: self.options.sigma };
+        let Options { beta, sigma, recovery_speed, .. } = self.options;
+        let regularization = Regularization { dt, beta, sigma, recovery_speed };
         self.set.clear();
         self.reported.clear();
         for contact in &self.detected {

