@@ -108,7 +108,7 @@ fn deep_overlap_is_righted_without_a_launch() {
         <body pos="3 0 2"><joint axis="0 -1 0" range="30 60" armature=".01"/>
         <geom type="capsule" fromto="0 0 0 .2 0 0" size=".02"/></body></worldbody></mujoco>"#;
     let mut s = simulation(mjcf, Options { timestep: Some(0.005), ..Options::default() });
-    for _ in 0..200 {
+    for _ in 0..1000 {
         s.step().unwrap();
         assert!(s.state().v.iter().all(|v| v.abs() < 1.01), "{:?}", s.state().v);
     }
