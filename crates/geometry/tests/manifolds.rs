@@ -261,6 +261,30 @@ fn denormal_tilts_touch_like_upright_bodies() {
     }
 }
 
+/// Bodies that stand exactly on one another, upright or all but: the faces touch, they are not deep in one another.
+#[test]
+fn aligned_bodies_touch_where_their_faces_meet() {
+    let stack = [
+        Shape::Cylinder { radius: 0.1, half_length: 0.15 },
+        Shape::Box { half_extents: [0.1, 0.12, 0.15] },
+        Shape::Capsule { radius: 0.08, half_length: 0.07 },
+        Shape::Ellipsoid { radii: [0.12, 0.14, 0.15] },
+        box_mesh([0.11, 0.13, 0.15]),
+    ];
+    for tilt in [0.0, 1e-308, 1e-20, 1e-14, 1e-10] {
+        for (a, b) in stack.iter().flat_map(|a| stack.iter().map(move |b| (a, b))) {
+            for depth in [0.0, 1e-12, 1e-6, 1e-3, 0.02] {
+                for rot in [Quat::new(1.0, tilt, 0.0, 0.0), Quat::new(1.0, -tilt, tilt, 0.0)] {
+                    let above = Pose::new(Vec3::new(0.0, 0.0, 0.3 - depth), rot);
+                    let found = contacts(&[(a.clone(), at(0.0, 0.0, 0.0)), (b.clone(), above)], 0.02);
+                    let deepest = found.iter().fold(f64::INFINITY, |d, c| d.min(c.gap));
+                    assert!((deepest + depth).abs() < 1e-8, "{a:?} {b:?} {depth} {tilt:e}: {deepest}");
+                }
+            }
+        }
+    }
+}
+
 /// A ball, a capsule and a box slide over the inner edges of flat fields and slopes without a stumble.
 #[test]
 fn smooth_fields_have_one_normal() {

@@ -25,6 +25,9 @@ const TINY: f64 = 1e-150;
 /// Coordinates that GJK and EPA see are cut off here, m: their products of up to six coordinates do not overflow.
 const HUGE: f64 = 1e50;
 
+/// A way apart that is shorter than the one found by more than this is taken instead, m.
+const MISSED: f64 = 1e-6;
+
 /// cos of the tilt up to which a cylinder's cap, not its side, faces a normal.
 const CAP: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
@@ -356,11 +359,15 @@ impl Convex {
                 Cores::Overlapping => overlapping(self).ok_or(Overlap)?,
             };
             let middle = (p + q) * 0.5;
-            let found = if curved {
-                polish(a, b, normal, middle)
-            } else {
-                Polished { normal, gap: (q - p).dot(normal), position: middle }
+            let finish = |normal: Vec3<f64>, gap: f64, middle: Vec3<f64>| {
+                if curved { polish(a, b, normal, middle) } else { Polished { normal, gap, position: middle } }
             };
+            let mut found = finish(normal, (q - p).dot(normal), middle);
+            if found.gap < MISSED
+                && let Some((normal, gap, middle)) = shorter_way(a, b, found.normal)
+            {
+                found = finish(normal, gap, middle);
+            }
             if !curved || !coarse || is_peak(a, b, &found) {
                 let distance = found.gap - a.radius - b.radius;
                 let position = found.position.add_scaled(0.5 * (a.radius - b.radius), found.normal);
@@ -407,6 +414,33 @@ impl Convex {
         let toward = toward(a, b);
         (toward, a.support(toward), b.support(-toward))
     }
+}
+
+/// Normal, gap and middle of a way apart that is shorter than the one along `normal`, if there is one.
+///
+/// The way apart along any direction is no shorter than the least one. On aligned bodies GJK and EPA sometimes stop on
+/// a degenerate face, its way apart far too long, so the directions that aligned bodies part along are tried besides: from
+/// centre to centre, along the axes, across an axis of either or of both.
+fn shorter_way(a: &Placed, b: &Placed, normal: Vec3<f64>) -> Option<(Vec3<f64>, f64, Vec3<f64>)> {
+    let toward = toward(a, b);
+    let facing = |n: Vec3<f64>| if n.dot(toward) < 0.0 { -n } else { n };
+    let across = |axis: Vec3<f64>| toward.add_scaled(-toward.dot(axis), axis);
+    let (Mat3 { x, y, z }, Mat3 { x: u, y: v, z: w }) = (a.rot, b.rot);
+    let tried = [toward, facing(x), facing(y), facing(z), facing(u), facing(v), facing(w)];
+    let tried = tried.into_iter().chain([across(z), across(w), facing(z.cross(w))]);
+    let mut best = None;
+    let gap = |n: Vec3<f64>| (b.support(-n) - a.support(n)).dot(n);
+    let mut least = gap(normal) + MISSED;
+    for n in tried.filter_map(Vec3::normalized) {
+        if gap(n) > least {
+            (best, least) = (Some(n), gap(n));
+        }
+    }
+    // The points face each other midway between the centres: on flat faces any would do.
+    let n = best?;
+    let middle = (a.centre + b.centre) * 0.5;
+    let height = 0.5 * (a.support(n) + b.support(-n)).dot(n);
+    Some((n, least, middle.add_scaled(height - middle.dot(n), n)))
 }
 
 /// The direction between the centres.
