@@ -4,7 +4,6 @@
 
 mod arguments;
 mod console;
-mod cpu;
 mod energy_plot;
 mod info;
 mod output;
@@ -29,8 +28,13 @@ const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
     // Before anything else: the rest of the program is compiled for these instructions.
-    if let Err(missing) = cpu::check() {
-        eprintln!("error: {missing}");
+    let missing = spatial::cpu::missing_instruction_sets();
+    if !missing.is_empty() {
+        eprintln!(
+            "error: this processor lacks {}: this build needs x86-64-v3 (AVX2 and FMA). Build from source with \
+             RUSTFLAGS=\"-C target-cpu=native\" on this machine",
+            missing.join(", ")
+        );
         return ExitCode::from(BAD_INPUT);
     }
     command()

@@ -12,6 +12,7 @@
 //! assert!((y - Vec3::new(0.0, 1.0, 0.0)).norm() < 1e-15);
 //! ```
 
+pub mod cpu;
 mod inertia;
 mod mat3;
 mod quat;

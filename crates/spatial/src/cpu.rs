@@ -3,21 +3,16 @@
 //! `is_x86_feature_detected!` cannot tell: it answers `true` at compile time for every feature that is on for the whole
 //! program. So this reads `cpuid` itself.
 
-/// An error that names the missing instruction sets, if any.
+/// The instruction sets of x86-64-v3 that this processor lacks, where the program is compiled for them; else none.
+///
+/// To be called before anything else: without them the first computation would die of SIGILL. What runs here compares
+/// bits of `cpuid` alone.
 #[inline(never)]
-pub fn check() -> Result<(), String> {
+pub fn missing_instruction_sets() -> Vec<&'static str> {
     #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-    {
-        let missing = x86::missing(&x86::Registers::read());
-        if !missing.is_empty() {
-            return Err(format!(
-                "this processor lacks {}: this build needs x86-64-v3 (AVX2 and FMA). Build from source with \
-                 RUSTFLAGS=\"-C target-cpu=native\" on this machine",
-                missing.join(", ")
-            ));
-        }
-    }
-    Ok(())
+    return x86::missing(&x86::Registers::read());
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "avx2")))]
+    Vec::new()
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
