@@ -191,6 +191,7 @@ class Simulation:
         factorization: Literal["auto", "dense"] = "auto",
         beta: float = 0.1,
         sigma: float = 1e-5,
+        recovery_speed: float = 1.0,
         threads: int = 1,
     ) -> Simulation: ...
     @property

@@ -62,7 +62,7 @@ impl Simulation {
     #[new]
     #[pyo3(signature = (
         model, *, timestep=None, scheme="symplectic-euler", contact="sap", tolerance=1e-6, line_search="exact",
-        factorization="auto", beta=0.1, sigma=1e-5, threads=1
+        factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0, threads=1
     ))]
     fn new(
         model: &Bound<'_, Model>,
@@ -74,6 +74,7 @@ impl Simulation {
         factorization: &str,
         beta: f64,
         sigma: f64,
+        recovery_speed: f64,
         threads: i64,
     ) -> PyResult<Self> {
         let py = model.py();
@@ -90,6 +91,7 @@ impl Simulation {
             factorization: word("factorization", factorization, &FACTORIZATIONS)?,
             beta,
             sigma,
+            recovery_speed,
             threads: threads as usize,
         };
         let inner = model.get();
