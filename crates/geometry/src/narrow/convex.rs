@@ -202,6 +202,7 @@ impl<'a> Placed<'a> {
 impl SupportMap for Placed<'_> {
     /// Always finite, also for directions and poses that are not: parry's GJK asserts it. (`max` and `min` drop NaN.)
     #[inline]
+    #[allow(clippy::manual_clamp)] // `clamp` keeps NaN.
     fn local_support_point(&self, d: Vector) -> Vector {
         let d = vec3(d);
         let point = if self.coarse.get() { self.coarse_support(d) } else { self.support(d) };
