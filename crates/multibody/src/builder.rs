@@ -361,11 +361,11 @@ fn check_joint(spec: &JointSpec, what: &str) -> Result<(), BuildError> {
             return Err(BuildError::OutOfRange { what, value, expected: "a finite number, 0 or more" });
         }
     }
-    if let Some((low, high)) = spec.range {
-        if low.is_nan() || high.is_nan() || low > high {
-            let what = format!("{what}: upper limit (the lower one is {low})");
-            return Err(BuildError::OutOfRange { what, value: high, expected: "lower limit ≤ upper limit" });
-        }
+    if let Some((low, high)) = spec.range
+        && (low.is_nan() || high.is_nan() || low > high)
+    {
+        let what = format!("{what}: upper limit (the lower one is {low})");
+        return Err(BuildError::OutOfRange { what, value: high, expected: "lower limit ≤ upper limit" });
     }
     Ok(())
 }
@@ -519,11 +519,11 @@ fn split_trees(tree: &mut Tree<f64>) {
 
 fn check_references(model: &mut Model) -> Result<(), BuildError> {
     for actuator in &model.actuators {
-        if let Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } = actuator.transmission {
-            if joint >= model.joints.len() {
-                let what = format!("actuator {:?}", actuator.name);
-                return Err(BuildError::NoSuch { what, kind: "joint", index: joint });
-            }
+        if let Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } = actuator.transmission
+            && joint >= model.joints.len()
+        {
+            let what = format!("actuator {:?}", actuator.name);
+            return Err(BuildError::NoSuch { what, kind: "joint", index: joint });
         }
     }
     let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
