@@ -21,14 +21,14 @@ impl Regularization {
     /// R_n = max(β²/(4π²) w, 1/(dt k (dt + τ_d))), v̂_n = −φ₀/(dt + τ_d); near-rigid, τ_d = β dt/π.
     ///
     /// A near-rigid constraint that starts violated would be right within the step, whatever the speed; it recovers at
-    /// `recovery_speed` at most. `w_normal` is the inverse mass that stiffness per mass is meant for.
-    pub fn normal(&self, compliance: Compliance, gap: f64, w: f64, w_normal: f64) -> (f64, f64) {
+    /// `recovery_speed` at most.
+    pub fn normal(&self, compliance: Compliance, gap: f64, w: f64) -> (f64, f64) {
         let Self { dt, beta, .. } = *self;
         let rigid = (beta * beta / (4.0 * std::f64::consts::PI.powi(2)) * w, beta * dt / std::f64::consts::PI);
         let (stiffness, relaxation) = match compliance {
             Compliance::NearRigid => (f64::INFINITY, rigid.1),
             Compliance::Physical { stiffness, relaxation } => (stiffness, relaxation),
-            Compliance::PerMass { stiffness, relaxation } => (stiffness / w_normal, relaxation),
+            Compliance::PerMass { stiffness, relaxation } => (stiffness / w, relaxation),
         };
         let compliant = 1.0 / (dt * stiffness * (dt + relaxation));
         if compliant > rigid.0 {
@@ -39,15 +39,14 @@ impl Regularization {
 
     /// The cone of a contact.
     pub fn cone(&self, surface: &Material, gap: f64, w: f64) -> Constraint {
-        // `w` is ‖W‖_F / 3, which is w_n / √3 for a point that moves as easily in all directions.
-        let (r_n, vn_hat) = self.normal(surface.compliance, gap, w, w * 3.0_f64.sqrt());
+        let (r_n, vn_hat) = self.normal(surface.compliance, gap, w);
         let mu = if surface.frictional { surface.friction } else { 0.0 };
         Constraint::Contact(Cone::new(mu, self.sigma * w, r_n, vn_hat).with_delassus(w))
     }
 
     /// The constraint of a joint limit.
     pub fn limit(&self, compliance: Compliance, gap: f64, w: f64) -> Constraint {
-        let (r, v_hat) = self.normal(compliance, gap, w, w);
+        let (r, v_hat) = self.normal(compliance, gap, w);
         Constraint::Limit(Limit::new(r, v_hat).with_delassus(w))
     }
 }
