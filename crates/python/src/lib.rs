@@ -1,7 +1,7 @@
 //! The compiled half of the Python package `sapwood`: the module `sapwood._sapwood`.
 //!
-//! It converts and checks: arguments into slices ([`arguments`]), errors into exceptions ([`errors`]), results into
-//! numpy arrays and named tuples ([`results`]). The mathematics is in the crates below. What it exports is typed in
+//! It converts and checks: arguments into slices (`arguments`), errors into exceptions (`errors`), results into
+//! numpy arrays and named tuples (`results`). The mathematics is in the crates below. What it exports is typed in
 //! `python/sapwood/_sapwood.pyi`, which a test compares with the module.
 
 mod arguments;
