@@ -1,12 +1,14 @@
-//! The contact problem of trees that touch each other or themselves.
+//! The contact problem of an island as recursions over its trees.
 //!
-//! Products with A and J are recursions over the trees, as for a tree alone. H = A + JᵀGJ is a dense matrix: contacts
-//! with the world are impedances in the composite inertias of each tree's block; contacts between two nodes are
-//! gathered by pair into one 6×6 impedance between them, so that however many points touch, six rows of J are formed.
+//! Products with A and J are recursions always. H = A + JᵀGJ is one too, the impedance ABA, O(n + n_c) and without a
+//! matrix, while every contact that pushes is with the world: contacts are body impedances then, limits joint
+//! impedances. Contacts that push between two nodes couple their dofs, and H becomes a dense matrix: contacts with the
+//! world are impedances in the composite inertias of each tree's block; those between two nodes are gathered by pair
+//! into one 6×6 impedance between them, so that however many points touch, six rows of J are formed.
 
 use std::ops::Range;
 
-use multibody::{CrbaWorkspace, NO_PARENT, add_generalized_forces, joint_axis, mass_matrix};
+use multibody::{CrbaWorkspace, Factor, JointImpedance, NO_PARENT, add_generalized_forces, joint_axis, mass_matrix};
 use sap::{Block, Cholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
@@ -47,6 +49,10 @@ pub(crate) struct CoupledScratch {
     rows: Vec<Twist<f64>>,
     crba: CrbaWorkspace<f64>,
     cholesky: Cholesky,
+    /// The recursive factor of every slot, and the joint impedances with the limits that it is made of.
+    factors: Vec<(Factor<f64>, JointImpedance<f64>)>,
+    /// Whether the last factor is the recursive one.
+    recursive: bool,
 }
 
 /// The trees of an island, the constraints on them, and scratch. Links and slots use indices of the island.
@@ -56,18 +62,29 @@ pub(crate) struct Coupled<'a> {
     pub links: &'a [Link],
     pub scratch: &'a mut CoupledScratch,
     pub nv: usize,
+    /// Whether the recursive factor may be used where it applies.
+    may_recurse: bool,
 }
 
 impl<'a> Coupled<'a> {
     /// Gathers the patches and their rows.
-    pub fn new(parts: &'a [Part], slots: &'a [Slot], links: &'a [Link], scratch: &'a mut CoupledScratch) -> Self {
+    pub fn new(
+        parts: &'a [Part],
+        slots: &'a [Slot],
+        links: &'a [Link],
+        scratch: &'a mut CoupledScratch,
+        may_recurse: bool,
+    ) -> Self {
         let nodes = slots.last().map_or(0, |s| s.node + parts[s.tree].tree.len());
         let nv = slots.last().map_or(0, |s| s.dof + parts[s.tree].tree.nv);
         scratch.motions.resize(nodes, Twist::ZERO);
         scratch.wrenches.resize(nodes, Wrench::ZERO);
         scratch.impedance.resize(nodes, ArticulatedInertia::ZERO);
         scratch.cholesky.resize(nv);
-        let mut problem = Self { parts, slots, links, scratch, nv };
+        if scratch.factors.len() < slots.len() {
+            scratch.factors.resize_with(slots.len(), Default::default);
+        }
+        let mut problem = Self { parts, slots, links, scratch, nv, may_recurse };
         problem.gather_patches();
         problem
     }
@@ -118,6 +135,35 @@ impl<'a> Coupled<'a> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Factors every tree by itself.
+    fn factor_recursively(&mut self, hessian: &[Block]) {
+        let CoupledScratch { factors, impedance, .. } = &mut *self.scratch;
+        for (slot, (factor, joints)) in self.slots.iter().zip(factors.iter_mut()) {
+            let part = &self.parts[slot.tree];
+            factor.resize(part.tree.len());
+            // Field by field: only a vector's own `clone_from` keeps its memory.
+            joints.diagonal.clone_from(&part.impedance.diagonal);
+            joints.ball.clone_from(&part.impedance.ball);
+        }
+        for (link, block) in self.links.iter().zip(hessian) {
+            if let Link::Joint { tree, node, dof, width, axis } = link {
+                let (joints, g) = (&mut factors[*tree].1, block.0[0]);
+                for k in 0..*width {
+                    joints.diagonal[dof + k] += g * axis[k] * axis[k];
+                }
+                if *width == 3 {
+                    let [x, y, z] = *axis;
+                    let b = &mut joints.ball[*node];
+                    *b = [b[0] + g * x * y, b[1] + g * x * z, b[2] + g * y * z];
+                }
+            }
+        }
+        for (slot, (factor, joints)) in self.slots.iter().zip(factors) {
+            let Part { tree, kin, .. } = &self.parts[slot.tree];
+            factor.factor(tree, tree.all(), kin, joints, Some(&impedance[slot.node..]));
         }
     }
 
@@ -237,13 +283,25 @@ impl Structure for Coupled<'_> {
 
     fn factor(&mut self, _: &[Constraint], hessian: &[Block]) -> Result<(), FactorError> {
         self.gather_impedances(hessian);
+        self.scratch.recursive = self.may_recurse && !self.scratch.patches.iter().any(|p| p.active);
+        if self.scratch.recursive {
+            self.factor_recursively(hessian);
+            return Ok(());
+        }
         self.couple();
         self.assemble(hessian);
         self.scratch.cholesky.factor()
     }
 
     fn solve(&mut self, b: &[f64], x: &mut [f64]) {
-        self.scratch.cholesky.solve(b, x);
+        let CoupledScratch { factors, cholesky, recursive, .. } = &mut *self.scratch;
+        if !*recursive {
+            return cholesky.solve(b, x);
+        }
+        for (slot, (factor, _)) in self.slots.iter().zip(factors) {
+            let Part { tree, kin, .. } = &self.parts[slot.tree];
+            factor.solve(tree, tree.all(), kin, &b[slot.dof..], None, &mut x[slot.dof..]);
+        }
     }
 
     fn scale(&mut self, d: &mut [f64]) {

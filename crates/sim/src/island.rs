@@ -6,7 +6,6 @@ use sap::{Constraint, Dense, Error, Report};
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::link::{Link, SparseRows};
 use crate::part::Part;
-use crate::recursive::{Recursive, RecursiveScratch};
 use crate::{Factorization, State};
 
 /// Constraints of a step in a fixed order: contacts as the collider sorts them, then joint limits.
@@ -51,7 +50,6 @@ pub(crate) struct Island {
     pub v: Vec<f64>,
     pub ws: sap::Workspace,
     pub outcome: Option<Result<Report, Error>>,
-    recursive: RecursiveScratch,
     coupled: CoupledScratch,
     dense: Dense,
     blocks: Vec<std::ops::Range<usize>>,
@@ -83,17 +81,11 @@ impl Island {
             self.v_star.extend_from_slice(&part.v_star);
             self.v.extend_from_slice(&state.v[part.dofs.clone()]);
         }
-        let grounded = self.slots.len() == 1 && self.links.iter().all(Link::is_grounded);
         let (laws, v_star, v, ws) = (&self.laws, &self.v_star, &mut self.v, &mut self.ws);
         self.outcome = Some(match choice {
-            Factorization::Auto if grounded => {
-                let part = &parts[self.slots[0].tree];
-                self.recursive.resize(part);
-                let mut problem = Recursive { part, links: &self.links, scratch: &mut self.recursive };
-                sap::solve(&mut problem, laws, v_star, v, options, ws)
-            }
             Factorization::Auto | Factorization::Coupled => {
-                let mut problem = Coupled::new(parts, &self.slots, &self.links, &mut self.coupled);
+                let may_recurse = choice == Factorization::Auto;
+                let mut problem = Coupled::new(parts, &self.slots, &self.links, &mut self.coupled, may_recurse);
                 sap::solve(&mut problem, laws, v_star, v, options, ws)
             }
             Factorization::Dense => self.assemble(parts).and_then(|()| {

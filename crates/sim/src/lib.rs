@@ -28,7 +28,6 @@ mod island;
 mod link;
 mod options;
 mod part;
-mod recursive;
 mod report;
 mod simulation;
 mod state;

@@ -65,11 +65,6 @@ impl Link {
         }
         self
     }
-
-    /// Whether it acts between one node of a tree and the world, or within one joint: the recursion takes it in.
-    pub fn is_grounded(&self) -> bool {
-        !matches!(self, Self::Points { ends: [Some(_), Some(_)], .. })
-    }
 }
 
 /// E diag-block Eᵀ: a 3×3 block in the basis (t1, t2, n) as a symmetric matrix in world axes.

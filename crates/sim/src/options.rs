@@ -22,10 +22,10 @@ pub enum ContactLaw {
 /// How the Newton systems of the contact problem are factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Factorization {
-    /// Recursive where a tree touches only the world, coupled otherwise.
+    /// Recursive while every contact that pushes is with the world, dense otherwise; products by recursion.
     #[default]
     Auto,
-    /// A dense factor everywhere, assembled by composite inertias and pairs of nodes; products by recursion.
+    /// The dense factor always, assembled by composite inertias and pairs of nodes; products by recursion.
     Coupled,
     /// Matrices everywhere: A and J are written out. The check on the others.
     Dense,
