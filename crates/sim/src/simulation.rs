@@ -204,8 +204,6 @@ impl Simulation {
         let options = sap::Options {
             tolerance: self.options.tolerance,
             line_search: self.options.line_search,
-            // Piles of stiff contacts that strike take some tens of iterations, and a failed step ends a run.
-            max_iterations: 400,
             ..sap::Options::default()
         };
         let Self { parts, state, islands, .. } = self;
