@@ -8,11 +8,11 @@
 
 use std::ops::Range;
 
-use multibody::{CrbaWorkspace, Factor, JointImpedance, NO_PARENT, add_generalized_forces, joint_axis, mass_matrix};
+use multibody::{CrbaWorkspace, Factor, JointImpedance, add_generalized_forces, mass_matrix};
 use sap::{Block, Cholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
-use crate::link::{End, Link, to_world};
+use crate::link::{End, Link, push_relative_motion, to_world};
 use crate::part::Part;
 
 /// A tree of an island: where its degrees of freedom and nodes start in the island's vectors.
@@ -44,7 +44,7 @@ pub(crate) struct CoupledScratch {
     patches: Vec<Patch>,
     /// The patch of every link; none for links with the world and within joints.
     patch_of: Vec<Option<usize>>,
-    columns: Vec<usize>,
+    columns: Vec<u32>,
     /// The relative motion of the two nodes, at the origin of the second, per unit of each column.
     rows: Vec<Twist<f64>>,
     crba: CrbaWorkspace<f64>,
@@ -103,7 +103,11 @@ impl<'a> Coupled<'a> {
             let same = |p: &Patch| p.ends[0].is_on_node_of(a) && p.ends[1].is_on_node_of(b);
             if !patches.last().is_some_and(same) {
                 let start = columns.len();
-                push_relative_motion(self.parts, self.slots, [a, b], columns, rows);
+                let view = |slot: usize| {
+                    let Part { tree, kin, .. } = &self.parts[self.slots[slot].tree];
+                    (tree, kin, self.slots[slot].dof)
+                };
+                push_relative_motion(&[Some(*a), Some(*b)], view(b.tree).1.frames[b.node].pos, view, columns, rows);
                 let impedance = ArticulatedInertia::ZERO;
                 patches.push(Patch { ends: [*a, *b], columns: start..columns.len(), impedance, active: false });
             }
@@ -178,7 +182,7 @@ impl<'a> Coupled<'a> {
         for patch in patches.iter().filter(|p| p.active) {
             let of_patch = &columns[patch.columns.clone()];
             if let Some(&least) = of_patch.first() {
-                cholesky.couple(least, of_patch.iter().copied());
+                cholesky.couple(least as usize, of_patch.iter().map(|&column| column as usize));
             }
         }
     }
@@ -198,9 +202,9 @@ impl<'a> Coupled<'a> {
             let (columns, rows) = (&columns[patch.columns.clone()], &rows[patch.columns.clone()]);
             for (j, (&column, motion)) in columns.iter().zip(rows).enumerate() {
                 let force = patch.impedance.apply(*motion);
-                let below = &mut h[column * nv..(column + 1) * nv];
+                let below = &mut h[column as usize * nv..(column as usize + 1) * nv];
                 for (&row, motion) in columns[j..].iter().zip(&rows[j..]) {
-                    below[row] += motion.dot(force);
+                    below[row as usize] += motion.dot(force);
                 }
             }
         }
@@ -313,51 +317,4 @@ impl Structure for Coupled<'_> {
             *d = 1.0 / d.sqrt();
         }
     }
-}
-
-/// Appends the columns of the motion of the second node relative to the first, at the origin of the second,
-/// ascending. Common ancestors move both alike and are left out.
-fn push_relative_motion(
-    parts: &[Part],
-    slots: &[Slot],
-    [a, b]: [&End; 2],
-    columns: &mut Vec<usize>,
-    rows: &mut Vec<Twist<f64>>,
-) {
-    let start = columns.len();
-    let origin = {
-        let part = &parts[slots[b.tree].tree];
-        part.kin.frames[b.node].pos
-    };
-    let mut push = |slot: &Slot, i: usize, sign: f64| {
-        let Part { tree, kin, .. } = &parts[slot.tree];
-        let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
-        for k in (0..node.joint.nv()).rev() {
-            columns.push(slot.dof + node.v + k);
-            rows.push(joint_axis(node, frame, k).shifted(origin - frame.pos) * sign);
-        }
-        node.parent
-    };
-    // From the leaves, descending in the columns; turned round at the end.
-    let (mut i, mut j) = (a.node, b.node);
-    if a.tree == b.tree {
-        while i != j {
-            if j == NO_PARENT || (i != NO_PARENT && i > j) {
-                i = push(&slots[a.tree], i, -1.0);
-            } else {
-                j = push(&slots[b.tree], j, 1.0);
-            }
-        }
-    } else {
-        let mut sides = [(a, -1.0), (b, 1.0)];
-        sides.sort_by_key(|side| std::cmp::Reverse(side.0.tree));
-        for (end, sign) in sides {
-            let mut i = end.node;
-            while i != NO_PARENT {
-                i = push(&slots[end.tree], i, sign);
-            }
-        }
-    }
-    columns[start..].reverse();
-    rows[start..].reverse();
 }

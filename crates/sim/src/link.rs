@@ -74,93 +74,83 @@ pub(crate) fn to_world(basis: &Mat3<f64>, block: &sap::Block) -> Sym3<f64> {
     Sym3 { xx, xy, xz, yy, yz, zz }.rotated(*basis)
 }
 
-/// The columns of a Jacobian row block, gathered for a dense problem: (column, its three rows), descending.
+/// Appends the motion of the second end's node relative to the first's, seen at the world point `origin`, per unit of each
+/// degree of freedom that has a share in it: columns ascending. An end that is fixed in the world does not move; common
+/// ancestors move both alike and are left out. `part(tree)` gives a tree, its kinematics and its first column.
+pub(crate) fn push_relative_motion<'a>(
+    ends: &[Option<End>; 2],
+    origin: Vec3<f64>,
+    part: impl Fn(usize) -> (&'a Tree<f64>, &'a Kinematics<f64>, usize),
+    columns: &mut Vec<u32>,
+    motions: &mut Vec<Twist<f64>>,
+) {
+    let start = columns.len();
+    let mut push = |end: &End, i: usize, sign: f64| {
+        let (tree, kin, first) = part(end.tree);
+        let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
+        for k in (0..node.joint.nv()).rev() {
+            columns.push((first + node.v + k) as u32);
+            motions.push(joint_axis(node, frame, k).shifted(origin - frame.pos) * sign);
+        }
+        node.parent
+    };
+    // From the leaves, descending in the columns; turned round at the end.
+    match ends {
+        [Some(a), Some(b)] if a.tree == b.tree => {
+            let (mut i, mut j) = (a.node, b.node);
+            while i != j {
+                if j == NO_PARENT || (i != NO_PARENT && i > j) {
+                    i = push(a, i, -1.0);
+                } else {
+                    j = push(b, j, 1.0);
+                }
+            }
+        }
+        _ => {
+            let mut sides = [(ends[0], -1.0), (ends[1], 1.0)];
+            sides.sort_by_key(|(end, _)| std::cmp::Reverse(end.map(|e| e.tree)));
+            for (end, sign) in sides {
+                let Some(end) = end else { continue };
+                let mut i = end.node;
+                while i != NO_PARENT {
+                    i = push(&end, i, sign);
+                }
+            }
+        }
+    }
+    columns[start..].reverse();
+    motions[start..].reverse();
+}
+
+/// The rows of one constraint, gathered for a problem of matrices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SparseRows {
-    entries: Vec<(u32, [f64; 3])>,
+    motions: Vec<Twist<f64>>,
     pub columns: Vec<u32>,
     pub values: Vec<f64>,
 }
 
 impl SparseRows {
-    /// Writes the nonzero columns of `link` to `columns` and its rows to `values`, row-major. `part(tree)` gives the
-    /// tree, its kinematics and the column of its first degree of freedom.
+    /// Writes the nonzero columns of `link` to `columns` and its rows to `values`, row-major; `part` is that of
+    /// [`push_relative_motion`].
     pub fn gather<'a>(&mut self, link: &Link, part: impl Fn(usize) -> (&'a Tree<f64>, &'a Kinematics<f64>, usize)) {
-        self.entries.clear();
-        let rows = match link {
+        self.columns.clear();
+        self.values.clear();
+        match link {
             Link::Joint { tree, dof, width, axis, .. } => {
-                let (_, _, first) = part(*tree);
-                let row = (0..*width).rev().map(|k| ((first + dof + k) as u32, [axis[k], 0.0, 0.0]));
-                self.entries.extend(row);
-                1
+                let first = part(*tree).2 + dof;
+                self.columns.extend((first..first + width).map(|column| column as u32));
+                self.values.extend(&axis[..*width]);
             }
             Link::Points { ends, basis } => {
-                self.gather_points(ends, basis, part);
-                3
-            }
-        };
-        self.columns.clear();
-        self.columns.extend(self.entries.iter().rev().map(|e| e.0));
-        self.values.clear();
-        for row in 0..rows {
-            self.values.extend(self.entries.iter().rev().map(|e| e.1[row]));
-        }
-    }
-
-    fn gather_points<'a>(
-        &mut self,
-        ends: &[Option<End>; 2],
-        basis: &Mat3<f64>,
-        part: impl Fn(usize) -> (&'a Tree<f64>, &'a Kinematics<f64>, usize),
-    ) {
-        match *ends {
-            [Some(a), Some(b)] if a.tree == b.tree => {
-                // Common ancestors move both points alike: walk both branches up to where they meet.
-                let view = part(a.tree);
-                let (mut i, mut j) = (a.node, b.node);
-                while i != j {
-                    if j == NO_PARENT || (i != NO_PARENT && i > j) {
-                        i = self.push_node(view, i, &a, basis, -1.0);
-                    } else {
-                        j = self.push_node(view, j, &b, basis, 1.0);
-                    }
-                }
-                // The point moves with the common ancestors as seen from both arms; the two points coincide, so
-                // nothing is left of them.
-            }
-            _ => {
-                // Trees in descending order of their columns.
-                let mut sides = [ends[0].map(|e| (e, -1.0)), ends[1].map(|e| (e, 1.0))];
-                let column = |side: &Option<(End, f64)>| side.map_or(0, |(e, _)| part(e.tree).2);
-                if column(&sides[0]) < column(&sides[1]) {
-                    sides.swap(0, 1);
-                }
-                for (end, sign) in sides.into_iter().flatten() {
-                    let view = part(end.tree);
-                    let mut i = end.node;
-                    while i != NO_PARENT {
-                        i = self.push_node(view, i, &end, basis, sign);
-                    }
+                let Some(end) = ends[0].or(ends[1]) else { return };
+                let point = part(end.tree).1.frames[end.node].pos + end.arm;
+                self.motions.clear();
+                push_relative_motion(ends, point, part, &mut self.columns, &mut self.motions);
+                for axis in [basis.x, basis.y, basis.z] {
+                    self.values.extend(self.motions.iter().map(|motion| axis.dot(motion.lin)));
                 }
             }
         }
-    }
-
-    /// Appends the columns of node `i`'s joint for a point of a node behind it; returns the parent.
-    fn push_node(
-        &mut self,
-        (tree, kin, first): (&Tree<f64>, &Kinematics<f64>, usize),
-        i: usize,
-        end: &End,
-        basis: &Mat3<f64>,
-        sign: f64,
-    ) -> usize {
-        let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
-        let arm = end.arm + kin.frames[end.node].pos - frame.pos;
-        for k in (0..node.joint.nv()).rev() {
-            let velocity = joint_axis(node, frame, k).shifted(arm).lin * sign;
-            self.entries.push(((first + node.v + k) as u32, basis.transpose_mul(velocity).to_array()));
-        }
-        node.parent
     }
 }
