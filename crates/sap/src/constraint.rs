@@ -39,6 +39,28 @@ impl Constraint {
         }
     }
 
+    /// The guess of the free velocity; NaN when there is none.
+    #[inline]
+    pub(crate) fn free(&self) -> &[f64] {
+        match self {
+            Constraint::Contact(contact) => contact.free(),
+            Constraint::Limit(limit) => limit.free(),
+        }
+    }
+
+    /// Writes the velocity that the constraint would meet if it alone did not push, `v_c − w γ`: what the other constraints
+    /// make of it. Where `w` is unknown, `v_c` itself.
+    ///
+    /// # Panics
+    /// If a slice is not of [`rows`](Self::rows) entries.
+    #[inline]
+    pub fn free_velocity(&self, v_c: &[f64], gamma: &[f64], free: &mut [f64]) {
+        let (rows, w) = (self.rows(), self.delassus());
+        for ((free, v_c), gamma) in free[..rows].iter_mut().zip(&v_c[..rows]).zip(&gamma[..rows]) {
+            *free = v_c - w * gamma;
+        }
+    }
+
     /// Writes the constraint velocity of this constraint alone where it would move with `free`: `v_c = free + w γ(v_c)`.
     #[inline]
     pub(crate) fn alone(&self, free: &[f64], v_c: &mut [f64]) {

@@ -52,7 +52,7 @@ pub fn solve<S: Structure>(
     let mut stalls = 0;
     let mut predictions = PREDICTIONS;
     let mut predicted_cost = f64::INFINITY;
-    ws.free.copy_from_slice(&ws.v_c_star);
+    ws.start_predictions(constraints);
     for iteration in 0.. {
         let kinetic = kinetic_cost(v, v_star, &ws.momentum);
         let cost = kinetic + ws.current.cost;
@@ -182,8 +182,8 @@ fn start_guess<S: Structure>(
 /// returns the cost there.
 ///
 /// Newton's method finds the velocities in one step once it knows which contacts stick, slide or part; with stiff contacts
-/// neither `v*` nor the velocities before tell. Each constraint predicts it from its own free velocity (at first `J v*`, then
-/// what its neighbours make of it) and its share `w` of the Delassus operator: the semismooth Newton method of Alart and
+/// neither `v*` nor the velocities before tell. Each constraint predicts it from its own free velocity (at first the caller's
+/// guess or `J v*`, then what its neighbours make of it) and its share `w` of the Delassus operator: the semismooth Newton method of Alart and
 /// Curnier with the scaling `1/w`. With impulses `γ̄` and Hessians `Ḡ` at the predicted `v̄_c`,
 ///
 /// ```text
@@ -207,13 +207,12 @@ fn predict<S: Structure>(
     axpy(1.0, &ws.v_c_star, &mut ws.trial.v_c);
     ws.trial.update(constraints);
     // What each constraint would meet if it did not push: the next prediction starts there.
-    ws.predicted.linear_impulse(constraints, &ws.trial.v_c, &mut ws.free);
-    let mut row = 0;
+    ws.predicted.linear_impulse(constraints, &ws.trial.v_c, &mut ws.dv_c);
+    let mut start = 0;
     for constraint in constraints {
-        for _ in 0..constraint.rows() {
-            ws.free[row] = ws.trial.v_c[row] - constraint.delassus() * ws.free[row];
-            row += 1;
-        }
+        let rows = start..start + constraint.rows();
+        constraint.free_velocity(&ws.trial.v_c[rows.clone()], &ws.dv_c[rows.clone()], &mut ws.free[rows.clone()]);
+        start = rows.end;
     }
     let reached = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
     if reached < cost {

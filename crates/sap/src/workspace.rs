@@ -121,6 +121,19 @@ impl Workspace {
         &self.current.hessian
     }
 
+    /// Sets the velocities that predictions start from.
+    pub(crate) fn start_predictions(&mut self, constraints: &[Constraint]) {
+        self.free.copy_from_slice(&self.v_c_star);
+        let mut start = 0;
+        for constraint in constraints {
+            let guess = constraint.free();
+            if guess.iter().all(|x| x.is_finite()) {
+                self.free[start..start + guess.len()].copy_from_slice(guess);
+            }
+            start += guess.len();
+        }
+    }
+
     pub(crate) fn resize(&mut self, nv: usize, rows: usize, constraints: usize) {
         self.current.resize(rows, constraints);
         self.trial.resize(rows, constraints);

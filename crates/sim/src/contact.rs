@@ -37,17 +37,17 @@ impl Regularization {
         (rigid.0, (-gap / (dt + rigid.1)).min(self.recovery_speed))
     }
 
-    /// The cone of a contact.
-    pub fn cone(&self, surface: &Material, gap: f64, w: f64) -> Constraint {
+    /// The cone of a contact, to be predicted from its free velocity in the last step.
+    pub fn cone(&self, surface: &Material, gap: f64, w: f64, free: [f64; 3]) -> Constraint {
         let (r_n, vn_hat) = self.normal(surface.compliance, gap, w);
         let mu = if surface.frictional { surface.friction } else { 0.0 };
-        Constraint::Contact(Cone::new(mu, self.sigma * w, r_n, vn_hat).with_delassus(w))
+        Constraint::Contact(Cone::new(mu, self.sigma * w, r_n, vn_hat).with_delassus(w).with_free_velocity(free))
     }
 
-    /// The constraint of a joint limit.
-    pub fn limit(&self, compliance: Compliance, gap: f64, w: f64) -> Constraint {
+    /// The constraint of a joint limit, to be predicted like a contact.
+    pub fn limit(&self, compliance: Compliance, gap: f64, w: f64, free: f64) -> Constraint {
         let (r, v_hat) = self.normal(compliance, gap, w);
-        Constraint::Limit(Limit::new(r, v_hat).with_delassus(w))
+        Constraint::Limit(Limit::new(r, v_hat).with_delassus(w).with_free_velocity(free))
     }
 }
 

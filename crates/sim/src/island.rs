@@ -6,6 +6,7 @@ use sap::{Constraint, Dense, Error, Report};
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::link::{Link, SparseRows};
 use crate::part::Part;
+use crate::warm_start::Key;
 use crate::{Factorization, State};
 
 /// Constraints of a step in a fixed order: contacts as the collider sorts them, then joint limits.
@@ -15,6 +16,8 @@ pub(crate) struct ConstraintSet {
     pub links: Vec<Link>,
     /// The contact point that each constraint reports to.
     pub reports: Vec<Option<usize>>,
+    /// What each is known by from step to step.
+    pub keys: Vec<Key>,
 }
 
 impl ConstraintSet {
@@ -22,9 +25,11 @@ impl ConstraintSet {
         self.laws.clear();
         self.links.clear();
         self.reports.clear();
+        self.keys.clear();
     }
 
-    pub fn push(&mut self, law: Constraint, link: Link, report: Option<usize>) {
+    pub fn push(&mut self, law: Constraint, link: Link, report: Option<usize>, key: Key) {
+        self.keys.push(key);
         self.laws.push(law);
         self.links.push(link);
         self.reports.push(report);

@@ -31,9 +31,11 @@ mod part;
 mod report;
 mod simulation;
 mod state;
+mod warm_start;
 
 pub use error::SimulationError;
 pub use options::{ContactLaw, Factorization, Options, Scheme};
 pub use report::{ContactPoint, Energy, Stats};
 pub use simulation::Simulation;
 pub use state::{State, StateError};
+pub use warm_start::WarmStart;

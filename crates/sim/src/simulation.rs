@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Scene, Sweep};
-use multibody::{Material, Model};
+use multibody::{Keyframe, Material, Model};
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 use spatial::{Pose, Vec3};
 
@@ -12,7 +12,8 @@ use crate::effective_mass::EffectiveMass;
 use crate::island::{ConstraintSet, Islands};
 use crate::link::{End, Link};
 use crate::part::Part;
-use crate::{ContactPoint, Energy, Options, SimulationError, State, Stats};
+use crate::warm_start::Key;
+use crate::{ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
 
 /// One world in motion.
 #[derive(Debug)]
@@ -35,6 +36,7 @@ pub struct Simulation {
     sweeps: Vec<Sweep>,
     detected: Vec<geometry::Contact>,
     reported: Vec<ContactPoint>,
+    remembered: WarmStart,
     set: ConstraintSet,
     islands: Islands,
     v_next: Vec<f64>,
@@ -75,6 +77,7 @@ impl Simulation {
             sweeps: vec![Sweep::default(); model.tree.len()],
             detected: Vec::new(),
             reported: Vec::new(),
+            remembered: WarmStart::default(),
             set: ConstraintSet::default(),
             islands: Islands::default(),
             v_next: vec![0.0; model.nv()],
@@ -124,7 +127,11 @@ impl Simulation {
             let known = self.model.keyframes.iter().map(|k| k.name.clone()).collect();
             return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known });
         };
-        self.state = State { time: key.time, q: key.q, v: key.v, ctrl: key.ctrl, ..State::new(&self.model) };
+        let mut warm_start = std::mem::take(&mut self.state.warm_start);
+        warm_start.clear();
+        let State { step, applied_force, applied_wrench, .. } = State::new(&self.model);
+        let Keyframe { time, q, v, ctrl, .. } = key;
+        self.state = State { time, step, q, v, ctrl, applied_force, applied_wrench, warm_start };
         self.contacts.clear();
         self.stats = Stats::default();
         Ok(())
@@ -172,9 +179,13 @@ impl Simulation {
     fn constrain(&mut self, dt: f64) {
         let Options { beta, sigma, recovery_speed, .. } = self.options;
         let regularization = Regularization { dt, beta, sigma, recovery_speed };
+        let warm_start = &self.state.warm_start;
         self.set.clear();
         self.reported.clear();
+        let mut ordinal = 0;
         for contact in &self.detected {
+            let again = self.reported.last().is_some_and(|last| last.geoms == contact.geoms);
+            ordinal = if again { ordinal + 1 } else { 0 };
             let bodies = contact.geoms.map(|g| self.scene.geoms[g].body);
             let (point, basis) = report(bodies, contact);
             let ends = bodies.map(|body| end(&self.model, &self.parts, &self.tree_of, body, contact.position));
@@ -184,17 +195,22 @@ impl Simulation {
             });
             if w > 0.0 {
                 let surface = surface(&self.model, &self.scene, contact);
-                let cone = regularization.cone(&surface, contact.gap, w);
-                self.set.push(cone, Link::Points { ends, basis }, Some(self.reported.len()));
+                let key = Key::contact(contact.geoms, ordinal);
+                let free = basis.transpose_mul(warm_start.free(key)).to_array();
+                let cone = regularization.cone(&surface, contact.gap, w, free);
+                self.set.push(cone, Link::Points { ends, basis }, Some(self.reported.len()), key);
             }
             self.reported.push(point);
         }
-        for limit in &self.limits {
+        for (k, limit) in self.limits.iter().enumerate() {
             let part = &self.parts[limit.tree];
             let (q, v) = (&self.state.q[part.qs.clone()], &self.state.v[part.dofs.clone()]);
-            for (gap, link) in limit.candidates(q, v, &part.v_star, dt).into_iter().flatten() {
+            for (side, candidate) in limit.candidates(q, v, &part.v_star, dt).into_iter().enumerate() {
+                let Some((gap, link)) = candidate else { continue };
                 let w = part.factor.inverse_diagonal(limit.node);
-                self.set.push(regularization.limit(limit.compliance, gap, w), link, None);
+                let key = Key::limit(k, side);
+                let law = regularization.limit(limit.compliance, gap, w, warm_start.free(key).x);
+                self.set.push(law, link, None, key);
             }
         }
     }
@@ -229,6 +245,9 @@ impl Simulation {
             penetration: self.reported.iter().fold(0.0, |deepest, c| f64::max(deepest, -c.gap)),
             ..Stats::default()
         };
+        self.remembered.clear();
+        // Two of them take turns: the other one must not find out later that there was more to remember.
+        self.remembered.reserve(self.set.keys.capacity());
         for island in self.islands.active() {
             match &island.outcome {
                 Some(Ok(report)) => {
@@ -250,19 +269,26 @@ impl Simulation {
             }
             let mut row = 0;
             for (&k, law) in island.members.iter().zip(&island.laws) {
+                let rows = row..row + law.rows();
+                let (impulse, velocity) = (&island.ws.impulses()[rows.clone()], &island.ws.velocities()[rows.clone()]);
+                let mut free = [0.0; 3];
+                law.free_velocity(velocity, impulse, &mut free);
+                self.remembered.push(self.set.keys[k], self.set.links[k].to_world(free));
                 if let Some(point) = self.set.reports[k] {
-                    let (point, rows) = (&mut self.reported[point], row..row + 3);
-                    point.impulse.copy_from_slice(&island.ws.impulses()[rows.clone()]);
-                    point.velocity.copy_from_slice(&island.ws.velocities()[rows]);
+                    let point = &mut self.reported[point];
+                    point.impulse.copy_from_slice(impulse);
+                    point.velocity.copy_from_slice(velocity);
                     stats.active_contacts += usize::from(point.impulse[2] > 0.0);
                 }
-                row += law.rows();
+                row = rows.end;
             }
         }
         if let Some(dof) = self.v_next.iter().position(|v| !v.is_finite()) {
             let (step, time, value) = (self.state.step, self.state.time, self.v_next[dof]);
             return Err(SimulationError::Diverged { step, time, timestep: dt, dof, value });
         }
+        self.remembered.sort();
+        std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
         self.stats = stats;
         std::mem::swap(&mut self.contacts, &mut self.reported);
         Ok(())

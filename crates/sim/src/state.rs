@@ -2,10 +2,9 @@
 
 use multibody::Model;
 
-use crate::SimulationError;
+use crate::{SimulationError, WarmStart};
 
-/// Everything that the next step depends on: nothing else is remembered between steps. The warm start of the
-/// contact solver is `v` itself.
+/// Everything that the next step depends on: nothing else is remembered between steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// Time, s.
@@ -22,28 +21,30 @@ pub struct State {
     pub applied_force: Vec<f64>,
     /// Torque and force at the centre of mass of every body in world axes, (nbody, 6), kept until changed.
     pub applied_wrench: Vec<f64>,
+    /// What the contact solver remembers of the last step. It may stay when the rest is changed.
+    pub warm_start: WarmStart,
 }
 
 /// Why bytes are not a state of this model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// The bytes do not begin like a state.
-    #[error("not a state of this version of Sapwood: expected {} bytes that begin with {MAGIC:?}", .expected)]
+    #[error("not a state of this version of Sapwood: expected {} bytes or more that begin with {MAGIC:?}", .expected)]
     Format {
-        /// Length of a state of this model.
+        /// Least length of a state of this model.
         expected: usize,
     },
     /// The bytes are a state of another model.
-    #[error("the state has {found} bytes: expected {expected} for this model")]
+    #[error("the state has {found} bytes: expected {expected} for this model, or more by whole contacts")]
     Length {
         /// Bytes that came.
         found: usize,
-        /// Bytes of a state of this model.
+        /// Bytes of a state of this model without contacts.
         expected: usize,
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwood1";
+const MAGIC: &[u8; 8] = b"sapwood2";
 
 impl State {
     /// The default configuration at rest.
@@ -56,6 +57,7 @@ impl State {
             ctrl: vec![0.0; model.nu()],
             applied_force: vec![0.0; model.nv()],
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
+            warm_start: WarmStart::default(),
         }
     }
 
@@ -86,19 +88,21 @@ impl State {
         [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench]
     }
 
+    /// The length of the state's bytes without the warm start.
     fn byte_len(&self) -> usize {
         24 + 8 * self.vectors().iter().map(|x| x.len()).sum::<usize>()
     }
 
-    /// The state as bytes: a mark, then step, time and the vectors in order, little endian.
+    /// The state as bytes: a mark, then step, time, the vectors in order and the warm start, little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.byte_len());
+        let mut bytes = Vec::with_capacity(self.byte_len() + self.warm_start.byte_len());
         bytes.extend(MAGIC);
         bytes.extend(self.step.to_le_bytes());
         bytes.extend(self.time.to_le_bytes());
         for x in self.vectors().into_iter().flatten() {
             bytes.extend(x.to_le_bytes());
         }
+        self.warm_start.append_bytes(&mut bytes);
         bytes
     }
 
@@ -111,9 +115,11 @@ impl State {
         if !bytes.starts_with(MAGIC) {
             return Err(StateError::Format { expected });
         }
-        if bytes.len() != expected {
+        if bytes.len() < expected || !WarmStart::fits(bytes.len() - expected) {
             return Err(StateError::Length { found: bytes.len(), expected });
         }
+        let (bytes, warm_start) = bytes.split_at(expected);
+        self.warm_start.restore(warm_start);
         let mut words = bytes[8..].as_chunks::<8>().0.iter().copied();
         let mut next = || words.next().unwrap_or_default();
         self.step = u64::from_le_bytes(next());

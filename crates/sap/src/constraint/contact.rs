@@ -40,6 +40,8 @@ pub struct Contact {
     shrink: f64,
     /// w, 0 when unknown
     delassus: f64,
+    /// The free velocity to predict from; NaN when there is none.
+    free: [f64; 3],
 }
 
 impl Contact {
@@ -60,6 +62,7 @@ impl Contact {
             mu_hat,
             shrink: 1.0 / (1.0 + mu * mu_hat),
             delassus: 0.0,
+            free: [f64::NAN; 3],
         }
     }
 
@@ -68,6 +71,19 @@ impl Contact {
     #[must_use]
     pub fn with_delassus(self, w: f64) -> Contact {
         Contact { delassus: w, ..self }
+    }
+
+    /// The same contact with a guess of the velocity that it would meet if it alone did not push, from the step before, say
+    /// ([`Constraint::free_velocity`](crate::Constraint::free_velocity)). It changes no solution: it is where prediction
+    /// starts, in place of `J v*`. A guess that is not finite is none.
+    #[must_use]
+    pub fn with_free_velocity(self, free: [f64; 3]) -> Contact {
+        Contact { free, ..self }
+    }
+
+    /// The guess of the free velocity; NaN when there is none.
+    pub(crate) fn free(&self) -> &[f64; 3] {
+        &self.free
     }
 
     pub(crate) fn delassus(&self) -> f64 {

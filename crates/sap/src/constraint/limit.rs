@@ -11,6 +11,8 @@ pub struct Limit {
     inv_r: f64,
     /// w, 0 when unknown
     delassus: f64,
+    /// The free velocity to predict from; NaN when there is none.
+    free: [f64; 1],
 }
 
 impl Limit {
@@ -20,7 +22,7 @@ impl Limit {
     /// A limit with regularisation `r > 0` (velocity per impulse) and bias `v_hat` (velocity): the impulse vanishes for
     /// `v_c ≥ v̂`.
     pub fn new(r: f64, v_hat: f64) -> Limit {
-        Limit { r, v_hat, inv_r: 1.0 / r, delassus: 0.0 }
+        Limit { r, v_hat, inv_r: 1.0 / r, delassus: 0.0, free: [f64::NAN] }
     }
 
     /// The regularisation R.
@@ -38,6 +40,18 @@ impl Limit {
     #[must_use]
     pub fn with_delassus(self, w: f64) -> Limit {
         Limit { delassus: w, ..self }
+    }
+
+    /// The same limit with a guess of the velocity that it would meet if it alone did not push, as in
+    /// [`Contact::with_free_velocity`](crate::Contact::with_free_velocity).
+    #[must_use]
+    pub fn with_free_velocity(self, free: f64) -> Limit {
+        Limit { free: [free], ..self }
+    }
+
+    /// The guess of the free velocity; NaN when there is none.
+    pub(crate) fn free(&self) -> &[f64; 1] {
+        &self.free
     }
 
     pub(crate) fn delassus(&self) -> f64 {

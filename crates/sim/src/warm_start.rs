@@ -1,0 +1,99 @@
+//! What the contact solver remembers from one step to the next.
+
+use spatial::Vec3;
+
+/// For the constraints of the last step, the velocities they would have met if they had not pushed.
+///
+/// The solver predicts from them which contacts will stick, slide or part. A contact is known again by its two geoms and its
+/// place among their points. Nothing here changes what the velocities converge to, but their last digits depend on it:
+/// it is part of the state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WarmStart {
+    /// Ascending by key.
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Entry {
+    key: Key,
+    /// World axes for a contact; the first entry alone for a limit.
+    free: Vec3<f64>,
+}
+
+/// The same constraint in every step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key([u32; 3]);
+
+impl Key {
+    /// Point `ordinal` of two geoms.
+    pub fn contact(geoms: [usize; 2], ordinal: usize) -> Self {
+        Self([geoms[0] as u32, geoms[1] as u32, ordinal as u32])
+    }
+
+    /// The lower (0) or upper (1) side of a limit.
+    pub fn limit(index: usize, side: usize) -> Self {
+        Self([u32::MAX, index as u32, side as u32])
+    }
+}
+
+impl WarmStart {
+    /// Bytes of one entry.
+    const ENTRY: usize = 36;
+
+    /// Forgets everything: the next step starts cold.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Makes room for `n` constraints.
+    pub(crate) fn reserve(&mut self, n: usize) {
+        self.entries.reserve(n);
+    }
+
+    /// The free velocity of a constraint in the last step; NaN when it was not there.
+    pub(crate) fn free(&self, key: Key) -> Vec3<f64> {
+        match self.entries.binary_search_by_key(&key, |entry| entry.key) {
+            Ok(found) => self.entries[found].free,
+            Err(_) => Vec3::new(f64::NAN, f64::NAN, f64::NAN),
+        }
+    }
+
+    pub(crate) fn push(&mut self, key: Key, free: Vec3<f64>) {
+        self.entries.push(Entry { key, free });
+    }
+
+    /// To be called after the last [`push`](Self::push).
+    pub(crate) fn sort(&mut self) {
+        self.entries.sort_unstable_by_key(|entry| entry.key);
+    }
+
+    pub(crate) fn byte_len(&self) -> usize {
+        Self::ENTRY * self.entries.len()
+    }
+
+    pub(crate) fn append_bytes(&self, bytes: &mut Vec<u8>) {
+        for Entry { key, free } in &self.entries {
+            bytes.extend(key.0.iter().flat_map(|x| x.to_le_bytes()));
+            bytes.extend(free.to_array().iter().flat_map(|x| x.to_le_bytes()));
+        }
+    }
+
+    /// Takes over the bytes of [`append_bytes`](Self::append_bytes), a whole number of entries.
+    pub(crate) fn restore(&mut self, bytes: &[u8]) {
+        self.entries.clear();
+        for entry in bytes.as_chunks::<{ Self::ENTRY }>().0 {
+            let word = |k: usize| u32::from_le_bytes([entry[k], entry[k + 1], entry[k + 2], entry[k + 3]]);
+            let number = |k: usize| {
+                let (low, high) = (u64::from(word(k)), u64::from(word(k + 4)));
+                f64::from_bits(low | high << 32)
+            };
+            self.push(Key([word(0), word(4), word(8)]), Vec3::new(number(12), number(20), number(28)));
+        }
+        self.sort();
+    }
+
+    /// Whether `bytes` are those of some warm start.
+    pub(crate) fn fits(bytes: usize) -> bool {
+        bytes.is_multiple_of(Self::ENTRY)
+    }
+}
