@@ -293,7 +293,7 @@ def sap_solve(
     line_search: Literal["exact", "inexact"] = "exact",
     tolerance: float = 1e-6,
     factorization: Literal["auto", "dense"] = "auto",
-    max_iterations: int = 100,
+    max_iterations: int = 300,
 ) -> Solution:
     """Minimise ½‖v − v*‖²_A + Σ_k ½ γ_kᵀ R_k γ_k for frictional contacts (see ``sapwood.sap``).
 

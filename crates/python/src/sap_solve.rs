@@ -12,7 +12,7 @@ use crate::simulation::LINE_SEARCHES;
 /// Minimise ½‖v − v*‖²_A + Σ ℓ_k(J_k v) over v for frictional contacts.
 #[pyfunction]
 #[pyo3(signature = (
-    A, v_star, J, mu, R_t, R_n, vn_hat, *, line_search="exact", tolerance=1e-6, factorization="auto", max_iterations=100
+    A, v_star, J, mu, R_t, R_n, vn_hat, *, line_search="exact", tolerance=1e-6, factorization="auto", max_iterations=300
 ))]
 #[allow(non_snake_case)] // The paper's symbols are the keywords of the call.
 pub fn sap_solve<'py>(

@@ -61,6 +61,16 @@ impl Constraint {
         }
     }
 
+    /// The constraint with `R + κ w` in place of `R`, held at the impulse `about`: both have it at the same velocity. Where `w`
+    /// is unknown, the constraint itself.
+    pub(crate) fn softened(&self, kappa: f64, about: &[f64]) -> Constraint {
+        let soft = kappa * self.delassus();
+        match self {
+            Constraint::Contact(contact) => Constraint::Contact(contact.softened(soft, about)),
+            Constraint::Limit(limit) => Constraint::Limit(limit.softened(soft, about[0])),
+        }
+    }
+
     /// Writes the constraint velocity of this constraint alone where it would move with `free`: `v_c = free + w γ(v_c)`.
     #[inline]
     pub(crate) fn alone(&self, free: &[f64], v_c: &mut [f64]) {

@@ -47,6 +47,7 @@ mod cholesky;
 mod constraint;
 mod dense;
 mod error;
+mod iteration;
 mod line_search;
 mod matrices;
 mod newton;

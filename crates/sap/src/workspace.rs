@@ -78,6 +78,9 @@ pub struct Workspace {
     pub(crate) predicted: Evaluation,
     /// What each constraint would meet if it did not push.
     pub(crate) free: Vec<f64>,
+    /// The constraints softened, and the impulses they are held at.
+    pub(crate) soft: Vec<Constraint>,
+    pub(crate) held: Vec<f64>,
     /// `D = diag(A)^{-1/2}`
     pub(crate) scale: Vec<f64>,
     /// `A v*`
@@ -134,6 +137,18 @@ impl Workspace {
         }
     }
 
+    /// Softens the constraints about the impulses in `held`, and evaluates them where the iterate is.
+    pub(crate) fn soften(&mut self, constraints: &[Constraint], kappa: f64) {
+        self.soft.clear();
+        let mut start = 0;
+        for constraint in constraints {
+            let end = start + constraint.rows();
+            self.soft.push(constraint.softened(kappa, &self.held[start..end]));
+            start = end;
+        }
+        self.current.update(&self.soft);
+    }
+
     pub(crate) fn resize(&mut self, nv: usize, rows: usize, constraints: usize) {
         self.current.resize(rows, constraints);
         self.trial.resize(rows, constraints);
@@ -141,6 +156,7 @@ impl Workspace {
         self.v_c_star.resize(rows, 0.0);
         self.predicted.resize(rows, constraints);
         self.free.resize(rows, 0.0);
+        self.held.resize(rows, 0.0);
         for vector in [
             &mut self.scale,
             &mut self.a_v_star,

@@ -58,7 +58,7 @@ impl Link {
     }
 
     /// A velocity along the rows in world axes; of a joint, the first entry as it is.
-    pub fn to_world(&self, rows: [f64; 3]) -> Vec3<f64> {
+    pub fn in_world(&self, rows: [f64; 3]) -> Vec3<f64> {
         let rows = Vec3::new(rows[0], rows[1], rows[2]);
         match self {
             Self::Points { basis, .. } => *basis * rows,

@@ -273,7 +273,7 @@ impl Simulation {
                 let (impulse, velocity) = (&island.ws.impulses()[rows.clone()], &island.ws.velocities()[rows.clone()]);
                 let mut free = [0.0; 3];
                 law.free_velocity(velocity, impulse, &mut free);
-                self.remembered.push(self.set.keys[k], self.set.links[k].to_world(free));
+                self.remembered.push(self.set.keys[k], self.set.links[k].in_world(free));
                 if let Some(point) = self.set.reports[k] {
                     let point = &mut self.reported[point];
                     point.impulse.copy_from_slice(impulse);

@@ -29,7 +29,8 @@ pub struct Contact {
     mu: f64,
     r_t: f64,
     r_n: f64,
-    vn_hat: f64,
+    /// v̂, its tangential part zero but in a softened contact.
+    v_hat: [f64; 3],
     /// 1 / R_t
     inv_r_t: f64,
     /// 1 / R_n
@@ -56,7 +57,7 @@ impl Contact {
             mu,
             r_t,
             r_n,
-            vn_hat,
+            v_hat: [0.0, 0.0, vn_hat],
             inv_r_t: 1.0 / r_t,
             inv_r_n: 1.0 / r_n,
             mu_hat,
@@ -98,8 +99,16 @@ impl Contact {
         if w <= 0.0 {
             return free;
         }
-        let (_, gamma, _) = Contact::new(self.mu, self.r_t + w, self.r_n + w, self.vn_hat).evaluate(free);
+        let alone = Contact { v_hat: self.v_hat, ..Contact::new(self.mu, self.r_t + w, self.r_n + w, 0.0) };
+        let (_, gamma, _) = alone.evaluate(free);
         [free[0] + w * gamma[0], free[1] + w * gamma[1], free[2] + w * gamma[2]]
+    }
+
+    /// The contact with `R + soft` in place of `R`, held at the impulse `about`: both have it at the same velocity.
+    pub(crate) fn softened(&self, soft: f64, about: &[f64]) -> Contact {
+        let Contact { mu, r_t, r_n, v_hat: [t1, t2, n], .. } = *self;
+        let v_hat = [t1 + soft * about[0], t2 + soft * about[1], n + soft * about[2]];
+        Contact { v_hat, ..Contact::new(mu, r_t + soft, r_n + soft, 0.0) }
     }
 
     /// The friction coefficient μ.
@@ -119,13 +128,14 @@ impl Contact {
 
     /// The normal bias v̂_n.
     pub fn vn_hat(&self) -> f64 {
-        self.vn_hat
+        self.v_hat[2]
     }
 
     /// `(ℓ, γ, G)` at the constraint velocity `v_c`. A NaN in `v_c` comes out as NaN.
     #[inline]
     pub fn evaluate(&self, v_c: [f64; 3]) -> (f64, [f64; 3], Block) {
-        let y = [-v_c[0] * self.inv_r_t, -v_c[1] * self.inv_r_t, (self.vn_hat - v_c[2]) * self.inv_r_n];
+        let [t1, t2, n] = self.v_hat;
+        let y = [(t1 - v_c[0]) * self.inv_r_t, (t2 - v_c[1]) * self.inv_r_t, (n - v_c[2]) * self.inv_r_n];
         let y_r2 = y[0] * y[0] + y[1] * y[1];
         let y_n = y[2];
         // The regions are told apart by squares: only sliding needs the root.

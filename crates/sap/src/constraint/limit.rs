@@ -64,6 +64,11 @@ impl Limit {
         free + self.delassus * ((self.v_hat - free) / (self.r + self.delassus)).max(0.0)
     }
 
+    /// The limit with `R + soft` in place of `R`, as [`Contact::softened`](crate::Contact).
+    pub(crate) fn softened(&self, soft: f64, about: f64) -> Limit {
+        Limit::new(self.r + soft, self.v_hat + soft * about)
+    }
+
     /// `(ℓ, γ, G)` at the constraint velocity `v_c`. NaN comes out as NaN.
     #[inline]
     pub fn evaluate(&self, v_c: f64) -> (f64, f64, f64) {

@@ -1,0 +1,182 @@
+//! The moves of the iteration: predictions, Newton steps, and the way by softer problems.
+
+use crate::line_search::Line;
+use crate::vector::{axpy, dot, scaled_norm};
+use crate::{Block, Constraint, Error, Options, Structure, Workspace};
+
+/// How much softer than their share `w` of the Delassus operator the constraints of the two softer problems are.
+const KAPPA: [f64; 2] = [1e-2, 1e-3];
+/// Newton steps on each softer problem, and the relative residual that is good enough there.
+const SOFT_STEPS: usize = 10;
+const SOFT_TOLERANCE: f64 = 1e-2;
+/// Predictions from where the softer problems lead.
+const SOFT_PREDICTIONS: usize = 2;
+
+/// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
+/// constraints at `J v`.
+pub(crate) struct Iteration<'a, S> {
+    structure: &'a mut S,
+    v_star: &'a [f64],
+    v: &'a mut [f64],
+    options: &'a Options,
+    /// Factorisations so far.
+    pub iterations: usize,
+    /// Trials of line searches so far.
+    pub line_search_evaluations: usize,
+}
+
+impl<'a, S: Structure> Iteration<'a, S> {
+    pub fn new(structure: &'a mut S, v_star: &'a [f64], v: &'a mut [f64], options: &'a Options) -> Self {
+        Self { structure, v_star, v, options, iterations: 0, line_search_evaluations: 0 }
+    }
+
+    /// Whether the cap is reached.
+    pub fn is_over(&self) -> bool {
+        self.iterations >= self.options.max_iterations
+    }
+
+    /// `ℓ_p` at the iterate.
+    pub fn cost(&self, ws: &Workspace) -> f64 {
+        self.kinetic_cost(ws) + ws.current.cost
+    }
+
+    /// `½ ‖v − v*‖²_A`
+    fn kinetic_cost(&self, ws: &Workspace) -> f64 {
+        let moved = self.v.iter().zip(self.v_star).zip(&ws.momentum);
+        0.5 * moved.fold(0.0, |sum, ((v, v_star), p)| sum + (v - v_star) * p)
+    }
+
+    /// Sets `Jᵀγ` and `−∇ℓ_p`; returns `‖D∇ℓ_p‖` and `max(‖D A v‖, ‖D Jᵀγ‖)`.
+    pub fn gradient(&mut self, ws: &mut Workspace) -> (f64, f64) {
+        ws.impulse.fill(0.0);
+        self.structure.add_transpose(&ws.current.gamma, &mut ws.impulse);
+        let mut a_v = 0.0;
+        for i in 0..ws.impulse.len() {
+            ws.descent[i] = ws.impulse[i] - ws.momentum[i];
+            let scaled = ws.scale[i] * (ws.a_v_star[i] + ws.momentum[i]);
+            a_v += scaled * scaled;
+        }
+        let jt_gamma = scaled_norm(&ws.scale, &ws.impulse);
+        (scaled_norm(&ws.scale, &ws.descent), jt_gamma.max(a_v.sqrt()))
+    }
+
+    fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), Error> {
+        let iteration = self.iterations;
+        self.iterations += 1;
+        self.structure.factor(constraints, hessian).map_err(|source| Error::Factorization { iteration, source })
+    }
+
+    /// `v ← v + α Δv` with `Δv = −H⁻¹∇ℓ_p` from the workspace's gradient, and `α` by line search. Returns the decrease of the
+    /// cost, predicted or achieved, whichever is greater.
+    pub fn newton_step(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<f64, Error> {
+        let kinetic = self.kinetic_cost(ws);
+        self.factor(constraints, &ws.current.hessian)?;
+        self.structure.solve(&ws.descent, &mut ws.dv);
+        self.structure.products(&ws.dv, &mut ws.dp, &mut ws.dv_c);
+        let mut line = Line {
+            constraints,
+            current: &ws.current,
+            trial: &mut ws.trial,
+            dv_c: &ws.dv_c,
+            kinetic,
+            slope: -dot(&ws.descent, &ws.dv),
+            dv_p: dot(&ws.dv, &ws.momentum),
+            dv_dp: dot(&ws.dv, &ws.dp),
+            evaluations: 0,
+        };
+        if !line.slope.is_finite() {
+            return Err(Error::NotFinite { quantity: "the Newton direction" });
+        }
+        let alpha = line.search(self.options.line_search);
+        self.line_search_evaluations += line.evaluations;
+        let achieved = kinetic + ws.current.cost - (line.kinetic_at(alpha) + line.trial.cost);
+        let predicted = -0.5 * line.slope;
+        axpy(alpha, &ws.dv, self.v);
+        axpy(alpha, &ws.dp, &mut ws.momentum);
+        std::mem::swap(&mut ws.current, &mut ws.trial);
+        Ok(predicted.max(achieved))
+    }
+
+    /// Moves to the minimiser of the problem in which every constraint goes on as it would alone, if the cost is lower there;
+    /// returns the cost there.
+    ///
+    /// Newton's method finds the velocities in one step once it knows which contacts stick, slide or part; with stiff contacts
+    /// neither `v*` nor the velocities before tell. Each constraint predicts it from its own free velocity (at first the
+    /// caller's guess or `J v*`, then what its neighbours make of it) and its share `w` of the Delassus operator: the
+    /// semismooth Newton method of Alart and Curnier with the scaling `1/w`. With impulses `γ̄` and Hessians `Ḡ` at the
+    /// predicted `v̄_c`,
+    ///
+    /// ```text
+    /// (A + JᵀḠJ)(v − v*) = Jᵀ(γ̄ + Ḡ(v̄_c − J v*))
+    /// ```
+    pub fn predict(&mut self, constraints: &[Constraint], cost: f64, ws: &mut Workspace) -> Result<f64, Error> {
+        ws.predicted.predict(constraints, &ws.free);
+        ws.predicted.linear_impulse(constraints, &ws.v_c_star, &mut ws.dv_c);
+        ws.impulse.fill(0.0);
+        self.structure.add_transpose(&ws.dv_c, &mut ws.impulse);
+        self.factor(constraints, &ws.predicted.hessian)?;
+        self.structure.solve(&ws.impulse, &mut ws.difference);
+        self.structure.products(&ws.difference, &mut ws.dp, &mut ws.trial.v_c);
+        axpy(1.0, &ws.v_c_star, &mut ws.trial.v_c);
+        ws.trial.update(constraints);
+        // The next prediction starts from what each constraint would meet if it did not push.
+        ws.predicted.linear_impulse(constraints, &ws.trial.v_c, &mut ws.dv_c);
+        set_free_velocities(constraints, &ws.trial.v_c, &ws.dv_c, &mut ws.free);
+        let reached = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
+        if reached < cost {
+            for ((v, v_star), d) in self.v.iter_mut().zip(self.v_star).zip(&ws.difference) {
+                *v = v_star + d;
+            }
+            std::mem::swap(&mut ws.momentum, &mut ws.dp);
+            std::mem::swap(&mut ws.current, &mut ws.trial);
+        }
+        Ok(reached)
+    }
+
+    /// Comes near the minimiser by way of problems that are easier: two steps of the method of multipliers.
+    ///
+    /// Where near-rigid contacts slide, the cost has a narrow valley that bends as the direction of slip does; Newton's steps
+    /// leave it, and the line search cuts them down to 1e-4 and less. With `R + κw` in place of `R` it is wide. A softer problem
+    /// whose constraints are held about their impulses at the minimiser has the same minimiser; about impulses that are
+    /// nearly those, nearly the same.
+    pub fn approach(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<(), Error> {
+        ws.held.fill(0.0);
+        for kappa in KAPPA {
+            ws.soften(constraints, kappa);
+            let soft = std::mem::take(&mut ws.soft);
+            let outcome = self.minimise_softened(&soft, ws);
+            ws.soft = soft;
+            outcome?;
+            ws.held.copy_from_slice(&ws.current.gamma);
+        }
+        set_free_velocities(constraints, &ws.current.v_c, &ws.held, &mut ws.free);
+        ws.current.update(constraints);
+        for _ in 0..SOFT_PREDICTIONS {
+            if !self.is_over() {
+                self.predict(constraints, self.cost(ws), ws)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn minimise_softened(&mut self, soft: &[Constraint], ws: &mut Workspace) -> Result<(), Error> {
+        for _ in 0..SOFT_STEPS {
+            let (gradient, momentum) = self.gradient(ws);
+            if gradient <= SOFT_TOLERANCE * momentum || self.is_over() {
+                break;
+            }
+            self.newton_step(soft, ws)?;
+        }
+        Ok(())
+    }
+}
+
+/// Sets what each constraint would meet if it alone did not push.
+fn set_free_velocities(constraints: &[Constraint], v_c: &[f64], gamma: &[f64], free: &mut [f64]) {
+    let mut start = 0;
+    for constraint in constraints {
+        let rows = start..start + constraint.rows();
+        constraint.free_velocity(&v_c[rows.clone()], &gamma[rows.clone()], &mut free[rows.clone()]);
+        start = rows.end;
+    }
+}
