@@ -1,0 +1,51 @@
+//! What can be wrong with a motion file.
+
+use std::fmt;
+
+/// A motion file that cannot be read: where, and what was expected there. Prints as `file:line: message`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct ReadError {
+    file: String,
+    line: u32,
+    message: String,
+}
+
+impl ReadError {
+    pub(crate) fn new(file: &str, line: usize, message: impl Into<String>) -> Self {
+        Self { file: file.into(), line: u32::try_from(line).unwrap_or(u32::MAX), message: message.into() }
+    }
+
+    /// The file, or what the caller named the text.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The line, from 1; 0 when the error is not at a line.
+    pub fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// What came and what was expected.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.file.is_empty() { "<text>" } else { &self.file })?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+/// The text of a file.
+pub(crate) fn read_text(path: &std::path::Path, kind: &str) -> Result<(String, String), ReadError> {
+    let file = path.display().to_string();
+    match std::fs::read(path) {
+        Ok(bytes) => Ok((String::from_utf8_lossy(&bytes).into_owned(), file)),
+        Err(error) => Err(ReadError::new(&file, 0, format!("cannot be read ({error}): expected a {kind} file"))),
+    }
+}
