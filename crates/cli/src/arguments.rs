@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use characters::Character;
 use clap::{Args, Parser, Subcommand};
 use sim::{ContactLaw, Scheme};
+
+use crate::source::{Source, character, source};
 
 /// Physically right motion of robots and characters, in contact with the world.
 #[derive(Debug, Parser)]
@@ -23,6 +26,9 @@ pub enum Command {
     Run(RunArguments),
     /// Say what was read from a model, and what was ignored or approximated.
     Info(InfoArguments),
+    /// Write a character as an MJCF file.
+    #[command(after_help = EXIT_CODES)]
+    Write(WriteArguments),
 }
 
 /// How a model file is read.
@@ -38,8 +44,9 @@ pub struct ReadArguments {
 
 #[derive(Args, Debug)]
 pub struct RunArguments {
-    /// MJCF or URDF file; without it, a humanoid falls among boxes.
-    pub model: Option<PathBuf>,
+    /// MJCF or URDF file, or @humanoid, @dog, @snake36, @snake72, @snake195; without it, a humanoid falls among boxes.
+    #[arg(value_parser = source)]
+    pub model: Option<Source>,
     /// Simulated time, s.
     #[arg(long, value_name = "S", default_value_t = 5.0, allow_negative_numbers = true, value_parser = duration)]
     pub time: f64,
@@ -52,7 +59,7 @@ pub struct RunArguments {
     /// Friction law: sap.
     #[arg(long, value_name = "LAW", default_value = "sap", value_parser = contact_law)]
     pub contact: ContactLaw,
-    /// Add a level ground at this height, m: URDF files have none.
+    /// Add a level ground at this height, m: URDF files have none. Characters have one at 0, which this replaces.
     #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = height)]
     pub ground: Option<f64>,
     /// Keyframe of the model to start from.
@@ -76,13 +83,29 @@ pub struct RunArguments {
 
 #[derive(Args, Debug)]
 pub struct InfoArguments {
-    /// MJCF or URDF file.
-    pub model: PathBuf,
+    /// MJCF or URDF file, or @humanoid, @dog, @snake36, @snake72, @snake195.
+    #[arg(value_parser = source)]
+    pub model: Source,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub read: ReadArguments,
+}
+
+#[derive(Args, Debug)]
+pub struct WriteArguments {
+    /// @humanoid, @dog, @snake36, @snake72 or @snake195.
+    #[arg(value_parser = character)]
+    pub character: Character,
+    /// The file [default: standard output].
+    pub file: Option<PathBuf>,
+    /// Leave out the ground.
+    #[arg(long)]
+    pub no_ground: bool,
+    /// Let bodies of the character that are no neighbours touch each other.
+    #[arg(long)]
+    pub self_collision: bool,
 }
 
 fn number(text: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<f64, String> {

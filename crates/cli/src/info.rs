@@ -1,7 +1,6 @@
 //! `sapwood info`.
 
 use std::fmt::{self, Write};
-use std::path::Path;
 
 use anyhow::Result;
 use formats::Loaded;
@@ -12,13 +11,14 @@ use serde::Serialize;
 use crate::arguments::InfoArguments;
 use crate::console::print;
 use crate::scene;
+use crate::source::Source;
 
 /// The text lists this many bodies or actuators; the JSON lists all.
 const MOST_ROWS: usize = 200;
 
 /// Prints what was read.
 pub fn info(arguments: &InfoArguments) -> Result<()> {
-    let Loaded { model, scene } = scene::load(Some(&arguments.model), &arguments.read)?;
+    let Loaded { model, scene } = scene::load(Some(&arguments.model), true, &arguments.read)?;
     let info = Info::new(&arguments.model, &model, &scene);
     print(&if arguments.json { serde_json::to_string_pretty(&info)? + "\n" } else { text(&info, &model.warnings)? });
     Ok(())
@@ -90,7 +90,7 @@ struct WarningInfo<'a> {
 }
 
 impl<'a> Info<'a> {
-    fn new(file: &Path, model: &'a Model, scene: &Scene) -> Self {
+    fn new(source: &Source, model: &'a Model, scene: &Scene) -> Self {
         let mut geoms_of = vec![0; model.bodies.len()];
         for geom in &scene.geoms {
             geoms_of[geom.body] += 1;
@@ -98,7 +98,7 @@ impl<'a> Info<'a> {
         // The first body is the world, which no file lists.
         let bodies = model.bodies.iter().zip(geoms_of).skip(1);
         Self {
-            file: file.display().to_string(),
+            file: source.to_string(),
             name: &model.name,
             counts: counts(model, scene),
             mass: model.mass(),

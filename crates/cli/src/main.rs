@@ -1,4 +1,5 @@
-//! The `sapwood` command: `sapwood run` simulates a model and writes what happened, `sapwood info` says what was read.
+//! The `sapwood` command: `sapwood run` simulates a model and writes what happened, `sapwood info` says what was read,
+//! `sapwood write` writes a character as a model file.
 //!
 //! Exit codes: 0; 1 when a simulation failed (what was computed until then is written); 2 for bad input.
 
@@ -12,8 +13,10 @@ mod recording;
 mod replay;
 mod run;
 mod scene;
+mod source;
 mod summary;
 mod trajectory;
+mod write;
 
 use std::process::ExitCode;
 
@@ -45,6 +48,7 @@ fn command() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Info(arguments) => info::info(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Write(arguments) => write::write(&arguments).map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

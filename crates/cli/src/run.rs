@@ -47,7 +47,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
 }
 
 fn prepare(arguments: &RunArguments) -> Result<Simulation> {
-    let mut loaded = scene::load(arguments.model.as_deref(), &arguments.read)?;
+    let mut loaded = scene::load(arguments.model.as_ref(), arguments.ground.is_none(), &arguments.read)?;
     if let Some(height) = arguments.ground {
         scene::add_ground(&mut loaded, height);
     }

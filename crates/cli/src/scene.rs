@@ -1,6 +1,4 @@
-//! The model of a run: a file, or the embedded scene.
-
-use std::path::Path;
+//! The model of a run: a file, a character, or the embedded scene.
 
 use anyhow::Result;
 use formats::{LoadOptions, Loaded};
@@ -9,15 +7,20 @@ use multibody::Material;
 use spatial::{Pose, Vec3};
 
 use crate::arguments::ReadArguments;
+use crate::source::Source;
 
 /// A humanoid that falls onto the ground among a few boxes.
 const EMBEDDED: &str = include_str!("../scenes/falling-humanoid.xml");
 
-/// Loads the file, or the embedded scene for `None`.
-pub fn load(path: Option<&Path>, arguments: &ReadArguments) -> Result<Loaded> {
+/// Loads the source, or the embedded scene for `None`; `ground` says whether a character stands on one.
+pub fn load(source: Option<&Source>, ground: bool, arguments: &ReadArguments) -> Result<Loaded> {
     let options = LoadOptions { package_path: arguments.package_path.clone(), floating_base: arguments.floating_base };
-    Ok(match path {
-        Some(path) => formats::load(path, &options)?,
+    Ok(match source {
+        Some(Source::File(path)) => formats::load(path, &options)?,
+        Some(&Source::Character(character)) => {
+            let text = characters::mjcf(character, &characters::Options { ground, ..Default::default() });
+            formats::load_str(&text, None, &options)?
+        }
         None => formats::load_str(EMBEDDED, None, &options)?,
     })
 }
