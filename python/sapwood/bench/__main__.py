@@ -6,23 +6,29 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from types import ModuleType
 
-from sapwood.bench import machine, step
+from sapwood.bench import dynamics, machine, step
+from sapwood.bench.cases import MissingPackageError
+from sapwood.bench.pinocchio_build import BuildError
+from sapwood.bench.tree_table import UnsuitableModelError
 
-SUITES = {"step": step}
+SUITES: dict[str, ModuleType] = {"dynamics": dynamics, "step": step}
+"""Modules with CASES, PEERS and run(peers, cases, repetitions, ...); OPTIONS names what else run takes."""
+PACKAGES = {"pinocchio": "pin"}
+"""Packages that are called otherwise than the peer."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs a suite and prints its table; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m sapwood.bench",
-        description="Sapwood beside other engines: one process, one thread, CPU time, medians of interleaved runs.",
+        description="Sapwood beside other engines: one run, one thread, CPU time, medians of interleaved runs.",
     )
-    parser.add_argument("suite", choices=sorted(SUITES), help="step: time of a simulation step, contacts, iterations")
-    parser.add_argument("--peers", default="mujoco", help="engines to compare with, by comma (default: mujoco)")
-    parser.add_argument("--case", action="append", metavar="NAME", help="run only this case (may be repeated)")
-    parser.add_argument("--repetitions", type=int, default=7, help="runs of each engine (default: 7)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
+    commands = parser.add_subparsers(dest="suite", metavar="SUITE", required=True)
+    for name, suite in SUITES.items():
+        title = (suite.__doc__ or "").splitlines()[0]
+        add_options(commands.add_parser(name, help=title, description=suite.__doc__), suite)
     options = parser.parse_args(arguments)
     if options.repetitions < 1:
         parser.error(f"--repetitions {options.repetitions}: expected at least 1")
@@ -33,12 +39,30 @@ def main(arguments: list[str] | None = None) -> int:
             if word not in known:
                 parser.error(f"--{name} {word}: expected one of {', '.join(known)}")
 
-    print(machine.describe(peers))
-    rows = suite.run(peers, options.case or list(suite.CASES), options.repetitions)
+    print(machine.describe([PACKAGES.get(peer, peer) for peer in peers]))
+    names = [flag.removeprefix("--") for flag in getattr(suite, "OPTIONS", {})]
+    extra = {name: getattr(options, name) for name in names}
+    try:
+        rows = suite.run(peers, options.case or list(suite.CASES), options.repetitions, **extra)
+    except (MissingPackageError, BuildError, UnsuitableModelError, dynamics.DisagreementError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
         print(f"{len(rows)} rows in {options.json}")
     return 0
+
+
+def add_options(parser: argparse.ArgumentParser, suite: ModuleType) -> None:
+    """The options of a suite."""
+    peers = ",".join(suite.PEERS)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--peers", default=peers, help="engines to compare with, by comma (default: %(default)s)")
+    parser.add_argument("--case", action="append", metavar="NAME", help="run only this case (may be repeated)")
+    parser.add_argument("--repetitions", type=int, default=7, help="turns of each engine (default: %(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
+    for flag, keywords in getattr(suite, "OPTIONS", {}).items():
+        parser.add_argument(flag, **keywords)
 
 
 if __name__ == "__main__":
