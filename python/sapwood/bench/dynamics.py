@@ -125,7 +125,9 @@ def read(case: str, folder: Path | None) -> tuple[str, Tree]:
     if folder is None:
         mjcf: Callable[[str], str] | None = getattr(getattr(sw, "characters", None), "mjcf", None)
         if mjcf is None:
-            raise MissingPackageError("this version of sapwood writes no characters: give --models FOLDER")
+            raise MissingPackageError(
+                f"this package writes no characters: `sapwood write @{case} FOLDER/{case}.xml`, then --models FOLDER"
+            )
         xml = mjcf(case)
     else:
         found = [path for path in sorted(folder.glob("*.xml")) if re.fullmatch(rf"{case}\d*", path.stem)]
