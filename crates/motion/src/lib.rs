@@ -1,7 +1,7 @@
 //! Reference motions: clips from files, gaits as code, and how they drive a model.
 //!
 //! A [`Motion`] says, at any time, where a figure's root is and how each of its named joints is turned: its
-//! [`Posture`]. A [`Clip`] is one given by frames, read by [`deepmimic`] or [`bvh`]. A
+//! [`Posture`]. A [`Clip`] is one given by frames, read by [`deepmimic`] or [`bvh`]; a [`gait`] is one written as code. A
 //! [`Binding`] puts a motion on a [`multibody::Model`] by the names of its joints, as coordinates q and velocities v.
 //!
 //! Axes are the same everywhere: x forwards, y to the left, z up. Rotations are departures from the figure at rest, in
@@ -47,6 +47,7 @@ pub mod bvh;
 mod clip;
 pub mod deepmimic;
 mod error;
+pub mod gait;
 mod posture;
 mod skeleton;
 

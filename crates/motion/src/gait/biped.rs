@@ -1,0 +1,89 @@
+//! How people walk.
+
+use spatial::Vec3;
+
+use super::{GaitPattern, LegPattern, Pulse, Sway, Wave};
+
+const X: Vec3<f64> = Vec3::new(1.0, 0.0, 0.0);
+const Y: Vec3<f64> = Vec3::new(0.0, 1.0, 0.0);
+const Z: Vec3<f64> = Vec3::new(0.0, 0.0, 1.0);
+
+/// Part of the cycle for which a foot stands.
+const DUTY: f64 = 0.62;
+/// The middle of the right foot's stance.
+const MIDDLE: f64 = 0.5 * DUTY;
+
+/// A person's walk: 1.5 leg lengths a cycle (1.3 m at 1.26 m/s for a leg of 0.88 m), heel down first, on joints named
+/// `chest`, `neck`, and `hip`, `knee`, `ankle`, `shoulder`, `elbow` after `right_` and `left_`. The right foot comes
+/// down at time 0.
+pub fn walk() -> GaitPattern {
+    let sway = |direction, amplitude, harmonic, phase| Sway { direction, amplitude, harmonic, phase };
+    GaitPattern {
+        period: 3.5,
+        stride: 1.5,
+        legs: vec![leg("right", 0.0), leg("left", 0.5)],
+        waves: [trunk(), arm("right", 0.0), arm("left", 0.5)].concat(),
+        // Highest over the standing foot, and a little towards it.
+        sways: vec![sway(Z, 0.015, 2, 2.0 * MIDDLE), sway(-Y, 0.018, 1, MIDDLE)],
+    }
+}
+
+fn leg(side: &str, phase: f64) -> LegPattern {
+    LegPattern {
+        hip: format!("{side}_hip"),
+        knee: format!("{side}_knee"),
+        ankle: format!("{side}_ankle"),
+        toe: None,
+        knee_forwards: true,
+        phase,
+        duty: DUTY,
+        // The tip of the sole, which turns the foot over far behind the hip, stands under it somewhat late.
+        ahead: -0.12,
+        width: 0.8,
+        clearance: 0.035,
+        sole: [-0.079, 0.203],
+        push: Pulse { from: 0.36, peak: 0.65, to: 0.86, angle: 0.80 },
+        strike: Pulse { from: 0.84, peak: 0.98, to: 1.13, angle: -0.30 },
+        curl: Pulse::default(),
+    }
+}
+
+/// Pelvis and chest turn against each other, and both dip towards the swinging leg; the neck keeps the head level.
+fn trunk() -> Vec<Wave> {
+    let wave = |joint: &str, axis, mean, amplitude, phase| Wave {
+        joint: joint.into(),
+        axis,
+        mean,
+        amplitude,
+        harmonic: 1,
+        phase,
+    };
+    vec![
+        wave("", Z, 0.0, 0.07, 0.0),
+        wave("", X, 0.0, -0.035, MIDDLE),
+        wave("", Y, 0.03, 0.0, 0.0),
+        wave("chest", Z, 0.0, -0.16, 0.0),
+        wave("chest", X, 0.0, 0.045, MIDDLE),
+        wave("neck", Z, 0.0, 0.09, 0.0),
+        wave("neck", X, 0.0, -0.01, MIDDLE),
+        wave("neck", Y, -0.03, 0.0, 0.0),
+    ]
+}
+
+/// An arm swings against the leg of its side, and bends as it comes forwards.
+fn arm(side: &str, phase: f64) -> Vec<Wave> {
+    let out = if side == "right" { -X } else { X };
+    let wave = |joint: &str, axis, mean, amplitude, phase| Wave {
+        joint: format!("{side}_{joint}"),
+        axis,
+        mean,
+        amplitude,
+        harmonic: 1,
+        phase,
+    };
+    vec![
+        wave("shoulder", Y, 0.02, 0.38, phase),
+        wave("shoulder", out, 0.10, 0.0, 0.0),
+        wave("elbow", -Y, 0.40, 0.22, phase + 0.5),
+    ]
+}
