@@ -23,6 +23,7 @@ mod actuator;
 mod builder;
 mod crba;
 mod integrate;
+pub mod kernels;
 mod kinematics;
 mod model;
 mod rnea;

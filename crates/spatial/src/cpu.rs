@@ -15,6 +15,18 @@ pub fn missing_instruction_sets() -> Vec<&'static str> {
     Vec::new()
 }
 
+/// Whether this processor has the 512-bit instructions (AVX-512 F, VL, DQ, BW) that the widest lanes use.
+#[inline]
+pub fn has_avx512() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::is_x86_feature_detected!("avx512f")
+        && std::is_x86_feature_detected!("avx512vl")
+        && std::is_x86_feature_detected!("avx512dq")
+        && std::is_x86_feature_detected!("avx512bw");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
 mod x86 {
     use std::arch::x86_64::__cpuid_count;

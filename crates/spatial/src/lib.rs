@@ -14,6 +14,7 @@
 
 pub mod cpu;
 mod inertia;
+mod lanes;
 mod mat3;
 mod quat;
 mod real;
@@ -22,6 +23,7 @@ mod twist;
 mod vec3;
 
 pub use inertia::{ArticulatedInertia, RigidInertia};
+pub use lanes::{F32x8, F32x16, F64x4, F64x8};
 pub use mat3::Mat3;
 pub use quat::{Pose, Quat};
 pub use real::Real;

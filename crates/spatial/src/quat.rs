@@ -37,6 +37,13 @@ impl<T: Real> Quat<T> {
         Self::new(c, axis.x * s, axis.y * s, axis.z * s)
     }
 
+    /// The rotation by `angle` radians about the unit vector `axis`, of either sign, without a branch; |`angle`| up to 1e5.
+    #[inline(always)]
+    pub fn of_turn(axis: Vec3<T>, angle: T) -> Self {
+        let (s, c) = crate::real::sin_cos_modulo_pi(angle * T::from_f64(0.5));
+        Self::new(c, axis.x * s, axis.y * s, axis.z * s)
+    }
+
     /// The inverse of a unit quaternion.
     #[inline(always)]
     pub fn conjugate(self) -> Self {

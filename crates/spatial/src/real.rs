@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// A scalar of the dynamics kernels: `f64` or `f32` today, bundles of SIMD lanes tomorrow.
+/// A scalar of the dynamics kernels: `f64`, `f32`, or a bundle of lanes of either.
 ///
 /// Kernels over `Real` never branch on a value, only on the structure of the tree, so that one source serves
 /// scalars and lanes. All functions give the same bits on every machine of one build: none calls the system's
@@ -24,12 +24,24 @@ pub trait Real:
     + SubAssign
     + MulAssign
 {
+    /// What a lane holds; the type itself for a scalar.
+    type Scalar: Real<Scalar = Self::Scalar>;
+    /// The number of lanes, 1 for a scalar.
+    const LANES: usize = 1;
+    /// π less the scalar nearest to it.
+    const PI_TAIL: f64;
     /// 0.
     const ZERO: Self;
     /// 1.
     const ONE: Self;
     /// The scalar nearest to `x`.
     fn from_f64(x: f64) -> Self;
+    /// `x` in every lane.
+    fn splat(x: Self::Scalar) -> Self;
+    /// The number in lane `k`.
+    fn lane(self, k: usize) -> Self::Scalar;
+    /// Replaces the number in lane `k`.
+    fn set_lane(&mut self, k: usize, x: Self::Scalar);
     /// `self · a + b`, fused where the target has the instruction.
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// Square root.
@@ -38,11 +50,15 @@ pub trait Real:
     fn recip(self) -> Self {
         Self::ONE / self
     }
+    /// The magnitude of `self` with the sign of `sign`.
+    fn copysign(self, sign: Self) -> Self;
     /// Sine and cosine of an angle in radians.
     fn sin_cos(self) -> (Self, Self);
 }
 
 impl Real for f64 {
+    type Scalar = f64;
+    const PI_TAIL: f64 = 1.224_646_799_147_353_2e-16;
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
     #[inline(always)]
@@ -55,6 +71,22 @@ impl Real for f64 {
         if cfg!(any(target_feature = "fma", target_arch = "aarch64")) { f64::mul_add(self, a, b) } else { self * a + b }
     }
     #[inline(always)]
+    fn splat(x: f64) -> f64 {
+        x
+    }
+    #[inline(always)]
+    fn lane(self, _: usize) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn set_lane(&mut self, _: usize, x: f64) {
+        *self = x;
+    }
+    #[inline(always)]
+    fn copysign(self, sign: f64) -> f64 {
+        f64::copysign(self, sign)
+    }
+    #[inline(always)]
     fn sqrt(self) -> f64 {
         f64::sqrt(self)
     }
@@ -65,6 +97,8 @@ impl Real for f64 {
 }
 
 impl Real for f32 {
+    type Scalar = f32;
+    const PI_TAIL: f64 = std::f64::consts::PI - std::f32::consts::PI as f64;
     const ZERO: f32 = 0.0;
     const ONE: f32 = 1.0;
     #[inline(always)]
@@ -76,6 +110,22 @@ impl Real for f32 {
         if cfg!(any(target_feature = "fma", target_arch = "aarch64")) { f32::mul_add(self, a, b) } else { self * a + b }
     }
     #[inline(always)]
+    fn splat(x: f32) -> f32 {
+        x
+    }
+    #[inline(always)]
+    fn lane(self, _: usize) -> f32 {
+        self
+    }
+    #[inline(always)]
+    fn set_lane(&mut self, _: usize, x: f32) {
+        *self = x;
+    }
+    #[inline(always)]
+    fn copysign(self, sign: f32) -> f32 {
+        f32::copysign(self, sign)
+    }
+    #[inline(always)]
     fn sqrt(self) -> f32 {
         f32::sqrt(self)
     }
@@ -84,6 +134,42 @@ impl Real for f32 {
         let (s, c) = sin_cos(f64::from(self));
         (s as f32, c as f32)
     }
+}
+
+/// Sine and cosine of `x`, both with the sign that makes the cosine positive or zero: of `x` modulo π. What a quaternion needs,
+/// whose sign does not matter, and without a branch, so that lanes stay together. For |x| up to 1e5.
+#[inline(always)]
+pub(crate) fn sin_cos_modulo_pi<T: Real>(x: T) -> (T, T) {
+    let c = T::from_f64;
+    // Adding and taking away 1.5·2⁵² (1.5·2²³) rounds to the nearest integer.
+    let round = c(if size_of::<T::Scalar>() == 8 { 6_755_399_441_055_744.0 } else { 12_582_912.0 });
+    let n = x.mul_add(c(std::f64::consts::FRAC_1_PI), round) - round;
+    let r = n.mul_add(-c(T::PI_TAIL), n.mul_add(-c(std::f64::consts::PI), x));
+    let z = r * r;
+    // The Taylor series to r²³ and r²²: on |r| ≤ π/2 what follows is below 1e-18.
+    const SIN: [f64; 11] = taylor(3);
+    const COS: [f64; 11] = taylor(2);
+    let (mut s, mut k) = (c(SIN[10]), c(COS[10]));
+    for i in (0..10).rev() {
+        s = s.mul_add(z, c(SIN[i]));
+        k = k.mul_add(z, c(COS[i]));
+    }
+    ((r * z).mul_add(s, r), z.mul_add(k, T::ONE))
+}
+
+/// ∓1/k! for k = `first`, `first` + 2, …
+const fn taylor(first: u32) -> [f64; 11] {
+    let mut coefficients = [0.0; 11];
+    let (mut factorial, mut order, mut i) = (1.0, 1, 0);
+    while i < 11 {
+        while order <= first + 2 * i {
+            factorial *= order as f64;
+            order += 1;
+        }
+        coefficients[i as usize] = if i.is_multiple_of(2) { -1.0 / factorial } else { 1.0 / factorial };
+        i += 1;
+    }
+    coefficients
 }
 
 /// Beyond this many radians the two-constant reduction loses digits and `libm`'s exact one takes over.
@@ -154,6 +240,23 @@ fn sin_cos_reduced(r: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sine_and_cosine_modulo_pi_agree_with_libm() {
+        for i in -20_000..20_000 {
+            let x = f64::from(i) * 0.013_7;
+            let (s, c) = sin_cos_modulo_pi(x);
+            let sign = 1.0_f64.copysign(libm::cos(x));
+            assert!((s - sign * libm::sin(x)).abs() < 4.5e-16, "{x}: {s}");
+            assert!((c - sign * libm::cos(x)).abs() < 4.5e-16, "{x}: {c}");
+            let (s, c) = sin_cos_modulo_pi(x as f32);
+            let x = f64::from(x as f32);
+            let sign = 1.0_f64.copysign(libm::cos(x));
+            // A cosine near 0 may come out with either sign.
+            let apart = |sign: f64| (f64::from(s) - sign * libm::sin(x)).abs().max((f64::from(c) - sign * libm::cos(x)).abs());
+            assert!(apart(sign).min(apart(-sign)) < 3e-7, "{x}: {s} {c}");
+        }
+    }
 
     #[test]
     fn sine_and_cosine_agree_with_libm() {

@@ -1,0 +1,493 @@
+//! The articulated-body algorithm in three passes, with or without joint impedances (MABA).
+//!
+//! ```text
+//! (M + Λ) v̇ = τ − C(q, v)
+//! ```
+//!
+//! RBDA §7.3 in world axes; Λ ⪰ 0 as in (★) of [`Factor`](crate::Factor). With τ = −K_p(…) − K_d v and Λ = dt K_d it is the
+//! modified algorithm of Yin and Yin, *Linear Time Stable PD Controllers* (2020), equations 30 to 46.
+//!
+//! A ball joint with rotational block A, coupling B and impedance K leaves, with E = (A + K)⁻¹,
+//!
+//! ```text
+//! A' = K E A    B' = K E B    C' = C − Bᵀ E B    n' = τ − K E u    f' = f + Bᵀ E u        u = τ − n
+//! ```
+//!
+//! Without impedance A' = B' = 0 and n' = τ: nothing cancels, and of the shift to the parent half is left.
+
+use spatial::{Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
+
+use super::packed::{HandOver, PackedNode, PackedTree};
+use crate::kinematics::{set3, vec3};
+use crate::{JointType, NO_PARENT};
+
+/// The impedance of the joints, Λ: diagonal over the degrees of freedom.
+#[derive(Clone, Copy, Debug)]
+pub struct Impedance<'a, T> {
+    /// The diagonal, (nv).
+    pub diagonal: &'a [T],
+}
+
+/// What the first pass leaves for the others.
+#[derive(Clone, Copy, Debug)]
+struct Placed<T> {
+    quat: Quat<T>,
+    rot: Mat3<T>,
+    /// Origin less the parent's, world axes.
+    offset: Vec3<T>,
+    omega: Vec3<T>,
+    /// The acceleration that the velocities cause: what the joint adds to the parent's when v̇ = 0.
+    coriolis: Twist<T>,
+}
+
+/// What the second pass leaves for the third: E A, E B, E u of a ball joint; h, the axis, and (u/D, 1/D) of one with a single
+/// degree of freedom.
+#[derive(Clone, Copy, Debug)]
+struct Reduced<T> {
+    ea: Mat3<T>,
+    eb: Mat3<T>,
+    eu: Vec3<T>,
+}
+
+/// An articulated inertia \[\[a, b\], \[bᵀ, c\]\] and a bias force (n, f).
+#[derive(Clone, Copy, Debug)]
+struct Articulated<T> {
+    a: Sym3<T>,
+    b: Mat3<T>,
+    c: Sym3<T>,
+    bias: Wrench<T>,
+}
+
+impl<T: Real> Articulated<T> {
+    const ZERO: Self = Self { a: Sym3::ZERO, b: Mat3::ZERO, c: Sym3::ZERO, bias: Wrench::ZERO };
+
+    #[inline(always)]
+    fn add(&mut self, o: &Self) {
+        self.a += o.a;
+        self.b = self.b + o.b;
+        self.c += o.c;
+        self.bias += o.bias;
+    }
+}
+
+/// Scratch of forward dynamics.
+#[derive(Clone, Debug, Default)]
+pub struct ForwardDynamics<T> {
+    placed: Vec<Placed<T>>,
+    reduced: Vec<Reduced<T>>,
+    store: Vec<Articulated<T>>,
+    accelerations: Vec<Twist<T>>,
+}
+
+impl<T: Real> ForwardDynamics<T> {
+    /// Scratch for a tree.
+    pub fn new(tree: &PackedTree<T::Scalar>) -> Self {
+        let n = tree.len();
+        let placed = Placed {
+            quat: Quat::IDENTITY,
+            rot: Mat3::IDENTITY,
+            offset: Vec3::ZERO,
+            omega: Vec3::ZERO,
+            coriolis: Twist::ZERO,
+        };
+        Self {
+            placed: vec![placed; n],
+            reduced: vec![Reduced { ea: Mat3::ZERO, eb: Mat3::ZERO, eu: Vec3::ZERO }; n],
+            store: vec![Articulated::ZERO; n],
+            accelerations: vec![Twist::ZERO; n],
+        }
+    }
+
+    /// v̇ = M⁻¹(τ − C), at `q` (nq), `v`, `tau` (nv), in the field `gravity`.
+    ///
+    /// Quaternions of `q` are taken to be unit to about 1e-8; what they are off by is put right to second order.
+    ///
+    /// # Panics
+    /// When a slice is too short.
+    #[inline(always)]
+    pub fn aba(
+        &mut self,
+        tree: &PackedTree<T::Scalar>,
+        q: &[T],
+        v: &[T],
+        tau: &[T],
+        gravity: Vec3<T>,
+        acceleration: &mut [T],
+    ) {
+        self.place(tree, q, v);
+        self.reduce::<false>(tree, tau, &[], gravity);
+        self.expand::<false>(tree, gravity, acceleration);
+    }
+
+    /// v̇ = (M + Λ)⁻¹(τ − C), as [`aba`](Self::aba).
+    ///
+    /// # Panics
+    /// When a slice is too short.
+    #[inline(always)]
+    pub fn maba(
+        &mut self,
+        tree: &PackedTree<T::Scalar>,
+        q: &[T],
+        v: &[T],
+        tau: &[T],
+        impedance: Impedance<'_, T>,
+        gravity: Vec3<T>,
+        acceleration: &mut [T],
+    ) {
+        self.place(tree, q, v);
+        self.reduce::<true>(tree, tau, impedance.diagonal, gravity);
+        self.expand::<true>(tree, gravity, acceleration);
+    }
+
+    /// From the roots to the leaves: placements, angular velocities, and what they do to accelerations.
+    #[inline(always)]
+    fn place(&mut self, tree: &PackedTree<T::Scalar>, q: &[T], v: &[T]) {
+        for (i, node) in tree.nodes.iter().enumerate() {
+            let placed = if node.parent == NO_PARENT {
+                place_joint(node, Quat::IDENTITY, splat3(node.pos), Mat3::IDENTITY, Vec3::ZERO, q, v)
+            } else {
+                let parent = &self.placed[node.parent];
+                place_joint(node, parent.quat, parent.rot * splat3(node.pos), parent.rot, parent.omega, q, v)
+            };
+            self.placed[i] = placed;
+        }
+    }
+
+    /// From the leaves to the roots: eliminates the joints.
+    #[inline(always)]
+    fn reduce<const IMPEDANCE: bool>(
+        &mut self,
+        tree: &PackedTree<T::Scalar>,
+        tau: &[T],
+        lambda: &[T],
+        gravity: Vec3<T>,
+    ) {
+        let mut carried = Articulated::ZERO;
+        for (i, node) in tree.nodes.iter().enumerate().rev() {
+            let placed = &self.placed[i];
+            let mut whole = own(node, placed);
+            if node.carries {
+                whole.add(&carried);
+            }
+            if node.gathers {
+                whole.add(&self.store[i]);
+            }
+            let (reduced, left) = match node.joint {
+                JointType::Ball => {
+                    let k = if IMPEDANCE { vec3(&lambda[node.v..]) } else { Vec3::ZERO };
+                    eliminate_ball::<T, IMPEDANCE>(placed, &whole, vec3(&tau[node.v..]), k)
+                }
+                JointType::Free => (eliminate_free::<T, IMPEDANCE>(node, placed, &whole, tau, lambda, gravity), whole),
+                _ => {
+                    let k = if IMPEDANCE { lambda[node.v] } else { T::ZERO };
+                    eliminate_single(node, placed, &whole, tau[node.v], k)
+                }
+            };
+            self.reduced[i] = reduced;
+            match node.hand_over {
+                HandOver::Carry => carried = shifted::<T, IMPEDANCE>(node, &left, placed.offset),
+                HandOver::Put => self.store[node.parent] = shifted::<T, IMPEDANCE>(node, &left, placed.offset),
+                HandOver::Add => {
+                    let left = shifted::<T, IMPEDANCE>(node, &left, placed.offset);
+                    self.store[node.parent].add(&left);
+                }
+                HandOver::Drop => {}
+            }
+        }
+    }
+
+    /// From the roots to the leaves: accelerations.
+    #[inline(always)]
+    fn expand<const IMPEDANCE: bool>(
+        &mut self,
+        tree: &PackedTree<T::Scalar>,
+        gravity: Vec3<T>,
+        acceleration: &mut [T],
+    ) {
+        for (i, node) in tree.nodes.iter().enumerate() {
+            let (placed, reduced) = (&self.placed[i], &self.reduced[i]);
+            // An accelerated world is a world with gravity.
+            let base = if node.parent == NO_PARENT {
+                Twist { ang: Vec3::ZERO, lin: -gravity }
+            } else {
+                self.accelerations[node.parent]
+            };
+            let v = node.v;
+            let carried = base.shifted(placed.offset) + placed.coriolis;
+            self.accelerations[i] = match node.joint {
+                JointType::Ball => {
+                    let by_shift = reduced.eu - reduced.eb * carried.lin;
+                    let (turn, ang) = if IMPEDANCE {
+                        let turn = by_shift - reduced.ea * carried.ang;
+                        (turn, carried.ang + turn)
+                    } else {
+                        // E A = 1: the parent's rotation does not turn the child.
+                        (by_shift - carried.ang, by_shift)
+                    };
+                    set3(&mut acceleration[v..], placed.rot.transpose_mul(turn));
+                    Twist { ang, lin: carried.lin }
+                }
+                JointType::Free => {
+                    let (lin, ang) = (reduced.eu, reduced.ea.x);
+                    set3(&mut acceleration[v..], lin);
+                    set3(&mut acceleration[v + 3..], placed.rot.transpose_mul(ang));
+                    Twist { ang, lin: lin - gravity }
+                }
+                _ => {
+                    let (h, s) = (Wrench { ang: reduced.ea.x, lin: reduced.ea.y }, reduced.ea.z);
+                    let x = reduced.eu.x - reduced.eu.y * carried.dot(h);
+                    acceleration[v] = x;
+                    carried + joint_motion(node, s) * x
+                }
+            };
+        }
+    }
+}
+
+#[inline(always)]
+fn splat3<T: Real>(x: Vec3<T::Scalar>) -> Vec3<T> {
+    Vec3::new(T::splat(x.x), T::splat(x.y), T::splat(x.z))
+}
+
+#[inline(always)]
+fn splat_sym<T: Real>(s: Sym3<T::Scalar>) -> Sym3<T> {
+    Sym3 {
+        xx: T::splat(s.xx),
+        xy: T::splat(s.xy),
+        xz: T::splat(s.xz),
+        yy: T::splat(s.yy),
+        yz: T::splat(s.yz),
+        zz: T::splat(s.zz),
+    }
+}
+
+/// The quaternion at the head of `q`, made unit to second order in what it is off by.
+#[inline(always)]
+fn near_unit<T: Real>(q: &[T]) -> Quat<T> {
+    let (w, v) = (q[0], Vec3::new(q[1], q[2], q[3]));
+    let s = w.mul_add(w, v.norm_squared()).mul_add(T::from_f64(-0.5), T::from_f64(1.5));
+    Quat::new(w * s, v.x * s, v.y * s, v.z * s)
+}
+
+#[inline(always)]
+fn place_joint<T: Real>(
+    node: &PackedNode<T::Scalar>,
+    parent: Quat<T>,
+    mut offset: Vec3<T>,
+    parent_rot: Mat3<T>,
+    parent_omega: Vec3<T>,
+    q: &[T],
+    v: &[T],
+) -> Placed<T> {
+    let base = if node.turned {
+        let r = node.rot;
+        parent * Quat::new(T::splat(r.w), T::splat(r.x), T::splat(r.y), T::splat(r.z))
+    } else {
+        parent
+    };
+    let angle_or_shift = || q[node.q] - T::splat(node.q_ref);
+    let turn = || Quat::of_turn(splat3::<T>(node.axis), angle_or_shift());
+    let centripetal = |offset: Vec3<T>| parent_omega.cross(parent_omega.cross(offset));
+    match node.joint {
+        JointType::Ball => {
+            let quat = base * near_unit(&q[node.q..]);
+            let rot = quat.to_mat3();
+            let own = rot * vec3(&v[node.v..]);
+            let coriolis = Twist { ang: parent_omega.cross(own), lin: centripetal(offset) };
+            Placed { quat, rot, offset, omega: parent_omega + own, coriolis }
+        }
+        JointType::Free => {
+            let quat = near_unit(&q[node.q + 3..]);
+            let rot = quat.to_mat3();
+            let omega = rot * vec3(&v[node.v + 3..]);
+            Placed { quat, rot, offset: vec3(&q[node.q..]), omega, coriolis: Twist::ZERO }
+        }
+        JointType::Revolute | JointType::Screw => {
+            let quat = base * turn();
+            let rot = quat.to_mat3();
+            let axis = rot * splat3::<T>(node.axis);
+            let rate = v[node.v];
+            let own = axis * rate;
+            let mut coriolis = Twist { ang: parent_omega.cross(own), lin: Vec3::ZERO };
+            if node.joint == JointType::Screw {
+                let pitch = T::splat(node.pitch);
+                offset = offset.add_scaled(angle_or_shift() * pitch, axis);
+                coriolis.lin = coriolis.ang * (pitch + pitch);
+            }
+            coriolis.lin += centripetal(offset);
+            Placed { quat, rot, offset, omega: parent_omega + own, coriolis }
+        }
+        JointType::Prismatic => {
+            let rot = if node.turned { base.to_mat3() } else { parent_rot };
+            let axis = rot * splat3::<T>(node.axis);
+            offset = offset.add_scaled(angle_or_shift(), axis);
+            let rate = v[node.v];
+            let lin = parent_omega.cross(axis) * (rate + rate) + centripetal(offset);
+            Placed { quat: base, rot, offset, omega: parent_omega, coriolis: Twist { ang: Vec3::ZERO, lin } }
+        }
+    }
+}
+
+/// The node's own inertia about its origin, and its gyroscopic force.
+#[inline(always)]
+fn own<T: Real>(node: &PackedNode<T::Scalar>, placed: &Placed<T>) -> Articulated<T> {
+    let (rot, omega) = (placed.rot, placed.omega);
+    let a = splat_sym::<T>(node.inertia).rotated(rot);
+    let moment = rot * splat3::<T>(node.moment);
+    let m = T::splat(node.mass);
+    let bias = Wrench { ang: omega.cross(a * omega), lin: omega.cross(omega.cross(moment)) };
+    Articulated { a, b: Mat3::skew(moment), c: Sym3::diagonal(Vec3::new(m, m, m)), bias }
+}
+
+/// The motion of a joint with one degree of freedom at unit rate.
+#[inline(always)]
+fn joint_motion<T: Real>(node: &PackedNode<T::Scalar>, axis: Vec3<T>) -> Twist<T> {
+    match node.joint {
+        JointType::Prismatic => Twist { ang: Vec3::ZERO, lin: axis },
+        JointType::Screw => Twist { ang: axis, lin: axis * T::splat(node.pitch) },
+        _ => Twist { ang: axis, lin: Vec3::ZERO },
+    }
+}
+
+#[inline(always)]
+fn eliminate_single<T: Real>(
+    node: &PackedNode<T::Scalar>,
+    placed: &Placed<T>,
+    whole: &Articulated<T>,
+    tau: T,
+    lambda: T,
+) -> (Reduced<T>, Articulated<T>) {
+    let Articulated { a, b, c, bias } = *whole;
+    let axis = placed.rot * splat3::<T>(node.axis);
+    let (h, d, along) = match node.joint {
+        JointType::Prismatic => {
+            let h = Wrench { ang: b * axis, lin: c * axis };
+            (h, axis.dot(h.lin), axis.dot(bias.lin))
+        }
+        JointType::Screw => {
+            let s = joint_motion(node, axis);
+            let h = Wrench { ang: a * s.ang + b * s.lin, lin: b.transpose_mul(s.ang) + c * s.lin };
+            (h, s.dot(h), s.dot(bias))
+        }
+        _ => {
+            let h = Wrench { ang: a * axis, lin: b.transpose_mul(axis) };
+            (h, axis.dot(h.ang), axis.dot(bias.ang))
+        }
+    };
+    let d_inv = (d + lambda).recip();
+    let eu = (tau - along) * d_inv;
+    let (ha, hl) = (h.ang * d_inv, h.lin * d_inv);
+    let mut left = Articulated {
+        a: a - Sym3::lower(Mat3::outer(ha, h.ang)),
+        b: b - Mat3::outer(ha, h.lin),
+        c: c - Sym3::lower(Mat3::outer(hl, h.lin)),
+        bias,
+    };
+    let w = placed.coriolis;
+    left.bias.ang += h.ang * eu + left.a * w.ang + left.b * w.lin;
+    left.bias.lin += h.lin * eu + left.b.transpose_mul(w.ang) + left.c * w.lin;
+    let reduced = Reduced {
+        ea: Mat3::from_columns(h.ang, h.lin, axis),
+        eb: Mat3::ZERO,
+        eu: Vec3::new(eu, d_inv, T::ZERO),
+    };
+    (reduced, left)
+}
+
+#[inline(always)]
+fn eliminate_ball<T: Real, const IMPEDANCE: bool>(
+    placed: &Placed<T>,
+    whole: &Articulated<T>,
+    tau: Vec3<T>,
+    k: Vec3<T>,
+) -> (Reduced<T>, Articulated<T>) {
+    let Articulated { a, b, c, bias } = *whole;
+    let tau = placed.rot * tau;
+    let u = tau - bias.ang;
+    let w = placed.coriolis;
+    if !IMPEDANCE {
+        let e = a.inverse();
+        let (eb, eu) = (e * b, e * u);
+        let c = c - transpose_times(b, eb);
+        let lin = bias.lin + eb.transpose_mul(u) + c * w.lin;
+        let left = Articulated { a: Sym3::ZERO, b: Mat3::ZERO, c, bias: Wrench { ang: tau, lin } };
+        return (Reduced { ea: Mat3::ZERO, eb, eu }, left);
+    }
+    let k = Sym3::diagonal(k).rotated(placed.rot);
+    let e = (a + k).inverse();
+    let (ea, eb, eu) = (e * a.to_mat3(), e * b, e * u);
+    let left = Articulated { a: Sym3::lower(k * ea), b: k * eb, c: c - transpose_times(b, eb), bias };
+    let ang = tau - k * eu + left.a * w.ang + left.b * w.lin;
+    let lin = bias.lin + eb.transpose_mul(u) + left.b.transpose_mul(w.ang) + left.c * w.lin;
+    (Reduced { ea, eb, eu }, Articulated { bias: Wrench { ang, lin }, ..left })
+}
+
+/// bᵀ x where that is symmetric: the lower triangle alone.
+#[inline(always)]
+fn transpose_times<T: Real>(b: Mat3<T>, x: Mat3<T>) -> Sym3<T> {
+    Sym3 {
+        xx: b.x.dot(x.x),
+        xy: b.y.dot(x.x),
+        xz: b.z.dot(x.x),
+        yy: b.y.dot(x.y),
+        yz: b.z.dot(x.y),
+        zz: b.z.dot(x.z),
+    }
+}
+
+/// The acceleration of a free joint: linear in `eu`, angular in the first column of `ea`.
+#[inline(always)]
+fn eliminate_free<T: Real, const IMPEDANCE: bool>(
+    node: &PackedNode<T::Scalar>,
+    placed: &Placed<T>,
+    whole: &Articulated<T>,
+    tau: &[T],
+    lambda: &[T],
+    gravity: Vec3<T>,
+) -> Reduced<T> {
+    let Articulated { mut a, b, mut c, bias } = *whole;
+    // What the weight of everything does, in place of the base's acceleration −g: Λ acts on v̇ alone.
+    let force = vec3(&tau[node.v..]) - bias.lin + c * gravity;
+    let torque = placed.rot * vec3(&tau[node.v + 3..]) - bias.ang + b * gravity;
+    if IMPEDANCE {
+        c += Sym3::diagonal(vec3(&lambda[node.v..]));
+        a += Sym3::diagonal(vec3(&lambda[node.v + 3..])).rotated(placed.rot);
+    }
+    let c_inv = c.inverse();
+    let cb = c_inv * b.transpose();
+    let e = (a - transpose_times(b.transpose(), cb)).inverse();
+    let ang = e * (torque - b * (c_inv * force));
+    let lin = c_inv * (force - b.transpose_mul(ang));
+    Reduced { ea: Mat3::from_columns(ang, Vec3::ZERO, Vec3::ZERO), eb: Mat3::ZERO, eu: lin }
+}
+
+/// The articulated inertia and bias force about the parent's origin, which lies `r` before.
+#[inline(always)]
+fn shifted<T: Real, const IMPEDANCE: bool>(
+    node: &PackedNode<T::Scalar>,
+    left: &Articulated<T>,
+    r: Vec3<T>,
+) -> Articulated<T> {
+    let Articulated { a, b, c, bias } = *left;
+    let bias = Wrench { ang: bias.ang + r.cross(bias.lin), lin: bias.lin };
+    let m = c.to_mat3();
+    let rc = Mat3::from_columns(r.cross(m.x), r.cross(m.y), r.cross(m.z));
+    if !IMPEDANCE && node.joint == JointType::Ball {
+        // r̂ c r̂ᵀ: row i of it is r × (row i of r̂c).
+        return Articulated { a: rows_crossed(r, rc), b: rc, c, bias };
+    }
+    // a' = a + r̂ bᵀ + b' r̂ᵀ with b' = b + r̂ c; both products' sum is symmetric.
+    let b_shifted = b + rc;
+    let t = b.transpose();
+    let rb = Mat3::from_columns(r.cross(t.x), r.cross(t.y), r.cross(t.z));
+    let a = a + Sym3::lower(rb) + rows_crossed(r, b_shifted);
+    Articulated { a, b: b_shifted, c, bias }
+}
+
+/// The lower triangle of m r̂ᵀ, whose rows are r × the rows of m.
+#[inline(always)]
+fn rows_crossed<T: Real>(r: Vec3<T>, m: Mat3<T>) -> Sym3<T> {
+    let t = m.transpose();
+    let (x, y, z) = (r.cross(t.x), r.cross(t.y), r.cross(t.z));
+    Sym3 { xx: x.x, xy: y.x, xz: z.x, yy: y.y, yz: z.y, zz: z.z }
+}
