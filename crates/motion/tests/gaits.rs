@@ -146,8 +146,9 @@ fn dogs_trot_pace_and_canter_without_sliding() {
         [("trot", gait::trot(), 0.05..0.16), ("pace", gait::pace(), 0.0..0.1), ("canter", gait::canter(), 0.05..0.25)]
     {
         let gait = legged(&model, &pattern);
-        // The paw turns about its joint, which is 34 mm over the ground where it stands.
-        let ground = ground(&model, &gait, &feet, &[v(0.0, 0.0, -0.034)]);
+        // The paw turns about its joint, which is 34 mm over the ground where it stands, and reaches 65 mm ahead of it.
+        let paw = [v(0.0, 0.0, -0.034), v(0.046, 0.0, -0.034), v(0.065, 0.0, -0.015)];
+        let ground = ground(&model, &gait, &feet, &paw);
         println!(
             "{name} {:.2} m/s, {:.2} m in {:.2} s, lowered {:.3} m, {ground:?}",
             gait.speed(),
@@ -155,8 +156,9 @@ fn dogs_trot_pace_and_canter_without_sliding() {
             gait.duration(),
             gait.lowered()
         );
-        assert!(ground.slip < 5e-4, "{name}: {ground:?}");
-        assert!(ground.lowest.0 > -5e-3, "{name}: {ground:?}");
+        // Standing, a paw does not move; lifted, its tip goes a little way before it is 1 mm up.
+        assert!(ground.slip < 1e-3, "{name}: {ground:?}");
+        assert!(ground.lowest.0 > -1e-9, "{name}: {ground:?}");
         assert!(airborne.contains(&(1.0 - ground.touching)), "{name}: {ground:?}");
         assert_smooth_and_periodic(&model, &gait, gait.stride(), name);
     }
@@ -200,8 +202,11 @@ fn snakes_follow_their_own_track() {
             which.name(),
             slither.stride() / slither.duration()
         );
-        // A chord misses its arc's heading by (kL)²/24 of the amplitude's part along: 0.08 at 10 links and 1.25 waves.
-        assert!(slide < 0.12, "{}: {slide}", which.name());
+        // Sums over middles of links stand for integrals along the curve: the error goes with the square of the phase
+        // kL of the wave along a link, with a factor below the greatest change of direction along the body, 2 sin A.
+        let links = skeleton.joints.len() as f64 - 1.5;
+        let phase = std::f64::consts::TAU * waves / links;
+        assert!(slide < 0.2 * phase * phase, "{}: {slide}", which.name());
     }
 }
 

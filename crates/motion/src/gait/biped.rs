@@ -24,7 +24,7 @@ pub fn walk() -> GaitPattern {
         legs: vec![leg("right", 0.0), leg("left", 0.5)],
         waves: [trunk(), arm("right", 0.0), arm("left", 0.5)].concat(),
         // Highest over the standing foot, and a little towards it.
-        sways: vec![sway(Z, 0.015, 2, 2.0 * MIDDLE), sway(-Y, 0.018, 1, MIDDLE)],
+        sways: vec![sway(Z, 0.024, 2, 2.0 * MIDDLE), sway(-Y, 0.018, 1, MIDDLE)],
     }
 }
 
@@ -40,10 +40,10 @@ fn leg(side: &str, phase: f64) -> LegPattern {
         // The tip of the sole, which turns the foot over far behind the hip, stands under it somewhat late.
         ahead: -0.12,
         width: 0.8,
-        clearance: 0.035,
+        clearance: 0.06,
         sole: [-0.079, 0.203],
-        push: Pulse { from: 0.36, peak: 0.65, to: 0.86, angle: 0.80 },
-        strike: Pulse { from: 0.84, peak: 0.98, to: 1.13, angle: -0.30 },
+        push: Pulse { from: 0.36, peak: 0.68, to: 0.88, angle: 0.95 },
+        strike: Pulse { from: 0.82, peak: 0.98, to: 1.13, angle: -0.30 },
         curl: Pulse::default(),
     }
 }

@@ -19,7 +19,7 @@ pub fn trot() -> GaitPattern {
     GaitPattern {
         period: 2.3,
         stride: 1.5,
-        legs: legs([0.0, 0.5, 0.5, 0.0], duty, 0.16),
+        legs: legs([0.0, 0.5, 0.5, 0.0], duty, 0.11),
         waves: vec![
             wave("", Z, 0.0, 0.03, 1, 0.25),
             wave("spine_1", Z, 0.0, -0.04, 1, 0.25),
@@ -43,7 +43,7 @@ pub fn pace() -> GaitPattern {
     GaitPattern {
         period: 2.4,
         stride: 1.4,
-        legs: legs([0.0, 0.5, 0.04, 0.54], duty, 0.15),
+        legs: legs([0.0, 0.5, 0.04, 0.54], duty, 0.10),
         waves: vec![
             wave("", X, 0.0, 0.05, 1, middle),
             wave("spine_1", X, 0.0, -0.015, 1, middle),
@@ -68,7 +68,7 @@ pub fn canter() -> GaitPattern {
     GaitPattern {
         period: 2.1,
         stride: 1.9,
-        legs: legs([0.54, 0.30, 0.27, 0.0], duty, 0.20),
+        legs: legs([0.54, 0.30, 0.27, 0.0], duty, 0.15),
         waves: vec![
             // Nose up when the hind feet come down; down when the leading foot bears.
             wave("", Y, 0.0, -0.09, 1, 0.05),
@@ -100,6 +100,7 @@ fn legs([front_right, front_left, hind_right, hind_left]: Footfalls, duty: f64, 
 /// A leg whose foot rolls over its toes as it is left behind, and whose paw hangs while it is lifted.
 fn leg(side: &str, names: [&str; 4], phase: f64, duty: f64, clearance: f64) -> LegPattern {
     let name = |joint: &str| format!("{side}_{joint}");
+    let swing = 1.0 - duty;
     LegPattern {
         hip: name(names[0]),
         knee: name(names[1]),
@@ -114,7 +115,7 @@ fn leg(side: &str, names: [&str; 4], phase: f64, duty: f64, clearance: f64) -> L
         sole: [0.0; 2],
         push: Pulse { from: 0.35 * duty, peak: duty + 0.10, to: 0.80, angle: 0.8 },
         strike: Pulse { from: 0.76, peak: 1.0, to: 1.0 + 0.45 * duty, angle: -0.3 },
-        curl: Pulse { from: duty, peak: duty + 0.35 * (1.0 - duty), to: duty + 0.9 * (1.0 - duty), angle: 0.9 },
+        curl: Pulse { from: duty + 0.05 * swing, peak: duty + 0.5 * swing, to: duty + 0.95 * swing, angle: 0.7 },
     }
 }
 
