@@ -28,6 +28,19 @@ fn rotate(q: &mut [f64], turn: Vec3<f64>) {
     q[..4].copy_from_slice(&[next.w, next.x, next.y, next.z]);
 }
 
+/// Makes the quaternions in `q` (nq) unit.
+pub fn normalize(tree: &Tree<f64>, q: &mut [f64]) {
+    for node in &tree.nodes {
+        let at = match node.joint {
+            JointType::Ball => node.q,
+            JointType::Free => node.q + 3,
+            _ => continue,
+        };
+        let Quat { w, x, y, z } = quaternion(&q[at..]);
+        q[at..at + 4].copy_from_slice(&[w, x, y, z]);
+    }
+}
+
 /// The velocity that takes `q0` to `q1` in unit time: v with q1 = q0 ⊞ v, by the shorter arcs. `v` (nv).
 pub fn difference(tree: &Tree<f64>, q0: &[f64], q1: &[f64], v: &mut [f64]) {
     for node in &tree.nodes {

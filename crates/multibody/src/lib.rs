@@ -33,7 +33,7 @@ pub use aba::{Factor, JointImpedance, apply};
 pub use actuator::{Actuator, ActuatorLaw, Transmission};
 pub use builder::{BodySpec, BuildError, JointSpec, ModelBuilder, inertia_flaw};
 pub use crba::{CrbaWorkspace, mass_matrix};
-pub use integrate::{difference, integrate};
+pub use integrate::{difference, integrate, normalize};
 pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
     velocities,

@@ -253,7 +253,8 @@ mod tests {
             let x = f64::from(x as f32);
             let sign = 1.0_f64.copysign(libm::cos(x));
             // A cosine near 0 may come out with either sign.
-            let apart = |sign: f64| (f64::from(s) - sign * libm::sin(x)).abs().max((f64::from(c) - sign * libm::cos(x)).abs());
+            let apart =
+                |sign: f64| (f64::from(s) - sign * libm::sin(x)).abs().max((f64::from(c) - sign * libm::cos(x)).abs());
             assert!(apart(sign).min(apart(-sign)) < 3e-7, "{x}: {s} {c}");
         }
     }

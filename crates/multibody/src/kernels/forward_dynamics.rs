@@ -386,11 +386,8 @@ fn eliminate_single<T: Real>(
     let w = placed.coriolis;
     left.bias.ang += h.ang * eu + left.a * w.ang + left.b * w.lin;
     left.bias.lin += h.lin * eu + left.b.transpose_mul(w.ang) + left.c * w.lin;
-    let reduced = Reduced {
-        ea: Mat3::from_columns(h.ang, h.lin, axis),
-        eb: Mat3::ZERO,
-        eu: Vec3::new(eu, d_inv, T::ZERO),
-    };
+    let reduced =
+        Reduced { ea: Mat3::from_columns(h.ang, h.lin, axis), eb: Mat3::ZERO, eu: Vec3::new(eu, d_inv, T::ZERO) };
     (reduced, left)
 }
 
@@ -425,14 +422,7 @@ fn eliminate_ball<T: Real, const IMPEDANCE: bool>(
 /// bᵀ x where that is symmetric: the lower triangle alone.
 #[inline(always)]
 fn transpose_times<T: Real>(b: Mat3<T>, x: Mat3<T>) -> Sym3<T> {
-    Sym3 {
-        xx: b.x.dot(x.x),
-        xy: b.y.dot(x.x),
-        xz: b.z.dot(x.x),
-        yy: b.y.dot(x.y),
-        yz: b.z.dot(x.y),
-        zz: b.z.dot(x.z),
-    }
+    Sym3 { xx: b.x.dot(x.x), xy: b.y.dot(x.x), xz: b.z.dot(x.x), yy: b.y.dot(x.y), yz: b.z.dot(x.y), zz: b.z.dot(x.z) }
 }
 
 /// The acceleration of a free joint: linear in `eu`, angular in the first column of `ea`.
