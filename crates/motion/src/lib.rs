@@ -56,4 +56,4 @@ pub use binding::{Binding, BindingError, BindingOptions};
 pub use clip::{Clip, ClipError, LoopMode};
 pub use error::ReadError;
 pub use posture::{Channel, ChannelKind, JointValue, Motion, Posture};
-pub use skeleton::{Skeleton, SkeletonJoint};
+pub use skeleton::{Skeleton, SkeletonError, SkeletonJoint};

@@ -22,13 +22,64 @@ pub struct SkeletonJoint {
 /// The joints of a figure, the root first, in a rest pose in which all frames have the world's axes.
 ///
 /// A posture over a skeleton has the skeleton's joints but the root as its channels, in the same order.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Skeleton {
-    /// The joints, parents first.
-    pub joints: Vec<SkeletonJoint>,
+    joints: Vec<SkeletonJoint>,
+}
+
+/// Why joints are no skeleton.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SkeletonError {
+    /// No joints at all.
+    #[error("no joints: expected a root")]
+    Empty,
+    /// The first joint has a parent, or another one has none before it.
+    #[error("joint {name:?}: expected {expected}")]
+    Parent {
+        /// The joint.
+        name: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// An offset that is no place.
+    #[error("joint {name:?}: offset: expected finite numbers")]
+    Offset {
+        /// The joint.
+        name: String,
+    },
 }
 
 impl Skeleton {
+    /// The skeleton of these joints, the root first and parents before their children.
+    ///
+    /// # Errors
+    /// When there are no joints, they are in another order, or an offset is not finite.
+    pub fn new(joints: Vec<SkeletonJoint>) -> Result<Self, SkeletonError> {
+        if joints.is_empty() {
+            return Err(SkeletonError::Empty);
+        }
+        for (k, joint) in joints.iter().enumerate() {
+            let expected = match (k, joint.parent) {
+                (0, Some(_)) => Some("no parent, as it is the root"),
+                (0, None) => None,
+                (_, Some(parent)) if parent < k => None,
+                _ => Some("a parent that comes before it"),
+            };
+            if let Some(expected) = expected {
+                return Err(SkeletonError::Parent { name: joint.name.clone(), expected });
+            }
+            if !joint.offset.is_finite() {
+                return Err(SkeletonError::Offset { name: joint.name.clone() });
+            }
+        }
+        Ok(Self { joints })
+    }
+
+    /// The joints, the root first and parents before their children.
+    pub fn joints(&self) -> &[SkeletonJoint] {
+        &self.joints
+    }
+
     /// The skeleton of the tree of `model` whose root is its first free joint, at rest in the model's default
     /// configuration. Joints without a name have their body's. `None` if nothing moves freely.
     pub fn of_model(model: &Model) -> Option<Self> {
@@ -48,7 +99,7 @@ impl Skeleton {
             };
             joints.push(SkeletonJoint { name: name.clone(), parent, offset, ends: Vec::new() });
         }
-        Some(Self { joints })
+        Self::new(joints).ok()
     }
 
     /// The index of the joint of this name.
@@ -89,8 +140,7 @@ impl Skeleton {
 
     /// The posture at rest.
     pub fn rest(&self) -> Posture {
-        let at = self.joints.first().map_or(Vec3::ZERO, |j| j.offset);
-        let joints = vec![crate::JointValue::Rotation(Quat::IDENTITY); self.joints.len().saturating_sub(1)];
-        Posture { root: Pose::new(at, Quat::IDENTITY), joints }
+        let joints = vec![crate::JointValue::Rotation(Quat::IDENTITY); self.joints.len() - 1];
+        Posture { root: Pose::new(self.joints[0].offset, Quat::IDENTITY), joints }
     }
 }

@@ -53,7 +53,7 @@ fn positions(loaded: &bvh::Loaded, time: f64) -> Vec<Vec3<f64>> {
     let mut posture = Posture::default();
     loaded.clip.sample(time, &mut posture);
     let mut positions = Vec::new();
-    for (k, joint) in loaded.skeleton.joints.iter().enumerate() {
+    for (k, joint) in loaded.skeleton.joints().iter().enumerate() {
         let frame = loaded.skeleton.frame(k, &posture);
         positions.push(frame.pos);
         positions.extend(joint.ends.iter().map(|&e| frame.transform_point(e)));
@@ -72,9 +72,9 @@ fn assert_close(found: &[Vec3<f64>], expected: &[Vec3<f64>]) {
 fn positions_are_those_worked_out_by_hand() {
     let loaded = bvh::parse(TEXT, "leg.bvh", &options()).expect("a figure");
     assert!(loaded.warnings.is_empty() && loaded.clip.loop_mode() == LoopMode::Clamp);
-    let names: Vec<&str> = loaded.skeleton.joints.iter().map(|j| j.name.as_str()).collect();
+    let names: Vec<&str> = loaded.skeleton.joints().iter().map(|j| j.name.as_str()).collect();
     assert_eq!(names, ["Hips", "Leg", "Shin", "Head"]);
-    let parents: Vec<Option<usize>> = loaded.skeleton.joints.iter().map(|j| j.parent).collect();
+    let parents: Vec<Option<usize>> = loaded.skeleton.joints().iter().map(|j| j.parent).collect();
     assert_eq!(parents, [None, Some(0), Some(1), Some(0)]);
     // Order: hips, leg, shin, its end, head, its end. The file's x (left), y (up), z (forwards) are our y, z, x.
     let rest = [v(0., 0., 1.), v(0., 0.1, 0.9), v(0., 0.1, 0.5), v(0., 0.1, 0.15), v(0., 0., 1.5), v(0., 0., 1.7)];
@@ -117,14 +117,13 @@ fn the_order_of_channels_is_the_order_of_rotations() {
 #[test]
 fn case_space_and_line_ends_do_not_matter() {
     let plain = bvh::parse(TEXT, "", &options()).expect("a figure");
-    let loud =
-        TEXT.to_uppercase().replace("{\n", "{  \r\n\r\n").replace("FRAMES:", "  frames :").replace("HEAD\n", "HEAD{\n");
-    let loud = loud.replace("HEAD{\n  {", "HEAD {").replace("frames :", "frames:");
+    let loud = TEXT.to_uppercase().replace("HEAD\n  {", "HEAD{").replace("{\n", "{  \r\n\r\n");
+    let loud = loud.replace("FRAMES: 3", "  frames : 3").replace("TIME: 0.1", "Time:0.1");
     let loud = bvh::parse(&loud, "", &options()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(positions(&plain, 0.13), positions(&loud, 0.13));
     let ours = bvh::Options { axes: Axes::ZUpXForward, ..options() };
     let ours = bvh::parse(TEXT, "", &ours).expect("a figure");
-    assert_eq!(ours.skeleton.joints[3].offset, v(0.0, 0.5, 0.0));
+    assert_eq!(ours.skeleton.joints()[3].offset, v(0.0, 0.5, 0.0));
 }
 
 #[test]
@@ -181,4 +180,22 @@ fn errors_name_the_line_and_what_was_expected() {
     }
     let scale = bvh::Options { scale: 0.0, ..options() };
     assert!(bvh::parse(TEXT, "", &scale).is_err());
+}
+
+#[test]
+fn no_word_out_of_place_brings_the_reader_down() {
+    let words: Vec<&str> = TEXT.split_inclusive(char::is_whitespace).collect();
+    for k in 0..words.len() {
+        for other in ["", "NaN ", "{ ", "} ", "-1 ", "99999999999999999999 ", "1e999 ", "JOINT ", "End ", ": "] {
+            let text: String = words.iter().enumerate().map(|(i, w)| if i == k { other } else { w }).collect();
+            if let Err(error) = bvh::parse(&text, "", &options()) {
+                assert!(error.line() > 0, "{error}");
+            }
+        }
+    }
+    // What is cut off within the last number is still a number.
+    for end in 0..TEXT.trim_end().len() - 1 {
+        let error = bvh::parse(&TEXT[..end], "", &options()).map(|_| ()).expect_err("a part of a file");
+        assert!(error.line() > 0, "{error}");
+    }
 }

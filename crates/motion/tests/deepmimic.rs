@@ -115,6 +115,15 @@ fn errors_name_the_line_the_frame_and_what_was_expected() {
     assert_eq!(warnings[0].to_string(), "walk.txt:2: CycleSyncRootPos: is not used by this reader");
 }
 
+#[test]
+fn no_text_cut_short_brings_the_reader_down() {
+    let text = sample();
+    for end in 0..text.trim_end().len() {
+        let error = deepmimic::parse(&text[..end], "").map(|_| ()).expect_err("a part of a file");
+        assert!(error.line() > 0 || end == 0, "{error}");
+    }
+}
+
 /// The folder of the published clips beside the repository, or a note that there is none.
 fn published() -> Option<Vec<PathBuf>> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/deepmimic/motions");
@@ -150,7 +159,24 @@ fn published_clips_are_read() {
                 assert!((-0.5..3.2).contains(&angle), "{}: {hinge} at {angle}", path.display());
             }
         }
+        if clip.loop_mode() == LoopMode::Wrap {
+            let (open, closed) = (seam(&clip), seam(&clip.clone().with_closed_loop(0.25)));
+            println!("{}: {open:.1}° across the seam, closed {closed:.1e}°", path.display());
+            assert!(closed < 1e-4, "{}: {closed}", path.display());
+        }
     }
+}
+
+/// The greatest turn of a joint within no time at the end of a clip, in degrees.
+fn seam(clip: &motion::Clip) -> f64 {
+    let (mut end, mut start) = (Posture::default(), Posture::default());
+    clip.sample(clip.duration() * (1.0 - 1e-9), &mut end);
+    clip.sample(clip.duration() * (1.0 + 1e-9), &mut start);
+    let turn = |c: usize| {
+        let kind = clip.channels()[c].kind;
+        (end.joints[c].rotation(kind).conjugate() * start.joints[c].rotation(kind)).rotation_vector().norm()
+    };
+    (0..clip.channels().len()).map(turn).fold(0.0, f64::max).to_degrees()
 }
 
 /// The lowest point of the soles over a clip at each of `n` instants.

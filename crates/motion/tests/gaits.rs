@@ -204,7 +204,7 @@ fn snakes_follow_their_own_track() {
         );
         // Sums over middles of links stand for integrals along the curve: the error goes with the square of the phase
         // kL of the wave along a link, with a factor below the greatest change of direction along the body, 2 sin A.
-        let links = skeleton.joints.len() as f64 - 1.5;
+        let links = skeleton.joints().len() as f64 - 1.5;
         let phase = std::f64::consts::TAU * waves / links;
         assert!(slide < 0.2 * phase * phase, "{}: {slide}", which.name());
     }

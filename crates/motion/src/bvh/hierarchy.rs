@@ -4,7 +4,7 @@ use spatial::Vec3;
 
 use super::Options;
 use super::words::{Word, Words, is, unexpected};
-use crate::{ReadError, Skeleton, SkeletonJoint};
+use crate::{ReadError, Skeleton, SkeletonError, SkeletonJoint};
 
 /// What a number of a row does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +134,7 @@ fn end_site(words: &mut Words) -> Result<Vec3<f64>, ReadError> {
 }
 
 /// The figure in our axes and metres.
-pub(super) fn skeleton(nodes: &[Node], options: &Options) -> Skeleton {
+pub(super) fn skeleton(nodes: &[Node], options: &Options) -> Result<Skeleton, SkeletonError> {
     let ours = |v: Vec3<f64>| options.axes.vector(v) * options.scale;
     let joint = |n: &Node| SkeletonJoint {
         name: n.name.clone(),
@@ -142,5 +142,5 @@ pub(super) fn skeleton(nodes: &[Node], options: &Options) -> Skeleton {
         offset: ours(n.offset),
         ends: n.ends.iter().map(|&e| ours(e)).collect(),
     };
-    Skeleton { joints: nodes.iter().map(joint).collect() }
+    Skeleton::new(nodes.iter().map(joint).collect())
 }

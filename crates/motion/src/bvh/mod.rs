@@ -66,10 +66,11 @@ pub fn parse(text: &str, file: &str, options: &Options) -> Result<Loaded, ReadEr
     let mut words = Words::new(text, file);
     let nodes = hierarchy::read(&mut words)?;
     let (times, rows) = frames::read(&mut words, &nodes)?;
-    let skeleton = hierarchy::skeleton(&nodes, options);
+    let whole = |error: String| ReadError::new(file, 0, error);
+    let skeleton = hierarchy::skeleton(&nodes, options).map_err(|e| whole(e.to_string()))?;
     let postures = rows.iter().map(|row| frames::posture(&nodes, row, options)).collect();
     let name = Path::new(file).file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-    let clip = Clip::new(&name, skeleton.channels(), times, postures, options.loop_mode)
-        .map_err(|error| ReadError::new(file, 0, error.to_string()))?;
+    let clip =
+        Clip::new(&name, skeleton.channels(), times, postures, options.loop_mode).map_err(|e| whole(e.to_string()))?;
     Ok(Loaded { skeleton, clip, warnings: frames::warnings(&nodes, &rows, file) })
 }

@@ -13,6 +13,8 @@ pub(super) struct Word<'a> {
 pub(super) struct Words<'a> {
     file: &'a str,
     words: std::iter::Peekable<Box<dyn Iterator<Item = Word<'a>> + 'a>>,
+    /// What stood behind the colon of a keyword without a space between.
+    rest: Option<Word<'a>>,
     line: usize,
 }
 
@@ -22,7 +24,7 @@ impl<'a> Words<'a> {
         let lines = text.lines().enumerate();
         let words: Box<dyn Iterator<Item = Word<'a>> + 'a> =
             Box::new(lines.flat_map(|(k, line)| line.split_whitespace().map(move |text| Word { text, line: k + 1 })));
-        Self { file, words: words.peekable(), line: 1 }
+        Self { file, words: words.peekable(), rest: None, line: 1 }
     }
 
     /// An error at a line.
@@ -36,7 +38,7 @@ impl<'a> Words<'a> {
 
     /// The next word, of which `expected` says what it should be.
     pub fn next(&mut self, expected: &str) -> Result<Word<'a>, ReadError> {
-        let Some(word) = self.words.next() else {
+        let Some(word) = self.rest.take().or_else(|| self.words.next()) else {
             return Err(self.error(self.line, format!("the file ends here: expected {expected}")));
         };
         self.line = word.line;
@@ -46,7 +48,15 @@ impl<'a> Words<'a> {
     /// The next word, which must be `keyword` in any case, with or without a colon behind it.
     pub fn keyword(&mut self, keyword: &str) -> Result<Word<'a>, ReadError> {
         let word = self.next(keyword)?;
-        if is(word.text, keyword) { Ok(word) } else { Err(self.error(word.line, unexpected(word.text, keyword))) }
+        let (text, rest) = word.text.split_once(':').unwrap_or((word.text, ""));
+        if !text.eq_ignore_ascii_case(keyword) {
+            return Err(self.error(word.line, unexpected(word.text, keyword)));
+        }
+        self.words.next_if(|w| w.text == ":");
+        if !rest.is_empty() {
+            self.rest = Some(Word { text: rest, line: word.line });
+        }
+        Ok(word)
     }
 
     /// The next word as a finite number.
@@ -75,9 +85,9 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Whether a word is a keyword, whatever the case, perhaps with a colon.
+/// Whether a word is a keyword, whatever the case.
 pub(super) fn is(word: &str, keyword: &str) -> bool {
-    word.trim_end_matches(':').eq_ignore_ascii_case(keyword)
+    word.eq_ignore_ascii_case(keyword)
 }
 
 pub(super) fn unexpected(word: &str, expected: &str) -> String {

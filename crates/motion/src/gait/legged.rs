@@ -217,7 +217,7 @@ impl LeggedGait {
         let own = cycles - leg.pattern.phase;
         let phase = fraction(own);
         let trunk = self.skeleton.frame(leg.parent, out);
-        let hip = trunk.transform_point(self.skeleton.joints[leg.hip].offset);
+        let hip = trunk.transform_point(self.skeleton.joints()[leg.hip].offset);
         let (push, strike) = (leg.pattern.push.at(phase), leg.pattern.strike.at(phase));
         let foot = Quat::from_axis_angle(Y, push + strike);
         let ankle = self.contact(leg, own, strike) - foot * leg.foot;
@@ -273,22 +273,22 @@ fn find(skeleton: &Skeleton, name: &str) -> Result<usize, GaitError> {
 /// The joint `name`, which must hang on `parent`.
 fn find_below(skeleton: &Skeleton, name: &str, parent: usize) -> Result<usize, GaitError> {
     let joint = find(skeleton, name)?;
-    if skeleton.joints[joint].parent == Some(parent) {
+    if skeleton.joints()[joint].parent == Some(parent) {
         return Ok(joint);
     }
-    Err(GaitError::NotBelow { name: name.into(), parent: skeleton.joints[parent].name.clone() })
+    Err(GaitError::NotBelow { name: name.into(), parent: skeleton.joints()[parent].name.clone() })
 }
 
 fn place_leg(skeleton: &Skeleton, rest: &[Vec3<f64>], p: &LegPattern, length: f64) -> Result<Leg, GaitError> {
     let hip = find(skeleton, &p.hip)?;
-    let Some(parent) = skeleton.joints[hip].parent else {
+    let Some(parent) = skeleton.joints()[hip].parent else {
         return Err(GaitError::NotBelow { name: p.hip.clone(), parent: "another joint".into() });
     };
     let knee = find_below(skeleton, &p.knee, hip)?;
     let ankle = find_below(skeleton, &p.ankle, knee)?;
     let toe = p.toe.as_ref().map(|toe| find_below(skeleton, toe, ankle)).transpose()?;
     let foot = match toe {
-        Some(toe) => skeleton.joints[toe].offset,
+        Some(toe) => skeleton.joints()[toe].offset,
         None => Vec3::new(p.sole[1] * length, 0.0, -rest[ankle].z),
     };
     let stand = rest[ankle] + foot - rest[0];
@@ -300,7 +300,7 @@ fn place_leg(skeleton: &Skeleton, rest: &[Vec3<f64>], p: &LegPattern, length: f6
         knee,
         ankle,
         toe,
-        bones: TwoBones { upper: skeleton.joints[knee].offset, lower: skeleton.joints[ankle].offset, bend },
+        bones: TwoBones { upper: skeleton.joints()[knee].offset, lower: skeleton.joints()[ankle].offset, bend },
         foot,
         sole: if toe.is_some() { 0.0 } else { (p.sole[1] - p.sole[0]) * length },
         home: Vec3::new(stand.x + p.ahead * length, stand.y * p.width, rest[ankle].z + foot.z),

@@ -13,13 +13,13 @@
 //!     offset: Vec3::new(if k == 0 { 0.0 } else { -0.1 }, 0.0, 0.0),
 //!     ends: vec![],
 //! };
-//! let snake = Skeleton { joints: (0..12).map(joint).collect() };
+//! let snake = Skeleton::new((0..12).map(joint).collect())?;
 //! let slither = Slither::new(&snake, &SlitherPattern::default())?;
 //! let (mut now, mut later) = (Posture::default(), Posture::default());
 //! slither.sample(0.3, &mut now);
 //! slither.sample(0.3 + slither.duration(), &mut later);
 //! assert!((later.root.pos.x - now.root.pos.x - slither.stride()).abs() < 1e-12);
-//! # Ok::<(), motion::gait::GaitError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod biped;

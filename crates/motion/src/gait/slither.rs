@@ -52,9 +52,9 @@ impl Slither {
     /// When the joints are no chain, the chain has no length along x, or a number is out of its domain.
     pub fn new(skeleton: &Skeleton, pattern: &SlitherPattern) -> Result<Self, GaitError> {
         check(pattern)?;
-        for (k, joint) in skeleton.joints.iter().enumerate().skip(1) {
+        for (k, joint) in skeleton.joints().iter().enumerate().skip(1) {
             if joint.parent != Some(k - 1) {
-                let parent = skeleton.joints[k - 1].name.clone();
+                let parent = skeleton.joints()[k - 1].name.clone();
                 return Err(GaitError::NotBelow { name: joint.name.clone(), parent });
             }
         }
