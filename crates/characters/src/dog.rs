@@ -1,4 +1,4 @@
-//! A dog of 0.61 m at the withers and 30 kg.
+//! A dog of 0.62 m at the withers and 30 kg.
 
 use crate::figure::{
     Body, Colour, Figure, Geom, Joint, Point, capsule, cylinder, ellipsoid, mark, solid, sphere, spheroid,
@@ -49,14 +49,14 @@ fn body(name: &str, parent: Option<usize>, at: Point, mass: f64, geoms: Vec<Geom
 fn pelvis() -> Vec<Geom> {
     vec![
         solid(COAT, capsule([-0.275, 0.0, 0.500], [-0.165, 0.0, 0.505], 0.098)),
-        mark(SADDLE, spheroid([-0.37, 0.0, 0.545], [-0.06, 0.0, 0.565], 0.052)),
+        mark(SADDLE, capsule([-0.255, 0.0, 0.516], [-0.165, 0.0, 0.521], 0.093)),
     ]
 }
 
 fn loin() -> Vec<Geom> {
     vec![
         solid(COAT, capsule([-0.115, 0.0, 0.500], [0.02, 0.0, 0.492], 0.102)),
-        mark(SADDLE, spheroid([-0.20, 0.0, 0.560], [0.11, 0.0, 0.550], 0.060)),
+        mark(SADDLE, capsule([-0.115, 0.0, 0.517], [0.02, 0.0, 0.509], 0.097)),
     ]
 }
 
@@ -64,7 +64,7 @@ fn ribs() -> Vec<Geom> {
     vec![
         solid(COAT, ellipsoid([0.130, 0.0, 0.468], [0.215, 0.122, 0.142])),
         solid(COAT, capsule([0.215, 0.0, 0.470], [0.235, 0.0, 0.510], 0.092)),
-        mark(SADDLE, spheroid([-0.06, 0.0, 0.552], [0.27, 0.0, 0.572], 0.066)),
+        mark(SADDLE, ellipsoid([0.110, 0.0, 0.486], [0.200, 0.116, 0.134])),
         mark(CREAM, ellipsoid([0.272, 0.0, 0.430], [0.060, 0.066, 0.085])),
     ]
 }
@@ -74,10 +74,10 @@ fn neck() -> Vec<Geom> {
     // Points along the neck, 0 at its base and 1 at its top.
     let along = |t: f64| [base[0] + t * (top[0] - base[0]), 0.0, base[2] + t * (top[2] - base[2])];
     vec![
-        solid(COAT, capsule(base, along(0.35), 0.084)),
-        solid(COAT, capsule(along(0.35), top, 0.069)),
-        mark(COLLAR, cylinder(along(0.56), along(0.70), 0.0735)),
-        mark(TAG, sphere([0.392, 0.0, 0.596], 0.014)),
+        solid(COAT, capsule(base, along(0.35), 0.080)),
+        solid(COAT, capsule(along(0.35), top, 0.064)),
+        mark(COLLAR, cylinder(along(0.56), along(0.70), 0.0685)),
+        mark(TAG, sphere([0.388, 0.0, 0.598], 0.014)),
     ]
 }
 

@@ -1,8 +1,11 @@
 //! A person of 1.67 m and 60 kg. Shares of the masses are those of human bodies, rounded.
 
-use crate::figure::{Body, Colour, Figure, Geom, Joint, Point, capsule, cuboid, ellipsoid, mark, solid, sphere};
+use crate::figure::{
+    Body, Colour, Figure, Geom, Joint, Point, capsule, cuboid, ellipsoid, mark, solid, sphere, spheroid,
+};
 
 const SKIN: Colour = [0.91, 0.70, 0.56];
+const LIPS: Colour = [0.70, 0.33, 0.30];
 const HAIR: Colour = [0.30, 0.19, 0.13];
 const SHIRT: Colour = [0.86, 0.42, 0.26];
 const TROUSERS: Colour = [0.20, 0.31, 0.45];
@@ -50,16 +53,18 @@ fn across(x: f64, half_width: f64, z: f64, radius: f64) -> crate::figure::Shape 
 fn pelvis() -> Vec<Geom> {
     vec![
         solid(TROUSERS, across(-0.005, 0.065, HIP + 0.015, 0.095)),
-        solid(SHIRT, across(0.0, 0.050, HIP + 0.145, 0.088)),
-        mark(BELT, ellipsoid([-0.003, 0.0, HIP + 0.080], [0.100, 0.148, 0.024])),
+        solid(SHIRT, across(0.0, 0.045, HIP + 0.145, 0.078)),
+        mark(SHIRT, ellipsoid([0.0, 0.0, HIP + 0.160], [0.098, 0.138, 0.125])),
+        mark(BELT, ellipsoid([-0.003, 0.0, HIP + 0.080], [0.100, 0.146, 0.022])),
     ]
 }
 
 fn chest() -> Vec<Geom> {
     vec![
-        solid(SHIRT, across(0.0, 0.055, CHEST + 0.020, 0.094)),
-        solid(SHIRT, across(-0.002, 0.075, CHEST + 0.120, 0.104)),
-        solid(SHIRT, across(-0.015, 0.135, CHEST + 0.200, 0.056)),
+        solid(SHIRT, across(0.0, 0.045, CHEST + 0.030, 0.078)),
+        solid(SHIRT, across(-0.002, 0.058, CHEST + 0.110, 0.092)),
+        solid(SHIRT, across(-0.015, 0.130, CHEST + 0.200, 0.056)),
+        mark(SHIRT, ellipsoid([-0.002, 0.0, CHEST + 0.090], [0.110, 0.160, 0.172])),
     ]
 }
 
@@ -68,10 +73,12 @@ fn head() -> Vec<Geom> {
         solid(SKIN, capsule([-0.012, 0.0, NECK - 0.02], [0.005, 0.0, NECK + 0.08], 0.048)),
         solid(SKIN, ellipsoid([0.020, 0.0, NECK + 0.165], [0.092, 0.074, 0.122])),
         mark(HAIR, ellipsoid([-0.006, 0.0, NECK + 0.195], [0.094, 0.082, 0.110])),
+        mark(LIPS, ellipsoid([0.097, 0.0, NECK + 0.105], [0.008, 0.022, 0.005])),
         mark(SKIN, capsule([0.106, 0.0, NECK + 0.165], [0.116, 0.0, NECK + 0.145], 0.011)),
     ];
     for (_, y) in SIDES {
         geoms.push(mark(EYE, sphere([0.096, y * 0.030, NECK + 0.180], 0.0115)));
+        geoms.push(mark(HAIR, ellipsoid([0.097, y * 0.031, NECK + 0.203], [0.007, 0.015, 0.004])));
         geoms.push(mark(SKIN, ellipsoid([0.005, y * 0.080, NECK + 0.160], [0.018, 0.010, 0.030])));
     }
     geoms
@@ -102,17 +109,17 @@ fn leg(figure: &mut Figure, root: usize, (side, sign): (&str, f64)) -> usize {
     let y = sign * 0.085;
     let at = |x: f64, z: f64| [x, y, z];
     let thigh = vec![
-        solid(TROUSERS, capsule(at(0.0, HIP - 0.02), at(0.002, HIP - 0.20), 0.072)),
-        solid(TROUSERS, capsule(at(0.002, HIP - 0.20), at(0.0, KNEE + 0.01), 0.063)),
+        solid(TROUSERS, capsule(at(0.0, HIP - 0.02), at(0.0, KNEE + 0.01), 0.062)),
+        mark(TROUSERS, spheroid(at(0.004, HIP + 0.10), at(0.0, KNEE - 0.07), 0.079)),
     ];
     let shin = vec![
-        solid(TROUSERS, capsule(at(-0.004, KNEE - 0.01), at(-0.006, KNEE - 0.20), 0.055)),
-        solid(TROUSERS, capsule(at(-0.006, KNEE - 0.20), at(-0.006, ANKLE + 0.06), 0.046)),
+        solid(TROUSERS, capsule(at(-0.002, KNEE - 0.01), at(-0.006, ANKLE + 0.065), 0.047)),
+        mark(TROUSERS, spheroid(at(-0.010, KNEE + 0.05), at(-0.012, ANKLE + 0.05), 0.059)),
     ];
     let foot = vec![
-        solid(SOLE, cuboid(at(0.055, ANKLE - 0.040), [0.125, 0.044, 0.015])),
-        mark(SHOE, ellipsoid(at(0.055, ANKLE - 0.026), [0.122, 0.043, 0.034])),
-        mark(SHOE, capsule(at(-0.018, ANKLE - 0.008), at(-0.006, ANKLE + 0.028), 0.043)),
+        solid(SOLE, cuboid(at(0.050, ANKLE - 0.043), [0.112, 0.040, 0.012])),
+        mark(SHOE, ellipsoid(at(0.052, ANKLE - 0.028), [0.124, 0.046, 0.036])),
+        mark(SHOE, capsule(at(-0.022, ANKLE - 0.008), at(-0.006, ANKLE + 0.028), 0.043)),
     ];
     let hip = figure.add(body(&format!("{side}_hip"), Some(root), Joint::Ball, at(0.0, HIP), 8.4, thigh));
     let bends_backwards = Joint::Hinge([0.0, 1.0, 0.0]);

@@ -27,11 +27,11 @@
 //!   `left_elbow`; `right_hip`, `right_knee`, `right_ankle`; `left_hip`, `left_knee`, `left_ankle`. Knees and elbows are
 //!   hinges, the others balls. It stands upright with its arms hanging down. A positive angle bends a knee as knees bend,
 //!   the shin backwards (axis 0 1 0), and an elbow as elbows bend, the forearm forwards (axis 0 −1 0).
-//! * **Dog**, 0.61 m at the withers, 30 kg: `root` free; `spine_1`, `spine_2`, `neck`, `head`; `front_right_shoulder`,
+//! * **Dog**, 0.62 m at the withers, 30 kg: `root` free; `spine_1`, `spine_2`, `neck`, `head`; `front_right_shoulder`,
 //!   `front_right_elbow`, `front_right_wrist`, `front_right_toe`; the same for `front_left_`; `hind_right_hip`,
 //!   `hind_right_knee`, `hind_right_ankle`, `hind_right_toe`; the same for `hind_left_`; `tail_1`, `tail_2`. All balls.
 //!   The toes of the front legs are the deepest, six balls below the root. It stands on its toes.
-//! * **Snakes** of 1.2 m and 2.1 kg, 2.3 m and 7.6 kg, 4.5 m and 36 kg: `root` free, the head; `spine_1`, `spine_2`, … to
+//! * **Snakes** of 1.2 m and 2.4 kg, 2.3 m and 8.2 kg, 4.5 m and 39 kg: `root` free, the head; `spine_1`, `spine_2`, … to
 //!   the tail. All balls. They lie straight, the head at the +x end; the keyframe `curved` is a serpentine.
 
 mod dog;

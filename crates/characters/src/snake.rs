@@ -8,7 +8,6 @@ use crate::figure::{
 
 /// Density of a body, kg/m³.
 const DENSITY: f64 = 1050.0;
-const EYE: Colour = [0.08, 0.08, 0.08];
 const TONGUE: Colour = [0.80, 0.12, 0.20];
 
 /// What tells one snake from another.
@@ -20,6 +19,7 @@ pub struct Kind {
     /// Where it is thickest, m.
     radius: f64,
     head: Colour,
+    eyes: Colour,
     /// Colours of the segments in turn.
     bands: &'static [Colour],
     /// Waves of the keyframe along the body.
@@ -31,23 +31,37 @@ const RED: Colour = [0.80, 0.22, 0.16];
 const YELLOW: Colour = [0.95, 0.80, 0.36];
 
 /// 1.2 m: banded like a coral snake.
-pub const SMALL: Kind =
-    Kind { joints: 10, length: 1.14, radius: 0.030, head: BLACK, bands: &[YELLOW, RED, BLACK, RED], waves: 1.25 };
+pub const SMALL: Kind = Kind {
+    joints: 10,
+    length: 1.14,
+    radius: 0.030,
+    head: BLACK,
+    eyes: YELLOW,
+    bands: &[YELLOW, RED, BLACK, RED],
+    waves: 1.25,
+};
 
 const GREEN: Colour = [0.33, 0.58, 0.24];
 const LIME: Colour = [0.66, 0.76, 0.30];
 
 /// 2.3 m: a green snake.
 pub const MIDDLE: Kind =
-    Kind { joints: 22, length: 2.2, radius: 0.040, head: GREEN, bands: &[LIME, GREEN], waves: 1.75 };
+    Kind { joints: 22, length: 2.2, radius: 0.040, head: GREEN, eyes: BLACK, bands: &[LIME, GREEN], waves: 1.75 };
 
 const BROWN: Colour = [0.37, 0.25, 0.15];
 const TAN: Colour = [0.78, 0.63, 0.41];
 const OCHRE: Colour = [0.64, 0.45, 0.24];
 
 /// 4.5 m: a python.
-pub const LARGE: Kind =
-    Kind { joints: 63, length: 4.35, radius: 0.062, head: OCHRE, bands: &[TAN, BROWN, BROWN, TAN, OCHRE], waves: 2.5 };
+pub const LARGE: Kind = Kind {
+    joints: 63,
+    length: 4.35,
+    radius: 0.062,
+    head: OCHRE,
+    eyes: BLACK,
+    bands: &[TAN, BROWN, BROWN, TAN, OCHRE],
+    waves: 2.5,
+};
 
 /// The radius at a fraction of the length: a neck, the thickest part before the middle, a tail.
 fn radius(kind: &Kind, along: f64) -> f64 {
@@ -71,7 +85,7 @@ pub fn figure(name: &'static str, kind: &Kind) -> Figure {
         joint: Joint::Free,
         at: head,
         mass,
-        geoms: self::head(head, neck_radius, kind.head),
+        geoms: self::head(head, neck_radius, kind),
     });
     for i in 0..kind.joints {
         let radius = radius(kind, (i as f64 + 0.5) / kind.joints as f64);
@@ -96,14 +110,14 @@ pub fn figure(name: &'static str, kind: &Kind) -> Figure {
 }
 
 /// A flat head with eyes and a forked tongue; `at` is where the neck begins and `r` its radius.
-fn head([x, _, z]: Point, r: f64, colour: Colour) -> Vec<Geom> {
+fn head([x, _, z]: Point, r: f64, kind: &Kind) -> Vec<Geom> {
     let skull = [x + 1.5 * r, 0.0, z];
     let mut geoms = vec![
-        solid(colour, ellipsoid(skull, [2.3 * r, 1.45 * r, r])),
+        solid(kind.head, ellipsoid(skull, [2.3 * r, 1.45 * r, r])),
         mark(TONGUE, capsule([x + 3.6 * r, 0.0, z - 0.15 * r], [x + 4.5 * r, 0.0, z - 0.15 * r], 0.09 * r)),
     ];
     for y in [-r, r] {
-        geoms.push(mark(EYE, sphere([x + 2.25 * r, 0.92 * y, z + 0.52 * r], 0.26 * r)));
+        geoms.push(mark(kind.eyes, sphere([x + 2.25 * r, 0.92 * y, z + 0.52 * r], 0.26 * r)));
         let (fork, tip) = ([x + 4.5 * r, 0.0, z - 0.15 * r], [x + 5.2 * r, 0.35 * y, z - 0.05 * r]);
         geoms.push(mark(TONGUE, spheroid(fork, tip, 0.09 * r)));
     }
