@@ -29,6 +29,12 @@ pub enum ClipError {
         /// Number of frames.
         frames: usize,
     },
+    /// A hinge without a direction.
+    #[error("joint {name:?}: axis of zero length: expected a direction")]
+    Axis {
+        /// The joint.
+        name: String,
+    },
     /// A frame that does not come after the one before.
     #[error("frame {frame}: time {time} s: expected a finite number {expected}")]
     Time {
@@ -91,13 +97,13 @@ pub struct Clip {
 
 impl Clip {
     /// The clip of these frames: `times` in seconds, from 0 upwards, `frames[k].joints` in the order of `channels`.
-    /// Quaternions are scaled to unit norm.
+    /// Quaternions and axes are scaled to unit norm.
     ///
     /// # Errors
-    /// When there are no frames, times do not rise from 0, a frame does not fit the channels, or a number is not finite.
+    /// When a hinge has no axis, there are no frames, times do not rise from 0, a frame does not fit the channels, or a number is not finite.
     pub fn new(
         name: &str,
-        channels: Vec<Channel>,
+        mut channels: Vec<Channel>,
         times: Vec<f64>,
         mut frames: Vec<Posture>,
         loop_mode: LoopMode,
@@ -107,6 +113,11 @@ impl Clip {
         }
         if times.len() != frames.len() {
             return Err(ClipError::Times { times: times.len(), frames: frames.len() });
+        }
+        for Channel { name, kind } in &mut channels {
+            if let ChannelKind::Hinge { axis } = kind {
+                *axis = axis.normalized().ok_or_else(|| ClipError::Axis { name: name.clone() })?;
+            }
         }
         for (k, frame) in frames.iter_mut().enumerate() {
             check_time(&times, k)?;

@@ -156,6 +156,10 @@ fn bad_frames_are_errors() {
     };
     assert_eq!(make(&[0.0], vec![frame(2.0)]), Ok(()));
     let message = |result: Result<(), String>| result.expect_err("a bad clip");
+    let hinge = vec![Channel { name: "knee".into(), kind: ChannelKind::Hinge { axis: Vec3::ZERO } }];
+    let flat =
+        Clip::new("c", hinge, vec![0.0], vec![frame(1.0)], LoopMode::Wrap).map(|_| ()).map_err(|e| e.to_string());
+    assert!(message(flat).starts_with("joint \"knee\": axis of zero length"));
     assert!(message(make(&[], vec![])).contains("no frames"));
     assert!(message(make(&[0.0], vec![frame(1.0); 2])).contains("1 times for 2 frames"));
     assert!(message(make(&[0.0, 0.0], vec![frame(1.0); 2])).starts_with("frame 1: time 0 s"));

@@ -75,7 +75,7 @@ impl LeggedGait {
     /// When the pattern names joints that the skeleton does not have or that do not follow each other, a number is out
     /// of its domain, or the legs are too short for the stride.
     pub fn new(skeleton: &Skeleton, pattern: &GaitPattern) -> Result<Self, GaitError> {
-        check(pattern)?;
+        pattern.check()?;
         let rest = skeleton.rest_positions();
         let mut length: f64 = 0.0;
         for leg in &pattern.legs {
@@ -306,43 +306,4 @@ fn place_leg(skeleton: &Skeleton, rest: &[Vec3<f64>], p: &LegPattern, length: f6
         home: Vec3::new(stand.x + p.ahead * length, stand.y * p.width, rest[ankle].z + foot.z),
         clearance: p.clearance * length,
     })
-}
-
-fn check(pattern: &GaitPattern) -> Result<(), GaitError> {
-    let positive = |what, value: f64| {
-        let fine = value > 0.0 && value.is_finite();
-        if fine { Ok(()) } else { Err(GaitError::OutOfRange { what, value, expected: "a finite number above 0" }) }
-    };
-    let finite = |what, value: f64| {
-        if value.is_finite() { Ok(()) } else { Err(GaitError::OutOfRange { what, value, expected: "a finite number" }) }
-    };
-    positive("period", pattern.period)?;
-    finite("stride", pattern.stride)?;
-    for leg in &pattern.legs {
-        if !(leg.duty > 0.0 && leg.duty < 1.0) {
-            return Err(GaitError::OutOfRange { what: "duty", value: leg.duty, expected: "a number between 0 and 1" });
-        }
-        for (what, value) in [
-            ("phase", leg.phase),
-            ("ahead", leg.ahead),
-            ("width", leg.width),
-            ("clearance", leg.clearance),
-            ("heel", leg.sole[0]),
-            ("toe", leg.sole[1]),
-        ] {
-            finite(what, value)?;
-        }
-        for (what, pulse) in [("push", leg.push), ("strike", leg.strike), ("curl", leg.curl)] {
-            if !pulse.is_sound() {
-                return Err(GaitError::OutOfRange {
-                    what, value: pulse.peak, expected: "from < peak < to ≤ from + 1"
-                });
-            }
-        }
-    }
-    for wave in &pattern.waves {
-        let sum = wave.mean + wave.amplitude + wave.phase + wave.axis.norm();
-        finite("wave", sum)?;
-    }
-    pattern.sways.iter().try_for_each(|s| finite("sway", s.amplitude + s.phase + s.direction.norm()))
 }

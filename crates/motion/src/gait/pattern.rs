@@ -2,7 +2,7 @@
 
 use spatial::Vec3;
 
-use super::Pulse;
+use super::{GaitError, Pulse};
 
 /// A motion back and forth: `vector` times mean + amplitude · cos 2π(harmonic τ − phase), with τ in cycles.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,4 +84,40 @@ pub struct GaitPattern {
     pub waves: Vec<Wave>,
     /// What the root does besides travelling.
     pub sways: Vec<Sway>,
+}
+
+impl GaitPattern {
+    /// Whether all numbers are within their domains.
+    pub(super) fn check(&self) -> Result<(), GaitError> {
+        ensure(self.period > 0.0 && self.period.is_finite(), "period", self.period, "a finite number above 0")?;
+        finite("stride", self.stride)?;
+        self.legs.iter().try_for_each(LegPattern::check)?;
+        for wave in &self.waves {
+            finite("wave", wave.mean + wave.amplitude + wave.phase + wave.axis.norm())?;
+        }
+        self.sways.iter().try_for_each(|s| finite("sway", s.amplitude + s.phase + s.direction.norm()))
+    }
+}
+
+impl LegPattern {
+    fn check(&self) -> Result<(), GaitError> {
+        ensure(self.duty > 0.0 && self.duty < 1.0, "duty", self.duty, "a number between 0 and 1")?;
+        finite("phase", self.phase)?;
+        finite("ahead", self.ahead)?;
+        finite("width", self.width)?;
+        finite("clearance", self.clearance)?;
+        finite("sole", self.sole[0] + self.sole[1])?;
+        for (what, pulse) in [("push", self.push), ("strike", self.strike), ("curl", self.curl)] {
+            ensure(pulse.is_sound(), what, pulse.peak, "from < peak < to ≤ from + 1")?;
+        }
+        Ok(())
+    }
+}
+
+fn finite(what: &'static str, value: f64) -> Result<(), GaitError> {
+    ensure(value.is_finite(), what, value, "a finite number")
+}
+
+fn ensure(fine: bool, what: &'static str, value: f64, expected: &'static str) -> Result<(), GaitError> {
+    if fine { Ok(()) } else { Err(GaitError::OutOfRange { what, value, expected }) }
 }
