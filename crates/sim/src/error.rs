@@ -78,6 +78,9 @@ pub enum SimulationError {
         /// What the solver says.
         source: sap::Error,
     },
+    /// A PD controller that does not fit the model.
+    #[error("pd: {0}")]
+    Pd(#[from] spd::Error),
     /// A keyframe that the model does not have.
     #[error("there is no keyframe {name:?}: the model has {known:?}")]
     Keyframe {

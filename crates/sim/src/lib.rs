@@ -28,6 +28,7 @@ mod island;
 mod link;
 mod options;
 mod part;
+mod pd;
 mod report;
 mod simulation;
 mod state;
@@ -35,6 +36,7 @@ mod warm_start;
 
 pub use error::SimulationError;
 pub use options::{ContactLaw, Factorization, Options, Scheme};
+pub use pd::Pd;
 pub use report::{ContactPoint, Energy, Stats};
 pub use simulation::Simulation;
 pub use state::{State, StateError};

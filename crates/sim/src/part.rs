@@ -11,6 +11,7 @@ use spatial::{Vec3, Wrench};
 
 use crate::State;
 use crate::actuation::{AxisDrive, Servo};
+use crate::pd::PdDrive;
 
 /// A body's part in the loads of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +47,7 @@ pub(crate) struct Part {
     loads: Vec<BodyLoad>,
     servos: Vec<Servo>,
     axis_drives: Vec<AxisDrive>,
+    pd: PdDrive,
     rnea: RneaWorkspace<f64>,
     bias: Vec<f64>,
     rhs: Vec<f64>,
@@ -98,6 +100,7 @@ impl Part {
             loads: Vec::new(),
             servos: Vec::new(),
             axis_drives: Vec::new(),
+            pd: PdDrive::new(&tree),
             rnea: RneaWorkspace::new(&tree),
             bias: vec![0.0; tree.nv],
             rhs: vec![0.0; tree.nv],
@@ -138,12 +141,21 @@ impl Part {
         for drive in &self.axis_drives {
             drive.add_impulse(&state.ctrl, v, dt, &mut self.rhs);
         }
+        let ranges = (self.qs.clone(), self.dofs.clone());
+        if state.pd.is_active() {
+            let (lambda, rhs) = (&mut self.impedance.diagonal, &mut self.rhs);
+            self.pd.engage(&state.pd, &self.tree, ranges, (q, v), dt, lambda, rhs);
+        }
         let loaded = self.load(state, dt);
         self.solve_free(loaded);
         // Drives that the implicit law would push beyond their limit, once more with the limit as a constant force.
         let mut saturated = false;
         for servo in &mut self.servos {
             saturated |= servo.saturate(&self.change, v, dt, &mut self.impedance.diagonal, &mut self.rhs);
+        }
+        if state.pd.is_active() {
+            let (lambda, rhs) = (&mut self.impedance.diagonal, &mut self.rhs);
+            saturated |= self.pd.saturate(&state.pd, self.dofs.clone(), &self.change, dt, lambda, rhs);
         }
         if saturated {
             self.solve_free(loaded);

@@ -129,9 +129,10 @@ impl Simulation {
         };
         let mut warm_start = std::mem::take(&mut self.state.warm_start);
         warm_start.clear();
+        let pd = crate::Pd::default();
         let State { step, applied_force, applied_wrench, .. } = State::new(&self.model);
         let Keyframe { time, q, v, ctrl, .. } = key;
-        self.state = State { time, step, q, v, ctrl, applied_force, applied_wrench, warm_start };
+        self.state = State { time, step, q, v, ctrl, applied_force, applied_wrench, pd, warm_start };
         self.contacts.clear();
         self.stats = Stats::default();
         Ok(())

@@ -2,7 +2,7 @@
 
 use multibody::Model;
 
-use crate::{SimulationError, WarmStart};
+use crate::{Pd, SimulationError, WarmStart};
 
 /// Everything that the next step depends on: nothing else is remembered between steps.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +21,8 @@ pub struct State {
     pub applied_force: Vec<f64>,
     /// Torque and force at the centre of mass of every body in world axes, (nbody, 6), kept until changed.
     pub applied_wrench: Vec<f64>,
+    /// Stable PD control of any degrees of freedom.
+    pub pd: Pd,
     /// What the contact solver remembers of the last step. It may stay when the rest is changed.
     pub warm_start: WarmStart,
 }
@@ -57,6 +59,7 @@ impl State {
             ctrl: vec![0.0; model.nu()],
             applied_force: vec![0.0; model.nv()],
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
+            pd: Pd::default(),
             warm_start: WarmStart::default(),
         }
     }
@@ -81,25 +84,35 @@ impl State {
                 });
             }
         }
-        Ok(())
+        Ok(self.pd.check(&model.tree)?)
     }
 
     fn vectors(&self) -> [&Vec<f64>; 5] {
         [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench]
     }
 
-    /// The length of the state's bytes without the warm start.
+    /// The length of the state's bytes without controller and warm start.
     fn byte_len(&self) -> usize {
-        24 + 8 * self.vectors().iter().map(|x| x.len()).sum::<usize>()
+        32 + 8 * self.vectors().iter().map(|x| x.len()).sum::<usize>()
     }
 
-    /// The state as bytes: a mark, then step, time, the vectors in order and the warm start, little endian.
+    /// The length of a controller's vectors.
+    fn pd_len(&self) -> usize {
+        4 * self.v.len() + self.q.len()
+    }
+
+    /// The state as bytes: a mark, then step, time, the vectors in order, whether there is a controller, its vectors, and the
+    /// warm start, little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.byte_len() + self.warm_start.byte_len());
         bytes.extend(MAGIC);
         bytes.extend(self.step.to_le_bytes());
         bytes.extend(self.time.to_le_bytes());
         for x in self.vectors().into_iter().flatten() {
+            bytes.extend(x.to_le_bytes());
+        }
+        bytes.extend(u64::from(self.pd.is_active()).to_le_bytes());
+        for x in self.pd.vectors().into_iter().flatten() {
             bytes.extend(x.to_le_bytes());
         }
         self.warm_start.append_bytes(&mut bytes);
@@ -115,6 +128,8 @@ impl State {
         if !bytes.starts_with(MAGIC) {
             return Err(StateError::Format { expected });
         }
+        let controlled = bytes.get(expected - 8) == Some(&1);
+        let expected = expected + if controlled { 8 * self.pd_len() } else { 0 };
         if bytes.len() < expected || !WarmStart::fits(bytes.len() - expected) {
             return Err(StateError::Length { found: bytes.len(), expected });
         }
@@ -127,6 +142,12 @@ impl State {
         let vectors = [&mut self.q, &mut self.v, &mut self.ctrl, &mut self.applied_force, &mut self.applied_wrench];
         for x in vectors.into_iter().flatten() {
             *x = f64::from_le_bytes(next());
+        }
+        next();
+        let (nq, nv) = (self.q.len(), self.v.len());
+        for (x, n) in self.pd.vectors_mut().into_iter().zip([nv, nv, nq, nv, nv]) {
+            x.clear();
+            x.extend((0..if controlled { n } else { 0 }).map(|_| f64::from_le_bytes(next())));
         }
         Ok(())
     }

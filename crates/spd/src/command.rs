@@ -50,7 +50,7 @@ pub enum Error {
     },
 }
 
-fn check(name: &'static str, x: &[f64], expected: usize, nonnegative: bool) -> Result<(), Error> {
+pub(crate) fn check(name: &'static str, x: &[f64], expected: usize, nonnegative: bool) -> Result<(), Error> {
     if x.len() != expected {
         return Err(Error::Length { name, found: x.len(), expected });
     }
@@ -65,9 +65,10 @@ fn check(name: &'static str, x: &[f64], expected: usize, nonnegative: bool) -> R
 
 impl Command<'_> {
     /// Whether the command fits a tree.
-    pub(crate) fn check(&self, tree: &Tree<f64>, q: &[f64], v: &[f64], dt: f64) -> Result<(), Error> {
-        check("q", q, tree.nq, false)?;
-        check("v", v, tree.nv, false)?;
+    ///
+    /// # Errors
+    /// When a vector has the wrong length or a value outside its domain.
+    pub fn check(&self, tree: &Tree<f64>) -> Result<(), Error> {
         check("kp", self.kp, tree.nv, true)?;
         check("kd", self.kd, tree.nv, true)?;
         check("target", self.target, tree.nq, false)?;
@@ -83,9 +84,6 @@ impl Command<'_> {
                 let (name, value) = ("effort_limit", limit[index]);
                 return Err(Error::Value { name, index, value, expected: "0 or more" });
             }
-        }
-        if !(dt > 0.0 && dt.is_finite()) {
-            return Err(Error::Value { name: "dt", index: 0, value: dt, expected: "a finite number above 0" });
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use spatial::Vec3;
 
 use crate::pcg::Pcg;
 use crate::sparse::{BlockSparse, Sparse};
+use crate::command::check;
 use crate::{Command, Error, pd_force};
 
 /// How (M + dt K_d) q̈ = Q − C is solved.
@@ -105,12 +106,12 @@ impl Solver {
     /// # Errors
     /// When a vector has the wrong length or a value outside its domain, or the system is singular.
     pub fn solve(&mut self, q: &[f64], v: &[f64], command: &Command<'_>, dt: f64) -> Result<Report, Error> {
-        command.check(&self.tree, q, v, dt)?;
-        self.accelerate(q, v, command, dt)
-    }
-
-    /// [`solve`](Self::solve) without looking at the arguments first.
-    fn accelerate(&mut self, q: &[f64], v: &[f64], command: &Command<'_>, dt: f64) -> Result<Report, Error> {
+        check("q", q, self.tree.nq, false)?;
+        check("v", v, self.tree.nv, false)?;
+        command.check(&self.tree)?;
+        if !(dt > 0.0 && dt.is_finite()) {
+            return Err(Error::Value { name: "dt", index: 0, value: dt, expected: "a finite number above 0" });
+        }
         pd_force(&self.tree, q, v, command, dt, &mut self.next, &mut self.force);
         for i in 0..self.tree.nv {
             self.lambda[i] = self.armature[i] + dt * command.kd[i];

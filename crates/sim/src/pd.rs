@@ -1,0 +1,121 @@
+//! Stable PD control within the step.
+
+use std::ops::Range;
+
+use multibody::Tree;
+use spd::Command;
+
+/// Gains and targets of a PD controller over all degrees of freedom, kept from step to step until changed. Degrees of freedom
+/// with zero gains are free. Part of the state; empty vectors: no controller.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pd {
+    /// Stiffness, (nv), ≥ 0: N/m or N·m/rad.
+    pub kp: Vec<f64>,
+    /// Damping, (nv), ≥ 0: N·s/m or N·m·s/rad.
+    pub kd: Vec<f64>,
+    /// Target positions, (nq).
+    pub target: Vec<f64>,
+    /// Target velocities, (nv).
+    pub target_velocity: Vec<f64>,
+    /// Greatest force, (nv), ≥ 0; infinity for none.
+    pub effort_limit: Vec<f64>,
+}
+
+impl Pd {
+    /// Whether there is a controller.
+    pub fn is_active(&self) -> bool {
+        !self.kp.is_empty()
+    }
+
+    /// Whether it fits a tree; one that is not active fits any.
+    pub(crate) fn check(&self, tree: &Tree<f64>) -> Result<(), spd::Error> {
+        if self.vectors().iter().all(|x| x.is_empty()) {
+            return Ok(());
+        }
+        self.command(0..usize::MAX, 0..usize::MAX).check(tree)
+    }
+
+    pub(crate) fn vectors(&self) -> [&Vec<f64>; 5] {
+        [&self.kp, &self.kd, &self.target, &self.target_velocity, &self.effort_limit]
+    }
+
+    pub(crate) fn vectors_mut(&mut self) -> [&mut Vec<f64>; 5] {
+        [&mut self.kp, &mut self.kd, &mut self.target, &mut self.target_velocity, &mut self.effort_limit]
+    }
+
+    /// The command to the coordinates and degrees of freedom of one tree, cut to what there is.
+    fn command(&self, qs: Range<usize>, dofs: Range<usize>) -> Command<'_> {
+        fn part(x: &[f64], range: &Range<usize>) -> Range<usize> {
+            range.start.min(x.len())..range.end.min(x.len())
+        }
+        Command {
+            kp: &self.kp[part(&self.kp, &dofs)],
+            kd: &self.kd[part(&self.kd, &dofs)],
+            target: &self.target[part(&self.target, &qs)],
+            target_velocity: Some(&self.target_velocity[part(&self.target_velocity, &dofs)]),
+            effort_limit: Some(&self.effort_limit[part(&self.effort_limit, &dofs)]),
+        }
+    }
+}
+
+/// The controller of one tree in a step: τ = Q − K_d Δv, of which K_d is implicit (Tan, Liu, Turk 2011).
+#[derive(Clone, Debug)]
+pub(crate) struct PdDrive {
+    /// q ⊞ dt v, scratch.
+    next: Vec<f64>,
+    /// Q = −K_p (q ⊞ dt v ⊟ q̄) − K_d (v − v̄).
+    force: Vec<f64>,
+    /// Λ and the right-hand side without the controller: what a limited joint goes back to, no digit lost.
+    without: Vec<[f64; 2]>,
+}
+
+impl PdDrive {
+    pub fn new(tree: &Tree<f64>) -> Self {
+        Self { next: vec![0.0; tree.nq], force: vec![0.0; tree.nv], without: vec![[0.0; 2]; tree.nv] }
+    }
+
+    /// Adds the implicit damping to Λ and the impulse to the right-hand side; `q` and `v` are the tree's.
+    pub fn engage(
+        &mut self,
+        pd: &Pd,
+        tree: &Tree<f64>,
+        (qs, dofs): (Range<usize>, Range<usize>),
+        (q, v): (&[f64], &[f64]),
+        dt: f64,
+        lambda: &mut [f64],
+        rhs: &mut [f64],
+    ) {
+        let command = pd.command(qs, dofs);
+        spd::pd_force(tree, q, v, &command, dt, &mut self.next, &mut self.force);
+        for i in 0..tree.nv {
+            self.without[i] = [lambda[i], rhs[i]];
+            lambda[i] += dt * command.kd[i];
+            rhs[i] += dt * self.force[i];
+        }
+    }
+
+    /// Replaces the law by its limit where the force at the end of the step is beyond it; `change` is v* − v₀. Returns whether
+    /// it did.
+    pub fn saturate(
+        &self,
+        pd: &Pd,
+        dofs: Range<usize>,
+        change: &[f64],
+        dt: f64,
+        lambda: &mut [f64],
+        rhs: &mut [f64],
+    ) -> bool {
+        let (kd, limits) = (&pd.kd[dofs.clone()], &pd.effort_limit[dofs]);
+        let mut saturated = false;
+        for (i, (kd, limit)) in kd.iter().zip(limits).enumerate() {
+            let end = self.force[i] - kd * change[i];
+            if end.abs() > *limit {
+                let [lambda_without, rhs_without] = self.without[i];
+                lambda[i] = lambda_without;
+                rhs[i] = rhs_without + dt * limit.copysign(end);
+                saturated = true;
+            }
+        }
+        saturated
+    }
+}
