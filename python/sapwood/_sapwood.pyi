@@ -9,9 +9,30 @@ from numpy.typing import ArrayLike, NDArray
 
 from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Solution, Stats
 
-__all__ = ["Model", "Simulation", "__version__", "load", "sap_solve"]
+__all__ = ["CHARACTERS", "Model", "Simulation", "__version__", "character", "character_mjcf", "load", "sap_solve"]
 
 __version__: str
+CHARACTERS: tuple[str, ...]
+"""Names of the characters (see ``sapwood.characters``)."""
+
+def character(name: str, *, ground: bool = True, self_collision: bool = False) -> Model:
+    """A character as a model (see ``sapwood.characters``).
+
+    Raises:
+        ValueError: When no character has this name.
+    """
+
+def character_mjcf(name: str, *, ground: bool = True, self_collision: bool = False) -> str:
+    """A character as MJCF text.
+
+    Args:
+        name: ``humanoid``, ``dog``, ``snake36``, ``snake72`` or ``snake195``.
+        ground: Whether there is a level ground at z = 0.
+        self_collision: Whether bodies that are no neighbours can touch each other.
+
+    Raises:
+        ValueError: When no character has this name.
+    """
 
 def load(
     source: str | PathLike[str],

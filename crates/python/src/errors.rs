@@ -29,7 +29,8 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
         | SimulationError::Scene { .. }
         | SimulationError::Size { .. }
         | SimulationError::NotFinite { .. }
-        | SimulationError::Keyframe { .. } => PyValueError::new_err(error.to_string()),
+        | SimulationError::Keyframe { .. }
+        | SimulationError::Pd(_) => PyValueError::new_err(error.to_string()),
     }
 }
 

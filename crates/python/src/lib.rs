@@ -5,6 +5,7 @@
 //! `python/sapwood/_sapwood.pyi`, which a test compares with the module.
 
 mod arguments;
+mod characters;
 mod contacts;
 mod cpu;
 mod dynamics;
@@ -23,8 +24,11 @@ use pyo3::prelude::*;
 fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     cpu::check()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("CHARACTERS", characters::names(module.py())?)?;
     module.add_class::<model::Model>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
+    module.add_function(wrap_pyfunction!(characters::character, module)?)?;
+    module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;
     module.add_function(wrap_pyfunction!(sap_solve::sap_solve, module)?)
 }

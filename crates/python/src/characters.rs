@@ -1,0 +1,33 @@
+//! `sapwood.characters`.
+
+use ::characters::{Character, Options, UnknownCharacter, mjcf};
+use formats::LoadOptions;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::errors::model_error;
+use crate::model::Model;
+
+/// The names of the characters.
+pub fn names(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+    PyTuple::new(py, Character::ALL.map(Character::name))
+}
+
+/// A character as MJCF text.
+#[pyfunction]
+#[pyo3(signature = (name, *, ground=true, self_collision=false))]
+pub fn character_mjcf(name: &str, ground: bool, self_collision: bool) -> PyResult<String> {
+    let character: Character =
+        name.parse().map_err(|error: UnknownCharacter| PyValueError::new_err(error.to_string()))?;
+    Ok(mjcf(character, &Options { ground, self_collision }))
+}
+
+/// A character as a model.
+#[pyfunction]
+#[pyo3(signature = (name, *, ground=true, self_collision=false))]
+pub fn character(py: Python<'_>, name: &str, ground: bool, self_collision: bool) -> PyResult<Model> {
+    let text = character_mjcf(name, ground, self_collision)?;
+    let loaded = formats::load_str(&text, None, &LoadOptions::default());
+    loaded.map(Model::new).map_err(|error| model_error(py, &error))
+}
