@@ -1,7 +1,7 @@
 //! A dog of 0.62 m at the withers and 30 kg.
 
 use crate::figure::{
-    Body, Colour, Figure, Geom, Joint, Point, capsule, cylinder, ellipsoid, mark, solid, sphere, spheroid,
+    Body, Colour, Figure, Geom, Joint, Point, SIDES, capsule, cylinder, ellipsoid, mark, solid, sphere, spheroid,
 };
 
 const COAT: Colour = [0.83, 0.61, 0.36];
@@ -37,9 +37,6 @@ pub fn figure() -> Figure {
     }
     figure
 }
-
-/// A side by name, and the sign of its y.
-const SIDES: [(&str, f64); 2] = [("right", -1.0), ("left", 1.0)];
 
 /// A body on a ball joint.
 fn body(name: &str, parent: Option<usize>, at: Point, mass: f64, geoms: Vec<Geom>) -> Body {

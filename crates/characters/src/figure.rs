@@ -12,6 +12,9 @@ pub type Point = [f64; 3];
 /// Red, green and blue, 0 to 1, as MJCF has them (sRGB).
 pub type Colour = [f64; 3];
 
+/// The sides by name, and the sign of their y.
+pub const SIDES: [(&str, f64); 2] = [("right", -1.0), ("left", 1.0)];
+
 /// A character: bodies from the root to the leaves, each after its parent.
 pub struct Figure {
     pub name: &'static str,

@@ -1,7 +1,7 @@
 //! A person of 1.67 m and 60 kg. Shares of the masses are those of human bodies, rounded.
 
 use crate::figure::{
-    Body, Colour, Figure, Geom, Joint, Point, capsule, cuboid, ellipsoid, mark, solid, sphere, spheroid,
+    Body, Colour, Figure, Geom, Joint, Point, SIDES, Shape, capsule, cuboid, ellipsoid, mark, solid, sphere, spheroid,
 };
 
 const SKIN: Colour = [0.91, 0.70, 0.56];
@@ -11,7 +11,7 @@ const SHIRT: Colour = [0.86, 0.42, 0.26];
 const TROUSERS: Colour = [0.20, 0.31, 0.45];
 const BELT: Colour = [0.24, 0.18, 0.15];
 const SHOE: Colour = [0.93, 0.93, 0.91];
-const SOLE: Colour = [0.72, 0.74, 0.76];
+const SOLE: Colour = [0.86, 0.86, 0.84];
 const EYE: Colour = [0.10, 0.10, 0.12];
 
 /// Heights of the joints, m.
@@ -38,15 +38,12 @@ pub fn figure() -> Figure {
     figure
 }
 
-/// A side by name, and the sign of its y.
-const SIDES: [(&str, f64); 2] = [("right", -1.0), ("left", 1.0)];
-
 fn body(name: &str, parent: Option<usize>, joint: Joint, at: Point, mass: f64, geoms: Vec<Geom>) -> Body {
     Body { name: name.into(), parent, joint, at, mass, geoms }
 }
 
 /// A capsule across, from right to left.
-fn across(x: f64, half_width: f64, z: f64, radius: f64) -> crate::figure::Shape {
+fn across(x: f64, half_width: f64, z: f64, radius: f64) -> Shape {
     capsule([x, -half_width, z], [x, half_width, z], radius)
 }
 
@@ -110,7 +107,7 @@ fn leg(figure: &mut Figure, root: usize, (side, sign): (&str, f64)) -> usize {
     let at = |x: f64, z: f64| [x, y, z];
     let thigh = vec![
         solid(TROUSERS, capsule(at(0.0, HIP - 0.02), at(0.0, KNEE + 0.01), 0.062)),
-        mark(TROUSERS, spheroid(at(0.004, HIP + 0.10), at(0.0, KNEE - 0.07), 0.079)),
+        mark(TROUSERS, spheroid(at(0.004, HIP + 0.06), at(0.0, KNEE - 0.08), 0.080)),
     ];
     let shin = vec![
         solid(TROUSERS, capsule(at(-0.002, KNEE - 0.01), at(-0.006, ANKLE + 0.065), 0.047)),
