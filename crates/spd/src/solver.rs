@@ -193,6 +193,11 @@ impl Solver {
         self.method
     }
 
+    /// Q of the last solve, (nv): the controller's force before its implicit part, τ = Q − dt K_d q̈.
+    pub fn explicit_force(&self) -> &[f64] {
+        &self.force
+    }
+
     /// q̈ of the last solve, (nv).
     pub fn acceleration(&self) -> &[f64] {
         &self.acceleration
