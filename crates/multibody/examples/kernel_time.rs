@@ -67,7 +67,7 @@ fn time<T: KernelReal>(case: &str, model: &multibody::Model, scalar: &str) {
     for (kernel, driven) in [("aba", false), ("maba", true)] {
         let (least, median) = measure(|| {
             let s = black_box(&mut s);
-            let impedance = driven.then_some(Impedance { diagonal: &s.lambda });
+            let impedance = driven.then_some(Impedance { diagonal: &s.lambda, uniform: true });
             let gravity = Vec3::new(T::ZERO, T::ZERO, T::from_f64(-9.81));
             let arguments = Arguments { q: &s.q, v: &s.v, tau: &s.tau, impedance, gravity };
             T::forward_dynamics(&mut work, &tree, &arguments, &mut s.out);

@@ -69,7 +69,7 @@ fn kernel<T: KernelReal<Scalar = T>>(model: &Model, case: &Case, impedance: Opti
         q: &q,
         v: &v,
         tau: &tau,
-        impedance: lambda.as_ref().map(|diagonal| Impedance { diagonal }),
+        impedance: lambda.as_ref().map(|diagonal| Impedance { diagonal, uniform: false }),
         gravity: Vec3::from(GRAVITY.map(T::from_f64)),
     };
     let mut out = vec![T::ZERO; model.nv()];

@@ -25,7 +25,7 @@ pub trait Real:
     + MulAssign
 {
     /// What a lane holds; the type itself for a scalar.
-    type Scalar: Real<Scalar = Self::Scalar>;
+    type Scalar: Real<Scalar = Self::Scalar> + PartialEq;
     /// The number of lanes, 1 for a scalar.
     const LANES: usize = 1;
     /// π less the scalar nearest to it.

@@ -7,9 +7,9 @@ use multibody::{
 use sap::Cholesky;
 use spatial::Vec3;
 
+use crate::command::check;
 use crate::pcg::Pcg;
 use crate::sparse::{BlockSparse, Sparse};
-use crate::command::check;
 use crate::{Command, Error, pd_force};
 
 /// How (M + dt K_d) q̈ = Q − C is solved.
@@ -120,11 +120,12 @@ impl Solver {
             // The kernels take quaternions as unit.
             self.next.copy_from_slice(q);
             multibody::normalize(&self.tree, &mut self.next);
+            let uniform = self.packed.is_uniform(&self.lambda);
             let arguments = Arguments {
                 q: &self.next,
                 v,
                 tau: &self.force,
-                impedance: Some(Impedance { diagonal: &self.lambda }),
+                impedance: Some(Impedance { diagonal: &self.lambda, uniform }),
                 gravity: self.gravity,
             };
             f64::forward_dynamics(&mut self.work, &self.packed, &arguments, &mut self.acceleration);

@@ -77,6 +77,7 @@ impl<T: KernelReal> Batch<T> {
             q.len() == worlds * nq && [v.len(), tau.len(), acceleration.len()] == [worlds * nv; 3],
             "expected q, v, tau and acceleration of as many worlds"
         );
+        let uniform = impedance.is_some_and(|x| self.tree.is_uniform(x));
         if let Some(impedance) = impedance {
             for (lanes, x) in self.lambda.iter_mut().zip(impedance) {
                 *lanes = T::splat(*x);
@@ -93,7 +94,7 @@ impl<T: KernelReal> Batch<T> {
                 q: &self.q,
                 v: &self.v,
                 tau: &self.tau,
-                impedance: impedance.is_some().then_some(Impedance { diagonal: &self.lambda }),
+                impedance: impedance.is_some().then_some(Impedance { diagonal: &self.lambda, uniform }),
                 gravity: Vec3::from(gravity.map(T::splat)),
             };
             T::forward_dynamics(&mut self.work, &self.tree, &arguments, &mut self.acceleration);

@@ -93,6 +93,21 @@ impl<S: Real<Scalar = S>> PackedTree<S> {
         Self { nodes: tree.nodes.iter().enumerate().map(pack).collect(), nq: tree.nq, nv: tree.nv }
     }
 
+    /// Whether an impedance, (nv), is the same about all axes of every ball and free joint.
+    pub fn is_uniform(&self, impedance: &[S]) -> bool
+    where
+        S: PartialEq,
+    {
+        self.nodes.iter().all(|node| {
+            let first = match node.joint {
+                JointType::Ball => node.v,
+                JointType::Free => node.v + 3,
+                _ => return true,
+            };
+            impedance[first..first + 3] == [impedance[first]; 3]
+        })
+    }
+
     /// The number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
