@@ -12,7 +12,7 @@ Load a model from MJCF or URDF, simulate it in contact with the world::
 Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid out as MuJoCo's ``qpos`` and ``qvel``.
 """
 
-from sapwood import characters, sap
+from sapwood import characters, sap, spd
 from sapwood._errors import ModelError, SimulationError
 from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Stats
 from sapwood._sapwood import Model, Simulation, __version__, load
@@ -32,4 +32,5 @@ __all__ = [
     "characters",
     "load",
     "sap",
+    "spd",
 ]

@@ -102,6 +102,19 @@ class Energy(NamedTuple):
         return self.kinetic + self.potential
 
 
+class SpdSolution(NamedTuple):
+    """What a stable PD controller does."""
+
+    acceleration: NDArray[np.float64]
+    """Acceleration under the controller without effort limits, (nv,)."""
+    torque: NDArray[np.float64]
+    """The controller's force, (nv,), within the effort limits."""
+    iterations: int
+    """Iterations of conjugate gradients; 1 for the direct methods."""
+    residual: float
+    """Relative residual of conjugate gradients; 0 for the direct methods."""
+
+
 class Solution(NamedTuple):
     """The solution of a contact problem."""
 

@@ -7,9 +7,19 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Solution, Stats
+from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Solution, SpdSolution, Stats
 
-__all__ = ["CHARACTERS", "Model", "Simulation", "__version__", "character", "character_mjcf", "load", "sap_solve"]
+__all__ = [
+    "CHARACTERS",
+    "Model",
+    "Simulation",
+    "__version__",
+    "character",
+    "character_mjcf",
+    "load",
+    "sap_solve",
+    "spd_solve",
+]
 
 __version__: str
 CHARACTERS: tuple[str, ...]
@@ -282,6 +292,30 @@ class Simulation:
     def stats(self) -> Stats:
         """What the last step did."""
 
+    def pd(
+        self,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        target: ArrayLike,
+        target_velocity: ArrayLike | None = None,
+        effort_limit: ArrayLike | None = None,
+    ) -> None:
+        """Control any degrees of freedom by stable PD, the root included, from the next step on until changed.
+
+        The damping is implicit, and the position error is taken where the present velocity leads: any gain is stable.
+        Zero gains leave a degree of freedom free. ``reset`` ends it.
+
+        Args:
+            kp: Stiffness, (nv,) or one for all, 0 or more.
+            kd: Damping, (nv,) or one for all, 0 or more.
+            target: Positions at the end of the step, (nq,).
+            target_velocity: Velocities, (nv,); None: zero.
+            effort_limit: Greatest forces, (nv,) or one for all; None: no limit.
+
+        Raises:
+            ValueError: When an argument has a wrong shape or value.
+        """
+
     def energy(self) -> Energy:
         """Kinetic and potential energy of the present state, J."""
 
@@ -301,6 +335,38 @@ class Simulation:
         Raises:
             ValueError: When the model has no keyframe of this name.
         """
+
+def spd_solve(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    target: ArrayLike,
+    kp: ArrayLike,
+    kd: ArrayLike,
+    dt: float,
+    *,
+    target_velocity: ArrayLike | None = None,
+    effort_limit: ArrayLike | None = None,
+    method: Literal["maba", "dense", "sparse", "sparse-blocks", "pcg"] = "maba",
+) -> SpdSolution:
+    """Acceleration and torque of a stable PD controller (see ``sapwood.spd``).
+
+    Args:
+        model: Bodies, armature and gravity.
+        q: Positions, (nq,).
+        v: Velocities, (nv,).
+        target: Target positions at the end of the step, (nq,).
+        kp: Stiffness, (nv,) or one for all.
+        kd: Damping, (nv,) or one for all.
+        dt: Time step, s.
+        target_velocity: Target velocities, (nv,); None: zero.
+        effort_limit: Greatest forces, (nv,) or one for all: limits the torque, not the acceleration; None: no limit.
+        method: Articulated bodies, O(n); dense or branch-sparse factorisation, by numbers or 3×3 blocks; conjugate
+            gradients.
+
+    Raises:
+        ValueError: When an argument has a wrong shape or value, or the system is singular.
+    """
 
 def sap_solve(
     A: ArrayLike,

@@ -40,7 +40,13 @@ def test_marker_is_installed() -> None:
 
 def test_stub_matches_the_compiled_module() -> None:
     done = mypy(
-        "mypy.stubtest", "sapwood._sapwood", "sapwood._results", "sapwood._errors", "sapwood.sap", "sapwood.characters"
+        "mypy.stubtest",
+        "sapwood._sapwood",
+        "sapwood._results",
+        "sapwood._errors",
+        "sapwood.sap",
+        "sapwood.spd",
+        "sapwood.characters",
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -29,6 +29,16 @@ pub fn vector(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<Vec<
     array(name, value, &[len])
 }
 
+/// A number for every degree of freedom, or one for all; infinity and NaN are the callee's to judge.
+pub fn per_dof(name: &str, value: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<f64>> {
+    let array = converted(name, value)?;
+    if array.ndim() == 0 {
+        return Ok(vec![array.to_vec()?[0]; nv]);
+    }
+    check_shape(name, array.shape(), &[nv])?;
+    Ok(array.to_vec()?)
+}
+
 /// A configuration of the model, (nq): finite numbers, quaternions that have a direction.
 pub fn configuration(name: &str, value: &Bound<'_, PyAny>, model: &Model) -> PyResult<Vec<f64>> {
     let q = vector(name, value, model.nq())?;

@@ -16,6 +16,7 @@ mod model;
 mod results;
 mod sap_solve;
 mod simulation;
+mod spd;
 
 use pyo3::prelude::*;
 
@@ -30,5 +31,6 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;
-    module.add_function(wrap_pyfunction!(sap_solve::sap_solve, module)?)
+    module.add_function(wrap_pyfunction!(sap_solve::sap_solve, module)?)?;
+    module.add_function(wrap_pyfunction!(spd::spd_solve, module)?)
 }

@@ -25,4 +25,5 @@ named_tuples! {
     stats => "Stats",
     energy => "Energy",
     solution => "Solution",
+    spd_solution => "SpdSolution",
 }

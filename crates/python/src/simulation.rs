@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sim::{ContactLaw, Factorization, Options, Scheme};
 
-use crate::arguments::{array, check_quaternions, word};
+use crate::arguments::{array, check_quaternions, configuration, per_dof, vector, word};
 use crate::errors::simulation_error;
 use crate::live::{LiveArray, LiveState};
 use crate::model::Model;
@@ -176,6 +176,30 @@ impl Simulation {
     #[setter]
     fn set_applied_wrench(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.assign(&self.live.applied_wrench, value)
+    }
+
+    /// Stable PD control of any degrees of freedom, from the next step on until changed.
+    #[pyo3(signature = (kp, kd, target, target_velocity=None, effort_limit=None))]
+    fn pd(
+        &self,
+        kp: &Bound<'_, PyAny>,
+        kd: &Bound<'_, PyAny>,
+        target: &Bound<'_, PyAny>,
+        target_velocity: Option<&Bound<'_, PyAny>>,
+        effort_limit: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let model = self.model.get().inner();
+        let nv = model.nv();
+        let pd = sim::Pd {
+            kp: per_dof("kp", kp, nv)?,
+            kd: per_dof("kd", kd, nv)?,
+            target: configuration("target", target, model)?,
+            target_velocity: target_velocity.map_or(Ok(vec![0.0; nv]), |x| vector("target_velocity", x, nv))?,
+            effort_limit: effort_limit.map_or(Ok(vec![f64::INFINITY; nv]), |x| per_dof("effort_limit", x, nv))?,
+        };
+        pd.check(&model.tree).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        self.lock()?.state_mut().pd = pd;
+        Ok(())
     }
 
     /// Advance by n time steps.

@@ -27,8 +27,11 @@ impl Pd {
         !self.kp.is_empty()
     }
 
-    /// Whether it fits a tree; one that is not active fits any.
-    pub(crate) fn check(&self, tree: &Tree<f64>) -> Result<(), spd::Error> {
+    /// Whether it fits a tree; one that is empty fits any.
+    ///
+    /// # Errors
+    /// When a vector has the wrong length or a value outside its domain.
+    pub fn check(&self, tree: &Tree<f64>) -> Result<(), spd::Error> {
         if self.vectors().iter().all(|x| x.is_empty()) {
             return Ok(());
         }
