@@ -190,8 +190,8 @@ fn free_flight_keeps_energy_and_momentum() {
         for (frame, twist) in kin.frames.iter().zip(&kin.twists) {
             let momentum = frame.inertia.momentum(*twist);
             energy += 0.5 * twist.dot(momentum);
-            linear = linear + momentum.lin;
-            angular = angular + momentum.ang + frame.pos.cross(momentum.lin);
+            linear += momentum.lin;
+            angular += momentum.ang + frame.pos.cross(momentum.lin);
         }
         (energy, linear, angular)
     };

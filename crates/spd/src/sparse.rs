@@ -98,7 +98,6 @@ pub(crate) struct BlockSparse {
     start: Vec<usize>,
     /// H_ki, then U_ki, for the ancestors i of k.
     above: Vec<Mat3<f64>>,
-    /// Where the path of an ancestor `i` of block `k` continues in `ancestors`: the position of i's own first ancestor.
     diagonal: Vec<Sym3<f64>>,
     inverse: Vec<Sym3<f64>>,
     scaled: Vec<Mat3<f64>>,
@@ -207,7 +206,7 @@ impl BlockSparse {
         for k in 0..self.dofs.len() {
             let mut x_k = self.inverse[k] * self.x[k];
             for at in self.start[k]..self.start[k + 1] {
-                x_k = x_k - self.above[at] * self.x[self.ancestors[at]];
+                x_k -= self.above[at] * self.x[self.ancestors[at]];
             }
             self.x[k] = x_k;
         }

@@ -72,7 +72,7 @@ impl<T: KernelReal> Batch<T> {
         acceleration: &mut [T::Scalar],
     ) {
         let (nq, nv) = (self.tree.nq, self.tree.nv);
-        let worlds = if nv == 0 { 0 } else { v.len() / nv };
+        let worlds = v.len().checked_div(nv).unwrap_or(0);
         assert!(
             q.len() == worlds * nq && [v.len(), tau.len(), acceleration.len()] == [worlds * nv; 3],
             "expected q, v, tau and acceleration of as many worlds"
