@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use characters::Character;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use sim::{ContactLaw, Scheme};
 
 use crate::source::{Source, character, source};
@@ -29,6 +29,9 @@ pub enum Command {
     /// Write a character as an MJCF file.
     #[command(after_help = EXIT_CODES)]
     Write(WriteArguments),
+    /// Measure: a suite of benchmarks, with its figures as a table, JSON and pictures.
+    #[command(after_help = EXIT_CODES)]
+    Bench(BenchArguments),
 }
 
 /// How a model file is read.
@@ -106,6 +109,34 @@ pub struct WriteArguments {
     /// Let bodies of the character that are no neighbours touch each other.
     #[arg(long)]
     pub self_collision: bool,
+}
+
+/// The benchmarks.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Suite {
+    /// Frames per second and extra time of Stable PD by five methods, five characters and their motions.
+    Spd,
+    /// Tracking error against the time step, and what precision and contact do to a controller's force.
+    Characters,
+}
+
+#[derive(Args, Debug)]
+pub struct BenchArguments {
+    /// What to measure.
+    #[arg(value_enum)]
+    pub suite: Suite,
+    /// Write the figures to this file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Folder for pictures (SVG) [default: none are written].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Folder with DeepMimic's humanoid3d_walk.txt, _run, _cartwheel and _backflip; without it the humanoid only walks.
+    #[arg(long, value_name = "DIR")]
+    pub clips: Option<PathBuf>,
+    /// Measure briefly, to see that it works: the figures are not to be quoted.
+    #[arg(long)]
+    pub quick: bool,
 }
 
 fn number(text: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<f64, String> {

@@ -1,9 +1,10 @@
 //! The `sapwood` command: `sapwood run` simulates a model and writes what happened, `sapwood info` says what was read,
-//! `sapwood write` writes a character as a model file.
+//! `sapwood write` writes a character as a model file, `sapwood bench` measures.
 //!
 //! Exit codes: 0; 1 when a simulation failed (what was computed until then is written); 2 for bad input.
 
 mod arguments;
+mod bench;
 mod console;
 mod energy_plot;
 mod info;
@@ -49,6 +50,7 @@ fn command() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Info(arguments) => info::info(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Write(arguments) => write::write(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Bench(arguments) => bench::bench(&arguments).map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

@@ -1,0 +1,178 @@
+//! Pictures of the figures, as SVG.
+
+use std::error::Error as StdError;
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::accuracy::{self, Figure, RATES};
+use crate::speed::{CONTROLS, Measured};
+use crate::{Error, Outcome, paper};
+
+/// plotters puts points on whole pixels: pictures are drawn this many times as large and shown at their size.
+const SCALE: i32 = 4;
+const FONT: &str = "system-ui, sans-serif";
+const DARK: RGBColor = RGBColor(31, 41, 55);
+const TEXT: RGBColor = RGBColor(60, 64, 72);
+const GRID: RGBColor = RGBColor(228, 231, 236);
+const PAPER: RGBColor = RGBColor(156, 163, 175);
+/// DF, PCG, SF, SF by blocks, MABA.
+const METHODS: [RGBColor; 5] = [
+    RGBColor(217, 119, 6),
+    RGBColor(124, 58, 237),
+    RGBColor(15, 138, 108),
+    RGBColor(94, 190, 150),
+    RGBColor(37, 99, 191),
+];
+const EXPLICIT: RGBColor = RGBColor(190, 40, 50);
+
+type Drawn = Result<(), Box<dyn StdError>>;
+
+fn svg(
+    name: &'static str,
+    (width, height): (i32, i32),
+    draw: impl FnOnce(&Canvas<'_>) -> Drawn,
+) -> Result<String, Error> {
+    let mut text = String::new();
+    let size = ((SCALE * width) as u32, (SCALE * height) as u32);
+    {
+        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        let drawn = root.fill(&WHITE).map_err(Into::into).and_then(|()| draw(&root));
+        let presented = drawn.and_then(|()| root.present().map_err(Into::into));
+        presented.map_err(|error: Box<dyn StdError>| Error::Picture { name, message: error.to_string() })?;
+    }
+    let drawn = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
+    Ok(text.replacen(&drawn, &format!("width=\"{width}\" height=\"{height}\""), 1))
+}
+
+type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+fn px(length: i32) -> i32 {
+    SCALE * length
+}
+
+fn style(size: i32, color: &'static RGBColor, horizontal: HPos) -> TextStyle<'static> {
+    TextStyle::from((FONT, px(size)).into_font()).color(color).pos(Pos::new(horizontal, VPos::Center))
+}
+
+/// The paper's table 2 as bars: frames per second of every method, the paper's as lines across them.
+///
+/// # Errors
+/// When it cannot be drawn.
+pub fn frames_per_second(table: &[Measured]) -> Result<String, Error> {
+    let height = 96 + 92 * table.len() as i32;
+    svg("frames_per_second.svg", (960, height), |root| draw_bars(root, table))
+}
+
+fn draw_bars(root: &Canvas<'_>, table: &[Measured]) -> Drawn {
+    let (left, width, top) = (190, 660, 72);
+    let most = table.iter().flat_map(|row| &row.methods).map(|m| m.frames_per_second()).fold(1.0, f64::max);
+    let reach = |rate: f64| left + (f64::from(width) * rate / most) as i32;
+    let write = |text: &str, size, color, at: HPos, (x, y): (i32, i32)| -> Drawn {
+        Ok(root.draw_text(text, &style(size, color, at), (px(x), px(y)))?)
+    };
+    write("Frames per second under Stable PD, one thread, ground contact on", 18, &DARK, HPos::Left, (24, 26))?;
+    let note = "Black strokes: as printed in the paper (DF, PCG, SF, MABA; Xeon 6128, PhysX)";
+    write(note, 12, &TEXT, HPos::Left, (24, 50))?;
+    for (k, row) in table.iter().enumerate() {
+        let y = top + 92 * k as i32;
+        write(&row.name(), 14, &DARK, HPos::Left, (24, y + 42))?;
+        let paper = paper::frames_per_second(row.character, &row.motion);
+        let paper = paper.map(|p| [Some(p.dense), Some(p.pcg), Some(p.sparse), None, Some(p.maba)]).unwrap_or_default();
+        for (m, method) in row.methods.iter().enumerate() {
+            let (y, rate) = (y + 4 + 16 * m as i32, method.frames_per_second());
+            let bar = [(px(left), px(y)), (px(reach(rate)), px(y + 13))];
+            root.draw(&Rectangle::new(bar, METHODS[m].filled()))?;
+            if let Some(printed) = paper[m] {
+                let x = px(reach(printed));
+                root.draw(&Rectangle::new([(x - 3, px(y - 1)), (x + 3, px(y + 14))], BLACK.filled()))?;
+            }
+            let text = format!("{} {rate:.0}", CONTROLS[m].name());
+            let x = reach(rate.max(paper[m].unwrap_or(0.0))) + 5;
+            write(&text, 10, &TEXT, HPos::Left, (x, y + 7))?;
+        }
+    }
+    Ok(())
+}
+
+/// Errors against the time step on logarithmic axes. What diverged is a cross above the curves.
+///
+/// # Errors
+/// When it cannot be drawn.
+pub fn tracking_error(figure: &Figure) -> Result<String, Error> {
+    svg("tracking_error.svg", (820, 520), |root| draw_curves(root, figure))
+}
+
+/// A style per curve of [`accuracy::CONTROLS`]: wide ones first, so that curves that coincide show each other.
+fn curve(k: usize) -> (RGBColor, u32) {
+    let [dense, pcg, sparse, blocks, maba] = METHODS;
+    [(maba, 9), (dense, 6), (sparse, 4), (blocks, 3), (pcg, 2), (EXPLICIT, 2)][k]
+}
+
+fn draw_curves(root: &Canvas<'_>, figure: &Figure) -> Drawn {
+    let tracked = |outcome: &Outcome| if let Outcome::Tracked(error) = outcome { Some(error.log10()) } else { None };
+    let errors = || figure.outcomes.iter().flatten().filter_map(tracked);
+    let (low, high) = (errors().fold(0.0, f64::min).floor(), errors().fold(-2.0, f64::max));
+    let high = high.max(low + 1.0);
+    // Two rows above the curves for what diverged.
+    let (lost, top) = (high + 0.35, high + 0.6);
+    let xs = RATES.map(|rate| -rate.log10());
+    let range = (xs[RATES.len() - 1] - 0.05)..(xs[0] + 0.05);
+    let (_, below) = root.split_vertically(px(64));
+    let mut chart = ChartBuilder::on(&below)
+        .margin_right(px(190))
+        .x_label_area_size(px(48))
+        .y_label_area_size(px(78))
+        .build_cartesian_2d(range.clone(), low..top)?;
+    let title = format!("Tracking error, {}: {} seen from the root", figure.case, figure.effector);
+    root.draw_text(&title, &style(17, &DARK, HPos::Left), (px(24), px(24)))?;
+    let note = "Root of the mean square of the distance from the reference; crosses: diverged";
+    root.draw_text(note, &style(12, &TEXT, HPos::Left), (px(24), px(46)))?;
+
+    let grid = GRID.stroke_width(SCALE as u32);
+    let place = |x, y| chart.plotting_area().map_coordinate(&(x, y));
+    let (origin, corner) = (place(range.start, low), place(range.end, top));
+    for (x, rate) in xs.iter().zip(RATES) {
+        let (at, _) = place(*x, low);
+        root.draw(&PathElement::new([(at, origin.1), (at, corner.1)], grid))?;
+        // 1/240 and 1/300 are near each other.
+        let shift = if rate == 240.0 {
+            px(12)
+        } else if rate == 300.0 {
+            -px(12)
+        } else {
+            0
+        };
+        root.draw_text(&format!("1/{rate}"), &style(12, &TEXT, HPos::Center), (at + shift, origin.1 + px(14)))?;
+    }
+    let middle = (origin.0 + corner.0) / 2;
+    root.draw_text("time step (s)", &style(13, &TEXT, HPos::Center), (middle, origin.1 + px(36)))?;
+    let ticks = [1.0, 2.0, 5.0].map(|m: f64| m.log10());
+    for decade in low as i32..=top as i32 {
+        for tick in ticks.map(|t| f64::from(decade) + t).into_iter().filter(|y| (low..=high + 0.01).contains(y)) {
+            let (_, at) = place(range.start, tick);
+            root.draw(&PathElement::new([(origin.0, at), (corner.0, at)], grid))?;
+            let label = format!("{} mm", (1e5 * 10_f64.powf(tick)).round() / 100.0);
+            root.draw_text(&label, &style(12, &TEXT, HPos::Right), (origin.0 - px(8), at))?;
+        }
+    }
+    for (k, (control, outcomes)) in accuracy::CONTROLS.iter().zip(&figure.outcomes).enumerate() {
+        let (color, width) = curve(k);
+        let stroke = color.stroke_width(width * SCALE as u32 / 2);
+        let points: Vec<(f64, f64)> =
+            xs.iter().zip(outcomes).filter_map(|(x, outcome)| Some((*x, tracked(outcome)?))).collect();
+        chart.draw_series(LineSeries::new(points.iter().copied(), stroke))?;
+        let dot = |&point| Circle::new(point, px(2) + (width * SCALE as u32 / 3) as i32, color.filled());
+        chart.draw_series(points.iter().map(dot))?;
+        // Side by side, as several methods may diverge at one time step.
+        let crosses = xs.iter().zip(outcomes).filter(|(_, outcome)| tracked(outcome).is_none());
+        let aside = 0.016 * (k as f64 - 2.5);
+        let cross = |(x, _): (&f64, _)| Cross::new((x + aside, lost), px(4), color.stroke_width(2 * SCALE as u32));
+        chart.draw_series(crosses.map(cross))?;
+        let (x, y) = (corner.0 + px(16), px(84 + 22 * k as i32));
+        root.draw(&PathElement::new([(x, y), (x + px(24), y)], stroke))?;
+        root.draw_text(control.name(), &style(13, &TEXT, HPos::Left), (x + px(32), y))?;
+    }
+    root.draw(&Rectangle::new([(origin.0, corner.1), (corner.0, origin.1)], PAPER.stroke_width(SCALE as u32)))?;
+    Ok(())
+}

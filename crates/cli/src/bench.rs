@@ -1,0 +1,166 @@
+//! `sapwood bench`.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use ::bench::accuracy::{self, Figure, RoundTrip};
+use ::bench::speed::{self, Effort, Measured};
+use ::bench::{Gait, Outcome, Row, Subject, cases, paper, plot};
+use anyhow::{Context, Result};
+use characters::Character;
+
+use crate::arguments::{BenchArguments, Suite};
+use crate::console::print;
+
+/// Simulated time of a tracking run, s.
+const SECONDS: f64 = 5.0;
+const QUICK_SECONDS: f64 = 0.2;
+
+/// Measures a suite, prints its table, and writes what was asked for.
+pub fn bench(arguments: &BenchArguments) -> Result<()> {
+    // A folder that cannot be made should not wait for the end of a measurement.
+    if let Some(folder) = &arguments.out {
+        fs::create_dir_all(folder).with_context(|| format!("--out {}: cannot make this folder", folder.display()))?;
+    }
+    let rows = match arguments.suite {
+        Suite::Spd => spd(arguments)?,
+        Suite::Characters => characters(arguments)?,
+    };
+    if let Some(path) = &arguments.json {
+        let mut json = serde_json::to_string_pretty(&rows)?;
+        json.push('\n');
+        put(path, &json)?;
+    }
+    Ok(())
+}
+
+fn put(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| format!("{}: cannot be written", path.display()))?;
+    print(&format!("wrote {}\n", path.display()));
+    Ok(())
+}
+
+fn spd(arguments: &BenchArguments) -> Result<Vec<Row>> {
+    let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
+    let mut table = Vec::new();
+    print(&frames_header());
+    for subject in cases::all(arguments.clips.as_deref())? {
+        let measured = speed::measure(&subject, effort).with_context(|| subject.name())?;
+        print(&frames_lines(&measured));
+        table.push(measured);
+    }
+    print(&extra_table(&table));
+    if let Some(folder) = &arguments.out {
+        put(&folder.join("frames_per_second.svg"), &plot::frames_per_second(&table)?)?;
+    }
+    Ok(table.iter().flat_map(Measured::rows).collect())
+}
+
+fn frames_header() -> String {
+    let mut text = String::from("frames per second (the paper's table 2 below ours), MABA against the others\n");
+    let _ = write!(text, "{:<20}", "");
+    for control in speed::CONTROLS {
+        let _ = write!(text, "{:>15}", control.name());
+    }
+    text.push_str("   MABA/DF  MABA/SF  contacts  iterations\n");
+    text
+}
+
+fn frames_lines(row: &Measured) -> String {
+    let rates: Vec<f64> = row.methods.iter().map(speed::MethodTime::frames_per_second).collect();
+    let mut text = format!("{:<20}", row.name());
+    for rate in &rates {
+        let _ = write!(text, "{rate:>15.0}");
+    }
+    let maba = row.maba().frames_per_second();
+    let _ = writeln!(
+        text,
+        "{:>10.2}{:>9.2}{:>10.1}{:>12.2}",
+        maba / rates[0],
+        maba / rates[2].max(rates[3]),
+        row.contacts,
+        row.iterations
+    );
+    if let Some(p) = paper::frames_per_second(row.character, &row.motion) {
+        let _ = write!(text, "{:<20}{:>15}{:>15}{:>15}{:>15}{:>15}", "", p.dense, p.pcg, p.sparse, "", p.maba);
+        let (dense, sparse) = (p.maba / p.dense, p.maba / p.sparse);
+        let _ = writeln!(text, "{dense:>10.2}{sparse:>9.2}    ours over the paper's MABA: {:.2}", maba / p.maba);
+    }
+    text
+}
+
+fn extra_table(table: &[Measured]) -> String {
+    let mut text = String::from(
+        "\nextra time of Stable PD, % of a frame (the paper's table 3 in brackets, a mean over motions)\n",
+    );
+    for row in table {
+        let _ = write!(text, "{:<20}", row.name());
+        let printed = paper::extra_time(row.character);
+        for (k, method) in row.methods.iter().enumerate() {
+            // Of the paper: DF, SF, MABA.
+            let printed = printed.and_then(|p| [Some(p[0]), None, Some(p[1]), None, Some(p[2])][k]);
+            let printed = printed.map(|p| format!(" ({p})")).unwrap_or_default();
+            let _ = write!(text, "{:>24}", format!("{} {:.1}{printed}", method.control.name(), 100.0 * method.extra()));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn characters(arguments: &BenchArguments) -> Result<Vec<Row>> {
+    let seconds = if arguments.quick { QUICK_SECONDS } else { SECONDS };
+    let clips = arguments.clips.as_deref();
+    let dog = || Subject::gait(Character::Dog, Gait::Canter);
+    let figures = [
+        ("humanoid", cases::runner(clips)?, "right_ankle"),
+        ("humanoid_air", cases::runner(clips)?.in_the_air()?, "right_ankle"),
+        ("dog", dog()?, accuracy::TOE),
+        ("dog_air", dog()?.in_the_air()?, accuracy::TOE),
+    ];
+    let mut rows = Vec::new();
+    for (name, subject, effector) in figures {
+        let figure = Figure::measure(&subject, effector, seconds)?;
+        print(&figure_table(&figure));
+        if let Some(folder) = &arguments.out {
+            put(&folder.join(format!("tracking_error_{name}.svg")), &plot::tracking_error(&figure)?)?;
+        }
+        rows.extend(figure.rows());
+    }
+    let lines = accuracy::round_trip(seconds)?;
+    print(&round_trip_table(&lines));
+    rows.extend(lines.iter().flat_map(RoundTrip::rows));
+    Ok(rows)
+}
+
+fn figure_table(figure: &Figure) -> String {
+    let mut text = format!("\ntracking error, {}: {} seen from the root\n{:<18}", figure.case, figure.effector, "");
+    for rate in accuracy::RATES {
+        let _ = write!(text, "{:>18}", format!("1/{rate} s"));
+    }
+    text.push('\n');
+    for (control, outcomes) in accuracy::CONTROLS.iter().zip(&figure.outcomes) {
+        let _ = writeln!(text, "{:<18}{}", control.name(), outcome_cells(outcomes));
+    }
+    text
+}
+
+fn round_trip_table(lines: &[RoundTrip]) -> String {
+    let mut text = format!("\ndog canter, {}, by the masses of the toes\n{:<52}", accuracy::TOE, "");
+    for rate in accuracy::ROUND_TRIP_RATES {
+        let _ = write!(text, "{:>18}", format!("1/{rate} s"));
+    }
+    text.push('\n');
+    for line in lines {
+        let _ = writeln!(text, "x {:<5} {:<44}{}", line.toes, line.what, outcome_cells(&line.outcomes));
+    }
+    text
+}
+
+fn outcome_cells(outcomes: &[Outcome]) -> String {
+    let cell = |outcome: &Outcome| match outcome {
+        Outcome::Tracked(error) => format!("{:.3} mm", 1e3 * error),
+        Outcome::Diverged(time) => format!("lost at {time:.2} s"),
+    };
+    outcomes.iter().map(|outcome| format!("{:>18}", cell(outcome))).collect()
+}
