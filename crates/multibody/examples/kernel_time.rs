@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use multibody::kernels::{Arguments, ForwardDynamics, Impedance, KernelReal, PackedTree};
+use multibody::kernels::{Arguments, Impedance, KernelReal, PackedTree};
 use spatial::{F32x8, F32x16, F64x4, F64x8, Real, Vec3};
 
 /// Nanoseconds per call: the least and the median over batches.
@@ -62,7 +62,7 @@ fn time<T: KernelReal>(case: &str, model: &multibody::Model, scalar: &str) {
         return;
     }
     let tree = PackedTree::new(&model.tree);
-    let mut work = ForwardDynamics::<T>::new(&tree);
+    let mut work = T::work(&tree);
     let mut s = random::<T>(model, 7);
     for (kernel, driven) in [("aba", false), ("maba", true)] {
         let (least, median) = measure(|| {

@@ -1,6 +1,6 @@
 //! The fused kernels against the factor and inverse dynamics, and lanes against scalars.
 
-use multibody::kernels::{Arguments, Batch, ForwardDynamics, Impedance, KernelReal, PackedTree};
+use multibody::kernels::{Arguments, Batch, Impedance, KernelReal, PackedTree};
 use multibody::{Factor, JointImpedance, Kinematics, Model, RneaWorkspace, forward_kinematics, rnea, velocities};
 use spatial::{F32x8, F32x16, F64x4, F64x8, Vec3};
 
@@ -73,7 +73,7 @@ fn kernel<T: KernelReal<Scalar = T>>(model: &Model, case: &Case, impedance: Opti
         gravity: Vec3::from(GRAVITY.map(T::from_f64)),
     };
     let mut out = vec![T::ZERO; model.nv()];
-    T::forward_dynamics(&mut ForwardDynamics::new(&tree), &tree, &arguments, &mut out);
+    T::forward_dynamics(&mut T::work(&tree), &tree, &arguments, &mut out);
     out
 }
 
@@ -171,7 +171,7 @@ fn free_flight_keeps_energy_and_momentum() {
     let (model, mut random) = (model(), Random(4));
     let tree = model.tree.part(0);
     let packed = PackedTree::<f64>::new(&tree);
-    let mut work = ForwardDynamics::new(&packed);
+    let mut work = f64::work(&packed);
     let mut q = model.q0[..tree.nq].to_vec();
     multibody::integrate(&tree, &mut q, &random.vector(tree.nv, 0.5), 1.0);
     let mut v = random.vector(tree.nv, 1.0);

@@ -192,6 +192,12 @@ mod registers {
     use std::arch::x86_64::*;
 
     lanes! {
+        /// Two lanes of f64.
+        F64x2(__m128d): [f64; 2],
+        splat _mm_set1_pd, add _mm_add_pd, sub _mm_sub_pd, mul _mm_mul_pd, div _mm_div_pd,
+        fma _mm_fmadd_pd, sqrt _mm_sqrt_pd
+    }
+    lanes! {
         /// Four lanes of f64.
         F64x4(__m256d): [f64; 4],
         splat _mm256_set1_pd, add _mm256_add_pd, sub _mm256_sub_pd, mul _mm256_mul_pd, div _mm256_div_pd,
@@ -238,13 +244,14 @@ mod registers {
         };
     }
 
+    array_lanes!(F64x2, f64, 2);
     array_lanes!(F64x4, f64, 4);
     array_lanes!(F64x8, f64, 8);
     array_lanes!(F32x8, f32, 8);
     array_lanes!(F32x16, f32, 16);
 }
 
-pub use registers::{F32x8, F32x16, F64x4, F64x8};
+pub use registers::{F32x8, F32x16, F64x2, F64x4, F64x8};
 
 #[cfg(test)]
 mod tests {

@@ -23,7 +23,7 @@ mod twist;
 mod vec3;
 
 pub use inertia::{ArticulatedInertia, RigidInertia};
-pub use lanes::{F32x8, F32x16, F64x4, F64x8};
+pub use lanes::{F32x8, F32x16, F64x2, F64x4, F64x8};
 pub use mat3::Mat3;
 pub use quat::{Pose, Quat};
 pub use real::Real;

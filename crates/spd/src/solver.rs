@@ -1,6 +1,6 @@
 //! The four methods behind one interface.
 
-use multibody::kernels::{Arguments, ForwardDynamics, Impedance, KernelReal, PackedTree};
+use multibody::kernels::{Arguments, Impedance, KernelReal, PackedTree};
 use multibody::{
     CrbaWorkspace, Kinematics, Model, RneaWorkspace, Tree, forward_kinematics, mass_matrix, rnea, velocities,
 };
@@ -44,7 +44,7 @@ pub struct Solver {
     armature: Vec<f64>,
     gravity: Vec3<f64>,
     packed: PackedTree<f64>,
-    work: ForwardDynamics<f64>,
+    work: <f64 as KernelReal>::Work,
     kin: Kinematics<f64>,
     rnea: RneaWorkspace<f64>,
     crba: CrbaWorkspace<f64>,
@@ -79,7 +79,7 @@ impl Solver {
             method,
             armature: model.armature.clone(),
             gravity: model.gravity,
-            work: ForwardDynamics::new(&packed),
+            work: f64::work(&packed),
             packed,
             kin: Kinematics::new(&tree),
             rnea: RneaWorkspace::new(&tree),

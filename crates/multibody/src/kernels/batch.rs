@@ -2,7 +2,7 @@
 
 use spatial::{Real, Vec3};
 
-use super::{Arguments, ForwardDynamics, Impedance, KernelReal, PackedTree};
+use super::{Arguments, Impedance, KernelReal, PackedTree};
 use crate::Tree;
 
 /// Forward dynamics of many worlds, as many at a time as `T` has lanes.
@@ -27,9 +27,9 @@ use crate::Tree;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Batch<T: Real> {
+pub struct Batch<T: KernelReal> {
     tree: PackedTree<T::Scalar>,
-    work: ForwardDynamics<T>,
+    work: T::Work,
     q: Vec<T>,
     v: Vec<T>,
     tau: Vec<T>,
@@ -47,7 +47,7 @@ impl<T: KernelReal> Batch<T> {
         let tree = PackedTree::new(tree);
         let zero = |n| vec![T::ZERO; n];
         Self {
-            work: ForwardDynamics::new(&tree),
+            work: T::work(&tree),
             q: zero(tree.nq),
             v: zero(tree.nv),
             tau: zero(tree.nv),

@@ -15,10 +15,9 @@
 //!
 //! Without impedance A' = B' = 0 and n' = τ: nothing cancels, and of the shift to the parent half is left.
 
-use spatial::{Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
+use spatial::{F64x2, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
 use super::packed::{HandOver, PackedNode, PackedTree};
-use crate::kinematics::{set3, vec3};
 use crate::{JointType, NO_PARENT};
 
 /// The impedance of the joints, Λ: diagonal over the degrees of freedom.
@@ -29,6 +28,46 @@ pub struct Impedance<'a, T> {
     /// Whether the rotations of every ball and free joint have one and the same impedance: then it need not be turned. Only
     /// the first of the three is read.
     pub uniform: bool,
+}
+
+/// How arguments are told to a kernel over `T`: as `T`, or as scalars that fill all lanes alike.
+pub trait Told<T>: Copy {
+    /// The argument.
+    fn read(self) -> T;
+    /// A result.
+    fn write(x: T) -> Self;
+}
+
+impl<T: Real> Told<T> for T {
+    #[inline(always)]
+    fn read(self) -> T {
+        self
+    }
+    #[inline(always)]
+    fn write(x: T) -> T {
+        x
+    }
+}
+
+impl Told<F64x2> for f64 {
+    #[inline(always)]
+    fn read(self) -> F64x2 {
+        F64x2::splat(self)
+    }
+    #[inline(always)]
+    fn write(x: F64x2) -> f64 {
+        x.lane(0)
+    }
+}
+
+#[inline(always)]
+fn read3<T: Real, I: Told<T>>(x: &[I]) -> Vec3<T> {
+    Vec3::new(x[0].read(), x[1].read(), x[2].read())
+}
+
+#[inline(always)]
+fn write3<T: Real, I: Told<T>>(out: &mut [I], x: Vec3<T>) {
+    (out[0], out[1], out[2]) = (I::write(x.x), I::write(x.y), I::write(x.z));
 }
 
 /// What the first pass leaves for the others.
@@ -108,18 +147,18 @@ impl<T: Real> ForwardDynamics<T> {
     /// # Panics
     /// When a slice is too short.
     #[inline(always)]
-    pub fn aba(
+    pub fn aba<I: Told<T>>(
         &mut self,
         tree: &PackedTree<T::Scalar>,
-        q: &[T],
-        v: &[T],
-        tau: &[T],
+        q: &[I],
+        v: &[I],
+        tau: &[I],
         gravity: Vec3<T>,
-        acceleration: &mut [T],
+        acceleration: &mut [I],
     ) {
         self.place(tree, q, v);
-        self.reduce::<false>(tree, tau, Impedance { diagonal: &[], uniform: true }, gravity);
-        self.expand::<false>(tree, gravity, acceleration);
+        self.reduce::<I, false>(tree, tau, Impedance { diagonal: &[], uniform: true }, gravity);
+        self.expand::<I, false>(tree, gravity, acceleration);
     }
 
     /// v̇ = (M + Λ)⁻¹(τ − C), as [`aba`](Self::aba).
@@ -127,24 +166,24 @@ impl<T: Real> ForwardDynamics<T> {
     /// # Panics
     /// When a slice is too short.
     #[inline(always)]
-    pub fn maba(
+    pub fn maba<I: Told<T>>(
         &mut self,
         tree: &PackedTree<T::Scalar>,
-        q: &[T],
-        v: &[T],
-        tau: &[T],
-        impedance: Impedance<'_, T>,
+        q: &[I],
+        v: &[I],
+        tau: &[I],
+        impedance: Impedance<'_, I>,
         gravity: Vec3<T>,
-        acceleration: &mut [T],
+        acceleration: &mut [I],
     ) {
         self.place(tree, q, v);
-        self.reduce::<true>(tree, tau, impedance, gravity);
-        self.expand::<true>(tree, gravity, acceleration);
+        self.reduce::<I, true>(tree, tau, impedance, gravity);
+        self.expand::<I, true>(tree, gravity, acceleration);
     }
 
     /// From the roots to the leaves: placements, angular velocities, and what they do to accelerations.
     #[inline(always)]
-    fn place(&mut self, tree: &PackedTree<T::Scalar>, q: &[T], v: &[T]) {
+    fn place<I: Told<T>>(&mut self, tree: &PackedTree<T::Scalar>, q: &[I], v: &[I]) {
         for (i, node) in tree.nodes.iter().enumerate() {
             let placed = if node.parent == NO_PARENT {
                 place_joint(node, Quat::IDENTITY, splat3(node.pos), Mat3::IDENTITY, Vec3::ZERO, q, v)
@@ -158,11 +197,11 @@ impl<T: Real> ForwardDynamics<T> {
 
     /// From the leaves to the roots: eliminates the joints.
     #[inline(always)]
-    fn reduce<const IMPEDANCE: bool>(
+    fn reduce<I: Told<T>, const IMPEDANCE: bool>(
         &mut self,
         tree: &PackedTree<T::Scalar>,
-        tau: &[T],
-        impedance: Impedance<'_, T>,
+        tau: &[I],
+        impedance: Impedance<'_, I>,
         gravity: Vec3<T>,
     ) {
         let lambda = impedance.diagonal;
@@ -177,17 +216,19 @@ impl<T: Real> ForwardDynamics<T> {
                 whole.add(&self.store[i]);
             }
             let (reduced, left) = match node.joint {
-                JointType::Ball if !IMPEDANCE => eliminate_ball(placed, &whole, vec3(&tau[node.v..])),
+                JointType::Ball if !IMPEDANCE => eliminate_ball(placed, &whole, read3(&tau[node.v..])),
                 JointType::Ball if impedance.uniform => {
-                    eliminate_ball_uniform(placed, &whole, vec3(&tau[node.v..]), lambda[node.v])
+                    eliminate_ball_uniform(placed, &whole, read3(&tau[node.v..]), lambda[node.v].read())
                 }
                 JointType::Ball => {
-                    eliminate_ball_impeded(placed, &whole, vec3(&tau[node.v..]), vec3(&lambda[node.v..]))
+                    eliminate_ball_impeded(placed, &whole, read3(&tau[node.v..]), read3(&lambda[node.v..]))
                 }
-                JointType::Free => (eliminate_free::<T, IMPEDANCE>(node, placed, &whole, tau, lambda, gravity), whole),
+                JointType::Free => {
+                    (eliminate_free::<T, I, IMPEDANCE>(node, placed, &whole, tau, lambda, gravity), whole)
+                }
                 _ => {
-                    let k = if IMPEDANCE { lambda[node.v] } else { T::ZERO };
-                    eliminate_single(node, placed, &whole, tau[node.v], k)
+                    let k = if IMPEDANCE { lambda[node.v].read() } else { T::ZERO };
+                    eliminate_single(node, placed, &whole, tau[node.v].read(), k)
                 }
             };
             self.reduced[i] = reduced;
@@ -205,11 +246,11 @@ impl<T: Real> ForwardDynamics<T> {
 
     /// From the roots to the leaves: accelerations.
     #[inline(always)]
-    fn expand<const IMPEDANCE: bool>(
+    fn expand<I: Told<T>, const IMPEDANCE: bool>(
         &mut self,
         tree: &PackedTree<T::Scalar>,
         gravity: Vec3<T>,
-        acceleration: &mut [T],
+        acceleration: &mut [I],
     ) {
         for (i, node) in tree.nodes.iter().enumerate() {
             let (placed, reduced) = (&self.placed[i], &self.reduced[i]);
@@ -231,19 +272,19 @@ impl<T: Real> ForwardDynamics<T> {
                         // E A = 1: the parent's rotation does not turn the child.
                         (by_shift - carried.ang, by_shift)
                     };
-                    set3(&mut acceleration[v..], placed.rot.transpose_mul(turn));
+                    write3(&mut acceleration[v..], placed.rot.transpose_mul(turn));
                     Twist { ang, lin: carried.lin }
                 }
                 JointType::Free => {
                     let (lin, ang) = (reduced.eu, reduced.ea.x);
-                    set3(&mut acceleration[v..], lin);
-                    set3(&mut acceleration[v + 3..], placed.rot.transpose_mul(ang));
+                    write3(&mut acceleration[v..], lin);
+                    write3(&mut acceleration[v + 3..], placed.rot.transpose_mul(ang));
                     Twist { ang, lin: lin - gravity }
                 }
                 _ => {
                     let (h, s) = (Wrench { ang: reduced.ea.x, lin: reduced.ea.y }, reduced.ea.z);
                     let x = reduced.eu.x - reduced.eu.y * carried.dot(h);
-                    acceleration[v] = x;
+                    acceleration[v] = I::write(x);
                     carried + joint_motion(node, s) * x
                 }
             };
@@ -270,21 +311,21 @@ fn splat_sym<T: Real>(s: Sym3<T::Scalar>) -> Sym3<T> {
 
 /// The quaternion at the head of `q`, made unit to second order in what it is off by.
 #[inline(always)]
-fn near_unit<T: Real>(q: &[T]) -> Quat<T> {
-    let (w, v) = (q[0], Vec3::new(q[1], q[2], q[3]));
+fn near_unit<T: Real, I: Told<T>>(q: &[I]) -> Quat<T> {
+    let (w, v) = (q[0].read(), read3(&q[1..]));
     let s = w.mul_add(w, v.norm_squared()).mul_add(T::from_f64(-0.5), T::from_f64(1.5));
     Quat::new(w * s, v.x * s, v.y * s, v.z * s)
 }
 
 #[inline(always)]
-fn place_joint<T: Real>(
+fn place_joint<T: Real, I: Told<T>>(
     node: &PackedNode<T::Scalar>,
     parent: Quat<T>,
     mut offset: Vec3<T>,
     parent_rot: Mat3<T>,
     parent_omega: Vec3<T>,
-    q: &[T],
-    v: &[T],
+    q: &[I],
+    v: &[I],
 ) -> Placed<T> {
     let base = if node.turned {
         let r = node.rot;
@@ -296,23 +337,23 @@ fn place_joint<T: Real>(
         JointType::Ball => {
             let quat = base * near_unit(&q[node.q..]);
             let rot = quat.to_mat3();
-            let own = rot * vec3(&v[node.v..]);
+            let own = rot * read3(&v[node.v..]);
             let coriolis = Twist { ang: parent_omega.cross(own), lin: centripetal(parent_omega, offset) };
             Placed { quat, rot, offset, omega: parent_omega + own, coriolis }
         }
         JointType::Free => {
             let quat = near_unit(&q[node.q + 3..]);
             let rot = quat.to_mat3();
-            let omega = rot * vec3(&v[node.v + 3..]);
-            Placed { quat, rot, offset: vec3(&q[node.q..]), omega, coriolis: Twist::ZERO }
+            let omega = rot * read3(&v[node.v + 3..]);
+            Placed { quat, rot, offset: read3(&q[node.q..]), omega, coriolis: Twist::ZERO }
         }
         JointType::Revolute | JointType::Screw => {
             // No closures here: what is not inlined at once does not know of the widest instructions.
-            let angle = q[node.q] - T::splat(node.q_ref);
+            let angle = q[node.q].read() - T::splat(node.q_ref);
             let quat = base * Quat::of_turn(splat3::<T>(node.axis), angle);
             let rot = quat.to_mat3();
             let axis = rot * splat3::<T>(node.axis);
-            let rate = v[node.v];
+            let rate = v[node.v].read();
             let own = axis * rate;
             let mut coriolis = Twist { ang: parent_omega.cross(own), lin: Vec3::ZERO };
             if node.joint == JointType::Screw {
@@ -326,8 +367,8 @@ fn place_joint<T: Real>(
         JointType::Prismatic => {
             let rot = if node.turned { base.to_mat3() } else { parent_rot };
             let axis = rot * splat3::<T>(node.axis);
-            offset = offset.add_scaled(q[node.q] - T::splat(node.q_ref), axis);
-            let rate = v[node.v];
+            offset = offset.add_scaled(q[node.q].read() - T::splat(node.q_ref), axis);
+            let rate = v[node.v].read();
             let lin = parent_omega.cross(axis) * (rate + rate) + centripetal(parent_omega, offset);
             Placed { quat: base, rot, offset, omega: parent_omega, coriolis: Twist { ang: Vec3::ZERO, lin } }
         }
@@ -487,21 +528,21 @@ fn transpose_times<T: Real>(b: Mat3<T>, x: Mat3<T>) -> Sym3<T> {
 
 /// The acceleration of a free joint: linear in `eu`, angular in the first column of `ea`.
 #[inline(always)]
-fn eliminate_free<T: Real, const IMPEDANCE: bool>(
+fn eliminate_free<T: Real, I: Told<T>, const IMPEDANCE: bool>(
     node: &PackedNode<T::Scalar>,
     placed: &Placed<T>,
     whole: &Articulated<T>,
-    tau: &[T],
-    lambda: &[T],
+    tau: &[I],
+    lambda: &[I],
     gravity: Vec3<T>,
 ) -> Reduced<T> {
     let Articulated { mut a, b, mut c, bias } = *whole;
     // What the weight of everything does, in place of the base's acceleration −g: Λ acts on v̇ alone.
-    let force = vec3(&tau[node.v..]) - bias.lin + c * gravity;
-    let torque = placed.rot * vec3(&tau[node.v + 3..]) - bias.ang + b * gravity;
+    let force = read3(&tau[node.v..]) - bias.lin + c * gravity;
+    let torque = placed.rot * read3(&tau[node.v + 3..]) - bias.ang + b * gravity;
     if IMPEDANCE {
-        c += Sym3::diagonal(vec3(&lambda[node.v..]));
-        a += Sym3::diagonal(vec3(&lambda[node.v + 3..])).rotated(placed.rot);
+        c += Sym3::diagonal(read3(&lambda[node.v..]));
+        a += Sym3::diagonal(read3(&lambda[node.v + 3..])).rotated(placed.rot);
     }
     let c_inv = c.inverse();
     let cb = c_inv * b.transpose();

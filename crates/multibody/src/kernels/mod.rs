@@ -11,6 +11,6 @@ mod packed;
 mod versions;
 
 pub use batch::Batch;
-pub use forward_dynamics::{ForwardDynamics, Impedance};
+pub use forward_dynamics::{ForwardDynamics, Impedance, Told};
 pub use packed::PackedTree;
 pub use versions::{Arguments, KernelReal};
