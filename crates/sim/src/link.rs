@@ -52,7 +52,7 @@ impl Link {
     /// The trees that it couples; twice the same for a contact of a tree with itself.
     pub fn trees(&self) -> [Option<usize>; 2] {
         match self {
-            Self::Points { ends, .. } => ends.map(|e| e.map(|e| e.tree)),
+            Self::Points { ends: [a, b], .. } => [a.map(|e| e.tree), b.map(|e| e.tree)],
             Self::Joint { tree, .. } => [Some(*tree), None],
         }
     }

@@ -50,10 +50,18 @@ impl WarmStart {
         self.entries.reserve(n);
     }
 
-    /// The free velocity of a constraint in the last step; NaN when it was not there.
-    pub(crate) fn free(&self, key: Key) -> Vec3<f64> {
-        match self.entries.binary_search_by_key(&key, |entry| entry.key) {
-            Ok(found) => self.entries[found].free,
+    /// The free velocity of a constraint in the last step; NaN when it was not there. `next` is where to look first: behind the
+    /// constraint that was asked for before.
+    pub(crate) fn free(&self, key: Key, next: &mut usize) -> Vec3<f64> {
+        let at = match self.entries.get(*next) {
+            Some(entry) if entry.key == key => Ok(*next),
+            _ => self.entries.binary_search_by_key(&key, |entry| entry.key),
+        };
+        match at {
+            Ok(found) => {
+                *next = found + 1;
+                self.entries[found].free
+            }
             Err(_) => Vec3::new(f64::NAN, f64::NAN, f64::NAN),
         }
     }
