@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::accuracy::{self, Figure, RATES};
 use crate::speed::{CONTROLS, Measured};
-use crate::{Error, Outcome, paper};
+use crate::{Control, Error, Outcome, paper};
 
 /// plotters puts points on whole pixels: pictures are drawn this many times as large and shown at their size.
 const SCALE: i32 = 4;
@@ -164,10 +164,10 @@ fn draw_curves(root: &Canvas<'_>, figure: &Figure) -> Drawn {
         chart.draw_series(LineSeries::new(points.iter().copied(), stroke))?;
         let dot = |&point| Circle::new(point, px(2) + (width * SCALE as u32 / 3) as i32, color.filled());
         chart.draw_series(points.iter().map(dot))?;
-        // Side by side, as several methods may diverge at one time step.
         let crosses = xs.iter().zip(outcomes).filter(|(_, outcome)| tracked(outcome).is_none());
-        let aside = 0.016 * (k as f64 - 2.5);
-        let cross = |(x, _): (&f64, _)| Cross::new((x + aside, lost), px(4), color.stroke_width(2 * SCALE as u32));
+        // Explicit control above the others, which hide each other in the order of the curves.
+        let y = if *control == Control::Explicit { lost + 0.12 } else { lost };
+        let cross = |(x, _): (&f64, _)| Cross::new((*x, y), px(5), color.stroke_width(width.max(2) * SCALE as u32 / 2));
         chart.draw_series(crosses.map(cross))?;
         let (x, y) = (corner.0 + px(16), px(84 + 22 * k as i32));
         root.draw(&PathElement::new([(x, y), (x + px(24), y)], stroke))?;

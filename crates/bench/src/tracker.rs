@@ -206,9 +206,11 @@ impl Tracker {
     pub fn run(&mut self, mut effector: EndEffector) -> Result<Outcome, Error> {
         self.restart()?;
         for k in 1..=self.reference.steps() {
-            let failed = self.step().is_err();
+            let stepped = self.step().is_ok();
             let (model, q) = (self.simulation.model(), &self.simulation.state().q);
-            if failed || !(effector.compare(model, q, self.reference.at(k)) <= LOST) {
+            // What is not a number is not within reach either.
+            let within = stepped && effector.compare(model, q, self.reference.at(k)) <= LOST;
+            if !within {
                 return Ok(Outcome::Diverged(k as f64 * self.reference.dt));
             }
         }

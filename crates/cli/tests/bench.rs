@@ -1,0 +1,62 @@
+//! `sapwood bench`.
+
+mod common;
+
+use std::fs;
+
+use common::{folder, sapwood};
+use serde_json::Value;
+
+/// Runs a suite briefly and returns its rows; every picture is an SVG.
+fn rows(suite: &str, pictures: &[&str]) -> Vec<Value> {
+    let out = folder(&format!("bench_{suite}"));
+    let json = out.join("rows.json");
+    let (out_text, json_text) = (out.to_string_lossy(), json.to_string_lossy());
+    let outcome = sapwood(&["bench", suite, "--quick", "--out", &*out_text, "--json", &*json_text]);
+    assert_eq!(outcome.code, 0, "{outcome:#?}");
+    for picture in pictures {
+        let text = fs::read_to_string(out.join(picture)).expect("a picture");
+        assert!(text.starts_with("<svg") && text.contains("</svg>"), "{picture}");
+    }
+    let rows: Vec<Value> = serde_json::from_str(&fs::read_to_string(json).expect("a file")).expect("JSON");
+    for row in &rows {
+        assert_eq!((row["suite"].as_str(), row["engine"].as_str()), (Some(suite), Some("sapwood")), "{row}");
+        assert!(row["value"].as_f64().is_some_and(f64::is_finite) && row["unit"].is_string(), "{row}");
+    }
+    rows
+}
+
+fn has(rows: &[Value], case: &str, metric: &str) -> bool {
+    rows.iter().any(|row| row["case"] == case && row["metric"] == metric)
+}
+
+#[test]
+fn spd_has_every_character_and_method() {
+    let rows = rows("spd", &["frames_per_second.svg"]);
+    for case in ["humanoid walk", "dog pace", "dog trot", "dog canter", "snake36 slither", "snake195 slither"] {
+        for method in ["maba", "dense", "pcg", "sparse", "sparse_blocks"] {
+            assert!(has(&rows, case, &format!("{method}_frames_per_second")), "{case} {method}");
+            assert!(has(&rows, case, &format!("{method}_extra_time")), "{case} {method}");
+        }
+        assert!(has(&rows, case, "maba_over_dense"), "{case}");
+    }
+}
+
+#[test]
+fn characters_has_errors_for_every_time_step() {
+    let rows = rows("characters", &["tracking_error_humanoid.svg", "tracking_error_dog.svg"]);
+    for dt in ["1/30", "1/60", "1/600"] {
+        let case = format!("dog canter on the ground, front_right_toe, dt {dt}");
+        assert!(has(&rows, &case, "maba_error") && has(&rows, &case, "dense_error"), "{case}");
+        assert!(has(&rows, &case, "explicit_diverged_after"), "{case}");
+    }
+    assert!(has(&rows, "dog canter, toes x 0.01, front_right_toe, dt 1/60", "air_f32_maba_kept_error"));
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let outcome = sapwood(&["bench", "speed"]);
+    assert!(outcome.code == 2 && outcome.stderr.contains("spd"), "{outcome:#?}");
+    let outcome = sapwood(&["bench", "characters", "--quick", "--clips", "no-such-folder"]);
+    assert!(outcome.code == 2 && outcome.stderr.contains("humanoid3d_run.txt"), "{outcome:#?}");
+}
