@@ -106,14 +106,14 @@ pub fn tracking_error(figure: &Figure) -> Result<String, Error> {
 /// A style per curve of [`accuracy::CONTROLS`]: wide ones first, so that curves that coincide show each other.
 fn curve(k: usize) -> (RGBColor, u32) {
     let [dense, pcg, sparse, blocks, maba] = METHODS;
-    [(maba, 9), (dense, 6), (sparse, 4), (blocks, 3), (pcg, 2), (EXPLICIT, 2)][k]
+    [(maba, 9), (dense, 6), (sparse, 4), (blocks, 3), (pcg, 2), (EXPLICIT, 4)][k]
 }
 
 fn draw_curves(root: &Canvas<'_>, figure: &Figure) -> Drawn {
     let tracked = |outcome: &Outcome| if let Outcome::Tracked(error) = outcome { Some(error.log10()) } else { None };
     let errors = || figure.outcomes.iter().flatten().filter_map(tracked);
     let (low, high) = (errors().fold(0.0, f64::min).floor(), errors().fold(-2.0, f64::max));
-    let high = high.max(low + 1.0);
+    let high = high.max(low + 0.5);
     // Two rows above the curves for what diverged.
     let (lost, top) = (high + 0.35, high + 0.6);
     let xs = RATES.map(|rate| -rate.log10());
@@ -167,7 +167,7 @@ fn draw_curves(root: &Canvas<'_>, figure: &Figure) -> Drawn {
         let crosses = xs.iter().zip(outcomes).filter(|(_, outcome)| tracked(outcome).is_none());
         // Explicit control above the others, which hide each other in the order of the curves.
         let y = if *control == Control::Explicit { lost + 0.12 } else { lost };
-        let cross = |(x, _): (&f64, _)| Cross::new((*x, y), px(5), color.stroke_width(width.max(2) * SCALE as u32 / 2));
+        let cross = |(x, _): (&f64, _)| Cross::new((*x, y), px(5), color.stroke_width(2 * SCALE as u32));
         chart.draw_series(crosses.map(cross))?;
         let (x, y) = (corner.0 + px(16), px(84 + 22 * k as i32));
         root.draw(&PathElement::new([(x, y), (x + px(24), y)], stroke))?;

@@ -79,6 +79,8 @@ pub struct Measured {
     pub motion: String,
     /// By method, as [`CONTROLS`].
     pub methods: Vec<MethodTime>,
+    /// Seconds per frame with MABA and no ground.
+    pub in_the_air: Samples,
     /// Contacts that push per frame, in the mean over the run with MABA.
     pub contacts: f64,
     /// Newton iterations per frame, likewise.
@@ -111,6 +113,7 @@ impl Measured {
                 add(format!("maba_over_{key}"), ratio, "ratio");
             }
         }
+        add("maba_frames_per_second_in_the_air".into(), 1.0 / self.in_the_air.median(), "1/s");
         add("active_contacts".into(), self.contacts, "1/frame");
         add("newton_iterations".into(), self.iterations, "1/frame");
         rows
@@ -132,6 +135,8 @@ pub fn measure(subject: &Subject, effort: Effort) -> Result<Measured, Error> {
         let times = MethodTime { control, frame: Samples::default(), replayed: Samples::default() };
         runs.push((tracker, replay, times));
     }
+    let (mut flight, mut in_the_air) =
+        (Tracker::new(&subject.clone().in_the_air()?, Control::Embedded, dt, steps)?, Samples::default());
     let (model, per_frame) = (&subject.model, 1.0 / steps as f64);
     for _ in 0..effort.rounds {
         for (tracker, replay, times) in &mut runs {
@@ -152,12 +157,15 @@ pub fn measure(subject: &Subject, effort: Effort) -> Result<Measured, Error> {
             times.frame.0.push(per_frame * frame);
             times.replayed.0.push(per_frame * replayed);
         }
+        flight.restart()?;
+        in_the_air.0.push(per_frame * time(|| (0..steps).try_for_each(|_| flight.step()))?);
     }
     let (contacts, iterations) = busy(&mut runs[CONTROLS.len() - 1].0, steps)?;
     Ok(Measured {
         character: subject.character.name(),
         motion: subject.motion_name.clone(),
         methods: runs.into_iter().map(|(_, _, times)| times).collect(),
+        in_the_air,
         contacts,
         iterations,
     })

@@ -41,6 +41,7 @@ impl Gait {
 }
 
 /// A character on the ground with a motion to follow.
+#[derive(Clone)]
 pub struct Subject {
     /// Who.
     pub character: Character,
@@ -50,7 +51,7 @@ pub struct Subject {
     pub model: Arc<Model>,
     /// Its shapes and the ground.
     pub scene: Arc<Scene>,
-    motion: Box<dyn Motion>,
+    motion: Arc<dyn Motion>,
 }
 
 impl Subject {
@@ -63,13 +64,13 @@ impl Subject {
         let skeleton =
             Skeleton::of_model(&model).ok_or(Error::NoBody { character: character.name(), name: "root".into() })?;
         let legged =
-            |pattern| -> Result<Box<dyn Motion>, Error> { Ok(Box::new(LeggedGait::new(&skeleton, &pattern)?)) };
+            |pattern| -> Result<Arc<dyn Motion>, Error> { Ok(Arc::new(LeggedGait::new(&skeleton, &pattern)?)) };
         let motion = match gait {
             Gait::Walk => legged(gait::walk())?,
             Gait::Pace => legged(gait::pace())?,
             Gait::Trot => legged(gait::trot())?,
             Gait::Canter => legged(gait::canter())?,
-            Gait::Slither => Box::new(Slither::new(&skeleton, &SlitherPattern::default())?),
+            Gait::Slither => Arc::new(Slither::new(&skeleton, &SlitherPattern::default())?),
         };
         Ok(Self { character, motion_name: gait.name().into(), model, scene, motion })
     }
@@ -83,7 +84,7 @@ impl Subject {
         let (model, scene) = load(character, true)?;
         let clip = deepmimic::load(path)?.clip;
         let clip = if clip.loop_mode() == motion::LoopMode::Wrap { clip.with_closed_loop(0.2) } else { clip };
-        Ok(Self { character, motion_name: name.into(), model, scene, motion: Box::new(clip) })
+        Ok(Self { character, motion_name: name.into(), model, scene, motion: Arc::new(clip) })
     }
 
     /// The same without ground.
@@ -118,12 +119,13 @@ impl Subject {
     /// # Errors
     /// When the motion does not fit the character.
     pub fn reference(&self, dt: f64, steps: usize) -> Result<Reference, Error> {
-        let mut binding = Binding::new(&self.model, &self.motion, &BindingOptions::default())?;
+        let motion = &*self.motion;
+        let mut binding = Binding::new(&self.model, &motion, &BindingOptions::default())?;
         let (nq, nv) = (self.model.nq(), self.model.nv());
         let (mut q, mut velocity) = (vec![0.0; (steps + 1) * nq], vec![0.0; nv]);
-        binding.positions_and_velocities(&self.motion, 0.0, dt, &mut q[..nq], &mut velocity);
+        binding.positions_and_velocities(&motion, 0.0, dt, &mut q[..nq], &mut velocity);
         for k in 1..=steps {
-            binding.positions(&self.motion, k as f64 * dt, &mut q[k * nq..(k + 1) * nq]);
+            binding.positions(&motion, k as f64 * dt, &mut q[k * nq..(k + 1) * nq]);
         }
         Ok(Reference { dt, nq, q, velocity })
     }

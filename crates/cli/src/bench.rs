@@ -63,7 +63,7 @@ fn frames_header() -> String {
     for control in speed::CONTROLS {
         let _ = write!(text, "{:>15}", control.name());
     }
-    text.push_str("   MABA/DF  MABA/SF   blocks  contacts  iterations\n");
+    text.push_str("   MABA/DF  MABA/SF   blocks  contacts  iterations  MABA in the air\n");
     text
 }
 
@@ -76,7 +76,8 @@ fn frames_lines(row: &Measured) -> String {
     let maba = row.maba().frames_per_second();
     let [dense, sparse, blocks] = [0, 2, 3].map(|k| maba / rates[k]);
     let _ = write!(text, "{dense:>10.2}{sparse:>9.2}{blocks:>9.2}");
-    let _ = writeln!(text, "{:>10.1}{:>12.2}", row.contacts, row.iterations);
+    let air = 1.0 / row.in_the_air.median();
+    let _ = writeln!(text, "{:>10.1}{:>12.2}{air:>17.0}", row.contacts, row.iterations);
     if let Some(p) = paper::frames_per_second(row.character, &row.motion) {
         let _ = write!(text, "{:<20}{:>15}{:>15}{:>15}{:>15}{:>15}", "", p.dense, p.pcg, p.sparse, "", p.maba);
         let (dense, sparse) = (p.maba / p.dense, p.maba / p.sparse);
