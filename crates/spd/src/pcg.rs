@@ -1,6 +1,6 @@
 //! Conjugate gradients with Jacobi's preconditioner.
 
-/// Scratch of [`pcg`].
+/// Scratch of a solve.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pcg {
     r: Vec<f64>,
