@@ -50,8 +50,6 @@ pub trait Real:
     fn recip(self) -> Self {
         Self::ONE / self
     }
-    /// The magnitude of `self` with the sign of `sign`.
-    fn copysign(self, sign: Self) -> Self;
     /// Sine and cosine of an angle in radians.
     fn sin_cos(self) -> (Self, Self);
 }
@@ -81,10 +79,6 @@ impl Real for f64 {
     #[inline(always)]
     fn set_lane(&mut self, _: usize, x: f64) {
         *self = x;
-    }
-    #[inline(always)]
-    fn copysign(self, sign: f64) -> f64 {
-        f64::copysign(self, sign)
     }
     #[inline(always)]
     fn sqrt(self) -> f64 {
@@ -120,10 +114,6 @@ impl Real for f32 {
     #[inline(always)]
     fn set_lane(&mut self, _: usize, x: f32) {
         *self = x;
-    }
-    #[inline(always)]
-    fn copysign(self, sign: f32) -> f32 {
-        f32::copysign(self, sign)
     }
     #[inline(always)]
     fn sqrt(self) -> f32 {

@@ -58,14 +58,14 @@ impl<S: Real<Scalar = S>> PackedTree<S> {
     /// Lays out a tree.
     pub fn new(tree: &Tree<f64>) -> Self {
         let scalar = S::from_f64;
+        // From the leaves, as the recursion goes: whether anything is in a node's store before it is reached.
+        let mut stored = vec![false; tree.len()];
         let pack = |(i, node): (usize, &crate::Node<f64>)| {
-            let children = tree.nodes.iter().enumerate().filter(|(_, n)| n.parent == i);
-            let mut aside = children.filter(|(k, _)| *k != i + 1);
             let hand_over = if node.parent == NO_PARENT {
                 HandOver::Drop
             } else if node.parent + 1 == i {
                 HandOver::Carry
-            } else if tree.nodes[i + 1..].iter().any(|n| n.parent == node.parent) {
+            } else if std::mem::replace(&mut stored[node.parent], true) {
                 HandOver::Add
             } else {
                 HandOver::Put
@@ -77,7 +77,7 @@ impl<S: Real<Scalar = S>> PackedTree<S> {
                 q: node.q,
                 v: node.v,
                 turned: node.rot != Quat::IDENTITY,
-                gathers: aside.next().is_some(),
+                gathers: stored[i],
                 carries: tree.nodes.get(i + 1).is_some_and(|n| n.parent == i),
                 hand_over,
                 pos: node.pos.map(scalar),
@@ -90,7 +90,9 @@ impl<S: Real<Scalar = S>> PackedTree<S> {
                 inertia: about_origin.map(scalar),
             }
         };
-        Self { nodes: tree.nodes.iter().enumerate().map(pack).collect(), nq: tree.nq, nv: tree.nv }
+        let mut nodes: Vec<_> = tree.nodes.iter().enumerate().rev().map(pack).collect();
+        nodes.reverse();
+        Self { nodes, nq: tree.nq, nv: tree.nv }
     }
 
     /// Whether an impedance, (nv), is the same about all axes of every ball and free joint.
