@@ -60,7 +60,7 @@ fn describe(Loaded { model, scene }: &Loaded, states: &[(Vec<f64>, Vec<f64>)]) -
         let m = &model.materials[g.material];
         json!({"name": g.name, "body": g.body, "pose": pose(g.pose), "shape": format!("{:?}", g.shape),
                "contype": g.contype, "conaffinity": g.conaffinity, "margin": g.margin, "rgba": g.rgba,
-               "friction": m.friction, "frictional": m.frictional, "priority": m.priority})
+               "friction": m.friction, "resistance": format!("{:?}", m.resistance), "priority": m.priority})
     });
     let sites = model.sites.iter().map(|s| json!({"name": s.name, "body": s.body, "pose": pose(s.pose)}));
     let keys =

@@ -17,7 +17,14 @@ pub enum Transmission {
         /// Gear vector, one entry per degree of freedom (6; a ball uses the first three).
         gear: [f64; 6],
     },
-    /// Something that is read but not simulated (a tendon, a site, …): no force. A warning of the model names it.
+    /// A tendon: force = gear · actuator force along its length, length = gear · that of the tendon.
+    Tendon {
+        /// Index of the tendon in [`crate::Model::tendons`].
+        tendon: usize,
+        /// Gear ratio.
+        gear: f64,
+    },
+    /// Something that is read but not simulated (a site, a body, …): no force. A warning of the model names it.
     Unsupported,
 }
 

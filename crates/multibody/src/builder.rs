@@ -6,7 +6,8 @@ use spatial::{Pose, Quat, RigidInertia, Vec3};
 
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
-    Actuator, Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Site, Transmission, Tree, Warning,
+    Actuator, Body, Compliance, Equality, Joint, JointKind, Keyframe, Material, Model, Site, Tendon, Transmission,
+    Tree, Warning,
 };
 
 /// A body to be added.
@@ -177,6 +178,10 @@ pub struct ModelBuilder {
     joint_count: usize,
     /// Actuators; joint indices refer to the finished model (see [`ModelBuilder::add_joint`]).
     pub actuators: Vec<Actuator>,
+    /// Fixed tendons; joint indices refer to the finished model.
+    pub tendons: Vec<Tendon>,
+    /// Equality constraints; indices refer to the finished model.
+    pub equalities: Vec<Equality>,
     /// Sites.
     pub sites: Vec<Site>,
     /// Keyframes, checked against the finished model.
@@ -203,6 +208,8 @@ impl ModelBuilder {
             joints: vec![Vec::new()],
             joint_count: 0,
             actuators: Vec::new(),
+            tendons: Vec::new(),
+            equalities: Vec::new(),
             sites: Vec::new(),
             keyframes: Vec::new(),
             materials: Vec::new(),
@@ -269,6 +276,8 @@ impl ModelBuilder {
         let mut model = Model {
             name: self.name,
             actuators: self.actuators,
+            tendons: self.tendons,
+            equalities: self.equalities,
             sites: self.sites,
             keyframes: self.keyframes,
             materials: self.materials,

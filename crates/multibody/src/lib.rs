@@ -22,6 +22,7 @@ mod aba;
 mod actuator;
 mod builder;
 mod crba;
+mod equality;
 mod integrate;
 pub mod kernels;
 mod kinematics;
@@ -33,11 +34,12 @@ pub use aba::{Factor, JointImpedance, apply};
 pub use actuator::{Actuator, ActuatorLaw, Transmission};
 pub use builder::{BodySpec, BuildError, JointSpec, ModelBuilder, inertia_flaw};
 pub use crba::{CrbaWorkspace, mass_matrix};
+pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
 pub use integrate::{difference, integrate, normalize};
 pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
     velocities,
 };
-pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Site, Warning};
+pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Site, Warning};
 pub use rnea::{RneaWorkspace, rnea};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

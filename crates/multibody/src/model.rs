@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use spatial::{Pose, RigidInertia, Vec3};
 
-use crate::{Actuator, Tree};
+use crate::{Actuator, Equality, Tendon, Tree};
 
 /// The kinds of joints that a model can have (spec: the state table).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,13 +106,32 @@ pub enum Compliance {
     },
 }
 
+/// The motions of a contact that friction resists (MJCF `condim` 1, 3, 4, 6), each one those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resistance {
+    /// None: friction coefficients count for nothing.
+    None,
+    /// Sliding.
+    #[default]
+    Sliding,
+    /// Spinning about the normal.
+    Spinning,
+    /// Rolling.
+    Rolling,
+}
+
 /// The surface of a geom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     /// Coulomb coefficient of friction; the pair takes the larger of the two.
     pub friction: f64,
-    /// Whether the surface resists sliding at all (MJCF `condim` 1 does not); the pair slides only if neither does.
-    pub frictional: bool,
+    /// Greatest torque about the normal over normal force, m; the pair takes the larger one, and uses it if either spins
+    /// with resistance.
+    pub torsional_friction: f64,
+    /// Greatest torque about a tangent over normal force, m; as [`torsional_friction`](Self::torsional_friction).
+    pub rolling_friction: f64,
+    /// What it resists; the pair resists what either does.
+    pub resistance: Resistance,
     /// How much it yields; two surfaces act in series.
     pub compliance: Compliance,
     /// Of two surfaces with different priorities the higher one decides alone.
@@ -121,7 +140,14 @@ pub struct Material {
 
 impl Default for Material {
     fn default() -> Self {
-        Self { friction: 1.0, frictional: true, compliance: Compliance::NearRigid, priority: 0 }
+        Self {
+            friction: 1.0,
+            torsional_friction: 0.0,
+            rolling_friction: 0.0,
+            resistance: Resistance::Sliding,
+            compliance: Compliance::NearRigid,
+            priority: 0,
+        }
     }
 }
 
@@ -226,6 +252,10 @@ pub struct Model {
     pub joints: Vec<Joint>,
     /// The actuators, one control each.
     pub actuators: Vec<Actuator>,
+    /// The fixed tendons.
+    pub tendons: Vec<Tendon>,
+    /// The equality constraints.
+    pub equalities: Vec<Equality>,
     /// The sites.
     pub sites: Vec<Site>,
     /// The named states.

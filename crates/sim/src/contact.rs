@@ -1,6 +1,6 @@
 //! From contact points to friction cones.
 
-use multibody::{Compliance, Material, Model};
+use multibody::{Compliance, Material, Model, Resistance};
 use sap::{Constraint, Contact as Cone, Limit};
 use spatial::{Mat3, Vec3};
 
@@ -40,7 +40,7 @@ impl Regularization {
     /// The cone of a contact, to be predicted from its free velocity in the last step.
     pub fn cone(&self, surface: &Material, gap: f64, w: f64, free: [f64; 3]) -> Constraint {
         let (r_n, vn_hat) = self.normal(surface.compliance, gap, w);
-        let mu = if surface.frictional { surface.friction } else { 0.0 };
+        let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
         Constraint::Contact(Cone::new(mu, self.sigma * w, r_n, vn_hat).with_delassus(w).with_free_velocity(free))
     }
 
@@ -59,7 +59,9 @@ pub(crate) fn combine(a: &Material, b: &Material) -> Material {
     }
     Material {
         friction: a.friction.max(b.friction),
-        frictional: a.frictional || b.frictional,
+        torsional_friction: a.torsional_friction.max(b.torsional_friction),
+        rolling_friction: a.rolling_friction.max(b.rolling_friction),
+        resistance: a.resistance.max(b.resistance),
         compliance: together(a.compliance, b.compliance),
         priority: a.priority,
     }

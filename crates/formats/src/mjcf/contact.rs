@@ -35,7 +35,7 @@ impl<'a> Reader<'_, 'a> {
             material.friction = first.friction.max(second.friction);
         }
         if !attributes.has(&["condim"]) {
-            material.frictional = first.frictional || second.frictional;
+            material.resistance = first.resistance.max(second.resistance);
         }
         if attributes.has(&["solreffriction"]) {
             let message = "friction is regularised by the solver's own rule: ignored";

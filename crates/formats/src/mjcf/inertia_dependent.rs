@@ -37,7 +37,7 @@ fn set_damping_ratio(model: &mut Model, mobility: &mut Mobility, servo: &Damping
     let (joint, gear) = match model.actuators[servo.actuator].transmission {
         Transmission::Joint { joint, gear } => (joint, [gear, 0.0, 0.0, 0.0, 0.0, 0.0]),
         Transmission::JointAxes { joint, gear } => (joint, gear),
-        Transmission::Unsupported => return,
+        Transmission::Tendon { .. } | Transmission::Unsupported => return,
     };
     let joint = &model.joints[joint];
     let mobility = mobility.along(model, joint.v, &gear[..joint.kind.nv()]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use multibody::{Compliance, Material};
+use multibody::{Compliance, Material, Resistance};
 
 use super::defaults::Attributes;
 use crate::LoadError;
@@ -70,7 +70,8 @@ pub(super) fn material(attributes: &Attributes<'_, '_>, warnings: &mut Warnings)
         return Err(element.error(format!("friction=\"{friction}\": expected 0 or more")));
     }
     let compliance = compliance(attributes, "solref", "solimp", warnings)?;
-    Ok(Material { friction, frictional: condim > 1, compliance, priority: 0 })
+    let resistance = if condim > 1 { Resistance::Sliding } else { Resistance::None };
+    Ok(Material { friction, resistance, compliance, ..Material::default() })
 }
 
 /// The surfaces of a model, each kept once.
@@ -90,7 +91,7 @@ impl Surfaces {
         };
         let key = [
             material.friction.to_bits(),
-            u64::from(material.frictional),
+            material.resistance as u64,
             kind,
             f64::to_bits(k),
             f64::to_bits(t),

@@ -1,6 +1,6 @@
 //! Surfaces, filters, pairs, and the rule for `solref` and `solimp`.
 
-use multibody::{Compliance, Material};
+use multibody::{Compliance, Material, Resistance};
 
 use crate::{load, try_load, world};
 
@@ -11,9 +11,9 @@ fn material(attributes: &str) -> Material {
 
 #[test]
 fn friction_and_condim() {
-    assert_eq!(material(""), Material { friction: 1.0, frictional: true, ..Material::default() });
+    assert_eq!(material(""), Material::default());
     let set = material(r#"friction="0.3 0.1 0.1" condim="1" priority="2""#);
-    assert_eq!(set, Material { friction: 0.3, frictional: false, priority: 2, ..Material::default() });
+    assert_eq!(set, Material { friction: 0.3, resistance: Resistance::None, priority: 2, ..Material::default() });
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn pairs_have_a_surface_of_their_own() {
     let pair = loaded.scene.pairs[0];
     let material = loaded.model.materials[pair.material];
     assert_eq!((pair.geoms, pair.margin), ([0, 1], 0.1));
-    assert_eq!((material.friction, material.frictional), (0.7, false));
+    assert_eq!((material.friction, material.resistance), (0.7, Resistance::None));
     // What it does not say comes from the geoms.
     let loaded = load(&text(""));
     assert_eq!(loaded.model.materials[loaded.scene.pairs[0].material].friction, 0.4);

@@ -1,0 +1,87 @@
+//! Equality constraints and fixed tendons: what ties bodies and joints to each other beside the tree.
+
+use spatial::{Pose, Vec3};
+
+use crate::Compliance;
+
+/// A scalar of the configuration: a coordinate of a joint, or the length of a tendon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coordinate {
+    /// The coordinate of a joint with one degree of freedom, an index into [`crate::Model::joints`].
+    Joint(usize),
+    /// The length of a tendon, an index into [`crate::Model::tendons`].
+    Tendon(usize),
+}
+
+/// A weighted sum of joint coordinates, `length = Σ coefficient · q` (MJCF `tendon/fixed`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tendon {
+    /// Name; empty when the file gives none.
+    pub name: String,
+    /// Joints with one degree of freedom, indices into [`crate::Model::joints`], and their coefficients.
+    pub terms: Vec<(usize, f64)>,
+    /// Limits of the length.
+    pub range: Option<(f64, f64)>,
+    /// How much the limits yield.
+    pub limit_compliance: Compliance,
+    /// Stiffness; the spring is slack while the length is within [`rest`](Self::rest).
+    pub stiffness: f64,
+    /// Damping of the rate of the length.
+    pub damping: f64,
+    /// Lengths between which the spring is slack.
+    pub rest: (f64, f64),
+    /// Coulomb friction, in units of force along the length.
+    pub friction_loss: f64,
+    /// Inertia along the length.
+    pub armature: f64,
+}
+
+/// What an equality constraint holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EqualityKind {
+    /// Two points, one of each body, coincide: 3 rows.
+    Connect {
+        /// The bodies, indices into [`crate::Model::bodies`].
+        bodies: [usize; 2],
+        /// The points in the bodies' frames, m.
+        anchors: [Vec3<f64>; 2],
+    },
+    /// Two frames, one of each body, coincide: 6 rows.
+    Weld {
+        /// The bodies, indices into [`crate::Model::bodies`].
+        bodies: [usize; 2],
+        /// The frames in the bodies' frames.
+        frames: [Pose<f64>; 2],
+    },
+    /// Two points, one of each body, keep a distance: 1 row.
+    Distance {
+        /// The bodies, indices into [`crate::Model::bodies`].
+        bodies: [usize; 2],
+        /// The points in the bodies' frames, m.
+        anchors: [Vec3<f64>; 2],
+        /// The distance, m.
+        distance: f64,
+    },
+    /// `y − y₀ = p(x − x₀)`, or `y − y₀ = p(0)` without an `x` (MJCF `joint`, `tendon`; URDF `mimic`): 1 row.
+    Coupling {
+        /// `y` and its reference `y₀`.
+        y: (Coordinate, f64),
+        /// `x` and its reference `x₀`.
+        x: Option<(Coordinate, f64)>,
+        /// The coefficients of `p`, constant first.
+        polynomial: [f64; 5],
+    },
+}
+
+/// An equality constraint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equality {
+    /// Name; empty when the file gives none.
+    pub name: String,
+    /// What it holds.
+    pub kind: EqualityKind,
+    /// How much it yields.
+    pub compliance: Compliance,
+    /// Whether it is in force.
+    pub active: bool,
+}
