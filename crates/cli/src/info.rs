@@ -160,7 +160,7 @@ fn joint_info(joint: &Joint) -> JointInfo<'_> {
 fn actuator_info<'a>(actuator: &'a Actuator, model: &'a Model) -> ActuatorInfo<'a> {
     let joint = match actuator.transmission {
         Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => Some(&*model.joints[joint].name),
-        Transmission::Unsupported => None,
+        Transmission::Tendon { .. } | Transmission::Unsupported => None,
     };
     ActuatorInfo { name: &actuator.name, joint, ctrl_range: actuator.ctrl_range, force_range: actuator.force_range }
 }
