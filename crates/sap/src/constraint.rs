@@ -1,82 +1,92 @@
 //! The one interface of constraints, `v_c ↦ (ℓ, γ, G)`, and the enum that dispatches to them.
 
+mod bounded;
 mod contact;
+mod disc;
+mod equality;
+mod lagged;
 mod limit;
+mod spin;
 
+pub use bounded::Bounded;
 pub use contact::Contact;
+pub use equality::Equality;
+pub use lagged::LaggedContact;
 pub use limit::Limit;
+pub use spin::Spin;
 
-/// A constraint: a convex cost `ℓ(v_c)` of its constraint velocity `v_c`, with
+/// The law of a constraint: a convex cost `ℓ(v_c)` of its constraint velocity `v_c`, with
 ///
 /// ```text
 /// γ = −∂ℓ/∂v_c      the impulse
 /// G =  ∂²ℓ/∂v_c²    the Hessian, symmetric and positive semidefinite
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Constraint {
-    /// Compliant contact with Coulomb friction, three rows.
+pub enum Law {
+    /// Compliant contact with Coulomb friction as a convex cone, three rows.
     Contact(Contact),
+    /// Compliant contact whose friction is bounded by a given normal impulse, three rows.
+    Lagged(LaggedContact),
+    /// Rolling and torsional friction of the contact before it, three rows.
+    Spin(Spin),
     /// Compliant one-sided constraint, one row.
     Limit(Limit),
+    /// Impulse between two bounds, one row.
+    Bounded(Bounded),
+    /// Compliant equality, one row or three.
+    Equality(Equality),
 }
 
-impl Constraint {
+/// A constraint: its law, and what the solver may know to predict it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Constraint {
+    /// The law.
+    pub law: Law,
+    /// w, 0 when unknown
+    delassus: f64,
+    /// The free velocity to predict from; NaN when there is none.
+    free: [f64; 3],
+}
+
+impl<L: Into<Law>> From<L> for Constraint {
+    fn from(law: L) -> Constraint {
+        Constraint { law: law.into(), delassus: 0.0, free: [f64::NAN; 3] }
+    }
+}
+
+macro_rules! law_from {
+    ($($variant:ident($law:ty)),*) => {$(
+        impl From<$law> for Law {
+            fn from(law: $law) -> Law {
+                Law::$variant(law)
+            }
+        }
+    )*};
+}
+
+law_from!(Contact(Contact), Lagged(LaggedContact), Spin(Spin), Limit(Limit), Bounded(Bounded), Equality(Equality));
+
+impl Law {
     /// The number of rows in `J`, `v_c` and `γ`: 3 or 1.
     #[inline]
     pub fn rows(&self) -> usize {
         match self {
-            Constraint::Contact(_) => Contact::ROWS,
-            Constraint::Limit(_) => Limit::ROWS,
+            Law::Contact(_) | Law::Lagged(_) | Law::Spin(_) => 3,
+            Law::Limit(_) | Law::Bounded(_) => 1,
+            Law::Equality(equality) => equality.rows(),
         }
     }
 
-    /// The estimate of its diagonal block of the Delassus operator; 0 when unknown.
+    /// The law with `R + soft` in place of `R`, held at the impulse `about`: both have it at the same velocity.
     #[inline]
-    pub(crate) fn delassus(&self) -> f64 {
+    fn softened(&self, soft: f64, about: &[f64]) -> Law {
         match self {
-            Constraint::Contact(contact) => contact.delassus(),
-            Constraint::Limit(limit) => limit.delassus(),
-        }
-    }
-
-    /// The guess of the free velocity; NaN when there is none.
-    #[inline]
-    pub(crate) fn free(&self) -> &[f64] {
-        match self {
-            Constraint::Contact(contact) => contact.free(),
-            Constraint::Limit(limit) => limit.free(),
-        }
-    }
-
-    /// Writes the velocity that the constraint would meet if it alone did not push, `v_c − w γ`: what the other constraints
-    /// make of it. Where `w` is unknown, `v_c` itself.
-    ///
-    /// # Panics
-    /// If a slice is not of [`rows`](Self::rows) entries.
-    #[inline]
-    pub fn free_velocity(&self, v_c: &[f64], gamma: &[f64], free: &mut [f64]) {
-        let (rows, w) = (self.rows(), self.delassus());
-        for ((free, v_c), gamma) in free[..rows].iter_mut().zip(&v_c[..rows]).zip(&gamma[..rows]) {
-            *free = v_c - w * gamma;
-        }
-    }
-
-    /// The constraint with `R + κ w` in place of `R`, held at the impulse `about`: both have it at the same velocity. Where `w`
-    /// is unknown, the constraint itself.
-    pub(crate) fn softened(&self, kappa: f64, about: &[f64]) -> Constraint {
-        let soft = kappa * self.delassus();
-        match self {
-            Constraint::Contact(contact) => Constraint::Contact(contact.softened(soft, about)),
-            Constraint::Limit(limit) => Constraint::Limit(limit.softened(soft, about[0])),
-        }
-    }
-
-    /// Writes the constraint velocity of this constraint alone where it would move with `free`: `v_c = free + w γ(v_c)`.
-    #[inline]
-    pub(crate) fn alone(&self, free: &[f64], v_c: &mut [f64]) {
-        match self {
-            Constraint::Contact(contact) => v_c.copy_from_slice(&contact.alone([free[0], free[1], free[2]])),
-            Constraint::Limit(limit) => v_c[0] = limit.alone(free[0]),
+            Law::Contact(law) => Law::Contact(law.softened(soft, about)),
+            Law::Lagged(law) => Law::Lagged(law.softened(soft, about)),
+            Law::Spin(law) => Law::Spin(law.softened(soft, about)),
+            Law::Limit(law) => Law::Limit(law.softened(soft, about[0])),
+            Law::Bounded(law) => Law::Bounded(law.softened(soft, about[0])),
+            Law::Equality(law) => Law::Equality(law.softened(soft, about)),
         }
     }
 
@@ -86,20 +96,111 @@ impl Constraint {
     /// If `v_c` and `gamma` are not of [`rows`](Self::rows) entries.
     #[inline]
     pub fn evaluate(&self, v_c: &[f64], gamma: &mut [f64], hessian: &mut Block) -> f64 {
-        match self {
-            Constraint::Contact(contact) => {
-                let (cost, impulse, block) = contact.evaluate([v_c[0], v_c[1], v_c[2]]);
-                gamma.copy_from_slice(&impulse);
+        let (cost, impulse) = match self {
+            Law::Contact(law) => {
+                let (cost, impulse, block) = law.evaluate([v_c[0], v_c[1], v_c[2]]);
                 *hessian = block;
-                cost
+                (cost, impulse)
             }
-            Constraint::Limit(limit) => {
-                let (cost, impulse, curvature) = limit.evaluate(v_c[0]);
-                gamma[0] = impulse;
-                *hessian = Block::scalar(curvature);
-                cost
+            Law::Lagged(law) => {
+                let (cost, impulse, block) = law.evaluate([v_c[0], v_c[1], v_c[2]]);
+                *hessian = block;
+                (cost, impulse)
+            }
+            Law::Spin(law) => {
+                let (cost, impulse, block) = law.evaluate([v_c[0], v_c[1], v_c[2]]);
+                *hessian = block;
+                (cost, impulse)
+            }
+            Law::Limit(law) => return scalar(law.evaluate(v_c[0]), gamma, hessian),
+            Law::Bounded(law) => return scalar(law.evaluate(v_c[0]), gamma, hessian),
+            Law::Equality(law) => {
+                let (cost, block) = law.evaluate(v_c, gamma);
+                *hessian = block;
+                return cost;
+            }
+        };
+        gamma.copy_from_slice(&impulse);
+        cost
+    }
+}
+
+#[inline]
+fn scalar((cost, impulse, curvature): (f64, f64, f64), gamma: &mut [f64], hessian: &mut Block) -> f64 {
+    gamma[0] = impulse;
+    *hessian = Block::scalar(curvature);
+    cost
+}
+
+impl Constraint {
+    /// The same constraint with an estimate `w > 0` of its diagonal block of the Delassus operator `J A⁻¹ Jᵀ` (velocity per
+    /// impulse). It changes no solution: it lets the solver predict, whether a contact will stick, slide or part, say.
+    #[must_use]
+    pub fn with_delassus(self, w: f64) -> Constraint {
+        Constraint { delassus: w, ..self }
+    }
+
+    /// The same constraint with a guess of the velocity that it would meet if it alone did not push, from the step before, say
+    /// ([`free_velocity`](Self::free_velocity)); one row uses the first entry. It changes no solution: it is where prediction
+    /// starts, in place of `J v*`. A guess that is not finite is none.
+    #[must_use]
+    pub fn with_free_velocity(self, free: [f64; 3]) -> Constraint {
+        Constraint { free, ..self }
+    }
+
+    /// The number of rows in `J`, `v_c` and `γ`: 3 or 1.
+    #[inline]
+    pub fn rows(&self) -> usize {
+        self.law.rows()
+    }
+
+    /// The guess of the free velocity; NaN when there is none.
+    #[inline]
+    pub(crate) fn free(&self) -> &[f64] {
+        &self.free[..self.rows()]
+    }
+
+    /// Writes the velocity that the constraint would meet if it alone did not push, `v_c − w γ`: what the other constraints
+    /// make of it. Where `w` is unknown, `v_c` itself.
+    ///
+    /// # Panics
+    /// If a slice is not of [`rows`](Self::rows) entries.
+    #[inline]
+    pub fn free_velocity(&self, v_c: &[f64], gamma: &[f64], free: &mut [f64]) {
+        let rows = self.rows();
+        for ((free, v_c), gamma) in free[..rows].iter_mut().zip(&v_c[..rows]).zip(&gamma[..rows]) {
+            *free = v_c - self.delassus * gamma;
+        }
+    }
+
+    /// The constraint with `R + κ w` in place of `R`, held at the impulse `about`. Where `w` is unknown, the constraint itself.
+    pub(crate) fn softened(&self, kappa: f64, about: &[f64]) -> Constraint {
+        Constraint { law: self.law.softened(kappa * self.delassus, about), ..*self }
+    }
+
+    /// Writes the constraint velocity of this constraint alone, on a body of inverse mass `w` that would move with `free`:
+    /// `v_c = free + w γ(v_c)`, which is the same law with `R + w` in place of `R`. Where `w` is unknown, `free` itself.
+    #[inline]
+    pub(crate) fn alone(&self, free: &[f64], v_c: &mut [f64]) {
+        let w = self.delassus;
+        v_c.copy_from_slice(free);
+        if w > 0.0 {
+            let (mut gamma, mut hessian) = ([0.0; 3], Block::ZERO);
+            let gamma = &mut gamma[..free.len()];
+            self.law.softened(w, &[0.0; 3][..free.len()]).evaluate(free, gamma, &mut hessian);
+            for (v, gamma) in v_c.iter_mut().zip(gamma) {
+                *v += w * *gamma;
             }
         }
+    }
+
+    /// Writes `γ(v_c)` and `G(v_c)`, returns `ℓ(v_c)`.
+    ///
+    /// # Panics
+    /// If `v_c` and `gamma` are not of [`rows`](Self::rows) entries.
+    #[inline]
+    pub fn evaluate(&self, v_c: &[f64], gamma: &mut [f64], hessian: &mut Block) -> f64 {
+        self.law.evaluate(v_c, gamma, hessian)
     }
 }
 

@@ -44,7 +44,7 @@ impl Patch {
 /// dense.reset(1);
 /// dense.a_block_mut(0)[0] = 3.0;
 /// dense.push_jacobian(&[0], &[1.0])?;
-/// let limit = Constraint::Limit(Limit::new(1e-9, 0.0));
+/// let limit = Constraint::from(Limit::new(1e-9, 0.0));
 ///
 /// let mut v = [0.0];
 /// let mut ws = Workspace::new();

@@ -1,8 +1,9 @@
 //! The moves of the iteration: predictions, Newton steps, and the way by softer problems.
 
 use crate::line_search::Line;
+use crate::passes::Passes;
 use crate::vector::{axpy, dot, scaled_norm};
-use crate::{Block, Constraint, Error, Options, Structure, Workspace};
+use crate::{Block, Constraint, Criterion, Error, Options, Report, Structure, Workspace};
 
 /// How much softer than their share `w` of the Delassus operator the constraints of the two softer problems are.
 const KAPPA: [f64; 2] = [1e-2, 1e-3];
@@ -23,11 +24,13 @@ pub(crate) struct Iteration<'a, S> {
     pub iterations: usize,
     /// Trials of line searches so far.
     pub line_search_evaluations: usize,
+    /// Whether the last [`residual`](Self::residual) met the tolerance.
+    pub is_solved: bool,
 }
 
 impl<'a, S: Structure> Iteration<'a, S> {
     pub fn new(structure: &'a mut S, v_star: &'a [f64], v: &'a mut [f64], options: &'a Options) -> Self {
-        Self { structure, v_star, v, options, iterations: 0, line_search_evaluations: 0 }
+        Self { structure, v_star, v, options, iterations: 0, line_search_evaluations: 0, is_solved: false }
     }
 
     /// Whether the cap is reached.
@@ -44,6 +47,24 @@ impl<'a, S: Structure> Iteration<'a, S> {
     fn kinetic_cost(&self, ws: &Workspace) -> f64 {
         let moved = self.v.iter().zip(self.v_star).zip(&ws.momentum);
         0.5 * moved.fold(0.0, |sum, ((v, v_star), p)| sum + (v - v_star) * p)
+    }
+
+    /// Sets the gradient at the iterate; returns the relative residual and the cost.
+    pub fn residual(&mut self, ws: &mut Workspace) -> Result<(f64, f64), Error> {
+        let (gradient, momentum) = self.gradient(ws);
+        let cost = self.cost(ws);
+        if !(gradient.is_finite() && cost.is_finite()) {
+            return Err(Error::NotFinite { quantity: "the gradient of the cost" });
+        }
+        self.is_solved = gradient <= self.options.absolute_tolerance + self.options.tolerance * momentum;
+        Ok((if momentum > 0.0 { gradient / momentum } else { 0.0 }, cost))
+    }
+
+    /// What the solve did.
+    pub fn report(&self, criterion: Criterion, residual: f64, cost: f64, passes: &Passes) -> Report {
+        let Self { iterations, line_search_evaluations, .. } = *self;
+        let (passes, friction_residual) = (passes.done, passes.residual);
+        Report { iterations, line_search_evaluations, residual, passes, friction_residual, cost, criterion }
     }
 
     /// Sets `Jᵀγ` and `−∇ℓ_p`; returns `‖D∇ℓ_p‖` and `max(‖D A v‖, ‖D Jᵀγ‖)`.

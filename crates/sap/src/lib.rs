@@ -52,13 +52,14 @@ mod line_search;
 mod matrices;
 mod newton;
 mod options;
+mod passes;
 mod rtsafe;
 mod structure;
 mod vector;
 mod workspace;
 
 pub use cholesky::Cholesky;
-pub use constraint::{Block, Constraint, Contact, Limit};
+pub use constraint::{Block, Bounded, Constraint, Contact, Equality, LaggedContact, Law, Limit, Spin};
 pub use dense::Dense;
 pub use error::Error;
 pub use matrices::{MatrixProblem, MatrixSolution, solve_matrices};

@@ -114,6 +114,6 @@ impl Line<'_> {
     fn decreases(&self, alpha: f64) -> bool {
         let cost = self.kinetic + self.current.cost;
         let trial = self.kinetic_at(alpha) + self.trial.cost;
-        trial <= cost + ARMIJO * alpha * self.slope + COST_ROUND_OFF * cost
+        trial <= cost + ARMIJO * alpha * self.slope + COST_ROUND_OFF * cost.abs()
     }
 }

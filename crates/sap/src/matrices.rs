@@ -1,4 +1,4 @@
-use crate::{Constraint, Contact, Dense, Error, Options, Report, Structure, Workspace, solve};
+use crate::{Contact, Dense, Error, Options, Report, Structure, Workspace, solve};
 
 /// A contact problem of plain matrices, all slices row-major: `n_v` velocities, `n_c` contacts.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub fn solve_matrices(problem: &MatrixProblem, options: &Options) -> Result<Matr
     let mut constraints = Vec::with_capacity(problem.mu.len());
     for k in 0..problem.mu.len() {
         let contact = Contact::new(problem.mu[k], problem.r_t[k], problem.r_n[k], problem.vn_hat[k]);
-        constraints.push(Constraint::Contact(contact));
+        constraints.push(contact.into());
     }
     let mut v = problem.v_star.to_vec();
     let mut ws = Workspace::new();

@@ -1,5 +1,6 @@
 use crate::iteration::Iteration;
 use crate::line_search::COST_ROUND_OFF;
+use crate::passes::Passes;
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Criterion, Error, Options, Report, Structure, Workspace};
 
@@ -31,6 +32,9 @@ const NEAR: f64 = 1e-2;
 ///     v ← v + α Δv
 /// ```
 ///
+/// With [`Options::passes`] above 1, problems follow each other, the normal impulses of one the bounds of friction of the next,
+/// until the first gradient of a problem is within the tolerance: Coulomb's law.
+///
 /// # Errors
 /// [`Error::NotConverged`] at the iteration cap (`v` is then the last iterate), [`Error::Factorization`] if `H` is not positive
 /// definite, [`Error::NotFinite`] if NaN or infinity came in or came up, [`Error::Dimension`] if sizes do not fit.
@@ -50,36 +54,48 @@ pub fn solve<S: Structure>(
     ws.v_c_star.copy_from_slice(&ws.current.v_c);
     start_guess(structure, constraints, v_star, v, ws)?;
     structure.scale(&mut ws.scale);
+    ws.start_predictions(constraints);
+    let mut laws = std::mem::take(&mut ws.laws);
+    laws.clear();
+    laws.extend_from_slice(constraints);
+    let report = iterate(Iteration::new(structure, v_star, v, options), &mut laws, options, ws);
+    ws.laws = laws;
+    report
+}
 
-    let mut iteration = Iteration::new(structure, v_star, v, options);
-    let mut least_residual = f64::INFINITY;
-    let mut cost_is_round_off = false;
-    let mut stalls = 0;
+fn iterate<S: Structure>(
+    mut iteration: Iteration<'_, S>,
+    constraints: &mut [Constraint],
+    options: &Options,
+    ws: &mut Workspace,
+) -> Result<Report, Error> {
+    let mut passes = Passes::new(constraints, options);
+    let mut stall = Stall::new();
     let mut predictions = PREDICTIONS;
     let mut predicted_cost = f64::INFINITY;
     let mut newton_steps = 0;
-    ws.start_predictions(constraints);
     loop {
-        let (gradient, momentum) = iteration.gradient(ws);
-        let cost = iteration.cost(ws);
-        if !(gradient.is_finite() && cost.is_finite()) {
-            return Err(Error::NotFinite { quantity: "the gradient of the cost" });
+        let (mut residual, mut cost) = iteration.residual(ws)?;
+        let mut is_solved = iteration.is_solved;
+        let (near, stalled) = (residual <= passes.tolerance || is_solved, stall.is_over(residual));
+        if (near || stalled) && passes.may_go_on() {
+            passes.rebound(constraints, &ws.current.gamma);
+            ws.current.update(constraints);
+            (residual, cost) = iteration.residual(ws)?;
+            passes.observe(residual, options);
+            is_solved = iteration.is_solved;
+            (stall, predictions) = (Stall::new(), 0);
+        } else if is_solved && passes.done > 0 {
+            let criterion = if passes.residual > options.tolerance { Criterion::Passes } else { Criterion::Gradient };
+            return Ok(iteration.report(criterion, residual, cost, &passes));
+        } else if stalled {
+            return Ok(iteration.report(Criterion::RoundOff, residual, cost, &passes));
         }
-        let residual = if momentum > 0.0 { gradient / momentum } else { 0.0 };
-        let Iteration { iterations, line_search_evaluations, .. } = iteration;
-        let report = |criterion| Report { iterations, line_search_evaluations, residual, cost, criterion };
-        if gradient <= options.absolute_tolerance + options.tolerance * momentum {
-            return Ok(report(Criterion::Gradient));
+        if is_solved {
+            return Ok(iteration.report(Criterion::Gradient, residual, cost, &passes));
         }
-        if cost_is_round_off && residual > 0.5 * least_residual {
-            stalls += 1;
-            if stalls == STALLS {
-                return Ok(report(Criterion::RoundOff));
-            }
-        }
-        least_residual = residual.min(least_residual);
         if iteration.is_over() {
-            return Err(Error::NotConverged { iterations, residual });
+            return Err(Error::NotConverged { iterations: iteration.iterations, residual });
         }
         if predictions > 0 {
             let reached = iteration.predict(constraints, cost, ws)?;
@@ -91,8 +107,27 @@ pub fn solve<S: Structure>(
         } else {
             newton_steps += 1;
             let decrease = iteration.newton_step(constraints, ws)?;
-            cost_is_round_off = decrease <= COST_ROUND_OFF * cost;
+            stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();
         }
+    }
+}
+
+/// Whether the residual has ceased to fall while the cost is at its round-off.
+struct Stall {
+    least_residual: f64,
+    cost_is_round_off: bool,
+    count: usize,
+}
+
+impl Stall {
+    fn new() -> Stall {
+        Stall { least_residual: f64::INFINITY, cost_is_round_off: false, count: 0 }
+    }
+
+    fn is_over(&mut self, residual: f64) -> bool {
+        self.count += usize::from(self.cost_is_round_off && residual > 0.5 * self.least_residual);
+        self.least_residual = residual.min(self.least_residual);
+        self.count == STALLS
     }
 }
 
@@ -165,5 +200,13 @@ fn start_guess<S: Structure>(
 }
 
 fn unconstrained() -> Report {
-    Report { iterations: 0, line_search_evaluations: 0, residual: 0.0, cost: 0.0, criterion: Criterion::Unconstrained }
+    Report {
+        iterations: 0,
+        line_search_evaluations: 0,
+        residual: 0.0,
+        passes: 0,
+        friction_residual: 0.0,
+        cost: 0.0,
+        criterion: Criterion::Unconstrained,
+    }
 }

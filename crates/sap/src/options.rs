@@ -21,13 +21,22 @@ pub struct Options {
     /// Newton iterations after which the solve gives up with an error. Default 300: hard impacts among many rolling bodies have been
     /// seen to take 113.
     pub max_iterations: usize,
+    /// How many problems may be solved for Coulomb's law, each with its bounds of friction ([`LaggedContact`](crate::LaggedContact),
+    /// [`Spin`](crate::Spin)) from the normal impulses of the one before. Default 1: the bounds stay as they are given.
+    pub passes: usize,
     /// Default exact.
     pub line_search: LineSearch,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { tolerance: 1e-6, absolute_tolerance: 1e-14, max_iterations: 300, line_search: LineSearch::Exact }
+        Options {
+            tolerance: 1e-6,
+            absolute_tolerance: 1e-14,
+            max_iterations: 300,
+            passes: 1,
+            line_search: LineSearch::Exact,
+        }
     }
 }
 
@@ -38,6 +47,9 @@ pub enum Criterion {
     Unconstrained,
     /// The gradient is below the tolerance.
     Gradient,
+    /// As [`Gradient`](Self::Gradient), but the bounds of friction still moved at the last of
+    /// [`Options::passes`]: [`Report::friction_residual`] tells by how much.
+    Passes,
     /// The decrease of the cost, predicted and achieved, is round-off, and the gradient no longer falls.
     RoundOff,
 }
@@ -51,6 +63,10 @@ pub struct Report {
     pub line_search_evaluations: usize,
     /// `‖D∇ℓ‖ / max(‖D A v‖, ‖D Jᵀγ‖)`.
     pub residual: f64,
+    /// Changes of the bounds of friction.
+    pub passes: usize,
+    /// The residual after the last change of the bounds of friction, or 0: how far Coulomb's law is from being met.
+    pub friction_residual: f64,
     /// `ℓ_p` at the solution.
     pub cost: f64,
     /// Which test ended the iteration.

@@ -78,6 +78,8 @@ pub struct Workspace {
     pub(crate) predicted: Evaluation,
     /// What each constraint would meet if it did not push.
     pub(crate) free: Vec<f64>,
+    /// The constraints as they stand: their bounds of friction move from pass to pass.
+    pub(crate) laws: Vec<Constraint>,
     /// The constraints softened, and the impulses they are held at.
     pub(crate) soft: Vec<Constraint>,
     pub(crate) held: Vec<f64>,

@@ -12,7 +12,7 @@ use clarabel::algebra::CscMatrix;
 use clarabel::solver::SupportedConeT::{NonnegativeConeT, SecondOrderConeT};
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus};
 use common::{Problem, difference, dot, random};
-use sap::{Constraint, Options, Report, Workspace, solve};
+use sap::{Constraint, Law, Options, Report, Workspace, solve};
 
 struct Oracle {
     v: Vec<f64>,
@@ -23,9 +23,10 @@ struct Oracle {
 
 /// (R, v̂) row by row.
 fn regularisation(problem: &Problem) -> Vec<(f64, f64)> {
-    let rows = |constraint: &Constraint| match constraint {
-        Constraint::Contact(c) => vec![(c.r_t(), 0.0), (c.r_t(), 0.0), (c.r_n(), c.vn_hat())],
-        Constraint::Limit(l) => vec![(l.r(), l.v_hat())],
+    let rows = |constraint: &Constraint| match &constraint.law {
+        Law::Contact(c) => vec![(c.r_t(), 0.0), (c.r_t(), 0.0), (c.r_n(), c.vn_hat())],
+        Law::Limit(l) => vec![(l.r(), l.v_hat())],
+        law => unreachable!("{law:?} is not in these problems"),
     };
     problem.constraints.iter().flat_map(rows).collect()
 }
@@ -69,21 +70,22 @@ fn clarabel(problem: &Problem) -> Oracle {
     };
     let mut row = 0;
     for constraint in &problem.constraints {
-        match constraint {
-            Constraint::Contact(contact) if contact.mu() > 0.0 => {
+        match &constraint.law {
+            Law::Contact(contact) if contact.mu() > 0.0 => {
                 push(row + 2, 1.0);
                 push(row, contact.mu());
                 push(row + 1, contact.mu());
                 cones.push(SecondOrderConeT(3));
             }
-            Constraint::Contact(_) => {
+            Law::Contact(_) => {
                 push(row + 2, 1.0);
                 cones.push(NonnegativeConeT(1));
             }
-            Constraint::Limit(_) => {
+            Law::Limit(_) => {
                 push(row, 1.0);
                 cones.push(NonnegativeConeT(1));
             }
+            law => unreachable!("{law:?} is not in these problems"),
         }
         row += constraint.rows();
     }

@@ -75,7 +75,7 @@ fn no_tangential_velocity() {
 
 #[test]
 fn limit_by_hand() {
-    let limit = Constraint::Limit(Limit::new(0.5, 1.0));
+    let limit = Constraint::from(Limit::new(0.5, 1.0));
     assert_eq!(evaluate(&limit, &[0.0]), (1.0, vec![2.0], Block::scalar(2.0)));
     assert_eq!(evaluate(&limit, &[1.0]), (0.0, vec![0.0], Block::ZERO));
     assert_eq!(evaluate(&limit, &[3.0]), (0.0, vec![0.0], Block::ZERO));

@@ -135,10 +135,7 @@ fn free_velocities_of_the_solution_foretell_it() {
             row += rows;
             // The mean of the block's diagonal.
             let w = problem.j[start..row].iter().map(|j| dot(j, &problem.a_solve(j))).sum::<f64>() / rows as f64;
-            problem.constraints[k] = match problem.constraints[k] {
-                Constraint::Contact(c) => Constraint::Contact(c.with_delassus(w)),
-                Constraint::Limit(l) => Constraint::Limit(l.with_delassus(w)),
-            };
+            problem.constraints[k] = problem.constraints[k].with_delassus(w);
         }
         let options = Options::default();
         let (report, v, ws) = run(&problem, &problem.v_star, &Options { tolerance: 1e-12, ..options });
@@ -152,10 +149,7 @@ fn free_velocities_of_the_solution_foretell_it() {
                 let mut free = [0.0; 3];
                 constraint.free_velocity(&v_c[rows.clone()], &gamma[rows.clone()], &mut free);
                 let free = free.map(|x| x + rng.uniform(-size, size));
-                *constraint = match constraint {
-                    Constraint::Contact(c) => Constraint::Contact(c.with_free_velocity(free)),
-                    Constraint::Limit(l) => Constraint::Limit(l.with_free_velocity(free[0])),
-                };
+                *constraint = constraint.with_free_velocity(free);
                 row = rows.end;
             }
             let (report, other, _) = run(&guessed, &problem.v_star, &Options { tolerance: 1e-12, ..options });
@@ -245,7 +239,7 @@ fn nan_and_infinity_are_errors() {
         problem.a[0] = bad;
         is_error(&problem, &[0.0; 12]);
         let mut problem = good.clone();
-        problem.constraints[0] = Constraint::Contact(Contact::new(0.5, 1e-5, 1e-4, bad));
+        problem.constraints[0] = Contact::new(0.5, 1e-5, 1e-4, bad).into();
         is_error(&problem, &[0.0; 12]);
     }
 }
@@ -253,7 +247,7 @@ fn nan_and_infinity_are_errors() {
 #[test]
 fn indefinite_matrix_is_an_error() {
     let mut problem = tower(1, 0.3);
-    problem.constraints.iter_mut().for_each(|c| *c = Constraint::Contact(Contact::new(0.5, 1.0, 1.0, 1e-3)));
+    problem.constraints.iter_mut().for_each(|c| *c = Contact::new(0.5, 1.0, 1.0, 1e-3).into());
     problem.a[0] = -50.0;
     let (result, ..) = run(&problem, &problem.v_star, &Options::default());
     assert!(matches!(result, Err(Error::Factorization { .. } | Error::NotFinite { .. })), "{result:?}");
@@ -327,7 +321,7 @@ fn limit_stops_a_joint() {
     problem.a[0] = 2.0;
     problem.v_star[0] = -1.0;
     problem.j.push(vec![1.0]);
-    problem.constraints.push(Constraint::Limit(Limit::new(0.5, 0.0)));
+    problem.constraints.push(Limit::new(0.5, 0.0).into());
     let (report, v, ws) = run(&problem, &[0.0], &Options::default());
     assert!((v[0] + 0.5).abs() < 1e-15);
     assert!((ws.impulses()[0] - 1.0).abs() < 1e-15);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Problem, Rng, dot, norm, random, tower, tree};
-use sap::{Block, Constraint, Dense, Error, Structure};
+use sap::{Block, Constraint, Law, Dense, Error, Structure};
 
 /// `H = A + Jᵀ G J`, row-major.
 fn hessian(problem: &Problem, g: &[Block]) -> Vec<f64> {
@@ -24,12 +24,13 @@ fn hessian(problem: &Problem, g: &[Block]) -> Vec<f64> {
 }
 
 fn blocks(problem: &Problem, rng: &mut Rng) -> Vec<Block> {
-    let block = |constraint: &Constraint, rng: &mut Rng| match constraint {
+    let block = |constraint: &Constraint, rng: &mut Rng| match &constraint.law {
         _ if rng.below(4) == 0 => Block::ZERO,
-        Constraint::Limit(_) => Block::scalar(rng.uniform(0.1, 9.0)),
-        Constraint::Contact(contact) => {
+        Law::Limit(_) => Block::scalar(rng.uniform(0.1, 9.0)),
+        Law::Contact(contact) => {
             contact.evaluate([rng.uniform(-1.0, 1.0), rng.uniform(-1.0, 1.0), -rng.uniform(0.0, 1.0)]).2
         }
+        law => unreachable!("{law:?} is not in these problems"),
     };
     problem.constraints.iter().map(|c| block(c, rng)).collect()
 }
@@ -136,7 +137,7 @@ fn large_matrices() {
         }
     }
     full.j = vec![rng.vector(210, 1.0), rng.vector(210, 1.0)];
-    full.constraints = vec![Constraint::Limit(sap::Limit::new(1.0, 0.0)); 2];
+    full.constraints = vec![sap::Limit::new(1.0, 0.0).into(); 2];
     for problem in [full, tower(40, 0.1)] {
         let g = blocks(&problem, &mut rng);
         let h = hessian(&problem, &g);

@@ -29,7 +29,7 @@ pub struct Contact {
     mu: f64,
     r_t: f64,
     r_n: f64,
-    /// v̂, its tangential part zero but in a softened contact.
+    /// v̂
     v_hat: [f64; 3],
     /// 1 / R_t
     inv_r_t: f64,
@@ -39,10 +39,6 @@ pub struct Contact {
     mu_hat: f64,
     /// 1 / (1 + μ̃²)
     shrink: f64,
-    /// w, 0 when unknown
-    delassus: f64,
-    /// The free velocity to predict from; NaN when there is none.
-    free: [f64; 3],
 }
 
 impl Contact {
@@ -62,49 +58,18 @@ impl Contact {
             inv_r_n: 1.0 / r_n,
             mu_hat,
             shrink: 1.0 / (1.0 + mu * mu_hat),
-            delassus: 0.0,
-            free: [f64::NAN; 3],
         }
     }
 
-    /// The same contact with an estimate `w > 0` of its diagonal block of the Delassus operator `J A⁻¹ Jᵀ` (velocity per
-    /// impulse). It changes no solution: it lets the solver predict whether the contact will stick, slide or part.
+    /// The same contact of surfaces that move by themselves, a conveyor belt's say: friction acts against `v_t − v̂_t`.
     #[must_use]
-    pub fn with_delassus(self, w: f64) -> Contact {
-        Contact { delassus: w, ..self }
+    pub fn with_surface_velocity(mut self, vt_hat: [f64; 2]) -> Contact {
+        self.v_hat[..2].copy_from_slice(&vt_hat);
+        self
     }
 
-    /// The same contact with a guess of the velocity that it would meet if it alone did not push, from the step before, say
-    /// ([`Constraint::free_velocity`](crate::Constraint::free_velocity)). It changes no solution: it is where prediction
-    /// starts, in place of `J v*`. A guess that is not finite is none.
-    #[must_use]
-    pub fn with_free_velocity(self, free: [f64; 3]) -> Contact {
-        Contact { free, ..self }
-    }
-
-    /// The guess of the free velocity; NaN when there is none.
-    pub(crate) fn free(&self) -> &[f64; 3] {
-        &self.free
-    }
-
-    pub(crate) fn delassus(&self) -> f64 {
-        self.delassus
-    }
-
-    /// The constraint velocity of this contact alone, on a body of inverse mass `w` that would move with `free`:
-    /// `v_c = free + w γ(v_c)`, which is the same law with `R + w` in place of `R`. Where `w` is unknown, `free` itself.
+    /// The law with `R + soft` in place of `R`, held at the impulse `about`: both have it at the same velocity.
     #[inline]
-    pub(crate) fn alone(&self, free: [f64; 3]) -> [f64; 3] {
-        let w = self.delassus;
-        if w <= 0.0 {
-            return free;
-        }
-        let alone = Contact { v_hat: self.v_hat, ..Contact::new(self.mu, self.r_t + w, self.r_n + w, 0.0) };
-        let (_, gamma, _) = alone.evaluate(free);
-        [free[0] + w * gamma[0], free[1] + w * gamma[1], free[2] + w * gamma[2]]
-    }
-
-    /// The contact with `R + soft` in place of `R`, held at the impulse `about`: both have it at the same velocity.
     pub(crate) fn softened(&self, soft: f64, about: &[f64]) -> Contact {
         let Contact { mu, r_t, r_n, v_hat: [t1, t2, n], .. } = *self;
         let v_hat = [t1 + soft * about[0], t2 + soft * about[1], n + soft * about[2]];

@@ -9,10 +9,6 @@ pub struct Limit {
     v_hat: f64,
     /// 1 / R
     inv_r: f64,
-    /// w, 0 when unknown
-    delassus: f64,
-    /// The free velocity to predict from; NaN when there is none.
-    free: [f64; 1],
 }
 
 impl Limit {
@@ -22,7 +18,7 @@ impl Limit {
     /// A limit with regularisation `r > 0` (velocity per impulse) and bias `v_hat` (velocity): the impulse vanishes for
     /// `v_c ≥ v̂`.
     pub fn new(r: f64, v_hat: f64) -> Limit {
-        Limit { r, v_hat, inv_r: 1.0 / r, delassus: 0.0, free: [f64::NAN] }
+        Limit { r, v_hat, inv_r: 1.0 / r }
     }
 
     /// The regularisation R.
@@ -33,35 +29,6 @@ impl Limit {
     /// The bias v̂.
     pub fn v_hat(&self) -> f64 {
         self.v_hat
-    }
-
-    /// The same limit with an estimate `w > 0` of its diagonal entry of the Delassus operator, for prediction as in
-    /// [`Contact::with_delassus`](crate::Contact::with_delassus).
-    #[must_use]
-    pub fn with_delassus(self, w: f64) -> Limit {
-        Limit { delassus: w, ..self }
-    }
-
-    /// The same limit with a guess of the velocity that it would meet if it alone did not push, as in
-    /// [`Contact::with_free_velocity`](crate::Contact::with_free_velocity).
-    #[must_use]
-    pub fn with_free_velocity(self, free: f64) -> Limit {
-        Limit { free: [free], ..self }
-    }
-
-    /// The guess of the free velocity; NaN when there is none.
-    pub(crate) fn free(&self) -> &[f64; 1] {
-        &self.free
-    }
-
-    pub(crate) fn delassus(&self) -> f64 {
-        self.delassus
-    }
-
-    /// The constraint velocity of this limit alone, as [`Contact::alone`](crate::Contact).
-    #[inline]
-    pub(crate) fn alone(&self, free: f64) -> f64 {
-        free + self.delassus * ((self.v_hat - free) / (self.r + self.delassus)).max(0.0)
     }
 
     /// The limit with `R + soft` in place of `R`, as [`Contact::softened`](crate::Contact).

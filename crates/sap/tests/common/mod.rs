@@ -3,7 +3,7 @@
 
 use std::f64::consts::PI;
 
-use sap::{Constraint, Contact, Dense, Limit};
+use sap::{Constraint, Contact, Dense, Law, Limit};
 
 /// SplitMix64: the same numbers everywhere.
 pub struct Rng(pub u64);
@@ -131,9 +131,10 @@ impl Problem {
         let mut noise = vec![0.0; self.nv];
         let mut row = 0;
         for (constraint, g) in self.constraints.iter().zip(ws.hessian()) {
-            let v_hat = match constraint {
-                Constraint::Contact(c) => [0.0, 0.0, c.vn_hat()],
-                Constraint::Limit(l) => [l.v_hat(), 0.0, 0.0],
+            let v_hat = match &constraint.law {
+                Law::Contact(c) => [0.0, 0.0, c.vn_hat()],
+                Law::Limit(l) => [l.v_hat(), 0.0, 0.0],
+                law => unreachable!("{law:?} has residuals of its own"),
             };
             let end = row + constraint.rows();
             let mut size = [0.0; 3];
@@ -180,7 +181,7 @@ impl Problem {
         }
         let w = frobenius.sqrt() / 3.0;
         self.j.extend(rows);
-        self.constraints.push(Constraint::Contact(Contact::new(mu, r_t * w, r_n * w, vn_hat)));
+        self.constraints.push(Contact::new(mu, r_t * w, r_n * w, vn_hat).into());
     }
 
     /// The lower factor of `A`, row-major, by the schoolbook.
@@ -262,7 +263,7 @@ pub fn random(seed: u64, max_nv: usize, max_contacts: usize, limits: bool) -> Pr
             let mut row = vec![0.0; nv];
             row[rng.below(nv)] = if rng.below(2) == 0 { 1.0 } else { -1.0 };
             problem.j.push(row);
-            problem.constraints.push(Constraint::Limit(Limit::new(rng.decades(-6.0, -1.0), rng.uniform(-0.5, 0.5))));
+            problem.constraints.push(Limit::new(rng.decades(-6.0, -1.0), rng.uniform(-0.5, 0.5)).into());
         }
     }
     problem

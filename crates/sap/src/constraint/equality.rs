@@ -1,0 +1,59 @@
+use super::Block;
+
+/// An equality with diagonal regularisation: one row or three, `γ = −R⁻¹ (v_c − v̂)`.
+///
+/// Its Hessian `R⁻¹` is constant. A row with `1/R = 0` is not held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Equality {
+    rows: usize,
+    inv_r: [f64; 3],
+    v_hat: [f64; 3],
+}
+
+impl Equality {
+    /// One row held with regularisation `r > 0` (velocity per impulse) about the bias `v_hat` (velocity).
+    pub fn scalar(r: f64, v_hat: f64) -> Equality {
+        Equality { rows: 1, inv_r: [1.0 / r, 0.0, 0.0], v_hat: [v_hat, 0.0, 0.0] }
+    }
+
+    /// Three rows.
+    pub fn vector(r: f64, v_hat: [f64; 3]) -> Equality {
+        Equality { rows: 3, inv_r: [1.0 / r; 3], v_hat }
+    }
+
+    /// Three rows of which only the third is held.
+    pub fn along_third(r: f64, v_hat: f64) -> Equality {
+        Equality { rows: 3, inv_r: [0.0, 0.0, 1.0 / r], v_hat: [0.0, 0.0, v_hat] }
+    }
+
+    /// One or three.
+    #[inline]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The law with `R + soft` in place of `R`, held at the impulse `about`.
+    pub(crate) fn softened(&self, soft: f64, about: &[f64]) -> Equality {
+        let mut softer = *self;
+        for (k, about) in about.iter().enumerate() {
+            softer.inv_r[k] = self.inv_r[k] / (1.0 + soft * self.inv_r[k]);
+            softer.v_hat[k] = self.v_hat[k] + soft * about;
+        }
+        softer
+    }
+
+    /// Writes `γ`; returns `ℓ` and `G`. NaN comes out as NaN.
+    ///
+    /// # Panics
+    /// If a slice has less than [`rows`](Self::rows) entries.
+    #[inline]
+    pub fn evaluate(&self, v_c: &[f64], gamma: &mut [f64]) -> (f64, Block) {
+        let mut cost = 0.0;
+        for k in 0..self.rows {
+            let u = self.v_hat[k] - v_c[k];
+            gamma[k] = self.inv_r[k] * u;
+            cost += 0.5 * gamma[k] * u;
+        }
+        (cost, Block::diagonal(self.inv_r[0], self.inv_r[1], self.inv_r[2]))
+    }
+}

@@ -1,0 +1,55 @@
+use super::Block;
+use super::bounded::Bounded;
+use super::disc::Disc;
+
+/// Rolling and torsional friction of a contact: rows `t1, t2, n` of the relative angular velocity.
+///
+/// The torque impulses are bounded by lengths times the normal impulse `n₀` of the contact that they belong to, the one before
+/// them in the order of constraints: `|γ_t| ≤ ρ n₀`, `|γ_n| ≤ τ n₀`, else `γ = −R⁻¹ v_c`. As with
+/// [`LaggedContact`](super::LaggedContact), `n₀` is that of the step before or, by passes, of this one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spin {
+    r: f64,
+    rolling: f64,
+    torsional: f64,
+    v_hat: [f64; 3],
+    normal_impulse: f64,
+    roll: Disc,
+    spin: Bounded,
+}
+
+impl Spin {
+    /// Friction with regularisation `r > 0` (angular velocity per impulse), the lengths `rolling` and `torsional ≥ 0`, and
+    /// `n₀ = normal_impulse ≥ 0`.
+    pub fn new(r: f64, rolling: f64, torsional: f64, normal_impulse: f64) -> Spin {
+        Spin::biased(r, rolling, torsional, normal_impulse, [0.0; 3])
+    }
+
+    fn biased(r: f64, rolling: f64, torsional: f64, n: f64, v_hat: [f64; 3]) -> Spin {
+        let spin = Bounded::new(r, v_hat[2], -torsional * n, torsional * n);
+        Spin { r, rolling, torsional, v_hat, normal_impulse: n, roll: Disc::new(r, rolling * n), spin }
+    }
+
+    /// The normal impulse n₀.
+    pub fn normal_impulse(&self) -> f64 {
+        self.normal_impulse
+    }
+
+    pub(crate) fn set_normal_impulse(&mut self, n: f64) {
+        *self = Spin::biased(self.r, self.rolling, self.torsional, n, self.v_hat);
+    }
+
+    /// The law with `R + soft` in place of `R`, held at the impulse `about`.
+    pub(crate) fn softened(&self, soft: f64, about: &[f64]) -> Spin {
+        let [t1, t2, n] = self.v_hat;
+        let v_hat = [t1 + soft * about[0], t2 + soft * about[1], n + soft * about[2]];
+        Spin::biased(self.r + soft, self.rolling, self.torsional, self.normal_impulse, v_hat)
+    }
+
+    /// `(ℓ, γ, G)` at the constraint velocity `v_c`. A NaN in `v_c` comes out as NaN.
+    pub fn evaluate(&self, v_c: [f64; 3]) -> (f64, [f64; 3], Block) {
+        let (roll, [g1, g2], [g11, g12, g22]) = self.roll.evaluate([self.v_hat[0] - v_c[0], self.v_hat[1] - v_c[1]]);
+        let (spin, g3, g33) = self.spin.evaluate(v_c[2]);
+        (roll + spin, [g1, g2, g3], Block([g11, g12, 0.0, g22, 0.0, g33]))
+    }
+}
