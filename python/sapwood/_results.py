@@ -86,6 +86,12 @@ class Stats(NamedTuple):
     """Separate contact problems."""
     penetration: float
     """Deepest penetration at the beginning of the step, m; 0 when nothing touches."""
+    constraints: int
+    """Constraints in all: contacts, limits, equalities, friction of joints, tendons, drives at their limits."""
+    passes: int
+    """Largest number of passes for Coulomb's law in an island."""
+    friction_residual: float
+    """How far the worst island is from Coulomb's law, relative like `residual`; above the tolerance, passes ran out."""
 
 
 class Energy(NamedTuple):

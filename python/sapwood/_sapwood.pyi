@@ -205,7 +205,7 @@ class Simulation:
     Raises:
         ValueError: When an option is outside its domain or not in this version.
 
-    ``q``, ``v``, ``ctrl``, ``applied_force`` and ``applied_wrench`` are views of the state: they show what a step does
+    ``q``, ``v``, ``ctrl``, ``applied_force``, ``applied_wrench`` and ``surface_velocity`` are views of the state: they show what a step does
     and what is written into them acts in the next step. Other threads run while ``step`` does; what they write into q
     and v meanwhile is lost, and calling other methods of this simulation raises ``RuntimeError``.
     """
@@ -216,7 +216,7 @@ class Simulation:
         *,
         timestep: float | None = None,
         scheme: Literal["symplectic-euler"] = "symplectic-euler",
-        contact: Literal["sap"] = "sap",
+        contact: Literal["sap", "lagged", "coulomb"] = "sap",
         tolerance: float = 1e-6,
         line_search: Literal["exact", "inexact"] = "exact",
         factorization: Literal["auto", "dense"] = "auto",
@@ -270,6 +270,15 @@ class Simulation:
 
     @applied_wrench.setter
     def applied_wrench(self, value: ArrayLike) -> None: ...
+    @property
+    def surface_velocity(self) -> NDArray[np.float64]:
+        """Velocities of the geoms' surfaces on their bodies, (ngeom, 3), m/s, a live view: conveyor belts.
+
+        In the axes of the node that the geom moves with, world axes where it is fixed. They stay until changed.
+        """
+
+    @surface_velocity.setter
+    def surface_velocity(self, value: ArrayLike) -> None: ...
     def step(self, n: int = 1) -> None:
         """Advance by n time steps. Other threads run meanwhile; Ctrl-C stops between steps.
 

@@ -168,7 +168,8 @@ fn scheme(text: &str) -> Result<Scheme, String> {
 fn contact_law(text: &str) -> Result<ContactLaw, String> {
     match text {
         "sap" => Ok(ContactLaw::Sap),
-        "lagged" | "coulomb" => Err("not in this version; available: sap".into()),
-        _ => Err("no such friction law; available: sap".into()),
+        "lagged" => Ok(ContactLaw::Lagged),
+        "coulomb" => Ok(ContactLaw::Coulomb),
+        _ => Err("no such friction law; available: sap, lagged, coulomb".into()),
     }
 }

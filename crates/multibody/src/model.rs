@@ -303,6 +303,17 @@ impl Model {
         self.bodies.iter().map(|b| b.inertia.mass).sum()
     }
 
+    /// The greatest force of a drive of each degree of freedom, (nv), from the joints' effort limits; infinite without.
+    pub fn effort_limits(&self) -> Vec<f64> {
+        let mut limits = vec![f64::INFINITY; self.nv()];
+        for joint in &self.joints {
+            if let Some(limit) = joint.effort_limit {
+                limits[joint.v..joint.v + joint.kind.nv()].fill(limit);
+            }
+        }
+        limits
+    }
+
     /// The index of the body of this name.
     pub fn body(&self, name: &str) -> Option<usize> {
         self.bodies.iter().position(|b| b.name == name)

@@ -18,16 +18,18 @@ pub struct LiveState {
     pub ctrl: LiveArray,
     pub applied_force: LiveArray,
     pub applied_wrench: LiveArray,
+    pub surface_velocity: LiveArray,
 }
 
 impl LiveState {
-    pub fn new(py: Python<'_>, model: &Model) -> PyResult<Self> {
+    pub fn new(py: Python<'_>, model: &Model, geoms: usize) -> PyResult<Self> {
         Ok(Self {
             q: LiveArray::new(py, "q", &[model.nq()])?,
             v: LiveArray::new(py, "v", &[model.nv()])?,
             ctrl: LiveArray::new(py, "ctrl", &[model.nu()])?,
             applied_force: LiveArray::new(py, "applied_force", &[model.nv()])?,
             applied_wrench: LiveArray::new(py, "applied_wrench", &[model.bodies.len(), 6])?,
+            surface_velocity: LiveArray::new(py, "surface_velocity", &[geoms, 3])?,
         })
     }
 
@@ -37,7 +39,14 @@ impl LiveState {
         self.v.read(py, &mut state.v)?;
         self.ctrl.read(py, &mut state.ctrl)?;
         self.applied_force.read(py, &mut state.applied_force)?;
-        self.applied_wrench.read(py, &mut state.applied_wrench)
+        self.applied_wrench.read(py, &mut state.applied_wrench)?;
+        state.surface_velocity.resize(self.surface_velocity.len(), 0.0);
+        self.surface_velocity.read(py, &mut state.surface_velocity)?;
+        // Of belts that stand still nothing is kept.
+        if state.surface_velocity.iter().all(|&x| x == 0.0) {
+            state.surface_velocity.clear();
+        }
+        Ok(())
     }
 
     /// What a step changes, to arrays. Inputs that Python changed meanwhile stay.
@@ -51,7 +60,12 @@ impl LiveState {
         self.write_motion(py, state)?;
         self.ctrl.write(py, &state.ctrl)?;
         self.applied_force.write(py, &state.applied_force)?;
-        self.applied_wrench.write(py, &state.applied_wrench)
+        self.applied_wrench.write(py, &state.applied_wrench)?;
+        if state.surface_velocity.is_empty() {
+            self.surface_velocity.write(py, &vec![0.0; self.surface_velocity.len()])
+        } else {
+            self.surface_velocity.write(py, &state.surface_velocity)
+        }
     }
 }
 
@@ -70,6 +84,10 @@ impl LiveArray {
 
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn len(&self) -> usize {
+        self.shape.iter().product()
     }
 
     pub fn shape(&self) -> &[usize] {

@@ -85,7 +85,11 @@ impl Simulation {
         let options = Options {
             timestep,
             scheme: word("scheme", scheme, &[("symplectic-euler", Scheme::SymplecticEuler)])?,
-            contact: word("contact", contact, &[("sap", ContactLaw::Sap)])?,
+            contact: word(
+                "contact",
+                contact,
+                &[("sap", ContactLaw::Sap), ("lagged", ContactLaw::Lagged), ("coulomb", ContactLaw::Coulomb)],
+            )?,
             tolerance,
             line_search: word("line_search", line_search, &LINE_SEARCHES)?,
             factorization: word("factorization", factorization, &FACTORIZATIONS)?,
@@ -97,7 +101,7 @@ impl Simulation {
         let inner = model.get();
         let simulation = sim::Simulation::new(inner.inner().clone(), inner.scene().clone(), options)
             .map_err(|error| simulation_error(py, &error))?;
-        let live = LiveState::new(py, inner.inner())?;
+        let live = LiveState::new(py, inner.inner(), inner.scene().geoms.len())?;
         live.write(py, simulation.state())?;
         Ok(Self { model: model.clone().unbind(), simulation: Mutex::new(simulation), live })
     }
@@ -178,6 +182,17 @@ impl Simulation {
         self.assign(&self.live.applied_wrench, value)
     }
 
+    /// Velocities of the geoms' surfaces on their bodies, (ngeom, 3), a live view: conveyor belts.
+    #[getter]
+    fn surface_velocity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.live.surface_velocity.view(py)
+    }
+
+    #[setter]
+    fn set_surface_velocity(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.live.surface_velocity, value)
+    }
+
     /// Stable PD control of any degrees of freedom, from the next step on until changed.
     #[pyo3(signature = (kp, kd, target, target_velocity=None, effort_limit=None))]
     fn pd(
@@ -195,7 +210,7 @@ impl Simulation {
             kd: per_dof("kd", kd, nv)?,
             target: configuration("target", target, model)?,
             target_velocity: target_velocity.map_or(Ok(vec![0.0; nv]), |x| vector("target_velocity", x, nv))?,
-            effort_limit: effort_limit.map_or(Ok(vec![f64::INFINITY; nv]), |x| per_dof("effort_limit", x, nv))?,
+            effort_limit: effort_limit.map_or_else(|| Ok(model.effort_limits()), |x| per_dof("effort_limit", x, nv))?,
         };
         pd.check(&model.tree).map_err(|error| PyValueError::new_err(error.to_string()))?;
         self.lock()?.state_mut().pd = pd;
@@ -236,7 +251,20 @@ impl Simulation {
         let (contacts, active, limits, islands, iterations, evaluations) = counts;
         results::stats(
             py,
-            (iterations, evaluations, s.residual, s.cost, contacts, active, limits, islands, s.penetration),
+            (
+                iterations,
+                evaluations,
+                s.residual,
+                s.cost,
+                contacts,
+                active,
+                limits,
+                islands,
+                s.penetration,
+                s.constraints,
+                s.passes,
+                s.friction_residual,
+            ),
         )
     }
 

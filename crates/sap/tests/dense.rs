@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Problem, Rng, dot, norm, random, tower, tree};
-use sap::{Block, Constraint, Law, Dense, Error, Structure};
+use sap::{Block, Constraint, Dense, Error, Law, Structure};
 
 /// `H = A + Jᵀ G J`, row-major.
 fn hessian(problem: &Problem, g: &[Block]) -> Vec<f64> {

@@ -2,6 +2,50 @@
 
 use multibody::{Actuator, JointKind, Model, Node, Transmission};
 
+use crate::warm_start::Key;
+
+/// A force on one degree of freedom that opposes its motion, within limits: over the step
+/// `p(v) = impulse − impedance (v − v₀)`, cut to `[low, high]`.
+///
+/// While the step keeps it within its limits it is part of A and of the free motion. If not, it is a constraint of the contact
+/// problem (`sap::Bounded`): the convex problem is the same, whichever drives are apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drive {
+    pub key: Key,
+    /// Degree of freedom within the tree.
+    pub dof: usize,
+    pub impulse: f64,
+    pub impedance: f64,
+    pub low: f64,
+    pub high: f64,
+    /// Whether it is a constraint.
+    pub apart: bool,
+}
+
+impl Drive {
+    /// The impulse without limits, when the velocity has changed by `change`.
+    pub fn impulse_at(&self, change: f64) -> f64 {
+        self.impulse - self.impedance * change
+    }
+
+    /// Whether an impulse is beyond a limit, by more than round-off.
+    pub fn exceeds(&self, impulse: f64) -> bool {
+        let round_off = 1e-12 * self.impulse.abs().max(impulse.abs());
+        impulse < self.low - round_off || impulse > self.high + round_off
+    }
+
+    /// Whether an impulse is so near a limit that the next step may meet it.
+    pub fn is_near_limit(&self, impulse: f64) -> bool {
+        const NEAR: f64 = 0.8;
+        impulse <= NEAR * self.low || impulse >= NEAR * self.high
+    }
+
+    /// The law of the constraint; `v` is the velocity at the beginning of the step.
+    pub fn law(&self, v: f64) -> sap::Bounded {
+        sap::Bounded::new(1.0 / self.impedance, v + self.impulse / self.impedance, self.low, self.high)
+    }
+}
+
 /// An actuator on a joint with one degree of freedom.
 #[derive(Clone, Debug)]
 pub(crate) struct Servo {
@@ -11,10 +55,8 @@ pub(crate) struct Servo {
     dof: usize,
     gear: f64,
     actuator: Actuator,
-    /// Force (before the gear) at the beginning of the step, and what of it is implicit.
-    force: f64,
-    stiffness: f64,
-    damping: f64,
+    /// Greatest force at the joint.
+    effort_limit: Option<f64>,
 }
 
 impl Servo {
@@ -27,60 +69,51 @@ impl Servo {
             return None;
         }
         let node = &model.tree.nodes[joint.nodes.start];
-        // What would feed energy in stays explicit: an implicit negative impedance is no convex problem.
-        let [_, b1, b2] = actuator.law.bias;
-        Some(Self {
-            ctrl,
-            q: node.q - first.q,
-            dof: node.v - first.v,
-            gear,
-            actuator: actuator.clone(),
-            force: 0.0,
-            stiffness: (-b1).max(0.0),
-            damping: (-b2).max(0.0),
-        })
+        let (q, dof, effort_limit) = (node.q - first.q, node.v - first.v, joint.effort_limit);
+        Some(Self { ctrl, q, dof, gear, actuator: actuator.clone(), effort_limit })
     }
 
-    /// Adds the implicit impedance to Λ and the impulse to the right-hand side.
-    pub fn engage(&mut self, ctrl: &[f64], q: &[f64], v: &[f64], dt: f64, lambda: &mut [f64], rhs: &mut [f64]) {
-        let law = &self.actuator.law;
-        let u = clamp(ctrl[self.ctrl], self.actuator.ctrl_range);
-        let (length, velocity) = (self.gear * q[self.q], self.gear * v[self.dof]);
-        self.force = law.gain * u + law.bias[0] + law.bias[1] * length + law.bias[2] * velocity;
-        if self.stiffness == 0.0 && self.damping == 0.0 {
-            // Nothing of it depends on the solution: the limit can be kept at once.
-            self.force = clamp(self.force, self.actuator.force_range);
-            rhs[self.dof] += dt * self.gear * self.force;
-            return;
-        }
-        lambda[self.dof] += self.impedance(dt);
-        rhs[self.dof] += self.impulse(v, dt);
+    /// The servo's force in a step, as a drive.
+    pub fn drive(&self, ctrl: &[f64], q: &[f64], v: &[f64], dt: f64) -> Drive {
+        let force = force_law(&self.actuator, ctrl[self.ctrl], self.gear * q[self.q], self.gear * v[self.dof], dt);
+        let effort = dt * self.effort_limit.unwrap_or(f64::INFINITY);
+        let ForceOfStep { impulse, impedance, low, high } = force.geared(self.gear);
+        let (low, high) = (low.max(-effort), high.min(effort));
+        Drive { key: Key::servo(self.ctrl), dof: self.dof, impulse, impedance, low, high, apart: false }
     }
+}
 
-    fn impedance(&self, dt: f64) -> f64 {
-        self.gear * self.gear * dt * (self.damping + dt * self.stiffness)
+/// The force of an actuator over a step, along what it acts on: as [`Drive`], its velocity that of its length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ForceOfStep {
+    pub impulse: f64,
+    pub impedance: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl ForceOfStep {
+    /// The same force on something that moves `gear` times slower.
+    pub fn geared(self, gear: f64) -> Self {
+        let (a, b) = (gear * self.low, gear * self.high);
+        let (low, high) = if gear == 0.0 { (0.0, 0.0) } else { (a.min(b), a.max(b)) };
+        Self { impulse: gear * self.impulse, impedance: gear * gear * self.impedance, low, high }
     }
+}
 
-    fn impulse(&self, v: &[f64], dt: f64) -> f64 {
-        dt * self.gear * (self.force - dt * self.stiffness * self.gear * v[self.dof])
-    }
-
-    /// Replaces the implicit law by the force limit if the law's force at the end of the step is beyond it;
-    /// `change` is v* − v₀. Returns whether it did.
-    pub fn saturate(&mut self, change: &[f64], v: &[f64], dt: f64, lambda: &mut [f64], rhs: &mut [f64]) -> bool {
-        let Some(range) = self.actuator.force_range else { return false };
-        if self.stiffness == 0.0 && self.damping == 0.0 {
-            return false;
-        }
-        let (start, delta) = (self.gear * v[self.dof], self.gear * change[self.dof]);
-        let end = self.force - dt * self.stiffness * (start + delta) - self.damping * delta;
-        let limited = clamp(end, Some(range));
-        if limited == end {
-            return false;
-        }
-        lambda[self.dof] -= self.impedance(dt);
-        rhs[self.dof] += dt * self.gear * limited - self.impulse(v, dt);
-        true
+/// The force of an actuator over a step of `dt`, its parts with length and velocity at the end of the step.
+pub(crate) fn force_law(actuator: &Actuator, ctrl: f64, length: f64, velocity: f64, dt: f64) -> ForceOfStep {
+    let law = &actuator.law;
+    // What would feed energy in stays explicit: an implicit negative impedance is no convex problem.
+    let [b0, b1, b2] = law.bias;
+    let (stiffness, damping) = ((-b1).max(0.0), (-b2).max(0.0));
+    let force = law.gain * clamp(ctrl, actuator.ctrl_range) + b0 + b1 * length + b2 * velocity;
+    let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    ForceOfStep {
+        impulse: dt * (force - dt * stiffness * velocity),
+        impedance: dt * (damping + dt * stiffness),
+        low: dt * low,
+        high: dt * high,
     }
 }
 

@@ -12,7 +12,7 @@ use multibody::{CrbaWorkspace, Factor, JointImpedance, add_generalized_forces, m
 use sap::{Block, Cholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
-use crate::link::{End, Link, push_relative_motion, to_world};
+use crate::link::{End, Link, Term, push_relative_motion, to_world};
 use crate::part::Part;
 
 /// A tree of an island: where its degrees of freedom and nodes start in the island's vectors.
@@ -60,6 +60,8 @@ pub(crate) struct Coupled<'a> {
     pub parts: &'a [Part],
     pub slots: &'a [Slot],
     pub links: &'a [Link],
+    /// What the links that are sums refer to.
+    pub terms: &'a [Term],
     pub scratch: &'a mut CoupledScratch,
     pub nv: usize,
     /// Whether the recursive factor may be used where it applies.
@@ -71,7 +73,7 @@ impl<'a> Coupled<'a> {
     pub fn new(
         parts: &'a [Part],
         slots: &'a [Slot],
-        links: &'a [Link],
+        (links, terms): (&'a [Link], &'a [Term]),
         scratch: &'a mut CoupledScratch,
         may_recurse: bool,
     ) -> Self {
@@ -84,7 +86,9 @@ impl<'a> Coupled<'a> {
         if scratch.factors.len() < slots.len() {
             scratch.factors.resize_with(slots.len(), Default::default);
         }
-        let mut problem = Self { parts, slots, links, scratch, nv, may_recurse };
+        // A sum couples joints as no recursion does.
+        let may_recurse = may_recurse && terms.is_empty();
+        let mut problem = Self { parts, slots, links, terms, scratch, nv, may_recurse };
         problem.gather_patches();
         problem
     }
@@ -96,7 +100,7 @@ impl<'a> Coupled<'a> {
         columns.clear();
         rows.clear();
         for link in self.links {
-            let Link::Points { ends: [Some(a), Some(b)], .. } = link else {
+            let Link::Ends { ends: [Some(a), Some(b)], .. } = link else {
                 patch_of.push(None);
                 continue;
             };
@@ -124,18 +128,18 @@ impl<'a> Coupled<'a> {
             patch.active = false;
         }
         for ((link, block), patch) in self.links.iter().zip(hessian).zip(patch_of) {
-            let Link::Points { ends, basis } = link else { continue };
+            let Link::Ends { ends, basis, motion } = link else { continue };
             if !block.is_active() {
                 continue;
             }
             let g = to_world(basis, block);
             match (patch, ends) {
                 (Some(p), [_, Some(b)]) => {
-                    patches[*p].impedance += b.impedance(g);
+                    patches[*p].impedance += b.impedance(g, *motion);
                     patches[*p].active = true;
                 }
                 (_, [Some(end), None] | [None, Some(end)]) => {
-                    impedance[self.slots[end.tree].node + end.node] += end.impedance(g);
+                    impedance[self.slots[end.tree].node + end.node] += end.impedance(g, *motion);
                 }
                 _ => {}
             }
@@ -175,6 +179,13 @@ impl<'a> Coupled<'a> {
     fn couple(&mut self) {
         let CoupledScratch { cholesky, patches, columns, .. } = &mut *self.scratch;
         cholesky.begin();
+        for link in self.links {
+            let Link::Sum { terms } = link else { continue };
+            let columns = self.terms[terms.clone()].iter().map(|t| self.slots[t.tree].dof + t.dof);
+            if let Some(least) = columns.clone().next() {
+                cholesky.couple(least, columns);
+            }
+        }
         for slot in self.slots {
             let dofs = slot.dof..slot.dof + self.parts[slot.tree].tree.nv;
             cholesky.couple(dofs.start, dofs);
@@ -209,11 +220,24 @@ impl<'a> Coupled<'a> {
             }
         }
         for (link, block) in self.links.iter().zip(hessian) {
-            if let Link::Joint { tree, dof, width, axis, .. } = link {
-                let first = self.slots[*tree].dof + dof;
-                for j in 0..*width {
-                    for i in j..*width {
-                        h[first + i + (first + j) * nv] += block.0[0] * axis[i] * axis[j];
+            match link {
+                Link::Ends { .. } => {}
+                Link::Joint { tree, dof, width, axis, .. } => {
+                    let first = self.slots[*tree].dof + dof;
+                    for j in 0..*width {
+                        for i in j..*width {
+                            h[first + i + (first + j) * nv] += block.0[0] * axis[i] * axis[j];
+                        }
+                    }
+                }
+                Link::Sum { terms } => {
+                    let terms = &self.terms[terms.clone()];
+                    for (j, a) in terms.iter().enumerate() {
+                        let column = self.slots[a.tree].dof + a.dof;
+                        for b in &terms[j..] {
+                            let row = self.slots[b.tree].dof + b.dof;
+                            h[row + column * nv] += block.0[0] * a.coefficient * b.coefficient;
+                        }
                     }
                 }
             }
@@ -237,9 +261,9 @@ impl Structure for Coupled<'_> {
         let mut row = 0;
         for link in self.links {
             match link {
-                Link::Points { ends: [a, b], basis } => {
+                Link::Ends { ends: [a, b], basis, motion } => {
                     let of = |e: &Option<End>| match e {
-                        Some(e) => e.velocity(&motions[self.slots[e.tree].node..]),
+                        Some(e) => e.velocity(&motions[self.slots[e.tree].node..], *motion),
                         None => Vec3::ZERO,
                     };
                     j_x[row..row + 3].copy_from_slice(&basis.transpose_mul(of(b) - of(a)).to_array());
@@ -248,6 +272,11 @@ impl Structure for Coupled<'_> {
                 Link::Joint { tree, dof, width, axis, .. } => {
                     let x = &x[self.slots[*tree].dof + dof..];
                     j_x[row] = (0..*width).map(|k| axis[k] * x[k]).sum();
+                    row += 1;
+                }
+                Link::Sum { terms } => {
+                    let of = |t: &Term| t.coefficient * x[self.slots[t.tree].dof + t.dof];
+                    j_x[row] = self.terms[terms.clone()].iter().map(of).sum();
                     row += 1;
                 }
             }
@@ -260,13 +289,13 @@ impl Structure for Coupled<'_> {
         let mut row = 0;
         for link in self.links {
             match link {
-                Link::Points { ends: [a, b], basis } => {
+                Link::Ends { ends: [a, b], basis, motion } => {
                     let impulse = *basis * Vec3::new(gamma[row], gamma[row + 1], gamma[row + 2]);
                     if let Some(a) = a {
-                        wrenches[self.slots[a.tree].node + a.node] += a.wrench(-impulse);
+                        wrenches[self.slots[a.tree].node + a.node] += a.wrench(-impulse, *motion);
                     }
                     if let Some(b) = b {
-                        wrenches[self.slots[b.tree].node + b.node] += b.wrench(impulse);
+                        wrenches[self.slots[b.tree].node + b.node] += b.wrench(impulse, *motion);
                     }
                     row += 3;
                 }
@@ -274,6 +303,12 @@ impl Structure for Coupled<'_> {
                     let out = &mut out[self.slots[*tree].dof + dof..];
                     for k in 0..*width {
                         out[k] += axis[k] * gamma[row];
+                    }
+                    row += 1;
+                }
+                Link::Sum { terms } => {
+                    for term in &self.terms[terms.clone()] {
+                        out[self.slots[term.tree].dof + term.dof] += term.coefficient * gamma[row];
                     }
                     row += 1;
                 }

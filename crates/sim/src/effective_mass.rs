@@ -20,6 +20,9 @@ struct NodeMobility {
     ang: Sym3<f64>,
 }
 
+/// 1/(3√3), see [`EffectiveMass::inverse`].
+const PER_TRACE: f64 = 0.192_450_089_729_875_26;
+
 impl EffectiveMass {
     pub fn new(model: &Model) -> Self {
         let mut nodes = Vec::with_capacity(model.tree.len());
@@ -32,13 +35,18 @@ impl EffectiveMass {
         Self { nodes }
     }
 
+    /// The same estimate for the rotation of node `i`, 1/(kg·m²).
+    pub fn angular_inverse(&self, i: usize) -> f64 {
+        let ang = self.nodes[i].ang;
+        PER_TRACE * 0.5 * (ang.xx + ang.yy + ang.zz)
+    }
+
     /// An estimate of ‖W‖_F / 3 for the point at `arm` from the origin of node `i`, whose axes are `rot`; W is the 3×3
     /// block of the Delassus operator. 1/kg.
     ///
     /// It is tr W / (3√3): equal where W is isotropic, and below by no more than a factor √3.
     #[inline]
     pub fn inverse(&self, i: usize, rot: &Mat3<f64>, arm: Vec3<f64>) -> f64 {
-        const PER_TRACE: f64 = 0.192_450_089_729_875_26;
         let NodeMobility { lin, mixed, ang } = self.nodes[i];
         let r = rot.transpose_mul(arm);
         PER_TRACE * (lin + (mixed + ang * r).dot(r))

@@ -3,42 +3,11 @@
 use multibody::{CrbaWorkspace, mass_matrix};
 use sap::{Constraint, Dense, Error, Report};
 
+use crate::constrain::ConstraintSet;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
-use crate::link::{Link, SparseRows};
+use crate::link::{Link, SparseRows, Term};
 use crate::part::Part;
-use crate::warm_start::Key;
 use crate::{Factorization, State};
-
-/// Constraints of a step in a fixed order: contacts as the collider sorts them, then joint limits.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ConstraintSet {
-    pub laws: Vec<Constraint>,
-    pub links: Vec<Link>,
-    /// The contact point that each constraint reports to.
-    pub reports: Vec<Option<usize>>,
-    /// What each is known by from step to step.
-    pub keys: Vec<Key>,
-}
-
-impl ConstraintSet {
-    pub fn clear(&mut self) {
-        self.laws.clear();
-        self.links.clear();
-        self.reports.clear();
-        self.keys.clear();
-    }
-
-    pub fn push(&mut self, law: Constraint, link: Link, report: Option<usize>, key: Key) {
-        self.keys.push(key);
-        self.laws.push(law);
-        self.links.push(link);
-        self.reports.push(report);
-    }
-
-    pub fn len(&self) -> usize {
-        self.laws.len()
-    }
-}
 
 /// One contact problem, and its scratch, reused from step to step.
 #[derive(Default)]
@@ -50,6 +19,7 @@ pub(crate) struct Island {
     pub laws: Vec<Constraint>,
     /// Rows of J; their trees are indices into `slots`.
     links: Vec<Link>,
+    terms: Vec<Term>,
     v_star: Vec<f64>,
     /// The solution.
     pub v: Vec<f64>,
@@ -74,6 +44,7 @@ impl Island {
         self.members.clear();
         self.laws.clear();
         self.links.clear();
+        self.terms.clear();
         self.outcome = None;
     }
 
@@ -90,7 +61,8 @@ impl Island {
         self.outcome = Some(match choice {
             Factorization::Auto | Factorization::Coupled => {
                 let may_recurse = choice == Factorization::Auto;
-                let mut problem = Coupled::new(parts, &self.slots, &self.links, &mut self.coupled, may_recurse);
+                let mut problem =
+                    Coupled::new(parts, &self.slots, (&self.links, &self.terms), &mut self.coupled, may_recurse);
                 sap::solve(&mut problem, laws, v_star, v, options, ws)
             }
             Factorization::Dense => self.assemble(parts).and_then(|()| {
@@ -119,7 +91,7 @@ impl Island {
             (tree, kin, slots[slot].dof)
         };
         for link in &self.links {
-            self.rows.gather(link, part);
+            self.rows.gather(link, &self.terms, part);
             self.dense.push_jacobian(&self.rows.columns, &self.rows.values)?;
         }
         Ok(())
@@ -153,14 +125,16 @@ impl Islands {
         self.island_of.resize(parts.len(), NONE);
         self.slot_of.resize(parts.len(), 0);
         for link in &set.links {
-            if let [Some(a), Some(b)] = link.trees() {
-                let (a, b) = (self.root(a), self.root(b));
+            let mut trees = link.trees(&set.terms);
+            let Some(first) = trees.next() else { continue };
+            for tree in trees {
+                let (a, b) = (self.root(first), self.root(tree));
                 self.parent[a.max(b)] = a.min(b);
             }
         }
         // Mark the roots that have a constraint, then number them in the order of their trees.
         for link in &set.links {
-            if let Some(tree) = link.trees().into_iter().flatten().next() {
+            if let Some(tree) = link.trees(&set.terms).next() {
                 let root = self.root(tree);
                 self.island_of[root] = 0;
             }
@@ -186,12 +160,13 @@ impl Islands {
             island.slots.push(slot);
         }
         for (k, (law, link)) in set.laws.iter().zip(&set.links).enumerate() {
-            if let Some(tree) = link.trees().into_iter().flatten().next() {
+            if let Some(tree) = link.trees(&set.terms).next() {
                 let root = self.root(tree);
                 let island = &mut self.islands[self.island_of[root]];
                 island.members.push(k);
                 island.laws.push(*law);
-                island.links.push(link.with_trees(|tree| self.slot_of[tree]));
+                let link = link.with_trees(|tree| self.slot_of[tree], &set.terms, &mut island.terms);
+                island.links.push(link);
             }
         }
     }

@@ -20,7 +20,7 @@
 //! ```
 
 mod actuation;
-mod contact;
+mod constrain;
 mod coupled;
 mod effective_mass;
 mod error;

@@ -1,5 +1,7 @@
 //! How a constraint couples to the trees: the geometry of its rows of J.
 
+use std::ops::Range;
+
 use multibody::{Kinematics, NO_PARENT, Tree, joint_axis};
 use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
 
@@ -20,59 +22,96 @@ impl End {
         self.tree == other.tree && self.node == other.node
     }
 
-    /// The velocity of the point when the nodes of its tree move with `motions`.
+    /// The velocity of the point, or of its body's rotation, when the nodes of its tree move with `motions`.
     #[inline(always)]
-    pub fn velocity(&self, motions: &[Twist<f64>]) -> Vec3<f64> {
-        motions[self.node].shifted(self.arm).lin
+    pub fn velocity(&self, motions: &[Twist<f64>], motion: Motion) -> Vec3<f64> {
+        match motion {
+            Motion::Linear => motions[self.node].shifted(self.arm).lin,
+            Motion::Angular => motions[self.node].ang,
+        }
     }
 
-    /// The wrench of a force at the point, about the node's origin.
+    /// The wrench of a force at the point, or of a torque, about the node's origin.
     #[inline(always)]
-    pub fn wrench(&self, force: Vec3<f64>) -> Wrench<f64> {
-        Wrench { ang: self.arm.cross(force), lin: force }
+    pub fn wrench(&self, load: Vec3<f64>, motion: Motion) -> Wrench<f64> {
+        match motion {
+            Motion::Linear => Wrench { ang: self.arm.cross(load), lin: load },
+            Motion::Angular => Wrench { ang: load, lin: Vec3::ZERO },
+        }
     }
 
-    /// The impedance Xᵀ G X of a point with the world-axes impedance G.
+    /// The impedance Xᵀ G X of rows with the world-axes impedance G.
     #[inline(always)]
-    pub fn impedance(&self, g: Sym3<f64>) -> ArticulatedInertia<f64> {
-        ArticulatedInertia { a: Sym3::ZERO, b: Mat3::ZERO, c: g }.shifted_back(self.arm)
+    pub fn impedance(&self, g: Sym3<f64>, motion: Motion) -> ArticulatedInertia<f64> {
+        match motion {
+            Motion::Linear => ArticulatedInertia { a: Sym3::ZERO, b: Mat3::ZERO, c: g }.shifted_back(self.arm),
+            Motion::Angular => ArticulatedInertia { a: g, b: Mat3::ZERO, c: Sym3::ZERO },
+        }
     }
+}
+
+/// Which motion of a body the rows of a link see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Motion {
+    /// The velocity of a point.
+    Linear,
+    /// The angular velocity.
+    Angular,
+}
+
+/// A degree of freedom in a sum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Term {
+    pub tree: usize,
+    /// Within the tree.
+    pub dof: usize,
+    pub coefficient: f64,
 }
 
 /// The rows of one constraint.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Link {
-    /// Three rows: the velocity of the second point relative to the first along the columns (t1, t2, n) of `basis`.
-    Points { ends: [Option<End>; 2], basis: Mat3<f64> },
+    /// Three rows: the motion of the second end relative to the first along the columns (t1, t2, n) of `basis`.
+    Ends { ends: [Option<End>; 2], basis: Mat3<f64>, motion: Motion },
     /// One row on the first `width` degrees of freedom of a node.
     Joint { tree: usize, node: usize, dof: usize, width: usize, axis: [f64; 3] },
+    /// One row: a weighted sum of degrees of freedom, given apart, ascending, of one tree or several.
+    Sum { terms: Range<usize> },
 }
 
 impl Link {
-    /// The trees that it couples; twice the same for a contact of a tree with itself.
-    pub fn trees(&self) -> [Option<usize>; 2] {
-        match self {
-            Self::Points { ends: [a, b], .. } => [a.map(|e| e.tree), b.map(|e| e.tree)],
-            Self::Joint { tree, .. } => [Some(*tree), None],
-        }
+    /// The trees that it couples, some of them more than once; `terms` are those that sums refer to.
+    pub fn trees<'a>(&self, terms: &'a [Term]) -> impl Iterator<Item = usize> + use<'a> {
+        let (pair, sum) = match self {
+            Self::Ends { ends: [a, b], .. } => ([a.map(|e| e.tree), b.map(|e| e.tree)], 0..0),
+            Self::Joint { tree, .. } => ([Some(*tree), None], 0..0),
+            Self::Sum { terms } => ([None, None], terms.clone()),
+        };
+        pair.into_iter().flatten().chain(terms[sum].iter().map(|term| term.tree))
     }
 
     /// A velocity along the rows in world axes; of a joint, the first entry as it is.
     pub fn in_world(&self, rows: [f64; 3]) -> Vec3<f64> {
         let rows = Vec3::new(rows[0], rows[1], rows[2]);
         match self {
-            Self::Points { basis, .. } => *basis * rows,
-            Self::Joint { .. } => rows,
+            Self::Ends { basis, .. } => *basis * rows,
+            Self::Joint { .. } | Self::Sum { .. } => rows,
         }
     }
 
-    /// The link with the trees renamed.
-    pub fn with_trees(mut self, rename: impl Fn(usize) -> usize) -> Self {
-        match &mut self {
-            Self::Points { ends, .. } => ends.iter_mut().flatten().for_each(|e| e.tree = rename(e.tree)),
+    /// The link with the trees renamed; the terms of a sum are copied from `terms` to the end of `own`.
+    pub fn with_trees(&self, rename: impl Fn(usize) -> usize, terms: &[Term], own: &mut Vec<Term>) -> Self {
+        let mut link = self.clone();
+        match &mut link {
+            Self::Ends { ends, .. } => ends.iter_mut().flatten().for_each(|e| e.tree = rename(e.tree)),
             Self::Joint { tree, .. } => *tree = rename(*tree),
+            Self::Sum { terms: range } => {
+                let start = own.len();
+                own.extend(terms[range.clone()].iter().map(|term| Term { tree: rename(term.tree), ..*term }));
+                *range = start..own.len();
+            }
         }
-        self
+        link
     }
 }
 
@@ -142,7 +181,12 @@ pub(crate) struct SparseRows {
 impl SparseRows {
     /// Writes the nonzero columns of `link` to `columns` and its rows to `values`, row-major; `part` is that of
     /// [`push_relative_motion`].
-    pub fn gather<'a>(&mut self, link: &Link, part: impl Fn(usize) -> (&'a Tree<f64>, &'a Kinematics<f64>, usize)) {
+    pub fn gather<'a>(
+        &mut self,
+        link: &Link,
+        terms: &[Term],
+        part: impl Fn(usize) -> (&'a Tree<f64>, &'a Kinematics<f64>, usize),
+    ) {
         self.columns.clear();
         self.values.clear();
         match link {
@@ -151,13 +195,21 @@ impl SparseRows {
                 self.columns.extend((first..first + width).map(|column| column as u32));
                 self.values.extend(&axis[..*width]);
             }
-            Link::Points { ends, basis } => {
+            Link::Sum { terms: range } => {
+                for term in &terms[range.clone()] {
+                    self.columns.push((part(term.tree).2 + term.dof) as u32);
+                    self.values.push(term.coefficient);
+                }
+            }
+            Link::Ends { ends, basis, motion } => {
                 let Some(end) = ends[0].or(ends[1]) else { return };
                 let point = part(end.tree).1.frames[end.node].pos + end.arm;
                 self.motions.clear();
                 push_relative_motion(ends, point, part, &mut self.columns, &mut self.motions);
                 for axis in [basis.x, basis.y, basis.z] {
-                    self.values.extend(self.motions.iter().map(|motion| axis.dot(motion.lin)));
+                    let of =
+                        |twist: &Twist<f64>| axis.dot(if *motion == Motion::Linear { twist.lin } else { twist.ang });
+                    self.values.extend(self.motions.iter().map(of));
                 }
             }
         }

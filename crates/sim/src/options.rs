@@ -17,6 +17,12 @@ pub enum ContactLaw {
     /// The convex cone of SAP: exact Coulomb in one convex solve; sliding opens a gap of about dt μ |v_t|.
     #[default]
     Sap,
+    /// Friction bounded by the contact's normal impulse in the step before. Slides without a gap; Coulomb's law is missed where
+    /// normal forces change, in impacts above all.
+    Lagged,
+    /// Coulomb's law, sliding and in impacts: the lagged problem, its bounds replaced by its own normal impulses until they
+    /// stand.
+    Coulomb,
 }
 
 /// How the Newton systems of the contact problem are factored.

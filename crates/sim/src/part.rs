@@ -9,9 +9,9 @@ use multibody::{
 };
 use spatial::{Vec3, Wrench};
 
-use crate::State;
-use crate::actuation::{AxisDrive, Servo};
+use crate::actuation::{AxisDrive, Drive, Servo};
 use crate::pd::PdDrive;
+use crate::{State, WarmStart};
 
 /// A body's part in the loads of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,13 @@ pub(crate) struct Part {
     servos: Vec<Servo>,
     axis_drives: Vec<AxisDrive>,
     pd: PdDrive,
+    /// The drives of the step.
+    pub drives: Vec<Drive>,
+    /// Impulses of the step and Λ, without the drives.
+    impulse: Vec<f64>,
+    lambda: Vec<f64>,
+    /// Whether there are wrenches.
+    loaded: bool,
     rnea: RneaWorkspace<f64>,
     bias: Vec<f64>,
     rhs: Vec<f64>,
@@ -101,6 +108,10 @@ impl Part {
             servos: Vec::new(),
             axis_drives: Vec::new(),
             pd: PdDrive::new(&tree),
+            drives: Vec::new(),
+            impulse: vec![0.0; tree.nv],
+            lambda: vec![0.0; tree.nv],
+            loaded: false,
             rnea: RneaWorkspace::new(&tree),
             bias: vec![0.0; tree.nv],
             rhs: vec![0.0; tree.nv],
@@ -120,9 +131,10 @@ impl Part {
         velocities(&self.tree, all, &state.v[self.dofs.clone()], &mut self.kin);
     }
 
-    /// Free motion: (M + Λ)(v* − v₀) = dt (forces at q₀, v₀ − dt K v₀), the parts of the forces that oppose motion
-    /// taken at the end of the step. Drives at their force limit push with just that.
-    pub fn free_motion(&mut self, state: &State, gravity: Vec3<f64>, dt: f64) {
+    /// What the step's free motion is made of: impulses at q₀, v₀ less what is implicit of them, Λ, and the drives.
+    ///
+    /// `force` has forces on the degrees of freedom of the model, N or N·m.
+    pub fn gather_forces(&mut self, state: &State, force: &[f64], gravity: Vec3<f64>, dt: f64) {
         let (q, v) = (&state.q[self.qs.clone()], &state.v[self.dofs.clone()]);
         rnea(&self.tree, self.tree.all(), &self.kin, v, None, gravity, &mut self.rnea, &mut self.bias);
         if self.has_springs {
@@ -131,45 +143,67 @@ impl Part {
         for i in 0..self.tree.nv {
             let (k, d) = (self.stiffness[i], self.damping[i]);
             let spring = if self.has_springs { k * self.change[i] } else { 0.0 };
-            let force = state.applied_force[self.dofs.start + i] - self.bias[i] - spring - (d + dt * k) * v[i];
-            self.rhs[i] = dt * force;
-            self.impedance.diagonal[i] = self.armature[i] + dt * (d + dt * k);
-        }
-        for servo in &mut self.servos {
-            servo.engage(&state.ctrl, q, v, dt, &mut self.impedance.diagonal, &mut self.rhs);
+            let force = force[self.dofs.start + i] - self.bias[i] - spring - (d + dt * k) * v[i];
+            self.impulse[i] = dt * force;
+            self.lambda[i] = self.armature[i] + dt * (d + dt * k);
         }
         for drive in &self.axis_drives {
-            drive.add_impulse(&state.ctrl, v, dt, &mut self.rhs);
+            drive.add_impulse(&state.ctrl, v, dt, &mut self.impulse);
         }
-        let ranges = (self.qs.clone(), self.dofs.clone());
+        self.drives.clear();
+        self.drives.extend(self.servos.iter().map(|servo| servo.drive(&state.ctrl, q, v, dt)));
         if state.pd.is_active() {
-            let (lambda, rhs) = (&mut self.impedance.diagonal, &mut self.rhs);
-            self.pd.engage(&state.pd, &self.tree, ranges, (q, v), dt, lambda, rhs);
+            let ranges = (self.qs.clone(), self.dofs.clone());
+            self.drives.extend(self.pd.drives(&state.pd, &self.tree, ranges, (q, v), dt));
         }
-        let loaded = self.load(state, dt);
-        self.solve_free(loaded);
-        // Drives that the implicit law would push beyond their limit, once more with the limit as a constant force.
-        let mut saturated = false;
-        for servo in &mut self.servos {
-            saturated |= servo.saturate(&self.change, v, dt, &mut self.impedance.diagonal, &mut self.rhs);
+        self.settle_drives(&state.warm_start);
+        self.loaded = self.load(state, dt);
+    }
+
+    /// Keeps those drives apart that were near their limits in the last step; those without impedance are impulses at once.
+    fn settle_drives(&mut self, warm_start: &WarmStart) {
+        let mut next = 0;
+        let impulses = &mut self.impulse;
+        self.drives.retain_mut(|drive| {
+            if drive.impedance <= 0.0 {
+                impulses[drive.dof] += drive.impulse.max(drive.low).min(drive.high);
+                return false;
+            }
+            let is_limited = drive.low > f64::NEG_INFINITY || drive.high < f64::INFINITY;
+            drive.apart =
+                is_limited && warm_start.of(drive.key, &mut next).is_some_and(|m| drive.is_near_limit(m.normal));
+            true
+        });
+    }
+
+    /// Free motion: (M + Λ)(v* − v₀) = dt (forces at q₀, v₀ − dt K v₀), the parts of the forces that oppose motion taken at the
+    /// end of the step; drives that are apart do not push.
+    pub fn move_freely(&mut self, state: &State) {
+        self.rhs.copy_from_slice(&self.impulse);
+        self.impedance.diagonal.copy_from_slice(&self.lambda);
+        for drive in self.drives.iter().filter(|drive| !drive.apart) {
+            self.rhs[drive.dof] += drive.impulse;
+            self.impedance.diagonal[drive.dof] += drive.impedance;
         }
-        if state.pd.is_active() {
-            let (lambda, rhs) = (&mut self.impedance.diagonal, &mut self.rhs);
-            saturated |= self.pd.saturate(&state.pd, self.dofs.clone(), &self.change, dt, lambda, rhs);
-        }
-        if saturated {
-            self.solve_free(loaded);
-        }
-        for i in 0..self.tree.nv {
-            self.v_star[i] = v[i] + self.change[i];
+        let all = self.tree.all();
+        self.factor.factor(&self.tree, all.clone(), &self.kin, &self.impedance, None);
+        let wrenches = self.loaded.then_some(&self.wrenches[..]);
+        self.factor.solve(&self.tree, all, &self.kin, &self.rhs, wrenches, &mut self.change);
+        for (v_star, (v, change)) in self.v_star.iter_mut().zip(state.v[self.dofs.clone()].iter().zip(&self.change)) {
+            *v_star = v + change;
         }
     }
 
-    fn solve_free(&mut self, loaded: bool) {
-        let all = self.tree.all();
-        self.factor.factor(&self.tree, all.clone(), &self.kin, &self.impedance, None);
-        let wrenches = loaded.then_some(&self.wrenches[..]);
-        self.factor.solve(&self.tree, all, &self.kin, &self.rhs, wrenches, &mut self.change);
+    /// Sets those drives apart that are beyond a limit where the tree ends with `v`, from `v₀`; returns whether there are any.
+    pub fn part_drives(&mut self, v: &[f64], v0: &[f64]) -> bool {
+        let mut parted = false;
+        for drive in self.drives.iter_mut().filter(|drive| !drive.apart) {
+            if drive.exceeds(drive.impulse_at(v[drive.dof] - v0[drive.dof])) {
+                drive.apart = true;
+                parted = true;
+            }
+        }
+        parted
     }
 
     /// Gathers the impulses of applied wrenches and gravity compensation on the nodes; false when there are none.

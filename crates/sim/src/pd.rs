@@ -5,6 +5,9 @@ use std::ops::Range;
 use multibody::Tree;
 use spd::Command;
 
+use crate::actuation::Drive;
+use crate::warm_start::Key;
+
 /// Gains and targets of a PD controller over all degrees of freedom, kept from step to step until changed. Degrees of freedom
 /// with zero gains are free. Part of the state; empty vectors: no controller.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,57 +71,35 @@ pub(crate) struct PdDrive {
     next: Vec<f64>,
     /// Q = −K_p (q ⊞ dt v ⊟ q̄) − K_d (v − v̄).
     force: Vec<f64>,
-    /// Λ and the right-hand side without the controller: what a limited joint goes back to, no digit lost.
-    without: Vec<[f64; 2]>,
 }
 
 impl PdDrive {
     pub fn new(tree: &Tree<f64>) -> Self {
-        Self { next: vec![0.0; tree.nq], force: vec![0.0; tree.nv], without: vec![[0.0; 2]; tree.nv] }
+        Self { next: vec![0.0; tree.nq], force: vec![0.0; tree.nv] }
     }
 
-    /// Adds the implicit damping to Λ and the impulse to the right-hand side; `q` and `v` are the tree's.
-    pub fn engage(
+    /// The controller's forces in a step as drives, one for every degree of freedom that it controls; `q` and `v` are the tree's.
+    pub fn drives(
         &mut self,
         pd: &Pd,
         tree: &Tree<f64>,
         (qs, dofs): (Range<usize>, Range<usize>),
         (q, v): (&[f64], &[f64]),
         dt: f64,
-        lambda: &mut [f64],
-        rhs: &mut [f64],
-    ) {
-        let command = pd.command(qs, dofs);
+    ) -> impl Iterator<Item = Drive> {
+        let command = pd.command(qs, dofs.clone());
         spd::pd_force(tree, q, v, &command, dt, &mut self.next, &mut self.force);
-        for i in 0..tree.nv {
-            self.without[i] = [lambda[i], rhs[i]];
-            lambda[i] += dt * command.kd[i];
-            rhs[i] += dt * self.force[i];
-        }
-    }
-
-    /// Replaces the law by its limit where the force at the end of the step is beyond it; `change` is v* − v₀. Returns whether
-    /// it did.
-    pub fn saturate(
-        &self,
-        pd: &Pd,
-        dofs: Range<usize>,
-        change: &[f64],
-        dt: f64,
-        lambda: &mut [f64],
-        rhs: &mut [f64],
-    ) -> bool {
-        let (kd, limits) = (&pd.kd[dofs.clone()], &pd.effort_limit[dofs]);
-        let mut saturated = false;
-        for (i, (kd, limit)) in kd.iter().zip(limits).enumerate() {
-            let end = self.force[i] - kd * change[i];
-            if end.abs() > *limit {
-                let [lambda_without, rhs_without] = self.without[i];
-                lambda[i] = lambda_without;
-                rhs[i] = rhs_without + dt * limit.copysign(end);
-                saturated = true;
+        let (kp, kd, limits) = (&pd.kp[dofs.clone()], &pd.kd[dofs.clone()], &pd.effort_limit[dofs.clone()]);
+        self.force.iter().enumerate().filter(move |(i, _)| kp[*i] != 0.0 || kd[*i] != 0.0).map(move |(dof, force)| {
+            Drive {
+                key: Key::pd(dofs.start + dof),
+                dof,
+                impulse: dt * force,
+                impedance: dt * kd[dof],
+                low: -dt * limits[dof],
+                high: dt * limits[dof],
+                apart: false,
             }
-        }
-        saturated
+        })
     }
 }

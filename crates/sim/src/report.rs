@@ -37,8 +37,10 @@ pub struct Stats {
     pub contacts: usize,
     /// Contact points with an impulse.
     pub active_contacts: usize,
-    /// Joint limits that were candidates.
+    /// Joint and tendon limits that were candidates.
     pub limits: usize,
+    /// Constraints in all: contacts, limits, equalities, friction of joints, tendons, drives at their limits.
+    pub constraints: usize,
     /// Separate contact problems.
     pub islands: usize,
     /// Newton iterations, summed over islands.
@@ -47,10 +49,26 @@ pub struct Stats {
     pub line_search_evaluations: usize,
     /// Largest relative residual of an island.
     pub residual: f64,
+    /// Largest number of passes for Coulomb's law in an island.
+    pub passes: usize,
+    /// How far the worst island is from Coulomb's law, relative like `residual`; above the tolerance, passes ran out.
+    pub friction_residual: f64,
     /// Cost of the convex problem, summed over islands, J.
     pub cost: f64,
     /// Deepest penetration at the beginning of the step, m; 0 when nothing touches.
     pub penetration: f64,
+}
+
+impl Stats {
+    /// Adds what the solve of an island did.
+    pub(crate) fn add(&mut self, report: &sap::Report) {
+        self.iterations += report.iterations;
+        self.line_search_evaluations += report.line_search_evaluations;
+        self.residual = self.residual.max(report.residual);
+        self.passes = self.passes.max(report.passes);
+        self.friction_residual = self.friction_residual.max(report.friction_residual);
+        self.cost += report.cost;
+    }
 }
 
 /// Mechanical energy, J.

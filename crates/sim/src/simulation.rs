@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Scene, Sweep};
-use multibody::{Keyframe, Material, Model};
+use multibody::{Keyframe, Model};
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
-use spatial::{Pose, Vec3};
+use spatial::Pose;
 
-use crate::contact::{JointLimit, Regularization, combine, report};
+use crate::constrain::{ConstraintSet, Context, Rule, Sources};
 use crate::effective_mass::EffectiveMass;
-use crate::island::{ConstraintSet, Islands};
-use crate::link::{End, Link};
+use crate::island::Islands;
 use crate::part::Part;
-use crate::warm_start::Key;
-use crate::{ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
+use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
+
+/// Greatest number of problems that are solved for Coulomb's law in a step.
+const PASSES: usize = 60;
 
 /// One world in motion.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub struct Simulation {
     // What follows is derived from the model, or scratch: nothing in it survives a step's meaning.
     collider: Collider,
     effective_mass: EffectiveMass,
-    limits: Vec<JointLimit>,
+    sources: Sources,
     /// The farthest point of any geom from the origin of its node, one per node, m.
     extents: Vec<f64>,
     /// The tree of every node.
@@ -39,6 +40,8 @@ pub struct Simulation {
     remembered: WarmStart,
     set: ConstraintSet,
     islands: Islands,
+    /// Forces on the degrees of freedom, and velocities at the end of the step, (nv).
+    force: Vec<f64>,
     v_next: Vec<f64>,
     pool: Option<rayon::ThreadPool>,
 }
@@ -69,7 +72,7 @@ impl Simulation {
             contacts: Vec::new(),
             stats: Stats::default(),
             effective_mass: EffectiveMass::new(&model),
-            limits: JointLimit::of_model(&model),
+            sources: Sources::of_model(&model, &tree_of),
             extents: collider.extents(model.tree.len()),
             collider,
             tree_of,
@@ -80,6 +83,7 @@ impl Simulation {
             remembered: WarmStart::default(),
             set: ConstraintSet::default(),
             islands: Islands::default(),
+            force: vec![0.0; model.nv()],
             v_next: vec![0.0; model.nv()],
             pool,
             model,
@@ -130,9 +134,9 @@ impl Simulation {
         let mut warm_start = std::mem::take(&mut self.state.warm_start);
         warm_start.clear();
         let pd = crate::Pd::default();
-        let State { step, applied_force, applied_wrench, .. } = State::new(&self.model);
+        let State { step, applied_force, applied_wrench, surface_velocity, .. } = State::new(&self.model);
         let Keyframe { time, q, v, ctrl, .. } = key;
-        self.state = State { time, step, q, v, ctrl, applied_force, applied_wrench, pd, warm_start };
+        self.state = State { time, step, q, v, ctrl, applied_force, applied_wrench, surface_velocity, pd, warm_start };
         self.contacts.clear();
         self.stats = Stats::default();
         Ok(())
@@ -144,19 +148,46 @@ impl Simulation {
     /// When the state is not finite, the motion diverges, or the contact solver does not converge; the state is then
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
-        self.state.check(&self.model)?;
+        self.state.check(&self.model, &self.scene)?;
         let dt = self.timestep();
-        for part in &mut self.parts {
-            part.place(&self.state);
-            part.free_motion(&self.state, self.model.gravity, dt);
-        }
+        self.gather_forces(dt);
+        self.parts.iter_mut().for_each(|part| part.move_freely(&self.state));
         self.detect(dt);
-        self.constrain(dt);
-        self.islands.partition(&self.set, &self.parts);
-        self.solve();
-        self.collect(dt)?;
+        loop {
+            self.constrain(dt);
+            self.islands.partition(&self.set, &self.parts);
+            self.solve();
+            self.collect_velocities(dt)?;
+            if !self.part_drives() {
+                break;
+            }
+        }
+        self.collect_reports();
         self.advance(dt);
         Ok(())
+    }
+
+    /// Places the trees and gathers the forces on them.
+    fn gather_forces(&mut self, dt: f64) {
+        self.force.copy_from_slice(&self.state.applied_force);
+        self.sources.add_explicit_forces(&self.state, dt, &mut self.force);
+        for part in &mut self.parts {
+            part.place(&self.state);
+            part.gather_forces(&self.state, &self.force, self.model.gravity, dt);
+        }
+    }
+
+    /// Sets drives apart that the step took beyond their limits; whether there were any. Each can be only once.
+    fn part_drives(&mut self) -> bool {
+        let mut parted = false;
+        for part in &mut self.parts {
+            let (v, v0) = (&self.v_next[part.dofs.clone()], &self.state.v[part.dofs.clone()]);
+            if part.part_drives(v, v0) {
+                part.move_freely(&self.state);
+                parted = true;
+            }
+        }
+        parted
     }
 
     /// Finds the contact points that the step can reach.
@@ -176,53 +207,20 @@ impl Simulation {
         collider.contacts(frame, sweeps, detected);
     }
 
-    /// Turns contact points and joint limits into constraints.
+    /// Turns contact points and what the model has into constraints.
     fn constrain(&mut self, dt: f64) {
-        let Options { beta, sigma, recovery_speed, .. } = self.options;
-        let regularization = Regularization { dt, beta, sigma, recovery_speed };
-        let warm_start = &self.state.warm_start;
-        self.set.clear();
-        self.reported.clear();
-        let (mut ordinal, mut next) = (0, 0);
-        for contact in &self.detected {
-            let again = self.reported.last().is_some_and(|last| last.geoms == contact.geoms);
-            ordinal = if again { ordinal + 1 } else { 0 };
-            // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
-            let [first, second] = contact.geoms;
-            let bodies = [self.scene.geoms[first].body, self.scene.geoms[second].body];
-            let (point, basis) = report(bodies, contact);
-            let of = |body| end(&self.model, &self.parts, &self.tree_of, body, contact.position);
-            let ends = [of(bodies[0]), of(bodies[1])];
-            let w = ends.iter().flatten().fold(0.0, |sum, e| {
-                let part = &self.parts[e.tree];
-                sum + self.effective_mass.inverse(part.nodes.start + e.node, &part.kin.frames[e.node].rot, e.arm)
-            });
-            if w > 0.0 {
-                let surface = surface(&self.model, &self.scene, contact);
-                let key = Key::contact(contact.geoms, ordinal);
-                let free = basis.transpose_mul(warm_start.free(key, &mut next)).to_array();
-                let cone = regularization.cone(&surface, contact.gap, w, free);
-                self.set.push(cone, Link::Points { ends, basis }, Some(self.reported.len()), key);
-            }
-            self.reported.push(point);
-        }
-        for (k, limit) in self.limits.iter().enumerate() {
-            let part = &self.parts[limit.tree];
-            let (q, v) = (&self.state.q[part.qs.clone()], &self.state.v[part.dofs.clone()]);
-            for (side, candidate) in limit.candidates(q, v, &part.v_star, dt).into_iter().enumerate() {
-                let Some((gap, link)) = candidate else { continue };
-                let w = part.factor.inverse_diagonal(limit.node);
-                let key = Key::limit(k, side);
-                let law = regularization.limit(limit.compliance, gap, w, warm_start.free(key, &mut next).x);
-                self.set.push(law, link, None, key);
-            }
-        }
+        let Options { beta, sigma, recovery_speed, contact: law, .. } = self.options;
+        let Self { model, scene, state, parts, tree_of, effective_mass, sources, detected, set, reported, .. } = self;
+        let rule = Rule { dt, beta, sigma, recovery_speed };
+        let cx = Context { model, scene, state, parts, tree_of, effective_mass, rule, law };
+        sources.gather(&cx, detected, set, reported);
     }
 
     /// Solves the islands, side by side when there are threads; none knows of the others.
     fn solve(&mut self) {
         let options = sap::Options {
             tolerance: self.options.tolerance,
+            passes: if self.options.contact == ContactLaw::Coulomb { PASSES } else { 1 },
             line_search: self.options.line_search,
             ..sap::Options::default()
         };
@@ -237,14 +235,37 @@ impl Simulation {
         }
     }
 
-    /// Gathers velocities, impulses and statistics.
-    fn collect(&mut self, dt: f64) -> Result<(), SimulationError> {
+    /// Gathers the velocities at the end of the step.
+    fn collect_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
+        let (step, time) = (self.state.step, self.state.time);
         for part in &self.parts {
             self.v_next[part.dofs.clone()].copy_from_slice(&part.v_star);
         }
+        for island in self.islands.active() {
+            if let Some(Err(source)) = &island.outcome {
+                return Err(SimulationError::Contact { step, time, timestep: dt, source: source.clone() });
+            }
+            for slot in &island.slots {
+                let dofs = self.parts[slot.tree].dofs.clone();
+                let end = slot.dof + dofs.len();
+                self.v_next[dofs].copy_from_slice(&island.v[slot.dof..end]);
+            }
+        }
+        match self.v_next.iter().position(|v| !v.is_finite()) {
+            Some(dof) => {
+                let value = self.v_next[dof];
+                Err(SimulationError::Diverged { step, time, timestep: dt, dof, value })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Gathers impulses, statistics, and what the next step starts from.
+    fn collect_reports(&mut self) {
         let mut stats = Stats {
             contacts: self.reported.len(),
-            limits: self.set.len() - self.set.reports.iter().flatten().count(),
+            limits: self.set.limits,
+            constraints: self.set.laws.len(),
             islands: self.islands.active().len(),
             penetration: self.reported.iter().fold(0.0, |deepest, c| f64::max(deepest, -c.gap)),
             ..Stats::default()
@@ -253,23 +274,8 @@ impl Simulation {
         // Two of them take turns: the other one must not find out later that there was more to remember.
         self.remembered.reserve(self.set.keys.capacity());
         for island in self.islands.active() {
-            match &island.outcome {
-                Some(Ok(report)) => {
-                    stats.iterations += report.iterations;
-                    stats.line_search_evaluations += report.line_search_evaluations;
-                    stats.residual = stats.residual.max(report.residual);
-                    stats.cost += report.cost;
-                }
-                Some(Err(source)) => {
-                    let (step, time, source) = (self.state.step, self.state.time, source.clone());
-                    return Err(SimulationError::Contact { step, time, timestep: dt, source });
-                }
-                None => {}
-            }
-            for slot in &island.slots {
-                let dofs = self.parts[slot.tree].dofs.clone();
-                let end = slot.dof + dofs.len();
-                self.v_next[dofs].copy_from_slice(&island.v[slot.dof..end]);
+            if let Some(Ok(report)) = &island.outcome {
+                stats.add(report);
             }
             let mut row = 0;
             for (&k, law) in island.members.iter().zip(&island.laws) {
@@ -277,7 +283,8 @@ impl Simulation {
                 let (impulse, velocity) = (&island.ws.impulses()[rows.clone()], &island.ws.velocities()[rows.clone()]);
                 let mut free = [0.0; 3];
                 law.free_velocity(velocity, impulse, &mut free);
-                self.remembered.push(self.set.keys[k], self.set.links[k].in_world(free));
+                let normal = impulse[impulse.len() - 1];
+                self.remembered.push(self.set.keys[k], self.set.links[k].in_world(free), normal);
                 if let Some(point) = self.set.reports[k] {
                     let point = &mut self.reported[point];
                     point.impulse.copy_from_slice(impulse);
@@ -287,15 +294,10 @@ impl Simulation {
                 row = rows.end;
             }
         }
-        if let Some(dof) = self.v_next.iter().position(|v| !v.is_finite()) {
-            let (step, time, value) = (self.state.step, self.state.time, self.v_next[dof]);
-            return Err(SimulationError::Diverged { step, time, timestep: dt, dof, value });
-        }
         self.remembered.sort();
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
         self.stats = stats;
         std::mem::swap(&mut self.contacts, &mut self.reported);
-        Ok(())
     }
 
     fn advance(&mut self, dt: f64) {
@@ -324,6 +326,7 @@ impl Simulation {
             energy.kinetic += of_part.kinetic;
             energy.potential += of_part.potential;
         }
+        energy.potential += self.sources.energy(&self.state.q);
         energy
     }
 
@@ -378,20 +381,4 @@ fn attachments(model: &Model, scene: &Scene) -> Vec<Attachment> {
         }
     };
     scene.geoms.iter().map(attach).collect()
-}
-
-/// The point as an end on the body's tree; none for a body that is fixed in the world.
-fn end(model: &Model, parts: &[Part], tree_of: &[usize], body: usize, position: Vec3<f64>) -> Option<End> {
-    let node = model.bodies[body].node?;
-    let tree = tree_of[node];
-    let node = node - parts[tree].nodes.start;
-    Some(End { tree, node, arm: position - parts[tree].kin.frames[node].pos })
-}
-
-fn surface(model: &Model, scene: &Scene, contact: &geometry::Contact) -> Material {
-    if let Some(pair) = contact.pair {
-        return model.materials[scene.pairs[pair].material];
-    }
-    let of = |g: usize| &model.materials[scene.geoms[g].material];
-    combine(of(contact.geoms[0]), of(contact.geoms[1]))
 }

@@ -1,5 +1,6 @@
 //! The whole state of a simulation in one value.
 
+use geometry::Scene;
 use multibody::Model;
 
 use crate::{Pd, SimulationError, WarmStart};
@@ -21,6 +22,9 @@ pub struct State {
     pub applied_force: Vec<f64>,
     /// Torque and force at the centre of mass of every body in world axes, (nbody, 6), kept until changed.
     pub applied_wrench: Vec<f64>,
+    /// Velocities of the geoms' surfaces on their bodies, those of conveyor belts, (ngeom, 3) in the bodies' node axes (world axes
+    /// where the body is fixed); empty when none moves. m/s.
+    pub surface_velocity: Vec<f64>,
     /// Stable PD control of any degrees of freedom.
     pub pd: Pd,
     /// What the contact solver remembers of the last step. It may stay when the rest is changed.
@@ -46,7 +50,7 @@ pub enum StateError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwood2";
+const MAGIC: &[u8; 8] = b"sapwood3";
 
 impl State {
     /// The default configuration at rest.
@@ -59,15 +63,17 @@ impl State {
             ctrl: vec![0.0; model.nu()],
             applied_force: vec![0.0; model.nv()],
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
+            surface_velocity: Vec::new(),
             pd: Pd::default(),
             warm_start: WarmStart::default(),
         }
     }
 
     /// Whether the next step can start from here.
-    pub(crate) fn check(&self, model: &Model) -> Result<(), SimulationError> {
-        let names = ["q", "v", "ctrl", "applied_force", "applied_wrench"];
-        let sizes = [model.nq(), model.nv(), model.nu(), model.nv(), 6 * model.bodies.len()];
+    pub(crate) fn check(&self, model: &Model, scene: &Scene) -> Result<(), SimulationError> {
+        let names = ["q", "v", "ctrl", "applied_force", "applied_wrench", "surface_velocity"];
+        let geoms = if self.surface_velocity.is_empty() { 0 } else { scene.geoms.len() };
+        let sizes = [model.nq(), model.nv(), model.nu(), model.nv(), 6 * model.bodies.len(), 3 * geoms];
         for ((x, name), expected) in self.vectors().into_iter().zip(names).zip(sizes) {
             if x.len() != expected {
                 return Err(SimulationError::Size { name, found: x.len(), expected });
@@ -87,13 +93,14 @@ impl State {
         Ok(self.pd.check(&model.tree)?)
     }
 
-    fn vectors(&self) -> [&Vec<f64>; 5] {
-        [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench]
+    fn vectors(&self) -> [&Vec<f64>; 6] {
+        [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench, &self.surface_velocity]
     }
 
-    /// The length of the state's bytes without controller and warm start.
+    /// The length of the state's bytes without surface velocities, controller and warm start.
     fn byte_len(&self) -> usize {
-        32 + 8 * self.vectors().iter().map(|x| x.len()).sum::<usize>()
+        let lengths = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench].map(Vec::len);
+        40 + 8 * lengths.iter().sum::<usize>()
     }
 
     /// The length of a controller's vectors.
@@ -101,17 +108,18 @@ impl State {
         4 * self.v.len() + self.q.len()
     }
 
-    /// The state as bytes: a mark, then step, time, the vectors in order, whether there is a controller, its vectors, and the
-    /// warm start, little endian.
+    /// The state as bytes: a mark, step, time, how many surface velocities there are, whether there is a controller, then the
+    /// vectors in order, the controller's vectors, and the warm start, little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.byte_len() + self.warm_start.byte_len());
         bytes.extend(MAGIC);
         bytes.extend(self.step.to_le_bytes());
         bytes.extend(self.time.to_le_bytes());
+        bytes.extend((self.surface_velocity.len() as u64).to_le_bytes());
+        bytes.extend(u64::from(self.pd.is_active()).to_le_bytes());
         for x in self.vectors().into_iter().flatten() {
             bytes.extend(x.to_le_bytes());
         }
-        bytes.extend(u64::from(self.pd.is_active()).to_le_bytes());
         for x in self.pd.vectors().into_iter().flatten() {
             bytes.extend(x.to_le_bytes());
         }
@@ -128,8 +136,11 @@ impl State {
         if !bytes.starts_with(MAGIC) {
             return Err(StateError::Format { expected });
         }
-        let controlled = bytes.get(expected - 8) == Some(&1);
-        let expected = expected + if controlled { 8 * self.pd_len() } else { 0 };
+        let word =
+            |k: usize| bytes.get(8 * k..8 * k + 8).map_or(0, |w| w.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)));
+        let (surfaces, controlled) = (word(3) as usize, word(4) == 1);
+        let optional = surfaces.saturating_add(if controlled { self.pd_len() } else { 0 });
+        let expected = expected.saturating_add(optional.saturating_mul(8));
         if bytes.len() < expected || !WarmStart::fits(bytes.len() - expected) {
             return Err(StateError::Length { found: bytes.len(), expected });
         }
@@ -139,11 +150,13 @@ impl State {
         let mut next = || words.next().unwrap_or_default();
         self.step = u64::from_le_bytes(next());
         self.time = f64::from_le_bytes(next());
+        next();
+        next();
+        self.surface_velocity.resize(surfaces, 0.0);
         let vectors = [&mut self.q, &mut self.v, &mut self.ctrl, &mut self.applied_force, &mut self.applied_wrench];
-        for x in vectors.into_iter().flatten() {
+        for x in vectors.into_iter().chain([&mut self.surface_velocity]).flatten() {
             *x = f64::from_le_bytes(next());
         }
-        next();
         let (nq, nv) = (self.q.len(), self.v.len());
         for (x, n) in self.pd.vectors_mut().into_iter().zip([nv, nv, nq, nv, nv]) {
             x.clear();

@@ -2,11 +2,10 @@
 
 use spatial::Vec3;
 
-/// For the constraints of the last step, the velocities they would have met if they had not pushed.
+/// For the constraints of the last step, the velocities they would have met if they had not pushed, and their normal impulses.
 ///
-/// The solver predicts from them which contacts will stick, slide or part. A contact is known again by its two geoms and its
-/// place among their points. Nothing here changes what the velocities converge to, but their last digits depend on it:
-/// it is part of the state.
+/// The solver predicts from the velocities which contacts will stick, slide or part; friction is bounded by the normal impulses at
+/// first, and under the lagged law to the end. A contact is known again by its two geoms and its place among their points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WarmStart {
     /// Ascending by key.
@@ -16,8 +15,17 @@ pub struct WarmStart {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Entry {
     key: Key,
-    /// World axes for a contact; the first entry alone for a limit.
+    /// World axes for a contact; the first entry alone for a constraint of one row.
     free: Vec3<f64>,
+    /// Impulse along the normal, or that of a constraint of one row.
+    normal: f64,
+}
+
+/// What is known of a constraint from the last step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    pub free: Vec3<f64>,
+    pub normal: f64,
 }
 
 /// The same constraint in every step.
@@ -30,15 +38,45 @@ impl Key {
         Self([geoms[0] as u32, geoms[1] as u32, ordinal as u32])
     }
 
+    /// Rolling and torsional friction of point `ordinal` of two geoms.
+    pub fn spin(geoms: [usize; 2], ordinal: usize) -> Self {
+        Self([geoms[0] as u32, geoms[1] as u32, ordinal as u32 | 1 << 31])
+    }
+
     /// The lower (0) or upper (1) side of a limit.
     pub fn limit(index: usize, side: usize) -> Self {
         Self([u32::MAX, index as u32, side as u32])
+    }
+
+    /// Part `part` of an equality constraint.
+    pub fn equality(index: usize, part: usize) -> Self {
+        Self([u32::MAX - 1, index as u32, part as u32])
+    }
+
+    /// Dry friction of a degree of freedom.
+    pub fn friction(dof: usize) -> Self {
+        Self([u32::MAX - 2, dof as u32, 0])
+    }
+
+    /// Part `part` of a tendon.
+    pub fn tendon(index: usize, part: usize) -> Self {
+        Self([u32::MAX - 3, index as u32, part as u32])
+    }
+
+    /// The drive of an actuator.
+    pub fn servo(ctrl: usize) -> Self {
+        Self([u32::MAX - 4, ctrl as u32, 0])
+    }
+
+    /// The PD controller's drive of a degree of freedom.
+    pub fn pd(dof: usize) -> Self {
+        Self([u32::MAX - 5, dof as u32, 0])
     }
 }
 
 impl WarmStart {
     /// Bytes of one entry.
-    const ENTRY: usize = 36;
+    const ENTRY: usize = 44;
 
     /// Forgets everything: the next step starts cold.
     pub fn clear(&mut self) {
@@ -50,24 +88,21 @@ impl WarmStart {
         self.entries.reserve(n);
     }
 
-    /// The free velocity of a constraint in the last step; NaN when it was not there. `next` is where to look first: behind the
+    /// What is known of a constraint; none when the last step had none of this key. `next` is where to look first: behind the
     /// constraint that was asked for before.
-    pub(crate) fn free(&self, key: Key, next: &mut usize) -> Vec3<f64> {
+    pub(crate) fn of(&self, key: Key, next: &mut usize) -> Option<Memory> {
         let at = match self.entries.get(*next) {
             Some(entry) if entry.key == key => Ok(*next),
             _ => self.entries.binary_search_by_key(&key, |entry| entry.key),
         };
-        match at {
-            Ok(found) => {
-                *next = found + 1;
-                self.entries[found].free
-            }
-            Err(_) => Vec3::new(f64::NAN, f64::NAN, f64::NAN),
-        }
+        let found = at.ok()?;
+        *next = found + 1;
+        let Entry { free, normal, .. } = self.entries[found];
+        Some(Memory { free, normal })
     }
 
-    pub(crate) fn push(&mut self, key: Key, free: Vec3<f64>) {
-        self.entries.push(Entry { key, free });
+    pub(crate) fn push(&mut self, key: Key, free: Vec3<f64>, normal: f64) {
+        self.entries.push(Entry { key, free, normal });
     }
 
     /// To be called after the last [`push`](Self::push).
@@ -80,9 +115,9 @@ impl WarmStart {
     }
 
     pub(crate) fn append_bytes(&self, bytes: &mut Vec<u8>) {
-        for Entry { key, free } in &self.entries {
+        for Entry { key, free, normal } in &self.entries {
             bytes.extend(key.0.iter().flat_map(|x| x.to_le_bytes()));
-            bytes.extend(free.to_array().iter().flat_map(|x| x.to_le_bytes()));
+            bytes.extend(free.to_array().iter().chain([normal]).flat_map(|x| x.to_le_bytes()));
         }
     }
 
@@ -95,7 +130,8 @@ impl WarmStart {
                 let (low, high) = (u64::from(word(k)), u64::from(word(k + 4)));
                 f64::from_bits(low | high << 32)
             };
-            self.push(Key([word(0), word(4), word(8)]), Vec3::new(number(12), number(20), number(28)));
+            let free = Vec3::new(number(12), number(20), number(28));
+            self.push(Key([word(0), word(4), word(8)]), free, number(36));
         }
         self.sort();
     }

@@ -1,0 +1,191 @@
+//! What constrains a step: contacts, limits, equalities, tendons, friction and drives of joints, as laws and rows of J.
+
+mod contacts;
+mod equalities;
+mod joints;
+mod limits;
+mod rule;
+mod sums;
+mod tendons;
+
+use geometry::Scene;
+use multibody::Model;
+use sap::{Constraint, Law};
+use spatial::{Pose, Vec3};
+
+use crate::effective_mass::EffectiveMass;
+use crate::link::{End, Link, Motion, Term};
+use crate::part::Part;
+use crate::warm_start::{Key, Memory};
+use crate::{ContactLaw, ContactPoint, State};
+
+pub(crate) use rule::Rule;
+
+/// Constraints of a step in a fixed order: contacts as the collider sorts them, then what the model has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConstraintSet {
+    pub laws: Vec<Constraint>,
+    pub links: Vec<Link>,
+    /// What the links that are sums refer to.
+    pub terms: Vec<Term>,
+    /// The contact point that each constraint reports to.
+    pub reports: Vec<Option<usize>>,
+    /// What each is known by from step to step.
+    pub keys: Vec<Key>,
+    /// How many are joint or tendon limits.
+    pub limits: usize,
+    /// Where in the warm start to look for the next key.
+    next: usize,
+    /// The node of the last sum's first term.
+    last_node: usize,
+}
+
+impl ConstraintSet {
+    pub fn clear(&mut self) {
+        self.laws.clear();
+        self.links.clear();
+        self.terms.clear();
+        self.reports.clear();
+        self.keys.clear();
+        self.limits = 0;
+        self.next = 0;
+    }
+
+    /// What is known of a constraint from the last step.
+    fn recall(&mut self, key: Key, cx: &Context<'_>) -> Option<Memory> {
+        cx.state.warm_start.of(key, &mut self.next)
+    }
+
+    /// Adds a constraint; `w` is its share of the Delassus operator.
+    fn push(&mut self, law: impl Into<Law>, w: f64, link: Link, key: Key, cx: &Context<'_>) {
+        let memory = self.recall(key, cx);
+        self.push_recalled(law.into(), w, link, key, memory, None);
+    }
+
+    /// Adds a constraint of which something is known, along its own rows.
+    fn push_recalled(&mut self, law: Law, w: f64, link: Link, key: Key, memory: Option<Memory>, report: Option<usize>) {
+        let mut constraint = Constraint::from(law).with_delassus(w);
+        if let Some(memory) = memory {
+            constraint = constraint.with_free_velocity(memory.free.to_array());
+        }
+        self.laws.push(constraint);
+        self.links.push(link);
+        self.reports.push(report);
+        self.keys.push(key);
+    }
+}
+
+/// What constraints are made from in a step.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub model: &'a Model,
+    pub scene: &'a Scene,
+    pub state: &'a State,
+    pub parts: &'a [Part],
+    pub tree_of: &'a [usize],
+    pub effective_mass: &'a EffectiveMass,
+    pub rule: Rule,
+    pub law: ContactLaw,
+}
+
+impl Context<'_> {
+    /// The point as an end on the body's tree; none for a body that is fixed in the world.
+    fn end(&self, body: usize, position: Vec3<f64>) -> Option<End> {
+        let node = self.model.bodies[body].node?;
+        let tree = self.tree_of[node];
+        let node = node - self.parts[tree].nodes.start;
+        Some(End { tree, node, arm: position - self.parts[tree].kin.frames[node].pos })
+    }
+
+    /// The placement of the node that a body moves with.
+    fn node_pose(&self, body: usize) -> Option<Pose<f64>> {
+        let node = self.model.bodies[body].node?;
+        let part = &self.parts[self.tree_of[node]];
+        let frame = &part.kin.frames[node - part.nodes.start];
+        Some(Pose::new(frame.pos, frame.quat))
+    }
+
+    /// How easily an end is moved, 1/kg.
+    fn mobility(&self, end: &End) -> f64 {
+        let part = &self.parts[end.tree];
+        self.effective_mass.inverse(part.nodes.start + end.node, &part.kin.frames[end.node].rot, end.arm)
+    }
+
+    /// How easily the body of an end is turned, 1/(kg·m²).
+    fn angular_mobility(&self, end: &End) -> f64 {
+        self.effective_mass.angular_inverse(self.parts[end.tree].nodes.start + end.node)
+    }
+
+    /// The velocity of the second end relative to the first in free motion, world.
+    fn free_velocity(&self, ends: &[Option<End>; 2]) -> Vec3<f64> {
+        let of = |end: &Option<End>| {
+            end.map_or(Vec3::ZERO, |end| {
+                let part = &self.parts[end.tree];
+                end.velocity(&part.kin.twists, Motion::Linear) + end.velocity(&part.factor.motions, Motion::Linear)
+            })
+        };
+        of(&ends[1]) - of(&ends[0])
+    }
+
+    /// The velocity of the second geom's surface on its body, less that of the first's; none when both are at rest.
+    fn surface_velocity(&self, geoms: [usize; 2]) -> Option<Vec3<f64>> {
+        let all = &self.state.surface_velocity;
+        if all.is_empty() {
+            return None;
+        }
+        let of = |geom: usize| {
+            let v = Vec3::new(all[3 * geom], all[3 * geom + 1], all[3 * geom + 2]);
+            self.node_pose(self.scene.geoms[geom].body).map_or(v, |pose| pose.rot.to_mat3() * v)
+        };
+        let relative = of(geoms[1]) - of(geoms[0]);
+        (relative != Vec3::ZERO).then_some(relative)
+    }
+}
+
+/// What a model has that may constrain a step, with indices of its trees.
+#[derive(Clone, Debug)]
+pub(crate) struct Sources {
+    limits: Vec<limits::JointLimit>,
+    friction: Vec<joints::JointFriction>,
+    ties: Vec<equalities::Tie>,
+    tendons: Vec<tendons::TendonForces>,
+}
+
+impl Sources {
+    pub fn of_model(model: &Model, tree_of: &[usize]) -> Self {
+        Self {
+            limits: limits::JointLimit::of_model(model),
+            friction: joints::JointFriction::of_model(model, tree_of),
+            ties: equalities::Tie::of_model(model, tree_of),
+            tendons: tendons::TendonForces::of_model(model, tree_of),
+        }
+    }
+
+    /// Gathers the constraints of a step and a report of every contact point.
+    pub fn gather(
+        &self,
+        cx: &Context<'_>,
+        detected: &[geometry::Contact],
+        set: &mut ConstraintSet,
+        reported: &mut Vec<ContactPoint>,
+    ) {
+        set.clear();
+        reported.clear();
+        contacts::push(cx, detected, set, reported);
+        self.limits.iter().enumerate().for_each(|(k, limit)| limit.push(k, cx, set));
+        self.ties.iter().for_each(|tie| tie.push(cx, set));
+        self.tendons.iter().enumerate().for_each(|(k, tendon)| tendon.push(k, cx, set));
+        self.friction.iter().for_each(|friction| friction.push(cx, set));
+        joints::push_drives(cx, set);
+    }
+
+    /// Adds the explicit forces of tendons; `force` is on the model's degrees of freedom.
+    pub fn add_explicit_forces(&self, state: &State, dt: f64, force: &mut [f64]) {
+        self.tendons.iter().for_each(|tendon| tendon.add_explicit(state, dt, force));
+    }
+
+    /// Energy of the tendons' springs, J.
+    pub fn energy(&self, q: &[f64]) -> f64 {
+        self.tendons.iter().map(|tendon| tendon.energy(q)).sum()
+    }
+}

@@ -1,0 +1,99 @@
+//! From contact points to contacts with friction.
+
+use geometry::Contact as Detected;
+use multibody::{Material, Resistance};
+use sap::{Contact, LaggedContact, Law, Spin};
+use spatial::Mat3;
+
+use super::rule::combine;
+use super::{ConstraintSet, Context};
+use crate::link::{End, Link, Motion};
+use crate::warm_start::{Key, Memory};
+use crate::{ContactLaw, ContactPoint};
+
+/// Adds the contacts that something can move, and a report of every point.
+pub(crate) fn push(cx: &Context<'_>, detected: &[Detected], set: &mut ConstraintSet, reported: &mut Vec<ContactPoint>) {
+    let mut ordinal = 0;
+    for contact in detected {
+        let again = reported.last().is_some_and(|last: &ContactPoint| last.geoms == contact.geoms);
+        ordinal = if again { ordinal + 1 } else { 0 };
+        // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
+        let [first, second] = contact.geoms;
+        let bodies = [cx.scene.geoms[first].body, cx.scene.geoms[second].body];
+        let (point, basis) = report(bodies, contact);
+        let ends = [cx.end(bodies[0], contact.position), cx.end(bodies[1], contact.position)];
+        let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
+        if w > 0.0 {
+            let surface = surface(cx, contact);
+            push_contact(cx, set, &surface, contact, ends, basis, (w, ordinal), reported.len());
+        }
+        reported.push(point);
+    }
+}
+
+/// A contact point as reported, before the solve.
+fn report(bodies: [usize; 2], contact: &Detected) -> (ContactPoint, Mat3<f64>) {
+    let (t1, t2) = contact.normal.tangents();
+    let point = ContactPoint {
+        geoms: contact.geoms,
+        bodies,
+        position: contact.position,
+        normal: contact.normal,
+        tangents: [t1, t2],
+        gap: contact.gap,
+        impulse: [0.0; 3],
+        velocity: [0.0; 3],
+    };
+    (point, Mat3::from_columns(t1, t2, contact.normal))
+}
+
+fn surface(cx: &Context<'_>, contact: &Detected) -> Material {
+    if let Some(pair) = contact.pair {
+        return cx.model.materials[cx.scene.pairs[pair].material];
+    }
+    let of = |g: usize| &cx.model.materials[cx.scene.geoms[g].material];
+    combine(of(contact.geoms[0]), of(contact.geoms[1]))
+}
+
+fn push_contact(
+    cx: &Context<'_>,
+    set: &mut ConstraintSet,
+    surface: &Material,
+    contact: &Detected,
+    ends: [Option<End>; 2],
+    basis: Mat3<f64>,
+    (w, ordinal): (f64, usize),
+    report: usize,
+) {
+    let key = Key::contact(contact.geoms, ordinal);
+    let (r_n, vn_hat) = cx.rule.normal(surface.compliance, contact.gap, w);
+    let r_t = cx.rule.sigma * w;
+    let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
+    let memory = set.recall(key, cx);
+    let is_spinning = surface.resistance >= Resistance::Spinning;
+    let known = memory.map(|m| m.normal);
+    let alone =
+        || LaggedContact::new(mu, r_t, r_n, vn_hat, 0.0).normal_impulse_alone(w, cx.free_velocity(&ends).dot(basis.z));
+    let normal_impulse = if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { known.unwrap_or_else(alone) };
+    let belt = cx.surface_velocity(contact.geoms).map(|velocity| {
+        let [t1, t2, _] = basis.transpose_mul(velocity).to_array();
+        [-t1, -t2]
+    });
+    let law = if cx.law == ContactLaw::Sap {
+        let law = Contact::new(mu, r_t, r_n, vn_hat);
+        Law::Contact(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
+    } else {
+        let law = LaggedContact::new(mu, r_t, r_n, vn_hat, normal_impulse);
+        Law::Lagged(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
+    };
+    let memory = memory.map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
+    set.push_recalled(law, w, Link::Ends { ends, basis, motion: Motion::Linear }, key, memory, Some(report));
+    if is_spinning {
+        let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
+        let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
+        let law = Spin::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
+        let key = Key::spin(contact.geoms, ordinal);
+        let memory = set.recall(key, cx).map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
+        set.push_recalled(law.into(), w, Link::Ends { ends, basis, motion: Motion::Angular }, key, memory, None);
+    }
+}

@@ -1,0 +1,108 @@
+//! Equality constraints between bodies: points that meet, frames that are one, distances that stay.
+
+use multibody::{EqualityKind, Model};
+use sap::Equality;
+use spatial::{Mat3, Pose, Vec3};
+
+use super::sums::Coupling;
+use super::{ConstraintSet, Context};
+use crate::link::{End, Link, Motion};
+use crate::warm_start::Key;
+
+/// A frame of a body.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    body: usize,
+    /// In the body's node, or in the world.
+    pose: Pose<f64>,
+}
+
+impl Frame {
+    fn new(model: &Model, body: usize, pose: Pose<f64>) -> Self {
+        Self { body, pose: model.bodies[body].pose * pose }
+    }
+
+    fn in_world(&self, cx: &Context<'_>) -> Pose<f64> {
+        cx.node_pose(self.body).map_or(self.pose, |node| node * self.pose)
+    }
+}
+
+/// What an equality constraint of the model holds, ready for a step.
+#[derive(Clone, Debug)]
+enum Held {
+    Point([Frame; 2]),
+    Frame([Frame; 2]),
+    Distance([Frame; 2], f64),
+    Coupling(Coupling),
+}
+
+/// An equality constraint of the model.
+#[derive(Clone, Debug)]
+pub(crate) struct Tie {
+    /// Its place in [`Model::equalities`].
+    index: usize,
+    held: Held,
+}
+
+impl Tie {
+    /// Those of the model that are in force.
+    pub fn of_model(model: &Model, tree_of: &[usize]) -> Vec<Self> {
+        let frames = |bodies: &[usize; 2], poses: [Pose<f64>; 2]| {
+            [Frame::new(model, bodies[0], poses[0]), Frame::new(model, bodies[1], poses[1])]
+        };
+        let at = |anchors: &[Vec3<f64>; 2]| anchors.map(|pos| Pose { pos, ..Pose::IDENTITY });
+        let tie = |(index, equality): (usize, &multibody::Equality)| {
+            let held = match &equality.kind {
+                _ if !equality.active => return None,
+                EqualityKind::Connect { bodies, anchors } => Held::Point(frames(bodies, at(anchors))),
+                EqualityKind::Weld { bodies, frames: poses } => Held::Frame(frames(bodies, *poses)),
+                EqualityKind::Distance { bodies, anchors, distance } => {
+                    Held::Distance(frames(bodies, at(anchors)), *distance)
+                }
+                EqualityKind::Coupling { y, x, polynomial } => {
+                    Held::Coupling(Coupling::new(model, tree_of, *y, *x, *polynomial))
+                }
+            };
+            Some(Self { index, held })
+        };
+        model.equalities.iter().enumerate().filter_map(tie).collect()
+    }
+
+    /// Adds the constraint's rows.
+    pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
+        let compliance = cx.model.equalities[self.index].compliance;
+        let (frames, basis, along) = match &self.held {
+            Held::Coupling(coupling) => return coupling.push(self.index, compliance, cx, set),
+            Held::Point(frames) | Held::Frame(frames) => (frames, Mat3::IDENTITY, None),
+            Held::Distance(frames, distance) => {
+                let span = frames[1].in_world(cx).pos - frames[0].in_world(cx).pos;
+                // Where the points coincide any direction will do.
+                let normal = span.normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0));
+                let (t1, t2) = normal.tangents();
+                (frames, Mat3::from_columns(t1, t2, normal), Some(span.norm() - distance))
+            }
+        };
+        let [first, second] = [frames[0].in_world(cx), frames[1].in_world(cx)];
+        let ends = [cx.end(frames[0].body, first.pos), cx.end(frames[1].body, second.pos)];
+        let w: f64 = ends.iter().flatten().map(|e| cx.mobility(e)).sum();
+        if w <= 0.0 {
+            return;
+        }
+        let rule = cx.rule.compliant(compliance, w);
+        let law = match along {
+            Some(violation) => Equality::along_third(rule.r, rule.scalar_bias(violation)),
+            None => Equality::vector(rule.r, rule.bias(second.pos - first.pos).to_array()),
+        };
+        // The law's rows are about one point of space: the second body's.
+        let ends = [ends[0].map(|e| End { arm: e.arm + (second.pos - first.pos), ..e }), ends[1]];
+        set.push(law, w, Link::Ends { ends, basis, motion: Motion::Linear }, Key::equality(self.index, 0), cx);
+        if matches!(self.held, Held::Frame(_)) {
+            let w: f64 = ends.iter().flatten().map(|e| cx.angular_mobility(e)).sum();
+            let rule = cx.rule.compliant(compliance, w);
+            let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
+            let law = Equality::vector(rule.r, rule.bias(turn).to_array());
+            let link = Link::Ends { ends, basis, motion: Motion::Angular };
+            set.push(law, w, link, Key::equality(self.index, 1), cx);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Dry friction of joints, and drives at their limits.
+
+use multibody::Model;
+use sap::Bounded;
+
+use super::{ConstraintSet, Context};
+use crate::link::Link;
+use crate::warm_start::Key;
+
+/// Dry friction of one degree of freedom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JointFriction {
+    tree: usize,
+    /// Node and degree of freedom within the tree, and of the model.
+    node: usize,
+    dof: usize,
+    v: usize,
+    /// N or N·m.
+    force: f64,
+}
+
+impl JointFriction {
+    /// Those of the model.
+    pub fn of_model(model: &Model, tree_of: &[usize]) -> Vec<Self> {
+        let mut all = Vec::new();
+        for (i, node) in model.tree.nodes.iter().enumerate() {
+            let tree = tree_of[i];
+            let first = model.tree.trees[tree].start;
+            for v in node.v..node.v + node.joint.nv() {
+                let force = model.friction_loss[v];
+                if force > 0.0 {
+                    all.push(Self { tree, node: i - first, dof: v - model.tree.nodes[first].v, v, force });
+                }
+            }
+        }
+        all
+    }
+
+    /// Adds the row.
+    pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
+        let w = cx.parts[self.tree].factor.inverse_diagonal(self.node);
+        let bound = cx.rule.dt * self.force;
+        let law = Bounded::new(cx.rule.sigma * w, 0.0, -bound, bound);
+        set.push(law, w, row(self.tree, self.node, self.dof), Key::friction(self.v), cx);
+    }
+}
+
+/// Adds the drives that may not stay within their limits.
+pub(crate) fn push_drives(cx: &Context<'_>, set: &mut ConstraintSet) {
+    for (tree, part) in cx.parts.iter().enumerate() {
+        for drive in part.drives.iter().filter(|drive| drive.apart) {
+            let node = part.tree.nodes.partition_point(|node| node.v <= drive.dof) - 1;
+            let law = drive.law(cx.state.v[part.dofs.start + drive.dof]);
+            set.push(law, part.factor.inverse_diagonal(node), row(tree, node, drive.dof), drive.key, cx);
+        }
+    }
+}
+
+/// The row of one degree of freedom.
+fn row(tree: usize, node: usize, dof: usize) -> Link {
+    Link::Joint { tree, node, dof, width: 1, axis: [1.0, 0.0, 0.0] }
+}

@@ -1,0 +1,82 @@
+//! Joint limits.
+
+use multibody::{Compliance, Model};
+use sap::Limit;
+use spatial::Vec3;
+
+use super::{ConstraintSet, Context};
+use crate::link::Link;
+use crate::warm_start::Key;
+
+/// A joint limit of the model, with indices of its tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JointLimit {
+    pub tree: usize,
+    pub node: usize,
+    /// First coordinate and degree of freedom within the tree.
+    pub q: usize,
+    pub dof: usize,
+    pub ball: bool,
+    pub range: (f64, f64),
+    pub compliance: Compliance,
+}
+
+impl JointLimit {
+    /// The limits of the joints with one coordinate and of the balls.
+    pub fn of_model(model: &Model) -> Vec<Self> {
+        let limit = |joint: &multibody::Joint| {
+            let range = joint.range?;
+            let ball = joint.kind == multibody::JointKind::Ball;
+            if joint.kind.nv() != 1 && !ball {
+                return None;
+            }
+            let node = joint.nodes.start;
+            let tree = model.tree.trees.partition_point(|r| r.end <= node);
+            let first = &model.tree.nodes[model.tree.trees[tree].start];
+            Some(Self {
+                tree,
+                node: node - model.tree.trees[tree].start,
+                q: joint.q - first.q,
+                dof: joint.v - first.v,
+                ball,
+                range,
+                compliance: joint.limit_compliance,
+            })
+        };
+        model.joints.iter().filter_map(limit).collect()
+    }
+
+    /// Adds the limits that the motion can reach in the step.
+    pub fn push(&self, index: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
+        let part = &cx.parts[self.tree];
+        let (q, v) = (&cx.state.q[part.qs.clone()], &cx.state.v[part.dofs.clone()]);
+        for (side, candidate) in self.candidates(q, v, &part.v_star, cx.rule.dt).into_iter().enumerate() {
+            let Some((gap, link)) = candidate else { continue };
+            let w = part.factor.inverse_diagonal(self.node);
+            let (r, v_hat) = cx.rule.normal(self.compliance, gap, w);
+            set.push(Limit::new(r, v_hat), w, link, Key::limit(index, side), cx);
+            set.limits += 1;
+        }
+    }
+
+    /// The sides that the motion can reach in a step: the gap and the row of J (over the joint's degrees of freedom).
+    ///
+    /// `q` and the velocities before and after free motion are the tree's. Limits further off than twice what the
+    /// joint moves at either velocity are left out.
+    fn candidates(&self, q: &[f64], v: &[f64], v_star: &[f64], dt: f64) -> [Option<(f64, Link)>; 2] {
+        let (tree, node, dof) = (self.tree, self.node, self.dof);
+        let width = if self.ball { 3 } else { 1 };
+        let speed = |v: &[f64]| v[dof..dof + width].iter().map(|x| x * x).sum::<f64>().sqrt();
+        let reach = 2.0 * dt * (speed(v) + speed(v_star));
+        let side =
+            |gap: f64, axis: [f64; 3]| (gap <= reach).then_some((gap, Link::Joint { tree, node, dof, width, axis }));
+        if self.ball {
+            let turn = spatial::Quat::new(q[self.q], q[self.q + 1], q[self.q + 2], q[self.q + 3]).unit();
+            let turn = turn.rotation_vector();
+            let away = turn.normalized().unwrap_or(Vec3::ZERO) * -1.0;
+            return [None, side(self.range.1 - turn.norm(), away.to_array())];
+        }
+        let x = q[self.q];
+        [side(x - self.range.0, [1.0, 0.0, 0.0]), side(self.range.1 - x, [-1.0, 0.0, 0.0])]
+    }
+}

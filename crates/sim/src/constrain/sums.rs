@@ -1,0 +1,132 @@
+//! Sums of joint coordinates, and couplings of two of them.
+
+use std::ops::Range;
+
+use multibody::{Compliance, Coordinate, Model};
+use sap::Equality;
+
+use super::{ConstraintSet, Context};
+use crate::link::{Link, Term};
+use crate::warm_start::Key;
+
+/// One joint's part in a sum.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JointTerm {
+    pub tree: usize,
+    /// Node and degree of freedom within the tree.
+    pub node: usize,
+    pub dof: usize,
+    /// Coordinate and degree of freedom of the model.
+    pub q: usize,
+    pub v: usize,
+    pub coefficient: f64,
+}
+
+/// A weighted sum of joint coordinates, ascending in the degrees of freedom.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sum(pub Vec<JointTerm>);
+
+impl Sum {
+    pub fn new(model: &Model, tree_of: &[usize], terms: &[(usize, f64)]) -> Self {
+        let term = |&(joint, coefficient): &(usize, f64)| {
+            let joint = &model.joints[joint];
+            let node = joint.nodes.start;
+            let tree = tree_of[node];
+            let first = model.tree.trees[tree].start;
+            let dof = joint.v - model.tree.nodes[first].v;
+            JointTerm { tree, node: node - first, dof, q: joint.q, v: joint.v, coefficient }
+        };
+        let mut sum = Self(terms.iter().map(term).collect());
+        sum.0.sort_by_key(|t| t.q);
+        sum
+    }
+
+    fn of(model: &Model, tree_of: &[usize], coordinate: Coordinate) -> Self {
+        match coordinate {
+            Coordinate::Joint(joint) => Self::new(model, tree_of, &[(joint, 1.0)]),
+            Coordinate::Tendon(tendon) => Self::new(model, tree_of, &model.tendons[tendon].terms),
+        }
+    }
+
+    pub fn value(&self, q: &[f64]) -> f64 {
+        self.0.iter().map(|t| t.coefficient * q[t.q]).sum()
+    }
+
+    pub fn rate(&self, v: &[f64]) -> f64 {
+        self.0.iter().map(|t| t.coefficient * v[t.v]).sum()
+    }
+}
+
+/// Adds `Σ scale · sum` to the terms of `set`, one term for each degree of freedom; returns the link and an estimate of its w.
+pub(super) fn push_terms(sums: &[(&Sum, f64)], cx: &Context<'_>, set: &mut ConstraintSet) -> Option<(Link, f64)> {
+    let start = set.terms.len();
+    let mut w = 0.0;
+    let mut next = [0; 2];
+    loop {
+        // The least degree of freedom that is left in any of the sums.
+        let heads = sums.iter().zip(next).filter_map(|((sum, _), i)| sum.0.get(i));
+        let Some(head) = heads.min_by_key(|t| t.q).copied() else { break };
+        let mut coefficient = 0.0;
+        for ((sum, scale), i) in sums.iter().zip(&mut next) {
+            while let Some(term) = sum.0.get(*i).filter(|t| t.q == head.q) {
+                coefficient += scale * term.coefficient;
+                *i += 1;
+            }
+        }
+        if coefficient != 0.0 {
+            set.terms.push(Term { tree: head.tree, dof: head.dof, coefficient });
+            w += coefficient * coefficient * cx.parts[head.tree].factor.inverse_diagonal(head.node);
+            if set.terms.len() == start + 1 {
+                set.last_node = head.node;
+            }
+        }
+    }
+    let terms = start..set.terms.len();
+    (w > 0.0).then(|| (single(&terms, set).unwrap_or(Link::Sum { terms }), w))
+}
+
+/// A sum of one term is a row on a joint, which the recursive factor can take.
+fn single(terms: &Range<usize>, set: &mut ConstraintSet) -> Option<Link> {
+    if terms.len() != 1 {
+        return None;
+    }
+    let Term { tree, dof, coefficient } = set.terms.pop()?;
+    Some(Link::Joint { tree, node: set.last_node, dof, width: 1, axis: [coefficient, 0.0, 0.0] })
+}
+
+/// `y − y₀ = p(x − x₀)`.
+#[derive(Clone, Debug)]
+pub(crate) struct Coupling {
+    y: (Sum, f64),
+    x: (Sum, f64),
+    polynomial: [f64; 5],
+}
+
+impl Coupling {
+    pub fn new(
+        model: &Model,
+        tree_of: &[usize],
+        y: (Coordinate, f64),
+        x: Option<(Coordinate, f64)>,
+        polynomial: [f64; 5],
+    ) -> Self {
+        let of = |(coordinate, reference)| (Sum::of(model, tree_of, coordinate), reference);
+        Self { y: of(y), x: x.map_or_else(Default::default, of), polynomial }
+    }
+
+    /// Adds the row `ẏ − p'(x − x₀) ẋ`.
+    pub fn push(&self, index: usize, compliance: Compliance, cx: &Context<'_>, set: &mut ConstraintSet) {
+        let of = |(sum, reference): &(Sum, f64)| sum.value(&cx.state.q) - reference;
+        let x = of(&self.x);
+        let (mut p, mut slope) = (0.0, 0.0);
+        for &c in self.polynomial.iter().rev() {
+            slope = slope * x + p;
+            p = p * x + c;
+        }
+        let violation = of(&self.y) - p;
+        let Some((link, w)) = push_terms(&[(&self.y.0, 1.0), (&self.x.0, -slope)], cx, set) else { return };
+        let rule = cx.rule.compliant(compliance, w);
+        let law = Equality::scalar(rule.r, rule.scalar_bias(violation));
+        set.push(law, w, link, Key::equality(index, 0), cx);
+    }
+}

@@ -1,0 +1,125 @@
+//! Fixed tendons: their limits, springs, friction and inertia, and the actuators on them.
+
+use multibody::{Actuator, Model, Tendon, Transmission};
+use sap::{Bounded, Limit};
+
+use super::sums::{Sum, push_terms};
+use super::{ConstraintSet, Context};
+use crate::State;
+use crate::actuation::{ForceOfStep, force_law};
+use crate::warm_start::Key;
+
+/// An actuator on a tendon.
+#[derive(Clone, Debug)]
+struct TendonActuator {
+    ctrl: usize,
+    gear: f64,
+    actuator: Actuator,
+}
+
+/// A fixed tendon of the model and the actuators on it.
+#[derive(Clone, Debug)]
+pub(crate) struct TendonForces {
+    sum: Sum,
+    tendon: Tendon,
+    actuators: Vec<TendonActuator>,
+}
+
+impl TendonForces {
+    /// Those of the model.
+    pub fn of_model(model: &Model, tree_of: &[usize]) -> Vec<Self> {
+        let acts_on = |tendon: usize| {
+            model.actuators.iter().enumerate().filter_map(move |(ctrl, actuator)| match actuator.transmission {
+                Transmission::Tendon { tendon: of, gear } if of == tendon => {
+                    Some(TendonActuator { ctrl, gear, actuator: actuator.clone() })
+                }
+                _ => None,
+            })
+        };
+        let of = |(k, tendon): (usize, &Tendon)| Self {
+            sum: Sum::new(model, tree_of, &tendon.terms),
+            tendon: tendon.clone(),
+            actuators: acts_on(k).collect(),
+        };
+        model.tendons.iter().enumerate().map(of).collect()
+    }
+
+    /// The forces of the actuators over the step, along the tendon.
+    fn drives(&self, state: &State, dt: f64) -> impl Iterator<Item = ForceOfStep> {
+        let (length, rate) = (self.sum.value(&state.q), self.sum.rate(&state.v));
+        self.actuators.iter().map(move |TendonActuator { ctrl, gear, actuator }| {
+            force_law(actuator, state.ctrl[*ctrl], gear * length, gear * rate, dt).geared(*gear)
+        })
+    }
+
+    /// Adds the forces that do not depend on velocities at the end of the step; `force` is on the model's degrees of freedom.
+    pub fn add_explicit(&self, state: &State, dt: f64, force: &mut [f64]) {
+        let explicit = self.drives(state, dt).filter(|f| f.impedance == 0.0);
+        let total: f64 = explicit.map(|f| f.impulse.max(f.low).min(f.high) / dt).sum();
+        for term in &self.sum.0 {
+            force[term.v] += term.coefficient * total;
+        }
+    }
+
+    /// Stretch of the spring, 0 while it is slack.
+    fn stretch(&self, length: f64) -> f64 {
+        let (low, high) = self.tendon.rest;
+        (length - high).max(0.0) + (length - low).min(0.0)
+    }
+
+    /// Energy of the spring, J.
+    pub fn energy(&self, q: &[f64]) -> f64 {
+        0.5 * self.tendon.stiffness * self.stretch(self.sum.value(q)).powi(2)
+    }
+
+    /// Adds the tendon's limits and all that opposes its motion.
+    pub fn push(&self, index: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
+        self.push_limits(index, cx, set);
+        let (tendon, dt) = (&self.tendon, cx.rule.dt);
+        let (length, rate) = (self.sum.value(&cx.state.q), self.sum.rate(&cx.state.v));
+        let stretch = self.stretch(length);
+        let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
+        let free = (f64::NEG_INFINITY, f64::INFINITY);
+        let spring = ForceOfStep {
+            impulse: -dt * (stiffness * (stretch + dt * rate) + tendon.damping * rate),
+            impedance: dt * (tendon.damping + dt * stiffness),
+            low: free.0,
+            high: free.1,
+        };
+        let inertia = ForceOfStep { impulse: 0.0, impedance: tendon.armature, low: free.0, high: free.1 };
+        let forces = [spring, inertia].into_iter().chain(self.drives(cx.state, dt));
+        for (part, force) in (2..).zip(forces) {
+            if force.impedance > 0.0
+                && let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
+            {
+                let v_hat = rate + force.impulse / force.impedance;
+                let law = Bounded::new(1.0 / force.impedance, v_hat, force.low, force.high);
+                set.push(law, w, link, Key::tendon(index, part), cx);
+            }
+        }
+        let friction = dt * tendon.friction_loss;
+        if friction > 0.0
+            && let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
+        {
+            let law = Bounded::new(cx.rule.sigma * w, 0.0, -friction, friction);
+            set.push(law, w, link, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
+        }
+    }
+
+    /// Adds the limits that the motion can reach in the step.
+    fn push_limits(&self, index: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
+        let Some((low, high)) = self.tendon.range else { return };
+        let length = self.sum.value(&cx.state.q);
+        let free: f64 = self.sum.0.iter().map(|t| t.coefficient * cx.parts[t.tree].v_star[t.dof]).sum();
+        let reach = 2.0 * cx.rule.dt * (self.sum.rate(&cx.state.v).abs() + free.abs());
+        for (side, (gap, sign)) in [(length - low, 1.0), (high - length, -1.0)].into_iter().enumerate() {
+            if gap <= reach
+                && let Some((link, w)) = push_terms(&[(&self.sum, sign)], cx, set)
+            {
+                let (r, v_hat) = cx.rule.normal(self.tendon.limit_compliance, gap, w);
+                set.push(Limit::new(r, v_hat), w, link, Key::tendon(index, side), cx);
+                set.limits += 1;
+            }
+        }
+    }
+}
