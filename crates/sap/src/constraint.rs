@@ -2,6 +2,7 @@
 
 mod bounded;
 mod contact;
+mod dual;
 mod disc;
 mod equality;
 mod lagged;
@@ -77,16 +78,16 @@ impl Law {
         }
     }
 
-    /// The law with `R + soft` in place of `R`, held at the impulse `about`: both have it at the same velocity.
+    /// The law with `R + soft` in place of `R`.
     #[inline]
-    fn softened(&self, soft: f64, about: &[f64]) -> Law {
+    fn softened(&self, soft: f64) -> Law {
         match self {
-            Law::Contact(law) => Law::Contact(law.softened(soft, about)),
-            Law::Lagged(law) => Law::Lagged(law.softened(soft, about)),
-            Law::Spin(law) => Law::Spin(law.softened(soft, about)),
-            Law::Limit(law) => Law::Limit(law.softened(soft, about[0])),
-            Law::Bounded(law) => Law::Bounded(law.softened(soft, about[0])),
-            Law::Equality(law) => Law::Equality(law.softened(soft, about)),
+            Law::Contact(law) => Law::Contact(law.softened(soft)),
+            Law::Lagged(law) => Law::Lagged(law.softened(soft)),
+            Law::Spin(law) => Law::Spin(law.softened(soft)),
+            Law::Limit(law) => Law::Limit(law.softened(soft)),
+            Law::Bounded(law) => Law::Bounded(law.softened(soft)),
+            Law::Equality(law) => Law::Equality(law.softened(soft)),
         }
     }
 
@@ -173,11 +174,6 @@ impl Constraint {
         }
     }
 
-    /// The constraint with `R + κ w` in place of `R`, held at the impulse `about`. Where `w` is unknown, the constraint itself.
-    pub(crate) fn softened(&self, kappa: f64, about: &[f64]) -> Constraint {
-        Constraint { law: self.law.softened(kappa * self.delassus, about), ..*self }
-    }
-
     /// Writes the constraint velocity of this constraint alone, on a body of inverse mass `w` that would move with `free`:
     /// `v_c = free + w γ(v_c)`, which is the same law with `R + w` in place of `R`. Where `w` is unknown, `free` itself.
     #[inline]
@@ -187,7 +183,7 @@ impl Constraint {
         if w > 0.0 {
             let (mut gamma, mut hessian) = ([0.0; 3], Block::ZERO);
             let gamma = &mut gamma[..free.len()];
-            self.law.softened(w, &[0.0; 3][..free.len()]).evaluate(free, gamma, &mut hessian);
+            self.law.softened(w).evaluate(free, gamma, &mut hessian);
             for (v, gamma) in v_c.iter_mut().zip(gamma) {
                 *v += w * *gamma;
             }
@@ -201,6 +197,17 @@ impl Constraint {
     #[inline]
     pub fn evaluate(&self, v_c: &[f64], gamma: &mut [f64], hessian: &mut Block) -> f64 {
         self.law.evaluate(v_c, gamma, hessian)
+    }
+
+    /// The Hessian for a Newton step: `block`, the one at the impulse `gamma`, but where the constraint slides, with the
+    /// direction of friction that the impulse `dual` tells as well.
+    #[inline]
+    pub(crate) fn primal_dual(&self, block: &Block, gamma: &[f64], dual: &[f64]) -> Block {
+        match &self.law {
+            Law::Contact(_) => dual::of_cone(block, gamma, dual),
+            Law::Lagged(contact) => dual::of_disc(block, gamma, dual, contact.r_t()),
+            _ => *block,
+        }
     }
 }
 

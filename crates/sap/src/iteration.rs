@@ -1,17 +1,9 @@
-//! The moves of the iteration: predictions, Newton steps, and the way by softer problems.
+//! The moves of the iteration: predictions and Newton steps.
 
 use crate::line_search::Line;
 use crate::passes::Passes;
 use crate::vector::{axpy, dot, scaled_norm};
 use crate::{Block, Constraint, Criterion, Error, Options, Report, Structure, Workspace};
-
-/// How much softer than their share `w` of the Delassus operator the constraints of the two softer problems are.
-const KAPPA: [f64; 2] = [1e-2, 1e-3];
-/// Newton steps on each softer problem, and the relative residual that is good enough there.
-const SOFT_STEPS: usize = 10;
-const SOFT_TOLERANCE: f64 = 1e-2;
-/// Predictions from where the softer problems lead.
-const SOFT_PREDICTIONS: usize = 2;
 
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
 /// constraints at `J v`.
@@ -91,9 +83,11 @@ impl<'a, S: Structure> Iteration<'a, S> {
     /// cost, predicted or achieved, whichever is greater.
     pub fn newton_step(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<f64, Error> {
         let kinetic = self.kinetic_cost(ws);
-        self.factor(constraints, &ws.current.hessian)?;
+        ws.set_hessian(constraints);
+        self.factor(constraints, &ws.hessian)?;
         self.structure.solve(&ws.descent, &mut ws.dv);
         self.structure.products(&ws.dv, &mut ws.dp, &mut ws.dv_c);
+        ws.set_dual(constraints);
         let mut line = Line {
             constraints,
             current: &ws.current,
@@ -143,6 +137,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
         // The next prediction starts from what each constraint would meet if it did not push.
         ws.predicted.linear_impulse(constraints, &ws.trial.v_c, &mut ws.dv_c);
         set_free_velocities(constraints, &ws.trial.v_c, &ws.dv_c, &mut ws.free);
+        ws.dual.copy_from_slice(&ws.dv_c);
         let reached = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
         if reached < cost {
             for ((v, v_star), d) in self.v.iter_mut().zip(self.v_star).zip(&ws.difference) {
@@ -152,43 +147,6 @@ impl<'a, S: Structure> Iteration<'a, S> {
             std::mem::swap(&mut ws.current, &mut ws.trial);
         }
         Ok(reached)
-    }
-
-    /// Comes near the minimiser by way of problems that are easier: two steps of the method of multipliers.
-    ///
-    /// Where near-rigid contacts slide, the cost has a narrow valley that bends as the direction of slip does; Newton's steps
-    /// leave it, and the line search cuts them down to 1e-4 and less. With `R + κw` in place of `R` it is wide. A softer problem
-    /// whose constraints are held about their impulses at the minimiser has the same minimiser; about impulses that are
-    /// nearly those, nearly the same.
-    pub fn approach(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<(), Error> {
-        ws.held.fill(0.0);
-        for kappa in KAPPA {
-            ws.soften(constraints, kappa);
-            let soft = std::mem::take(&mut ws.soft);
-            let outcome = self.minimise_softened(&soft, ws);
-            ws.soft = soft;
-            outcome?;
-            ws.held.copy_from_slice(&ws.current.gamma);
-        }
-        set_free_velocities(constraints, &ws.current.v_c, &ws.held, &mut ws.free);
-        ws.current.update(constraints);
-        for _ in 0..SOFT_PREDICTIONS {
-            if !self.is_over() {
-                self.predict(constraints, self.cost(ws), ws)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn minimise_softened(&mut self, soft: &[Constraint], ws: &mut Workspace) -> Result<(), Error> {
-        for _ in 0..SOFT_STEPS {
-            let (gradient, momentum) = self.gradient(ws);
-            if gradient <= SOFT_TOLERANCE * momentum || self.is_over() {
-                break;
-            }
-            self.newton_step(soft, ws)?;
-        }
-        Ok(())
     }
 }
 

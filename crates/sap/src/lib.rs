@@ -43,6 +43,7 @@
 //! assert!((solution.v[0] - (1.0 - mu * normal_impulse / 2.0)).abs() < 1e-6);
 //! ```
 
+mod anderson;
 mod cholesky;
 mod constraint;
 mod dense;

@@ -12,10 +12,6 @@ const STALLS: usize = 3;
 /// torques take 8 iterations in the mean without any, 6 with 1, 3.5 with 4; more gain nothing there and a little on the ground.
 const PREDICTIONS: usize = 6;
 
-/// Newton steps after which the iteration takes the way by softer problems, once, unless the residual says that it is near.
-const PATIENCE: usize = 8;
-const NEAR: f64 = 1e-2;
-
 /// Minimises `ℓ_p(v) = ½‖v − v*‖²_A + Σ_k ℓ_k(J_k v)` by Newton's method.
 ///
 /// `v_star` has `n_v` entries, as has `v`: a guess on entry, the solution on exit. The iteration starts from whichever of `v`
@@ -25,7 +21,7 @@ const NEAR: f64 = 1e-2;
 /// ```text
 /// up to 6 times, while the cost falls
 ///     v ← minimiser if each constraint sticks, slides or parts as it would alone
-/// repeat, and once, if it takes long, by way of softer problems
+/// repeat
 ///     g = A(v − v*) − Jᵀγ                   end if ‖D g‖ ≤ ε_a + ε_r max(‖D A v‖, ‖D Jᵀγ‖)
 ///     Δv = −(A + JᵀGJ)⁻¹ g
 ///     α = argmin ℓ_p(v + α Δv)
@@ -55,6 +51,7 @@ pub fn solve<S: Structure>(
     start_guess(structure, constraints, v_star, v, ws)?;
     structure.scale(&mut ws.scale);
     ws.start_predictions(constraints);
+    ws.dual.copy_from_slice(&ws.current.gamma);
     let mut laws = std::mem::take(&mut ws.laws);
     laws.clear();
     laws.extend_from_slice(constraints);
@@ -73,26 +70,24 @@ fn iterate<S: Structure>(
     let mut stall = Stall::new();
     let mut predictions = PREDICTIONS;
     let mut predicted_cost = f64::INFINITY;
-    let mut newton_steps = 0;
     loop {
         let (mut residual, mut cost) = iteration.residual(ws)?;
-        let mut is_solved = iteration.is_solved;
-        let (near, stalled) = (residual <= passes.tolerance || is_solved, stall.is_over(residual));
-        if (near || stalled) && passes.may_go_on() {
-            passes.rebound(constraints, &ws.current.gamma);
+        let mut stalled = stall.is_over(residual);
+        let ended = iteration.is_solved || stalled || residual <= passes.tolerance;
+        let (gamma, anderson) = (&ws.current.gamma, &mut ws.anderson);
+        if passes.advance(ended, iteration.iterations, constraints, gamma, anderson, options) {
             ws.current.update(constraints);
             (residual, cost) = iteration.residual(ws)?;
-            passes.observe(residual, options);
-            is_solved = iteration.is_solved;
-            (stall, predictions) = (Stall::new(), 0);
-        } else if is_solved && passes.done > 0 {
-            let criterion = if passes.residual > options.tolerance { Criterion::Passes } else { Criterion::Gradient };
-            return Ok(iteration.report(criterion, residual, cost, &passes));
-        } else if stalled {
-            return Ok(iteration.report(Criterion::RoundOff, residual, cost, &passes));
+            passes.observe(residual, options, &mut ws.anderson);
+            (stall, stalled, predictions) = (Stall::new(), false, 0);
         }
-        if is_solved {
-            return Ok(iteration.report(Criterion::Gradient, residual, cost, &passes));
+        if iteration.is_solved || stalled {
+            let criterion = match () {
+                () if !iteration.is_solved => Criterion::RoundOff,
+                () if passes.residual > options.tolerance => Criterion::Passes,
+                () => Criterion::Gradient,
+            };
+            return Ok(iteration.report(criterion, residual, cost, &passes));
         }
         if iteration.is_over() {
             return Err(Error::NotConverged { iterations: iteration.iterations, residual });
@@ -101,11 +96,7 @@ fn iterate<S: Structure>(
             let reached = iteration.predict(constraints, cost, ws)?;
             predictions = if reached < predicted_cost { predictions - 1 } else { 0 };
             predicted_cost = reached;
-        } else if newton_steps == PATIENCE && residual > NEAR {
-            iteration.approach(constraints, ws)?;
-            newton_steps += 1;
         } else {
-            newton_steps += 1;
             let decrease = iteration.newton_step(constraints, ws)?;
             stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();
         }

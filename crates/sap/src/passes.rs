@@ -1,17 +1,23 @@
 //! Coulomb's law by passes: problems in which friction is bounded by given normal impulses, until those are the problem's own.
 
+use crate::anderson::Anderson;
 use crate::{Constraint, Law, Options};
 
 /// The first problem need not be solved closer than this: its bounds are a guess.
 const FIRST_TOLERANCE: f64 = 1e-2;
 /// Each pass reduces its residual to this fraction of what the change of bounds made of it, or to the tolerance.
 const REDUCTION: f64 = 0.1;
-/// Bounds that do not settle are moved by half as much, down to this fraction.
-const LEAST_STEP: f64 = 1.0 / 64.0;
+/// Passes after which the bounds move by this share only.
+const PATIENCE: usize = 12;
+const MIXING: f64 = 0.5;
+/// Where the residual grows by more than this, the acceleration has been led astray: it starts anew.
+const GROWTH: f64 = 2.0;
 
 /// Where the fixed-point iteration on the normal impulses `n₀` stands.
 #[derive(Debug)]
 pub(crate) struct Passes {
+    /// Whether a fixed point is looked for.
+    is_searching: bool,
     left: usize,
     /// Changes of the bounds so far.
     pub done: usize,
@@ -19,51 +25,108 @@ pub(crate) struct Passes {
     pub tolerance: f64,
     /// Relative residual just after the last change of bounds: how far the iterate is from Coulomb's law.
     pub residual: f64,
-    /// How far towards the new normal impulses the bounds move.
-    step: f64,
+    least_residual: f64,
 }
 
 impl Passes {
     /// One problem alone if no constraint has a bound to move.
     pub fn new(constraints: &[Constraint], options: &Options) -> Passes {
-        let bounded = constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
-        let left = if bounded { options.passes.saturating_sub(1) } else { 0 };
-        let tolerance = if left > 0 { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
-        Passes { left, done: 0, tolerance, residual: 0.0, step: 1.0 }
+        let left = options.passes.saturating_sub(1);
+        let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
+        let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
+        Passes { is_searching, left, done: 0, tolerance, residual: 0.0, least_residual: f64::INFINITY }
     }
 
-    /// Whether the bounds may move once more.
-    pub fn may_go_on(&self) -> bool {
-        self.left > 0
+    /// Changes the bounds if this pass has ended, or the iteration has taken long; returns whether it did.
+    ///
+    /// When the passes or half of the iterations are used up in vain, the bounds go back to those that were nearest to a fixed
+    /// point, for good: what is left is one convex problem.
+    pub fn advance(
+        &mut self,
+        ended: bool,
+        iterations: usize,
+        constraints: &mut [Constraint],
+        gamma: &[f64],
+        anderson: &mut Anderson,
+        options: &Options,
+    ) -> bool {
+        let late = iterations >= options.max_iterations / 2;
+        if !self.is_searching || !(ended || late) {
+            return false;
+        }
+        if late || self.left == 0 {
+            self.is_searching = false;
+            self.tolerance = options.tolerance;
+            self.residual = self.least_residual;
+            if self.done > 0 {
+                set_bounds(constraints, anderson.kept(), gamma);
+            }
+            return true;
+        }
+        self.rebound(constraints, gamma, anderson);
+        true
     }
 
     /// Moves the bounds towards the normal impulses in `gamma`.
-    pub fn rebound(&mut self, constraints: &mut [Constraint], gamma: &[f64]) {
+    fn rebound(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &mut Anderson) {
+        let is_lagged = |c: &&Constraint| matches!(c.law, Law::Lagged(_));
+        if self.done == 0 {
+            anderson.reset(constraints.iter().filter(is_lagged).count());
+            let bounds = constraints.iter().filter_map(|c| match &c.law {
+                Law::Lagged(contact) => Some(contact.normal_impulse()),
+                _ => None,
+            });
+            anderson.x.iter_mut().zip(bounds).for_each(|(x, bound)| *x = bound);
+        }
         self.left -= 1;
         self.done += 1;
-        let (mut row, mut normal) = (0, 0.0);
-        for constraint in constraints {
-            match &mut constraint.law {
-                Law::Lagged(contact) => {
-                    let before = contact.normal_impulse();
-                    normal = before + self.step * (gamma[row + 2] - before);
-                    contact.set_normal_impulse(normal);
-                }
-                Law::Spin(spin) => spin.set_normal_impulse(normal),
-                Law::Contact(_) => normal = gamma[row + 2],
-                _ => {}
+        let (mut row, mut k) = (0, 0);
+        for constraint in &*constraints {
+            if is_lagged(&constraint) {
+                anderson.g[k] = gamma[row + 2];
+                k += 1;
             }
             row += constraint.rows();
         }
+        anderson.step(if self.done > PATIENCE { MIXING } else { 1.0 });
+        for (x, g) in anderson.x.iter_mut().zip(&anderson.g) {
+            // What does not push has no friction, whatever the acceleration says.
+            *x = if *g > 0.0 { x.max(0.0) } else { 0.0 };
+        }
+        set_bounds(constraints, &anderson.x, gamma);
     }
 
     /// Takes note of the residual with the new bounds.
-    pub fn observe(&mut self, residual: f64, options: &Options) {
-        if self.done > 1 {
-            let slow = residual > 0.7 * self.residual;
-            self.step = if slow { (0.5 * self.step).max(LEAST_STEP) } else { (1.5 * self.step).min(1.0) };
+    pub fn observe(&mut self, residual: f64, options: &Options, anderson: &mut Anderson) {
+        if !self.is_searching {
+            return;
+        }
+        if self.done > 1 && residual > GROWTH * self.residual {
+            anderson.restart();
+        }
+        if residual < self.least_residual {
+            self.least_residual = residual;
+            anderson.keep();
         }
         self.residual = residual;
-        self.tolerance = if self.left > 0 { options.tolerance.max(REDUCTION * residual) } else { options.tolerance };
+        self.tolerance = options.tolerance.max(REDUCTION * residual);
+    }
+}
+
+/// Bounds friction by the normal impulses `x` of the lagged contacts.
+fn set_bounds(constraints: &mut [Constraint], x: &[f64], gamma: &[f64]) {
+    let (mut row, mut k, mut normal) = (0, 0, 0.0);
+    for constraint in constraints {
+        match &mut constraint.law {
+            Law::Lagged(contact) => {
+                normal = x[k];
+                contact.set_normal_impulse(normal);
+                k += 1;
+            }
+            Law::Spin(spin) => spin.set_normal_impulse(normal),
+            Law::Contact(_) => normal = gamma[row + 2],
+            _ => {}
+        }
+        row += constraint.rows();
     }
 }

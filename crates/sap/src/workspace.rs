@@ -1,3 +1,4 @@
+use crate::anderson::Anderson;
 use crate::{Block, Constraint};
 
 /// Constraint velocities and what the constraints make of them.
@@ -80,9 +81,12 @@ pub struct Workspace {
     pub(crate) free: Vec<f64>,
     /// The constraints as they stand: their bounds of friction move from pass to pass.
     pub(crate) laws: Vec<Constraint>,
-    /// The constraints softened, and the impulses they are held at.
-    pub(crate) soft: Vec<Constraint>,
-    pub(crate) held: Vec<f64>,
+    /// The fixed-point iteration on their bounds.
+    pub(crate) anderson: Anderson,
+    /// The Hessian blocks that the last Newton step was made with.
+    pub(crate) hessian: Vec<Block>,
+    /// The impulses as the last step's linear model has them.
+    pub(crate) dual: Vec<f64>,
     /// `D = diag(A)^{-1/2}`
     pub(crate) scale: Vec<f64>,
     /// `A v*`
@@ -139,16 +143,32 @@ impl Workspace {
         }
     }
 
-    /// Softens the constraints about the impulses in `held`, and evaluates them where the iterate is.
-    pub(crate) fn soften(&mut self, constraints: &[Constraint], kappa: f64) {
-        self.soft.clear();
+    /// Sets the Hessian of a Newton step from where the iterate is and the impulses of the last linear model.
+    pub(crate) fn set_hessian(&mut self, constraints: &[Constraint]) {
         let mut start = 0;
-        for constraint in constraints {
-            let end = start + constraint.rows();
-            self.soft.push(constraint.softened(kappa, &self.held[start..end]));
-            start = end;
+        let blocks = self.hessian.iter_mut().zip(&self.current.hessian);
+        for (constraint, (out, block)) in constraints.iter().zip(blocks) {
+            let rows = start..start + constraint.rows();
+            *out = constraint.primal_dual(block, &self.current.gamma[rows.clone()], &self.dual[rows.clone()]);
+            start = rows.end;
         }
-        self.current.update(&self.soft);
+    }
+
+    /// Sets the impulses of the linear model at the end of the whole step `Δv_c`.
+    pub(crate) fn set_dual(&mut self, constraints: &[Constraint]) {
+        let mut start = 0;
+        for (constraint, block) in constraints.iter().zip(&self.hessian) {
+            let rows = start..start + constraint.rows();
+            let mut step = [0.0; 3];
+            step[..rows.len()].copy_from_slice(&self.dv_c[rows.clone()]);
+            let change = block.apply(step);
+            for ((dual, gamma), change) in
+                self.dual[rows.clone()].iter_mut().zip(&self.current.gamma[rows.clone()]).zip(change)
+            {
+                *dual = gamma - change;
+            }
+            start = rows.end;
+        }
     }
 
     pub(crate) fn resize(&mut self, nv: usize, rows: usize, constraints: usize) {
@@ -158,7 +178,8 @@ impl Workspace {
         self.v_c_star.resize(rows, 0.0);
         self.predicted.resize(rows, constraints);
         self.free.resize(rows, 0.0);
-        self.held.resize(rows, 0.0);
+        self.dual.resize(rows, 0.0);
+        self.hessian.resize(constraints, Block::ZERO);
         for vector in [
             &mut self.scale,
             &mut self.a_v_star,

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut simulation = Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), options)?;
     for round in 0..5 {
         let (mut contacts, mut iterations, mut evaluations, mut passes) = (0, 0, 0, 0);
-        let mut worst = (0, 0, 0.0_f64);
+        let (mut worst, mut unsettled) = ((0, 0, 0.0_f64), 0);
         let start = Instant::now();
         for _ in 0..steps {
             simulation.step()?;
@@ -31,12 +31,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             evaluations += simulation.stats().line_search_evaluations;
             let stats = simulation.stats();
             passes += stats.passes;
+            unsettled += usize::from(stats.friction_residual > 1e-6);
             worst = (worst.0.max(stats.iterations), worst.1.max(stats.passes), worst.2.max(stats.friction_residual));
         }
         let per = |n: usize| n as f64 / steps as f64;
         let micros = start.elapsed().as_secs_f64() * 1e6 / steps as f64;
         println!(
-            "round {round}: {micros:.2} µs/step, {:.1} contacts, {:.2} iterations, {:.2} evaluations, {:.2} passes, worst {worst:?}",
+            "round {round}: {micros:.2} µs/step, {:.1} contacts, {:.2} iterations, {:.2} evaluations, {:.2} passes, worst {worst:?}, {unsettled} unsettled",
             per(contacts),
             per(iterations),
             per(evaluations),

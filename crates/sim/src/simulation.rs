@@ -14,7 +14,7 @@ use crate::part::Part;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
 
 /// Greatest number of problems that are solved for Coulomb's law in a step.
-const PASSES: usize = 60;
+const PASSES: usize = 40;
 
 /// One world in motion.
 #[derive(Debug)]

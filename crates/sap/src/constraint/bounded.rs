@@ -40,10 +40,10 @@ impl Bounded {
         (self.low, self.high)
     }
 
-    /// The law with `R + soft` in place of `R`, held at the impulse `about`.
+    /// The law with `R + soft` in place of `R`.
     #[inline]
-    pub(crate) fn softened(&self, soft: f64, about: f64) -> Bounded {
-        Bounded::new(self.r + soft, self.v_hat + soft * about, self.low, self.high)
+    pub(crate) fn softened(&self, soft: f64) -> Bounded {
+        Bounded::new(self.r + soft, self.v_hat, self.low, self.high)
     }
 
     /// `(ℓ, γ, G)` at the constraint velocity `v_c`. NaN comes out as NaN.

@@ -68,12 +68,10 @@ impl Contact {
         self
     }
 
-    /// The law with `R + soft` in place of `R`, held at the impulse `about`: both have it at the same velocity.
+    /// The law with `R + soft` in place of `R`.
     #[inline]
-    pub(crate) fn softened(&self, soft: f64, about: &[f64]) -> Contact {
-        let Contact { mu, r_t, r_n, v_hat: [t1, t2, n], .. } = *self;
-        let v_hat = [t1 + soft * about[0], t2 + soft * about[1], n + soft * about[2]];
-        Contact { v_hat, ..Contact::new(mu, r_t + soft, r_n + soft, 0.0) }
+    pub(crate) fn softened(&self, soft: f64) -> Contact {
+        Contact { v_hat: self.v_hat, ..Contact::new(self.mu, self.r_t + soft, self.r_n + soft, 0.0) }
     }
 
     /// The friction coefficient μ.

@@ -32,14 +32,9 @@ impl Equality {
         self.rows
     }
 
-    /// The law with `R + soft` in place of `R`, held at the impulse `about`.
-    pub(crate) fn softened(&self, soft: f64, about: &[f64]) -> Equality {
-        let mut softer = *self;
-        for (k, about) in about.iter().enumerate() {
-            softer.inv_r[k] = self.inv_r[k] / (1.0 + soft * self.inv_r[k]);
-            softer.v_hat[k] = self.v_hat[k] + soft * about;
-        }
-        softer
+    /// The law with `R + soft` in place of `R`.
+    pub(crate) fn softened(&self, soft: f64) -> Equality {
+        Equality { inv_r: self.inv_r.map(|inv_r| inv_r / (1.0 + soft * inv_r)), ..*self }
     }
 
     /// Writes `γ`; returns `ℓ` and `G`. NaN comes out as NaN.

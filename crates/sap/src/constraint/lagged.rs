@@ -81,11 +81,10 @@ impl LaggedContact {
         ((self.v_hat[2] - free) / (self.r_n + w)).max(0.0)
     }
 
-    /// The law with `R + soft` in place of `R`, held at the impulse `about`.
+    /// The law with `R + soft` in place of `R`.
     #[inline]
-    pub(crate) fn softened(&self, soft: f64, about: &[f64]) -> LaggedContact {
-        let LaggedContact { mu, r_t, r_n, v_hat: [t1, t2, n], normal_impulse, .. } = *self;
-        let v_hat = [t1 + soft * about[0], t2 + soft * about[1], n + soft * about[2]];
+    pub(crate) fn softened(&self, soft: f64) -> LaggedContact {
+        let LaggedContact { mu, r_t, r_n, v_hat, normal_impulse, .. } = *self;
         LaggedContact { v_hat, ..LaggedContact::new(mu, r_t + soft, r_n + soft, 0.0, normal_impulse) }
     }
 

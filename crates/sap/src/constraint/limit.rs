@@ -31,9 +31,10 @@ impl Limit {
         self.v_hat
     }
 
-    /// The limit with `R + soft` in place of `R`, as [`Contact::softened`](crate::Contact).
-    pub(crate) fn softened(&self, soft: f64, about: f64) -> Limit {
-        Limit::new(self.r + soft, self.v_hat + soft * about)
+    /// The law with `R + soft` in place of `R`.
+    #[inline]
+    pub(crate) fn softened(&self, soft: f64) -> Limit {
+        Limit::new(self.r + soft, self.v_hat)
     }
 
     /// `(ℓ, γ, G)` at the constraint velocity `v_c`. NaN comes out as NaN.

@@ -12,7 +12,6 @@ pub struct Spin {
     r: f64,
     rolling: f64,
     torsional: f64,
-    v_hat: [f64; 3],
     normal_impulse: f64,
     roll: Disc,
     spin: Bounded,
@@ -22,12 +21,9 @@ impl Spin {
     /// Friction with regularisation `r > 0` (angular velocity per impulse), the lengths `rolling` and `torsional ≥ 0`, and
     /// `n₀ = normal_impulse ≥ 0`.
     pub fn new(r: f64, rolling: f64, torsional: f64, normal_impulse: f64) -> Spin {
-        Spin::biased(r, rolling, torsional, normal_impulse, [0.0; 3])
-    }
-
-    fn biased(r: f64, rolling: f64, torsional: f64, n: f64, v_hat: [f64; 3]) -> Spin {
-        let spin = Bounded::new(r, v_hat[2], -torsional * n, torsional * n);
-        Spin { r, rolling, torsional, v_hat, normal_impulse: n, roll: Disc::new(r, rolling * n), spin }
+        let (roll, spin) = (rolling * normal_impulse, torsional * normal_impulse);
+        let (roll, spin) = (Disc::new(r, roll), Bounded::new(r, 0.0, -spin, spin));
+        Spin { r, rolling, torsional, normal_impulse, roll, spin }
     }
 
     /// The normal impulse n₀.
@@ -36,19 +32,17 @@ impl Spin {
     }
 
     pub(crate) fn set_normal_impulse(&mut self, n: f64) {
-        *self = Spin::biased(self.r, self.rolling, self.torsional, n, self.v_hat);
+        *self = Spin::new(self.r, self.rolling, self.torsional, n);
     }
 
-    /// The law with `R + soft` in place of `R`, held at the impulse `about`.
-    pub(crate) fn softened(&self, soft: f64, about: &[f64]) -> Spin {
-        let [t1, t2, n] = self.v_hat;
-        let v_hat = [t1 + soft * about[0], t2 + soft * about[1], n + soft * about[2]];
-        Spin::biased(self.r + soft, self.rolling, self.torsional, self.normal_impulse, v_hat)
+    /// The law with `R + soft` in place of `R`.
+    pub(crate) fn softened(&self, soft: f64) -> Spin {
+        Spin::new(self.r + soft, self.rolling, self.torsional, self.normal_impulse)
     }
 
     /// `(ℓ, γ, G)` at the constraint velocity `v_c`. A NaN in `v_c` comes out as NaN.
     pub fn evaluate(&self, v_c: [f64; 3]) -> (f64, [f64; 3], Block) {
-        let (roll, [g1, g2], [g11, g12, g22]) = self.roll.evaluate([self.v_hat[0] - v_c[0], self.v_hat[1] - v_c[1]]);
+        let (roll, [g1, g2], [g11, g12, g22]) = self.roll.evaluate([-v_c[0], -v_c[1]]);
         let (spin, g3, g33) = self.spin.evaluate(v_c[2]);
         (roll + spin, [g1, g2, g3], Block([g11, g12, 0.0, g22, 0.0, g33]))
     }

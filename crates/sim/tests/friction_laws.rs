@@ -1,0 +1,118 @@
+//! What the friction laws promise, on one block and one ball, near-rigid, at 10 ms and 1 ms.
+
+mod common;
+
+use common::{run, simulation};
+use sim::{ContactLaw, Options, Simulation};
+
+const G: f64 = 9.81;
+const STEPS: [f64; 2] = [0.01, 0.001];
+
+fn options(contact: ContactLaw, timestep: f64) -> Options {
+    Options { contact, timestep: Some(timestep), ..Options::default() }
+}
+
+/// A block of 0.2 × 0.2 × 0.1 m on a plane, gravity at `angle` from the plane's normal towards x.
+fn block(mu: f64, angle: f64, options: Options) -> Simulation {
+    let (s, c) = angle.sin_cos();
+    let mjcf = format!(
+        r#"<mujoco><option gravity="{} 0 {}"/><worldbody><geom type="plane" size="9 9 1" friction="{mu}"/>
+        <body pos="0 0 0.05"><freejoint/><geom type="box" size="0.1 0.1 0.05" mass="1" friction="{mu}"/></body>
+        </worldbody></mujoco>"#,
+        G * s,
+        -G * c
+    );
+    simulation(&mjcf, options)
+}
+
+#[test]
+fn a_block_slides_down_an_incline_as_coulomb_says() {
+    for law in [ContactLaw::Sap, ContactLaw::Lagged, ContactLaw::Coulomb] {
+        for dt in STEPS {
+            let mut s = block(0.2, 0.4, options(law, dt));
+            let steps = (1.0 / dt).round() as usize;
+            run(&mut s, steps);
+            let v = s.state().v[0];
+            run(&mut s, steps);
+            let a = s.state().v[0] - v;
+            let expected = G * (0.4_f64.sin() - 0.2 * 0.4_f64.cos());
+            assert!((a / expected - 1.0).abs() < 1e-6, "{law:?} {dt}: {a} {expected}");
+        }
+    }
+}
+
+/// The distance after which a block of 2 m/s stops, and the height above where it rests that its lowest corner reaches.
+fn stop(law: ContactLaw, dt: f64) -> (f64, f64) {
+    let mut s = block(0.5, 0.0, options(law, dt));
+    run(&mut s, (0.5 / dt) as usize);
+    let (x, rest) = (s.state().q[0], s.state().q[2]);
+    s.state_mut().v[0] = 2.0;
+    let mut hop = 0.0_f64;
+    for _ in 0..(1.0 / dt) as usize {
+        run(&mut s, 1);
+        let q = &s.state().q;
+        let up = spatial::Quat::new(q[3], q[4], q[5], q[6]).to_mat3();
+        let drop = 0.1 * up.x.z.abs() + 0.1 * up.y.z.abs() + 0.05 * up.z.z.abs();
+        hop = hop.max(q[2] - drop - (rest - 0.05));
+    }
+    assert!(s.state().v[0].abs() < 1e-6);
+    (s.state().q[0] - x, hop)
+}
+
+#[test]
+fn a_sliding_block_stays_down_and_stops_where_it_must() {
+    for dt in STEPS {
+        let expected = 2.0 * 2.0 / (2.0 * 0.5 * G);
+        // Positions follow the velocities at the ends of the steps: v₀ dt/2 less.
+        let by_steps = expected - 0.5 * dt * 2.0;
+        for law in [ContactLaw::Lagged, ContactLaw::Coulomb] {
+            let (distance, hop) = stop(law, dt);
+            assert!((distance / by_steps - 1.0).abs() < 5e-3, "{law:?} {dt}: {distance} {by_steps}");
+            assert!(hop < 10e-6, "{law:?} {dt}: {hop}");
+        }
+        // The cone lifts the block by about dt μ v.
+        let (_, hop) = stop(ContactLaw::Sap, dt);
+        assert!(hop > 0.1 * dt * 0.5 * 2.0, "{dt}: {hop}");
+    }
+}
+
+/// |γ_t| / (μ γ_n) of a ball that hits the ground at 3 m/s across and 2 m/s down, in the impact.
+fn impact(law: ContactLaw, dt: f64) -> f64 {
+    let mjcf = r#"<mujoco><worldbody><geom type="plane" size="9 9 1" friction="0.3"/><body pos="0 0 0.15"><freejoint/>
+        <geom type="sphere" size="0.1" mass="1" friction="0.3"/></body></worldbody></mujoco>"#;
+    let mut s = simulation(mjcf, options(law, dt));
+    s.state_mut().v[0] = 3.0;
+    s.state_mut().v[2] = -2.0;
+    for _ in 0..(0.1 / dt) as usize {
+        run(&mut s, 1);
+        if let Some(contact) = s.contacts().iter().find(|c| c.impulse[2] > 0.1) {
+            let [t1, t2, n] = contact.impulse;
+            return t1.hypot(t2) / (0.3 * n);
+        }
+    }
+    panic!("no impact");
+}
+
+#[test]
+fn an_oblique_impact_obeys_coulomb() {
+    for dt in STEPS {
+        for law in [ContactLaw::Sap, ContactLaw::Coulomb] {
+            let ratio = impact(law, dt);
+            assert!((ratio - 1.0).abs() < 1e-3, "{law:?} {dt}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn a_block_on_an_incline_of_20_degrees_creeps_less_than_a_micrometre_per_second() {
+    for dt in STEPS {
+        for law in [ContactLaw::Sap, ContactLaw::Lagged, ContactLaw::Coulomb] {
+            let mut s = block(0.7, 20_f64.to_radians(), options(law, dt));
+            run(&mut s, (1.0 / dt) as usize);
+            let x = s.state().q[0];
+            run(&mut s, (1.0 / dt) as usize);
+            let creep = (s.state().q[0] - x).abs();
+            assert!(creep < 1e-6, "{law:?} {dt}: {creep}");
+        }
+    }
+}
