@@ -216,7 +216,7 @@ class Simulation:
         *,
         timestep: float | None = None,
         scheme: Literal["symplectic-euler"] = "symplectic-euler",
-        contact: Literal["sap", "lagged", "coulomb"] = "sap",
+        contact: Literal["sap", "lagged", "coulomb"] = "coulomb",
         tolerance: float = 1e-6,
         line_search: Literal["exact", "inexact"] = "exact",
         factorization: Literal["auto", "dense"] = "auto",

@@ -59,8 +59,8 @@ pub struct RunArguments {
     /// Time-stepping scheme: symplectic-euler.
     #[arg(long, value_name = "SCHEME", default_value = "symplectic-euler", value_parser = scheme)]
     pub scheme: Scheme,
-    /// Friction law: sap.
-    #[arg(long, value_name = "LAW", default_value = "sap", value_parser = contact_law)]
+    /// Friction law: sap, lagged, or coulomb.
+    #[arg(long, value_name = "LAW", default_value = "coulomb", value_parser = contact_law)]
     pub contact: ContactLaw,
     /// Add a level ground at this height, m: URDF files have none. Characters have one at 0, which this replaces.
     #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = height)]

@@ -116,6 +116,8 @@ fn settings(arguments: &RunArguments) -> Settings {
         },
         contact: match arguments.contact {
             sim::ContactLaw::Sap => "sap",
+            sim::ContactLaw::Lagged => "lagged",
+            sim::ContactLaw::Coulomb => "coulomb",
         },
         keyframe: arguments.keyframe.clone(),
         seed: arguments.seed,

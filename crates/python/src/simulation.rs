@@ -61,7 +61,7 @@ impl Simulation {
 impl Simulation {
     #[new]
     #[pyo3(signature = (
-        model, *, timestep=None, scheme="symplectic-euler", contact="sap", tolerance=1e-6, line_search="exact",
+        model, *, timestep=None, scheme="symplectic-euler", contact="coulomb", tolerance=1e-6, line_search="exact",
         factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0, threads=1
     ))]
     fn new(

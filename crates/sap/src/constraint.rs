@@ -2,8 +2,8 @@
 
 mod bounded;
 mod contact;
-mod dual;
 mod disc;
+mod dual;
 mod equality;
 mod lagged;
 mod limit;

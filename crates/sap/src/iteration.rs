@@ -18,11 +18,22 @@ pub(crate) struct Iteration<'a, S> {
     pub line_search_evaluations: usize,
     /// Whether the last [`residual`](Self::residual) met the tolerance.
     pub is_solved: bool,
+    /// Whether the last factor led to a whole step.
+    is_reusable: bool,
 }
 
 impl<'a, S: Structure> Iteration<'a, S> {
     pub fn new(structure: &'a mut S, v_star: &'a [f64], v: &'a mut [f64], options: &'a Options) -> Self {
-        Self { structure, v_star, v, options, iterations: 0, line_search_evaluations: 0, is_solved: false }
+        Self {
+            structure,
+            v_star,
+            v,
+            options,
+            iterations: 0,
+            line_search_evaluations: 0,
+            is_solved: false,
+            is_reusable: false,
+        }
     }
 
     /// Whether the cap is reached.
@@ -79,12 +90,15 @@ impl<'a, S: Structure> Iteration<'a, S> {
         self.structure.factor(constraints, hessian).map_err(|source| Error::Factorization { iteration, source })
     }
 
-    /// `v ← v + α Δv` with `Δv = −H⁻¹∇ℓ_p` from the workspace's gradient, and `α` by line search. Returns the decrease of the
+    /// `v ← v + α Δv` with `Δv = −H⁻¹∇ℓ_p` from the workspace's gradient, and `α` by line search. With `reuse`, `H` is that of the
+    /// last step if that was a whole one. Returns the decrease of the
     /// cost, predicted or achieved, whichever is greater.
-    pub fn newton_step(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<f64, Error> {
+    pub fn newton_step(&mut self, constraints: &[Constraint], reuse: bool, ws: &mut Workspace) -> Result<f64, Error> {
         let kinetic = self.kinetic_cost(ws);
-        ws.set_hessian(constraints);
-        self.factor(constraints, &ws.hessian)?;
+        if !(reuse && self.is_reusable) {
+            ws.set_hessian(constraints);
+            self.factor(constraints, &ws.hessian)?;
+        }
         self.structure.solve(&ws.descent, &mut ws.dv);
         self.structure.products(&ws.dv, &mut ws.dp, &mut ws.dv_c);
         ws.set_dual(constraints);
@@ -104,6 +118,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
         }
         let alpha = line.search(self.options.line_search);
         self.line_search_evaluations += line.evaluations;
+        self.is_reusable = alpha > 0.9;
         let achieved = kinetic + ws.current.cost - (line.kinetic_at(alpha) + line.trial.cost);
         let predicted = -0.5 * line.slope;
         axpy(alpha, &ws.dv, self.v);

@@ -60,6 +60,9 @@ pub fn solve<S: Structure>(
     report
 }
 
+/// The residual from which a change of bounds is so small that the last factor will do for the step after it.
+const NEAR: f64 = 1e-2;
+
 fn iterate<S: Structure>(
     mut iteration: Iteration<'_, S>,
     constraints: &mut [Constraint],
@@ -73,6 +76,7 @@ fn iterate<S: Structure>(
     loop {
         let (mut residual, mut cost) = iteration.residual(ws)?;
         let mut stalled = stall.is_over(residual);
+        let mut rebounded = false;
         let ended = iteration.is_solved || stalled || residual <= passes.tolerance;
         let (gamma, anderson) = (&ws.current.gamma, &mut ws.anderson);
         if passes.advance(ended, iteration.iterations, constraints, gamma, anderson, options) {
@@ -80,11 +84,12 @@ fn iterate<S: Structure>(
             (residual, cost) = iteration.residual(ws)?;
             passes.observe(residual, options, &mut ws.anderson);
             (stall, stalled, predictions) = (Stall::new(), false, 0);
+            rebounded = true;
         }
         if iteration.is_solved || stalled {
             let criterion = match () {
                 () if !iteration.is_solved => Criterion::RoundOff,
-                () if passes.residual > options.tolerance => Criterion::Passes,
+                () if passes.residual > options.friction_tolerance => Criterion::Passes,
                 () => Criterion::Gradient,
             };
             return Ok(iteration.report(criterion, residual, cost, &passes));
@@ -97,7 +102,7 @@ fn iterate<S: Structure>(
             predictions = if reached < predicted_cost { predictions - 1 } else { 0 };
             predicted_cost = reached;
         } else {
-            let decrease = iteration.newton_step(constraints, ws)?;
+            let decrease = iteration.newton_step(constraints, rebounded && residual <= NEAR, ws)?;
             stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();
         }
     }

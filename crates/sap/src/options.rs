@@ -18,12 +18,14 @@ pub struct Options {
     pub tolerance: f64,
     /// `ε_a`, in √J (the square root of energy). Default 1e-14.
     pub absolute_tolerance: f64,
-    /// Newton iterations after which the solve gives up with an error. Default 300: hard impacts among many rolling bodies have been
-    /// seen to take 113.
+    /// Newton iterations after which the solve gives up with an error. Default 300: the passes of hard impacts among many bodies
+    /// may take half of them.
     pub max_iterations: usize,
     /// How many problems may be solved for Coulomb's law, each with its bounds of friction ([`LaggedContact`](crate::LaggedContact),
     /// [`Spin`](crate::Spin)) from the normal impulses of the one before. Default 1: the bounds stay as they are given.
     pub passes: usize,
+    /// Coulomb's law is met when its bounds of friction change the residual by no more than this. Default 1e-4.
+    pub friction_tolerance: f64,
     /// Default exact.
     pub line_search: LineSearch,
 }
@@ -35,6 +37,7 @@ impl Default for Options {
             absolute_tolerance: 1e-14,
             max_iterations: 300,
             passes: 1,
+            friction_tolerance: 1e-4,
             line_search: LineSearch::Exact,
         }
     }

@@ -109,7 +109,8 @@ impl Passes {
             anderson.keep();
         }
         self.residual = residual;
-        self.tolerance = options.tolerance.max(REDUCTION * residual);
+        self.is_searching = residual > options.friction_tolerance;
+        self.tolerance = options.tolerance.max(if self.is_searching { REDUCTION * residual } else { 0.0 });
     }
 }
 
