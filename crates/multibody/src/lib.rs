@@ -20,7 +20,9 @@
 
 mod aba;
 mod actuator;
+mod build_error;
 mod builder;
+mod checks;
 mod crba;
 mod equality;
 mod integrate;
@@ -32,7 +34,8 @@ mod tree;
 
 pub use aba::{Factor, JointImpedance, apply};
 pub use actuator::{Actuator, ActuatorLaw, Transmission};
-pub use builder::{BodySpec, BuildError, JointSpec, ModelBuilder, inertia_flaw};
+pub use build_error::BuildError;
+pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
 pub use integrate::{difference, integrate, normalize};
