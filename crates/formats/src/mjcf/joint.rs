@@ -31,7 +31,7 @@ pub(super) struct JointInfo<'a> {
     pub body_name: String,
     /// Kind of motion.
     pub kind: JointKind,
-    /// Limits.
+    /// Limits, in force or not.
     pub range: Option<(f64, f64)>,
     /// The coordinate in the default configuration (joints with one coordinate).
     pub reference: f64,
@@ -97,10 +97,8 @@ impl<'a> Reader<'_, 'a> {
             spec.spring_reference = unit * spring.unwrap_or(0.0);
         }
         spec.limit_compliance = surface::compliance(attributes, "solreflimit", "solimplimit", &mut self.warnings)?;
-        spec.range = self.range(attributes, "range", "limited")?.map(|(low, high)| (unit * low, unit * high));
-        if kind == Type::Free || !flags.limit {
-            spec.range = None;
-        }
+        let range = self.range(attributes, "range", "limited")?.map(|(low, high)| (unit * low, unit * high));
+        spec.range = range.filter(|_| kind != Type::Free && flags.limit);
         spec.effort_limit = self.effort_limit(attributes, kind)?;
         self.warn_about_joint(attributes, &spec)?;
         spec.name = self.names.claim(attributes.element(), "joint", &self.suffix, self.joints.len())?;
@@ -109,7 +107,7 @@ impl<'a> Reader<'_, 'a> {
             name: spec.name.clone(),
             body_name: body_name.into(),
             kind: spec.kind,
-            range: spec.range,
+            range,
             reference: spec.reference,
             spring_reference: spec.spring_reference,
         };

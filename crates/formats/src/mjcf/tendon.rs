@@ -17,7 +17,7 @@ pub(super) struct TendonInfo<'a> {
     pub index: Option<usize>,
     /// Its length in the default configuration.
     pub reference: f64,
-    /// Limits of its length.
+    /// Limits of its length, in force or not.
     pub range: Option<(f64, f64)>,
 }
 

@@ -9,6 +9,7 @@ mod files;
 mod geoms;
 mod inertia;
 mod joints;
+mod mutilated;
 mod orientation;
 mod residual;
 mod scale;
