@@ -62,7 +62,8 @@ impl<'a> Mimics<'a> {
             let Motion::Scalar(joint) = follower.motion else {
                 return Err(follower.mimic.error("expected it at a revolute, continuous or prismatic joint"));
             };
-            let Rule { leader, multiplier, offset } = self.rule(follower.mimic, joint, warnings)?;
+            let rule = self.rule(follower.mimic, joint, warnings)?;
+            let Some(Rule { leader, multiplier, offset }) = rule else { continue };
             let kind = EqualityKind::Coupling {
                 y: (Coordinate::Joint(joint), 0.0),
                 x: leader.map(|leader| (Coordinate::Joint(leader), 0.0)),
@@ -74,19 +75,27 @@ impl<'a> Mimics<'a> {
         Ok(())
     }
 
-    fn rule(&self, mimic: Element<'a>, joint: usize, warnings: &mut Warnings) -> Result<Rule, LoadError> {
+    fn rule(&self, mimic: Element<'a>, joint: usize, warnings: &mut Warnings) -> Result<Option<Rule>, LoadError> {
         let name = mimic.required("joint")?;
-        let expected = "expected the name of another revolute, continuous or prismatic joint";
+        let multiplier = mimic.number("multiplier")?.unwrap_or(1.0);
+        let offset = mimic.number("offset")?.unwrap_or(0.0);
         let leader = match self.motions.get(name) {
             Some(&Motion::Scalar(leader)) if leader != joint => Some(leader),
             Some(Motion::Fixed) => {
                 warnings.add(mimic, "the joint that it names is fixed: this one is held at the offset");
                 None
             }
-            _ => return Err(mimic.error(format!("joint=\"{name}\": {expected}"))),
+            Some(_) => {
+                let expected = "expected the name of another revolute, continuous or prismatic joint";
+                return Err(mimic.error(format!("joint=\"{name}\": {expected}")));
+            }
+            // Files that are cut out of larger robots have such.
+            None => {
+                warnings.add(mimic, "names no joint of this robot: this one moves freely");
+                return Ok(None);
+            }
         };
-        let multiplier = mimic.number("multiplier")?.unwrap_or(1.0);
-        Ok(Rule { leader, multiplier, offset: mimic.number("offset")?.unwrap_or(0.0) })
+        Ok(Some(Rule { leader, multiplier, offset }))
     }
 }
 

@@ -71,11 +71,17 @@ fn to_follow_a_fixed_joint_is_to_be_held() {
 }
 
 #[test]
+fn to_follow_what_is_not_there_is_to_move_freely() {
+    let loaded = load(&chain(&[("continuous", r#"<mimic joint="nowhere" offset="0.5"/>"#)]));
+    warns(&loaded, "names no joint of this robot: this one moves freely");
+    assert_eq!((loaded.model.equalities.len(), loaded.model.q0), (0, vec![0.0]));
+}
+
+#[test]
 fn nonsense_is_an_error_at_its_line() {
     let planar = ("planar", "");
     for (kind, mimic, expected) in [
         ("continuous", r#"<mimic/>"#, "no attribute `joint`"),
-        ("continuous", r#"<mimic joint="nowhere"/>"#, "another revolute, continuous or prismatic joint"),
         ("continuous", r#"<mimic joint="j0"/>"#, "another revolute, continuous or prismatic joint"),
         ("continuous", r#"<mimic joint="j1"/>"#, "another revolute, continuous or prismatic joint"),
         ("continuous", r#"<mimic joint="j2" multiplier="nan"/>"#, "expected finite numbers"),
