@@ -3,9 +3,6 @@
 //! `model_json MODEL [STATES]`: STATES is a JSON file with a list of `[q, v]`; for each the poses of the bodies, the
 //! mass matrix, the bias force, the lengths of tendons and the residuals of the equality constraints are printed.
 
-#[path = "../tests/mjcf/residual.rs"]
-mod residual;
-
 use std::path::Path;
 
 use formats::{LoadOptions, Loaded};
@@ -43,9 +40,10 @@ fn dynamics(model: &Model, q: &[f64], v: &[f64]) -> Value {
         None => body.pose,
     };
     let bodies: Vec<Value> = model.bodies.iter().map(|b| pose(place(b))).collect();
-    let length = |t: &multibody::Tendon| t.terms.iter().map(|&(j, c)| c * q[model.joints[j].q]).sum::<f64>();
-    json!({"bodies": bodies, "mass_matrix": matrix, "bias": bias, "residuals": residual::residuals(model, q),
-           "lengths": model.tendons.iter().map(length).collect::<Vec<_>>()})
+    let mut residuals = Vec::new();
+    multibody::equality_residuals(model, &kinematics, q, &mut residuals);
+    let lengths: Vec<f64> = model.tendons.iter().map(|tendon| tendon.length(model, q)).collect();
+    json!({"bodies": bodies, "mass_matrix": matrix, "bias": bias, "lengths": lengths, "residuals": residuals})
 }
 
 fn describe(Loaded { model, scene }: &Loaded, states: &[(Vec<f64>, Vec<f64>)]) -> Value {

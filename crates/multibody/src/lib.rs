@@ -29,6 +29,7 @@ mod integrate;
 pub mod kernels;
 mod kinematics;
 mod model;
+mod residuals;
 mod rnea;
 mod tree;
 
@@ -44,5 +45,6 @@ pub use kinematics::{
     velocities,
 };
 pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Site, Warning};
+pub use residuals::equality_residuals;
 pub use rnea::{RneaWorkspace, rnea};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

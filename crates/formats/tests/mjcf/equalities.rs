@@ -1,9 +1,8 @@
 //! Equality constraints: what they hold, zero where it should be, and what is not held.
 
-use multibody::{Compliance, Coordinate, Equality, EqualityKind, Model};
+use multibody::{Compliance, Coordinate, Equality, EqualityKind, Kinematics, Model};
 use spatial::{Pose, Quat, Vec3};
 
-use crate::residual::residuals;
 use crate::{close, load, try_load};
 
 /// A free body `a` with a site, on it a hinge `h` (0.5 at the default) with body `b`, on that a slide `s` (0.2) with body
@@ -28,6 +27,15 @@ fn only(content: &str) -> Equality {
     let model = with(content);
     let [equality] = &model.equalities[..] else { panic!("{:?}", model.equalities) };
     equality.clone()
+}
+
+/// The residuals of every equality constraint at the configuration `q`.
+fn residuals(model: &Model, q: &[f64]) -> Vec<Vec<f64>> {
+    let mut kinematics = Kinematics::new(&model.tree);
+    multibody::forward_kinematics(&model.tree, model.tree.all(), q, &mut kinematics);
+    let mut rows = Vec::new();
+    multibody::equality_residuals(model, &kinematics, q, &mut rows);
+    model.equalities.iter().map(|equality| rows.drain(..equality.kind.rows()).collect()).collect()
 }
 
 /// A configuration away from the default.

@@ -11,7 +11,6 @@ mod inertia;
 mod joints;
 mod mutilated;
 mod orientation;
-mod residual;
 mod scale;
 mod tendons;
 mod warnings;
