@@ -1,5 +1,7 @@
 //! What refers to joints and bodies must fit them.
 
+use std::collections::BTreeSet;
+
 use spatial::Vec3;
 
 use crate::{
@@ -32,9 +34,10 @@ fn check_tendon(tendon: &Tendon, joints: &[Joint], what: &str) -> Result<(), Bui
     if tendon.terms.is_empty() {
         return Err(BuildError::NoTerms { what: what.into() });
     }
-    for (k, &(joint, coefficient)) in tendon.terms.iter().enumerate() {
+    let mut seen = BTreeSet::new();
+    for &(joint, coefficient) in &tendon.terms {
         check_scalar(joint, joints, what)?;
-        if tendon.terms[..k].iter().any(|&(other, _)| other == joint) {
+        if !seen.insert(joint) {
             return Err(BuildError::Repeated { what: what.into(), kind: "joint", index: joint });
         }
         check_finite(&[coefficient], || format!("{what}: coefficient"))?;

@@ -1,5 +1,7 @@
 //! `<tendon>`: weighted sums of joint coordinates.
 
+use std::collections::BTreeSet;
+
 use multibody::Tendon;
 
 use super::Reader;
@@ -77,10 +79,10 @@ impl<'a> Reader<'_, 'a> {
 
     /// The joints of a fixed tendon and their coefficients.
     fn terms(&self, element: Element<'a>) -> Result<Vec<(usize, f64)>, LoadError> {
-        let mut terms: Vec<(usize, f64)> = Vec::new();
+        let (mut terms, mut seen) = (Vec::new(), BTreeSet::new());
         for child in element.children_named("joint") {
             let joint = self.scalar_joint(child, "joint")?;
-            if terms.iter().any(|&(other, _)| other == joint) {
+            if !seen.insert(joint) {
                 return Err(child.error("names a joint for the second time: expected every joint at most once"));
             }
             child.required("coef")?;
