@@ -133,6 +133,14 @@ class Model:
         """Names of the actuators, in the order of the controls; empty where the file gives none."""
 
     @property
+    def tendon_names(self) -> list[str]:
+        """Names of the fixed tendons; empty where the file gives none."""
+
+    @property
+    def equality_names(self) -> list[str]:
+        """Names of the equality constraints; empty where the file gives none."""
+
+    @property
     def geom_names(self) -> list[str]:
         """Names of the geoms; empty where the file gives none."""
 
@@ -172,6 +180,16 @@ class Model:
 
     def forward_kinematics(self, q: ArrayLike) -> Poses:
         """Positions (nbody, 3) and orientations (nbody, 4; w x y z) of the bodies in the world."""
+
+    def tendon_lengths(self, q: ArrayLike) -> NDArray[np.float64]:
+        """Lengths of the fixed tendons, in the order of their names."""
+
+    def equality_residuals(self, q: ArrayLike) -> NDArray[np.float64]:
+        """By how much q misses the equality constraints, active or not: 0 where they hold.
+
+        Rows in the order of the constraints: 3 of a connect (first point less second, m, in world axes), 6 of a weld
+        (the same of its origins, then the rotation vector from the second frame to the first, rad), 1 of the others.
+        """
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> NDArray[np.float64]:
         """q ⊞ dv: the configuration reached from q with the velocity dv (nv,) in unit time, (nq,)."""

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use anyhow::Result;
 use formats::Loaded;
 use geometry::{Scene, Shape};
-use multibody::{Actuator, Joint, Model, Transmission, Warning};
+use multibody::{Actuator, Coordinate, Equality, EqualityKind, Joint, Model, Tendon, Transmission, Warning};
 use serde::Serialize;
 
 use crate::arguments::InfoArguments;
@@ -13,7 +13,7 @@ use crate::console::print;
 use crate::scene;
 use crate::source::Source;
 
-/// The text lists this many bodies or actuators; the JSON lists all.
+/// The text lists this many bodies, tendons or equality constraints; the JSON lists all.
 const MOST_ROWS: usize = 200;
 
 /// Prints what was read.
@@ -36,6 +36,8 @@ struct Info<'a> {
     bodies: Vec<BodyInfo<'a>>,
     joints: Vec<JointInfo<'a>>,
     actuators: Vec<ActuatorInfo<'a>>,
+    tendons: Vec<TendonInfo<'a>>,
+    equalities: Vec<EqualityInfo<'a>>,
     keyframes: Vec<&'a str>,
     warnings: Vec<WarningInfo<'a>>,
 }
@@ -48,6 +50,8 @@ struct Counts {
     nq: usize,
     nv: usize,
     nu: usize,
+    tendons: usize,
+    equalities: usize,
     geoms: usize,
     geoms_by_shape: Vec<(&'static str, usize)>,
     sites: usize,
@@ -75,10 +79,29 @@ struct JointInfo<'a> {
 #[derive(Serialize)]
 struct ActuatorInfo<'a> {
     name: &'a str,
-    /// The joint that it acts on; `None` for what is not simulated.
+    /// The joint that it acts on.
     joint: Option<&'a str>,
+    /// The tendon that it acts on; neither for what is not simulated.
+    tendon: Option<&'a str>,
     ctrl_range: Option<(f64, f64)>,
     force_range: Option<(f64, f64)>,
+}
+
+#[derive(Serialize)]
+struct TendonInfo<'a> {
+    name: &'a str,
+    /// Joints and their coefficients.
+    joints: Vec<(&'a str, f64)>,
+    range: Option<(f64, f64)>,
+}
+
+#[derive(Serialize)]
+struct EqualityInfo<'a> {
+    name: &'a str,
+    kind: &'static str,
+    /// The names of the bodies, joints or tendons that it ties to each other.
+    between: Vec<&'a str>,
+    active: bool,
 }
 
 #[derive(Serialize)]
@@ -109,6 +132,8 @@ impl<'a> Info<'a> {
                 .collect(),
             joints: model.joints.iter().map(joint_info).collect(),
             actuators: model.actuators.iter().map(|actuator| actuator_info(actuator, model)).collect(),
+            tendons: model.tendons.iter().map(|tendon| tendon_info(tendon, model)).collect(),
+            equalities: model.equalities.iter().map(|equality| equality_info(equality, model)).collect(),
             keyframes: model.keyframes.iter().map(|key| key.name.as_str()).collect(),
             warnings: model
                 .warnings
@@ -132,6 +157,8 @@ fn counts(model: &Model, scene: &Scene) -> Counts {
         nq: model.nq(),
         nv: model.nv(),
         nu: model.nu(),
+        tendons: model.tendons.len(),
+        equalities: model.equalities.len(),
         geoms: scene.geoms.len(),
         geoms_by_shape: by_shape.into_iter().filter(|&(_, n)| n > 0).collect(),
         sites: model.sites.len(),
@@ -158,11 +185,37 @@ fn joint_info(joint: &Joint) -> JointInfo<'_> {
 }
 
 fn actuator_info<'a>(actuator: &'a Actuator, model: &'a Model) -> ActuatorInfo<'a> {
-    let joint = match actuator.transmission {
-        Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => Some(&*model.joints[joint].name),
-        Transmission::Tendon { .. } | Transmission::Unsupported => None,
+    let (joint, tendon) = match actuator.transmission {
+        Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => {
+            (Some(model.joints[joint].name.as_str()), None)
+        }
+        Transmission::Tendon { tendon, .. } => (None, Some(model.tendons[tendon].name.as_str())),
+        Transmission::Unsupported => (None, None),
     };
-    ActuatorInfo { name: &actuator.name, joint, ctrl_range: actuator.ctrl_range, force_range: actuator.force_range }
+    let Actuator { name, ctrl_range, force_range, .. } = actuator;
+    ActuatorInfo { name, joint, tendon, ctrl_range: *ctrl_range, force_range: *force_range }
+}
+
+fn tendon_info<'a>(tendon: &'a Tendon, model: &'a Model) -> TendonInfo<'a> {
+    let joints = tendon.terms.iter().map(|&(joint, coefficient)| (model.joints[joint].name.as_str(), coefficient));
+    TendonInfo { name: &tendon.name, joints: joints.collect(), range: tendon.range }
+}
+
+fn equality_info<'a>(equality: &'a Equality, model: &'a Model) -> EqualityInfo<'a> {
+    let of_bodies = |bodies: [usize; 2]| bodies.map(|body| model.bodies[body].name.as_str()).to_vec();
+    let name_of = |coordinate| match coordinate {
+        Coordinate::Joint(joint) => model.joints[joint].name.as_str(),
+        Coordinate::Tendon(tendon) => model.tendons[tendon].name.as_str(),
+    };
+    let (kind, between) = match equality.kind {
+        EqualityKind::Connect { bodies, .. } => ("connect", of_bodies(bodies)),
+        EqualityKind::Weld { bodies, .. } => ("weld", of_bodies(bodies)),
+        EqualityKind::Distance { bodies, .. } => ("distance", of_bodies(bodies)),
+        EqualityKind::Coupling { y, x, .. } => {
+            ("coupling", [Some(y), x].into_iter().flatten().map(|(coordinate, _)| name_of(coordinate)).collect())
+        }
+    };
+    EqualityInfo { name: &equality.name, kind, between, active: equality.active }
 }
 
 fn text(info: &Info<'_>, warnings: &[Warning]) -> std::result::Result<String, fmt::Error> {
@@ -177,6 +230,8 @@ fn text(info: &Info<'_>, warnings: &[Warning]) -> std::result::Result<String, fm
         ("joints", format!("{}: nq = {}, nv = {}", counts.joints, counts.nq, counts.nv)),
         ("geoms", format!("{}{shapes}", counts.geoms)),
         ("actuators", counts.nu.to_string()),
+        ("tendons", counts.tendons.to_string()),
+        ("equalities", counts.equalities.to_string()),
         ("sites", counts.sites.to_string()),
         ("keyframes", list_names(&info.keyframes)),
         ("timestep", format!("{} s", info.timestep)),
@@ -185,6 +240,8 @@ fn text(info: &Info<'_>, warnings: &[Warning]) -> std::result::Result<String, fm
         writeln!(out, "  {name:<12} {value}")?;
     }
     write_bodies(&mut out, info)?;
+    write_tendons(&mut out, info)?;
+    write_equalities(&mut out, info)?;
     match warnings.len() {
         0 => writeln!(out, "\n  no warnings: everything that the file holds is simulated")?,
         n => writeln!(out, "\n  {n} warnings:")?,
@@ -196,8 +253,12 @@ fn text(info: &Info<'_>, warnings: &[Warning]) -> std::result::Result<String, fm
 }
 
 fn list_names(names: &[&str]) -> String {
-    let named: Vec<&str> = names.iter().map(|&name| if name.is_empty() { "(no name)" } else { name }).collect();
+    let named: Vec<&str> = names.iter().map(|name| or_no_name(name)).collect();
     if named.is_empty() { "0".into() } else { format!("{}: {}", named.len(), named.join(", ")) }
+}
+
+fn or_no_name(name: &str) -> &str {
+    if name.is_empty() { "(no name)" } else { name }
 }
 
 fn write_bodies(out: &mut String, info: &Info<'_>) -> fmt::Result {
@@ -216,8 +277,38 @@ fn write_bodies(out: &mut String, info: &Info<'_>) -> fmt::Result {
         let row = format!("  {name:<32} {:>9.4} kg {:>3}  {}", body.mass, body.geoms, joints_of[i + 1]);
         writeln!(out, "{}", row.trim_end())?;
     }
-    if info.bodies.len() > MOST_ROWS {
-        writeln!(out, "  … and {} more: --json lists all", info.bodies.len() - MOST_ROWS)?;
+    write_rest(out, info.bodies.len())
+}
+
+fn write_tendons(out: &mut String, info: &Info<'_>) -> fmt::Result {
+    if !info.tendons.is_empty() {
+        writeln!(out, "\n  tendon, length, limits")?;
     }
-    Ok(())
+    for tendon in info.tendons.iter().take(MOST_ROWS) {
+        let terms: Vec<String> = tendon.joints.iter().map(|(joint, c)| format!("{c} {}", or_no_name(joint))).collect();
+        let range = tendon.range.map(|(low, high)| format!("  {low} to {high}")).unwrap_or_default();
+        writeln!(out, "  {:<32} {}{range}", or_no_name(tendon.name), terms.join(" + "))?;
+    }
+    write_rest(out, info.tendons.len())
+}
+
+fn write_equalities(out: &mut String, info: &Info<'_>) -> fmt::Result {
+    if !info.equalities.is_empty() {
+        writeln!(out, "\n  equality constraint, kind, between")?;
+    }
+    for equality in info.equalities.iter().take(MOST_ROWS) {
+        let between: Vec<&str> = equality.between.iter().map(|name| or_no_name(name)).collect();
+        let inactive = if equality.active { "" } else { " (inactive)" };
+        let (name, kind) = (or_no_name(equality.name), equality.kind);
+        writeln!(out, "  {name:<32} {kind:<9} {}{inactive}", between.join(", "))?;
+    }
+    write_rest(out, info.equalities.len())
+}
+
+/// How many of `count` rows have been left out.
+fn write_rest(out: &mut String, count: usize) -> fmt::Result {
+    match count.checked_sub(MOST_ROWS) {
+        None | Some(0) => Ok(()),
+        Some(rest) => writeln!(out, "  … and {rest} more: --json lists all"),
+    }
 }

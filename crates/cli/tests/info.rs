@@ -19,9 +19,11 @@ const ARM: &str = r#"<mujoco model="arm">
       </body>
     </body>
   </worldbody>
-  <tendon><fixed name="string"><joint joint="elbow" coef="1"/></fixed></tendon>
-  <actuator><motor name="bend" joint="elbow"/></actuator>
+  <tendon><spatial name="string"><site site="hand"/><site site="hand"/></spatial></tendon>
+  <actuator><motor name="bend" joint="elbow"/><motor name="pull" tendon="pulley"/></actuator>
   <sensor><jointpos joint="elbow"/></sensor>
+  <tendon><fixed name="pulley" range="-1 2"><joint joint="elbow" coef="1.5"/></fixed></tendon>
+  <equality><connect name="pin" body1="lower" anchor="0 0 0"/><tendon tendon1="pulley" active="false"/></equality>
   <keyframe><key name="up" qpos="1 0 0 0 0.5"/></keyframe>
 </mujoco>
 "#;
@@ -31,9 +33,19 @@ fn counts_and_warnings_as_text() {
     let path = file("info_text", "arm.xml", ARM);
     let outcome = sapwood(&["info", path.to_str().unwrap()]);
     assert_eq!(outcome.code, 0, "{outcome:#?}");
-    for words in
-        ["arm", "2 in 1 moving trees", "3.500000 kg", "nq = 5, nv = 4", "1 plane", "2 capsule", "ball shoulder", "up"]
-    {
+    for words in [
+        "arm",
+        "2 in 1 moving trees",
+        "3.500000 kg",
+        "nq = 5, nv = 4",
+        "1 plane",
+        "2 capsule",
+        "ball shoulder",
+        "up",
+        "1.5 elbow  -1 to 2",
+        "connect   lower, world",
+        "coupling  pulley (inactive)",
+    ] {
         assert!(outcome.stdout.contains(words), "no {words:?} in {}", outcome.stdout);
     }
     for place in ["arm.xml:15: ", "arm.xml:17: "] {
@@ -50,11 +62,17 @@ fn the_same_as_json() {
     assert_eq!(info["name"], "arm");
     assert_eq!(info["timestep"], 0.004);
     let counts = &info["counts"];
-    for (name, expected) in [("bodies", 2), ("trees", 1), ("joints", 2), ("nq", 5), ("nv", 4), ("nu", 1), ("geoms", 3)]
+    for (name, expected) in [("bodies", 2), ("trees", 1), ("joints", 2), ("nq", 5), ("nv", 4), ("nu", 2), ("geoms", 3)]
     {
         assert_eq!(counts[name], expected, "{name}");
     }
     assert_eq!(info["actuators"][0]["joint"], "elbow");
+    assert_eq!(info["actuators"][1]["tendon"], "pulley");
+    let tendon = serde_json::json!({"name": "pulley", "joints": [["elbow", 1.5]], "range": [-1.0, 2.0]});
+    assert_eq!(info["tendons"], serde_json::json!([tendon]));
+    let pin = serde_json::json!({"name": "pin", "kind": "connect", "between": ["lower", "world"], "active": true});
+    assert_eq!(info["equalities"][0], pin);
+    assert_eq!((&counts["tendons"], &counts["equalities"]), (&Value::from(1), &Value::from(2)));
     assert_eq!(info["keyframes"][0], "up");
     let warnings = info["warnings"].as_array().unwrap();
     let lines: Vec<u64> = warnings.iter().map(|w| w["line"].as_u64().unwrap()).collect();

@@ -1,7 +1,7 @@
 //! Prints what a model file says as JSON: sizes, names, masses, frames, and the dynamics at given states.
 //!
 //! `model_json MODEL [STATES]`: STATES is a JSON file with a list of `[q, v]`; for each the poses of the bodies, the
-//! mass matrix and the bias force are printed.
+//! mass matrix, the bias force, the lengths of tendons and the residuals of the equality constraints are printed.
 
 use std::path::Path;
 
@@ -40,7 +40,10 @@ fn dynamics(model: &Model, q: &[f64], v: &[f64]) -> Value {
         None => body.pose,
     };
     let bodies: Vec<Value> = model.bodies.iter().map(|b| pose(place(b))).collect();
-    json!({"bodies": bodies, "mass_matrix": matrix, "bias": bias})
+    let mut residuals = Vec::new();
+    multibody::equality_residuals(model, &kinematics, q, &mut residuals);
+    let lengths: Vec<f64> = model.tendons.iter().map(|tendon| tendon.length(model, q)).collect();
+    json!({"bodies": bodies, "mass_matrix": matrix, "bias": bias, "lengths": lengths, "residuals": residuals})
 }
 
 fn describe(Loaded { model, scene }: &Loaded, states: &[(Vec<f64>, Vec<f64>)]) -> Value {
@@ -48,19 +51,28 @@ fn describe(Loaded { model, scene }: &Loaded, states: &[(Vec<f64>, Vec<f64>)]) -
         .bodies
         .iter()
         .map(|b| json!({"name": b.name, "parent": b.parent, "pose": pose(b.pose), "inertia": inertia(&b.inertia)}));
-    let joints = model
-        .joints
-        .iter()
-        .map(|j| json!({"name": j.name, "kind": j.kind.name(), "body": j.body, "q": j.q, "v": j.v, "range": j.range}));
+    let joints = model.joints.iter().map(|j| {
+        json!({"name": j.name, "kind": j.kind.name(), "body": j.body, "q": j.q, "v": j.v, "range": j.range,
+                    "effort_limit": j.effort_limit})
+    });
     let actuators = model.actuators.iter().map(|a| {
         json!({"name": a.name, "gain": a.law.gain, "bias": a.law.bias, "ctrl_range": a.ctrl_range,
                "force_range": a.force_range, "transmission": format!("{:?}", a.transmission)})
+    });
+    let tendons = model.tendons.iter().map(|t| {
+        json!({"name": t.name, "terms": t.terms, "range": t.range, "stiffness": t.stiffness, "damping": t.damping,
+               "rest": t.rest, "friction_loss": t.friction_loss, "armature": t.armature,
+               "limit_compliance": format!("{:?}", t.limit_compliance)})
+    });
+    let equalities = model.equalities.iter().map(|e| {
+        json!({"name": e.name, "kind": format!("{:?}", e.kind), "active": e.active,
+               "compliance": format!("{:?}", e.compliance)})
     });
     let geoms = scene.geoms.iter().map(|g| {
         let m = &model.materials[g.material];
         json!({"name": g.name, "body": g.body, "pose": pose(g.pose), "shape": format!("{:?}", g.shape),
                "contype": g.contype, "conaffinity": g.conaffinity, "margin": g.margin, "rgba": g.rgba,
-               "friction": m.friction, "resistance": format!("{:?}", m.resistance), "priority": m.priority})
+               "friction": [m.friction, m.torsional_friction, m.rolling_friction], "resistance": format!("{:?}", m.resistance), "priority": m.priority})
     });
     let sites = model.sites.iter().map(|s| json!({"name": s.name, "body": s.body, "pose": pose(s.pose)}));
     let keys =
@@ -73,6 +85,7 @@ fn describe(Loaded { model, scene }: &Loaded, states: &[(Vec<f64>, Vec<f64>)]) -
         "gravity": vector(model.gravity), "timestep": model.timestep,
         "bodies": array(&mut bodies.into_iter()), "joints": array(&mut joints.into_iter()),
         "actuators": array(&mut actuators.into_iter()), "geoms": array(&mut geoms.into_iter()),
+        "tendons": array(&mut tendons.into_iter()), "equalities": array(&mut equalities.into_iter()),
         "sites": array(&mut sites.into_iter()), "keyframes": array(&mut keys.into_iter()),
         "pairs": scene.pairs.len(), "excluded": scene.excluded,
         "warnings": model.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
+use crate::checks::{check_at_least_zero, check_compliance, check_references};
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
-    Actuator, Body, Compliance, Equality, Joint, JointKind, Keyframe, Material, Model, Site, Tendon, Transmission,
-    Tree, Warning,
+    Actuator, Body, BuildError, Compliance, Equality, Joint, JointKind, Keyframe, Material, Model, Site, Tendon, Tree,
+    Warning,
 };
 
 /// A body to be added.
@@ -84,89 +85,6 @@ impl JointSpec {
             effort_limit: None,
         }
     }
-}
-
-/// Why a model cannot be built. Readers of files add file and line.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BuildError {
-    /// A value is NaN or infinite.
-    #[error("{what}: expected finite numbers")]
-    NotFinite {
-        /// The element and attribute.
-        what: String,
-    },
-    /// A parent, body or joint that does not exist (yet).
-    #[error("{what}: there is no {kind} with index {index}")]
-    NoSuch {
-        /// Who refers to it.
-        what: String,
-        /// "body" or "joint".
-        kind: &'static str,
-        /// The index.
-        index: usize,
-    },
-    /// A mass below zero.
-    #[error("body {body:?}: mass {mass} kg: expected a mass of 0 or more")]
-    NegativeMass {
-        /// The body.
-        body: String,
-        /// Its mass.
-        mass: f64,
-    },
-    /// A rotational inertia that no rigid body has.
-    #[error("body {body:?}: inertia with principal moments {moments:?} kg·m²: {expected}")]
-    BadInertia {
-        /// The body.
-        body: String,
-        /// Principal moments, ascending.
-        moments: [f64; 3],
-        /// What was expected.
-        expected: &'static str,
-    },
-    /// A body that can move but has neither mass nor armature in some direction.
-    #[error(
-        "body {body:?} moves by joint {joint:?} but nothing behind that joint has mass or inertia about it: expected mass > 0 (or armature)"
-    )]
-    Massless {
-        /// The body.
-        body: String,
-        /// The joint.
-        joint: String,
-    },
-    /// An axis without direction.
-    #[error("joint {joint:?}: axis of zero length: expected a direction")]
-    ZeroAxis {
-        /// The joint.
-        joint: String,
-    },
-    /// A free joint below another moving body, or beside other joints.
-    #[error("joint {joint:?}: a free joint must be the only joint of a body whose parent is the world")]
-    FreeNotAtRoot {
-        /// The joint.
-        joint: String,
-    },
-    /// A parameter outside its domain.
-    #[error("{what}: {value}: expected {expected}")]
-    OutOfRange {
-        /// The element and attribute.
-        what: String,
-        /// What came.
-        value: f64,
-        /// What was expected.
-        expected: &'static str,
-    },
-    /// A keyframe whose vectors do not fit the model.
-    #[error("keyframe {name:?}: {field} has {found} entries: expected {expected}")]
-    KeyframeSize {
-        /// The keyframe.
-        name: String,
-        /// q, v or ctrl.
-        field: &'static str,
-        /// Entries that came.
-        found: usize,
-        /// Entries that the model has.
-        expected: usize,
-    },
 }
 
 /// Collects bodies and joints, parents first, and builds the model.
@@ -267,11 +185,30 @@ impl ModelBuilder {
         self.bodies.get_mut(body)
     }
 
+    /// The pose of a body in the world in the default configuration, as the file draws it.
+    pub fn default_pose(&self, body: usize) -> Option<Pose<f64>> {
+        let (mut at, mut pose) = (body, Pose::IDENTITY);
+        while at != 0 {
+            let spec = self.bodies.get(at)?;
+            (at, pose) = (spec.parent, spec.pose * pose);
+        }
+        Some(pose)
+    }
+
+    /// The first body of those that move as one with this body.
+    pub fn rigid_group(&self, body: usize) -> Option<usize> {
+        let mut at = body;
+        while at != 0 && self.joints.get(at)?.iter().all(|joint| joint.kind.nv() == 0) {
+            at = self.bodies.get(at)?.parent;
+        }
+        Some(at)
+    }
+
     /// Builds the model.
     ///
     /// # Errors
-    /// When a free joint is not at a root, a moving body has no inertia, an actuator refers to no joint, or a
-    /// keyframe does not fit.
+    /// When a free joint is not at a root, a moving body has no inertia, an actuator, tendon or equality constraint
+    /// refers to nothing or has numbers out of their domain, or a keyframe does not fit.
     pub fn build(self) -> Result<Model, BuildError> {
         let mut model = Model {
             name: self.name,
@@ -365,11 +302,9 @@ fn check_joint(spec: &JointSpec, what: &str) -> Result<(), BuildError> {
         ("friction loss", spec.friction_loss),
     ];
     for (name, value) in parameters {
-        if !(value >= 0.0 && value.is_finite()) {
-            let what = format!("{what}: {name}");
-            return Err(BuildError::OutOfRange { what, value, expected: "a finite number, 0 or more" });
-        }
+        check_at_least_zero(value, || format!("{what}: {name}"))?;
     }
+    check_compliance(spec.limit_compliance, what)?;
     if let Some((low, high)) = spec.range
         && (low.is_nan() || high.is_nan() || low > high)
     {
@@ -524,29 +459,6 @@ fn split_trees(tree: &mut Tree<f64>) {
     tree.trees = (0..starts.len()).map(|k| starts[k]..end(k)).collect();
     let dof = |node: usize| tree.nodes.get(node).map_or(tree.nv, |n| n.v);
     tree.dofs = tree.trees.iter().map(|r: &Range<usize>| dof(r.start)..dof(r.end)).collect();
-}
-
-fn check_references(model: &mut Model) -> Result<(), BuildError> {
-    for actuator in &model.actuators {
-        if let Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } = actuator.transmission
-            && joint >= model.joints.len()
-        {
-            let what = format!("actuator {:?}", actuator.name);
-            return Err(BuildError::NoSuch { what, kind: "joint", index: joint });
-        }
-    }
-    let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
-    for key in &model.keyframes {
-        for (field, found, expected) in [("q", key.q.len(), nq), ("v", key.v.len(), nv), ("ctrl", key.ctrl.len(), nu)] {
-            if found != expected {
-                return Err(BuildError::KeyframeSize { name: key.name.clone(), field, found, expected });
-            }
-        }
-        if key.q.iter().chain(&key.v).chain(&key.ctrl).any(|x| !x.is_finite()) {
-            return Err(BuildError::NotFinite { what: format!("keyframe {:?}", key.name) });
-        }
-    }
-    Ok(())
 }
 
 /// Every joint must have something to move: mass behind it, inertia about it, or armature.

@@ -20,19 +20,23 @@
 
 mod aba;
 mod actuator;
+mod build_error;
 mod builder;
+mod checks;
 mod crba;
 mod equality;
 mod integrate;
 pub mod kernels;
 mod kinematics;
 mod model;
+mod residuals;
 mod rnea;
 mod tree;
 
 pub use aba::{Factor, JointImpedance, apply};
 pub use actuator::{Actuator, ActuatorLaw, Transmission};
-pub use builder::{BodySpec, BuildError, JointSpec, ModelBuilder, inertia_flaw};
+pub use build_error::BuildError;
+pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
 pub use integrate::{difference, integrate, normalize};
@@ -41,5 +45,6 @@ pub use kinematics::{
     velocities,
 };
 pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Site, Warning};
+pub use residuals::equality_residuals;
 pub use rnea::{RneaWorkspace, rnea};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

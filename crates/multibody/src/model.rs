@@ -170,7 +170,7 @@ pub struct Joint {
     pub range: Option<(f64, f64)>,
     /// How much the limits yield.
     pub limit_compliance: Compliance,
-    /// Greatest force of a drive (URDF `effort`), N or N·m.
+    /// Greatest sum of the forces of its drives (URDF `effort`, MJCF `actuatorfrcrange`), N or N·m.
     pub effort_limit: Option<f64>,
 }
 

@@ -1,7 +1,8 @@
 //! The algorithms of `multibody` on whole models, with their scratch in one place.
 
 use multibody::{
-    CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, RneaWorkspace, forward_kinematics, rnea, velocities,
+    CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, RneaWorkspace, equality_residuals, forward_kinematics,
+    rnea, velocities,
 };
 use spatial::Pose;
 
@@ -75,6 +76,15 @@ impl Workspace {
             None => body.pose,
         };
         model.bodies.iter().map(place).collect()
+    }
+
+    /// The rows of all equality constraints.
+    pub fn equality_residuals(&mut self, model: &Model, q: &[f64]) -> Vec<f64> {
+        let tree = &model.tree;
+        forward_kinematics(tree, tree.all(), q, &mut self.kinematics);
+        let mut residuals = Vec::new();
+        equality_residuals(model, &self.kinematics, q, &mut residuals);
+        residuals
     }
 
     fn place(&mut self, model: &Model, q: &[f64], v: &[f64]) {

@@ -136,6 +136,18 @@ impl Model {
         self.model.actuators.iter().map(|actuator| actuator.name.as_str()).collect()
     }
 
+    /// Names of the fixed tendons; empty where the file gives none.
+    #[getter]
+    fn tendon_names(&self) -> Vec<&str> {
+        self.model.tendons.iter().map(|tendon| tendon.name.as_str()).collect()
+    }
+
+    /// Names of the equality constraints; empty where the file gives none.
+    #[getter]
+    fn equality_names(&self) -> Vec<&str> {
+        self.model.equalities.iter().map(|equality| equality.name.as_str()).collect()
+    }
+
     /// Names of the geoms; empty where the file gives none.
     #[getter]
     fn geom_names(&self) -> Vec<&str> {
@@ -221,6 +233,18 @@ impl Model {
         let quaternion = |pose: &Pose<f64>| [pose.rot.w, pose.rot.x, pose.rot.y, pose.rot.z];
         let quaternions = PyArray1::from_iter(py, poses.iter().flat_map(quaternion));
         results::poses(py, (positions.reshape([n, 3])?, quaternions.reshape([n, 4])?))
+    }
+
+    /// Lengths of the fixed tendons, in the order of their names.
+    fn tendon_lengths<'py>(&self, py: Python<'py>, q: &Bound<'py, PyAny>) -> PyResult<Vector<'py>> {
+        let q = configuration("q", q, &self.model)?;
+        Ok(PyArray1::from_iter(py, self.model.tendons.iter().map(|tendon| tendon.length(&self.model, &q))))
+    }
+
+    /// By how much q misses the equality constraints: their rows in the order of their names, 0 where they hold.
+    fn equality_residuals<'py>(&self, py: Python<'py>, q: &Bound<'py, PyAny>) -> PyResult<Vector<'py>> {
+        let q = configuration("q", q, &self.model)?;
+        Ok(PyArray1::from_vec(py, self.workspace().equality_residuals(&self.model, &q)))
     }
 
     /// q ⊞ dv: the configuration reached from q with the velocity dv in unit time, (nq,).

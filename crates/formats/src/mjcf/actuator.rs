@@ -1,4 +1,4 @@
-//! `<actuator>`: controls, their force laws, and the joints that they act on.
+//! `<actuator>`: controls, their force laws, and the joints and tendons that they act on.
 
 use multibody::{Actuator, ActuatorLaw, JointKind, Transmission};
 
@@ -17,10 +17,11 @@ pub(super) struct DampingRatio {
     pub ratio: f64,
 }
 
-const TRANSMISSION: &str = "acts on something other than a joint: it takes a control, but has no force";
+const TRANSMISSION: &str = "acts on something other than a joint or a fixed tendon: it takes a control, but has no \
+                            force";
 
 impl<'a> Reader<'_, 'a> {
-    /// Reads every `<actuator>` below the root. Joints must be known.
+    /// Reads every `<actuator>` below the root. Joints and tendons must be known.
     pub(super) fn actuators(&mut self, root: Element<'a>) -> Result<(), LoadError> {
         for element in root.children_named("actuator").flat_map(Element::children) {
             if ACTUATORS.contains(&element.name()) {
@@ -69,19 +70,24 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn transmission(&self, attributes: &Attributes<'_, 'a>) -> Result<Transmission, LoadError> {
-        const OTHERS: [&str; 5] = ["tendon", "site", "body", "cranksite", "slidersite"];
+        const OTHERS: [&str; 4] = ["site", "body", "cranksite", "slidersite"];
         let element = attributes.element();
         let gear = attributes.leading("gear", [1.0, 0.0, 0.0, 0.0, 0.0, 0.0])?;
         attributes.skip(&["cranklength"]);
         element.skip(&["refsite", "lengthrange"]);
         element.skip(&OTHERS);
-        let attribute = match (element.attribute("joint"), element.attribute("jointinparent")) {
-            (Some(_), _) => "joint",
-            (None, Some(_)) => "jointinparent",
-            (None, None) if OTHERS.iter().any(|name| element.attribute(name).is_some()) => {
+        let targets = ["joint", "jointinparent", "tendon"];
+        let attribute = match targets.into_iter().find(|target| element.attribute(target).is_some()) {
+            Some("tendon") => {
+                let tendon = &self.tendons[self.names.find(element, "tendon", "tendon")?];
+                let simulated = tendon.index.map(|tendon| Transmission::Tendon { tendon, gear: gear[0] });
+                return Ok(simulated.unwrap_or(Transmission::Unsupported));
+            }
+            Some(attribute) => attribute,
+            None if OTHERS.iter().any(|name| element.attribute(name).is_some()) => {
                 return Ok(Transmission::Unsupported);
             }
-            (None, None) => return Err(element.error("no transmission: expected an attribute such as `joint`")),
+            None => return Err(element.error("no transmission: expected an attribute such as `joint`")),
         };
         let joint = self.names.find(element, attribute, "joint")?;
         match self.joints[joint].kind {
@@ -92,7 +98,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// The range of controls that `inheritrange` takes from the joint.
+    /// The range of controls that `inheritrange` takes from the joint or tendon.
     fn inherited_range(
         &self,
         element: Element<'a>,
@@ -101,9 +107,13 @@ impl<'a> Reader<'_, 'a> {
     ) -> Result<(f64, f64), LoadError> {
         let range = match *transmission {
             Transmission::Joint { joint, .. } => self.joints[joint].range,
+            Transmission::Tendon { tendon, .. } => {
+                self.tendons.iter().find(|t| t.index == Some(tendon)).and_then(|t| t.range)
+            }
             _ => None,
         };
-        let (low, high) = range.ok_or_else(|| element.error("inheritrange: expected a joint with a range"))?;
+        let (low, high) =
+            range.ok_or_else(|| element.error("inheritrange: expected a joint or tendon with a range"))?;
         let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0);
         Ok((middle - scale * half, middle + scale * half))
     }

@@ -27,16 +27,9 @@ impl<'a> Reader<'_, 'a> {
     fn pair(&mut self, element: Element<'a>) -> Result<(), LoadError> {
         let attributes = self.defaults.attributes(element, 0)?;
         let geoms = [self.names.find(element, "geom1", "geom")?, self.names.find(element, "geom2", "geom")?];
-        let [first, second] = geoms.map(|g| self.scene.geoms[g].material);
-        let mut material = surface::material(&attributes, &mut self.warnings)?;
-        let (first, second) = (self.surfaces.get(first), self.surfaces.get(second));
-        // What a pair does not set is combined from its geoms.
-        if !attributes.has(&["friction"]) {
-            material.friction = first.friction.max(second.friction);
-        }
-        if !attributes.has(&["condim"]) {
-            material.resistance = first.resistance.max(second.resistance);
-        }
+        // What a pair does not set has its default, whatever its geoms say.
+        let friction = surface::pair_friction(&attributes, &mut self.warnings)?;
+        let material = surface::material(&attributes, friction, &mut self.warnings)?;
         if attributes.has(&["solreffriction"]) {
             let message = "friction is regularised by the solver's own rule: ignored";
             self.warnings.add_attribute(element, "solreffriction", message);

@@ -48,6 +48,7 @@ pub(super) type ClassId = usize;
 fn kind_of(name: &str) -> &str {
     match name {
         "freejoint" => "",
+        "fixed" | "spatial" => "tendon",
         _ if ACTUATORS.contains(&name) => "actuator",
         _ => name,
     }
@@ -111,8 +112,17 @@ impl<'a> Defaults<'a> {
 
     /// The attributes of `element`: its own, then those of its class, or of `otherwise` when it names none.
     pub fn attributes<'d>(&'d self, element: Element<'a>, otherwise: ClassId) -> Result<Attributes<'d, 'a>, LoadError> {
+        self.attributes_of(element, kind_of(element.name()), otherwise)
+    }
+
+    /// As [`Self::attributes`], for an element whose name does not tell the kind of its defaults.
+    pub fn attributes_of<'d>(
+        &'d self,
+        element: Element<'a>,
+        kind: &'a str,
+        otherwise: ClassId,
+    ) -> Result<Attributes<'d, 'a>, LoadError> {
         let class = self.class(element, "class", otherwise)?;
-        let kind = kind_of(element.name());
         let chain = self.classes[class].chains.get(kind).map_or(&[][..], Vec::as_slice);
         let mut asked = self.asked.borrow_mut();
         if !asked.contains_key(kind) {
@@ -213,16 +223,20 @@ impl<'a> Attributes<'_, 'a> {
         Ok(self.array::<1>(name)?.map(|[x]| x))
     }
 
-    /// At most `N` numbers of an attribute; those that are missing come from `otherwise`.
+    /// At most `N` numbers of an attribute. Each that is missing has the value of the nearest default that gives as many,
+    /// or comes from `otherwise`.
     pub fn leading<const N: usize>(&self, name: &'static str, otherwise: [f64; N]) -> Result<[f64; N], LoadError> {
+        self.ask(&[name]);
         let mut result = otherwise;
-        let Some((at, name, value)) = self.find(&[name]) else { return Ok(result) };
-        let numbers = parse_numbers(at, name, value)?;
-        if numbers.len() > N {
-            let count = numbers.len();
-            return Err(at.error(format!("{name}=\"{}\": {count} numbers: expected at most {N}", shortened(value))));
+        for at in self.layers() {
+            let Some(value) = at.attribute(name) else { continue };
+            let numbers = parse_numbers(at, name, value)?;
+            if numbers.len() > N {
+                let (count, value) = (numbers.len(), shortened(value));
+                return Err(at.error(format!("{name}=\"{value}\": {count} numbers: expected at most {N}")));
+            }
+            result[..numbers.len()].copy_from_slice(&numbers);
         }
-        result[..numbers.len()].copy_from_slice(&numbers);
         Ok(result)
     }
 

@@ -71,7 +71,8 @@ impl<'a> Reader<'_, 'a> {
         let inertia = self.geom_inertia(attributes, &shape, mass_model)?.rotated(pose.rot.to_mat3());
         let inertia = RigidInertia { com: inertia.com + pose.pos, ..inertia };
 
-        let mut material = surface::material(attributes, &mut self.warnings)?;
+        let friction = surface::geom_friction(attributes)?;
+        let mut material = surface::material(attributes, friction, &mut self.warnings)?;
         material.priority = attributes.integer("priority")?.unwrap_or(0);
         let bits = |name| Ok::<_, LoadError>(attributes.integer(name)?.unwrap_or(1) as u32);
         let (mut contype, mut conaffinity) = (bits("contype")?, bits("conaffinity")?);

@@ -1,6 +1,6 @@
 //! Springs and dampers that a file gives relative to the inertia that they act on.
 
-use multibody::{Factor, JointImpedance, Kinematics, Model, Transmission};
+use multibody::{Factor, JointImpedance, Kinematics, Model, Tendon, Transmission, Tree};
 
 use super::actuator::DampingRatio;
 use super::joint::SpringDamper;
@@ -24,23 +24,28 @@ pub(super) fn complete(model: &mut Model, spring_dampers: &[SpringDamper], dampi
 fn set_spring_damper(model: &mut Model, mobility: &mut Mobility, spring: &SpringDamper) {
     let joint = &model.joints[spring.joint];
     let n = joint.kind.nv();
-    let unit = |k| [0, 1, 2, 3, 4, 5].map(|i| f64::from(u8::from(i == k)));
-    let sum: f64 = (0..n).map(|k| mobility.along(model, joint.v, &unit(k)[..n])).sum();
+    let sum: f64 = (joint.v..joint.v + n).map(|dof| mobility.along(&model.tree, &[(dof, 1.0)])).sum();
     let inertia = n as f64 / sum;
     let (dofs, time) = (joint.v..joint.v + n, spring.time_constant);
     model.stiffness[dofs.clone()].fill(inertia / (time * spring.damping_ratio).powi(2));
     model.damping[dofs].fill(2.0 * inertia / time);
 }
 
-/// Damping 2 ratio √(gain I) of a position servo, where 1 / I = g M⁻¹ gᵀ with the gear vector g.
+/// Damping 2 ratio √(gain I) of a position servo, where 1 / I = g M⁻¹ gᵀ with the row g of forces that it makes.
 fn set_damping_ratio(model: &mut Model, mobility: &mut Mobility, servo: &DampingRatio) {
-    let (joint, gear) = match model.actuators[servo.actuator].transmission {
-        Transmission::Joint { joint, gear } => (joint, [gear, 0.0, 0.0, 0.0, 0.0, 0.0]),
-        Transmission::JointAxes { joint, gear } => (joint, gear),
-        Transmission::Tendon { .. } | Transmission::Unsupported => return,
+    let row: Vec<(usize, f64)> = match model.actuators[servo.actuator].transmission {
+        Transmission::Joint { joint, gear } => vec![(model.joints[joint].v, gear)],
+        Transmission::JointAxes { joint, gear } => {
+            let joint = &model.joints[joint];
+            (joint.v..joint.v + joint.kind.nv()).zip(gear).collect()
+        }
+        Transmission::Tendon { tendon, gear } => {
+            let terms = tendon_row(model, &model.tendons[tendon]).into_iter();
+            terms.map(|(dof, coefficient)| (dof, gear * coefficient)).collect()
+        }
+        Transmission::Unsupported => return,
     };
-    let joint = &model.joints[joint];
-    let mobility = mobility.along(model, joint.v, &gear[..joint.kind.nv()]);
+    let mobility = mobility.along(&model.tree, &row);
     // Without a gear the servo moves nothing.
     if mobility > 0.0 {
         let law = &mut model.actuators[servo.actuator].law;
@@ -48,10 +53,20 @@ fn set_damping_ratio(model: &mut Model, mobility: &mut Mobility, servo: &Damping
     }
 }
 
-/// M⁻¹ at q0, armature included, by the articulated-body recursion.
+/// ∂length/∂q of a tendon: degrees of freedom and their coefficients.
+fn tendon_row(model: &Model, tendon: &Tendon) -> Vec<(usize, f64)> {
+    tendon.terms.iter().map(|&(joint, coefficient)| (model.joints[joint].v, coefficient)).collect()
+}
+
+/// M⁻¹ at q0, the armature of joints and tendons included.
+///
+/// With the joints' armature by the articulated-body recursion; each tendon adds a jᵀj to M, by the Sherman–Morrison
+/// formula.
 struct Mobility {
     kinematics: Kinematics<f64>,
     factor: Factor<f64>,
+    /// For each tendon with armature a, in order: u = M⁻¹ jᵀ without it and those after it, and a / (1 + a j u).
+    tendons: Vec<(Vec<f64>, f64)>,
     force: Vec<f64>,
     response: Vec<f64>,
 }
@@ -65,17 +80,34 @@ impl Mobility {
         armature.diagonal.clone_from(&model.armature);
         let mut factor = Factor::new(tree);
         factor.factor(tree, tree.all(), &kinematics, &armature, None);
-        Self { kinematics, factor, force: vec![0.0; tree.nv], response: vec![0.0; tree.nv] }
+        let zeros = || vec![0.0; tree.nv];
+        let mut mobility = Self { kinematics, factor, tendons: Vec::new(), force: zeros(), response: zeros() };
+        for tendon in model.tendons.iter().filter(|tendon| tendon.armature > 0.0) {
+            let along = mobility.along(tree, &tendon_row(model, tendon));
+            let scale = tendon.armature / (1.0 + tendon.armature * along);
+            mobility.tendons.push((mobility.response.clone(), scale));
+        }
+        mobility
     }
 
-    /// g M⁻¹ gᵀ, where g is `gear` at the degrees of freedom from `first` on.
-    fn along(&mut self, model: &Model, first: usize, gear: &[f64]) -> f64 {
-        let tree = &model.tree;
-        let dofs = first..first + gear.len();
-        let nodes = tree.trees[tree.dofs.partition_point(|range| range.end <= first)].clone();
-        self.force[dofs.clone()].copy_from_slice(gear);
-        self.factor.solve(tree, nodes, &self.kinematics, &self.force, None, &mut self.response);
-        self.force[dofs.clone()].fill(0.0);
-        gear.iter().zip(&self.response[dofs]).map(|(g, x)| g * x).sum()
+    /// g M⁻¹ gᵀ for a row g of (degree of freedom, entry); leaves M⁻¹ gᵀ in `response`.
+    fn along(&mut self, tree: &Tree<f64>, row: &[(usize, f64)]) -> f64 {
+        self.force.fill(0.0);
+        self.response.fill(0.0);
+        for &(dof, entry) in row {
+            self.force[dof] += entry;
+        }
+        let mut trees: Vec<usize> =
+            row.iter().map(|&(dof, _)| tree.dofs.partition_point(|range| range.end <= dof)).collect();
+        trees.dedup();
+        for index in trees {
+            let nodes = tree.trees[index].clone();
+            self.factor.solve(tree, nodes, &self.kinematics, &self.force, None, &mut self.response);
+        }
+        for (u, scale) in &self.tendons {
+            let share = scale * row.iter().map(|&(dof, entry)| entry * u[dof]).sum::<f64>();
+            self.response.iter_mut().zip(u).for_each(|(x, u)| *x -= share * u);
+        }
+        row.iter().map(|&(dof, entry)| entry * self.response[dof]).sum()
     }
 }

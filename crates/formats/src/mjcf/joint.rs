@@ -20,7 +20,7 @@ pub(super) struct SpringDamper {
     pub damping_ratio: f64,
 }
 
-/// What actuators and messages need to know of a joint.
+/// What actuators, tendons, constraints and messages need to know of a joint.
 #[derive(Clone, Debug)]
 pub(super) struct JointInfo<'a> {
     /// Where it stands.
@@ -31,8 +31,12 @@ pub(super) struct JointInfo<'a> {
     pub body_name: String,
     /// Kind of motion.
     pub kind: JointKind,
-    /// Limits.
+    /// Limits, in force or not.
     pub range: Option<(f64, f64)>,
+    /// The coordinate in the default configuration (joints with one coordinate).
+    pub reference: f64,
+    /// The coordinate at which its spring is at rest (joints with one coordinate).
+    pub spring_reference: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,10 +97,9 @@ impl<'a> Reader<'_, 'a> {
             spec.spring_reference = unit * spring.unwrap_or(0.0);
         }
         spec.limit_compliance = surface::compliance(attributes, "solreflimit", "solimplimit", &mut self.warnings)?;
-        spec.range = self.range(attributes, "range", "limited")?.map(|(low, high)| (unit * low, unit * high));
-        if kind == Type::Free || !flags.limit {
-            spec.range = None;
-        }
+        let range = self.range(attributes, "range", "limited")?.map(|(low, high)| (unit * low, unit * high));
+        spec.range = range.filter(|_| kind != Type::Free && flags.limit);
+        spec.effort_limit = self.effort_limit(attributes, kind)?;
         self.warn_about_joint(attributes, &spec)?;
         spec.name = self.names.claim(attributes.element(), "joint", &self.suffix, self.joints.len())?;
         let info = JointInfo {
@@ -104,7 +107,9 @@ impl<'a> Reader<'_, 'a> {
             name: spec.name.clone(),
             body_name: body_name.into(),
             kind: spec.kind,
-            range: spec.range,
+            range,
+            reference: spec.reference,
+            spring_reference: spec.spring_reference,
         };
         let body = self.builder.body_count() - 1;
         let joint = self.builder.add_joint(body, spec).map_err(|e| attributes.element().error(e.to_string()))?;
@@ -115,8 +120,22 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
+    /// The limit on the sum of the actuator forces at a hinge or slide.
+    fn effort_limit(&mut self, attributes: &Attributes<'_, '_>, kind: Type) -> Result<Option<f64>, LoadError> {
+        attributes.skip(&["actuatorfrcrange", "actuatorfrclimited"]);
+        if !matches!(kind, Type::Hinge | Type::Slide) {
+            return Ok(None);
+        }
+        let range = self.range(attributes, "actuatorfrcrange", "actuatorfrclimited")?;
+        if range.is_some_and(|(low, high)| low != -high) {
+            let message = "a limit that is not the same in both directions is not simulated: ignored";
+            self.warnings.add_attribute(attributes.element(), "actuatorfrcrange", message);
+        }
+        Ok(range.filter(|&(low, high)| low == -high).map(|(_, high)| high))
+    }
+
     /// The linear part of a force law that may be a polynomial.
-    fn linear(&mut self, attributes: &Attributes<'_, '_>, name: &'static str) -> Result<f64, LoadError> {
+    pub(super) fn linear(&mut self, attributes: &Attributes<'_, '_>, name: &'static str) -> Result<f64, LoadError> {
         let Some(numbers) = attributes.numbers(name)? else { return Ok(0.0) };
         let element = attributes.element();
         if numbers.is_empty() || numbers.len() > 3 {
@@ -168,31 +187,29 @@ impl<'a> Reader<'_, 'a> {
 
     fn warn_about_joint(&mut self, attributes: &Attributes<'_, '_>, spec: &JointSpec) -> Result<(), LoadError> {
         let element = attributes.element();
-        if spec.friction_loss > 0.0 {
-            let message = "dry friction in joints is kept in the model but not simulated yet";
-            self.warnings.add_attribute(element, "frictionloss", message);
-        }
-        for name in ["solreffriction", "solimpfriction"] {
-            if attributes.has(&[name]) {
-                self.warnings.add_attribute(element, name, "dry friction in joints has no compliance: ignored");
-            }
-        }
+        self.warn_about_friction_and_margin(attributes)?;
         let align = element.attribute("align").is_some_and(|value| value == "true");
         if spec.kind == JointKind::Free && (align || self.compiler.align_free) {
             let message = "coordinates refer to the body's frame, not to that of its inertia: ignored";
             self.warnings.add_attribute(element, "align", message);
         }
-        if attributes.number("margin")?.is_some_and(|m| m != 0.0) {
-            self.warnings.add_attribute(element, "margin", "limits act at the limit: ignored");
-        }
-        attributes.skip(&["actuatorfrclimited"]);
-        if attributes.array::<2>("actuatorfrcrange")?.is_some_and(|r| r != [0.0, 0.0]) {
-            let message = "a limit on the sum of actuator forces at a joint is not simulated: ignored";
-            self.warnings.add_attribute(element, "actuatorfrcrange", message);
-        }
         if attributes.flag("actuatorgravcomp")? == Some(true) {
             let message = "gravity compensation acts on bodies, not through actuators";
             self.warnings.add_attribute(element, "actuatorgravcomp", message);
+        }
+        Ok(())
+    }
+
+    /// Names what joints and tendons say of their friction and limits and what has no counterpart here.
+    pub(super) fn warn_about_friction_and_margin(&mut self, attributes: &Attributes<'_, '_>) -> Result<(), LoadError> {
+        let element = attributes.element();
+        for name in ["solreffriction", "solimpfriction"] {
+            if attributes.has(&[name]) {
+                self.warnings.add_attribute(element, name, "dry friction has no compliance: ignored");
+            }
+        }
+        if attributes.number("margin")?.is_some_and(|m| m != 0.0) {
+            self.warnings.add_attribute(element, "margin", "limits act at the limit: ignored");
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ mod body;
 mod compiler;
 mod contact;
 mod defaults;
+mod equality;
 mod force_law;
 mod geom;
 mod height_field;
@@ -21,11 +22,12 @@ mod names;
 mod option;
 mod orientation;
 mod surface;
+mod tendon;
 
 use std::path::Path;
 
 use geometry::Scene;
-use multibody::ModelBuilder;
+use multibody::{BuildError, ModelBuilder};
 
 use crate::warnings::Warnings;
 use crate::xml::{Document, Element};
@@ -39,6 +41,8 @@ pub(crate) fn read(mut document: Document, root: usize, base: Option<&Path>) -> 
     let mut reader = Reader::new(root, base, &defaults)?;
     reader.bodies(root)?;
     reader.contacts(root)?;
+    reader.tendons(root)?;
+    reader.equalities(root)?;
     reader.actuators(root)?;
     let loaded = reader.finish(root)?;
     Ok(loaded)
@@ -55,8 +59,12 @@ struct Reader<'d, 'a> {
     surfaces: surface::Surfaces,
     names: names::Names,
     warnings: Warnings,
-    /// What the joints are, for actuators.
+    /// What the joints are, for what refers to them.
     joints: Vec<joint::JointInfo<'a>>,
+    /// What the tendons are, for what refers to them.
+    tendons: Vec<tendon::TendonInfo<'a>>,
+    /// Where the equality constraints stand.
+    equalities: Vec<Element<'a>>,
     spring_dampers: Vec<joint::SpringDamper>,
     damping_ratios: Vec<actuator::DampingRatio>,
     /// What `<replicate>` elements around the present element append to names.
@@ -87,6 +95,8 @@ impl<'d, 'a> Reader<'d, 'a> {
             names,
             warnings,
             joints: Vec::new(),
+            tendons: Vec::new(),
+            equalities: Vec::new(),
             spring_dampers: Vec::new(),
             damping_ratios: Vec::new(),
             suffix: String::new(),
@@ -97,7 +107,9 @@ impl<'d, 'a> Reader<'d, 'a> {
     fn finish(mut self, root: Element<'a>) -> Result<Loaded, LoadError> {
         self.scale_to_total_mass();
         self.builder.materials = self.surfaces.finish();
-        let mut model = self.builder.build().map_err(|error| build_error(&error, root, &self.joints))?;
+        let built = self.builder.build();
+        let element_of = |error: &BuildError| element_of(error, &self.joints, &self.tendons, &self.equalities);
+        let mut model = built.map_err(|error| element_of(&error).unwrap_or(root).error(error.to_string()))?;
         inertia_dependent::complete(&mut model, &self.spring_dampers, &self.damping_ratios);
         keyframe::read(root, &mut model, &mut self.names, &mut self.warnings)?;
         self.defaults.mark_read();
@@ -133,13 +145,19 @@ impl<'d, 'a> Reader<'d, 'a> {
     }
 }
 
-/// What is wrong with the whole, at the joint that it is about.
-fn build_error(error: &multibody::BuildError, root: Element<'_>, joints: &[joint::JointInfo<'_>]) -> LoadError {
-    let at = match error {
-        multibody::BuildError::Massless { joint, body } => {
-            joints.iter().find(|j| j.name == *joint && j.body_name == *body)
+/// The element that an error of the whole model is about.
+fn element_of<'a>(
+    error: &BuildError,
+    joints: &[joint::JointInfo<'a>],
+    tendons: &[tendon::TendonInfo<'a>],
+    equalities: &[Element<'a>],
+) -> Option<Element<'a>> {
+    match error {
+        BuildError::Massless { joint, body } => {
+            joints.iter().find(|j| j.name == *joint && j.body_name == *body).map(|j| j.element)
         }
+        BuildError::InTendon { index, .. } => tendons.iter().find(|t| t.index == Some(*index)).map(|t| t.element),
+        BuildError::InEquality { index, .. } => equalities.get(*index).copied(),
         _ => None,
-    };
-    at.map_or(root, |joint| joint.element).error(error.to_string())
+    }
 }

@@ -25,17 +25,19 @@ pub(super) struct Options {
 pub(super) struct Flags {
     /// Contacts.
     pub contact: bool,
-    /// Joint limits.
+    /// Equality constraints.
+    pub equality: bool,
+    /// Limits of joints and tendons.
     pub limit: bool,
-    /// Joint springs.
+    /// Springs of joints and tendons.
     pub spring: bool,
-    /// Joint damping.
+    /// Damping of joints and tendons.
     pub damper: bool,
     /// Forces of actuators.
     pub actuation: bool,
     /// Clamping of controls.
     pub clamp_ctrl: bool,
-    /// Dry friction of joints.
+    /// Dry friction of joints and tendons.
     pub friction_loss: bool,
 }
 
@@ -61,6 +63,7 @@ impl Options {
     pub fn read(root: Element<'_>, warnings: &mut Warnings) -> Result<Self, LoadError> {
         let flags = Flags {
             contact: true,
+            equality: true,
             limit: true,
             spring: true,
             damper: true,
@@ -139,8 +142,9 @@ impl Flags {
         let read = |name: &str| -> Result<Option<bool>, LoadError> {
             element.attribute(name).map(|value| parse_keyword(element, name, value, &SWITCH)).transpose()
         };
-        let fields: [(&str, &mut bool); 7] = [
+        let fields: [(&str, &mut bool); 8] = [
             ("contact", &mut self.contact),
+            ("equality", &mut self.equality),
             ("limit", &mut self.limit),
             ("spring", &mut self.spring),
             ("damper", &mut self.damper),
@@ -151,8 +155,8 @@ impl Flags {
         for (name, field) in fields {
             *field = read(name)?.unwrap_or(*field);
         }
-        if let Some(constraint) = read("constraint")? {
-            (self.contact, self.limit) = (self.contact && constraint, self.limit && constraint);
+        if read("constraint")? == Some(false) {
+            (self.contact, self.equality, self.limit, self.friction_loss) = (false, false, false, false);
         }
         if read("filterparent")? == Some(false) {
             let message = "ignored: geoms of parent and child never touch";
@@ -163,7 +167,7 @@ impl Flags {
             warnings.add_attribute(element, "override", message);
         }
         // Ways of computing, sleeping and reporting, none of which changes what is modelled.
-        element.skip(&["autoreset", "diagexact", "energy", "equality", "eulerdamp", "fwdinv", "invdiscrete", "island"]);
+        element.skip(&["autoreset", "diagexact", "energy", "eulerdamp", "fwdinv", "invdiscrete", "island"]);
         element.skip(&["midphase", "multiccd", "nativeccd", "refsafe", "sensor", "sleep", "speculative", "warmstart"]);
         Ok(read("gravity")?.map(|on| !on))
     }

@@ -12,6 +12,9 @@ use crate::warnings::Warnings;
 const SOLREF: [f64; 2] = [0.02, 1.0];
 const SOLIMP: [f64; 5] = [0.9, 0.95, 0.001, 0.5, 2.0];
 
+/// MuJoCo's coefficients of sliding, spinning and rolling friction.
+const FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
+
 /// The compliance that a pair of attributes like `solref` and `solimp` asks for.
 ///
 /// Near-rigid when neither the element nor its defaults set them. Otherwise MuJoCo's reference acceleration
@@ -47,6 +50,11 @@ pub(super) fn compliance(
         let message = format!("{solref}=\"{first} {second}\": expected both numbers positive or both negative");
         return Err(at.error(message));
     };
+    if !(stiffness.is_finite() && (stiffness == 0.0 || (damping / stiffness).is_finite())) {
+        let message =
+            format!("{solref}=\"{first} {second}\": expected numbers that make a finite stiffness and damping");
+        return Err(at.error(message));
+    }
     if stiffness == 0.0 {
         warnings.add_attribute(at, solref, "a stiffness of 0 is replaced by near-rigid");
         return Ok(Compliance::NearRigid);
@@ -54,31 +62,54 @@ pub(super) fn compliance(
     Ok(Compliance::PerMass { stiffness, relaxation: damping / stiffness })
 }
 
-/// The surface that `friction`, `condim`, `solref` and `solimp` of a geom or pair describe.
-pub(super) fn material(attributes: &Attributes<'_, '_>, warnings: &mut Warnings) -> Result<Material, LoadError> {
-    let element = attributes.element();
-    let condim = attributes.integer("condim")?.unwrap_or(3);
-    if !matches!(condim, 1 | 3 | 4 | 6) {
-        return Err(element.error(format!("condim=\"{condim}\": expected 1, 3, 4 or 6")));
+/// The coefficients of sliding, spinning and rolling friction of a geom.
+pub(super) fn geom_friction(attributes: &Attributes<'_, '_>) -> Result<[f64; 3], LoadError> {
+    attributes.leading("friction", FRICTION)
+}
+
+/// The coefficients of sliding, spinning and rolling friction of a pair, which has two for sliding and for rolling.
+pub(super) fn pair_friction(attributes: &Attributes<'_, '_>, warnings: &mut Warnings) -> Result<[f64; 3], LoadError> {
+    let [slide, spin, roll] = FRICTION;
+    let [slide, slide2, spin, roll, roll2] = attributes.leading("friction", [slide, slide, spin, roll, roll])?;
+    if slide != slide2 || roll != roll2 {
+        let message = "friction is the same in all directions: the first coefficients of sliding and rolling count";
+        warnings.add_attribute(attributes.source("friction"), "friction", message);
     }
-    if condim > 3 {
-        let message = "torsional and rolling friction are not simulated: treated as condim 3";
-        warnings.add_attribute(element, "condim", message);
-    }
-    let friction = attributes.numbers("friction")?.and_then(|f| f.first().copied()).unwrap_or(1.0);
-    if friction < 0.0 {
-        return Err(element.error(format!("friction=\"{friction}\": expected 0 or more")));
+    Ok([slide, spin, roll])
+}
+
+/// The surface that `condim`, `solref` and `solimp` of a geom or pair describe, with these coefficients of friction.
+pub(super) fn material(
+    attributes: &Attributes<'_, '_>,
+    [friction, torsional_friction, rolling_friction]: [f64; 3],
+    warnings: &mut Warnings,
+) -> Result<Material, LoadError> {
+    let resistance = match attributes.integer("condim")?.unwrap_or(3) {
+        1 => Resistance::None,
+        3 => Resistance::Sliding,
+        4 => Resistance::Spinning,
+        6 => Resistance::Rolling,
+        condim => {
+            let message = format!("condim=\"{condim}\": expected 1, 3, 4 or 6");
+            return Err(attributes.source("condim").error(message));
+        }
+    };
+    for coefficient in [friction, torsional_friction, rolling_friction] {
+        if coefficient < 0.0 {
+            let message = format!("friction: {coefficient}: expected 0 or more");
+            return Err(attributes.source("friction").error(message));
+        }
     }
     let compliance = compliance(attributes, "solref", "solimp", warnings)?;
-    let resistance = if condim > 1 { Resistance::Sliding } else { Resistance::None };
-    Ok(Material { friction, resistance, compliance, ..Material::default() })
+    let priority = 0;
+    Ok(Material { friction, torsional_friction, rolling_friction, resistance, compliance, priority })
 }
 
 /// The surfaces of a model, each kept once.
 #[derive(Debug, Default)]
 pub(super) struct Surfaces {
     materials: Vec<Material>,
-    index_of: BTreeMap<[u64; 6], usize>,
+    index_of: BTreeMap<[u64; 8], usize>,
 }
 
 impl Surfaces {
@@ -91,6 +122,8 @@ impl Surfaces {
         };
         let key = [
             material.friction.to_bits(),
+            material.torsional_friction.to_bits(),
+            material.rolling_friction.to_bits(),
             material.resistance as u64,
             kind,
             f64::to_bits(k),
@@ -101,11 +134,6 @@ impl Surfaces {
             self.materials.push(material);
             self.materials.len() - 1
         })
-    }
-
-    /// The surface of an index.
-    pub fn get(&self, index: usize) -> Material {
-        self.materials[index]
     }
 
     /// All surfaces.

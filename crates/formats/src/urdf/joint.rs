@@ -48,12 +48,8 @@ pub(super) fn specs(
             Err(joint.error(format!("type=\"{kind}\": {expected}")))
         }
     }?;
-    if let Some(mimic) = joint.child("mimic") {
-        mimic.skip_all();
-        warnings.add(mimic, "joints are not coupled yet: this one moves freely");
-    }
     let Limits { range, effort } = limits(joint, kind, warnings)?;
-    let (damping, friction_loss) = dynamics(joint, warnings)?;
+    let (damping, friction_loss) = dynamics(joint)?;
     for spec in &mut specs {
         (spec.range, spec.effort_limit) = (range, effort);
         (spec.damping, spec.friction_loss) = (damping, friction_loss);
@@ -139,14 +135,9 @@ fn bound(limit: Element<'_>, name: &str) -> Result<Option<f64>, LoadError> {
 }
 
 /// Damping and Coulomb friction.
-fn dynamics(joint: Element<'_>, warnings: &mut Warnings) -> Result<(f64, f64), LoadError> {
+fn dynamics(joint: Element<'_>) -> Result<(f64, f64), LoadError> {
     let Some(dynamics) = joint.child("dynamics") else {
         return Ok((0.0, 0.0));
     };
-    let damping = dynamics.number("damping")?.unwrap_or(0.0);
-    let friction = dynamics.number("friction")?.unwrap_or(0.0);
-    if friction != 0.0 {
-        warnings.add_attribute(dynamics, "friction", "friction in joints is not simulated yet");
-    }
-    Ok((damping, friction))
+    Ok((dynamics.number("damping")?.unwrap_or(0.0), dynamics.number("friction")?.unwrap_or(0.0)))
 }

@@ -5,7 +5,8 @@
 //! `root_joint` ([`crate::LoadOptions::floating_base`]); a root link named `world` is the world itself. Bodies come
 //! depth first, the children of a link in the order of their joints in the file.
 //!
-//! The default configuration is 0, or the nearest value within the limits of a joint.
+//! The default configuration is 0, or the nearest value within the limits of a joint; joints that `<mimic>` others are
+//! where these put them.
 //!
 //! What the format leaves to programs is done as Pinocchio does it: a link without `<inertial>` has no mass, inertias
 //! are given about the centre of mass in the axes of `<origin>`.
@@ -13,6 +14,7 @@
 mod joint;
 mod link;
 mod mesh;
+mod mimic;
 mod neighbours;
 mod pose;
 mod repair;
@@ -31,6 +33,7 @@ use multibody::{BodySpec, BuildError, JointKind, JointSpec, Material, Model, Mod
 use crate::warnings::Warnings;
 use crate::xml::{Document, Element};
 use crate::{LoadError, LoadOptions, Loaded};
+use mimic::Mimics;
 use surface::Geoms;
 use tree::Tree;
 
@@ -53,6 +56,7 @@ pub(crate) fn read(
     // Many files have impossible inertias, most of them at small parts that are fixed to larger ones.
     builder.strict_inertia = false;
     let mut geoms = Geoms::new(robot, resolve::Resolver::new(base, options), &mut warnings)?;
+    let mut mimics = Mimics::default();
     let mut placed = vec![Placed { body: 0, fixed: true }; tree.links.len()];
     for &index in &tree.order {
         let link = &tree.links[index];
@@ -60,11 +64,13 @@ pub(crate) fn read(
             None => add_root(&mut builder, link.element, options, &mut warnings)?,
             Some(joint) => {
                 let joint = &tree.joints[joint];
-                add_child(&mut builder, link.element, joint.element, placed[joint.parent], &mut warnings)?
+                let above = placed[joint.parent];
+                add_child(&mut builder, &mut mimics, link.element, joint.element, above, &mut warnings)?
             }
         };
         geoms.read_link(link.element, placed[index].body, &mut warnings)?;
     }
+    mimics.finish(&mut builder, &mut warnings)?;
     warnings.add_unread(robot);
     let mut scene = Scene { geoms: geoms.finish(), ..Scene::default() };
     if !scene.geoms.is_empty() {
@@ -72,6 +78,7 @@ pub(crate) fn read(
     }
     let mut model = builder.build().map_err(|error| locate(error, robot, &tree))?;
     start_within_limits(&mut model);
+    mimic::follow(&mut model);
     if let Some(message) = neighbours::exclude(&model, &mut scene) {
         warnings.add(robot, &message);
     }
@@ -121,10 +128,11 @@ fn add_root(
 }
 
 /// Adds a link that hangs on a joint.
-fn add_child(
+fn add_child<'a>(
     builder: &mut ModelBuilder,
+    mimics: &mut Mimics<'a>,
     link: Element<'_>,
-    joint: Element<'_>,
+    joint: Element<'a>,
     above: Placed,
     warnings: &mut Warnings,
 ) -> Result<Placed, LoadError> {
@@ -135,9 +143,12 @@ fn add_child(
     let body = builder.add_body(spec).map_err(|error| at_inertial(link, &error))?;
     let joints = joint::specs(joint, above.fixed, warnings)?;
     let fixed = above.fixed && joints.is_empty();
+    let mut added = Vec::new();
     for spec in joints {
-        builder.add_joint(body, spec).map_err(|error| joint.error(error.to_string()))?;
+        let nv = spec.kind.nv();
+        added.push((builder.add_joint(body, spec).map_err(|error| joint.error(error.to_string()))?, nv));
     }
+    mimics.add(joint, &added)?;
     Ok(Placed { body, fixed })
 }
 

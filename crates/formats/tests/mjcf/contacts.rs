@@ -11,9 +11,30 @@ fn material(attributes: &str) -> Material {
 
 #[test]
 fn friction_and_condim() {
-    assert_eq!(material(""), Material::default());
-    let set = material(r#"friction="0.3 0.1 0.1" condim="1" priority="2""#);
-    assert_eq!(set, Material { friction: 0.3, resistance: Resistance::None, priority: 2, ..Material::default() });
+    // MuJoCo's defaults.
+    let plain = Material { torsional_friction: 0.005, rolling_friction: 0.0001, ..Material::default() };
+    assert_eq!(material(""), plain);
+    let set = material(r#"friction="0.3 0.1 0.2" condim="1" priority="2""#);
+    let (torsional_friction, rolling_friction, resistance) = (0.1, 0.2, Resistance::None);
+    let expected = Material { torsional_friction, rolling_friction, resistance, priority: 2, ..plain };
+    assert_eq!(set, Material { friction: 0.3, ..expected });
+    let resistance = |condim| material(&format!(r#"condim="{condim}""#)).resistance;
+    assert_eq!(
+        [1, 3, 4, 6].map(resistance),
+        [Resistance::None, Resistance::Sliding, Resistance::Spinning, Resistance::Rolling]
+    );
+}
+
+#[test]
+fn coefficients_that_are_missing_come_from_the_class() {
+    let text = r#"<mujoco><default><geom friction="0.7 0.1 0.2"/><default class="k"><geom friction="0.6 0.3"/></default>
+        </default><worldbody><geom size="1" friction="0.9"/><geom size="1" class="k"/></worldbody></mujoco>"#;
+    let loaded = load(text);
+    let friction = |geom: usize| {
+        let surface = loaded.model.materials[loaded.scene.geoms[geom].material];
+        [surface.friction, surface.torsional_friction, surface.rolling_friction]
+    };
+    assert_eq!((friction(0), friction(1)), ([0.9, 0.1, 0.2], [0.6, 0.3, 0.2]));
 }
 
 #[test]
@@ -67,14 +88,22 @@ fn pairs_have_a_surface_of_their_own() {
             </worldbody><contact><pair geom1="g" geom2="h" {pair}/></contact></mujoco>"#
         )
     };
-    let loaded = load(&text(r#"friction="0.7" condim="1" margin=".1""#));
+    let loaded = load(&text(r#"friction="0.7 0.7" condim="1" margin=".1""#));
     let pair = loaded.scene.pairs[0];
     let material = loaded.model.materials[pair.material];
     assert_eq!((pair.geoms, pair.margin), ([0, 1], 0.1));
     assert_eq!((material.friction, material.resistance), (0.7, Resistance::None));
-    // What it does not say comes from the geoms.
+    // What it does not say has its default, whatever the geoms say.
     let loaded = load(&text(""));
-    assert_eq!(loaded.model.materials[loaded.scene.pairs[0].material].friction, 0.4);
+    let plain = Material { torsional_friction: 0.005, rolling_friction: 0.0001, ..Material::default() };
+    assert_eq!(loaded.model.materials[loaded.scene.pairs[0].material], plain);
+    // Two coefficients of sliding, one of spinning, two of rolling.
+    let loaded = load(&text(r#"friction="0.7 0.7 0.5 0.3 0.3" condim="6""#));
+    let material = loaded.model.materials[loaded.scene.pairs[0].material];
+    assert_eq!((material.torsional_friction, material.rolling_friction), (0.5, 0.3));
+    assert_eq!((material.resistance, loaded.model.warnings), (Resistance::Rolling, vec![]));
+    let uneven = load(&text(r#"friction="0.7 0.6 0.5 0.3 0.3""#));
+    assert!(uneven.model.warnings.iter().any(|w| w.element == "pair friction"), "{:?}", uneven.model.warnings);
     assert!(try_load(&text(r#"condim="2""#)).is_err());
 }
 

@@ -63,6 +63,15 @@ fn passive_forces_fill_every_degree_of_freedom() {
 }
 
 #[test]
+fn an_effort_limit_is_the_same_in_both_directions() {
+    let limit = |joint: &str| world(&format!("<body><joint {joint}/>{BALL}</body>")).model.joints[0].effort_limit;
+    assert_eq!(limit(r#"actuatorfrcrange="-3 3""#), Some(3.0));
+    assert_eq!(limit(r#"actuatorfrcrange="-3 3" actuatorfrclimited="false""#), None);
+    assert_eq!(limit(r#"actuatorfrcrange="-3 2""#), None);
+    assert_eq!(limit(""), None);
+}
+
+#[test]
 fn springdamper_means_time_constant_and_damping_ratio() {
     // A ball of mass 1 and radius 1 about its centre: inertia 0.4.
     let model = world(&format!(r#"<body><joint springdamper="0.1 0.5"/>{BALL}</body>"#)).model;

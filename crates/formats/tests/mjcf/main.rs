@@ -4,12 +4,15 @@ mod actuators;
 mod bad_input;
 mod contacts;
 mod defaults;
+mod equalities;
 mod files;
 mod geoms;
 mod inertia;
 mod joints;
+mod mutilated;
 mod orientation;
 mod scale;
+mod tendons;
 mod warnings;
 
 use formats::{LoadError, LoadOptions, Loaded};

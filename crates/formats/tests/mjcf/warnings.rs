@@ -14,9 +14,11 @@ fn a_plain_model_has_none() {
     let text = format!(
         r#"<mujoco model="plain"><compiler angle="radian" discardvisual="true" texturedir="t"/><option timestep="0.01" cone="elliptic"/>
         <size nconmax="10"/><visual><global offwidth="1"/></visual><statistic extent="1"/><custom><numeric name="n" data="1"/></custom>
-        <default><geom rgba="1 0 0 1" group="2" user="1"/><tendon width="1"/><camera fovy="1"/></default>
+        <default><joint frictionloss="1" actuatorfrcrange="-2 2"/><geom rgba="1 0 0 1" group="2" user="1" condim="6"/><tendon width="1"/><camera fovy="1"/></default>
         <asset><texture type="skybox" builtin="flat" width="1" height="1"/><material name="m" shininess="1"/></asset>{BODY}
-        <actuator><motor name="a" joint="j" group="3"/></actuator><keyframe><key name="k"/></keyframe></mujoco>"#
+        <actuator><motor name="a" joint="j" group="3"/></actuator>
+        <tendon><fixed name="t" limited="true" range="-1 1"><joint joint="j" coef="1"/></fixed></tendon>
+        <equality><connect body1="b" anchor="0 0 0"/><tendon tendon1="t"/></equality><keyframe><key name="k"/></keyframe></mujoco>"#
     );
     assert_eq!(warnings(&text), Vec::<String>::new());
 }
@@ -24,15 +26,15 @@ fn a_plain_model_has_none() {
 #[test]
 fn whole_elements_are_named() {
     let text = format!(
-        "<mujoco>{BODY}<sensor>\n<gyro site=\"s\"/></sensor><equality>\n<weld body1=\"b\"/>\n<connect body1=\"b\"/></equality>
-        <tendon><fixed name=\"t\"><joint joint=\"j\"/></fixed></tendon><unheard/></mujoco>"
+        "<mujoco>{BODY}<sensor>\n<gyro site=\"s\"/></sensor><equality>\n<flex flex=\"f\"/>\n<flexvert flex=\"f\"/></equality>
+        <tendon><spatial name=\"t\"><site site=\"s\"/></spatial></tendon><unheard/></mujoco>"
     );
     let found = warnings(&text);
     let starts = [
+        "<text>:5: spatial: ",
         "<text>:1: mujoco/sensor: ",
-        "<text>:3: equality/weld: ",
-        "<text>:4: equality/connect: ",
-        "<text>:5: tendon/fixed: ",
+        "<text>:3: equality/flex: ",
+        "<text>:4: equality/flexvert: ",
         "<text>:5: mujoco/unheard: ",
     ];
     assert_eq!(found.len(), starts.len(), "{found:#?}");
@@ -67,8 +69,6 @@ fn approximations_are_named() {
             .collect();
         assert!(found.len() == 1 && found[0].contains(word), "{geom}: {found:#?}");
     };
-    attribute(r#"condim="4""#, "condim");
-    attribute(r#"condim="6""#, "condim");
     attribute(r#"solimp="0.9 0.95 0.001""#, "solimp");
     attribute(r#"gap="0.1""#, "gap");
     attribute(r#"fluidshape="ellipsoid""#, "fluidshape");
@@ -85,7 +85,8 @@ fn approximations_are_named() {
     section(r#"<option impratio="10"/>"#, "impratio");
     section(r#"<option><flag filterparent="disable"/></option>"#, "filterparent");
     section(r#"<compiler fusestatic="true"/>"#, "fusestatic");
-    section(r#"<default><joint frictionloss="1"/></default>"#, "frictionloss");
+    section(r#"<default><joint actuatorfrcrange="-1 2"/></default>"#, "actuatorfrcrange");
+    section(r#"<default><joint solreffriction="0.02 1"/></default>"#, "solreffriction");
     section(r#"<actuator><muscle joint="j"/></actuator>"#, "muscle");
     section(r#"<actuator><general joint="j" dyntype="filter"/></actuator>"#, "dyntype");
     section(r#"<actuator><motor site="s"/></actuator>"#, "motor");

@@ -4,6 +4,7 @@ mod geoms;
 mod inertia;
 mod joints;
 mod lenient;
+mod mimic;
 mod packages;
 mod tree;
 

@@ -1,0 +1,134 @@
+//! What can be wrong with a model.
+
+/// Why a model cannot be built. Readers of files add file and line.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    /// A value is NaN or infinite.
+    #[error("{what}: expected finite numbers")]
+    NotFinite {
+        /// The element and attribute.
+        what: String,
+    },
+    /// A parent, body, joint or tendon that does not exist (yet).
+    #[error("{what}: there is no {kind} with index {index}")]
+    NoSuch {
+        /// Who refers to it.
+        what: String,
+        /// "body", "joint" or "tendon".
+        kind: &'static str,
+        /// The index.
+        index: usize,
+    },
+    /// A mass below zero.
+    #[error("body {body:?}: mass {mass} kg: expected a mass of 0 or more")]
+    NegativeMass {
+        /// The body.
+        body: String,
+        /// Its mass.
+        mass: f64,
+    },
+    /// A rotational inertia that no rigid body has.
+    #[error("body {body:?}: inertia with principal moments {moments:?} kg·m²: {expected}")]
+    BadInertia {
+        /// The body.
+        body: String,
+        /// Principal moments, ascending.
+        moments: [f64; 3],
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A body that can move but has neither mass nor armature in some direction.
+    #[error(
+        "body {body:?} moves by joint {joint:?} but nothing behind that joint has mass or inertia about it: expected mass > 0 (or armature)"
+    )]
+    Massless {
+        /// The body.
+        body: String,
+        /// The joint.
+        joint: String,
+    },
+    /// An axis without direction.
+    #[error("joint {joint:?}: axis of zero length: expected a direction")]
+    ZeroAxis {
+        /// The joint.
+        joint: String,
+    },
+    /// A free joint below another moving body, or beside other joints.
+    #[error("joint {joint:?}: a free joint must be the only joint of a body whose parent is the world")]
+    FreeNotAtRoot {
+        /// The joint.
+        joint: String,
+    },
+    /// A parameter outside its domain.
+    #[error("{what}: {value}: expected {expected}")]
+    OutOfRange {
+        /// The element and attribute.
+        what: String,
+        /// What came.
+        value: f64,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A keyframe whose vectors do not fit the model.
+    #[error("keyframe {name:?}: {field} has {found} entries: expected {expected}")]
+    KeyframeSize {
+        /// The keyframe.
+        name: String,
+        /// q, v or ctrl.
+        field: &'static str,
+        /// Entries that came.
+        found: usize,
+        /// Entries that the model has.
+        expected: usize,
+    },
+    /// A joint without exactly one degree of freedom where a scalar coordinate is needed.
+    #[error("{what}: joint {joint:?} has {nv} degrees of freedom: expected a joint with one")]
+    NotScalar {
+        /// Who refers to it.
+        what: String,
+        /// The joint.
+        joint: String,
+        /// Its degrees of freedom.
+        nv: usize,
+    },
+    /// A tendon along no joint.
+    #[error("{what}: expected at least one joint")]
+    NoTerms {
+        /// The tendon.
+        what: String,
+    },
+    /// The same body, joint or tendon twice.
+    #[error("{what}: {kind} {index} comes twice: expected different ones")]
+    Repeated {
+        /// Who refers to it.
+        what: String,
+        /// "body", "joint" or "tendon".
+        kind: &'static str,
+        /// The index.
+        index: usize,
+    },
+    /// A constraint between two bodies that cannot move against each other.
+    #[error("{what}: bodies {bodies:?} move as one: expected bodies with a joint between them")]
+    MoveAsOne {
+        /// The constraint.
+        what: String,
+        /// The names of the bodies.
+        bodies: [String; 2],
+    },
+    /// What is wrong with a tendon.
+    #[error("{error}")]
+    InTendon {
+        /// Its index.
+        index: usize,
+        /// The error, which names it.
+        error: Box<BuildError>,
+    },
+    /// What is wrong with an equality constraint.
+    #[error("{error}")]
+    InEquality {
+        /// Its index.
+        index: usize,
+        /// The error, which names it.
+        error: Box<BuildError>,
+    },
+}

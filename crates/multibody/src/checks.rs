@@ -1,0 +1,211 @@
+//! What refers to joints and bodies must fit them.
+
+use std::collections::BTreeSet;
+
+use spatial::Vec3;
+
+use crate::{
+    Actuator, Body, BuildError, Compliance, Coordinate, Equality, EqualityKind, Joint, Model, Tendon, Transmission,
+};
+
+/// Checks everything that refers to joints, bodies or tendons, and makes the rotations of welds unit quaternions.
+pub(crate) fn check_references(model: &mut Model) -> Result<(), BuildError> {
+    for (index, tendon) in model.tendons.iter().enumerate() {
+        check_tendon(tendon, &model.joints, &element("tendon", index, &tendon.name))
+            .map_err(|error| BuildError::InTendon { index, error: Box::new(error) })?;
+    }
+    for index in 0..model.equalities.len() {
+        let Model { equalities, joints, bodies, tendons, .. } = model;
+        let equality = &mut equalities[index];
+        let what = element("equality", index, &equality.name);
+        check_equality(equality, joints, bodies, tendons.len(), &what)
+            .map_err(|error| BuildError::InEquality { index, error: Box::new(error) })?;
+    }
+    model.actuators.iter().try_for_each(|actuator| check_actuator(actuator, model))?;
+    check_keyframes(model)
+}
+
+/// An element in an error: by its name, or by its place among its kind.
+fn element(kind: &str, index: usize, name: &str) -> String {
+    if name.is_empty() { format!("{kind} {index}") } else { format!("{kind} {name:?}") }
+}
+
+fn check_tendon(tendon: &Tendon, joints: &[Joint], what: &str) -> Result<(), BuildError> {
+    if tendon.terms.is_empty() {
+        return Err(BuildError::NoTerms { what: what.into() });
+    }
+    let mut seen = BTreeSet::new();
+    for &(joint, coefficient) in &tendon.terms {
+        check_scalar(joint, joints, what)?;
+        if !seen.insert(joint) {
+            return Err(BuildError::Repeated { what: what.into(), kind: "joint", index: joint });
+        }
+        check_finite(&[coefficient], || format!("{what}: coefficient"))?;
+    }
+    for (name, interval) in [("range", tendon.range), ("rest length", Some(tendon.rest))] {
+        let Some((low, high)) = interval else { continue };
+        check_finite(&[low, high], || format!("{what}: {name}"))?;
+        if low > high {
+            let what = format!("{what}: upper end of the {name} (the lower one is {low})");
+            return Err(BuildError::OutOfRange { what, value: high, expected: "lower end ≤ upper end" });
+        }
+    }
+    let parameters = [
+        ("stiffness", tendon.stiffness),
+        ("damping", tendon.damping),
+        ("friction loss", tendon.friction_loss),
+        ("armature", tendon.armature),
+    ];
+    for (name, value) in parameters {
+        check_at_least_zero(value, || format!("{what}: {name}"))?;
+    }
+    check_compliance(tendon.limit_compliance, what)
+}
+
+fn check_equality(
+    equality: &mut Equality,
+    joints: &[Joint],
+    bodies: &[Body],
+    tendons: usize,
+    what: &str,
+) -> Result<(), BuildError> {
+    match &mut equality.kind {
+        EqualityKind::Connect { bodies: pair, anchors } => {
+            check_bodies(*pair, bodies, what)?;
+            check_points(anchors, what)?;
+        }
+        EqualityKind::Weld { bodies: pair, frames } => {
+            check_bodies(*pair, bodies, what)?;
+            check_points(&[frames[0].pos, frames[1].pos], what)?;
+            for frame in frames {
+                let unit = frame.rot.normalized();
+                frame.rot = unit.ok_or_else(|| BuildError::NotFinite { what: format!("{what}: rotation") })?;
+            }
+        }
+        EqualityKind::Distance { bodies: pair, anchors, distance } => {
+            check_bodies(*pair, bodies, what)?;
+            check_points(anchors, what)?;
+            if !(*distance > 0.0 && distance.is_finite()) {
+                let what = format!("{what}: distance");
+                return Err(BuildError::OutOfRange { what, value: *distance, expected: "a finite number above 0" });
+            }
+        }
+        EqualityKind::Coupling { y, x, polynomial } => {
+            for (coordinate, reference) in [Some(*y), *x].into_iter().flatten() {
+                check_coordinate(coordinate, joints, tendons, what)?;
+                check_finite(&[reference], || format!("{what}: reference"))?;
+            }
+            if let Some((other, _)) = *x
+                && other == y.0
+            {
+                let (kind, index) = match other {
+                    Coordinate::Joint(index) => ("joint", index),
+                    Coordinate::Tendon(index) => ("tendon", index),
+                };
+                return Err(BuildError::Repeated { what: what.into(), kind, index });
+            }
+            check_finite(polynomial, || format!("{what}: polynomial"))?;
+        }
+    }
+    check_compliance(equality.compliance, what)
+}
+
+fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> {
+    let missing = |kind, index| {
+        let what = format!("actuator {:?}", actuator.name);
+        Err(BuildError::NoSuch { what, kind, index })
+    };
+    match actuator.transmission {
+        Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } if joint >= model.joints.len() => {
+            missing("joint", joint)
+        }
+        Transmission::Tendon { tendon, .. } if tendon >= model.tendons.len() => missing("tendon", tendon),
+        _ => Ok(()),
+    }
+}
+
+fn check_keyframes(model: &Model) -> Result<(), BuildError> {
+    let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
+    for key in &model.keyframes {
+        for (field, found, expected) in [("q", key.q.len(), nq), ("v", key.v.len(), nv), ("ctrl", key.ctrl.len(), nu)] {
+            if found != expected {
+                return Err(BuildError::KeyframeSize { name: key.name.clone(), field, found, expected });
+            }
+        }
+        if key.q.iter().chain(&key.v).chain(&key.ctrl).any(|x| !x.is_finite()) {
+            return Err(BuildError::NotFinite { what: format!("keyframe {:?}", key.name) });
+        }
+    }
+    Ok(())
+}
+
+/// Two bodies that can move against each other.
+fn check_bodies(pair: [usize; 2], bodies: &[Body], what: &str) -> Result<(), BuildError> {
+    let what = || what.into();
+    for index in pair {
+        if index >= bodies.len() {
+            return Err(BuildError::NoSuch { what: what(), kind: "body", index });
+        }
+    }
+    if pair[0] == pair[1] {
+        return Err(BuildError::Repeated { what: what(), kind: "body", index: pair[0] });
+    }
+    let [first, second] = pair.map(|index| &bodies[index]);
+    if first.rigid_group == second.rigid_group {
+        let names = [first.name.clone(), second.name.clone()];
+        return Err(BuildError::MoveAsOne { what: what(), bodies: names });
+    }
+    Ok(())
+}
+
+fn check_coordinate(coordinate: Coordinate, joints: &[Joint], tendons: usize, what: &str) -> Result<(), BuildError> {
+    match coordinate {
+        Coordinate::Joint(index) => check_scalar(index, joints, what),
+        Coordinate::Tendon(index) if index >= tendons => {
+            Err(BuildError::NoSuch { what: what.into(), kind: "tendon", index })
+        }
+        Coordinate::Tendon(_) => Ok(()),
+    }
+}
+
+/// A joint with one degree of freedom.
+fn check_scalar(index: usize, joints: &[Joint], what: &str) -> Result<(), BuildError> {
+    let what = what.into();
+    match joints.get(index).map(|joint| (joint, joint.kind.nv())) {
+        Some((_, 1)) => Ok(()),
+        Some((joint, nv)) => Err(BuildError::NotScalar { what, joint: joint.name.clone(), nv }),
+        None => Err(BuildError::NoSuch { what, kind: "joint", index }),
+    }
+}
+
+fn check_points(points: &[Vec3<f64>; 2], what: &str) -> Result<(), BuildError> {
+    match points.iter().all(|p| p.is_finite()) {
+        true => Ok(()),
+        false => Err(BuildError::NotFinite { what: format!("{what}: anchor") }),
+    }
+}
+
+fn check_finite(values: &[f64], what: impl Fn() -> String) -> Result<(), BuildError> {
+    if values.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(BuildError::NotFinite { what: what() }) }
+}
+
+/// A finite number that is not negative.
+pub(crate) fn check_at_least_zero(value: f64, what: impl Fn() -> String) -> Result<(), BuildError> {
+    if value >= 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(BuildError::OutOfRange { what: what(), value, expected: "a finite number, 0 or more" })
+}
+
+/// A spring that pushes back, and a relaxation time.
+pub(crate) fn check_compliance(compliance: Compliance, what: &str) -> Result<(), BuildError> {
+    let (Compliance::Physical { stiffness, relaxation } | Compliance::PerMass { stiffness, relaxation }) = compliance
+    else {
+        return Ok(());
+    };
+    if !(stiffness > 0.0 && stiffness.is_finite()) {
+        let what = format!("{what}: stiffness of its compliance");
+        return Err(BuildError::OutOfRange { what, value: stiffness, expected: "a finite number above 0" });
+    }
+    check_at_least_zero(relaxation, || format!("{what}: relaxation time of its compliance"))
+}
