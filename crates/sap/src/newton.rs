@@ -89,7 +89,7 @@ fn iterate<S: Structure>(
         if iteration.is_solved || stalled {
             let criterion = match () {
                 () if !iteration.is_solved => Criterion::RoundOff,
-                () if passes.residual > options.friction_tolerance => Criterion::Passes,
+                () if !passes.is_settled(options) => Criterion::Passes,
                 () => Criterion::Gradient,
             };
             return Ok(iteration.report(criterion, residual, cost, &passes));

@@ -22,10 +22,9 @@ pub struct Options {
     /// may take half of them.
     pub max_iterations: usize,
     /// How many problems may be solved for Coulomb's law, each with its bounds of friction ([`LaggedContact`](crate::LaggedContact),
-    /// [`Spin`](crate::Spin)) from the normal impulses of the one before. Default 1: the bounds stay as they are given.
+    /// [`Spin`](crate::Spin)) from the normal impulses of the one before; the last change of bounds moves the residual by no more
+    /// than 100 times the tolerance. Default 1: the bounds stay as they are given.
     pub passes: usize,
-    /// Coulomb's law is met when its bounds of friction change the residual by no more than this. Default 1e-4.
-    pub friction_tolerance: f64,
     /// Default exact.
     pub line_search: LineSearch,
 }
@@ -37,7 +36,6 @@ impl Default for Options {
             absolute_tolerance: 1e-14,
             max_iterations: 300,
             passes: 1,
-            friction_tolerance: 1e-4,
             line_search: LineSearch::Exact,
         }
     }

@@ -5,6 +5,9 @@ use crate::{Constraint, Law, Options};
 
 /// The first problem need not be solved closer than this: its bounds are a guess.
 const FIRST_TOLERANCE: f64 = 1e-2;
+/// Coulomb's law is met when its bounds change the residual by no more than so many times the tolerance: the problem with the new
+/// bounds is solved to the tolerance, and the next change would be smaller again.
+const FRICTION: f64 = 100.0;
 /// Each pass reduces its residual to this fraction of what the change of bounds made of it, or to the tolerance.
 const REDUCTION: f64 = 0.1;
 /// Passes after which the bounds move by this share only.
@@ -35,6 +38,11 @@ impl Passes {
         let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
         Passes { is_searching, left, done: 0, tolerance, residual: 0.0, least_residual: f64::INFINITY }
+    }
+
+    /// Whether the last bounds were as good as a fixed point.
+    pub fn is_settled(&self, options: &Options) -> bool {
+        self.residual <= FRICTION * options.tolerance
     }
 
     /// Changes the bounds if this pass has ended, or the iteration has taken long; returns whether it did.
@@ -109,7 +117,7 @@ impl Passes {
             anderson.keep();
         }
         self.residual = residual;
-        self.is_searching = residual > options.friction_tolerance;
+        self.is_searching = residual > FRICTION * options.tolerance;
         self.tolerance = options.tolerance.max(if self.is_searching { REDUCTION * residual } else { 0.0 });
     }
 }

@@ -84,20 +84,21 @@ impl Tie {
         };
         let [first, second] = [frames[0].in_world(cx), frames[1].in_world(cx)];
         let ends = [cx.end(frames[0].body, first.pos), cx.end(frames[1].body, second.pos)];
-        let w: f64 = ends.iter().flatten().map(|e| cx.mobility(e)).sum();
-        if w <= 0.0 {
-            return;
-        }
-        let rule = cx.rule.compliant(compliance, w);
-        let law = match along {
-            Some(violation) => Equality::along_third(rule.r, rule.scalar_bias(violation)),
-            None => Equality::vector(rule.r, rule.bias(second.pos - first.pos).to_array()),
-        };
-        // The law's rows are about one point of space: the second body's.
+        // The rows are about one point of space: the second body's.
         let ends = [ends[0].map(|e| End { arm: e.arm + (second.pos - first.pos), ..e }), ends[1]];
-        set.push(law, w, Link::Ends { ends, basis, motion: Motion::Linear }, Key::equality(self.index, 0), cx);
-        if matches!(self.held, Held::Frame(_)) {
-            let w: f64 = ends.iter().flatten().map(|e| cx.angular_mobility(e)).sum();
+        // Rows along which nothing moves are none.
+        let w: f64 = ends.iter().flatten().map(|e| cx.mobility(e)).sum();
+        if w > 0.0 {
+            let rule = cx.rule.compliant(compliance, w);
+            let law = match along {
+                Some(violation) => Equality::along_third(rule.r, rule.scalar_bias(violation)),
+                None => Equality::vector(rule.r, rule.bias(second.pos - first.pos).to_array()),
+            };
+            let link = Link::Ends { ends, basis, motion: Motion::Linear };
+            set.push(law, w, link, Key::equality(self.index, 0), cx);
+        }
+        let w: f64 = ends.iter().flatten().map(|e| cx.angular_mobility(e)).sum();
+        if w > 0.0 && matches!(self.held, Held::Frame(_)) {
             let rule = cx.rule.compliant(compliance, w);
             let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
             let law = Equality::vector(rule.r, rule.bias(turn).to_array());
