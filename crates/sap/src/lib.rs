@@ -43,6 +43,7 @@
 //! assert!((solution.v[0] - (1.0 - mu * normal_impulse / 2.0)).abs() < 1e-6);
 //! ```
 
+mod block_cholesky;
 mod cholesky;
 mod constraint;
 mod dense;
@@ -58,6 +59,7 @@ mod structure;
 mod vector;
 mod workspace;
 
+pub use block_cholesky::{BlockCholesky, BlockMut};
 pub use cholesky::Cholesky;
 pub use constraint::{Block, Bounded, Constraint, Contact, Equality, LaggedContact, Law, Limit, Spin};
 pub use dense::Dense;
