@@ -5,6 +5,7 @@ mod kernel;
 mod layout;
 mod minimum_degree;
 mod numeric;
+mod substitution;
 mod supernodes;
 mod tree;
 
@@ -65,9 +66,9 @@ pub struct BlockCholesky {
     layout: Layout,
     symbolic: Symbolic,
     values: Vec<f64>,
-    /// A vector in the order of elimination, and the rows below a panel.
+    /// A vector in the order of elimination, and the part of it that a panel has rows of.
     permuted: Vec<f64>,
-    below: Vec<f64>,
+    local: Vec<f64>,
 }
 
 /// Scratch of the symbolic phase.
@@ -122,7 +123,7 @@ impl BlockCholesky {
         self.graph.rebuild(self.sizes.len(), &self.edges);
         if self.analyzed.0 != self.graph || self.analyzed.1 != self.sizes {
             self.find_layout();
-            self.analyzed.0.clone_from(&self.graph);
+            std::mem::swap(&mut self.analyzed.0, &mut self.graph);
             self.analyzed.1.clone_from(&self.sizes);
         }
         self.values.clear();
@@ -196,7 +197,7 @@ impl BlockCholesky {
             let (from, size) = (self.first_row[node], self.sizes[node]);
             self.permuted[to..to + size].copy_from_slice(&b[from..from + size]);
         }
-        numeric::solve(&self.layout, &self.values, &mut self.permuted, &mut self.below);
+        numeric::solve(&self.layout, &self.values, &mut self.permuted, &mut self.local);
         for (&node, &from) in self.order.iter().zip(&self.layout.first_row) {
             let (to, size) = (self.first_row[node], self.sizes[node]);
             x[to..to + size].copy_from_slice(&self.permuted[from..from + size]);

@@ -1,35 +1,89 @@
-//! Dense kernels on column-major panels, in tiles that stay in registers. Each entry sums in the order of the columns, whatever
-//! tile it is in, so that it has the same bits wherever it is computed.
+//! Dense kernels on column-major panels, in tiles that stay in registers.
+//!
+//! The kernels are compiled for several tile heights and instruction sets. Each entry sums over the columns in their order, by
+//! itself, in whatever tile it is: its bits do not depend on that choice.
 
 use crate::vector::multiply_add;
 
 /// Columns of a tile.
 pub(super) const TILE: usize = 6;
 
-/// `C −= A Bᵀ`: `C` is `m × n` with columns `stride_c` apart, `A` `m × k` and `B` `n × k` with columns `stride` apart.
-pub(super) fn subtract_product(
+/// `m`, `n` and `k` of a product of an `m × k` with a `k × n` matrix.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+}
+
+/// Calls a function with the const argument `N` that is least of `$n` and [`TILE`].
+macro_rules! for_columns {
+    ($n:expr, $function:ident::<$($tall:ident,)? _>($($argument:expr),*)) => {
+        match $n {
+            0 => unreachable!("a strip has columns"),
+            1 => $function::<$($tall,)? 1>($($argument),*),
+            2 => $function::<$($tall,)? 2>($($argument),*),
+            3 => $function::<$($tall,)? 3>($($argument),*),
+            4 => $function::<$($tall,)? 4>($($argument),*),
+            5 => $function::<$($tall,)? 5>($($argument),*),
+            _ => $function::<$($tall,)? TILE>($($argument),*),
+        }
+    };
+}
+pub(super) use for_columns;
+
+/// Calls a function with the const arguments `M` and `N` and the first row, for tiles of up to `$tall` rows that make up the rows
+/// from `$first` to `$end`.
+macro_rules! for_rows {
+    ($tall:ident, $first:expr, $end:expr, |$i:ident| $function:ident::<_, $n:ident>($($argument:expr),*)) => {{
+        let (mut $i, end): (usize, usize) = ($first, $end);
+        if $tall >= 16 {
+            while $i + 16 <= end {
+                $function::<16, $n>($($argument),*);
+                $i += 16;
+            }
+        }
+        while $i + 8 <= end {
+            $function::<8, $n>($($argument),*);
+            $i += 8;
+        }
+        if $i + 6 <= end {
+            $function::<6, $n>($($argument),*);
+            $i += 6;
+        }
+        if $i + 4 <= end {
+            $function::<4, $n>($($argument),*);
+            $i += 4;
+        }
+        if $i + 2 <= end {
+            $function::<2, $n>($($argument),*);
+            $i += 2;
+        }
+        if $i < end {
+            $function::<1, $n>($($argument),*);
+        }
+    }};
+}
+
+/// `C −= A Bᵀ`: the columns of `C` are `stride_c` apart, those of `A` and `B` `stride`.
+#[inline(always)]
+pub(super) fn subtract_product<const TALL: usize>(
     c: &mut [f64],
     stride_c: usize,
-    (m, n, k): (usize, usize, usize),
+    shape: Shape,
     a: &[f64],
     b: &[f64],
     stride: usize,
 ) {
+    let Shape { m, n, k } = shape;
     for j in (0..n).step_by(TILE) {
-        let (c, b) = (&mut c[j * stride_c..], &b[j..]);
-        match n - j {
-            1 => subtract_strip::<1>(c, stride_c, m, k, a, b, stride),
-            2 => subtract_strip::<2>(c, stride_c, m, k, a, b, stride),
-            3 => subtract_strip::<3>(c, stride_c, m, k, a, b, stride),
-            4 => subtract_strip::<4>(c, stride_c, m, k, a, b, stride),
-            5 => subtract_strip::<5>(c, stride_c, m, k, a, b, stride),
-            _ => subtract_strip::<TILE>(c, stride_c, m, k, a, b, stride),
-        }
+        for_columns!(n - j, subtract_strip::<TALL, _>(&mut c[j * stride_c..], stride_c, m, k, a, &b[j..], stride));
     }
 }
 
 /// `N` columns of [`subtract_product`].
-fn subtract_strip<const N: usize>(
+#[inline(always)]
+fn subtract_strip<const TALL: usize, const N: usize>(
     c: &mut [f64],
     stride_c: usize,
     m: usize,
@@ -38,22 +92,7 @@ fn subtract_strip<const N: usize>(
     b: &[f64],
     stride: usize,
 ) {
-    let mut i = 0;
-    while i + 8 <= m {
-        subtract_tile::<8, N>(&mut c[i..], stride_c, k, &a[i..], b, stride);
-        i += 8;
-    }
-    if i + 4 <= m {
-        subtract_tile::<4, N>(&mut c[i..], stride_c, k, &a[i..], b, stride);
-        i += 4;
-    }
-    if i + 2 <= m {
-        subtract_tile::<2, N>(&mut c[i..], stride_c, k, &a[i..], b, stride);
-        i += 2;
-    }
-    if i < m {
-        subtract_tile::<1, N>(&mut c[i..], stride_c, k, &a[i..], b, stride);
-    }
+    for_rows!(TALL, 0, m, |i| subtract_tile::<_, N>(&mut c[i..], stride_c, k, &a[i..], b, stride));
 }
 
 #[inline(always)]
@@ -65,20 +104,30 @@ fn subtract_tile<const M: usize, const N: usize>(
     b: &[f64],
     stride: usize,
 ) {
+    let sum = product_tile::<M, N>(k, a, b, stride);
+    for j in 0..N {
+        let c = &mut c[j * stride_c..j * stride_c + M];
+        for i in 0..M {
+            c[i] -= sum[j][i];
+        }
+    }
+}
+
+/// `A Bᵀ` for `M` rows of `A` and `N` of `B`, by columns.
+#[inline(always)]
+fn product_tile<const M: usize, const N: usize>(k: usize, a: &[f64], b: &[f64], stride: usize) -> [[f64; M]; N] {
     let mut sum = [[0.0; M]; N];
-    for (a, b) in a.chunks(stride).zip(b.chunks(stride)).take(k) {
-        let (Some(a), Some(b)) = (a.first_chunk::<M>(), b.first_chunk::<N>()) else { break };
+    let mut at = 0;
+    for _ in 0..k {
+        let (a, b) = (&a[at..at + M], &b[at..at + N]);
         for j in 0..N {
             for i in 0..M {
                 sum[j][i] = multiply_add(a[i], b[j], sum[j][i]);
             }
         }
+        at += stride;
     }
-    for (c, sum) in c.chunks_mut(stride_c).zip(&sum) {
-        for (c, sum) in c[..M].iter_mut().zip(sum) {
-            *c -= sum;
-        }
-    }
+    sum
 }
 
 /// Factors a panel of `width` columns `stride` apart: `L` of its square top and `B L⁻ᵀ` of the rows below. On the diagonal it
@@ -86,51 +135,43 @@ fn subtract_tile<const M: usize, const N: usize>(
 ///
 /// # Errors
 /// The first column whose pivot is not positive.
-pub(super) fn factor_panel(panel: &mut [f64], width: usize, stride: usize) -> Result<(), usize> {
+#[inline(always)]
+pub(super) fn factor_panel<const TALL: usize>(panel: &mut [f64], width: usize, stride: usize) -> Result<(), usize> {
     for first in (0..width).step_by(TILE) {
-        let (done, rest) = panel.split_at_mut(first * stride);
-        let columns = TILE.min(width - first);
-        let (rest, done) = (&mut rest[first..], done.get(first..).unwrap_or(&[]));
-        if first > 0 {
-            subtract_product(rest, stride, (stride - first, columns, first), done, done, stride);
-        }
-        let rows = stride - first;
-        match columns {
-            1 => factor_strip::<1>(rest, rows, stride),
-            2 => factor_strip::<2>(rest, rows, stride),
-            3 => factor_strip::<3>(rest, rows, stride),
-            4 => factor_strip::<4>(rest, rows, stride),
-            5 => factor_strip::<5>(rest, rows, stride),
-            _ => factor_strip::<TILE>(rest, rows, stride),
-        }
-        .map_err(|column| first + column)?;
+        for_columns!(width - first, factor_strip::<TALL, _>(panel, first, stride)).map_err(|column| first + column)?;
     }
     Ok(())
 }
 
-/// [`factor_panel`] of `N` columns, from the diagonal on.
-fn factor_strip<const N: usize>(panel: &mut [f64], rows: usize, stride: usize) -> Result<(), usize> {
-    let mut l = [[0.0; N]; N];
-    for (l, column) in l.iter_mut().zip(panel.chunks(stride)) {
-        l.copy_from_slice(&column[..N]);
+/// [`factor_panel`] of `N` columns, those before being done.
+#[inline(always)]
+fn factor_strip<const TALL: usize, const N: usize>(
+    panel: &mut [f64],
+    first: usize,
+    stride: usize,
+) -> Result<(), usize> {
+    let (done, strip) = panel.split_at_mut(first * stride);
+    let done = done.get(first..).unwrap_or(&[]);
+    let strip = &mut strip[first..];
+    let mut l = product_tile::<N, N>(first, done, done, stride);
+    for j in 0..N {
+        for i in 0..N {
+            l[j][i] = strip[j * stride + i] - l[j][i];
+        }
     }
     factor_square(&mut l)?;
-    for (l, column) in l.iter().zip(panel.chunks_mut(stride)) {
-        column[..N].copy_from_slice(l);
+    for j in 0..N {
+        strip[j * stride..j * stride + N].copy_from_slice(&l[j]);
     }
-    let mut i = N;
-    while i + 8 <= rows {
-        solve_tile::<8, N>(&mut panel[i..], stride, &l);
-        i += 8;
-    }
-    if i + 4 <= rows {
-        solve_tile::<4, N>(&mut panel[i..], stride, &l);
-        i += 4;
-    }
-    while i < rows {
-        solve_tile::<1, N>(&mut panel[i..], stride, &l);
-        i += 1;
-    }
+    let rows = stride - first;
+    for_rows!(TALL, N, rows, |i| solve_tile::<_, N>(
+        &mut strip[i..],
+        stride,
+        first,
+        done.get(i..).unwrap_or(&[]),
+        done,
+        &l
+    ));
     Ok(())
 }
 
@@ -138,11 +179,6 @@ fn factor_strip<const N: usize>(panel: &mut [f64], rows: usize, stride: usize) -
 #[inline(always)]
 fn factor_square<const N: usize>(l: &mut [[f64; N]; N]) -> Result<(), usize> {
     for j in 0..N {
-        for k in 0..j {
-            for i in j..N {
-                l[j][i] = multiply_add(-l[k][i], l[k][j], l[j][i]);
-            }
-        }
         let pivot = l[j][j];
         if pivot.is_nan() || pivot <= 0.0 {
             return Err(j);
@@ -152,16 +188,31 @@ fn factor_square<const N: usize>(l: &mut [[f64; N]; N]) -> Result<(), usize> {
         for i in j + 1..N {
             l[j][i] *= inverse;
         }
+        for k in j + 1..N {
+            for i in k..N {
+                l[k][i] = multiply_add(-l[j][i], l[j][k], l[k][i]);
+            }
+        }
     }
     Ok(())
 }
 
-/// `X ← X L⁻ᵀ` for `M` rows of `N` columns.
+/// `X ← (X − A Bᵀ) L⁻ᵀ` for `M` rows of `N` columns.
 #[inline(always)]
-fn solve_tile<const M: usize, const N: usize>(x: &mut [f64], stride: usize, l: &[[f64; N]; N]) {
-    let mut tile = [[0.0; M]; N];
-    for (tile, column) in tile.iter_mut().zip(x.chunks(stride)) {
-        tile.copy_from_slice(&column[..M]);
+fn solve_tile<const M: usize, const N: usize>(
+    x: &mut [f64],
+    stride: usize,
+    k: usize,
+    a: &[f64],
+    b: &[f64],
+    l: &[[f64; N]; N],
+) {
+    let mut tile = product_tile::<M, N>(k, a, b, stride);
+    for j in 0..N {
+        let x = &x[j * stride..j * stride + M];
+        for i in 0..M {
+            tile[j][i] = x[i] - tile[j][i];
+        }
     }
     for j in 0..N {
         for k in 0..j {
@@ -173,7 +224,7 @@ fn solve_tile<const M: usize, const N: usize>(x: &mut [f64], stride: usize, l: &
             tile[j][i] *= l[j][j];
         }
     }
-    for (tile, column) in tile.iter().zip(x.chunks_mut(stride)) {
-        column[..M].copy_from_slice(tile);
+    for j in 0..N {
+        x[j * stride..j * stride + M].copy_from_slice(&tile[j]);
     }
 }
