@@ -13,6 +13,7 @@ use multibody::{CrbaWorkspace, Factor, JointImpedance, add_generalized_forces, m
 use sap::{Block, BlockCholesky, BlockMut, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
+use crate::free_body::{add_coupling, is_free_body, set_own_block};
 use crate::link::{End, Link, Term, push_relative_motion, to_world};
 use crate::part::Part;
 
@@ -29,13 +30,16 @@ pub(crate) struct Slot {
 #[derive(Clone, Debug)]
 struct Patch {
     ends: [End; 2],
-    /// Columns of J, ascending, into the scratch's `columns`, and the six rows for each of them into `rows`.
+    /// Columns of J, ascending, into the scratch's `columns`, and the six rows for each of them into `rows`; none of
+    /// free bodies.
     columns: Range<usize>,
     /// Σ_k X_kᵀ G_k X_k about the origin of the second node.
     impedance: ArticulatedInertia<f64>,
     active: bool,
     /// Whether it has been active in this step.
     was_active: bool,
+    /// Whether its nodes are two free bodies.
+    of_free_bodies: bool,
 }
 
 impl Patch {
@@ -115,11 +119,16 @@ impl<'a> Coupled<'a> {
             let same = |p: &Patch| p.ends[0].is_on_node_of(a) && p.ends[1].is_on_node_of(b);
             if !patches.last().is_some_and(same) {
                 let start = columns.len();
-                let view = |slot: usize| {
-                    let Part { tree, kin, .. } = &self.parts[self.slots[slot].tree];
-                    (tree, kin, self.slots[slot].dof)
-                };
-                push_relative_motion(&[Some(*a), Some(*b)], view(b.tree).1.frames[b.node].pos, view, columns, rows);
+                let part = |end: &End| &self.parts[self.slots[end.tree].tree];
+                let of_free_bodies = a.tree != b.tree && is_free_body(&part(a).tree) && is_free_body(&part(b).tree);
+                if !of_free_bodies {
+                    let view = |slot: usize| {
+                        let Part { tree, kin, .. } = &self.parts[self.slots[slot].tree];
+                        (tree, kin, self.slots[slot].dof)
+                    };
+                    let origin = part(b).kin.frames[b.node].pos;
+                    push_relative_motion(&[Some(*a), Some(*b)], origin, view, columns, rows);
+                }
                 let impedance = ArticulatedInertia::ZERO;
                 patches.push(Patch {
                     ends: [*a, *b],
@@ -127,6 +136,7 @@ impl<'a> Coupled<'a> {
                     impedance,
                     active: false,
                     was_active: false,
+                    of_free_bodies,
                 });
             }
             patch_of.push(Some(patches.len() - 1));
@@ -215,18 +225,9 @@ impl<'a> Coupled<'a> {
     }
 
     fn assemble(&mut self, hessian: &[Block]) {
-        let CoupledScratch { cholesky, patches, columns, rows, impedance, crba, .. } = &mut *self.scratch;
-        for (k, slot) in self.slots.iter().enumerate() {
-            let Part { tree, kin, impedance: joints, .. } = &self.parts[slot.tree];
-            crba.resize(tree);
-            let BlockMut { values, stride, .. } = cholesky.block_mut(k, k);
-            mass_matrix(tree, tree.all(), kin, Some(&impedance[slot.node..]), crba, values, stride, 0);
-            joints.add_to_matrix(tree, values, stride);
-        }
-        for patch in patches.iter().filter(|p| p.active) {
-            let (columns, rows) = (&columns[patch.columns.clone()], &rows[patch.columns.clone()]);
-            add_patch(patch, columns, rows, self.slots, cholesky);
-        }
+        self.assemble_trees();
+        self.assemble_patches();
+        let cholesky = &mut self.scratch.cholesky;
         for (link, block) in self.links.iter().zip(hessian) {
             match link {
                 Link::Ends { .. } => {}
@@ -239,6 +240,41 @@ impl<'a> Coupled<'a> {
                     }
                 }
                 Link::Sum { terms } => add_sum(&self.terms[terms.clone()], block.0[0], cholesky),
+            }
+        }
+    }
+
+    /// Sets the blocks on the diagonal to A with all impedances of nodes.
+    fn assemble_trees(&mut self) {
+        let CoupledScratch { cholesky, impedance, crba, .. } = &mut *self.scratch;
+        for (k, slot) in self.slots.iter().enumerate() {
+            let Part { tree, kin, impedance: joints, .. } = &self.parts[slot.tree];
+            let mut block = cholesky.block_mut(k, k);
+            if is_free_body(tree) {
+                let mut own = kin.frames[0].inertia.articulated();
+                own += impedance[slot.node];
+                set_own_block(&own, kin.frames[0].rot, &mut block);
+            } else {
+                crba.resize(tree);
+                let impedance = Some(&impedance[slot.node..]);
+                mass_matrix(tree, tree.all(), kin, impedance, crba, block.values, block.stride, 0);
+            }
+            joints.add_to_matrix(tree, block.values, block.stride);
+        }
+    }
+
+    fn assemble_patches(&mut self) {
+        let CoupledScratch { cholesky, patches, columns, rows, .. } = &mut *self.scratch;
+        for patch in patches.iter().filter(|p| p.active) {
+            let [a, b] = patch.ends;
+            if patch.of_free_bodies {
+                let [a_frame, b_frame] = patch.ends.map(|end| &self.parts[self.slots[end.tree].tree].kin.frames[0]);
+                let mut block = cholesky.block_mut(a.tree, b.tree);
+                let (rots, rows_are_of_a) = ([a_frame.rot, b_frame.rot], block.row == a.tree);
+                add_coupling(&patch.impedance, b_frame.pos - a_frame.pos, rots, rows_are_of_a, &mut block);
+            } else {
+                let (columns, rows) = (&columns[patch.columns.clone()], &rows[patch.columns.clone()]);
+                add_patch(patch, columns, rows, self.slots, cholesky);
             }
         }
     }
