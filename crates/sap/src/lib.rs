@@ -44,6 +44,7 @@
 //! ```
 
 mod anderson;
+mod block_cholesky;
 mod cholesky;
 mod constraint;
 mod dense;
@@ -59,6 +60,7 @@ mod structure;
 mod vector;
 mod workspace;
 
+pub use block_cholesky::{BlockCholesky, BlockMut};
 pub use cholesky::Cholesky;
 pub use constraint::{Block, Bounded, Constraint, Contact, Equality, LaggedContact, Law, Limit, Spin};
 pub use dense::Dense;

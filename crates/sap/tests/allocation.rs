@@ -3,19 +3,26 @@
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::Cell;
 
-use common::{tower, tree};
-use sap::{Dense, LineSearch, Options, Workspace, solve};
+use common::{Rng, tower, tree};
+use sap::{BlockCholesky, Dense, LineSearch, Options, Workspace, solve};
 
 struct Counting;
 
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// Of this thread, so that tests may run side by side.
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn allocations() -> usize {
+    ALLOCATIONS.with(Cell::get)
+}
 
 // SAFETY: everything is passed on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
         unsafe { System.alloc(layout) }
     }
 
@@ -77,10 +84,43 @@ fn nothing_is_allocated_after_warm_up() {
         iterations
     };
     let warm_up = pass(LineSearch::Exact);
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocations();
     let again = pass(LineSearch::Exact);
     let other = pass(LineSearch::Wolfe) + pass(LineSearch::Inexact);
-    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0);
+    assert_eq!(allocations() - before, 0);
     assert_eq!(warm_up, again);
     assert!(other > 3, "the problems were really solved");
+}
+
+/// Patterns that come and go, each analysed anew.
+#[test]
+fn a_block_cholesky_allocates_nothing_after_warm_up() {
+    let mut rng = Rng(1);
+    let mut pattern = || {
+        let nodes = 2 + rng.below(40);
+        let sizes: Vec<usize> = (0..nodes).map(|_| 1 + rng.below(12)).collect();
+        let edges: Vec<_> = (0..rng.below(3 * nodes)).map(|_| (rng.below(nodes), rng.below(nodes))).collect();
+        (sizes, edges)
+    };
+    let patterns: Vec<_> = (0..20).map(|_| pattern()).collect();
+    let mut h = BlockCholesky::new();
+    let (b, mut x) = (vec![4.0; 41 * 12], vec![0.0; 41 * 12]);
+    let mut pass = || {
+        for (sizes, edges) in &patterns {
+            h.begin(sizes.iter().copied());
+            edges.iter().for_each(|&(i, j)| h.couple(i, j));
+            h.analyze();
+            for i in 0..sizes.len() {
+                let block = h.block_mut(i, i);
+                block.values.iter_mut().step_by(block.stride + 1).for_each(|diagonal| *diagonal = 4.0);
+            }
+            h.factor().unwrap();
+            h.solve(&b, &mut x);
+            assert!(x[..sizes.iter().sum()].iter().all(|&x| x == 1.0));
+        }
+    };
+    pass();
+    let before = allocations();
+    pass();
+    assert_eq!(allocations() - before, 0);
 }

@@ -2,16 +2,18 @@
 //!
 //! Products with A and J are recursions always. H = A + JᵀGJ is one too, the impedance ABA, O(n + n_c) and without a
 //! matrix, while every contact that pushes is with the world: contacts are body impedances then, limits joint
-//! impedances. Contacts that push between two nodes couple their dofs, and H becomes a dense matrix: contacts with the
-//! world are impedances in the composite inertias of each tree's block; those between two nodes are gathered by pair
-//! into one 6×6 impedance between them, so that however many points touch, six rows of J are formed.
+//! impedances. Contacts that push between two nodes couple their dofs, and H becomes a sparse matrix of blocks, one for
+//! every tree and one for every two that touch. Contacts between two nodes are gathered by pair into one 6×6 impedance,
+//! so that however many points touch, six rows of J are formed. Seen from either tree alone it is an impedance of its
+//! node, as contacts with the world are: all of them enter the composite inertias of the tree's block.
 
 use std::ops::Range;
 
 use multibody::{CrbaWorkspace, Factor, JointImpedance, add_generalized_forces, mass_matrix};
-use sap::{Block, Cholesky, Constraint, FactorError, Structure};
+use sap::{Block, BlockCholesky, BlockMut, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
+use crate::free_body::{add_coupling, is_free_body, set_own_block};
 use crate::link::{End, Link, Term, push_relative_motion, to_world};
 use crate::part::Part;
 
@@ -28,11 +30,22 @@ pub(crate) struct Slot {
 #[derive(Clone, Debug)]
 struct Patch {
     ends: [End; 2],
-    /// Columns of J, ascending, into the scratch's `columns`, and the six rows for each of them into `rows`.
+    /// Columns of J, ascending, into the scratch's `columns`, and the six rows for each of them into `rows`; none of
+    /// free bodies.
     columns: Range<usize>,
     /// Σ_k X_kᵀ G_k X_k about the origin of the second node.
     impedance: ArticulatedInertia<f64>,
     active: bool,
+    /// Whether it has been active in this step.
+    was_active: bool,
+    /// Whether its nodes are two free bodies.
+    of_free_bodies: bool,
+}
+
+impl Patch {
+    fn is_within_a_tree(&self) -> bool {
+        self.ends[0].tree == self.ends[1].tree
+    }
 }
 
 /// Scratch of a coupled problem, reused from step to step.
@@ -48,7 +61,7 @@ pub(crate) struct CoupledScratch {
     /// The relative motion of the two nodes, at the origin of the second, per unit of each column.
     rows: Vec<Twist<f64>>,
     crba: CrbaWorkspace<f64>,
-    cholesky: Cholesky,
+    cholesky: BlockCholesky,
     /// The recursive factor of every slot, and the joint impedances with the limits that it is made of.
     factors: Vec<(Factor<f64>, JointImpedance<f64>)>,
     /// Whether the last factor is the recursive one.
@@ -82,7 +95,6 @@ impl<'a> Coupled<'a> {
         scratch.motions.resize(nodes, Twist::ZERO);
         scratch.wrenches.resize(nodes, Wrench::ZERO);
         scratch.impedance.resize(nodes, ArticulatedInertia::ZERO);
-        scratch.cholesky.resize(nv);
         if scratch.factors.len() < slots.len() {
             scratch.factors.resize_with(slots.len(), Default::default);
         }
@@ -107,13 +119,25 @@ impl<'a> Coupled<'a> {
             let same = |p: &Patch| p.ends[0].is_on_node_of(a) && p.ends[1].is_on_node_of(b);
             if !patches.last().is_some_and(same) {
                 let start = columns.len();
-                let view = |slot: usize| {
-                    let Part { tree, kin, .. } = &self.parts[self.slots[slot].tree];
-                    (tree, kin, self.slots[slot].dof)
-                };
-                push_relative_motion(&[Some(*a), Some(*b)], view(b.tree).1.frames[b.node].pos, view, columns, rows);
+                let part = |end: &End| &self.parts[self.slots[end.tree].tree];
+                let of_free_bodies = a.tree != b.tree && is_free_body(&part(a).tree) && is_free_body(&part(b).tree);
+                if !of_free_bodies {
+                    let view = |slot: usize| {
+                        let Part { tree, kin, .. } = &self.parts[self.slots[slot].tree];
+                        (tree, kin, self.slots[slot].dof)
+                    };
+                    let origin = part(b).kin.frames[b.node].pos;
+                    push_relative_motion(&[Some(*a), Some(*b)], origin, view, columns, rows);
+                }
                 let impedance = ArticulatedInertia::ZERO;
-                patches.push(Patch { ends: [*a, *b], columns: start..columns.len(), impedance, active: false });
+                patches.push(Patch {
+                    ends: [*a, *b],
+                    columns: start..columns.len(),
+                    impedance,
+                    active: false,
+                    was_active: false,
+                    of_free_bodies,
+                });
             }
             patch_of.push(Some(patches.len() - 1));
         }
@@ -137,12 +161,19 @@ impl<'a> Coupled<'a> {
                 (Some(p), [_, Some(b)]) => {
                     patches[*p].impedance += b.impedance(g, *motion);
                     patches[*p].active = true;
+                    patches[*p].was_active = true;
                 }
                 (_, [Some(end), None] | [None, Some(end)]) => {
                     impedance[self.slots[end.tree].node + end.node] += end.impedance(g, *motion);
                 }
                 _ => {}
             }
+        }
+        for patch in patches.iter().filter(|p| p.active && !p.is_within_a_tree()) {
+            let [a, b] = patch.ends;
+            let place = |end: End| self.parts[self.slots[end.tree].tree].kin.frames[end.node].pos;
+            impedance[self.slots[a.tree].node + a.node] += patch.impedance.shifted_back(place(b) - place(a));
+            impedance[self.slots[b.tree].node + b.node] += patch.impedance;
         }
     }
 
@@ -175,72 +206,113 @@ impl<'a> Coupled<'a> {
         }
     }
 
-    /// Tells the factor which entries of H there will be.
+    /// Tells the factor which blocks H has: those that it had earlier in the step stay, so that a contact that comes and goes
+    /// does not cost an analysis every time.
     fn couple(&mut self) {
-        let CoupledScratch { cholesky, patches, columns, .. } = &mut *self.scratch;
-        cholesky.begin();
+        let CoupledScratch { cholesky, patches, .. } = &mut *self.scratch;
+        cholesky.begin(self.slots.iter().map(|slot| self.parts[slot.tree].tree.nv));
         for link in self.links {
             let Link::Sum { terms } = link else { continue };
-            let columns = self.terms[terms.clone()].iter().map(|t| self.slots[t.tree].dof + t.dof);
-            if let Some(least) = columns.clone().next() {
-                cholesky.couple(least, columns);
+            let terms = &self.terms[terms.clone()];
+            for (k, a) in terms.iter().enumerate() {
+                terms[k + 1..].iter().for_each(|b| cholesky.couple(a.tree, b.tree));
             }
         }
-        for slot in self.slots {
-            let dofs = slot.dof..slot.dof + self.parts[slot.tree].tree.nv;
-            cholesky.couple(dofs.start, dofs);
+        for patch in patches.iter().filter(|p| p.was_active) {
+            cholesky.couple(patch.ends[0].tree, patch.ends[1].tree);
         }
-        for patch in patches.iter().filter(|p| p.active) {
-            let of_patch = &columns[patch.columns.clone()];
-            if let Some(&least) = of_patch.first() {
-                cholesky.couple(least as usize, of_patch.iter().map(|&column| column as usize));
-            }
-        }
+        cholesky.analyze();
     }
 
     fn assemble(&mut self, hessian: &[Block]) {
-        let nv = self.nv;
-        let CoupledScratch { cholesky, patches, columns, rows, impedance, crba, .. } = &mut *self.scratch;
-        let h = cholesky.zeroed();
-        for slot in self.slots {
-            let Part { tree, kin, impedance: joints, .. } = &self.parts[slot.tree];
-            crba.resize(tree);
-            let block = &mut h[slot.dof * (nv + 1)..];
-            mass_matrix(tree, tree.all(), kin, Some(&impedance[slot.node..]), crba, block, nv, 0);
-            joints.add_to_matrix(tree, block, nv);
-        }
-        for patch in patches.iter().filter(|p| p.active) {
-            let (columns, rows) = (&columns[patch.columns.clone()], &rows[patch.columns.clone()]);
-            for (j, (&column, motion)) in columns.iter().zip(rows).enumerate() {
-                let force = patch.impedance.apply(*motion);
-                let below = &mut h[column as usize * nv..(column as usize + 1) * nv];
-                for (&row, motion) in columns[j..].iter().zip(&rows[j..]) {
-                    below[row as usize] += motion.dot(force);
-                }
-            }
-        }
+        self.assemble_trees();
+        self.assemble_patches();
+        let cholesky = &mut self.scratch.cholesky;
         for (link, block) in self.links.iter().zip(hessian) {
             match link {
                 Link::Ends { .. } => {}
                 Link::Joint { tree, dof, width, axis, .. } => {
-                    let first = self.slots[*tree].dof + dof;
+                    let BlockMut { values, stride, .. } = cholesky.block_mut(*tree, *tree);
                     for j in 0..*width {
                         for i in j..*width {
-                            h[first + i + (first + j) * nv] += block.0[0] * axis[i] * axis[j];
+                            values[dof + i + (dof + j) * stride] += block.0[0] * axis[i] * axis[j];
                         }
                     }
                 }
-                Link::Sum { terms } => {
-                    let terms = &self.terms[terms.clone()];
-                    for (j, a) in terms.iter().enumerate() {
-                        let column = self.slots[a.tree].dof + a.dof;
-                        for b in &terms[j..] {
-                            let row = self.slots[b.tree].dof + b.dof;
-                            h[row + column * nv] += block.0[0] * a.coefficient * b.coefficient;
-                        }
-                    }
-                }
+                Link::Sum { terms } => add_sum(&self.terms[terms.clone()], block.0[0], cholesky),
             }
+        }
+    }
+
+    /// Sets the blocks on the diagonal to A with all impedances of nodes.
+    fn assemble_trees(&mut self) {
+        let CoupledScratch { cholesky, impedance, crba, .. } = &mut *self.scratch;
+        for (k, slot) in self.slots.iter().enumerate() {
+            let Part { tree, kin, impedance: joints, .. } = &self.parts[slot.tree];
+            let mut block = cholesky.block_mut(k, k);
+            if is_free_body(tree) {
+                let mut own = kin.frames[0].inertia.articulated();
+                own += impedance[slot.node];
+                set_own_block(&own, kin.frames[0].rot, &mut block);
+            } else {
+                crba.resize(tree);
+                let impedance = Some(&impedance[slot.node..]);
+                mass_matrix(tree, tree.all(), kin, impedance, crba, block.values, block.stride, 0);
+            }
+            joints.add_to_matrix(tree, block.values, block.stride);
+        }
+    }
+
+    fn assemble_patches(&mut self) {
+        let CoupledScratch { cholesky, patches, columns, rows, .. } = &mut *self.scratch;
+        for patch in patches.iter().filter(|p| p.active) {
+            let [a, b] = patch.ends;
+            if patch.of_free_bodies {
+                let [a_frame, b_frame] = patch.ends.map(|end| &self.parts[self.slots[end.tree].tree].kin.frames[0]);
+                let mut block = cholesky.block_mut(a.tree, b.tree);
+                let (rots, rows_are_of_a) = ([a_frame.rot, b_frame.rot], block.row == a.tree);
+                add_coupling(&patch.impedance, b_frame.pos - a_frame.pos, rots, rows_are_of_a, &mut block);
+            } else {
+                let (columns, rows) = (&columns[patch.columns.clone()], &rows[patch.columns.clone()]);
+                add_patch(patch, columns, rows, self.slots, cholesky);
+            }
+        }
+    }
+}
+
+/// Adds what a patch couples: entries between its two trees, or all of its entries within one. `columns` and `rows` are the
+/// patch's own.
+fn add_patch(patch: &Patch, columns: &[u32], rows: &[Twist<f64>], slots: &[Slot], h: &mut BlockCholesky) {
+    let [a, b] = patch.ends;
+    let BlockMut { row, column, stride, values } = h.block_mut(a.tree, b.tree);
+    let (first_row, first_column) = (slots[row].dof, slots[column].dof);
+    // The columns of the tree that comes first in the island come first.
+    let later = slots[a.tree.max(b.tree)].dof;
+    let split = columns.partition_point(|&column| (column as usize) < later);
+    let of = |tree: usize| match () {
+        () if patch.is_within_a_tree() => 0..columns.len(),
+        () if slots[tree].dof == later => split..columns.len(),
+        () => 0..split,
+    };
+    for j in of(column) {
+        let force = patch.impedance.apply(rows[j]);
+        let values = &mut values[(columns[j] as usize - first_column) * stride..];
+        // Of a block on the diagonal, the lower triangle.
+        let of_row = if row == column { j..columns.len() } else { of(row) };
+        for i in of_row {
+            values[columns[i] as usize - first_row] += rows[i].dot(force);
+        }
+    }
+}
+
+/// Adds g c cᵀ for the coefficients c of a sum.
+fn add_sum(terms: &[Term], g: f64, h: &mut BlockCholesky) {
+    for (k, a) in terms.iter().enumerate() {
+        for b in &terms[k..] {
+            // In a tree's own block the later term has the row, as there are the entries of the lower triangle alone.
+            let BlockMut { row, stride, values, .. } = h.block_mut(b.tree, a.tree);
+            let (i, j) = if row == b.tree { (b.dof, a.dof) } else { (a.dof, b.dof) };
+            values[i + j * stride] += g * a.coefficient * b.coefficient;
         }
     }
 }

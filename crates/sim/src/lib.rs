@@ -24,6 +24,7 @@ mod constrain;
 mod coupled;
 mod effective_mass;
 mod error;
+mod free_body;
 mod island;
 mod link;
 mod options;

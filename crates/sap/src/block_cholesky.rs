@@ -1,0 +1,215 @@
+//! Sparse supernodal Cholesky factorisation of matrices made of blocks.
+
+mod graph;
+mod kernel;
+mod layout;
+mod minimum_degree;
+mod numeric;
+mod substitution;
+mod supernodes;
+mod tree;
+
+use crate::FactorError;
+use graph::Graph;
+use layout::Layout;
+use minimum_degree::MinimumDegree;
+use supernodes::Supernodes;
+use tree::EliminationTree;
+
+/// A sparse symmetric positive definite matrix of dense blocks, and its factorisation `P H Pᵀ = L Lᵀ`.
+///
+/// The rows belong to nodes, to each some that follow each other: the trees of a scene and their degrees of freedom. Two nodes
+/// have a block of entries if they were coupled. The order of elimination comes from an approximate minimum degree over the
+/// graph of nodes; columns of the factor with the same rows below, or nearly the same, are stored together as one dense panel
+/// (a supernode) and eliminated at once.
+///
+/// In order: [`begin`](Self::begin), [`couple`](Self::couple) what has entries, [`analyze`](Self::analyze), fill what
+/// [`block_mut`](Self::block_mut) returns, [`factor`](Self::factor), [`solve`](Self::solve). The order of elimination and all
+/// that follows from it depend on the graph alone; they are kept as long as it stays the same. No memory is allocated once
+/// there is enough, and the results have the same bits on every machine.
+///
+/// # Example
+///
+/// ```
+/// use sap::BlockCholesky;
+///
+/// let mut h = BlockCholesky::new();
+/// h.begin([2, 1]);
+/// h.couple(0, 1);
+/// h.analyze();
+/// for (node, size) in [(0, 2), (1, 1)] {
+///     let block = h.block_mut(node, node);
+///     for i in 0..size {
+///         block.values[i * block.stride + i] = 2.0;
+///     }
+/// }
+/// let block = h.block_mut(0, 1);
+/// block.values[0] = 1.0; // the first entry of the first column, whichever of the two nodes has the columns
+/// h.factor().unwrap();
+///
+/// let mut x = [0.0; 3];
+/// h.solve(&[3.0, 2.0, 3.0], &mut x);
+/// assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-15));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct BlockCholesky {
+    sizes: Vec<usize>,
+    /// The first row of each node in the user's order.
+    first_row: Vec<usize>,
+    edges: Vec<(usize, usize)>,
+    graph: Graph,
+    /// The graph and sizes that the layout is for.
+    analyzed: (Graph, Vec<usize>),
+    /// The nodes in the order of elimination, and the position of each.
+    order: Vec<usize>,
+    position: Vec<usize>,
+    layout: Layout,
+    symbolic: Symbolic,
+    values: Vec<f64>,
+    /// A vector in the order of elimination, and the part of it that a panel has rows of.
+    permuted: Vec<f64>,
+    local: Vec<f64>,
+}
+
+/// Scratch of the symbolic phase.
+#[derive(Clone, Debug, Default)]
+struct Symbolic {
+    minimum_degree: MinimumDegree,
+    tree: EliminationTree,
+    supernodes: Supernodes,
+    order: Vec<usize>,
+}
+
+/// A block of the matrix, column-major: entry `(i, j)` is `values[j * stride + i]`.
+#[derive(Debug)]
+pub struct BlockMut<'a> {
+    /// The node whose rows these are.
+    pub row: usize,
+    /// The node whose columns these are.
+    pub column: usize,
+    /// Distance of one column to the next.
+    pub stride: usize,
+    /// From the first entry to the last.
+    pub values: &'a mut [f64],
+}
+
+impl BlockCholesky {
+    /// A matrix without rows.
+    pub fn new() -> BlockCholesky {
+        BlockCholesky::default()
+    }
+
+    /// Starts a new matrix: `sizes` are the numbers of rows of the nodes, none of them coupled yet.
+    pub fn begin(&mut self, sizes: impl IntoIterator<Item = usize>) {
+        self.sizes.clear();
+        self.sizes.extend(sizes);
+        self.edges.clear();
+    }
+
+    /// Makes room for entries between the rows of two nodes. Saying so again changes nothing.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[inline]
+    pub fn couple(&mut self, i: usize, j: usize) {
+        if self.sizes[i] > 0 && self.sizes[j] > 0 {
+            self.edges.push((i, j));
+        }
+    }
+
+    /// Finds an order of elimination, unless the sizes and the coupled nodes are those of the last time, and sets the matrix
+    /// to zero.
+    pub fn analyze(&mut self) {
+        self.graph.rebuild(self.sizes.len(), &self.edges);
+        if self.analyzed.0 != self.graph || self.analyzed.1 != self.sizes {
+            self.find_layout();
+            std::mem::swap(&mut self.analyzed.0, &mut self.graph);
+            self.analyzed.1.clone_from(&self.sizes);
+        }
+        self.values.clear();
+        self.values.resize(self.layout.len, 0.0);
+    }
+
+    fn find_layout(&mut self) {
+        let BlockCholesky { sizes, graph, order, position, layout, .. } = self;
+        let Symbolic { minimum_degree, tree, supernodes, order: first_order } = &mut self.symbolic;
+        minimum_degree.order(graph, sizes, first_order);
+        invert(first_order, position);
+        tree.rebuild(graph, sizes, first_order, position);
+        supernodes.rebuild(tree, |i| sizes[first_order[i]]);
+        order.clear();
+        order.extend(supernodes.columns.iter().map(|&column| first_order[column]));
+        invert(order, position);
+        layout.rebuild(graph, sizes, order, position, supernodes);
+        self.first_row.clear();
+        let mut first = 0;
+        for size in sizes {
+            self.first_row.push(first);
+            first += *size;
+        }
+        self.permuted.resize(first, 0.0);
+    }
+
+    /// The block of entries between two coupled nodes, or of one node with itself, for values to be added to it.
+    ///
+    /// Of the two blocks that a pair of nodes has, one the transpose of the other, only one is stored: which node has the rows
+    /// and which the columns is said in the block. Of a node's block with itself only the lower triangle is read.
+    ///
+    /// # Panics
+    /// If the nodes are not coupled.
+    pub fn block_mut(&mut self, i: usize, j: usize) -> BlockMut<'_> {
+        let (row, column) = if self.position[i] >= self.position[j] { (i, j) } else { (j, i) };
+        let (rows, columns) = (self.sizes[row], self.sizes[column]);
+        if rows == 0 || columns == 0 {
+            return BlockMut { row, column, stride: 0, values: &mut [] };
+        }
+        let (p, q) = (self.position[row], self.position[column]);
+        let layout = &self.layout;
+        let panel = &layout.panels[layout.panel_of[q]];
+        let first_row = if p < panel.nodes.end {
+            layout.first_row[p] - panel.first
+        } else {
+            let below = &layout.rows[panel.rows.clone()];
+            match below.binary_search_by_key(&p, |row| row.position) {
+                Ok(k) => below[k].offset,
+                Err(_) => panic!("nodes {i} and {j} are not coupled"),
+            }
+        };
+        let start = panel.values + (layout.first_row[q] - panel.first) * panel.stride + first_row;
+        let len = (columns - 1) * panel.stride + rows;
+        BlockMut { row, column, stride: panel.stride, values: &mut self.values[start..start + len] }
+    }
+
+    /// Replaces the matrix by its factor.
+    ///
+    /// # Errors
+    /// If the matrix is not numerically positive definite: the row, in the caller's order, whose pivot is not positive.
+    pub fn factor(&mut self) -> Result<(), FactorError> {
+        numeric::factor(&self.layout, &mut self.values).map_err(|row| {
+            let position = self.layout.first_row.partition_point(|&first| first <= row) - 1;
+            FactorError { row: self.first_row[self.order[position]] + row - self.layout.first_row[position] }
+        })
+    }
+
+    /// `x = H⁻¹ b` with the last factor.
+    pub fn solve(&mut self, b: &[f64], x: &mut [f64]) {
+        for (&node, &to) in self.order.iter().zip(&self.layout.first_row) {
+            let (from, size) = (self.first_row[node], self.sizes[node]);
+            self.permuted[to..to + size].copy_from_slice(&b[from..from + size]);
+        }
+        numeric::solve(&self.layout, &self.values, &mut self.permuted, &mut self.local);
+        for (&node, &from) in self.order.iter().zip(&self.layout.first_row) {
+            let (to, size) = (self.first_row[node], self.sizes[node]);
+            x[to..to + size].copy_from_slice(&self.permuted[from..from + size]);
+        }
+    }
+}
+
+/// `position[order[k]] = k`
+fn invert(order: &[usize], position: &mut Vec<usize>) {
+    position.clear();
+    position.resize(order.len(), 0);
+    for (k, &node) in order.iter().enumerate() {
+        position[node] = k;
+    }
+}

@@ -1,0 +1,230 @@
+//! Dense kernels on column-major panels, in tiles that stay in registers.
+//!
+//! The kernels are compiled for several tile heights and instruction sets. Each entry sums over the columns in their order, by
+//! itself, in whatever tile it is: its bits do not depend on that choice.
+
+use crate::vector::multiply_add;
+
+/// Columns of a tile.
+pub(super) const TILE: usize = 6;
+
+/// `m`, `n` and `k` of a product of an `m × k` with a `k × n` matrix.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+}
+
+/// Calls a function with the const argument `N` that is least of `$n` and [`TILE`].
+macro_rules! for_columns {
+    ($n:expr, $function:ident::<$($tall:ident,)? _>($($argument:expr),*)) => {
+        match $n {
+            0 => unreachable!("a strip has columns"),
+            1 => $function::<$($tall,)? 1>($($argument),*),
+            2 => $function::<$($tall,)? 2>($($argument),*),
+            3 => $function::<$($tall,)? 3>($($argument),*),
+            4 => $function::<$($tall,)? 4>($($argument),*),
+            5 => $function::<$($tall,)? 5>($($argument),*),
+            _ => $function::<$($tall,)? TILE>($($argument),*),
+        }
+    };
+}
+pub(super) use for_columns;
+
+/// Calls a function with the const arguments `M` and `N` and the first row, for tiles of up to `$tall` rows that make up the rows
+/// from `$first` to `$end`.
+macro_rules! for_rows {
+    ($tall:ident, $first:expr, $end:expr, |$i:ident| $function:ident::<_, $n:ident>($($argument:expr),*)) => {{
+        let (mut $i, end): (usize, usize) = ($first, $end);
+        if $tall >= 16 {
+            while $i + 16 <= end {
+                $function::<16, $n>($($argument),*);
+                $i += 16;
+            }
+        }
+        while $i + 8 <= end {
+            $function::<8, $n>($($argument),*);
+            $i += 8;
+        }
+        if $i + 6 <= end {
+            $function::<6, $n>($($argument),*);
+            $i += 6;
+        }
+        if $i + 4 <= end {
+            $function::<4, $n>($($argument),*);
+            $i += 4;
+        }
+        if $i + 2 <= end {
+            $function::<2, $n>($($argument),*);
+            $i += 2;
+        }
+        if $i < end {
+            $function::<1, $n>($($argument),*);
+        }
+    }};
+}
+
+/// `C −= A Bᵀ`: the columns of `C` are `stride_c` apart, those of `A` and `B` `stride`.
+#[inline(always)]
+pub(super) fn subtract_product<const TALL: usize>(
+    c: &mut [f64],
+    stride_c: usize,
+    shape: Shape,
+    a: &[f64],
+    b: &[f64],
+    stride: usize,
+) {
+    let Shape { m, n, k } = shape;
+    for j in (0..n).step_by(TILE) {
+        for_columns!(n - j, subtract_strip::<TALL, _>(&mut c[j * stride_c..], stride_c, m, k, a, &b[j..], stride));
+    }
+}
+
+/// `N` columns of [`subtract_product`].
+#[inline(always)]
+fn subtract_strip<const TALL: usize, const N: usize>(
+    c: &mut [f64],
+    stride_c: usize,
+    m: usize,
+    k: usize,
+    a: &[f64],
+    b: &[f64],
+    stride: usize,
+) {
+    for_rows!(TALL, 0, m, |i| subtract_tile::<_, N>(&mut c[i..], stride_c, k, &a[i..], b, stride));
+}
+
+#[inline(always)]
+fn subtract_tile<const M: usize, const N: usize>(
+    c: &mut [f64],
+    stride_c: usize,
+    k: usize,
+    a: &[f64],
+    b: &[f64],
+    stride: usize,
+) {
+    let sum = product_tile::<M, N>(k, a, b, stride);
+    for j in 0..N {
+        let c = &mut c[j * stride_c..j * stride_c + M];
+        for i in 0..M {
+            c[i] -= sum[j][i];
+        }
+    }
+}
+
+/// `A Bᵀ` for `M` rows of `A` and `N` of `B`, by columns.
+#[inline(always)]
+fn product_tile<const M: usize, const N: usize>(k: usize, a: &[f64], b: &[f64], stride: usize) -> [[f64; M]; N] {
+    let mut sum = [[0.0; M]; N];
+    let mut at = 0;
+    for _ in 0..k {
+        let (a, b) = (&a[at..at + M], &b[at..at + N]);
+        for j in 0..N {
+            for i in 0..M {
+                sum[j][i] = multiply_add(a[i], b[j], sum[j][i]);
+            }
+        }
+        at += stride;
+    }
+    sum
+}
+
+/// Factors a panel of `width` columns `stride` apart: `L` of its square top and `B L⁻ᵀ` of the rows below. On the diagonal it
+/// leaves the inverse of `L`'s.
+///
+/// # Errors
+/// The first column whose pivot is not positive.
+#[inline(always)]
+pub(super) fn factor_panel<const TALL: usize>(panel: &mut [f64], width: usize, stride: usize) -> Result<(), usize> {
+    for first in (0..width).step_by(TILE) {
+        for_columns!(width - first, factor_strip::<TALL, _>(panel, first, stride)).map_err(|column| first + column)?;
+    }
+    Ok(())
+}
+
+/// [`factor_panel`] of `N` columns, those before being done.
+#[inline(always)]
+fn factor_strip<const TALL: usize, const N: usize>(
+    panel: &mut [f64],
+    first: usize,
+    stride: usize,
+) -> Result<(), usize> {
+    let (done, strip) = panel.split_at_mut(first * stride);
+    let done = done.get(first..).unwrap_or(&[]);
+    let strip = &mut strip[first..];
+    let mut l = product_tile::<N, N>(first, done, done, stride);
+    for j in 0..N {
+        for i in 0..N {
+            l[j][i] = strip[j * stride + i] - l[j][i];
+        }
+    }
+    factor_square(&mut l)?;
+    for j in 0..N {
+        strip[j * stride..j * stride + N].copy_from_slice(&l[j]);
+    }
+    let rows = stride - first;
+    for_rows!(TALL, N, rows, |i| solve_tile::<_, N>(
+        &mut strip[i..],
+        stride,
+        first,
+        done.get(i..).unwrap_or(&[]),
+        done,
+        &l
+    ));
+    Ok(())
+}
+
+/// `L` of a small matrix given by its columns, the inverse on the diagonal.
+#[inline(always)]
+fn factor_square<const N: usize>(l: &mut [[f64; N]; N]) -> Result<(), usize> {
+    for j in 0..N {
+        let pivot = l[j][j];
+        if pivot.is_nan() || pivot <= 0.0 {
+            return Err(j);
+        }
+        let inverse = 1.0 / pivot.sqrt();
+        l[j][j] = inverse;
+        for i in j + 1..N {
+            l[j][i] *= inverse;
+        }
+        for k in j + 1..N {
+            for i in k..N {
+                l[k][i] = multiply_add(-l[j][i], l[j][k], l[k][i]);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `X ← (X − A Bᵀ) L⁻ᵀ` for `M` rows of `N` columns.
+#[inline(always)]
+fn solve_tile<const M: usize, const N: usize>(
+    x: &mut [f64],
+    stride: usize,
+    k: usize,
+    a: &[f64],
+    b: &[f64],
+    l: &[[f64; N]; N],
+) {
+    let mut tile = product_tile::<M, N>(k, a, b, stride);
+    for j in 0..N {
+        let x = &x[j * stride..j * stride + M];
+        for i in 0..M {
+            tile[j][i] = x[i] - tile[j][i];
+        }
+    }
+    for j in 0..N {
+        for k in 0..j {
+            for i in 0..M {
+                tile[j][i] = multiply_add(-tile[k][i], l[k][j], tile[j][i]);
+            }
+        }
+        for i in 0..M {
+            tile[j][i] *= l[j][j];
+        }
+    }
+    for j in 0..N {
+        x[j * stride..j * stride + M].copy_from_slice(&tile[j]);
+    }
+}

@@ -1,0 +1,124 @@
+//! The numeric phase: factorisation and substitution panel by panel.
+
+use super::kernel::{Shape, factor_panel, subtract_product};
+use super::layout::{Layout, Panel};
+use super::substitution::{substitute, substitute_back};
+
+/// Replaces the values by those of the factor. Right-looking: every panel, once factored, is subtracted from all later ones
+/// that it touches.
+///
+/// # Errors
+/// The row, in the order of elimination, of the first pivot that is not positive.
+pub(super) fn factor(layout: &Layout, values: &mut [f64]) -> Result<(), usize> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has the instructions that the function is compiled for.
+        return unsafe { factor_avx512(layout, values) };
+    }
+    factor_in_tiles::<8>(layout, values)
+}
+
+/// [`factor`] in vectors twice as wide. Each entry still takes the same operations in the same order.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl")]
+fn factor_avx512(layout: &Layout, values: &mut [f64]) -> Result<(), usize> {
+    factor_in_tiles::<16>(layout, values)
+}
+
+/// [`factor`] with tiles of up to `TALL` rows.
+#[inline(always)]
+fn factor_in_tiles<const TALL: usize>(layout: &Layout, values: &mut [f64]) -> Result<(), usize> {
+    for panel in &layout.panels {
+        let Panel { width, stride, .. } = *panel;
+        let (done, rest) = values.split_at_mut(panel.values + width * stride);
+        let source = &mut done[panel.values..];
+        factor_panel::<TALL>(source, width, stride).map_err(|column| panel.first + column)?;
+        for update in &layout.updates[panel.updates.clone()] {
+            let target = &layout.panels[update.panel];
+            let values = &mut rest[target.values - panel.values - width * stride..];
+            let runs = &layout.runs[update.runs.clone()];
+            for (k, columns) in runs[..update.columns].iter().enumerate() {
+                for rows in &runs[k..] {
+                    let c = &mut values[columns.target * target.stride + rows.target..];
+                    let (a, b) = (&source[rows.source..], &source[columns.source..]);
+                    let shape = Shape { m: rows.len, n: columns.len, k: width };
+                    subtract_product::<TALL>(c, target.stride, shape, a, b, stride);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `x ← L⁻ᵀ L⁻¹ x` in the order of elimination; `local` is scratch.
+pub(super) fn solve(layout: &Layout, values: &[f64], x: &mut [f64], local: &mut Vec<f64>) {
+    for panel in &layout.panels {
+        let Panel { first, width, stride, .. } = *panel;
+        let own = &mut x[first..first + width];
+        local.clear();
+        local.extend_from_slice(own);
+        local.resize(stride, 0.0);
+        substitute(&values[panel.values..], width, stride, local);
+        own.copy_from_slice(&local[..width]);
+        for run in &layout.runs[panel.segments.clone()] {
+            let local = &local[run.source..run.source + run.len];
+            for (x, change) in x[run.target..run.target + run.len].iter_mut().zip(local) {
+                *x += change;
+            }
+        }
+    }
+    for panel in layout.panels.iter().rev() {
+        let Panel { first, width, stride, .. } = *panel;
+        local.clear();
+        local.extend_from_slice(&x[first..first + width]);
+        for run in &layout.runs[panel.segments.clone()] {
+            local.extend_from_slice(&x[run.target..run.target + run.len]);
+        }
+        local.resize(stride, 0.0);
+        substitute_back(&values[panel.values..], width, stride, local);
+        x[first..first + width].copy_from_slice(&local[..width]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BlockCholesky;
+
+    /// A band of nodes of all sizes, the values from a congruential sequence.
+    fn matrix() -> BlockCholesky {
+        let size = |i: usize| [6, 1, 17, 6, 34, 3, 6, 6, 29, 5][i % 10];
+        let mut h = BlockCholesky::new();
+        h.begin((0..60).map(size));
+        let pairs = || (0..60_usize).flat_map(|i| (i.saturating_sub(4)..=i).map(move |j| (i, j)));
+        pairs().for_each(|(i, j)| h.couple(i, j));
+        h.analyze();
+        let mut state = 1_u32;
+        for (i, j) in pairs() {
+            let block = h.block_mut(i, j);
+            for column in block.values.chunks_mut(block.stride) {
+                for value in &mut column[..size(block.row)] {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    *value = f64::from(state) / f64::from(u32::MAX) - 0.5;
+                }
+            }
+            if i == j {
+                block.values.iter_mut().step_by(block.stride + 1).for_each(|diagonal| *diagonal += 100.0);
+            }
+        }
+        h
+    }
+
+    #[test]
+    fn the_bits_do_not_depend_on_the_instructions() {
+        let h = matrix();
+        let factored = |factor: fn(&Layout, &mut [f64]) -> Result<(), usize>| {
+            let mut values = h.values.clone();
+            factor(&h.layout, &mut values).unwrap();
+            values.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
+        };
+        let narrow = factored(factor_in_tiles::<8>);
+        assert!(narrow == factored(factor_in_tiles::<16>));
+        assert!(narrow == factored(factor));
+    }
+}
