@@ -129,5 +129,5 @@ fn now() -> f64 {
 
 fn contacts(world: &PhysicsWorld) -> usize {
     let points = |manifold: &ContactManifold| manifold.points.iter().filter(|point| point.data.impulse > 0.0).count();
-    world.narrow_phase.contact_pairs().flat_map(|pair| &pair.manifolds).map(points).sum()
+    world.narrow_phase.contact_pairs().flat_map(ContactPair::manifolds).map(points).sum()
 }

@@ -19,20 +19,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from importlib import util
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 import sapwood as sw
+from sapwood.bench.cases import installed
 from sapwood.bench.engines import Engine, Mujoco, Sapwood, Vector
+from sapwood.bench.friction_laws import available
 
 __all__ = ["CASES", "PEERS", "run"]
 
 PEERS = ("mujoco", "drake")
-LAWS = ("sap", "lagged", "coulomb")
-"""Our friction laws; those that this version does not have are left out."""
 GRAVITY = 9.81
 FRICTION = 0.5
 SPEED = 2.0
@@ -207,24 +206,10 @@ def measured(measure: Measure, make: Make) -> float:
         return math.nan
 
 
-def laws() -> list[str]:
-    """Our friction laws that this version has."""
-    model = sw.load("<mujoco/>")
-    found = []
-    for law in LAWS:
-        try:
-            sw.Simulation(model, contact=law)  # type: ignore[arg-type]
-        except ValueError:
-            print(f"sapwood {law}: not in this version")
-        else:
-            found.append(law)
-    return found
-
-
 def makers(peers: list[str], dt: float) -> dict[str, Make]:
     """Engine and law to how to make it; what is not installed is left out with a note."""
     found: dict[str, Make] = {}
-    for law in laws():
+    for law in available():
         found[f"sapwood {law}"] = partial(ours, dt, law)
     if "mujoco" in peers and installed("mujoco", "mujoco"):
         found["mujoco-elliptic"] = lambda text: Mujoco(text, "elliptic", timestep=dt)
@@ -241,11 +226,3 @@ def makers(peers: list[str], dt: float) -> dict[str, Make]:
 def ours(dt: float, law: str, text: str) -> Engine:
     """Our engine under one of its laws."""
     return Sapwood(text, timestep=dt, law=law)
-
-
-def installed(module: str, package: str) -> bool:
-    """Whether a peer is there; says so where it is not."""
-    if util.find_spec(module) is not None:
-        return True
-    print(f"{package} left out: pip install {package}")
-    return False
