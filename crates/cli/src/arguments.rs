@@ -119,6 +119,10 @@ pub enum Suite {
     Spd,
     /// Tracking error against the time step, and what precision and contact do to a controller's force.
     Characters,
+    /// Friction laws beside MuJoCo and Drake: tells how to run it from Python.
+    Contact,
+    /// Piles and stacks beside MuJoCo, Drake and Rapier: tells how to run it from Python.
+    Clutter,
 }
 
 #[derive(Args, Debug)]

@@ -24,7 +24,7 @@ from sapwood.bench import rapier
 from sapwood.bench.cases import MissingPackageError, installed
 from sapwood.bench.clutter_cases import CASES, Case
 from sapwood.bench.engines import Engine, Mujoco, Sapwood, State, Vector
-from sapwood.bench.friction_laws import available
+from sapwood.bench.friction_laws import available, default
 from sapwood.bench.peer_sources import BuildError
 
 __all__ = ["CASES", "PEERS", "run"]
@@ -187,8 +187,7 @@ def settled(name: str, case: Case, peers: list[str]) -> list[Runner]:
     """The engines of a case, ours first, each where it comes to rest; a note for those that fail."""
     runners: list[Runner] = []
     clock = "wall" if len(case.threads) > 1 else "cpu"
-    makers: list[tuple[str, Any]] = [(maker_name, maker) for maker_name, maker in engines(case, peers)]
-    for maker_name, maker in makers:
+    for maker_name, maker in engines(case, peers):
         try:
             runners.append(EngineRunner(maker(), case, clock))
         except sw.SimulationError as error:
@@ -213,7 +212,7 @@ def engines(case: Case, peers: list[str]) -> list[tuple[str, Any]]:
         label = "sapwood" if threads == 1 else f"sapwood {threads} threads"
         add(label, lambda label=label, threads=threads: Sapwood(source, label, dt, threads=threads))
     if case.laws:
-        for law in available():
+        for law in (law for law in available() if law != default()):
             add(f"sapwood {law}", lambda law=law: Sapwood(source, f"sapwood {law}", dt, law))
     if "mujoco" in peers:
         for options in case.mujoco:

@@ -191,9 +191,14 @@ class Mujoco:
         pushing = sum(self._data.efc_force[c.efc_address] > 0 for c in contacts if c.efc_address >= 0)
         return Sample(int(pushing), int(np.sum(self._data.solver_niter)), max(depth, 0.0), self._residual())
 
-    def _residual(self) -> float:
-        """M (a − a_smooth) − Jᵀ f over the larger of momentum and constraint impulse, scaled by diag(M)^-1/2."""
+    def _residual(self) -> float | None:
+        """M (a − a_smooth) − Jᵀ f over the larger of momentum and constraint impulse, scaled by diag(M)^-1/2.
+
+        None where the integrator solves with another matrix than M.
+        """
         model, data, dt = self._model, self._data, self.timestep
+        if model.opt.integrator != self._mujoco.mjtIntegrator.mjINT_EULER:
+            return None
         matrix = np.empty((model.nv, model.nv))
         self._mujoco.mj_fullM(model, data, matrix)
         scale = 1 / np.sqrt(np.diag(matrix))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import sapwood as sw
 
 LAWS = ("sap", "lagged", "coulomb")
@@ -19,3 +21,8 @@ def available() -> list[str]:
         else:
             found.append(law)
     return found
+
+
+def default() -> str:
+    """The one that a simulation has unless told otherwise."""
+    return str(signature(sw.Simulation).parameters["contact"].default)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -27,15 +29,18 @@ class Answer(NamedTuple):
     """Positions in MuJoCo's layout at the end."""
 
 
+@cache
 def build() -> Path:
     """The program, built now or before, with the versions of its lock file."""
     cargo = shutil.which("cargo")
     if cargo is None:
         raise MissingPackageError("there is no cargo: see https://rustup.rs")
     target = cache_folder() / "rapier"
-    manifest = folder_of("rapier") / "Cargo.toml"
-    print("building benches/rapier: a minute the first time", flush=True)
-    command = [cargo, "build", "--release", "--locked", "--quiet", "--manifest-path", str(manifest)]
+    sources = folder_of("rapier")
+    locked = re.search(r'name = "rapier3d-f64"\nversion = "([^"]*)"', (sources / "Cargo.lock").read_text())
+    version = locked[1] if locked else "?"
+    print(f"building benches/rapier, rapier3d-f64 {version}: a minute the first time", flush=True)
+    command = [cargo, "build", "--release", "--locked", "--quiet", "--manifest-path", str(sources / "Cargo.toml")]
     done = subprocess.run([*command, "--target-dir", str(target)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildError(f"cargo failed:\n{done.stderr[-2000:]}")
