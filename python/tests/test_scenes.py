@@ -53,7 +53,7 @@ def test_mujoco_reads_the_same(name: str, bodies: int, record: Recorder) -> None
     worst.compare("bias", ours.bias_forces(q, v), np.array(data.qfrc_bias))
     if theirs.nmesh:
         # MuJoCo keeps the corners of meshes in single precision.
-        worst.check(np.finfo(np.float32).eps)
+        worst.check(float(np.finfo(np.float32).eps))
     else:
         worst.check()
     record("MuJoCo", f"scene {name}", str(worst))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import sys
 import time
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -188,6 +189,8 @@ def settled(name: str, case: Case, peers: list[str]) -> list[Runner]:
     runners: list[Runner] = []
     clock = "wall" if len(case.threads) > 1 else "cpu"
     for maker_name, maker in engines(case, peers):
+        if sys.stderr.isatty():
+            print(f"{name}: {maker_name} settles", end="\33[K\r", file=sys.stderr, flush=True)
         try:
             runners.append(EngineRunner(maker(), case, clock))
         except sw.SimulationError as error:

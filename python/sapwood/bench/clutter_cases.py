@@ -43,7 +43,8 @@ class Case(NamedTuple):
 
     def controls(self, nu: int, phase: int) -> Vector:
         """Controls: zero or, in radians, a posture."""
-        return self.amplitude * np.cos(np.arange(nu) + 2.0 * phase)
+        posture: Vector = np.cos(np.arange(nu) + 2.0 * phase)
+        return self.amplitude * posture
 
 
 def scene(name: str) -> Callable[[], str]:

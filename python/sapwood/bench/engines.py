@@ -203,9 +203,9 @@ class Mujoco:
         self._mujoco.mj_fullM(model, data, matrix)
         scale = 1 / np.sqrt(np.diag(matrix))
         left = matrix @ data.qacc - data.qfrc_smooth - data.qfrc_constraint
-        momentum = np.linalg.norm(scale * (matrix @ data.qvel))
-        impulse = dt * np.linalg.norm(scale * data.qfrc_constraint)
-        return float(dt * np.linalg.norm(scale * left) / max(momentum, impulse, 1e-300))
+        momentum = float(np.linalg.norm(scale * (matrix @ data.qvel)))
+        impulse = dt * float(np.linalg.norm(scale * data.qfrc_constraint))
+        return dt * float(np.linalg.norm(scale * left)) / max(momentum, impulse, 1e-300)
 
     def state(self) -> State:
         """The present state."""
