@@ -245,9 +245,10 @@ class Simulation:
     Raises:
         ValueError: When an option is outside its domain or not in this version.
 
-    ``q``, ``v``, ``ctrl``, ``applied_force``, ``applied_wrench`` and ``surface_velocity`` are views of the state: they show what a step does
-    and what is written into them acts in the next step. Other threads run while ``step`` does; what they write into q
-    and v meanwhile is lost, and calling other methods of this simulation raises ``RuntimeError``.
+    ``q``, ``v``, ``ctrl``, ``applied_force``, ``applied_wrench`` and ``surface_velocity`` are views of the state:
+    they show what a step does and what is written into them acts in the next step. Other threads run while ``step``
+    does; what they write into q and v meanwhile is lost, and calling other methods of this simulation raises
+    ``RuntimeError``.
     """
 
     def __new__(

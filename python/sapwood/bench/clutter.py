@@ -141,30 +141,37 @@ def compare(name: str, case: Case, peers: list[str], repetitions: int) -> list[R
     for _ in range(repetitions):
         for runner in runners:
             times[runner.name].append(runner.turn())
-    rows: list[Row] = []
-    ours = statistics.median(times[runners[0].name])
+    # Without ours (its default law failed), there is nothing to compare with.
+    ours = statistics.median(times.get("sapwood", [math.nan]))
     ruler = Ruler(case.source())
+    rows: list[Row] = []
     for runner in runners:
-        of_runner = times[runner.name]
-        outcome, median = runner.outcome(), statistics.median(of_runner)
-        metrics = [
-            ("time", median, "s/step"),
-            ("least time", min(of_runner), "s/step"),
-            ("contacts", outcome.contacts, "1"),
-            ("iterations", outcome.iterations, "1/step"),
-            ("residual", outcome.residual, "1"),
-            ("penetration", ruler.penetration(outcome.q), "m"),
-            ("bodies lost", ruler.lost(outcome.q), "1"),
-            ("time over sapwood", median / ours, "1"),
-        ]
-        if case.bodies:
-            metrics.append(("time per body", median / case.bodies, "s/step"))
-        print(line(name, runner.name, {metric: value for metric, value, _ in metrics}))
+        metrics = measures(times[runner.name], runner.outcome(), ruler, ours, case.bodies)
+        print(line(name, runner.name, {metric: value for metric, value, _ in metrics}), flush=True)
         for metric, value, unit in metrics:
             if value is not None and math.isfinite(value):
                 row: Row = {"suite": "clutter", "case": name, "engine": runner.name, "metric": metric}
                 rows.append({**row, "value": value, "unit": unit})
     return rows
+
+
+def measures(
+    times: list[float], outcome: Outcome, ruler: Ruler, ours: float, bodies: int
+) -> list[tuple[str, float | None, str]]:
+    """Metric, value and unit of one engine on one case."""
+    median = statistics.median(times)
+    per_body = [("time per body", median / bodies, "s/step")] if bodies else []
+    return [
+        ("time", median, "s/step"),
+        ("least time", min(times), "s/step"),
+        ("contacts", outcome.contacts, "1"),
+        ("iterations", outcome.iterations, "1/step"),
+        ("residual", outcome.residual, "1"),
+        ("penetration", ruler.penetration(outcome.q), "m"),
+        ("bodies lost", ruler.lost(outcome.q), "1"),
+        ("time over sapwood", median / ours, "1"),
+        *per_body,
+    ]
 
 
 def line(case: str, engine: str, values: dict[str, float | None]) -> str:

@@ -23,7 +23,8 @@ class Sample(NamedTuple):
     penetration: float
     """Deepest penetration by its own reckoning, m."""
     residual: float | None
-    """Momentum that the solver leaves unbalanced, scaled and relative as in ``Simulation.stats``."""
+    """Momentum that the solver leaves unbalanced, scaled and relative as in ``Simulation.stats``; of ours the distance
+    from Coulomb's law where that is larger."""
 
 
 class Engine(Protocol):
@@ -104,7 +105,8 @@ class Sapwood:
     def sample(self) -> Sample:
         """What happened in the last step."""
         stats = self.simulation.stats
-        return Sample(stats.active_contacts, stats.iterations, stats.penetration, stats.residual)
+        residual = max(stats.residual, stats.friction_residual)
+        return Sample(stats.active_contacts, stats.iterations, stats.penetration, residual)
 
     def state(self) -> State:
         """The present state."""
