@@ -12,7 +12,7 @@ Load a model from MJCF or URDF, simulate it in contact with the world::
 Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid out as MuJoCo's ``qpos`` and ``qvel``.
 """
 
-from sapwood import characters, sap, spd
+from sapwood import characters, sap, scenes, spd
 from sapwood._errors import ModelError, SimulationError
 from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Stats
 from sapwood._sapwood import Model, Simulation, __version__, load
@@ -32,5 +32,6 @@ __all__ = [
     "characters",
     "load",
     "sap",
+    "scenes",
     "spd",
 ]

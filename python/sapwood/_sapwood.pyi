@@ -11,6 +11,7 @@ from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Solut
 
 __all__ = [
     "CHARACTERS",
+    "SCENES",
     "Model",
     "Simulation",
     "__version__",
@@ -18,12 +19,16 @@ __all__ = [
     "character_mjcf",
     "load",
     "sap_solve",
+    "scene",
+    "scene_mjcf",
     "spd_solve",
 ]
 
 __version__: str
 CHARACTERS: tuple[str, ...]
 """Names of the characters (see ``sapwood.characters``)."""
+SCENES: tuple[str, ...]
+"""Names of the scenes, capitals for numbers (see ``sapwood.scenes``)."""
 
 def character(name: str, *, ground: bool = True, self_collision: bool = False) -> Model:
     """A character as a model (see ``sapwood.characters``).
@@ -42,6 +47,23 @@ def character_mjcf(name: str, *, ground: bool = True, self_collision: bool = Fal
 
     Raises:
         ValueError: When no character has this name.
+    """
+
+def scene(name: str) -> Model:
+    """A scene as a model (see ``sapwood.scenes``).
+
+    Raises:
+        ValueError: When no scene has this name.
+    """
+
+def scene_mjcf(name: str) -> str:
+    """A scene as MJCF text.
+
+    Args:
+        name: Such as ``clutter-box-125`` or ``incline-20-0.7``; ``NAMES`` has all forms.
+
+    Raises:
+        ValueError: When no scene has this name.
     """
 
 def load(
@@ -223,9 +245,10 @@ class Simulation:
     Raises:
         ValueError: When an option is outside its domain or not in this version.
 
-    ``q``, ``v``, ``ctrl``, ``applied_force``, ``applied_wrench`` and ``surface_velocity`` are views of the state: they show what a step does
-    and what is written into them acts in the next step. Other threads run while ``step`` does; what they write into q
-    and v meanwhile is lost, and calling other methods of this simulation raises ``RuntimeError``.
+    ``q``, ``v``, ``ctrl``, ``applied_force``, ``applied_wrench`` and ``surface_velocity`` are views of the state:
+    they show what a step does and what is written into them acts in the next step. Other threads run while ``step``
+    does; what they write into q and v meanwhile is lost, and calling other methods of this simulation raises
+    ``RuntimeError``.
     """
 
     def __new__(

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use characters::Character;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sim::{ContactLaw, Scheme};
 
-use crate::source::{Source, character, source};
+use crate::source::{Named, Source, named, source};
 
 /// Physically right motion of robots and characters, in contact with the world.
 #[derive(Debug, Parser)]
@@ -26,7 +25,7 @@ pub enum Command {
     Run(RunArguments),
     /// Say what was read from a model, and what was ignored or approximated.
     Info(InfoArguments),
-    /// Write a character as an MJCF file.
+    /// Write a character or scene as an MJCF file.
     #[command(after_help = EXIT_CODES)]
     Write(WriteArguments),
     /// Measure: a suite of benchmarks, with its figures as a table, JSON and pictures.
@@ -47,7 +46,8 @@ pub struct ReadArguments {
 
 #[derive(Args, Debug)]
 pub struct RunArguments {
-    /// MJCF or URDF file, or @humanoid, @dog, @snake36, @snake72, @snake195; without it, a humanoid falls among boxes.
+    /// MJCF or URDF file, or @humanoid, @dog, @snake36, …, or a scene: @clutter-box-125, @tower-50, @stewart, … (@ alone
+    /// lists them); without it, a humanoid falls among boxes.
     #[arg(value_parser = source)]
     pub model: Option<Source>,
     /// Simulated time, s.
@@ -62,7 +62,8 @@ pub struct RunArguments {
     /// Friction law: sap, lagged, or coulomb.
     #[arg(long, value_name = "LAW", default_value = "coulomb", value_parser = contact_law)]
     pub contact: ContactLaw,
-    /// Add a level ground at this height, m: URDF files have none. Characters have one at 0, which this replaces.
+    /// Add a level ground at this height, m: URDF files have none. Characters have one at 0, which this replaces;
+    /// scenes keep theirs.
     #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = height)]
     pub ground: Option<f64>,
     /// Keyframe of the model to start from.
@@ -86,7 +87,7 @@ pub struct RunArguments {
 
 #[derive(Args, Debug)]
 pub struct InfoArguments {
-    /// MJCF or URDF file, or @humanoid, @dog, @snake36, @snake72, @snake195.
+    /// MJCF or URDF file, or a character or scene: @humanoid, @tower-50, … (@ alone lists them).
     #[arg(value_parser = source)]
     pub model: Source,
     /// Print JSON.
@@ -98,12 +99,12 @@ pub struct InfoArguments {
 
 #[derive(Args, Debug)]
 pub struct WriteArguments {
-    /// @humanoid, @dog, @snake36, @snake72 or @snake195.
-    #[arg(value_parser = character)]
-    pub character: Character,
+    /// A character or scene: @humanoid, @clutter-box-125, … (@ alone lists them).
+    #[arg(value_name = "@NAME", value_parser = named)]
+    pub model: Named,
     /// The file [default: standard output].
     pub file: Option<PathBuf>,
-    /// Leave out the ground.
+    /// Leave out a character's ground.
     #[arg(long)]
     pub no_ground: bool,
     /// Let bodies of the character that are no neighbours touch each other.
@@ -118,6 +119,10 @@ pub enum Suite {
     Spd,
     /// Tracking error against the time step, and what precision and contact do to a controller's force.
     Characters,
+    /// Friction laws beside MuJoCo and Drake: tells how to run it from Python.
+    Contact,
+    /// Piles and stacks beside MuJoCo, Drake and Rapier: tells how to run it from Python.
+    Clutter,
 }
 
 #[derive(Args, Debug)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use ::bench::accuracy::{self, Figure, RoundTrip};
 use ::bench::speed::{self, Effort, Measured};
 use ::bench::{Gait, Outcome, Row, Subject, cases, paper, plot};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use characters::Character;
 
 use crate::arguments::{BenchArguments, Suite};
@@ -26,6 +26,8 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     let rows = match arguments.suite {
         Suite::Spd => spd(arguments)?,
         Suite::Characters => characters(arguments)?,
+        Suite::Contact => bail!("{}", in_python("contact")),
+        Suite::Clutter => bail!("{}", in_python("clutter")),
     };
     if let Some(path) = &arguments.json {
         let mut json = serde_json::to_string_pretty(&rows)?;
@@ -33,6 +35,13 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
         put(path, &json)?;
     }
     Ok(())
+}
+
+/// Where the suites are that need other engines, all of which have a Python package or are built by it.
+fn in_python(suite: &str) -> String {
+    format!(
+        "bench {suite}: it compares engines and runs from the Python package: python -m sapwood.bench {suite} --help"
+    )
 }
 
 fn put(path: &Path, text: &str) -> Result<()> {

@@ -1,4 +1,4 @@
-//! The model of a run: a file, a character, or the embedded scene.
+//! The model of a run: a file, a character, a scene, or the embedded one.
 
 use anyhow::Result;
 use formats::{LoadOptions, Loaded};
@@ -17,8 +17,8 @@ pub fn load(source: Option<&Source>, ground: bool, arguments: &ReadArguments) ->
     let options = LoadOptions { package_path: arguments.package_path.clone(), floating_base: arguments.floating_base };
     Ok(match source {
         Some(Source::File(path)) => formats::load(path, &options)?,
-        Some(&Source::Character(character)) => {
-            let text = characters::mjcf(character, &characters::Options { ground, ..Default::default() });
+        Some(Source::Named(named)) => {
+            let text = named.mjcf(&characters::Options { ground, ..Default::default() });
             formats::load_str(&text, None, &options)?
         }
         None => formats::load_str(EMBEDDED, None, &options)?,

@@ -2,16 +2,20 @@
 
 use std::fs;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use characters::Options;
 
 use crate::arguments::WriteArguments;
 use crate::console::print;
+use crate::source::Named;
 
-/// Writes a character as MJCF.
+/// Writes a character or scene as MJCF.
 pub fn write(arguments: &WriteArguments) -> Result<()> {
     let options = Options { ground: !arguments.no_ground, self_collision: arguments.self_collision };
-    let text = characters::mjcf(arguments.character, &options);
+    if matches!(arguments.model, Named::Scene(_)) && options != Options::default() {
+        bail!("--no-ground, --self-collision: scenes have no such options, only characters");
+    }
+    let text = arguments.model.mjcf(&options);
     let Some(path) = &arguments.file else {
         print(&text);
         return Ok(());

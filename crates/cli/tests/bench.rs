@@ -57,6 +57,11 @@ fn characters_has_errors_for_every_time_step() {
 fn what_cannot_be_measured_is_refused() {
     let outcome = sapwood(&["bench", "speed"]);
     assert!(outcome.code == 2 && outcome.stderr.contains("spd"), "{outcome:#?}");
+    for suite in ["contact", "clutter"] {
+        let outcome = sapwood(&["bench", suite]);
+        let command = format!("python -m sapwood.bench {suite}");
+        assert!(outcome.code == 2 && outcome.stderr.contains(&command), "{outcome:#?}");
+    }
     let outcome = sapwood(&["bench", "characters", "--quick", "--clips", "no-such-folder"]);
     assert!(outcome.code == 2 && outcome.stderr.contains("humanoid3d_run.txt"), "{outcome:#?}");
 }

@@ -1,12 +1,11 @@
 //! `sapwood.characters`.
 
 use ::characters::{Character, Options, UnknownCharacter, mjcf};
-use formats::LoadOptions;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::errors::model_error;
+use crate::load::load_text;
 use crate::model::Model;
 
 /// The names of the characters.
@@ -27,7 +26,5 @@ pub fn character_mjcf(name: &str, ground: bool, self_collision: bool) -> PyResul
 #[pyfunction]
 #[pyo3(signature = (name, *, ground=true, self_collision=false))]
 pub fn character(py: Python<'_>, name: &str, ground: bool, self_collision: bool) -> PyResult<Model> {
-    let text = character_mjcf(name, ground, self_collision)?;
-    let loaded = formats::load_str(&text, None, &LoadOptions::default());
-    loaded.map(Model::new).map_err(|error| model_error(py, &error))
+    load_text(py, &character_mjcf(name, ground, self_collision)?)
 }

@@ -15,6 +15,7 @@ mod load;
 mod model;
 mod results;
 mod sap_solve;
+mod scenes;
 mod simulation;
 mod spd;
 
@@ -26,11 +27,14 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     cpu::check()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CHARACTERS", characters::names(module.py())?)?;
+    module.add("SCENES", scenes::forms(module.py())?)?;
     module.add_class::<model::Model>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;
+    module.add_function(wrap_pyfunction!(scenes::scene, module)?)?;
+    module.add_function(wrap_pyfunction!(scenes::scene_mjcf, module)?)?;
     module.add_function(wrap_pyfunction!(sap_solve::sap_solve, module)?)?;
     module.add_function(wrap_pyfunction!(spd::spd_solve, module)?)
 }

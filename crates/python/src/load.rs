@@ -35,6 +35,12 @@ pub fn load(
     loaded.map(Model::new).map_err(|error| model_error(py, &error))
 }
 
+/// A model from MJCF text that refers to no files.
+pub fn load_text(py: Python<'_>, text: &str) -> PyResult<Model> {
+    let loaded = py.detach(|| formats::load_str(text, None, &LoadOptions::default()));
+    loaded.map(Model::new).map_err(|error| model_error(py, &error))
+}
+
 /// One folder or a sequence of them.
 fn folders(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     match value.extract::<PathBuf>() {

@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from sapwood.bench import dynamics, machine, step
+from sapwood.bench import clutter, contact, dynamics, machine, step
 from sapwood.bench.cases import MissingPackageError
-from sapwood.bench.pinocchio_build import BuildError
+from sapwood.bench.peer_sources import BuildError
 from sapwood.bench.tree_table import UnsuitableModelError
 
-SUITES: dict[str, ModuleType] = {"dynamics": dynamics, "step": step}
+SUITES: dict[str, ModuleType] = {"clutter": clutter, "contact": contact, "dynamics": dynamics, "step": step}
 """Modules with CASES, PEERS and run(peers, cases, repetitions, ...); OPTIONS names what else run takes."""
-PACKAGES = {"pinocchio": "pin"}
-"""Packages that are called otherwise than the peer."""
+PACKAGES = {"pinocchio": ["pin"], "rapier": []}
+"""Packages of peers that are called otherwise; Rapier is none of Python's."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
             if word not in known:
                 parser.error(f"--{name} {word}: expected one of {', '.join(known)}")
 
-    print(machine.describe([PACKAGES.get(peer, peer) for peer in peers]))
+    print(machine.describe([package for peer in peers for package in PACKAGES.get(peer, [peer])]))
     names = [flag.removeprefix("--") for flag in getattr(suite, "OPTIONS", {})]
     extra = {name: getattr(options, name) for name in names}
     try:

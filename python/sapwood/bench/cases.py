@@ -6,6 +6,8 @@ from collections.abc import Callable
 from importlib import util
 from pathlib import Path
 
+from sapwood import scenes
+
 
 class MissingPackageError(Exception):
     """A package that ships a case is not installed."""
@@ -26,29 +28,27 @@ def _dm_control(name: str) -> Callable[[Path], Path]:
     return lambda _: _folder("dm_control") / "suite" / f"{name}.xml"
 
 
-def tower(folder: Path, count: int = 10) -> Path:
-    """Writes a tower of cubes of 0.2 m and 1 kg, one upon the other, time step 5 ms."""
-    boxes = "\n".join(
-        f'    <body name="box{i}" pos="0 0 {0.1 + 0.2 * i}"><freejoint/>'
-        '<geom type="box" size="0.1 0.1 0.1" mass="1"/></body>'
-        for i in range(count)
-    )
-    path = folder / f"tower-{count}.xml"
-    path.write_text(f"""<mujoco model="tower of {count} boxes">
-  <option timestep="0.005"/>
-  <worldbody>
-    <geom name="ground" type="plane" size="5 5 1"/>
-{boxes}
-  </worldbody>
-</mujoco>
-""")
-    return path
+def installed(module: str, package: str) -> bool:
+    """Whether a peer is there; says so where it is not."""
+    if util.find_spec(module) is not None:
+        return True
+    print(f"{package} left out: pip install {package}")
+    return False
+
+
+def _scene(name: str) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        path = folder / f"{name}.xml"
+        path.write_text(scenes.mjcf(name))
+        return path
+
+    return write
 
 
 CASES: dict[str, Callable[[Path], Path]] = {
     "ant": _gymnasium("ant"),
     "humanoid": _gymnasium("humanoid"),
     "dm_humanoid": _dm_control("humanoid"),
-    "tower-10": tower,
+    "tower-10": _scene("tower-10"),
 }
 """Name to a function that takes a scratch folder and returns the MJCF file."""

@@ -1,4 +1,4 @@
-"""One face for every engine of the step suite."""
+"""One face for every engine of the suites that simulate."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from numpy.typing import NDArray
 
 import sapwood as sw
 
+Vector = NDArray[np.float64]
+State = Any
+"""A state of an engine that it can go back to; opaque."""
+
 
 class Sample(NamedTuple):
-    """What an engine says about its last step."""
+    """What an engine says about its last step; None where it does not say."""
 
     contacts: int
-    iterations: int
+    iterations: int | None
     penetration: float
-    """Deepest penetration, m."""
+    """Deepest penetration by its own reckoning, m."""
+    residual: float | None
+    """Momentum that the solver leaves unbalanced, scaled and relative as in ``Simulation.stats``; of ours the distance
+    from Coulomb's law where that is larger."""
 
 
 class Engine(Protocol):
@@ -25,13 +32,13 @@ class Engine(Protocol):
 
     name: str
     timestep: float
-    controls: NDArray[np.float64]
+    controls: Vector
     """(nu, 2): the range of every control; ±1 where the file gives none."""
 
     def reset(self) -> None:
         """Default pose, at rest."""
 
-    def control(self, ctrl: NDArray[np.float64]) -> None:
+    def control(self, ctrl: Vector) -> None:
         """Sets the controls."""
 
     def step(self, n: int) -> None:
@@ -40,22 +47,54 @@ class Engine(Protocol):
     def sample(self) -> Sample:
         """What happened in the last step."""
 
+    def state(self) -> State:
+        """The present state."""
+
+    def restore(self, state: State) -> None:
+        """Goes back to a state."""
+
+    @property
+    def q(self) -> Vector:
+        """Positions in MuJoCo's layout, (nq,); a copy."""
+
+    @property
+    def v(self) -> Vector:
+        """Velocities in MuJoCo's layout, (nv,); a copy."""
+
+    def place(self, q: Vector, v: Vector) -> None:
+        """Puts the bodies there, with these velocities."""
+
 
 class Sapwood:
-    """This engine, with its defaults."""
+    """This engine; what is not given is its default.
 
-    name = "sapwood"
+    Args:
+        source: MJCF file or text.
+        name: What the tables call it.
+        timestep: Time step, s; None: the file's.
+        law: Friction law; None: the default.
+        threads: Threads that islands are shared among.
+    """
 
-    def __init__(self, path: Path, controls: NDArray[np.float64]) -> None:
-        self.simulation = sw.Simulation(sw.load(path))
+    def __init__(
+        self,
+        source: Path | str,
+        name: str = "sapwood",
+        timestep: float | None = None,
+        law: str | None = None,
+        threads: int = 1,
+    ) -> None:
+        self.name = name
+        contact: dict[str, Any] = {} if law is None else {"contact": law}
+        self.simulation = sw.Simulation(sw.load(source), timestep=timestep, threads=threads, **contact)
         self.timestep = self.simulation.timestep
-        self.controls = controls
+        self.controls: Vector = np.tile([-1.0, 1.0], (self.simulation.model.nu, 1))
 
     def reset(self) -> None:
         """Default pose, at rest."""
         self.simulation.reset()
 
-    def control(self, ctrl: NDArray[np.float64]) -> None:
+    def control(self, ctrl: Vector) -> None:
         """Sets the controls."""
         self.simulation.ctrl[:] = ctrl
 
@@ -66,34 +105,80 @@ class Sapwood:
     def sample(self) -> Sample:
         """What happened in the last step."""
         stats = self.simulation.stats
-        return Sample(stats.active_contacts, stats.iterations, stats.penetration)
+        residual = max(stats.residual, stats.friction_residual)
+        return Sample(stats.active_contacts, stats.iterations, stats.penetration, residual)
+
+    def state(self) -> State:
+        """The present state."""
+        return self.simulation.state()
+
+    def restore(self, state: State) -> None:
+        """Goes back to a state."""
+        self.simulation.restore(state)
+
+    @property
+    def q(self) -> Vector:
+        """Positions."""
+        return self.simulation.q.copy()
+
+    @property
+    def v(self) -> Vector:
+        """Velocities."""
+        return self.simulation.v.copy()
+
+    def place(self, q: Vector, v: Vector) -> None:
+        """Puts the bodies there, with these velocities."""
+        self.simulation.q, self.simulation.v = q, v
 
 
 class Mujoco:
-    """MuJoCo with its Newton solver and Euler integrator (implicit damping), whatever the file asks for."""
+    """MuJoCo with the Euler integrator (implicit damping) and the solver given, whatever the file asks for.
 
-    def __init__(self, path: Path, cone: str) -> None:
+    Args:
+        source: MJCF file or text.
+        cone: ``elliptic`` or ``pyramidal``.
+        solver: ``newton`` or ``cg``.
+        timestep: Time step, s; None: the file's.
+        integrator: ``euler``, ``implicitfast`` or ``discrete``.
+        tolerance: Of the solver, with iterations enough to reach it; None: its defaults.
+    """
+
+    def __init__(
+        self,
+        source: Path | str,
+        cone: str,
+        solver: str = "newton",
+        timestep: float | None = None,
+        integrator: str = "euler",
+        tolerance: float | None = None,
+    ) -> None:
         import mujoco
 
         self._mujoco: Any = mujoco
         # It would write MUJOCO_LOG.TXT into the present folder.
         mujoco.set_mju_user_warning(lambda message: None)
-        self.name = f"mujoco-{cone}"
-        self._model = mujoco.MjModel.from_xml_path(str(path))
-        self._model.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
-        self._model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-        cones = {"elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC, "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL}
-        self._model.opt.cone = cones[cone]
+        words = [word for word, usual in [(solver, "newton"), (cone, ""), (integrator, "euler")] if word != usual]
+        self.name = "-".join(["mujoco", *words]) + (f" {tolerance:.0e}" if tolerance is not None else "")
+        load = mujoco.MjModel.from_xml_path if isinstance(source, Path) else mujoco.MjModel.from_xml_string
+        self._model = load(str(source))
+        option = self._model.opt
+        option.cone = getattr(mujoco.mjtCone, f"mjCONE_{cone.upper()}")
+        option.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver.upper()}")
+        option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
+        if timestep is not None:
+            option.timestep = timestep
+        if tolerance is not None:
+            option.tolerance, option.iterations = tolerance, 10_000
         self._data = mujoco.MjData(self._model)
-        self.timestep = float(self._model.opt.timestep)
+        self.timestep = float(option.timestep)
         limited = np.asarray(self._model.actuator_ctrllimited, dtype=bool)[:, None]
-        self.controls: NDArray[np.float64] = np.where(limited, self._model.actuator_ctrlrange, [-1.0, 1.0])
+        self.controls: Vector = np.where(limited, self._model.actuator_ctrlrange, [-1.0, 1.0])
 
     def reset(self) -> None:
         """Default pose, at rest."""
         self._mujoco.mj_resetData(self._model, self._data)
 
-    def control(self, ctrl: NDArray[np.float64]) -> None:
+    def control(self, ctrl: Vector) -> None:
         """Sets the controls."""
         self._data.ctrl[:] = ctrl
 
@@ -105,4 +190,46 @@ class Mujoco:
         """What happened in the last step."""
         contacts = self._data.contact
         depth = float(-contacts.dist.min()) if self._data.ncon else 0.0
-        return Sample(int(self._data.ncon), int(np.sum(self._data.solver_niter)), max(depth, 0.0))
+        pushing = sum(self._data.efc_force[c.efc_address] > 0 for c in contacts if c.efc_address >= 0)
+        return Sample(int(pushing), int(np.sum(self._data.solver_niter)), max(depth, 0.0), self._residual())
+
+    def _residual(self) -> float | None:
+        """M (a − a_smooth) − Jᵀ f over the larger of momentum and constraint impulse, scaled by diag(M)^-1/2.
+
+        None where the integrator solves with another matrix than M.
+        """
+        model, data, dt = self._model, self._data, self.timestep
+        if model.opt.integrator != self._mujoco.mjtIntegrator.mjINT_EULER:
+            return None
+        matrix = np.empty((model.nv, model.nv))
+        self._mujoco.mj_fullM(model, data, matrix)
+        scale = 1 / np.sqrt(np.diag(matrix))
+        left = matrix @ data.qacc - data.qfrc_smooth - data.qfrc_constraint
+        momentum = float(np.linalg.norm(scale * (matrix @ data.qvel)))
+        impulse = dt * float(np.linalg.norm(scale * data.qfrc_constraint))
+        return dt * float(np.linalg.norm(scale * left)) / max(momentum, impulse, 1e-300)
+
+    def state(self) -> State:
+        """The present state."""
+        spec = self._mujoco.mjtState.mjSTATE_INTEGRATION
+        values = np.empty(self._mujoco.mj_stateSize(self._model, spec))
+        self._mujoco.mj_getState(self._model, self._data, values, spec)
+        return values
+
+    def restore(self, state: State) -> None:
+        """Goes back to a state."""
+        self._mujoco.mj_setState(self._model, self._data, state, self._mujoco.mjtState.mjSTATE_INTEGRATION)
+
+    @property
+    def q(self) -> Vector:
+        """Positions."""
+        return np.array(self._data.qpos)
+
+    @property
+    def v(self) -> Vector:
+        """Velocities."""
+        return np.array(self._data.qvel)
+
+    def place(self, q: Vector, v: Vector) -> None:
+        """Puts the bodies there, with these velocities."""
+        self._data.qpos[:], self._data.qvel[:] = q, v

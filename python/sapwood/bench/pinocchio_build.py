@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -14,8 +13,8 @@ from typing import Any
 
 from sapwood.bench.cases import MissingPackageError
 from sapwood.bench.machine import processor
+from sapwood.bench.peer_sources import BuildError, cache_folder, folder_of
 
-SOURCES = Path(__file__).parents[3] / "benches" / "pinocchio"
 FLAGS = [
     "-std=c++17",
     "-O3",
@@ -27,10 +26,6 @@ FLAGS = [
     "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
 ]
-
-
-class BuildError(Exception):
-    """The compiler or its program failed."""
 
 
 def headers() -> Path:
@@ -53,18 +48,17 @@ def build(compiler: str) -> Path | None:
     path = shutil.which(compiler)
     if path is None:
         return None
-    if not SOURCES.is_dir():
-        raise MissingPackageError(f"no {SOURCES}: the sources of this benchmark are in the repository only")
+    sources = folder_of("pinocchio")
     include = headers()
     command = [path, *FLAGS, "-isystem", str(include), "-isystem", str(include / "eigen3")]
-    binary = cache_folder() / f"pinocchio-{Path(path).name}-{_key(path, command)}"
+    binary = cache_folder() / f"pinocchio-{Path(path).name}-{_key(path, command, sources)}"
     if not binary.exists():
-        print(f"building {SOURCES.name} with {compiler}: a minute or two", flush=True)
+        print(f"building benches/pinocchio with {compiler}: a minute or two", flush=True)
         binary.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=binary.parent) as folder:
             fresh = Path(folder) / "dynamics"
             done = subprocess.run(
-                [*command, str(SOURCES / "dynamics.cpp"), "-o", str(fresh)], capture_output=True, text=True, check=False
+                [*command, str(sources / "dynamics.cpp"), "-o", str(fresh)], capture_output=True, text=True, check=False
             )
             if done.returncode != 0:
                 raise BuildError(f"{compiler} failed:\n{done.stderr[-2000:]}")
@@ -81,18 +75,13 @@ def run(binary: Path, table: str, batches: int) -> dict[str, Any]:
     return answer
 
 
-def cache_folder() -> Path:
-    """Where programs are kept between runs."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sapwood"
-
-
-def _key(compiler: str, command: list[str]) -> str:
+def _key(compiler: str, command: list[str], sources: Path) -> str:
     """A hash of all that the program depends on."""
     digest = hashlib.sha256()
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
     packages = [f"{name} {metadata.version(name)}" for name in ("libpinocchio", "cmeel-boost", "cmeel-eigen")]
     for text in [*command, version, *packages, processor()]:
         digest.update(text.encode() + b"\0")
-    for source in sorted(SOURCES.iterdir()):
+    for source in sorted(sources.iterdir()):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]

@@ -63,16 +63,11 @@ def run(peers: list[str], cases: list[str], repetitions: int) -> list[Row]:
 def load(path: Path, peers: list[str]) -> list[Engine]:
     """The file in every engine, ours first."""
     others: list[Engine] = [Mujoco(path, cone) for cone in ("elliptic", "pyramidal")] if "mujoco" in peers else []
-    model = sapwood_controls(path, others)
-    return [model, *others]
-
-
-def sapwood_controls(path: Path, others: list[Engine]) -> Sapwood:
-    """Our engine under the same controls as the others; ±1 without them."""
-    ours = Sapwood(path, np.zeros((0, 2)))
-    nu = ours.simulation.model.nu
-    ours.controls = others[0].controls if others else np.tile([-1.0, 1.0], (nu, 1))
-    return ours
+    ours = Sapwood(path)
+    if others:
+        # Ours does not tell ranges of controls.
+        ours.controls = others[0].controls
+    return [ours, *others]
 
 
 def compare(case: str, engines: list[Engine], repetitions: int) -> list[Row]:
@@ -120,7 +115,7 @@ def measure(engine: Engine) -> Run:
         engine.step(CHUNK)
         elapsed += time.process_time() - start
         samples.append(engine.sample())
-    contacts, iterations, penetrations = zip(*samples, strict=True)
+    contacts, iterations, penetrations, _ = zip(*samples, strict=True)
     return Run(
         1e6 * elapsed / (chunks * CHUNK),
         float(np.mean(contacts)),

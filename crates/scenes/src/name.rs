@@ -1,0 +1,114 @@
+//! The names of scenes.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use crate::{Scene, Solid};
+
+/// The names of all scenes; capitals stand for numbers.
+pub const FORMS: [&str; 12] = [
+    "clutter-box-COUNT",
+    "clutter-sphere-COUNT",
+    "tower-COUNT",
+    "stacks-COUNT-HEIGHT",
+    "mass-ratio-RATIO",
+    "arch-BLOCKS",
+    "cards-STOREYS",
+    "incline-DEGREES-FRICTION",
+    "slider-SPEED-FRICTION",
+    "four-bar",
+    "stewart",
+    "arm7",
+];
+
+/// A name that no scene has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownScene {
+    /// It has the form of none.
+    #[error("there is no scene {name:?}; expected one of {}", FORMS.join(", "))]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// A number in it is none, or makes no sense.
+    #[error("scene {name:?}: {number:?}: expected {expected}")]
+    Number {
+        /// The name.
+        name: String,
+        /// The number.
+        number: String,
+        /// What was expected.
+        expected: String,
+    },
+}
+
+impl fmt::Display for Scene {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clutter { solid: Solid::Box, count } => write!(f, "clutter-box-{count}"),
+            Self::Clutter { solid: Solid::Sphere, count } => write!(f, "clutter-sphere-{count}"),
+            Self::Tower { count } => write!(f, "tower-{count}"),
+            Self::Stacks { count, height } => write!(f, "stacks-{count}-{height}"),
+            Self::MassRatio { ratio } => write!(f, "mass-ratio-{ratio}"),
+            Self::Arch { blocks } => write!(f, "arch-{blocks}"),
+            Self::Cards { storeys } => write!(f, "cards-{storeys}"),
+            Self::Incline { degrees, friction } => write!(f, "incline-{degrees}-{friction}"),
+            Self::Slider { speed, friction } => write!(f, "slider-{speed}-{friction}"),
+            Self::FourBar => f.write_str("four-bar"),
+            Self::Stewart => f.write_str("stewart"),
+            Self::Arm7 => f.write_str("arm7"),
+        }
+    }
+}
+
+impl FromStr for Scene {
+    type Err = UnknownScene;
+
+    /// By a name of one of [`FORMS`]: `tower-50`, `incline-20-0.7`.
+    ///
+    /// # Errors
+    /// When the name has none of the forms, or a number is out of its range.
+    fn from_str(name: &str) -> Result<Self, UnknownScene> {
+        let number = |text: &str, range| number(name, text, range);
+        let whole = |text: &str, range| whole(name, text, range);
+        let words: Vec<&str> = name.split('-').collect();
+        Ok(match words[..] {
+            ["clutter", "box", count] => Self::Clutter { solid: Solid::Box, count: whole(count, 1..=10_000)? },
+            ["clutter", "sphere", count] => Self::Clutter { solid: Solid::Sphere, count: whole(count, 1..=10_000)? },
+            ["tower", count] => Self::Tower { count: whole(count, 1..=10_000)? },
+            ["stacks", count, height] => {
+                Self::Stacks { count: whole(count, 1..=10_000)?, height: whole(height, 1..=100)? }
+            }
+            ["mass", "ratio", ratio] => Self::MassRatio { ratio: number(ratio, 1e-9..=1e9)? },
+            ["arch", blocks] => Self::Arch { blocks: whole(blocks, 3..=1000)? },
+            ["cards", storeys] => Self::Cards { storeys: whole(storeys, 1..=20)? },
+            ["incline", degrees, friction] => {
+                Self::Incline { degrees: number(degrees, 0.0..=89.0)?, friction: number(friction, 0.0..=10.0)? }
+            }
+            ["slider", speed, friction] => {
+                Self::Slider { speed: number(speed, 0.0..=100.0)?, friction: number(friction, 0.0..=10.0)? }
+            }
+            ["four", "bar"] => Self::FourBar,
+            ["stewart"] => Self::Stewart,
+            ["arm7"] => Self::Arm7,
+            _ => return Err(UnknownScene::Name { name: name.into() }),
+        })
+    }
+}
+
+fn number(name: &str, text: &str, range: RangeInclusive<f64>) -> Result<f64, UnknownScene> {
+    text.parse().ok().filter(|x| range.contains(x)).ok_or_else(|| UnknownScene::Number {
+        name: name.into(),
+        number: text.into(),
+        expected: format!("a number from {} to {}", range.start(), range.end()),
+    })
+}
+
+fn whole(name: &str, text: &str, range: RangeInclusive<usize>) -> Result<usize, UnknownScene> {
+    text.parse().ok().filter(|n| range.contains(n)).ok_or_else(|| UnknownScene::Number {
+        name: name.into(),
+        number: text.into(),
+        expected: format!("a whole number from {} to {}", range.start(), range.end()),
+    })
+}
