@@ -128,14 +128,7 @@ fn free_velocities_of_the_solution_foretell_it() {
     let mut rng = Rng(11);
     let (mut cold, mut warm) = (0, 0);
     for mut problem in suite() {
-        let mut row = 0;
-        for k in 0..problem.constraints.len() {
-            let (start, rows) = (row, problem.constraints[k].rows());
-            row += rows;
-            // The mean of the block's diagonal.
-            let w = problem.j[start..row].iter().map(|j| dot(j, &problem.a_solve(j))).sum::<f64>() / rows as f64;
-            problem.constraints[k] = problem.constraints[k].with_delassus(w);
-        }
+        problem.set_delassus();
         let options = Options::default();
         let (report, v, ws) = run(&problem, &problem.v_star, &Options { tolerance: 1e-12, ..options });
         cold += report.unwrap().iterations;

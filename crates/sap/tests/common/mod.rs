@@ -54,6 +54,19 @@ impl Problem {
         Problem { nv, blocks, a: vec![0.0; nv * nv], v_star: vec![0.0; nv], j: vec![], constraints: vec![] }
     }
 
+    /// Tells every constraint its share of the Delassus operator: the mean of its block's diagonal.
+    pub fn set_delassus(&mut self) {
+        let l = self.cholesky();
+        let mut row = 0;
+        for k in 0..self.constraints.len() {
+            let rows = self.constraints[k].rows();
+            let diagonal = self.j[row..row + rows].iter().map(|j| dot(j, &self.cholesky_solve(&l, j)));
+            let w = diagonal.sum::<f64>() / rows as f64;
+            self.constraints[k] = self.constraints[k].with_delassus(w);
+            row += rows;
+        }
+    }
+
     pub fn dense(&self) -> Dense {
         let mut dense = Dense::new();
         self.fill(&mut dense);
@@ -232,12 +245,29 @@ pub fn norm(x: &[f64]) -> f64 {
 
 /// Random SPD `A`, full random `J`, `μ` in 0..1.5 (a tenth of them 0), `R` over five decades, some limits.
 pub fn random(seed: u64, max_nv: usize, max_contacts: usize, limits: bool) -> Problem {
+    let ranges = Ranges { max_nv, max_contacts, limits, mass: (-1.0, 1.0), mu: 1.5, r: (-6.0, -1.0) };
+    random_within(seed, &ranges)
+}
+
+/// What random problems are drawn from; decades where they are powers of ten.
+pub struct Ranges {
+    pub max_nv: usize,
+    pub max_contacts: usize,
+    pub limits: bool,
+    pub mass: (f64, f64),
+    pub mu: f64,
+    pub r: (f64, f64),
+}
+
+/// A random problem; a tenth of its contacts are without friction.
+pub fn random_within(seed: u64, ranges: &Ranges) -> Problem {
+    let Ranges { max_nv, max_contacts, limits, .. } = *ranges;
     let mut rng = Rng(seed);
     let nv = 3 + rng.below(max_nv - 2);
     let mut problem = Problem::new(nv, vec![nv]);
     let bodies: Vec<Vec<f64>> = (0..nv + 5).map(|_| rng.vector(nv, 1.0)).collect();
     for body in &bodies {
-        let mass = rng.decades(-1.0, 1.0);
+        let mass = rng.decades(ranges.mass.0, ranges.mass.1);
         for i in 0..nv {
             for j in 0..nv {
                 problem.a[i * nv + j] += mass * body[i] * body[j];
@@ -253,8 +283,8 @@ pub fn random(seed: u64, max_nv: usize, max_contacts: usize, limits: bool) -> Pr
             }
         }
         rows[2][rng.below(nv)] = 1.0;
-        let mu = if rng.below(10) == 0 { 0.0 } else { rng.uniform(0.0, 1.5) };
-        let (r_t, r_n) = (rng.decades(-6.0, -1.0), rng.decades(-6.0, -1.0));
+        let mu = if rng.below(10) == 0 { 0.0 } else { rng.uniform(0.0, ranges.mu) };
+        let (r_t, r_n) = (rng.decades(ranges.r.0, ranges.r.1), rng.decades(ranges.r.0, ranges.r.1));
         let vn_hat = rng.uniform(-0.5, 0.5);
         problem.contact(rows, mu, r_t, r_n, vn_hat);
     }
