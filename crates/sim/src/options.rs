@@ -28,10 +28,11 @@ pub enum ContactLaw {
 /// How the Newton systems of the contact problem are factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Factorization {
-    /// Recursive while every contact that pushes is with the world, dense otherwise; products by recursion.
+    /// Recursive while every contact that pushes is with the world, by sparse blocks over trees and patches otherwise; products
+    /// by recursion.
     #[default]
     Auto,
-    /// The dense factor always, assembled by composite inertias and pairs of nodes; products by recursion.
+    /// Sparse blocks always, assembled by composite inertias and pairs of nodes; products by recursion.
     Coupled,
     /// Matrices everywhere: A and J are written out. The check on the others.
     Dense,

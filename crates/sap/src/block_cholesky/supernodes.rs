@@ -6,7 +6,7 @@ use super::tree::{EliminationTree, NONE};
 /// finding their places than in products with zeros; measured with `examples/factor_time.rs`.
 const RELAXED: [(usize, f64); 3] = [(12, 0.5), (36, 0.2), (72, 0.05)];
 
-/// From this many columns on a supernode is cut in pieces: its panel should stay in the cache while it updates others.
+/// A supernode of more columns is cut into pieces: its panel should stay in the cache while it updates others.
 const WIDEST: usize = 96;
 
 /// A partition of the columns into supernodes.
@@ -97,11 +97,13 @@ impl Supernodes {
             if !self.merged[top].is_top {
                 continue;
             }
-            let mut column = self.merged[top].first_column;
+            let Merged { first_column: mut column, width: all, .. } = self.merged[top];
+            // Pieces of about the same width.
+            let widest = all.div_ceil(all.div_ceil(WIDEST).max(1));
             let mut width = 0;
             self.start.push(self.columns.len());
             while column != NONE {
-                if width > 0 && width + size(column) > WIDEST {
+                if width > 0 && width + size(column) / 2 > widest {
                     self.start.push(self.columns.len());
                     width = 0;
                 }
