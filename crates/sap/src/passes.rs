@@ -10,6 +10,8 @@ const FIRST_TOLERANCE: f64 = 1e-2;
 const FRICTION: f64 = 100.0;
 /// Each pass reduces its residual to this fraction of what the change of bounds made of it, or to the tolerance.
 const REDUCTION: f64 = 0.1;
+/// Iterations after which the search for a fixed point is given up.
+const LATE: usize = 100;
 /// Passes after which the bounds move by this share only.
 const PATIENCE: usize = 12;
 const MIXING: f64 = 0.5;
@@ -47,7 +49,7 @@ impl Passes {
 
     /// Changes the bounds if this pass has ended, or the iteration has taken long; returns whether it did.
     ///
-    /// When the passes or half of the iterations are used up in vain, the bounds go back to those that were nearest to a fixed
+    /// When the passes are used up in vain, or many iterations, the bounds go back to those that were nearest to a fixed
     /// point, for good: what is left is one convex problem.
     pub fn advance(
         &mut self,
@@ -58,7 +60,7 @@ impl Passes {
         anderson: &mut Anderson,
         options: &Options,
     ) -> bool {
-        let late = iterations >= options.max_iterations / 2;
+        let late = iterations >= LATE.min(options.max_iterations / 2);
         if !self.is_searching || !(ended || late) {
             return false;
         }

@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             evaluations += simulation.stats().line_search_evaluations;
             let stats = simulation.stats();
             passes += stats.passes;
-            unsettled += usize::from(stats.friction_residual > 1e-6);
+            unsettled += usize::from(stats.friction_residual > 1e-4);
             worst = (worst.0.max(stats.iterations), worst.1.max(stats.passes), worst.2.max(stats.friction_residual));
         }
         let per = |n: usize| n as f64 / steps as f64;
