@@ -91,7 +91,8 @@ def test_coulomb_has_everything_right_at_once(case: str) -> None:
         abs(float(rows["sapwood coulomb", measure.metric])) for measure in contact.MEASURES
     )
     assert max(above, below) < 1e-6
-    assert stop < 1e-6
+    # The law is met to 1e-4 of the momentum (``Stats.friction_residual``): a step may leave as much of the speed.
+    assert stop < 1e-4 * contact.SPEED * contact.SPEED / (contact.FRICTION * contact.GRAVITY)
     assert hop < 10e-6
     assert max(abs(ball - 1), abs(cube - 1)) < 1e-3
     assert creep < 1e-6

@@ -23,8 +23,7 @@ class Sample(NamedTuple):
     penetration: float
     """Deepest penetration by its own reckoning, m."""
     residual: float | None
-    """Momentum that the solver leaves unbalanced, scaled and relative as in ``Simulation.stats``; of ours the distance
-    from Coulomb's law where that is larger."""
+    """Momentum that the solver leaves unbalanced, scaled and relative as in ``Simulation.stats``."""
 
 
 class Engine(Protocol):
@@ -105,8 +104,7 @@ class Sapwood:
     def sample(self) -> Sample:
         """What happened in the last step."""
         stats = self.simulation.stats
-        residual = max(stats.residual, stats.friction_residual)
-        return Sample(stats.active_contacts, stats.iterations, stats.penetration, residual)
+        return Sample(stats.active_contacts, stats.iterations, stats.penetration, stats.residual)
 
     def state(self) -> State:
         """The present state."""
