@@ -4,12 +4,27 @@ use multibody::{Factor, JointImpedance, Model, Tree, forward_kinematics};
 use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
 
 /// How easily the points of every node are moved, the rest of its tree included: what of the 6×6 block
-/// J_i (M + Λ)⁻¹ J_iᵀ at the default configuration, Λ the armature, bears on the trace of a point's block.
+/// J_i (M + Λ)⁻¹ J_iᵀ at the default configuration bears on the trace of a point's block. Λ is the step's: armature, and what is
+/// implicit of springs, dampers and drives, which may hold a point much firmer than its mass does.
 ///
-/// Taken once per model: it sets a regularisation, which bears a factor of two, and a step saves the recursion.
+/// Taken once for every Λ, not in every step: it sets a regularisation, which bears a factor of two.
 #[derive(Clone, Debug)]
 pub(crate) struct EffectiveMass {
     nodes: Vec<NodeMobility>,
+    trees: Vec<TreeAtRest>,
+}
+
+/// A tree at the default configuration.
+#[derive(Clone, Debug)]
+struct TreeAtRest {
+    tree: Tree<f64>,
+    /// Its nodes in the model.
+    nodes: std::ops::Range<usize>,
+    kin: multibody::Kinematics<f64>,
+    /// Λ of the mobilities that are known.
+    impedance: JointImpedance<f64>,
+    factor: Factor<f64>,
+    path: Vec<(usize, [f64; 6])>,
 }
 
 /// tr W(r) = `lin` + `mixed`·r + rᵀ `ang` r, with r the point in the node's own axes.
@@ -25,14 +40,30 @@ const PER_TRACE: f64 = 0.192_450_089_729_875_26;
 
 impl EffectiveMass {
     pub fn new(model: &Model) -> Self {
-        let mut nodes = Vec::with_capacity(model.tree.len());
-        for (k, range) in model.tree.trees.iter().enumerate() {
+        let at_rest = |(k, nodes): (usize, &std::ops::Range<usize>)| {
             let tree = model.tree.part(k);
-            let q = &model.q0[model.tree.nodes[range.start].q..];
-            let blocks = inverse_inertias(&tree, q, &model.armature[model.tree.dofs[k].clone()]);
-            nodes.extend(blocks.iter().map(NodeMobility::of));
+            let mut kin = multibody::Kinematics::new(&tree);
+            forward_kinematics(&tree, tree.all(), &model.q0[model.tree.nodes[nodes.start].q..], &mut kin);
+            let (impedance, factor) = (JointImpedance::new(&tree), Factor::new(&tree));
+            TreeAtRest { tree, nodes: nodes.clone(), kin, impedance, factor, path: Vec::new() }
+        };
+        let trees: Vec<TreeAtRest> = model.tree.trees.iter().enumerate().map(at_rest).collect();
+        let none = NodeMobility { lin: 0.0, mixed: Vec3::ZERO, ang: Sym3::ZERO };
+        let mut mass = Self { nodes: vec![none; model.tree.len()], trees };
+        for k in 0..mass.trees.len() {
+            mass.trees[k].impedance.diagonal.copy_from_slice(&model.armature[model.tree.dofs[k].clone()]);
+            mass.trees[k].refresh(&mut mass.nodes);
         }
-        Self { nodes }
+        mass
+    }
+
+    /// Takes the mobilities of tree `k` with Λ = `diagonal`, if they are of another.
+    pub fn update(&mut self, k: usize, diagonal: &[f64]) {
+        let tree = &mut self.trees[k];
+        if tree.impedance.diagonal != diagonal {
+            tree.impedance.diagonal.copy_from_slice(diagonal);
+            tree.refresh(&mut self.nodes);
+        }
     }
 
     /// The same estimate for the rotation of node `i`, 1/(kg·m²).
@@ -65,34 +96,28 @@ impl NodeMobility {
     }
 }
 
-/// Ω_i = J_i (M + Λ)⁻¹ J_iᵀ of every node. A unit wrench on node i moves node i itself by a column of Ω_i; the
-/// factor answers a wrench anywhere in O(depth) below the root, so all columns cost O(n · depth).
-fn inverse_inertias(tree: &Tree<f64>, q: &[f64], armature: &[f64]) -> Vec<ArticulatedInertia<f64>> {
-    let all = tree.all();
-    let mut kin = multibody::Kinematics::new(tree);
-    forward_kinematics(tree, all.clone(), q, &mut kin);
-    let mut impedance = JointImpedance::new(tree);
-    impedance.diagonal.copy_from_slice(armature);
-    let mut factor = Factor::new(tree);
-    factor.factor(tree, all, &kin, &impedance, None);
-    let mut path = Vec::new();
-    (0..tree.len())
-        .map(|i| {
+impl TreeAtRest {
+    /// Ω_i = J_i (M + Λ)⁻¹ J_iᵀ of every node. A unit wrench on node i moves node i itself by a column of Ω_i; the
+    /// factor answers a wrench anywhere in O(depth) below the root, so all columns cost O(n · depth).
+    fn refresh(&mut self, nodes: &mut [NodeMobility]) {
+        let Self { tree, kin, impedance, factor, path, .. } = self;
+        factor.factor(tree, tree.all(), kin, impedance, None);
+        for (i, node) in nodes[self.nodes.clone()].iter_mut().enumerate() {
             let rot = kin.frames[i].rot;
             let mut column = |ang: Vec3<f64>, lin: Vec3<f64>| {
-                let motion = factor.response(tree, &kin, i, Wrench { ang: rot * ang, lin: rot * lin }, &mut path);
+                let motion = factor.response(tree, kin, i, Wrench { ang: rot * ang, lin: rot * lin }, path);
                 Twist { ang: rot.transpose_mul(motion.ang), lin: rot.transpose_mul(motion.lin) }
             };
             let Mat3 { x, y, z } = Mat3::IDENTITY;
             let spin = [x, y, z].map(|e| column(e, Vec3::ZERO));
             let push = [x, y, z].map(|e| column(Vec3::ZERO, e));
-            ArticulatedInertia {
+            *node = NodeMobility::of(&ArticulatedInertia {
                 a: Sym3::lower(Mat3::from_columns(spin[0].ang, spin[1].ang, spin[2].ang)),
                 b: Mat3::from_columns(push[0].ang, push[1].ang, push[2].ang),
                 c: Sym3::lower(Mat3::from_columns(push[0].lin, push[1].lin, push[2].lin)),
-            }
-        })
-        .collect()
+            });
+        }
+    }
 }
 
 #[cfg(test)]

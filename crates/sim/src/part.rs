@@ -53,6 +53,8 @@ pub(crate) struct Part {
     /// Impulses of the step and Λ, without the drives.
     impulse: Vec<f64>,
     lambda: Vec<f64>,
+    /// Λ with the drives.
+    pub implicit: Vec<f64>,
     /// Whether there are wrenches.
     loaded: bool,
     rnea: RneaWorkspace<f64>,
@@ -111,6 +113,7 @@ impl Part {
             drives: Vec::new(),
             impulse: vec![0.0; tree.nv],
             lambda: vec![0.0; tree.nv],
+            implicit: vec![0.0; tree.nv],
             loaded: false,
             rnea: RneaWorkspace::new(&tree),
             bias: vec![0.0; tree.nv],
@@ -163,13 +166,15 @@ impl Part {
     /// Keeps those drives apart that were near their limits in the last step; those without impedance are impulses at once.
     fn settle_drives(&mut self, warm_start: &WarmStart) {
         let mut next = 0;
-        let impulses = &mut self.impulse;
+        let (impulses, implicit) = (&mut self.impulse, &mut self.implicit);
+        implicit.copy_from_slice(&self.lambda);
         self.drives.retain_mut(|drive| {
             if drive.impedance <= 0.0 {
                 impulses[drive.dof] += drive.impulse.max(drive.low).min(drive.high);
                 return false;
             }
             let is_limited = drive.low > f64::NEG_INFINITY || drive.high < f64::INFINITY;
+            implicit[drive.dof] += drive.impedance;
             drive.apart =
                 is_limited && warm_start.of(drive.key, &mut next).is_some_and(|m| drive.is_near_limit(m.normal));
             true

@@ -175,6 +175,9 @@ impl Simulation {
             part.place(&self.state);
             part.gather_forces(&self.state, &self.force, self.model.gravity, dt);
         }
+        for (k, part) in self.parts.iter().enumerate() {
+            self.effective_mass.update(k, &part.implicit);
+        }
     }
 
     /// Sets drives apart that the step took beyond their limits; whether there were any. Each can be only once.
