@@ -25,6 +25,9 @@ pub struct Summary {
     pub newton_iterations: PerStep,
     /// Largest relative residual of a contact solve.
     pub worst_residual: f64,
+    /// Steps in which the iteration for Coulomb's law did not settle, and how far the worst was from it, relative.
+    pub unsettled_steps: u64,
+    pub worst_friction_residual: f64,
     /// Deepest penetration; `None` when there was none.
     pub worst_penetration: Option<Penetration>,
     pub energy_start: EnergyParts,
@@ -74,6 +77,8 @@ pub struct Tally {
     contacts: (u64, u64),
     iterations: (u64, u64),
     residual: f64,
+    unsettled: u64,
+    friction_residual: f64,
     penetration: Option<Penetration>,
 }
 
@@ -89,6 +94,8 @@ impl Tally {
         count(&mut self.contacts, stats.active_contacts);
         count(&mut self.iterations, stats.iterations);
         self.residual = self.residual.max(stats.residual);
+        self.unsettled += u64::from(stats.unsettled > 0);
+        self.friction_residual = self.friction_residual.max(stats.friction_residual);
         if stats.penetration > self.penetration.as_ref().map_or(0.0, |p| p.depth) {
             self.penetration = deepest(simulation);
         }
@@ -123,6 +130,8 @@ impl Tally {
             contacts: self.per_step(self.contacts),
             newton_iterations: self.per_step(self.iterations),
             worst_residual: self.residual,
+            unsettled_steps: self.unsettled,
+            worst_friction_residual: self.friction_residual,
             worst_penetration: self.penetration.clone(),
             energy_start: energy_start.into(),
             energy_end: simulation.energy().into(),
@@ -162,6 +171,10 @@ impl fmt::Display for Summary {
         let newton = &self.newton_iterations;
         row("Newton iterations", format!("mean {:.1}, most {} per step", newton.mean, newton.max))?;
         row("worst residual", format!("{:.1e} relative", self.worst_residual))?;
+        if self.unsettled_steps > 0 {
+            let (steps, worst) = (self.unsettled_steps, self.worst_friction_residual);
+            row("friction", format!("{worst:.1e} from Coulomb's law at worst, not settled in {steps} steps"))?;
+        }
         row(
             "worst penetration",
             match &self.worst_penetration {

@@ -53,6 +53,9 @@ pub struct Stats {
     pub passes: usize,
     /// How far the worst island is from Coulomb's law, relative like `residual`; above the tolerance, passes ran out.
     pub friction_residual: f64,
+    /// Islands where the passes for Coulomb's law ran out: friction there is bounded by normal impulses that are as far from its
+    /// own as `friction_residual` says.
+    pub unsettled: usize,
     /// Cost of the convex problem, summed over islands, J.
     pub cost: f64,
     /// Deepest penetration at the beginning of the step, m; 0 when nothing touches.
@@ -67,6 +70,7 @@ impl Stats {
         self.residual = self.residual.max(report.residual);
         self.passes = self.passes.max(report.passes);
         self.friction_residual = self.friction_residual.max(report.friction_residual);
+        self.unsettled += usize::from(report.criterion == sap::Criterion::Passes);
         self.cost += report.cost;
     }
 }
