@@ -64,3 +64,41 @@ pub fn run(simulation: &mut Simulation, n: usize) {
         simulation.step().unwrap();
     }
 }
+
+/// By how much the present configuration misses the equality constraints: the largest of their rows, m or rad.
+pub fn violation(simulation: &Simulation) -> f64 {
+    let model = simulation.model();
+    let mut kin = multibody::Kinematics::new(&model.tree);
+    multibody::forward_kinematics(&model.tree, model.tree.all(), &simulation.state().q, &mut kin);
+    let mut residuals = Vec::new();
+    multibody::equality_residuals(model, &kin, &simulation.state().q, &mut residuals);
+    residuals.iter().fold(0.0, |worst, x| worst.max(x.abs()))
+}
+
+/// The period of a plane pendulum of small-angle rate `omega` and amplitude `angle`: 2π/(ω agm(1, cos(angle/2))).
+pub fn pendulum_period(omega: f64, angle: f64) -> f64 {
+    let (mut a, mut b) = (1.0, (0.5 * angle).cos());
+    for _ in 0..6 {
+        (a, b) = (0.5 * (a + b), (a * b).sqrt());
+    }
+    std::f64::consts::TAU / (omega * a)
+}
+
+/// The mean period of an oscillation about 0 over some time: `x` reads it after every step.
+pub fn measured_period(simulation: &mut Simulation, time: f64, x: impl Fn(&Simulation) -> f64) -> f64 {
+    let dt = simulation.timestep();
+    let (mut first, mut last, mut crossings) = (f64::NAN, f64::NAN, 0);
+    let mut before = x(simulation);
+    for k in 0..(time / dt) as usize {
+        simulation.step().unwrap();
+        let now = x(simulation);
+        if before > 0.0 && now <= 0.0 {
+            last = (k as f64 + before / (before - now)) * dt;
+            first = if crossings == 0 { last } else { first };
+            crossings += 1;
+        }
+        before = now;
+    }
+    assert!(crossings > 2, "{crossings} periods");
+    (last - first) / f64::from(crossings - 1)
+}
