@@ -64,18 +64,47 @@ fn a_four_bar_stays_closed_and_gains_no_energy() {
             }
         }
         for (k, (apart, energy)) in seen.into_iter().enumerate() {
-            // In a step the ends of cranks leave their circles by ½ dt² ω² L each; the next step takes that back.
-            assert!(apart < dt * dt * omega2 * CRANK, "{dt}, span {k}: {apart} m");
+            // The cranks leave their circles alike: what is left of ½ dt² ω² L is the yielding of the joint.
+            assert!(apart < 1e-6 * CRANK, "{dt}, span {k}: {apart} m");
             // Symplectic Euler's energy is wrong by ½ dt times the power of gravity, and does not drift.
             let power = moment * omega2.sqrt();
             assert!(energy - start < 0.5 * dt * power, "{dt}, span {k}: {}", energy - start);
         }
         assert!(seen[4].1 <= seen[0].1 && seen[4].0 <= seen[0].0, "{dt}: {seen:?}");
-        // Damped, it comes to rest, closed.
+        // Hanging at rest it is closed but for what the joint yields to the weight.
         s.state_mut().v.fill(0.0);
         s.state_mut().q.fill(0.0);
         run(&mut s, 200);
         assert!(violation(&s) < 1e-6 * CRANK, "{dt}: {}", violation(&s));
+    }
+}
+
+#[test]
+fn a_crank_that_turns_all_the_way_gains_no_energy() {
+    // Without weight the energy is that of motion alone, whatever the linkage's shape.
+    let text =
+        scenes::mjcf("four-bar".parse().unwrap()).replace("<worldbody>", "<option gravity=\"0 0 0\"/><worldbody>");
+    for dt in [0.005, 0.001] {
+        let mut s = simulation(&text, at(dt));
+        let crank = s.model().joints[s.model().joint("crank").unwrap()].v;
+        // Pushed to 10 rad/s or so, let go.
+        s.state_mut().ctrl[0] = 0.1;
+        while s.state().v[crank] < 10.0 {
+            run(&mut s, 1);
+        }
+        s.state_mut().ctrl[0] = 0.0;
+        let (start, turns) = (s.energy().total(), s.state().q[crank]);
+        let (mut most, mut worst) = (0.0_f64, 0.0_f64);
+        for _ in 0..(10.0 / dt) as usize {
+            s.step().unwrap();
+            most = most.max(s.energy().total() / start);
+            worst = worst.max(violation(&s));
+        }
+        assert!(s.state().q[crank] - turns > 8.0 * std::f64::consts::TAU, "{dt}: {}", s.state().q[crank] - turns);
+        // First order: some of it comes and goes in a turn; in the long run there is less.
+        assert!(most < 1.0 + 5.0 * dt && s.energy().total() < start, "{dt}: {most}");
+        // A step leaves the circles by ½ dt² ω² L; the next one takes that back.
+        assert!(worst < dt * dt * 100.0 * 0.36, "{dt}: {worst}");
     }
 }
 
