@@ -102,6 +102,22 @@ fn every_step_of_an_arm_balances_its_limited_drives() {
 }
 
 #[test]
+fn a_controller_within_limits_settles_whatever_its_gains() {
+    for limits in [LIMITS, [f64::INFINITY; 7]] {
+        for kd in [0.0, 1e2, 1e3, 1e4, 1e5] {
+            let mut s = arm(Limit::Controller, 0.01, 1e-6);
+            s.state_mut().pd.kd.fill(kd);
+            s.state_mut().pd.effort_limit.copy_from_slice(&limits);
+            // 1e5 pulls with 1e6/1e5 = 10 1/s.
+            run(&mut s, 400);
+            let error = s.state().q.iter().zip(TARGET).fold(0.0_f64, |m, (q, t)| m.max((q - t).abs()));
+            let speed = s.state().v.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+            assert!(error < 1e-4 && speed < 1e-6, "{limits:?} {kd}: {error} {speed}");
+        }
+    }
+}
+
+#[test]
 fn a_limit_of_the_servo_and_one_of_the_joint_are_one() {
     let [mut a, mut b] = [Limit::ForceRange, Limit::Joint].map(|limit| arm(limit, 0.005, 1e-6));
     for _ in 0..200 {
