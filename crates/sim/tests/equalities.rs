@@ -213,6 +213,28 @@ fn a_ball_at_a_distance_swings_as_a_pendulum() {
     }
 }
 
+#[test]
+fn a_soft_weld_swings_at_the_rate_that_solref_asks_for() {
+    // MuJoCo's reference acceleration −b v − k x with the impedance d = 0.95, whatever the masses.
+    let (time, ratio, d) = (0.5, 0.1, 0.95);
+    let (k, b) = (1.0 / (d * (time * ratio) * (time * ratio)), 2.0 / (d * time));
+    let expected = std::f64::consts::TAU / f64::sqrt(k - 0.25 * b * b);
+    for (mass, inertia) in [(0.3, 0.7), (5.0, 0.02)] {
+        let mjcf = format!(
+            r#"<mujoco><option gravity="0 0 0"/><worldbody><body name="a"><freejoint/>
+            <inertial pos="0 0 0" mass="{mass}" diaginertia="{inertia} {inertia} {inertia}"/></body></worldbody>
+            <equality><weld body1="a" solref="{time} {ratio}"/></equality></mujoco>"#
+        );
+        for (coordinate, name) in [(0, "moves"), (3, "turns")] {
+            let mut s = simulation(&mjcf, at(1e-4));
+            s.state_mut().v[coordinate] = 0.1;
+            let read = |s: &Simulation| s.state().q[if coordinate == 0 { 0 } else { 4 }];
+            let period = measured_period(&mut s, 1.5, read);
+            assert!((period / expected - 1.0).abs() < 2e-3, "{mass} kg {name}: {period} {expected}");
+        }
+    }
+}
+
 /// Three wheels on parallel axles, of inertia 0.5, 0.2 and 0.3 kg·m².
 const WHEELS: &str = r#"<body><joint name="x" axis="0 1 0"/><inertial pos="0 0 0" mass="1" diaginertia=".5 .5 .5"/></body>
     <body><joint name="y" axis="0 1 0"/><inertial pos="0 0 0" mass="1" diaginertia=".2 .2 .2"/></body>
