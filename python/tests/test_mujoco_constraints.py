@@ -52,6 +52,16 @@ CASES = {
     "four-bar linkage": Case(sw.scenes.mjcf("four-bar"), ctrl=(0.05,), time=1.0),
     "connect across trees": Case(arms(equality('<connect body1="a2" body2="b2" anchor="0 0 -.1"/>'))),
     "connect within a tree": Case(arms(equality('<connect body1="a2" body2="world" anchor="0 0 -.2"/>'))),
+    "loop within a tree": Case(
+        """<mujoco><default><geom contype="0" conaffinity="0"/><joint axis="0 1 0"/></default><worldbody>
+        <body name="top" euler="0 50 0"><joint/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".02" mass=".5"/>
+          <body name="left"><joint/><geom type="capsule" fromto="0 0 0 .05 0 -.3" size=".02" mass=".4"/></body>
+          <body name="right" pos=".3 0 0"><joint/><geom type="capsule" fromto="0 0 0 0 0 -.25" size=".02" mass=".3"/>
+            <body name="bar" pos="0 0 -.25"><joint/>
+              <geom type="capsule" fromto="0 0 0 -.25 0 -.05" size=".02" mass=".6"/></body></body></body>
+        </worldbody><equality><connect body1="bar" body2="left" anchor="-.25 0 -.05"/></equality></mujoco>""",
+        time=0.2,
+    ),
     "weld": Case(arms(equality('<weld body1="a2" body2="b2"/>'))),
     "weld to the world": Case(arms(equality('<weld body1="a1"/>'))),
     "joint coupling": Case(arms(equality('<joint joint1="b1" joint2="a1" polycoef="0 .5 .3 0 0"/>'))),
