@@ -283,7 +283,7 @@ def test_quaternion_erased_in_a_view(model: sw.Model) -> None:
         ({"threads": -3}, "threads"),
         ({"threads": 10**6}, "threads is 1000000: expected 1 to 1024"),
         ({"scheme": "midpoint"}, 'scheme="midpoint" is not in this version; available: "symplectic-euler"'),
-        ({"contact": "lagged"}, 'contact="lagged" is not in this version; available: "sap"'),
+        ({"contact": "cone"}, 'contact="cone" is not in this version; available: "sap", "lagged", "coulomb"'),
         ({"line_search": "golden"}, 'available: "exact", "inexact"'),
         ({"factorization": "qr"}, 'available: "auto", "dense"'),
     ],

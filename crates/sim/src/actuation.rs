@@ -46,40 +46,52 @@ impl Drive {
     }
 }
 
-/// An actuator on a joint with one degree of freedom.
+/// An actuator of a joint with one degree of freedom, or all of them where their sum is limited.
 #[derive(Clone, Debug)]
 pub(crate) struct Servo {
-    ctrl: usize,
     /// Coordinate and degree of freedom within the tree.
     q: usize,
     dof: usize,
-    gear: f64,
-    actuator: Actuator,
+    /// With their controls and gears.
+    actuators: Vec<(usize, f64, Actuator)>,
     /// Greatest force at the joint.
     effort_limit: Option<f64>,
 }
 
 impl Servo {
-    /// The servo of actuator `ctrl`, if it is one; `first` is the first node of its tree.
-    pub fn new(model: &Model, first: &Node<f64>, ctrl: usize) -> Option<Self> {
+    /// Adds the actuator `ctrl` to the servos of its tree, if it is one; `first` is the tree's first node.
+    pub fn add(model: &Model, first: &Node<f64>, ctrl: usize, servos: &mut Vec<Self>) {
         let actuator = &model.actuators[ctrl];
-        let Transmission::Joint { joint, gear } = actuator.transmission else { return None };
+        let Transmission::Joint { joint, gear } = actuator.transmission else { return };
         let joint = &model.joints[joint];
         if joint.kind.nv() != 1 {
-            return None;
+            return;
         }
         let node = &model.tree.nodes[joint.nodes.start];
         let (q, dof, effort_limit) = (node.q - first.q, node.v - first.v, joint.effort_limit);
-        Some(Self { ctrl, q, dof, gear, actuator: actuator.clone(), effort_limit })
+        let actuator = (ctrl, gear, actuator.clone());
+        match servos.iter_mut().find(|servo| servo.dof == dof && effort_limit.is_some()) {
+            Some(servo) => servo.actuators.push(actuator),
+            None => servos.push(Self { q, dof, actuators: vec![actuator], effort_limit }),
+        }
     }
 
     /// The servo's force in a step, as a drive.
+    ///
+    /// Of actuators whose sum is limited, those with limits of their own and impedance reach these together: with one such
+    /// actuator at most, as joints have, the sum is exact.
     pub fn drive(&self, ctrl: &[f64], q: &[f64], v: &[f64], dt: f64) -> Drive {
-        let force = force_law(&self.actuator, ctrl[self.ctrl], self.gear * q[self.q], self.gear * v[self.dof], dt);
+        let of = |(index, gear, actuator): &(usize, f64, Actuator)| {
+            force_law(actuator, ctrl[*index], gear * q[self.q], gear * v[self.dof], dt).geared(*gear)
+        };
+        let mut force = of(&self.actuators[0]);
+        for other in &self.actuators[1..] {
+            force = force.and(of(other));
+        }
         let effort = dt * self.effort_limit.unwrap_or(f64::INFINITY);
-        let ForceOfStep { impulse, impedance, low, high } = force.geared(self.gear);
-        let (low, high) = (low.max(-effort), high.min(effort));
-        Drive { key: Key::servo(self.ctrl), dof: self.dof, impulse, impedance, low, high, apart: false }
+        let ForceOfStep { impulse, impedance, low, high } = force;
+        let (low, high) = (low.max(-effort).min(effort), high.min(effort).max(-effort));
+        Drive { key: Key::servo(self.actuators[0].0), dof: self.dof, impulse, impedance, low, high, apart: false }
     }
 }
 
@@ -98,6 +110,23 @@ impl ForceOfStep {
         let (a, b) = (gear * self.low, gear * self.high);
         let (low, high) = if gear == 0.0 { (0.0, 0.0) } else { (a.min(b), a.max(b)) };
         Self { impulse: gear * self.impulse, impedance: gear * gear * self.impedance, low, high }
+    }
+
+    /// Both on the same thing; those without impedance are constants.
+    fn and(self, other: Self) -> Self {
+        let [a, b] = [self, other].map(|force| {
+            if force.impedance > 0.0 {
+                return force;
+            }
+            let impulse = force.impulse.max(force.low).min(force.high);
+            Self { impulse, low: impulse, high: impulse, ..force }
+        });
+        Self {
+            impulse: a.impulse + b.impulse,
+            impedance: a.impedance + b.impedance,
+            low: a.low + b.low,
+            high: a.high + b.high,
+        }
     }
 }
 

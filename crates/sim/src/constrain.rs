@@ -17,7 +17,7 @@ use crate::effective_mass::EffectiveMass;
 use crate::link::{End, Link, Motion, Term};
 use crate::part::Part;
 use crate::warm_start::{Key, Memory};
-use crate::{ContactLaw, ContactPoint, State};
+use crate::{ContactLaw, ContactPoint, Energy, State};
 
 pub(crate) use rule::Rule;
 
@@ -184,8 +184,8 @@ impl Sources {
         self.tendons.iter().for_each(|tendon| tendon.add_explicit(state, dt, force));
     }
 
-    /// Energy of the tendons' springs, J.
-    pub fn energy(&self, q: &[f64]) -> f64 {
-        self.tendons.iter().map(|tendon| tendon.energy(q)).sum()
+    /// Adds the energy of the tendons.
+    pub fn add_energy(&self, state: &State, energy: &mut Energy) {
+        self.tendons.iter().for_each(|tendon| tendon.add_energy(state, energy));
     }
 }

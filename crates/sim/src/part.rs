@@ -83,7 +83,7 @@ impl Part {
             let Some(&tree) = tree_of.get(joint.nodes.start) else { continue };
             let part = &mut parts[tree];
             let first = &model.tree.nodes[part.nodes.start];
-            part.servos.extend(Servo::new(model, first, ctrl));
+            Servo::add(model, first, ctrl, &mut part.servos);
             part.axis_drives.extend(AxisDrive::new(model, first, ctrl));
         }
         parts

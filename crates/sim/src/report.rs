@@ -80,7 +80,7 @@ impl Stats {
 pub struct Energy {
     /// Of motion, armature included.
     pub kinetic: f64,
-    /// Of gravity and joint springs.
+    /// Of gravity and of the springs of joints and tendons.
     pub potential: f64,
 }
 

@@ -329,7 +329,7 @@ impl Simulation {
             energy.kinetic += of_part.kinetic;
             energy.potential += of_part.potential;
         }
-        energy.potential += self.sources.energy(&self.state.q);
+        self.sources.add_energy(&self.state, &mut energy);
         energy
     }
 

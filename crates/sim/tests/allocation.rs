@@ -5,8 +5,8 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{BIPED, run, simulation, tower};
-use sim::Options;
+use common::{BIPED, EVERYTHING, run, set_going, simulation, tower};
+use sim::{Options, Simulation};
 
 struct Counting;
 
@@ -36,11 +36,18 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn steps_after_warm_up_do_not_allocate() {
     // One test in this file: the counter is the process's.
-    for (scene, dt) in [(BIPED, 0.005), (&tower(), 0.01)] {
+    for (scene, dt) in [(BIPED, 0.005), (&tower(), 0.01), (EVERYTHING, 0.005)] {
+        let start = |s: &mut Simulation| {
+            s.reset(None).unwrap();
+            if scene == EVERYTHING {
+                set_going(s);
+            }
+        };
         let mut s = simulation(scene, Options { timestep: Some(dt), ..Options::default() });
+        start(&mut s);
         run(&mut s, 600);
         // The same motion once more: what it needed at its worst is there.
-        s.reset(None).unwrap();
+        start(&mut s);
         run(&mut s, 1);
         let before = COUNT.load(Ordering::Relaxed);
         run(&mut s, 599);

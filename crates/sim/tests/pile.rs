@@ -80,7 +80,7 @@ fn mjcf() -> String {
 }
 
 fn options(factorization: Factorization) -> Options {
-    Options { factorization, tolerance: 1e-10, ..Options::default() }
+    Options { factorization, tolerance: 1e-11, ..Options::default() }
 }
 
 /// Every step is taken from the same state: chaos would make errors of small differences. A wrong H still leads to the right

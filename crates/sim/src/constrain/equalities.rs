@@ -9,6 +9,10 @@ use super::{ConstraintSet, Context};
 use crate::link::{End, Link, Motion};
 use crate::warm_start::Key;
 
+/// From the mobility tr W/(3√3) to the mean of W's diagonal: what three rows with a stiffness per mass must weigh for bodies to
+/// swing at its rate.
+const MEAN: f64 = 1.732_050_807_568_877_2;
+
 /// A frame of a body.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
@@ -87,7 +91,7 @@ impl Tie {
         // The rows are about one point of space: the second body's.
         let ends = [ends[0].map(|e| End { arm: e.arm + (second.pos - first.pos), ..e }), ends[1]];
         // Rows along which nothing moves are none.
-        let w: f64 = ends.iter().flatten().map(|e| cx.mobility(e)).sum();
+        let w = MEAN * ends.iter().flatten().map(|e| cx.mobility(e)).sum::<f64>();
         if w > 0.0 {
             let rule = cx.rule.compliant(compliance, w);
             let law = match along {
@@ -97,7 +101,7 @@ impl Tie {
             let link = Link::Ends { ends, basis, motion: Motion::Linear };
             set.push(law, w, link, Key::equality(self.index, 0), cx);
         }
-        let w: f64 = ends.iter().flatten().map(|e| cx.angular_mobility(e)).sum();
+        let w = MEAN * ends.iter().flatten().map(|e| cx.angular_mobility(e)).sum::<f64>();
         if w > 0.0 && matches!(self.held, Held::Frame(_)) {
             let rule = cx.rule.compliant(compliance, w);
             let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();

@@ -5,9 +5,9 @@ use sap::{Bounded, Limit};
 
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context};
-use crate::State;
 use crate::actuation::{ForceOfStep, force_law};
 use crate::warm_start::Key;
+use crate::{Energy, State};
 
 /// An actuator on a tendon.
 #[derive(Clone, Debug)]
@@ -67,9 +67,10 @@ impl TendonForces {
         (length - high).max(0.0) + (length - low).min(0.0)
     }
 
-    /// Energy of the spring, J.
-    pub fn energy(&self, q: &[f64]) -> f64 {
-        0.5 * self.tendon.stiffness * self.stretch(self.sum.value(q)).powi(2)
+    /// Adds the energy of the spring and of the inertia.
+    pub fn add_energy(&self, state: &State, energy: &mut Energy) {
+        energy.kinetic += 0.5 * self.tendon.armature * self.sum.rate(&state.v).powi(2);
+        energy.potential += 0.5 * self.tendon.stiffness * self.stretch(self.sum.value(&state.q)).powi(2);
     }
 
     /// Adds the tendon's limits and all that opposes its motion.

@@ -64,3 +64,117 @@ pub fn run(simulation: &mut Simulation, n: usize) {
         simulation.step().unwrap();
     }
 }
+
+/// By how much the present configuration misses the equality constraints: the largest of their rows, m or rad.
+pub fn violation(simulation: &Simulation) -> f64 {
+    let model = simulation.model();
+    let mut kin = multibody::Kinematics::new(&model.tree);
+    multibody::forward_kinematics(&model.tree, model.tree.all(), &simulation.state().q, &mut kin);
+    let mut residuals = Vec::new();
+    multibody::equality_residuals(model, &kin, &simulation.state().q, &mut residuals);
+    residuals.iter().fold(0.0, |worst, x| worst.max(x.abs()))
+}
+
+/// The period of a plane pendulum of small-angle rate `omega` and amplitude `angle`: 2π/(ω agm(1, cos(angle/2))).
+pub fn pendulum_period(omega: f64, angle: f64) -> f64 {
+    let (mut a, mut b) = (1.0, (0.5 * angle).cos());
+    for _ in 0..6 {
+        (a, b) = (0.5 * (a + b), (a * b).sqrt());
+    }
+    std::f64::consts::TAU / (omega * a)
+}
+
+/// The mean period of an oscillation about 0 over some time: `x` reads it after every step.
+pub fn measured_period(simulation: &mut Simulation, time: f64, x: impl Fn(&Simulation) -> f64) -> f64 {
+    let dt = simulation.timestep();
+    let (mut first, mut last, mut crossings) = (f64::NAN, f64::NAN, 0);
+    let mut before = x(simulation);
+    for k in 0..(time / dt) as usize {
+        simulation.step().unwrap();
+        let now = x(simulation);
+        if before > 0.0 && now <= 0.0 {
+            last = (k as f64 + before / (before - now)) * dt;
+            first = if crossings == 0 { last } else { first };
+            crossings += 1;
+        }
+        before = now;
+    }
+    assert!(crossings > 2, "{crossings} periods");
+    (last - first) / f64::from(crossings - 1)
+}
+
+/// Every kind of constraint at once, in several islands: contacts with spinning and rolling friction, a belt, joint limits,
+/// all equalities, dry friction, a tendon with all that it may have, and drives at their limits.
+pub const EVERYTHING: &str = r#"
+<mujoco>
+  <option timestep="0.005"/>
+  <worldbody>
+    <geom type="box" size="5 5 .1" pos="0 0 -.1" condim="6" friction=".8 .005 .001"/>
+    <body name="ball" pos="0 0 .1"><freejoint/><geom type="sphere" size=".1" condim="6" friction=".8 .005 .001"/></body>
+    <body name="disc" pos="1 0 .06" euler="3 0 0"><freejoint/><geom type="cylinder" size=".1 .05" condim="4"/></body>
+    <body name="crank" pos="0 2 1"><joint name="crank" axis="0 1 0" frictionloss=".01"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".02" contype="0" conaffinity="0"/>
+      <body name="coupler" pos="0 0 -.3"><joint axis="0 1 0"/>
+        <geom type="capsule" fromto="0 0 0 .4 0 0" size=".02" contype="0" conaffinity="0"/></body></body>
+    <body name="rocker" pos=".4 2 1"><joint axis="0 1 0" range="-30 30"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".02" contype="0" conaffinity="0"/></body>
+    <body name="left" pos="2 0 .4"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+    <body name="right" pos="2.2 0 .4"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+    <body name="pivot" pos="3 0 2"><joint type="ball" frictionloss=".02" range="0 40"/>
+      <geom name="pivot" type="sphere" size=".05" pos="0 .2 0" contype="0" conaffinity="0"/></body>
+    <body name="bob" pos="3 .6 2"><freejoint/>
+      <geom name="bob" type="sphere" size=".05" contype="0" conaffinity="0"/></body>
+    <body name="arm" pos="0 -2 1"><joint name="shoulder" axis="0 1 0" damping=".1"/>
+      <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/>
+      <body pos=".3 0 0"><joint name="elbow" axis="0 1 0" frictionloss=".1"/>
+        <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/></body></body>
+    <body name="wheel" pos="0 -3 1"><joint name="wheel" axis="0 1 0"/><geom type="cylinder" size=".2 .02"/></body>
+    <body name="gear" pos="1 -3 1"><joint name="gear" axis="0 1 0"/><geom type="cylinder" size=".1 .02"/></body>
+    <body name="third" pos="2 -3 1"><joint name="third" axis="0 1 0"/><geom type="cylinder" size=".1 .02"/></body>
+  </worldbody>
+  <tendon>
+    <fixed name="cable" range="-.5 .3" limited="true" stiffness="5" springlength="-.1 .1" damping=".1" frictionloss=".05"
+      armature=".02"><joint joint="shoulder" coef="1"/><joint joint="elbow" coef="-.5"/></fixed>
+    <fixed name="belt"><joint joint="gear" coef=".1"/></fixed>
+    <fixed name="chain"><joint joint="third" coef=".1"/></fixed>
+  </tendon>
+  <equality>
+    <connect body1="coupler" body2="rocker" anchor=".4 0 0"/>
+    <weld body1="left" body2="right"/>
+    <distance geom1="pivot" geom2="bob" distance=".3"/>
+    <joint joint1="gear" joint2="wheel" polycoef="0 -2 .1 0 0"/>
+    <tendon tendon1="chain" tendon2="belt"/>
+  </equality>
+  <actuator>
+    <position joint="shoulder" kp="1e5" kv="1e3" forcelimited="true" forcerange="-8 8"/>
+    <position tendon="cable" kp="1e4" kv="100" forcelimited="true" forcerange="-3 3"/>
+    <motor tendon="cable" gear="2" forcelimited="true" forcerange="-1 1"/>
+    <motor joint="crank"/>
+    <motor joint="wheel"/>
+  </actuator>
+</mujoco>"#;
+
+/// The simulation of [`EVERYTHING`], its drives and its belt in motion; a controller holds the crank weakly.
+pub fn everything(options: Options) -> Simulation {
+    let mut s = simulation(EVERYTHING, options);
+    set_going(&mut s);
+    s
+}
+
+/// Sets what a reset forgets.
+pub fn set_going(s: &mut Simulation) {
+    let model = s.model().clone();
+    let (nv, geoms) = (model.nv(), s.scene().geoms.len());
+    let state = s.state_mut();
+    state.ctrl.copy_from_slice(&[0.8, 0.5, 3.0, 0.3, 0.05]);
+    state.surface_velocity = vec![0.0; 3 * geoms];
+    state.surface_velocity[0] = 0.3;
+    let crank = model.joints[model.joint("crank").unwrap()].v;
+    let elbow = model.joints[model.joint("elbow").unwrap()].v;
+    let (mut kp, mut kd) = (vec![0.0; nv], vec![0.0; nv]);
+    (kp[crank], kd[crank], kp[elbow], kd[elbow]) = (5.0, 1.0, 1e3, 1e2);
+    let effort_limit = vec![1.0; nv];
+    state.pd = sim::Pd { kp, kd, target: model.q0.clone(), target_velocity: vec![0.0; nv], effort_limit };
+    // A ball that spins and rolls.
+    state.v[..6].copy_from_slice(&[0.5, 0.0, 0.0, 0.0, 5.0, 3.0]);
+}

@@ -1,0 +1,128 @@
+"""Constrained motion against MuJoCo's, with small steps and stiff constraints."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from conftest import Recorder
+
+import sapwood as sw
+
+mujoco = pytest.importorskip("mujoco")
+
+OURS, THEIRS = 1e-4, 2e-5
+"""Time steps, s."""
+
+STIFF = (4e-5, 1.0)
+"""``solref`` of MuJoCo's constraints: as stiff as its step allows."""
+
+
+class Case(NamedTuple):
+    """A model, what drives it, and for how long it moves."""
+
+    text: str
+    ctrl: tuple[float, ...] = ()
+    time: float = 0.5
+    tolerance: float = 1e-3
+    """Of positions, m or rad: 1 mm after motions of half a metre or a radian."""
+
+
+def arms(constraints: str, joints: str = "", default: str = "") -> str:
+    """Two double pendulums side by side, held out."""
+
+    def pendulum(name: str, x: float) -> str:
+        return f"""<body name="{name}1" pos="{x} 0 0" euler="0 70 0"><joint name="{name}1" axis="0 1 0" {joints}/>
+          <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".02" mass=".6"/>
+          <body name="{name}2" pos="0 0 -.3"><joint name="{name}2" axis="0 1 0" {joints}/>
+            <geom type="capsule" fromto="0 0 0 0 0 -.2" size=".02" mass=".3"/></body></body>"""
+
+    return f"""<mujoco><default><geom contype="0" conaffinity="0"/>{default}</default>
+      <worldbody>{pendulum("a", 0.0)}{pendulum("b", 0.7)}</worldbody>{constraints}</mujoco>"""
+
+
+def equality(text: str) -> str:
+    return f"<equality>{text}</equality>"
+
+
+TENDON = '<tendon><fixed name="t" {}><joint joint="a1" coef="1"/><joint joint="b2" coef="-.7"/></fixed></tendon>'
+
+CASES = {
+    "four-bar linkage": Case(sw.scenes.mjcf("four-bar"), ctrl=(0.05,), time=1.0),
+    "connect across trees": Case(arms(equality('<connect body1="a2" body2="b2" anchor="0 0 -.1"/>'))),
+    "connect within a tree": Case(arms(equality('<connect body1="a2" body2="world" anchor="0 0 -.2"/>'))),
+    "loop within a tree": Case(
+        """<mujoco><default><geom contype="0" conaffinity="0"/><joint axis="0 1 0"/></default><worldbody>
+        <body name="top" euler="0 50 0"><joint/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".02" mass=".5"/>
+          <body name="left"><joint/><geom type="capsule" fromto="0 0 0 .05 0 -.3" size=".02" mass=".4"/></body>
+          <body name="right" pos=".3 0 0"><joint/><geom type="capsule" fromto="0 0 0 0 0 -.25" size=".02" mass=".3"/>
+            <body name="bar" pos="0 0 -.25"><joint/>
+              <geom type="capsule" fromto="0 0 0 -.25 0 -.05" size=".02" mass=".6"/></body></body></body>
+        </worldbody><equality><connect body1="bar" body2="left" anchor="-.25 0 -.05"/></equality></mujoco>""",
+        time=0.2,
+    ),
+    "weld": Case(arms(equality('<weld body1="a2" body2="b2"/>'))),
+    "weld to the world": Case(arms(equality('<weld body1="a1"/>'))),
+    "joint coupling": Case(arms(equality('<joint joint1="b1" joint2="a1" polycoef="0 .5 .3 0 0"/>'))),
+    "tendon coupling": Case(arms(TENDON.format("") + equality('<tendon tendon1="t"/>'))),
+    "tendon spring": Case(arms(TENDON.format('stiffness="8" damping=".1" springlength="-.2 .1"'))),
+    # MuJoCo's mass matrix has no place for what couples two trees; the tests in Rust have that.
+    "tendon armature": Case(arms(TENDON.format('armature=".05"').replace("b2", "a2"))),
+    "tendon friction": Case(arms(TENDON.format('frictionloss=".4"'))),
+    "joint friction": Case(arms("", joints='frictionloss=".2"')),
+    "tendon actuator": Case(
+        arms(
+            TENDON.format("")
+            + '<actuator><position tendon="t" kp="200" kv="10" forcelimited="true" forcerange="-2 2"/></actuator>'
+        ),
+        ctrl=(0.5,),
+    ),
+    "servo within its range": Case(
+        arms(
+            '<actuator><position joint="a1" kp="2000" kv="20" forcelimited="true" forcerange="-2 2"/></actuator>',
+        ),
+        ctrl=(1.0,),
+    ),
+    "sum of actuators within the joint's range": Case(
+        arms(
+            '<actuator><motor joint="a1"/><position joint="a1" kp="200" kv="5"/></actuator>',
+            default='<joint actuatorfrclimited="true" actuatorfrcrange="-1.5 1.5"/>',
+        ),
+        ctrl=(1.0, 0.3),
+    ),
+}
+
+
+def theirs(case: Case) -> Any:
+    """Positions at the end, MuJoCo's."""
+    model = mujoco.MjModel.from_xml_string(case.text)
+    model.opt.timestep = THEIRS
+    # Its implicit integrators go on damping an actuator of a tendon at the limit of its force.
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    model.eq_solref[:] = STIFF
+    model.dof_solref[:] = STIFF
+    model.tendon_solref_fri[:] = STIFF
+    for impedance in (model.eq_solimp, model.dof_solimp, model.tendon_solimp_fri):
+        impedance[:] = (0.9999, 0.9999, 0.001, 0.5, 2)
+    data = mujoco.MjData(model)
+    data.ctrl[:] = case.ctrl
+    for _ in range(round(case.time / THEIRS)):
+        mujoco.mj_step(model, data)
+    return np.array(data.qpos)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_constrained_motion_agrees(name: str, record: Recorder) -> None:
+    case = CASES[name]
+    sim = sw.Simulation(sw.load(case.text), timestep=OURS)
+    start = np.array(sim.q)
+    if case.ctrl:
+        sim.ctrl = case.ctrl
+    sim.step(round(case.time / OURS))
+    expected = theirs(case)
+    error = float(np.abs(sim.q - expected).max())
+    travel = float(np.abs(expected - start).max())
+    outcome = "agrees" if error <= case.tolerance else "FAILS"
+    record("mujoco", name, f"{outcome}: {error:.1e} after motions of {travel:.2g}")
+    assert error <= case.tolerance, f"{error} after motions of {travel}"
