@@ -1,5 +1,7 @@
 //! The simulation and its step.
 
+mod jacobians;
+
 use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Scene, Sweep};
@@ -148,8 +150,16 @@ impl Simulation {
     /// When the state is not finite, the motion diverges, or the contact solver does not converge; the state is then
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
-        self.state.check(&self.model, &self.scene)?;
         let dt = self.timestep();
+        self.find_velocities(dt)?;
+        self.collect_reports();
+        self.advance(dt);
+        Ok(())
+    }
+
+    /// Finds the velocities at the end of the step.
+    fn find_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
+        self.state.check(&self.model, &self.scene)?;
         self.gather_forces(dt);
         self.parts.iter_mut().for_each(|part| part.move_freely(&self.state));
         self.detect(dt);
@@ -159,12 +169,9 @@ impl Simulation {
             self.solve();
             self.collect_velocities(dt)?;
             if !self.part_drives() {
-                break;
+                return Ok(());
             }
         }
-        self.collect_reports();
-        self.advance(dt);
-        Ok(())
     }
 
     /// Places the trees and gathers the forces on them.
