@@ -39,7 +39,7 @@ def test_a_driven_wheel_against_differences(contact: str) -> None:
     assert sim.state() == before
     assert A.shape == (6, 6)
     assert B.shape == (6, 2)
-    x, h = np.concatenate([sim.q, sim.v, sim.ctrl]), 1e-6
+    x, h = np.concatenate([sim.q, sim.v, sim.ctrl]), 1e-5
     columns = [(after(sim, x + h * e) - after(sim, x - h * e)) / (2 * h) for e in np.eye(8)]
     scale = np.abs(columns).max(axis=1, keepdims=True)
     np.testing.assert_allclose(np.hstack([A, B]).T / scale, columns / scale, atol=1e-5)

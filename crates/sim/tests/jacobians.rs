@@ -278,6 +278,42 @@ fn the_simulation_stays_as_it_was() {
 }
 
 #[test]
+fn a_belt_a_tendon_and_compliant_ground() {
+    for law in LAWS {
+        let mut s = simulation(
+            r#"<mujoco><option timestep="0.005"/><worldbody>
+            <geom type="plane" size="9 9 1" solref="-2000 -50" friction=".5"/>
+            <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1" mass="1" friction=".5" solref="-2000 -50"/></body>
+            <body pos="2 0 1"><joint name="a" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .5 0 0" size=".04"/>
+              <body pos=".5 0 0"><joint name="b" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .4 0 0" size=".03"/></body>
+            </body></worldbody>
+            <tendon><fixed stiffness="20" damping="1" range="-.3 .3" limited="true">
+              <joint joint="a" coef="1"/><joint joint="b" coef="-.5"/></fixed></tendon></mujoco>"#,
+            options(law),
+        );
+        let geoms = s.scene().geoms.len();
+        s.state_mut().surface_velocity = vec![0.0; 3 * geoms];
+        s.state_mut().surface_velocity[0] = 1.0;
+        run(&mut s, 60);
+        check(&mut s, 1e-6, 1e-5);
+    }
+}
+
+/// A step that is so short that what rests is moved out of its reach by the differences.
+#[test]
+fn short_steps() {
+    let mut s = simulation(
+        r#"<mujoco><option timestep="1e-4"/><worldbody><geom type="plane" size="9 9 1"/>
+        <body pos="0 0 .1"><freejoint/><geom type="box" size=".2 .15 .1" mass="1.5"/></body>
+        <body pos="2 0 1"><joint axis="0 1 0" limited="true" range="0 90"/>
+          <geom type="capsule" fromto="0 0 0 -.5 0 0" size=".04"/></body></worldbody></mujoco>"#,
+        options(ContactLaw::Coulomb),
+    );
+    run(&mut s, 10);
+    check(&mut s, 1e-9, 1e-4);
+}
+
+#[test]
 fn what_has_no_jacobian_is_an_error() {
     let mut s = on_a_plane(BOX, "0 0 -9", LAWS[2]);
     s.state_mut().v[0] = f64::NAN;

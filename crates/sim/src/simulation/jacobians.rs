@@ -29,6 +29,8 @@ const FRICTION: f64 = 1e-6;
 const WIDTH_Q: f64 = 1e-6;
 /// That in v and ctrl, of which what is differenced is a polynomial of second degree, mostly.
 const WIDTH_V: f64 = 1e-4;
+/// What pushes must be found where it is moved out of reach of the step, too: m or rad.
+const MARGIN: f64 = 10.0 * WIDTH_Q;
 /// A contact point that moves so many times farther than the configuration is another one.
 const JUMP: f64 = 100.0;
 
@@ -111,7 +113,7 @@ impl Simulation {
             }
             reference.linear.change(&plus.v_c, Some(&plus.data), &mut impulses[column * rows..(column + 1) * rows]);
         }
-        self.replace(&reference, dt);
+        self.replace(&reference, dt, 0.0);
         let mut coupled = scratch.coupled(self);
         for column in 0..columns {
             let impulses = &impulses[column * rows..(column + 1) * rows];
@@ -170,15 +172,15 @@ impl Simulation {
     }
 
     /// Free motion and constraints at the state, the same drives apart as in the reference.
-    fn replace(&mut self, reference: &Reference, dt: f64) {
+    fn replace(&mut self, reference: &Reference, dt: f64, margin: f64) {
         self.gather_forces(dt);
         let mut apart = reference.apart.iter();
         for part in &mut self.parts {
             part.drives.iter_mut().zip(&mut apart).for_each(|(drive, apart)| drive.apart = *apart);
             part.move_freely(&self.state);
         }
-        self.detect(dt);
-        self.constrain(dt);
+        self.detect(dt, margin);
+        self.constrain(dt, margin);
     }
 
     /// Samples at the state with entry `column` of (q, v, ctrl) moved by `width`; the state is as it was afterwards.
@@ -201,7 +203,7 @@ impl Simulation {
         } else {
             self.state.ctrl[column - 2 * nv] += width;
         }
-        self.replace(reference, dt);
+        self.replace(reference, dt, MARGIN);
         (self.state.q, self.state.v, self.state.ctrl) = kept;
         self.gather(reference, scratch, sample)
     }
