@@ -54,6 +54,8 @@ fn check(s: &mut Simulation, h: f64, tolerance: f64) {
     let largest = |half: usize, of: std::ops::Range<usize>| {
         columns[of].iter().flat_map(|c| &c[half]).fold(0.0, |most, x| f64::max(most, x.abs()))
     };
+    // Of positions and velocities of about one, in the differences of steps.
+    let round_off = 1e-15 / h;
     for (k, column) in columns.iter().enumerate() {
         // Columns of q, v and ctrl have units of their own.
         let group = if k < nv {
@@ -72,7 +74,11 @@ fn check(s: &mut Simulation, h: f64, tolerance: f64) {
                     Some(control) => jacobians.b[row * nu + control],
                 };
                 let error = (found - column[half][i]).abs();
-                assert!(error <= tolerance * scale, "row {row}, column {k}: {found} {} of {scale}", column[half][i]);
+                assert!(
+                    error <= tolerance * scale + round_off,
+                    "row {row}, column {k}: {found} {} of {scale}",
+                    column[half][i]
+                );
             }
         }
     }
@@ -310,7 +316,7 @@ fn short_steps() {
         options(ContactLaw::Coulomb),
     );
     run(&mut s, 10);
-    check(&mut s, 1e-9, 1e-4);
+    check(&mut s, 1e-7, 1e-4);
 }
 
 #[test]
@@ -318,4 +324,14 @@ fn what_has_no_jacobian_is_an_error() {
     let mut s = on_a_plane(BOX, "0 0 -9", LAWS[2]);
     s.state_mut().v[0] = f64::NAN;
     assert!(matches!(s.step_jacobians(), Err(SimulationError::NotFinite { .. })));
+
+    // So upright that the points of its rim are chosen otherwise where it is tilted a little more.
+    let mut s = on_a_plane(r#"type="cylinder" size=".1 .1""#, "0 0 -9", LAWS[2]);
+    let half_tilt = 0.45e-6 * 0.5_f64.sqrt();
+    s.state_mut().q[3..].copy_from_slice(&[1.0, half_tilt, half_tilt, 0.0]);
+    let before = s.state().to_bytes();
+    let error = s.step_jacobians().unwrap_err();
+    let message = "step 0 at 0 s has no Jacobians: the contacts that push change next to this state";
+    assert_eq!(error.to_string(), message);
+    assert_eq!(s.state().to_bytes(), before);
 }
