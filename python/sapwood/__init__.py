@@ -14,7 +14,7 @@ Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid
 
 from sapwood import characters, sap, scenes, spd
 from sapwood._errors import ModelError, SimulationError
-from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Stats
+from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Stats, StepJacobians
 from sapwood._sapwood import Model, Simulation, __version__, load
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "Stats",
+    "StepJacobians",
     "__version__",
     "characters",
     "load",

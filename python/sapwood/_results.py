@@ -108,6 +108,15 @@ class Energy(NamedTuple):
         return self.kinetic + self.potential
 
 
+class StepJacobians(NamedTuple):
+    """The derivative of one step: δx⁺ = A δx + B δctrl with x = (δq, δv)."""
+
+    A: NDArray[np.float64]
+    """∂(q, v)⁺/∂(q, v), (2 nv, 2 nv); positions as velocities that lead to them in unit time."""
+    B: NDArray[np.float64]
+    """∂(q, v)⁺/∂ctrl, (2 nv, nu)."""
+
+
 class SpdSolution(NamedTuple):
     """What a stable PD controller does."""
 

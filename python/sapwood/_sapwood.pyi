@@ -7,7 +7,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Solution, SpdSolution, Stats
+from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Solution, SpdSolution, Stats, StepJacobians
 
 __all__ = [
     "CHARACTERS",
@@ -325,6 +325,19 @@ class Simulation:
 
         Raises:
             SimulationError: When a step fails; the state is the one before that step.
+            ValueError: When the state or an input is not finite.
+        """
+
+    def step_jacobians(self) -> StepJacobians:
+        """The derivative of the next step with respect to the state and the controls that it starts from.
+
+        By the implicit function theorem at the solution of the contact problem; the simulation stays as it is. Changes
+        of q and q⁺ are in the tangent space, nv of them, as velocities: rotations in the body's frame. What sticks,
+        slides, is apart or at a limit stays so.
+
+        Raises:
+            SimulationError: When the step fails, the contacts that push change next to this state, or Coulomb's law has
+                no solution.
             ValueError: When the state or an input is not finite.
         """
 

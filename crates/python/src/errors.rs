@@ -22,9 +22,9 @@ pub fn model_error(py: Python<'_>, error: &LoadError) -> PyErr {
 /// `sapwood.SimulationError` for steps that fail, `ValueError` for what the caller passed.
 pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
     match *error {
-        SimulationError::Diverged { step, time, .. } | SimulationError::Contact { step, time, .. } => {
-            failed(py, error.to_string(), Some(time), Some(step))
-        }
+        SimulationError::Diverged { step, time, .. }
+        | SimulationError::Contact { step, time, .. }
+        | SimulationError::NoJacobian { step, time, .. } => failed(py, error.to_string(), Some(time), Some(step)),
         SimulationError::Option { .. }
         | SimulationError::Scene { .. }
         | SimulationError::Size { .. }

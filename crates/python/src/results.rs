@@ -24,6 +24,7 @@ named_tuples! {
     poses => "Poses",
     stats => "Stats",
     energy => "Energy",
+    step_jacobians => "StepJacobians",
     solution => "Solution",
     spd_solution => "SpdSolution",
 }

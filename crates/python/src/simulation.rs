@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -235,6 +236,17 @@ impl Simulation {
             }
         }
         Ok(())
+    }
+
+    /// The derivative of the next step with respect to the state and the controls that it starts from.
+    fn step_jacobians<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut simulation = self.lock_current(py)?;
+        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
+        let simulation = &mut *simulation;
+        let jacobians = py.detach(|| simulation.step_jacobians()).map_err(|error| simulation_error(py, &error))?;
+        let rows = 2 * jacobians.nv;
+        let matrix = |values, columns| PyArray1::from_vec(py, values).reshape([rows, columns]);
+        results::step_jacobians(py, (matrix(jacobians.a, rows)?, matrix(jacobians.b, jacobians.nu)?))
     }
 
     /// The contact points of the last step, a structured array.

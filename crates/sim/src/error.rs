@@ -78,6 +78,16 @@ pub enum SimulationError {
         /// What the solver says.
         source: sap::Error,
     },
+    /// The step has no derivative.
+    #[error("step {step} at {time} s has no Jacobians: {reason}")]
+    NoJacobian {
+        /// The step.
+        step: u64,
+        /// The time at its beginning, s.
+        time: f64,
+        /// Why.
+        reason: String,
+    },
     /// A PD controller that does not fit the model.
     #[error("pd: {0}")]
     Pd(#[from] spd::Error),

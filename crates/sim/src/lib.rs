@@ -26,6 +26,7 @@ mod effective_mass;
 mod error;
 mod free_body;
 mod island;
+mod jacobians;
 mod link;
 mod options;
 mod part;
@@ -36,6 +37,7 @@ mod state;
 mod warm_start;
 
 pub use error::SimulationError;
+pub use jacobians::StepJacobians;
 pub use options::{ContactLaw, Factorization, Options, Scheme};
 pub use pd::Pd;
 pub use report::{ContactPoint, Energy, Stats};

@@ -1,5 +1,7 @@
 //! The simulation and its step.
 
+mod jacobians;
+
 use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Scene, Sweep};
@@ -148,23 +150,28 @@ impl Simulation {
     /// When the state is not finite, the motion diverges, or the contact solver does not converge; the state is then
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
-        self.state.check(&self.model, &self.scene)?;
         let dt = self.timestep();
+        self.find_velocities(dt)?;
+        self.collect_reports();
+        self.advance(dt);
+        Ok(())
+    }
+
+    /// Finds the velocities at the end of the step.
+    fn find_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
+        self.state.check(&self.model, &self.scene)?;
         self.gather_forces(dt);
         self.parts.iter_mut().for_each(|part| part.move_freely(&self.state));
-        self.detect(dt);
+        self.detect(dt, 0.0);
         loop {
-            self.constrain(dt);
+            self.constrain(dt, 0.0);
             self.islands.partition(&self.set, &self.parts);
             self.solve();
             self.collect_velocities(dt)?;
             if !self.part_drives() {
-                break;
+                return Ok(());
             }
         }
-        self.collect_reports();
-        self.advance(dt);
-        Ok(())
     }
 
     /// Places the trees and gathers the forces on them.
@@ -193,13 +200,14 @@ impl Simulation {
         parted
     }
 
-    /// Finds the contact points that the step can reach.
-    fn detect(&mut self, dt: f64) {
+    /// Finds the contact points that the step can reach, and those farther off by `margin`, m.
+    fn detect(&mut self, dt: f64, margin: f64) {
         let Self { parts, extents, sweeps, collider, tree_of, detected, .. } = self;
         for part in parts.iter() {
             for i in part.tree.all() {
                 let node = part.nodes.start + i;
                 sweeps[node] = part.sweep(i, extents[node], dt);
+                sweeps[node].slack += margin;
             }
         }
         let frame = |node: usize| {
@@ -210,11 +218,11 @@ impl Simulation {
         collider.contacts(frame, sweeps, detected);
     }
 
-    /// Turns contact points and what the model has into constraints.
-    fn constrain(&mut self, dt: f64) {
+    /// Turns contact points and what the model has into constraints; limits farther off than the step can reach by `margin` too.
+    fn constrain(&mut self, dt: f64, margin: f64) {
         let Options { beta, sigma, recovery_speed, contact: law, .. } = self.options;
         let Self { model, scene, state, parts, tree_of, effective_mass, sources, detected, set, reported, .. } = self;
-        let rule = Rule { dt, beta, sigma, recovery_speed };
+        let rule = Rule { dt, beta, sigma, recovery_speed, margin };
         let cx = Context { model, scene, state, parts, tree_of, effective_mass, rule, law };
         sources.gather(&cx, detected, set, reported);
     }

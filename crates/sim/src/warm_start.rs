@@ -43,6 +43,17 @@ impl Key {
         Self([geoms[0] as u32, geoms[1] as u32, ordinal as u32 | 1 << 31])
     }
 
+    /// Whether both come from the same two geoms, the same limit, tendon or equality.
+    pub fn has_source_of(self, other: Self) -> bool {
+        self.0[..2] == other.0[..2]
+    }
+
+    /// Whether both are the same constraint, or points of the same two geoms, whose order may change.
+    pub fn may_be(self, other: Self) -> bool {
+        let is_contact = self.0[0] < u32::MAX - 5;
+        self == other || is_contact && self.has_source_of(other) && self.0[2] >> 31 == other.0[2] >> 31
+    }
+
     /// The lower (0) or upper (1) side of a limit.
     pub fn limit(index: usize, side: usize) -> Self {
         Self([u32::MAX, index as u32, side as u32])

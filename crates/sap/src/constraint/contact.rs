@@ -94,6 +94,11 @@ impl Contact {
         self.v_hat[2]
     }
 
+    /// The bias v̂.
+    pub fn v_hat(&self) -> [f64; 3] {
+        self.v_hat
+    }
+
     /// `(ℓ, γ, G)` at the constraint velocity `v_c`. A NaN in `v_c` comes out as NaN.
     #[inline]
     pub fn evaluate(&self, v_c: [f64; 3]) -> (f64, [f64; 3], Block) {

@@ -33,4 +33,14 @@ impl Disc {
         let cost = bound * (norm - 0.5 * r * bound);
         (cost, [bound * t[0], bound * t[1]], [s * t[1] * t[1], -s * t[0] * t[1], s * t[0] * t[0]])
     }
+
+    /// ∂γ/∂b at `u`: û beyond the bound.
+    pub fn bound_slope(&self, u: [f64; 2]) -> [f64; 2] {
+        let u2 = u[0] * u[0] + u[1] * u[1];
+        if u2 <= (self.bound * self.r) * (self.bound * self.r) {
+            return [0.0; 2];
+        }
+        let norm = u2.sqrt();
+        [u[0] / norm, u[1] / norm]
+    }
 }

@@ -32,6 +32,16 @@ impl Equality {
         self.rows
     }
 
+    /// The regularisation R of every row; 0 where it is not held.
+    pub fn r(&self) -> [f64; 3] {
+        self.inv_r.map(|inv_r| if inv_r > 0.0 { 1.0 / inv_r } else { 0.0 })
+    }
+
+    /// The bias v̂.
+    pub fn v_hat(&self) -> [f64; 3] {
+        self.v_hat
+    }
+
     /// The law with `R + soft` in place of `R`.
     pub(crate) fn softened(&self, soft: f64) -> Equality {
         Equality { inv_r: self.inv_r.map(|inv_r| inv_r / (1.0 + soft * inv_r)), ..*self }

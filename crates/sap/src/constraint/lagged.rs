@@ -76,6 +76,12 @@ impl LaggedContact {
         self.friction = Disc::new(self.r_t, self.mu * n);
     }
 
+    /// ∂γ/∂n₀ at the tangential velocity `v_t`: μ t̂ while it slides.
+    pub(crate) fn bound_slope(&self, v_t: [f64; 2]) -> [f64; 3] {
+        let [t1, t2] = self.friction.bound_slope([self.v_hat[0] - v_t[0], self.v_hat[1] - v_t[1]]);
+        [self.mu * t1, self.mu * t2, 0.0]
+    }
+
     /// The normal impulse of the contact alone, where it would move with `free` and has its share `w` of the Delassus operator.
     pub fn normal_impulse_alone(&self, w: f64, free: f64) -> f64 {
         ((self.v_hat[2] - free) / (self.r_n + w)).max(0.0)

@@ -31,6 +31,19 @@ impl Spin {
         self.normal_impulse
     }
 
+    /// The regularisation R.
+    pub fn r(&self) -> f64 {
+        self.r
+    }
+
+    /// ∂γ/∂n₀ at `v_c`.
+    pub(crate) fn bound_slope(&self, v_c: [f64; 3]) -> [f64; 3] {
+        let [t1, t2] = self.roll.bound_slope([-v_c[0], -v_c[1]]);
+        let twists = v_c[2].abs() > self.r * self.torsional * self.normal_impulse;
+        let twist = if twists { -self.torsional.copysign(v_c[2]) } else { 0.0 };
+        [self.rolling * t1, self.rolling * t2, twist]
+    }
+
     pub(crate) fn set_normal_impulse(&mut self, n: f64) {
         *self = Spin::new(self.r, self.rolling, self.torsional, n);
     }

@@ -4,7 +4,7 @@ use multibody::{Compliance, Model};
 use sap::Limit;
 use spatial::Vec3;
 
-use super::{ConstraintSet, Context};
+use super::{ConstraintSet, Context, Rule};
 use crate::link::Link;
 use crate::warm_start::Key;
 
@@ -50,7 +50,7 @@ impl JointLimit {
     pub fn push(&self, index: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
         let part = &cx.parts[self.tree];
         let (q, v) = (&cx.state.q[part.qs.clone()], &cx.state.v[part.dofs.clone()]);
-        for (side, candidate) in self.candidates(q, v, &part.v_star, cx.rule.dt).into_iter().enumerate() {
+        for (side, candidate) in self.candidates(q, v, &part.v_star, &cx.rule).into_iter().enumerate() {
             let Some((gap, link)) = candidate else { continue };
             let w = part.factor.inverse_diagonal(self.node);
             let (r, v_hat) = cx.rule.normal(self.compliance, gap, w);
@@ -63,11 +63,11 @@ impl JointLimit {
     ///
     /// `q` and the velocities before and after free motion are the tree's. Limits further off than twice what the
     /// joint moves at either velocity are left out.
-    fn candidates(&self, q: &[f64], v: &[f64], v_star: &[f64], dt: f64) -> [Option<(f64, Link)>; 2] {
+    fn candidates(&self, q: &[f64], v: &[f64], v_star: &[f64], rule: &Rule) -> [Option<(f64, Link)>; 2] {
         let (tree, node, dof) = (self.tree, self.node, self.dof);
         let width = if self.ball { 3 } else { 1 };
         let speed = |v: &[f64]| v[dof..dof + width].iter().map(|x| x * x).sum::<f64>().sqrt();
-        let reach = 2.0 * dt * (speed(v) + speed(v_star));
+        let reach = 2.0 * rule.dt * (speed(v) + speed(v_star)) + rule.margin;
         let side =
             |gap: f64, axis: [f64; 3]| (gap <= reach).then_some((gap, Link::Joint { tree, node, dof, width, axis }));
         if self.ball {

@@ -10,6 +10,8 @@ pub(crate) struct Rule {
     pub beta: f64,
     pub sigma: f64,
     pub recovery_speed: f64,
+    /// How much farther off than within reach of the step limits count, m or rad.
+    pub margin: f64,
 }
 
 impl Rule {

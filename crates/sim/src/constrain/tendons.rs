@@ -112,7 +112,7 @@ impl TendonForces {
         let Some((low, high)) = self.tendon.range else { return };
         let length = self.sum.value(&cx.state.q);
         let free: f64 = self.sum.0.iter().map(|t| t.coefficient * cx.parts[t.tree].v_star[t.dof]).sum();
-        let reach = 2.0 * cx.rule.dt * (self.sum.rate(&cx.state.v).abs() + free.abs());
+        let reach = 2.0 * cx.rule.dt * (self.sum.rate(&cx.state.v).abs() + free.abs()) + cx.rule.margin;
         for (side, (gap, sign)) in [(length - low, 1.0), (high - length, -1.0)].into_iter().enumerate() {
             if gap <= reach
                 && let Some((link, w)) = push_terms(&[(&self.sum, sign)], cx, set)

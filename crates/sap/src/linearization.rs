@@ -1,0 +1,217 @@
+//! How impulses change with what constraints are made of: the derivative of all laws in one formula.
+
+use crate::{Block, Constraint, Law};
+
+/// The numbers of a law that may change from step to step, per row: or the change of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LawData {
+    /// The regularisation R (velocity per impulse); 0 where a row is not held.
+    pub r: [f64; 3],
+    /// The bias v̂ (velocity).
+    pub v_hat: [f64; 3],
+    /// n₀, the normal impulse that bounds friction.
+    pub normal_impulse: f64,
+}
+
+/// The impulses of constraints at `v_c`, and their first derivative.
+///
+/// Every law is `γ = argmin_{γ ∈ C} ½ γᵀRγ − γᵀu`, `u = v̂ − v_c`, over a convex set `C`, so that a change of `R` acts as one
+/// of `u` does:
+///
+/// ```text
+/// dγ = G (dv̂ − dv_c − dR γ) + (∂γ/∂n₀) dn₀
+/// ```
+///
+/// where `C` grows with a normal impulse `n₀`, given or, under Coulomb's law, the contact's own. Friction coefficients and the
+/// bounds of [`Bounded`](crate::Bounded) do not change.
+#[derive(Clone, Debug)]
+pub struct Linearization {
+    laws: Vec<Law>,
+    gamma: Vec<f64>,
+    hessian: Vec<Block>,
+    /// ∂γ/∂n₀
+    slopes: Vec<[f64; 3]>,
+    /// Whether `n₀` is the contact's own normal impulse.
+    is_coulomb: bool,
+}
+
+impl Linearization {
+    /// The constraints at `v_c`, one entry per row. With `coulomb`, friction is bounded by the normal impulse there, whatever
+    /// bound the laws come with.
+    ///
+    /// # Panics
+    /// If `v_c` does not have the constraints' rows.
+    pub fn new(constraints: &[Constraint], v_c: &[f64], coulomb: bool) -> Linearization {
+        let mut all = Linearization {
+            laws: constraints.iter().map(|c| c.law).collect(),
+            gamma: vec![0.0; v_c.len()],
+            hessian: vec![Block::ZERO; constraints.len()],
+            slopes: vec![[0.0; 3]; constraints.len()],
+            is_coulomb: coulomb,
+        };
+        let (mut row, mut normal) = (0, 0.0);
+        for (k, law) in all.laws.iter_mut().enumerate() {
+            let rows = row..row + law.rows();
+            let (v_c, gamma, block) = (&v_c[rows.clone()], &mut all.gamma[rows.clone()], &mut all.hessian[k]);
+            if coulomb {
+                if matches!(law, Law::Lagged(_)) {
+                    law.evaluate(v_c, gamma, block);
+                    normal = gamma[2];
+                }
+                law.set_normal_impulse(normal);
+            }
+            law.evaluate(v_c, gamma, block);
+            if matches!(law, Law::Contact(_)) {
+                normal = gamma[2];
+            }
+            all.slopes[k] = law.bound_slope(v_c);
+            row = rows.end;
+        }
+        all
+    }
+
+    /// The impulses γ, one entry per row.
+    pub fn impulses(&self) -> &[f64] {
+        &self.gamma
+    }
+
+    /// Whether constraint `k` pushes, or would if it moved a little.
+    pub fn is_active(&self, k: usize) -> bool {
+        self.hessian[k].is_active() || self.slopes[k] != [0.0; 3]
+    }
+
+    /// Writes dγ for the changes `dv_c` (one entry per row) and `data` (one per constraint; none: all zero).
+    ///
+    /// # Panics
+    /// If sizes do not fit.
+    pub fn change(&self, dv_c: &[f64], data: Option<&[LawData]>, out: &mut [f64]) {
+        let (mut row, mut normal) = (0, 0.0);
+        for (k, law) in self.laws.iter().enumerate() {
+            let change = data.map_or(LawData::default(), |data| data[k]);
+            let rows = row..row + law.rows();
+            let mut du = [0.0; 3];
+            for (i, row) in rows.clone().enumerate() {
+                du[i] = change.v_hat[i] - dv_c[row] - change.r[i] * self.gamma[row];
+            }
+            let mut dgamma = self.hessian[k].apply(du);
+            if matches!(law, Law::Lagged(_)) {
+                normal = dgamma[2];
+            }
+            let dn = if self.is_coulomb { normal } else { change.normal_impulse };
+            for (d, slope) in dgamma.iter_mut().zip(self.slopes[k]) {
+                *d += slope * dn;
+            }
+            if matches!(law, Law::Contact(_)) {
+                normal = dgamma[2];
+            }
+            out[rows.clone()].copy_from_slice(&dgamma[..rows.len()]);
+            row = rows.end;
+        }
+    }
+}
+
+impl Law {
+    /// The numbers of the law that may change from step to step.
+    pub fn data(&self) -> LawData {
+        let scalar = |r, v_hat| LawData { r: [r, 0.0, 0.0], v_hat: [v_hat, 0.0, 0.0], normal_impulse: 0.0 };
+        match self {
+            Law::Contact(c) => LawData { r: [c.r_t(), c.r_t(), c.r_n()], v_hat: c.v_hat(), normal_impulse: 0.0 },
+            Law::Lagged(c) => {
+                LawData { r: [c.r_t(), c.r_t(), c.r_n()], v_hat: c.v_hat(), normal_impulse: c.normal_impulse() }
+            }
+            Law::Spin(s) => LawData { r: [s.r(); 3], v_hat: [0.0; 3], normal_impulse: s.normal_impulse() },
+            Law::Limit(l) => scalar(l.r(), l.v_hat()),
+            Law::Bounded(b) => scalar(b.r(), b.v_hat()),
+            Law::Equality(e) => LawData { r: e.r(), v_hat: e.v_hat(), normal_impulse: 0.0 },
+        }
+    }
+
+    fn set_normal_impulse(&mut self, n: f64) {
+        match self {
+            Law::Lagged(contact) => contact.set_normal_impulse(n),
+            Law::Spin(spin) => spin.set_normal_impulse(n),
+            _ => {}
+        }
+    }
+
+    /// ∂γ/∂n₀ at `v_c`: along the impulse where friction is at its bound.
+    fn bound_slope(&self, v_c: &[f64]) -> [f64; 3] {
+        match self {
+            Law::Lagged(contact) => contact.bound_slope([v_c[0], v_c[1]]),
+            Law::Spin(spin) => spin.bound_slope([v_c[0], v_c[1], v_c[2]]),
+            _ => [0.0; 3],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bounded, Contact, Equality, LaggedContact, Limit, Spin};
+
+    /// The laws with data `[r_t, r_n, v̂₁, v̂₂, v̂₃, n₀]`, the spin bounded by the contact before it.
+    fn laws(x: &[f64; 6]) -> Vec<Constraint> {
+        let [r_t, r_n, v1, v2, v3, n0] = *x;
+        let belt = [v1, v2];
+        vec![
+            Contact::new(0.7, r_t, r_n, v3).with_surface_velocity(belt).into(),
+            LaggedContact::new(0.7, r_t, r_n, v3, n0).with_surface_velocity(belt).into(),
+            Spin::new(r_t, 0.3, 0.2, n0).into(),
+            Limit::new(r_n, v3).into(),
+            Bounded::new(r_n, v3, -0.4, 0.6).into(),
+            Equality::scalar(r_n, v3).into(),
+            Equality::vector(r_t, [v1, v2, v3]).into(),
+            Equality::along_third(r_n, v3).into(),
+        ]
+    }
+
+    const ROWS: usize = 18;
+
+    /// Differences of the impulses and of the laws' data along a change of everything.
+    fn check(v_c: &[f64; 3], x: &[f64; 6], coulomb: bool) {
+        let all = |v: [f64; 3], n: [f64; 3]| {
+            let one = [v[2]];
+            [&v[..], &v, &n, &one, &one, &one, &v, &v].concat()
+        };
+        let (turn, dv, dx) = ([0.3, -0.5, 0.2], [0.6, -0.2, 0.9], [0.1, 0.2, -0.4, 0.3, 0.7, 0.5]);
+        let h = 1e-6;
+        let at = |h: f64| {
+            let v = std::array::from_fn(|i| v_c[i] + h * dv[i]);
+            let n = std::array::from_fn(|i| turn[i] * v_c[i] - h * dv[i]);
+            (laws(&std::array::from_fn(|i| x[i] + h * dx[i])), all(v, n))
+        };
+        let ((plus, v_plus), (minus, v_minus)) = (at(h), at(-h));
+        let gamma = |laws: &[Constraint], v: &[f64]| Linearization::new(laws, v, coulomb).gamma;
+        let (here, v) = at(0.0);
+        let linear = Linearization::new(&here, &v, coulomb);
+        let data: Vec<LawData> = plus.iter().zip(&minus).map(|(a, b)| scaled(a.law.data(), b.law.data(), h)).collect();
+        let dv_c: Vec<f64> = v_plus.iter().zip(&v_minus).map(|(a, b)| (a - b) / (2.0 * h)).collect();
+        let mut out = [0.0; ROWS];
+        linear.change(&dv_c, Some(&data), &mut out);
+        let (plus, minus) = (gamma(&plus, &v_plus), gamma(&minus, &v_minus));
+        for i in 0..ROWS {
+            let expected = (plus[i] - minus[i]) / (2.0 * h);
+            assert!((out[i] - expected).abs() < 1e-7 * (1.0 + expected.abs()), "row {i}: {} {expected}", out[i]);
+        }
+    }
+
+    fn scaled(a: LawData, b: LawData, h: f64) -> LawData {
+        let d = |a: f64, b: f64| (a - b) / (2.0 * h);
+        LawData {
+            r: std::array::from_fn(|i| d(a.r[i], b.r[i])),
+            v_hat: std::array::from_fn(|i| d(a.v_hat[i], b.v_hat[i])),
+            normal_impulse: d(a.normal_impulse, b.normal_impulse),
+        }
+    }
+
+    #[test]
+    fn every_law_in_every_region() {
+        let x = [0.3, 0.5, 0.1, -0.2, 0.4, 0.8];
+        // Sticks, slides, slides fast and parts, parts.
+        for v_c in [[0.12, -0.21, -0.5], [1.5, -0.8, -0.3], [-3.0, 2.0, 0.5], [0.1, 0.0, 9.0]] {
+            for coulomb in [false, true] {
+                check(&v_c, &x, coulomb);
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What a step's Jacobians are, and how positions follow velocities.
+
+use multibody::{JointType, Tree};
+use spatial::{Mat3, Quat, Real, Vec3};
+
+/// The derivative of one step with respect to the state and the controls that it starts from.
+///
+/// With `x = (δq, δv)`, δq in the tangent space (q ⊞ δq: for quaternions a rotation vector in the body's frame),
+/// `δx⁺ = A δx + B δctrl` to first order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepJacobians {
+    /// Degrees of freedom.
+    pub nv: usize,
+    /// Controls.
+    pub nu: usize,
+    /// ∂(q, v)⁺/∂(q, v), (2 nv, 2 nv), row-major.
+    pub a: Vec<f64>,
+    /// ∂(q, v)⁺/∂ctrl, (2 nv, nu), row-major.
+    pub b: Vec<f64>,
+}
+
+impl StepJacobians {
+    /// From the derivative of the velocities at the end of the step, `dv` (nv, 2 nv + nu), column-major with respect to
+    /// (q, v, ctrl), and these velocities: q⁺ = q ⊞ dt v⁺.
+    pub(crate) fn new(tree: &Tree<f64>, nu: usize, v: &[f64], dt: f64, dv: &[f64]) -> Self {
+        let nv = v.len();
+        let mut jacobians = Self { nv, nu, a: vec![0.0; 4 * nv * nv], b: vec![0.0; 2 * nv * nu] };
+        let (mut unit, mut dq_next) = (vec![0.0; nv], vec![0.0; nv]);
+        for column in 0..2 * nv + nu {
+            let dv = &dv[column * nv..(column + 1) * nv];
+            unit.fill(0.0);
+            if column < nv {
+                unit[column] = 1.0;
+            }
+            push_forward(tree, v, dt, &unit, dv, &mut dq_next);
+            let (out, width, at) = match column.checked_sub(2 * nv) {
+                None => (&mut jacobians.a, 2 * nv, column),
+                Some(control) => (&mut jacobians.b, nu, control),
+            };
+            for i in 0..nv {
+                out[i * width + at] = dq_next[i];
+                out[(nv + i) * width + at] = dv[i];
+            }
+        }
+        jacobians
+    }
+}
+
+/// The change of q ⊞ dt v, in its tangent space, with the changes `dq` and `dv`. Of rotations, with θ = dt ω,
+///
+/// ```text
+/// δ⁺ = exp(θ)ᵀ δ + dt J_r(θ) dω      J_r(θ) = I − (1 − cos θ)/θ² [θ]× + (θ − sin θ)/θ³ [θ]×²
+/// ```
+///
+/// the right Jacobian of SO(3) (Solà, Deray, Atchuthan, *A micro Lie theory*, eq. 143).
+fn push_forward(tree: &Tree<f64>, v: &[f64], dt: f64, dq: &[f64], dv: &[f64], out: &mut [f64]) {
+    for node in &tree.nodes {
+        let (first, turn) = match node.joint {
+            JointType::Revolute | JointType::Prismatic | JointType::Screw => (1, None),
+            JointType::Ball => (0, Some(node.v)),
+            JointType::Free => (3, Some(node.v + 3)),
+        };
+        for i in node.v..node.v + first {
+            out[i] = dq[i] + dt * dv[i];
+        }
+        if let Some(i) = turn {
+            let of = |x: &[f64]| Vec3::new(x[i], x[i + 1], x[i + 2]);
+            let theta = of(v) * dt;
+            let carried = Quat::from_rotation_vector(theta).conjugate() * of(dq);
+            let change = carried + right_jacobian(theta) * (of(dv) * dt);
+            out[i..i + 3].copy_from_slice(&change.to_array());
+        }
+    }
+}
+
+fn right_jacobian(theta: Vec3<f64>) -> Mat3<f64> {
+    let angle2 = theta.norm_squared();
+    // Below this square the series are exact to round-off and nothing is divided by zero.
+    let (a, b) = if angle2 < 1e-4 {
+        (0.5 - angle2 / 24.0 + angle2 * angle2 / 720.0, 1.0 / 6.0 - angle2 / 120.0 + angle2 * angle2 / 5040.0)
+    } else {
+        let angle = angle2.sqrt();
+        let (sin, cos) = Real::sin_cos(angle);
+        ((1.0 - cos) / angle2, (angle - sin) / (angle2 * angle))
+    };
+    let column = |e: Vec3<f64>| {
+        let across = theta.cross(e);
+        e - across * a + theta.cross(across) * b
+    };
+    let Mat3 { x, y, z } = Mat3::IDENTITY;
+    Mat3::from_columns(column(x), column(y), column(z))
+}
