@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Problem, Rng, difference, dot, random, tower, tree};
+use common::{Problem, Rng, difference, random, tower, tree};
 use sap::{Constraint, Contact, Criterion, Dense, Error, Limit, LineSearch, Options, Report, Workspace, solve};
 
 fn run(problem: &Problem, guess: &[f64], options: &Options) -> (Result<Report, Error>, Vec<f64>, Workspace) {
