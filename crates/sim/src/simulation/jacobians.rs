@@ -70,11 +70,12 @@ impl Simulation {
     /// The Jacobians of the step that would come next; the simulation stays as it is.
     ///
     /// By the implicit function theorem at the solution of the contact problem (to a tolerance of 1e-10 or the simulation's): what
-    /// is smooth is differenced at fixed velocities, the laws of constraints are differentiated exactly. They are accurate to about
-    /// 1e-7 of the largest entry. Modes stay as they are: what sticks, slides, is apart or is clamped does so in every direction.
-    /// The velocity-dependent bounds of [`ContactLaw::Lagged`] are those of the last step, hence constant.
+    /// is smooth is differenced at fixed velocities, the laws of constraints are differentiated in closed form. Beside differences
+    /// of whole steps they are right to 1e-6 of the largest entry or better. Modes stay as they are: what sticks, slides, is
+    /// apart or is cut to a bound does so in every direction. The bounds of friction of [`ContactLaw::Lagged`] are those of the
+    /// last step, constants.
     ///
-    /// Costs a step, 4 nv + 2 nu evaluations of momentum balance of O(n + n_c), and an LU factorisation of O(nv³).
+    /// Costs a step, 4 nv + 2 nu evaluations of the momentum balance in O(n + n_c), and an LU factorisation in O(nv³).
     ///
     /// # Errors
     /// Those of [`step`](Self::step), and [`SimulationError::NoJacobian`] where the contacts that push change within 1e-6 m or rad
