@@ -11,7 +11,7 @@
 //! J, R, v̂) is differenced; the laws, which are not, are differentiated (`sap::Linearization`).
 
 use multibody::integrate;
-use sap::{LawData, Linearization, Structure};
+use sap::{Constraint, LawData, Linearization, Structure};
 use spatial::{Mat3, Vec3};
 
 use super::Simulation;
@@ -36,6 +36,7 @@ const JUMP: f64 = 100.0;
 
 /// The constraints of the step from the present state.
 struct Reference {
+    /// Which drives are constraints.
     apart: Vec<bool>,
     keys: Vec<Key>,
     links: Vec<Link>,
@@ -145,13 +146,8 @@ impl Simulation {
     /// The constraints as [`find_velocities`](Self::find_velocities) left them.
     fn reference(&self, scratch: &mut Scratch) -> Reference {
         let v = self.v_next.clone();
-        let mut rows = Vec::with_capacity(self.set.laws.len());
-        let mut row = 0;
-        for law in &self.set.laws {
-            rows.push(row);
-            row += law.rows();
-        }
-        let (mut v_c, mut a_v) = (vec![0.0; row], vec![0.0; v.len()]);
+        let (rows, count) = first_rows(&self.set.laws);
+        let (mut v_c, mut a_v) = (vec![0.0; count], vec![0.0; v.len()]);
         scratch.coupled(self).products(&v, &mut a_v, &mut v_c);
         let is_coulomb = self.options.contact == ContactLaw::Coulomb;
         Reference {
@@ -211,9 +207,7 @@ impl Simulation {
 
     /// Brings the present constraints into the reference's order and bases.
     fn gather(&mut self, reference: &Reference, s: &mut Scratch, sample: &mut Sample) -> Result<(), SimulationError> {
-        let rows: Vec<usize> =
-            self.set.laws.iter().scan(0, |row, law| Some(std::mem::replace(row, *row + law.rows()))).collect();
-        let count = self.set.laws.iter().map(|law| law.rows()).sum();
+        let (rows, count) = first_rows(&self.set.laws);
         s.gamma.clear();
         s.gamma.resize(count, 0.0);
         s.j_x.resize(count, 0.0);
@@ -333,6 +327,17 @@ fn hessian(coupled: &mut Coupled<'_>, nv: usize, linear: &Linearization, rows: u
         coupled.add_transpose(&gamma, out);
     }
     h
+}
+
+/// The first row of every constraint, and how many rows there are.
+fn first_rows(laws: &[Constraint]) -> (Vec<usize>, usize) {
+    let mut end = 0;
+    let next = |law: &Constraint| {
+        end += law.rows();
+        end - law.rows()
+    };
+    let first = laws.iter().map(next).collect();
+    (first, end)
 }
 
 /// The basis (t1, t2, n) carried to a normal close by, without a turn about it: bases of contacts may jump, laws do not care.
