@@ -11,7 +11,7 @@
 //! J, R, v̂) is differenced; the laws, which are not, are differentiated (`sap::Linearization`).
 
 use multibody::integrate;
-use sap::{LawData, Linearization, Structure};
+use sap::{Constraint, LawData, Linearization, Structure};
 use spatial::{Mat3, Vec3};
 
 use super::Simulation;
@@ -36,6 +36,7 @@ const JUMP: f64 = 100.0;
 
 /// The constraints of the step from the present state.
 struct Reference {
+    /// Which drives are constraints.
     apart: Vec<bool>,
     keys: Vec<Key>,
     links: Vec<Link>,
@@ -70,11 +71,12 @@ impl Simulation {
     /// The Jacobians of the step that would come next; the simulation stays as it is.
     ///
     /// By the implicit function theorem at the solution of the contact problem (to a tolerance of 1e-10 or the simulation's): what
-    /// is smooth is differenced at fixed velocities, the laws of constraints are differentiated exactly. They are accurate to about
-    /// 1e-7 of the largest entry. Modes stay as they are: what sticks, slides, is apart or is clamped does so in every direction.
-    /// The velocity-dependent bounds of [`ContactLaw::Lagged`] are those of the last step, hence constant.
+    /// is smooth is differenced at fixed velocities, the laws of constraints are differentiated in closed form. Beside differences
+    /// of whole steps they are right to 1e-6 of the largest entry or better. Modes stay as they are: what sticks, slides, is
+    /// apart or is cut to a bound does so in every direction. The bounds of friction of [`ContactLaw::Lagged`] are those of the
+    /// last step, constants.
     ///
-    /// Costs a step, 4 nv + 2 nu evaluations of momentum balance of O(n + n_c), and an LU factorisation of O(nv³).
+    /// Costs a step, 4 nv + 2 nu evaluations of the momentum balance in O(n + n_c), and an LU factorisation in O(nv³).
     ///
     /// # Errors
     /// Those of [`step`](Self::step), and [`SimulationError::NoJacobian`] where the contacts that push change within 1e-6 m or rad
@@ -144,13 +146,8 @@ impl Simulation {
     /// The constraints as [`find_velocities`](Self::find_velocities) left them.
     fn reference(&self, scratch: &mut Scratch) -> Reference {
         let v = self.v_next.clone();
-        let mut rows = Vec::with_capacity(self.set.laws.len());
-        let mut row = 0;
-        for law in &self.set.laws {
-            rows.push(row);
-            row += law.rows();
-        }
-        let (mut v_c, mut a_v) = (vec![0.0; row], vec![0.0; v.len()]);
+        let (rows, count) = first_rows(&self.set.laws);
+        let (mut v_c, mut a_v) = (vec![0.0; count], vec![0.0; v.len()]);
         scratch.coupled(self).products(&v, &mut a_v, &mut v_c);
         let is_coulomb = self.options.contact == ContactLaw::Coulomb;
         Reference {
@@ -210,9 +207,7 @@ impl Simulation {
 
     /// Brings the present constraints into the reference's order and bases.
     fn gather(&mut self, reference: &Reference, s: &mut Scratch, sample: &mut Sample) -> Result<(), SimulationError> {
-        let rows: Vec<usize> =
-            self.set.laws.iter().scan(0, |row, law| Some(std::mem::replace(row, *row + law.rows()))).collect();
-        let count = self.set.laws.iter().map(|law| law.rows()).sum();
+        let (rows, count) = first_rows(&self.set.laws);
         s.gamma.clear();
         s.gamma.resize(count, 0.0);
         s.j_x.resize(count, 0.0);
@@ -332,6 +327,17 @@ fn hessian(coupled: &mut Coupled<'_>, nv: usize, linear: &Linearization, rows: u
         coupled.add_transpose(&gamma, out);
     }
     h
+}
+
+/// The first row of every constraint, and how many rows there are.
+fn first_rows(laws: &[Constraint]) -> (Vec<usize>, usize) {
+    let mut end = 0;
+    let next = |law: &Constraint| {
+        end += law.rows();
+        end - law.rows()
+    };
+    let first = laws.iter().map(next).collect();
+    (first, end)
 }
 
 /// The basis (t1, t2, n) carried to a normal close by, without a turn about it: bases of contacts may jump, laws do not care.
