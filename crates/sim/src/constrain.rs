@@ -111,6 +111,16 @@ impl Context<'_> {
         self.effective_mass.inverse(part.nodes.start + end.node, &part.kin.frames[end.node].rot, end.arm)
     }
 
+    /// The inverse of the mass that the ends of a contact set against a force along `normal`, without what is implicit, 1/kg.
+    fn bare_mobility(&self, ends: &[Option<End>; 2], normal: Vec3<f64>) -> f64 {
+        let of = |end: &End| {
+            let part = &self.parts[end.tree];
+            let rot = &part.kin.frames[end.node].rot;
+            self.effective_mass.bare_inverse(part.nodes.start + end.node, rot, end.arm, normal)
+        };
+        ends.iter().flatten().map(of).sum()
+    }
+
     /// How easily the body of an end is turned, 1/(kg·m²).
     fn angular_mobility(&self, end: &End) -> f64 {
         self.effective_mass.angular_inverse(self.parts[end.tree].nodes.start + end.node)

@@ -12,6 +12,8 @@ use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
 pub(crate) struct EffectiveMass {
     nodes: Vec<NodeMobility>,
     trees: Vec<TreeAtRest>,
+    /// Ω_i with Λ the armature alone, in the nodes' own axes.
+    bare: Vec<ArticulatedInertia<f64>>,
 }
 
 /// A tree at the default configuration.
@@ -33,6 +35,8 @@ struct NodeMobility {
     lin: f64,
     mixed: Vec3<f64>,
     ang: Sym3<f64>,
+    /// Ω_i
+    block: ArticulatedInertia<f64>,
 }
 
 /// 1/(3√3), see [`EffectiveMass::inverse`].
@@ -48,12 +52,13 @@ impl EffectiveMass {
             TreeAtRest { tree, nodes: nodes.clone(), kin, impedance, factor, path: Vec::new() }
         };
         let trees: Vec<TreeAtRest> = model.tree.trees.iter().enumerate().map(at_rest).collect();
-        let none = NodeMobility { lin: 0.0, mixed: Vec3::ZERO, ang: Sym3::ZERO };
-        let mut mass = Self { nodes: vec![none; model.tree.len()], trees };
+        let none = NodeMobility::of(&ArticulatedInertia::ZERO);
+        let mut mass = Self { nodes: vec![none; model.tree.len()], trees, bare: Vec::new() };
         for k in 0..mass.trees.len() {
             mass.trees[k].impedance.diagonal.copy_from_slice(&model.armature[model.tree.dofs[k].clone()]);
             mass.trees[k].refresh(&mut mass.nodes);
         }
+        mass.bare.extend(mass.nodes.iter().map(|node| node.block));
         mass
     }
 
@@ -78,9 +83,17 @@ impl EffectiveMass {
     /// It is tr W / (3√3): equal where W is isotropic, and below by no more than a factor √3.
     #[inline]
     pub fn inverse(&self, i: usize, rot: &Mat3<f64>, arm: Vec3<f64>) -> f64 {
-        let NodeMobility { lin, mixed, ang } = self.nodes[i];
+        let NodeMobility { lin, mixed, ang, .. } = self.nodes[i];
         let r = rot.transpose_mul(arm);
         PER_TRACE * (lin + (mixed + ang * r).dot(r))
+    }
+
+    /// The inverse of the mass that a force along the unit vector `n` meets at the same point, armature included and nothing else
+    /// that is implicit. 1/kg.
+    pub fn bare_inverse(&self, i: usize, rot: &Mat3<f64>, arm: Vec3<f64>, n: Vec3<f64>) -> f64 {
+        let (ang, lin) = (rot.transpose_mul(arm.cross(n)), rot.transpose_mul(n));
+        let ArticulatedInertia { a, b, c } = self.bare[i];
+        (a * ang).dot(ang) + 2.0 * (b * lin).dot(ang) + (c * lin).dot(lin)
     }
 }
 
@@ -92,7 +105,7 @@ impl NodeMobility {
         let trace = |m: Sym3<f64>| m.xx + m.yy + m.zz;
         let skew = Vec3::new(b.y.z - b.z.y, b.z.x - b.x.z, b.x.y - b.y.x);
         let t = trace(a);
-        Self { lin: trace(c), mixed: skew * 2.0, ang: Sym3::diagonal(Vec3::new(t, t, t)) - a }
+        Self { lin: trace(c), mixed: skew * 2.0, ang: Sym3::diagonal(Vec3::new(t, t, t)) - a, block: *block }
     }
 }
 
@@ -139,5 +152,11 @@ mod tests {
         let expected = (1.5 + spin) / 27.0_f64.sqrt();
         let w = mass.inverse(0, &rot, rot * local);
         assert!((w - expected).abs() < 1e-14 * expected, "{w} {expected}");
+        // Along n: 1/m + (r × n)ᵀ I⁻¹ (r × n).
+        let n = Vec3::new(0.6, 0.0, 0.8);
+        let s = r.cross(n);
+        let expected = 0.5 + s.x * s.x / ix + s.y * s.y / iy + s.z * s.z / iz;
+        let along = mass.bare_inverse(0, &rot, rot * local, rot * n);
+        assert!((along - expected).abs() < 1e-14 * expected, "{along} {expected}");
     }
 }

@@ -1,7 +1,7 @@
 //! From contact points to contacts with friction.
 
 use geometry::Contact as Detected;
-use multibody::{Material, Resistance};
+use multibody::{Compliance, Material, Resistance};
 use sap::{Contact, LaggedContact, Law, Spin};
 use spatial::Mat3;
 
@@ -66,7 +66,13 @@ fn push_contact(
     report: usize,
 ) {
     let key = Key::contact(contact.geoms, ordinal);
-    let (r_n, vn_hat) = cx.rule.normal(surface.compliance, contact.gap, w);
+    let compliance = match surface.compliance {
+        Compliance::PerMass { stiffness, relaxation } => {
+            Compliance::Physical { stiffness: stiffness / cx.bare_mobility(&ends, contact.normal), relaxation }
+        }
+        other => other,
+    };
+    let (r_n, vn_hat) = cx.rule.normal(compliance, contact.gap, w);
     let r_t = cx.rule.sigma * w;
     let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
     let memory = set.recall(key, cx);
