@@ -365,8 +365,8 @@ class Simulation:
     ) -> None:
         """Control any degrees of freedom by stable PD, the root included, from the next step on until changed.
 
-        The damping is implicit, and the position error is taken where the present velocity leads. Where kd < 2 dt kp the
-        velocity at the end of the step has a part in it, without damping alone: any gain is stable.
+        The damping is implicit, and the position error is taken where the present velocity leads. Where kd < 1.5 dt kp
+        the velocity at the end of the step has a part in it, without damping alone: any gain is stable.
         Zero gains leave a degree of freedom free. ``reset`` ends it.
 
         Args:

@@ -50,7 +50,7 @@ def test_limits_and_target_velocity(dog: sw.Model) -> None:
 
 
 def test_the_step_takes_the_same_acceleration(dog: sw.Model) -> None:
-    """Where the method is stable, kd ≥ 2 dt kp; with less damping the step has more of kp implicit."""
+    """Where the method is stable, kd ≥ 1.5 dt kp; with less damping the step has more of kp implicit."""
     q, v, target = state(dog, 4)
     q[:3] = target[:3] = [0, 0, 5]
     sim = sw.Simulation(dog, timestep=DT)

@@ -89,9 +89,10 @@ fn a_controller_in_the_step_takes_large_steps_on_the_ground() {
     let dog = canter();
     let [large, middle, small] = [30.0, 60.0, 240.0].map(|rate| error(&dog, TOE, Control::Embedded, rate));
     assert!(large < 1.2 * small && middle < 1.2 * small, "{large} {middle} {small}");
-    // One that is done when contact comes pays for it where steps are large.
-    let two_pass = error(&dog, TOE, DENSE, 60.0);
-    assert!(two_pass > 1.2 * middle, "{two_pass} {middle}");
+    // One that is done when contact comes holds as well, where friction obeys Coulomb's law.
+    let two_pass = [30.0, 60.0].map(|rate| error(&dog, TOE, DENSE, rate));
+    println!("embedded {large} {middle} {small}, two passes {two_pass:?}");
+    assert!(two_pass.iter().all(|&error| error < 1.2 * small), "{two_pass:?} {small}");
 }
 
 #[test]

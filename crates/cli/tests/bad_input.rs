@@ -146,8 +146,6 @@ fn options_of_later_versions_say_what_there_is() {
         ("--scheme", "midpoint", "symplectic-euler"),
         ("--scheme", "implicit-euler", "symplectic-euler"),
         ("--scheme", "explicit-euler", "symplectic-euler"),
-        ("--contact", "lagged", "sap"),
-        ("--contact", "coulomb", "sap"),
     ] {
         let outcome = sapwood(&["run", option, value]);
         assert_eq!(outcome.code, 2, "{outcome:#?}");

@@ -11,7 +11,7 @@ use crate::warm_start::Key;
 /// Gains and targets of a PD controller over all degrees of freedom, kept from step to step until changed. Degrees of freedom
 /// with zero gains are free. Part of the state; empty vectors: no controller.
 ///
-/// Where K_d ≥ 2 dt K_p the step is that of Tan, Liu and Turk: K_d implicit, the position error taken where the present velocity
+/// Where K_d ≥ 1.5 dt K_p the step is that of Tan, Liu and Turk: K_d implicit, the position error taken where the present velocity
 /// leads. With less damping their step overshoots, whatever light bodies there are, and at K_d < dt K_p it is unstable; as much of
 /// K_p is implicit then as makes it stable, so that any gains are.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,10 +68,10 @@ impl Pd {
     }
 }
 
-/// The controller of one tree in a step: τ = Q − Z Δv, Z = K_d (Tan, Liu, Turk 2011) or dt K_p + ½ K_d if that is more.
+/// The controller of one tree in a step: τ = Q − Z Δv, Z = K_d (Tan, Liu, Turk 2011) or dt K_p + ⅓ K_d if that is more.
 ///
 /// A joint without inertia at its target goes from v to (1 − (K_d + dt K_p)/Z) v: with Z = K_d this overshoots by dt K_p/K_d. Here
-/// that is a half at most, and nothing without damping, where all of K_p is implicit.
+/// that is two thirds at most, and nothing without damping, where all of K_p is implicit.
 #[derive(Clone, Debug)]
 pub(crate) struct PdDrive {
     /// q ⊞ dt v, scratch.
@@ -102,7 +102,7 @@ impl PdDrive {
                 key: Key::pd(dofs.start + dof),
                 dof,
                 impulse: dt * force,
-                impedance: dt * kd[dof].max(dt * kp[dof] + 0.5 * kd[dof]),
+                impedance: dt * kd[dof].max(dt * kp[dof] + kd[dof] / 3.0),
                 low: -dt * limits[dof],
                 high: dt * limits[dof],
                 apart: false,
