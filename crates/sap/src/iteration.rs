@@ -3,7 +3,7 @@
 use crate::line_search::Line;
 use crate::passes::Passes;
 use crate::vector::{axpy, dot, scaled_norm};
-use crate::{Block, Constraint, Criterion, Error, Options, Report, Structure, Workspace};
+use crate::{Block, Constraint, Criterion, Error, LineSearch, Options, Report, Structure, Workspace};
 
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
 /// constraints at `J v`.
@@ -93,7 +93,13 @@ impl<'a, S: Structure> Iteration<'a, S> {
     /// `v ← v + α Δv` with `Δv = −H⁻¹∇ℓ_p` from the workspace's gradient, and `α` by line search. With `reuse`, `H` is that of the
     /// last step if that was a whole one. Returns the decrease of the
     /// cost, predicted or achieved, whichever is greater.
-    pub fn newton_step(&mut self, constraints: &[Constraint], reuse: bool, ws: &mut Workspace) -> Result<f64, Error> {
+    pub fn newton_step(
+        &mut self,
+        constraints: &[Constraint],
+        search: LineSearch,
+        reuse: bool,
+        ws: &mut Workspace,
+    ) -> Result<f64, Error> {
         let kinetic = self.kinetic_cost(ws);
         if !(reuse && self.is_reusable) {
             ws.set_hessian(constraints);
@@ -116,7 +122,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
         if !line.slope.is_finite() {
             return Err(Error::NotFinite { quantity: "the Newton direction" });
         }
-        let alpha = line.search(self.options.line_search);
+        let alpha = line.search(search);
         self.line_search_evaluations += line.evaluations;
         self.is_reusable = alpha > 0.9;
         let achieved = kinetic + ws.current.cost - (line.kinetic_at(alpha) + line.trial.cost);

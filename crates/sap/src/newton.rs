@@ -102,7 +102,8 @@ fn iterate<S: Structure>(
             predictions = if reached < predicted_cost { predictions - 1 } else { 0 };
             predicted_cost = reached;
         } else {
-            let decrease = iteration.newton_step(constraints, rebounded && residual <= NEAR, ws)?;
+            let reuse = rebounded && residual <= NEAR;
+            let decrease = iteration.newton_step(constraints, passes.line_search(options), reuse, ws)?;
             stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();
         }
     }

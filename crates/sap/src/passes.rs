@@ -1,7 +1,7 @@
 //! Coulomb's law by passes: problems in which friction is bounded by given normal impulses, until those are the problem's own.
 
 use crate::anderson::Anderson;
-use crate::{Constraint, Law, Options};
+use crate::{Constraint, Law, LineSearch, Options};
 
 /// The first problem need not be solved closer than this: its bounds are a guess.
 const FIRST_TOLERANCE: f64 = 1e-2;
@@ -45,6 +45,14 @@ impl Passes {
     /// Whether the last bounds were as good as a fixed point.
     pub fn is_settled(&self, options: &Options) -> bool {
         self.residual <= FRICTION * options.tolerance
+    }
+
+    /// The line search of a pass: once the bounds have moved, an exact one would be too exact, they move again.
+    pub fn line_search(&self, options: &Options) -> LineSearch {
+        match options.line_search {
+            LineSearch::Exact if self.done > 0 => LineSearch::Wolfe,
+            other => other,
+        }
     }
 
     /// Changes the bounds if this pass has ended, or the iteration has taken long; returns whether it did.
