@@ -87,10 +87,12 @@ fn iterate<S: Structure>(
             rebounded = true;
         }
         if iteration.is_solved || stalled {
-            let criterion = match () {
-                () if !iteration.is_solved => Criterion::RoundOff,
-                () if !passes.is_settled(options) => Criterion::Passes,
-                () => Criterion::Gradient,
+            let criterion = if !iteration.is_solved {
+                Criterion::RoundOff
+            } else if passes.is_settled(options) {
+                Criterion::Gradient
+            } else {
+                Criterion::Passes
             };
             return Ok(iteration.report(criterion, residual, cost, &passes));
         }

@@ -72,16 +72,15 @@ impl Passes {
         if !self.is_searching || !(ended || late) {
             return false;
         }
-        if late || self.left == 0 {
+        // The bounds move once at least: before that nothing is known of how far they are from a fixed point.
+        if self.done > 0 && (late || self.left == 0) {
             self.is_searching = false;
             self.tolerance = options.tolerance;
             self.residual = self.least_residual;
-            if self.done > 0 {
-                set_bounds(constraints, anderson.kept(), gamma);
-            }
-            return true;
+            set_bounds(constraints, anderson.kept(), gamma);
+        } else {
+            self.rebound(constraints, gamma, anderson);
         }
-        self.rebound(constraints, gamma, anderson);
         true
     }
 

@@ -36,8 +36,6 @@ pub(crate) struct ConstraintSet {
     pub limits: usize,
     /// Where in the warm start to look for the next key.
     next: usize,
-    /// The node of the last sum's first term.
-    last_node: usize,
 }
 
 impl ConstraintSet {

@@ -63,7 +63,8 @@ pub(crate) enum Motion {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Term {
     pub tree: usize,
-    /// Within the tree.
+    /// Node and degree of freedom within the tree.
+    pub node: usize,
     pub dof: usize,
     pub coefficient: f64,
 }

@@ -74,11 +74,8 @@ pub(super) fn push_terms(sums: &[(&Sum, f64)], cx: &Context<'_>, set: &mut Const
             }
         }
         if coefficient != 0.0 {
-            set.terms.push(Term { tree: head.tree, dof: head.dof, coefficient });
+            set.terms.push(Term { tree: head.tree, node: head.node, dof: head.dof, coefficient });
             w += coefficient * coefficient * cx.parts[head.tree].factor.inverse_diagonal(head.node);
-            if set.terms.len() == start + 1 {
-                set.last_node = head.node;
-            }
         }
     }
     let terms = start..set.terms.len();
@@ -90,8 +87,8 @@ fn single(terms: &Range<usize>, set: &mut ConstraintSet) -> Option<Link> {
     if terms.len() != 1 {
         return None;
     }
-    let Term { tree, dof, coefficient } = set.terms.pop()?;
-    Some(Link::Joint { tree, node: set.last_node, dof, width: 1, axis: [coefficient, 0.0, 0.0] })
+    let Term { tree, node, dof, coefficient } = set.terms.pop()?;
+    Some(Link::Joint { tree, node, dof, width: 1, axis: [coefficient, 0.0, 0.0] })
 }
 
 /// `y − y₀ = p(x − x₀)`.
