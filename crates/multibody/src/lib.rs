@@ -25,11 +25,13 @@ mod builder;
 mod checks;
 mod crba;
 mod equality;
+mod implicit;
 mod integrate;
 pub mod kernels;
 mod kinematics;
 mod model;
 mod residuals;
+mod retraction;
 mod rnea;
 mod tree;
 
@@ -39,6 +41,7 @@ pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
+pub use implicit::{ImplicitFactor, Rates};
 pub use integrate::{difference, integrate, normalize};
 pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
@@ -46,5 +49,6 @@ pub use kinematics::{
 };
 pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Site, Warning};
 pub use residuals::equality_residuals;
+pub use retraction::{Retraction, logarithm_tangent};
 pub use rnea::{RneaWorkspace, rnea};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

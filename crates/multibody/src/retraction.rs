@@ -1,0 +1,105 @@
+//! Positions within a step: q₀ ⊞ dt v and what lies between, and how they change with v.
+
+use spatial::{Mat3, Quat, Real, Vec3};
+
+use crate::kinematics::{quaternion, set3, vec3};
+use crate::{JointType, Tree};
+
+/// How rotations follow angular velocities over a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Retraction {
+    /// By the angle dt |ω|.
+    #[default]
+    Exponential,
+    /// By the angle φ with tan(φ/2) = dt |ω|/2 (Cayley's map): with the midpoint rule a free body then keeps its angular momentum.
+    Cayley,
+}
+
+impl Retraction {
+    /// The rotation vector for u = dt ω.
+    fn turn(self, u: Vec3<f64>) -> Vec3<f64> {
+        u * self.angle(u.norm()).0
+    }
+
+    /// Cayley's map as a quaternion.
+    fn cayley(u: Vec3<f64>) -> Quat<f64> {
+        Quat::new(1.0, 0.5 * u.x, 0.5 * u.y, 0.5 * u.z).unit()
+    }
+
+    /// φ/|u| and dφ/d|u|.
+    fn angle(self, u: f64) -> (f64, f64) {
+        match self {
+            Self::Exponential => (1.0, 1.0),
+            Self::Cayley => {
+                let ratio = if u < 1e-4 { 1.0 - u * u / 12.0 } else { Self::cayley(Vec3::new(u, 0.0, 0.0)).rotation_vector().x / u };
+                (ratio, 1.0 / (1.0 + 0.25 * u * u))
+            }
+        }
+    }
+
+    /// The configuration a `fraction` of the way from q₀ to q₀ ⊞ dt v, along the shortest path. `q0` and `q` (nq), `v` (nv).
+    pub fn advance(self, tree: &Tree<f64>, q0: &[f64], v: &[f64], dt: f64, fraction: f64, q: &mut [f64]) {
+        let shift = fraction * dt;
+        for node in &tree.nodes {
+            let (iq, iv) = (node.q, node.v);
+            match node.joint {
+                JointType::Revolute | JointType::Prismatic | JointType::Screw => q[iq] = q0[iq] + shift * v[iv],
+                JointType::Ball => self.rotate(&q0[iq..], vec3(&v[iv..]) * dt, fraction, &mut q[iq..]),
+                JointType::Free => {
+                    set3(&mut q[iq..], vec3(&q0[iq..]) + vec3(&v[iv..]) * shift);
+                    self.rotate(&q0[iq + 3..], vec3(&v[iv + 3..]) * dt, fraction, &mut q[iq + 3..]);
+                }
+            }
+        }
+    }
+
+    fn rotate(self, q0: &[f64], u: Vec3<f64>, fraction: f64, q: &mut [f64]) {
+        let turn = if self == Self::Cayley && fraction == 1.0 {
+            Self::cayley(u)
+        } else {
+            Quat::from_rotation_vector(self.turn(u) * fraction)
+        };
+        let Quat { w, x, y, z } = (quaternion(q0) * turn).unit();
+        q[..4].copy_from_slice(&[w, x, y, z]);
+    }
+
+    /// How the rotation a `fraction` of the way turns, in the body's axes, with u = dt ω: J_r(φ) ∂φ/∂u.
+    pub fn tangent(self, u: Vec3<f64>, fraction: f64) -> Mat3<f64> {
+        let (ratio, slope) = self.angle(u.norm());
+        let along = u.normalized().unwrap_or(Vec3::ZERO);
+        let change = scaled(ratio * fraction) + Mat3::outer(along * ((slope - ratio) * fraction), along);
+        right_jacobian(self.turn(u) * fraction) * change
+    }
+}
+
+/// J_r(φ): exp(φ + δ) = exp(φ) exp(J_r δ) to first order.
+fn right_jacobian(phi: Vec3<f64>) -> Mat3<f64> {
+    let square = phi.norm_squared();
+    let (first, second) = if square < 1e-6 {
+        (0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0)
+    } else {
+        let angle = square.sqrt();
+        let (sin, cos) = Real::sin_cos(angle);
+        ((1.0 - cos) / square, (angle - sin) / (square * angle))
+    };
+    let skew = Mat3::skew(phi);
+    scaled(1.0) - skew * scaled(first) + skew * skew * scaled(second)
+}
+
+/// J_r⁻¹ at the rotation vector θ: log(exp(θ) exp(δ)) = θ + J_r⁻¹ δ to first order. |θ| < 2π.
+pub fn logarithm_tangent(theta: Vec3<f64>) -> Mat3<f64> {
+    let square = theta.norm_squared();
+    let second = if square < 1e-6 {
+        1.0 / 12.0 + square / 720.0
+    } else {
+        let half = 0.5 * square.sqrt();
+        let (sin, cos) = Real::sin_cos(half);
+        (1.0 - half * cos / sin) / square
+    };
+    let skew = Mat3::skew(theta);
+    scaled(1.0) + skew * scaled(0.5) + skew * skew * scaled(second)
+}
+
+fn scaled(s: f64) -> Mat3<f64> {
+    Mat3::from_columns(Vec3::new(s, 0.0, 0.0), Vec3::new(0.0, s, 0.0), Vec3::new(0.0, 0.0, s))
+}

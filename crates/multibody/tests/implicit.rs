@@ -1,0 +1,169 @@
+//! The derivative of an implicit step: its recursion against finite differences.
+
+mod common;
+
+use multibody::{
+    ImplicitFactor, JointType, Kinematics, Rates, Retraction, RneaWorkspace, Tree, forward_kinematics, logarithm_tangent,
+    rnea, velocities,
+};
+use spatial::{Mat3, Quat, Vec3};
+
+const GRAVITY: Vec3<f64> = Vec3 { x: 0.3, y: -0.2, z: -9.81 };
+
+/// A step from (q₀, v₀) with θ_q, θ_v, θ_vq.
+struct Step<'a> {
+    tree: &'a Tree<f64>,
+    q0: Vec<f64>,
+    v0: Vec<f64>,
+    dt: f64,
+    thetas: [f64; 3],
+    retraction: Retraction,
+}
+
+impl Step<'_> {
+    fn blend(&self, v: &[f64], theta: f64) -> Vec<f64> {
+        v.iter().zip(&self.v0).map(|(v, v0)| theta * v + (1.0 - theta) * v0).collect()
+    }
+
+    /// Placements, velocities and accelerations of the step.
+    fn place(&self, v: &[f64]) -> (Kinematics<f64>, Vec<f64>, Vec<f64>) {
+        let [theta_q, theta_v, theta_vq] = self.thetas;
+        let mut q = self.q0.clone();
+        self.retraction.advance(self.tree, &self.q0, &self.blend(v, theta_vq), self.dt, theta_q, &mut q);
+        let mut kin = Kinematics::new(self.tree);
+        forward_kinematics(self.tree, self.tree.all(), &q, &mut kin);
+        let v_bar = self.blend(v, theta_v);
+        velocities(self.tree, self.tree.all(), &v_bar, &mut kin);
+        let a = v.iter().zip(&self.v0).map(|(v, v0)| (v - v0) / self.dt).collect();
+        (kin, v_bar, a)
+    }
+
+    fn force(&self, v: &[f64]) -> Vec<f64> {
+        let (kin, v_bar, a) = self.place(v);
+        let mut tau = vec![0.0; self.tree.nv];
+        let mut ws = RneaWorkspace::new(self.tree);
+        rnea(self.tree, self.tree.all(), &kin, &v_bar, Some(&a), GRAVITY, &mut ws, &mut tau);
+        tau
+    }
+
+    fn turns(&self, v: &[f64]) -> Vec<Mat3<f64>> {
+        let [theta_q, _, theta_vq] = self.thetas;
+        let u = self.blend(v, theta_vq);
+        let turn = |node: &multibody::Node<f64>| {
+            let first = match node.joint {
+                JointType::Ball => node.v,
+                JointType::Free => node.v + 3,
+                _ => return Mat3::IDENTITY,
+            };
+            let u = Vec3::new(u[first], u[first + 1], u[first + 2]) * self.dt;
+            let s = self.dt * theta_vq;
+            let scale = Mat3::from_columns(Vec3::new(s, 0.0, 0.0), Vec3::new(0.0, s, 0.0), Vec3::new(0.0, 0.0, s));
+            self.retraction.tangent(u, theta_q) * scale
+        };
+        self.tree.nodes.iter().map(turn).collect()
+    }
+}
+
+#[test]
+fn the_recursion_inverts_the_derivative_of_inverse_dynamics() {
+    for (seed, thetas) in [(1, [0.5; 3]), (2, [1.0; 3]), (3, [0.0, 1.0, 1.0]), (4, [0.3, 0.7, 0.9])] {
+        for retraction in [Retraction::Exponential, Retraction::Cayley] {
+            let model = common::every_joint(seed);
+            let (q0, v0) = common::state(&model, seed + 10);
+            for k in 0..model.tree.trees.len() {
+                let tree = model.tree.part(k);
+                let first_q = model.tree.nodes[model.tree.trees[k].start].q;
+                let dofs = model.tree.dofs[k].clone();
+                let v0 = v0[dofs].to_vec();
+                let q0 = q0[first_q..first_q + tree.nq].to_vec();
+                check(&Step { tree: &tree, q0, v0, dt: 0.02, thetas, retraction });
+            }
+        }
+    }
+}
+
+fn check(step: &Step<'_>) {
+    let tree = step.tree;
+    let nv = tree.nv;
+    let v: Vec<f64> = step.v0.iter().enumerate().map(|(k, v)| v + 0.3 * (k as f64).sin()).collect();
+    let diagonal: Vec<f64> = (0..nv).map(|k| 0.1 + 0.05 * k as f64).collect();
+    let block = Mat3::from_columns(Vec3::new(0.1, 0.2, 0.3), Vec3::new(-0.2, 0.4, 0.1), Vec3::new(0.0, 0.3, 0.2));
+    let (kin, v_bar, a) = step.place(&v);
+    let rates = Rates { position: step.dt * step.thetas[0] * step.thetas[2], velocity: step.thetas[1], acceleration: 1.0 / step.dt };
+    let mut factor = ImplicitFactor::new(tree);
+    let blocks = vec![block; tree.len()];
+    factor.factor(tree, &kin, (&v_bar, &a), GRAVITY, rates, &step.turns(&v), (&diagonal, &blocks));
+    let r: Vec<f64> = (0..nv).map(|k| (1.0 + k as f64).cos()).collect();
+    let mut x = vec![0.0; nv];
+    factor.solve(&r, &mut x);
+    // (∂τ/∂v + d) x by a central difference along x.
+    let scale = 1e-5 / x.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let at = |s: f64| step.force(&v.iter().zip(&x).map(|(v, x)| v + s * x).collect::<Vec<_>>());
+    let (plus, minus) = (at(scale), at(-scale));
+    let mut product: Vec<f64> = plus.iter().zip(&minus).map(|(p, m)| (p - m) / (2.0 * scale)).collect();
+    for k in 0..nv {
+        product[k] += diagonal[k] * x[k];
+    }
+    for node in &tree.nodes {
+        let first = match node.joint {
+            JointType::Ball => node.v,
+            JointType::Free => node.v + 3,
+            _ => continue,
+        };
+        let y = block * Vec3::new(x[first], x[first + 1], x[first + 2]);
+        for (p, y) in product[first..].iter_mut().zip(y.to_array()) {
+            *p += y;
+        }
+    }
+    for (p, r) in product.iter().zip(&r) {
+        assert!((p - r).abs() < 1e-7, "{p} {r} in {product:?}, thetas {:?}", step.thetas);
+    }
+}
+
+#[test]
+fn tangents_of_rotations_are_their_differences() {
+    let of = |q: &[f64]| Quat::new(q[0], q[1], q[2], q[3]);
+    let model = formats::load_str(
+        r#"<mujoco><worldbody><body><joint type="ball"/><geom type="sphere" size=".1"/></body></worldbody></mujoco>"#,
+        None,
+        &formats::LoadOptions::default(),
+    )
+    .unwrap()
+    .model;
+    for u in [Vec3::new(1e-5, 2e-5, -1e-5), Vec3::new(0.4, -0.3, 0.7), Vec3::new(1.5, 1.0, -1.2)] {
+        for retraction in [Retraction::Exponential, Retraction::Cayley] {
+            for fraction in [0.5, 1.0] {
+                let at = |u: Vec3<f64>| {
+                    let mut q = model.q0.clone();
+                    retraction.advance(&model.tree, &model.q0, &u.to_array(), 1.0, fraction, &mut q);
+                    of(&q)
+                };
+                let tangent = retraction.tangent(u, fraction);
+                let delta = Vec3::new(0.3, 0.5, -0.4);
+                let h = 1e-5;
+                let turned = (at(u + delta * -h).conjugate() * at(u + delta * h)).rotation_vector() * (0.5 / h);
+                assert!((turned - tangent * delta).norm() < 1e-9, "{retraction:?} {turned:?} {:?}", tangent * delta);
+            }
+        }
+        let start = Quat::from_rotation_vector(u);
+        let (delta, h) = (Vec3::new(0.3, 0.5, -0.4), 1e-5);
+        let log = |h: f64| (start * Quat::from_rotation_vector(delta * h)).rotation_vector();
+        let change = (log(h) - log(-h)) * (0.5 / h);
+        assert!((change - logarithm_tangent(u) * delta).norm() < 1e-9);
+    }
+}
+
+#[test]
+fn half_a_step_is_half_the_rotation() {
+    let model = common::every_joint(5);
+    let (q0, v) = common::state(&model, 6);
+    for retraction in [Retraction::Exponential, Retraction::Cayley] {
+        let (mut middle, mut end, mut back) = (q0.clone(), q0.clone(), q0.clone());
+        retraction.advance(&model.tree, &q0, &v, 0.3, 0.5, &mut middle);
+        retraction.advance(&model.tree, &q0, &v, 0.3, 1.0, &mut end);
+        retraction.advance(&model.tree, &end, &v, -0.3, 0.5, &mut back);
+        let mut gap = vec![0.0; model.nv()];
+        multibody::difference(&model.tree, &middle, &back, &mut gap);
+        assert!(gap.iter().all(|x| x.abs() < 1e-13), "{gap:?}");
+    }
+}
