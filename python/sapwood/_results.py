@@ -92,6 +92,12 @@ class Stats(NamedTuple):
     """Largest number of passes for Coulomb's law in an island."""
     friction_residual: float
     """How far the worst island is from Coulomb's law, relative like `residual`; above the tolerance, passes ran out."""
+    unsettled: int = 0
+    """Islands where the passes for Coulomb's law ran out."""
+    free_iterations: int = 0
+    """Newton steps of free motion under an implicit scheme, the most of a tree."""
+    substeps: int = 1
+    """Parts that the step was made in: more than one where free motion had no solution over the whole."""
 
 
 class Energy(NamedTuple):

@@ -233,7 +233,9 @@ class Simulation:
     Args:
         model: The model; simulations share it.
         timestep: Time step, s; the model's own when None.
-        scheme: Time-stepping scheme.
+        scheme: Time-stepping scheme, by name or by (theta_q, theta_v, theta_vq): where in the step, from 0 to 1, positions, velocities
+            and the velocities that move positions are taken.
+        pd_law: Where ``pd`` is taken: as the scheme takes springs, or by the law of stable PD; auto: stable under symplectic Euler alone.
         contact: Friction law.
         tolerance: Relative tolerance of the contact solver on the scaled momentum balance.
         line_search: Line search of the contact solver.
@@ -256,7 +258,9 @@ class Simulation:
         model: Model,
         *,
         timestep: float | None = None,
-        scheme: Literal["symplectic-euler"] = "symplectic-euler",
+        scheme: Literal["symplectic-euler", "midpoint", "implicit-euler", "explicit-euler"]
+        | tuple[float, float, float] = "symplectic-euler",
+        pd_law: Literal["auto", "stable", "theta"] = "auto",
         contact: Literal["sap", "lagged", "coulomb"] = "coulomb",
         tolerance: float = 1e-6,
         line_search: Literal["exact", "inexact"] = "exact",

@@ -56,7 +56,7 @@ pub struct RunArguments {
     /// Time step, s [default: the model's own].
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
     pub dt: Option<f64>,
-    /// Time-stepping scheme: symplectic-euler.
+    /// Time-stepping scheme: symplectic-euler, midpoint, implicit-euler, explicit-euler, or theta_q,theta_v,theta_vq.
     #[arg(long, value_name = "SCHEME", default_value = "symplectic-euler", value_parser = scheme)]
     pub scheme: Scheme,
     /// Friction law: sap, lagged, or coulomb.
@@ -161,13 +161,7 @@ fn duration(text: &str) -> Result<f64, String> {
 }
 
 fn scheme(text: &str) -> Result<Scheme, String> {
-    match text {
-        "symplectic-euler" => Ok(Scheme::SymplecticEuler),
-        "midpoint" | "implicit-euler" | "explicit-euler" => {
-            Err("not in this version; available: symplectic-euler".into())
-        }
-        _ => Err("no such scheme; available: symplectic-euler".into()),
-    }
+    text.parse()
 }
 
 fn contact_law(text: &str) -> Result<ContactLaw, String> {

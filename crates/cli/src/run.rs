@@ -111,9 +111,7 @@ fn progress_bar(steps: u64) -> ProgressBar {
 
 fn settings(arguments: &RunArguments) -> Settings {
     Settings {
-        scheme: match arguments.scheme {
-            sim::Scheme::SymplecticEuler => "symplectic-euler",
-        },
+        scheme: arguments.scheme.to_string(),
         contact: match arguments.contact {
             sim::ContactLaw::Sap => "sap",
             sim::ContactLaw::Lagged => "lagged",

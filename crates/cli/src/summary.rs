@@ -63,7 +63,7 @@ pub struct EnergyParts {
 /// What was chosen on the command line.
 #[derive(Debug, Serialize)]
 pub struct Settings {
-    pub scheme: &'static str,
+    pub scheme: String,
     pub contact: &'static str,
     pub keyframe: Option<String>,
     pub seed: Option<u64>,

@@ -207,7 +207,8 @@ impl ImplicitFactor {
                 (lin(v), lin(a))
             }
             () if is_turn => {
-                let ang = |x: &[f64]| Twist { ang: frame.rot * vec3(&x[node.v + first..]), lin: Vec3::ZERO }.shifted(arm);
+                let ang =
+                    |x: &[f64]| Twist { ang: frame.rot * vec3(&x[node.v + first..]), lin: Vec3::ZERO }.shifted(arm);
                 (ang(v), ang(a))
             }
             () => (joint_twist(node, frame, v).shifted(arm), joint_twist(node, frame, a).shifted(arm)),
@@ -308,7 +309,8 @@ fn body(frame: &NodeFrame<f64>, pos: Vec3<f64>, motion: &Motion) -> ([Row; 6], W
     let spin = Mat3::skew(v.ang);
     let turning = spin * j - j * spin;
     let trace = 2.0 * m * v.lin.dot(c);
-    let diagonal = Mat3::from_columns(Vec3::new(trace, 0.0, 0.0), Vec3::new(0.0, trace, 0.0), Vec3::new(0.0, 0.0, trace));
+    let diagonal =
+        Mat3::from_columns(Vec3::new(trace, 0.0, 0.0), Vec3::new(0.0, trace, 0.0), Vec3::new(0.0, 0.0, trace));
     let shifting = Mat3::outer(v.lin * m, c) + Mat3::outer(c * m, v.lin) - diagonal;
     let mut rows = [[0.0; WIDTH]; 6];
     let zero = Mat3::skew(Vec3::ZERO);

@@ -1,31 +1,14 @@
 //! The configuration manifold: q ⊞ v and q₁ ⊟ q₀.
 
-use spatial::{Quat, Vec3};
+use spatial::Quat;
 
-use crate::kinematics::{quaternion, vec3};
-use crate::{JointType, Tree};
+use crate::kinematics::quaternion;
+use crate::{JointType, Retraction, Tree};
 
 /// q ← q ⊞ dt v: coordinates of joints with one degree of freedom and positions add, quaternions take the
 /// exponential map of the angular velocity in the body's frame. `q` (nq), `v` (nv).
 pub fn integrate(tree: &Tree<f64>, q: &mut [f64], v: &[f64], dt: f64) {
-    for node in &tree.nodes {
-        let (iq, iv) = (node.q, node.v);
-        match node.joint {
-            JointType::Revolute | JointType::Prismatic | JointType::Screw => q[iq] += dt * v[iv],
-            JointType::Ball => rotate(&mut q[iq..], vec3(&v[iv..]) * dt),
-            JointType::Free => {
-                for k in 0..3 {
-                    q[iq + k] += dt * v[iv + k];
-                }
-                rotate(&mut q[iq + 3..], vec3(&v[iv + 3..]) * dt);
-            }
-        }
-    }
-}
-
-fn rotate(q: &mut [f64], turn: Vec3<f64>) {
-    let next = (quaternion(q) * Quat::from_rotation_vector(turn)).unit();
-    q[..4].copy_from_slice(&[next.w, next.x, next.y, next.z]);
+    Retraction::Exponential.advance(tree, q, v, dt, 1.0);
 }
 
 /// Makes the quaternions in `q` (nq) unit.

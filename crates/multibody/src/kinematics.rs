@@ -110,7 +110,7 @@ pub fn velocities<T: Real>(tree: &Tree<T>, range: Range<usize>, v: &[T], kin: &m
 
 /// Spatial velocities J v of the nodes' origins for any `v`, down the tree.
 #[inline(always)]
-pub(crate) fn propagate<T: Real>(
+pub fn propagate<T: Real>(
     tree: &Tree<T>,
     range: Range<usize>,
     frames: &[NodeFrame<T>],

@@ -2,7 +2,7 @@
 
 use spatial::{Mat3, Quat, Real, Vec3};
 
-use crate::kinematics::{quaternion, set3, vec3};
+use crate::kinematics::{add3, quaternion, vec3};
 use crate::{JointType, Tree};
 
 /// How rotations follow angular velocities over a step.
@@ -31,35 +31,39 @@ impl Retraction {
         match self {
             Self::Exponential => (1.0, 1.0),
             Self::Cayley => {
-                let ratio = if u < 1e-4 { 1.0 - u * u / 12.0 } else { Self::cayley(Vec3::new(u, 0.0, 0.0)).rotation_vector().x / u };
+                let ratio = if u < 1e-4 {
+                    1.0 - u * u / 12.0
+                } else {
+                    Self::cayley(Vec3::new(u, 0.0, 0.0)).rotation_vector().x / u
+                };
                 (ratio, 1.0 / (1.0 + 0.25 * u * u))
             }
         }
     }
 
-    /// The configuration a `fraction` of the way from q₀ to q₀ ⊞ dt v, along the shortest path. `q0` and `q` (nq), `v` (nv).
-    pub fn advance(self, tree: &Tree<f64>, q0: &[f64], v: &[f64], dt: f64, fraction: f64, q: &mut [f64]) {
+    /// q ← the configuration a `fraction` of the way from q to q ⊞ dt v, along the shortest path. `q` (nq), `v` (nv).
+    pub fn advance(self, tree: &Tree<f64>, q: &mut [f64], v: &[f64], dt: f64, fraction: f64) {
         let shift = fraction * dt;
         for node in &tree.nodes {
             let (iq, iv) = (node.q, node.v);
             match node.joint {
-                JointType::Revolute | JointType::Prismatic | JointType::Screw => q[iq] = q0[iq] + shift * v[iv],
-                JointType::Ball => self.rotate(&q0[iq..], vec3(&v[iv..]) * dt, fraction, &mut q[iq..]),
+                JointType::Revolute | JointType::Prismatic | JointType::Screw => q[iq] += shift * v[iv],
+                JointType::Ball => self.rotate(&mut q[iq..], vec3(&v[iv..]) * dt, fraction),
                 JointType::Free => {
-                    set3(&mut q[iq..], vec3(&q0[iq..]) + vec3(&v[iv..]) * shift);
-                    self.rotate(&q0[iq + 3..], vec3(&v[iv + 3..]) * dt, fraction, &mut q[iq + 3..]);
+                    add3(&mut q[iq..], vec3(&v[iv..]) * shift);
+                    self.rotate(&mut q[iq + 3..], vec3(&v[iv + 3..]) * dt, fraction);
                 }
             }
         }
     }
 
-    fn rotate(self, q0: &[f64], u: Vec3<f64>, fraction: f64, q: &mut [f64]) {
+    fn rotate(self, q: &mut [f64], u: Vec3<f64>, fraction: f64) {
         let turn = if self == Self::Cayley && fraction == 1.0 {
             Self::cayley(u)
         } else {
             Quat::from_rotation_vector(self.turn(u) * fraction)
         };
-        let Quat { w, x, y, z } = (quaternion(q0) * turn).unit();
+        let Quat { w, x, y, z } = (quaternion(q) * turn).unit();
         q[..4].copy_from_slice(&[w, x, y, z]);
     }
 

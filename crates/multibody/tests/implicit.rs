@@ -3,8 +3,8 @@
 mod common;
 
 use multibody::{
-    ImplicitFactor, JointType, Kinematics, Rates, Retraction, RneaWorkspace, Tree, forward_kinematics, logarithm_tangent,
-    rnea, velocities,
+    ImplicitFactor, JointType, Kinematics, Rates, Retraction, RneaWorkspace, Tree, forward_kinematics,
+    logarithm_tangent, rnea, velocities,
 };
 use spatial::{Mat3, Quat, Vec3};
 
@@ -29,7 +29,7 @@ impl Step<'_> {
     fn place(&self, v: &[f64]) -> (Kinematics<f64>, Vec<f64>, Vec<f64>) {
         let [theta_q, theta_v, theta_vq] = self.thetas;
         let mut q = self.q0.clone();
-        self.retraction.advance(self.tree, &self.q0, &self.blend(v, theta_vq), self.dt, theta_q, &mut q);
+        self.retraction.advance(self.tree, &mut q, &self.blend(v, theta_vq), self.dt, theta_q);
         let mut kin = Kinematics::new(self.tree);
         forward_kinematics(self.tree, self.tree.all(), &q, &mut kin);
         let v_bar = self.blend(v, theta_v);
@@ -89,7 +89,11 @@ fn check(step: &Step<'_>) {
     let diagonal: Vec<f64> = (0..nv).map(|k| 0.1 + 0.05 * k as f64).collect();
     let block = Mat3::from_columns(Vec3::new(0.1, 0.2, 0.3), Vec3::new(-0.2, 0.4, 0.1), Vec3::new(0.0, 0.3, 0.2));
     let (kin, v_bar, a) = step.place(&v);
-    let rates = Rates { position: step.dt * step.thetas[0] * step.thetas[2], velocity: step.thetas[1], acceleration: 1.0 / step.dt };
+    let rates = Rates {
+        position: step.dt * step.thetas[0] * step.thetas[2],
+        velocity: step.thetas[1],
+        acceleration: 1.0 / step.dt,
+    };
     let mut factor = ImplicitFactor::new(tree);
     let blocks = vec![block; tree.len()];
     factor.factor(tree, &kin, (&v_bar, &a), GRAVITY, rates, &step.turns(&v), (&diagonal, &blocks));
@@ -135,7 +139,7 @@ fn tangents_of_rotations_are_their_differences() {
             for fraction in [0.5, 1.0] {
                 let at = |u: Vec3<f64>| {
                     let mut q = model.q0.clone();
-                    retraction.advance(&model.tree, &model.q0, &u.to_array(), 1.0, fraction, &mut q);
+                    retraction.advance(&model.tree, &mut q, &u.to_array(), 1.0, fraction);
                     of(&q)
                 };
                 let tangent = retraction.tangent(u, fraction);
@@ -158,10 +162,11 @@ fn half_a_step_is_half_the_rotation() {
     let model = common::every_joint(5);
     let (q0, v) = common::state(&model, 6);
     for retraction in [Retraction::Exponential, Retraction::Cayley] {
-        let (mut middle, mut end, mut back) = (q0.clone(), q0.clone(), q0.clone());
-        retraction.advance(&model.tree, &q0, &v, 0.3, 0.5, &mut middle);
-        retraction.advance(&model.tree, &q0, &v, 0.3, 1.0, &mut end);
-        retraction.advance(&model.tree, &end, &v, -0.3, 0.5, &mut back);
+        let (mut middle, mut end) = (q0.clone(), q0.clone());
+        retraction.advance(&model.tree, &mut middle, &v, 0.3, 0.5);
+        retraction.advance(&model.tree, &mut end, &v, 0.3, 1.0);
+        let mut back = end;
+        retraction.advance(&model.tree, &mut back, &v, -0.3, 0.5);
         let mut gap = vec![0.0; model.nv()];
         multibody::difference(&model.tree, &middle, &back, &mut gap);
         assert!(gap.iter().all(|x| x.abs() < 1e-13), "{gap:?}");

@@ -24,6 +24,7 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
     match *error {
         SimulationError::Diverged { step, time, .. }
         | SimulationError::Contact { step, time, .. }
+        | SimulationError::FreeMotion { step, time, .. }
         | SimulationError::NoJacobian { step, time, .. } => failed(py, error.to_string(), Some(time), Some(step)),
         SimulationError::Option { .. }
         | SimulationError::Scene { .. }

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::{IntoPyDict, PyTuple, PyType};
 
 macro_rules! named_tuples {
     ($($function:ident => $class:literal,)*) => {$(
@@ -22,9 +22,37 @@ named_tuples! {
     warning => "ModelWarning",
     keyframe => "Keyframe",
     poses => "Poses",
-    stats => "Stats",
     energy => "Energy",
     step_jacobians => "StepJacobians",
     solution => "Solution",
     spd_solution => "SpdSolution",
+}
+
+/// `sapwood._results.Stats` of a step.
+pub fn stats<'py>(py: Python<'py>, s: &sim::Stats) -> PyResult<Bound<'py, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let counts = [
+        ("iterations", s.iterations),
+        ("line_search_evaluations", s.line_search_evaluations),
+        ("free_iterations", s.free_iterations),
+        ("substeps", s.substeps),
+        ("contacts", s.contacts),
+        ("active_contacts", s.active_contacts),
+        ("limits", s.limits),
+        ("islands", s.islands),
+        ("constraints", s.constraints),
+        ("passes", s.passes),
+        ("unsettled", s.unsettled),
+    ];
+    let fields = counts.into_py_dict(py)?;
+    let numbers = [
+        ("residual", s.residual),
+        ("cost", s.cost),
+        ("penetration", s.penetration),
+        ("friction_residual", s.friction_residual),
+    ];
+    for (name, number) in numbers {
+        fields.set_item(name, number)?;
+    }
+    CLASS.import(py, "sapwood._results", "Stats")?.call((), Some(&fields))
 }

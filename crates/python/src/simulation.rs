@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sim::{ContactLaw, Factorization, Options, Scheme};
+use sim::{ContactLaw, Factorization, Options, PdLaw, Scheme, Theta};
 
 use crate::arguments::{array, check_quaternions, configuration, per_dof, vector, word};
 use crate::errors::simulation_error;
@@ -62,13 +62,14 @@ impl Simulation {
 impl Simulation {
     #[new]
     #[pyo3(signature = (
-        model, *, timestep=None, scheme="symplectic-euler", contact="coulomb", tolerance=1e-6, line_search="exact",
+        model, *, timestep=None, scheme=SchemeArgument::default(), pd_law="auto", contact="coulomb", tolerance=1e-6, line_search="exact",
         factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0, threads=1
     ))]
     fn new(
         model: &Bound<'_, Model>,
         timestep: Option<f64>,
-        scheme: &str,
+        scheme: SchemeArgument,
+        pd_law: &str,
         contact: &str,
         tolerance: f64,
         line_search: &str,
@@ -85,7 +86,8 @@ impl Simulation {
         }
         let options = Options {
             timestep,
-            scheme: word("scheme", scheme, &[("symplectic-euler", Scheme::SymplecticEuler)])?,
+            scheme: scheme.scheme()?,
+            pd_law: word("pd_law", pd_law, &PD_LAWS)?,
             contact: word(
                 "contact",
                 contact,
@@ -258,26 +260,8 @@ impl Simulation {
     /// Statistics of the last step.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let s = *self.lock()?.stats();
-        let counts = (s.contacts, s.active_contacts, s.limits, s.islands, s.iterations, s.line_search_evaluations);
-        let (contacts, active, limits, islands, iterations, evaluations) = counts;
-        results::stats(
-            py,
-            (
-                iterations,
-                evaluations,
-                s.residual,
-                s.cost,
-                contacts,
-                active,
-                limits,
-                islands,
-                s.penetration,
-                s.constraints,
-                s.passes,
-                s.friction_residual,
-            ),
-        )
+        let stats = *self.lock()?.stats();
+        results::stats(py, &stats)
     }
 
     /// Kinetic and potential energy, J.
@@ -314,6 +298,30 @@ impl Simulation {
         }
     }
 }
+
+/// A scheme by name or by its θ.
+#[derive(FromPyObject)]
+enum SchemeArgument {
+    Name(String),
+    Theta(f64, f64, f64),
+}
+
+impl Default for SchemeArgument {
+    fn default() -> Self {
+        Self::Name(Scheme::default().to_string())
+    }
+}
+
+impl SchemeArgument {
+    fn scheme(&self) -> PyResult<Scheme> {
+        match self {
+            Self::Name(name) => word("scheme", name, &Scheme::NAMED),
+            Self::Theta(q, v, vq) => Ok(Scheme::Theta(Theta { q: *q, v: *v, vq: *vq })),
+        }
+    }
+}
+
+const PD_LAWS: [(&str, PdLaw); 3] = [("auto", PdLaw::Auto), ("stable", PdLaw::Stable), ("theta", PdLaw::Theta)];
 
 const FACTORIZATIONS: [(&str, Factorization); 2] = [("auto", Factorization::Auto), ("dense", Factorization::Dense)];
 

@@ -2,6 +2,7 @@
 
 use multibody::{Actuator, JointKind, Model, Node, Transmission};
 
+use crate::scheme::Discretization;
 use crate::warm_start::Key;
 
 /// A force on one degree of freedom that opposes its motion, within limits: over the step
@@ -80,15 +81,15 @@ impl Servo {
     ///
     /// Of actuators whose sum is limited, those with limits of their own and impedance reach these together: with one such
     /// actuator at most, as joints have, the sum is exact.
-    pub fn drive(&self, ctrl: &[f64], q: &[f64], v: &[f64], dt: f64) -> Drive {
+    pub fn drive(&self, ctrl: &[f64], q: &[f64], v: &[f64], step: &Discretization) -> Drive {
         let of = |(index, gear, actuator): &(usize, f64, Actuator)| {
-            force_law(actuator, ctrl[*index], gear * q[self.q], gear * v[self.dof], dt).geared(*gear)
+            force_law(actuator, ctrl[*index], gear * q[self.q], gear * v[self.dof], step).geared(*gear)
         };
         let mut force = of(&self.actuators[0]);
         for other in &self.actuators[1..] {
             force = force.and(of(other));
         }
-        let effort = dt * self.effort_limit.unwrap_or(f64::INFINITY);
+        let effort = step.dt * self.effort_limit.unwrap_or(f64::INFINITY);
         let ForceOfStep { impulse, impedance, low, high } = force;
         let (low, high) = (low.max(-effort).min(effort), high.min(effort).max(-effort));
         Drive { key: Key::servo(self.actuators[0].0), dof: self.dof, impulse, impedance, low, high, apart: false }
@@ -130,8 +131,16 @@ impl ForceOfStep {
     }
 }
 
-/// The force of an actuator over a step of `dt`, its parts with length and velocity at the end of the step.
-pub(crate) fn force_law(actuator: &Actuator, ctrl: f64, length: f64, velocity: f64, dt: f64) -> ForceOfStep {
+/// The force of an actuator over a step, its parts with length and velocity where the scheme takes them; `length` and `velocity` are those
+/// at the beginning.
+pub(crate) fn force_law(
+    actuator: &Actuator,
+    ctrl: f64,
+    length: f64,
+    velocity: f64,
+    step: &Discretization,
+) -> ForceOfStep {
+    let dt = step.dt;
     let law = &actuator.law;
     // What would feed energy in stays explicit: an implicit negative impedance is no convex problem.
     let [b0, b1, b2] = law.bias;
@@ -139,8 +148,8 @@ pub(crate) fn force_law(actuator: &Actuator, ctrl: f64, length: f64, velocity: f
     let force = law.gain * clamp(ctrl, actuator.ctrl_range) + b0 + b1 * length + b2 * velocity;
     let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     ForceOfStep {
-        impulse: dt * (force - dt * stiffness * velocity),
-        impedance: dt * (damping + dt * stiffness),
+        impulse: dt * (force - step.lead() * stiffness * velocity),
+        impedance: dt * step.resistance(stiffness, damping),
         low: dt * low,
         high: dt * high,
     }

@@ -16,10 +16,12 @@ use spatial::{Pose, Vec3};
 use crate::effective_mass::EffectiveMass;
 use crate::link::{End, Link, Motion, Term};
 use crate::part::Part;
+use crate::scheme::Discretization;
 use crate::warm_start::{Key, Memory};
 use crate::{ContactLaw, ContactPoint, Energy, State};
 
 pub(crate) use rule::Rule;
+use rule::{OneSided, Start};
 
 /// Constraints of a step in a fixed order: contacts as the collider sorts them, then what the model has.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +34,8 @@ pub(crate) struct ConstraintSet {
     pub reports: Vec<Option<usize>>,
     /// What each is known by from step to step.
     pub keys: Vec<Key>,
+    /// Which are near-rigid, so that what hits them is stopped in no time.
+    rigid: Vec<bool>,
     /// How many are joint or tendon limits.
     pub limits: usize,
     /// Where in the warm start to look for the next key.
@@ -45,6 +49,7 @@ impl ConstraintSet {
         self.terms.clear();
         self.reports.clear();
         self.keys.clear();
+        self.rigid.clear();
         self.limits = 0;
         self.next = 0;
     }
@@ -70,6 +75,42 @@ impl ConstraintSet {
         self.links.push(link);
         self.reports.push(report);
         self.keys.push(key);
+        self.rigid.push(false);
+    }
+
+    /// Adds a limit.
+    fn push_limit(&mut self, law: OneSided, w: f64, link: Link, key: Key, cx: &Context<'_>) {
+        self.push(sap::Limit::new(law.r, law.v_hat), w, link, key, cx);
+        self.set_rigid(law.is_rigid);
+        self.limits += 1;
+    }
+
+    /// Says of the last constraint whether it is near-rigid.
+    fn set_rigid(&mut self, is_rigid: bool) {
+        if let Some(last) = self.rigid.last_mut() {
+            *last = is_rigid;
+        }
+    }
+
+    /// Leaves out what needs time to stop anything.
+    pub fn retain_rigid(&mut self) {
+        let Self { laws, links, reports, keys, rigid, .. } = self;
+        let mut kept = 0;
+        for k in 0..rigid.len() {
+            if rigid[k] {
+                laws.swap(kept, k);
+                links.swap(kept, k);
+                reports.swap(kept, k);
+                keys.swap(kept, k);
+                kept += 1;
+            }
+        }
+        laws.truncate(kept);
+        links.truncate(kept);
+        reports.truncate(kept);
+        keys.truncate(kept);
+        rigid.clear();
+        rigid.resize(kept, true);
     }
 }
 
@@ -79,6 +120,10 @@ pub(crate) struct Context<'a> {
     pub model: &'a Model,
     pub scene: &'a Scene,
     pub state: &'a State,
+    /// Positions where the scheme takes constraints, (nq), and velocities that the step starts from, (nv).
+    pub q: &'a [f64],
+    pub v: &'a [f64],
+    pub step: &'a Discretization,
     pub parts: &'a [Part],
     pub tree_of: &'a [usize],
     pub effective_mass: &'a EffectiveMass,
@@ -124,15 +169,17 @@ impl Context<'_> {
         self.effective_mass.angular_inverse(self.parts[end.tree].nodes.start + end.node)
     }
 
-    /// The velocity of the second end relative to the first in free motion, world.
-    fn free_velocity(&self, ends: &[Option<End>; 2]) -> Vec3<f64> {
+    /// The velocities of the second end relative to the first, at the beginning and in free motion, world.
+    fn velocities(&self, ends: &[Option<End>; 2], motion: Motion) -> [Vec3<f64>; 2] {
         let of = |end: &Option<End>| {
-            end.map_or(Vec3::ZERO, |end| {
+            end.map_or([Vec3::ZERO; 2], |end| {
                 let part = &self.parts[end.tree];
-                end.velocity(&part.kin.twists, Motion::Linear) + end.velocity(&part.factor.motions, Motion::Linear)
+                let start = end.velocity(&part.kin.twists, motion);
+                [start, start + end.velocity(&part.factor.motions, motion)]
             })
         };
-        of(&ends[1]) - of(&ends[0])
+        let [[start_a, free_a], [start_b, free_b]] = [of(&ends[0]), of(&ends[1])];
+        [start_b - start_a, free_b - free_a]
     }
 
     /// The velocity of the second geom's surface on its body, less that of the first's; none when both are at rest.
@@ -188,8 +235,18 @@ impl Sources {
     }
 
     /// Adds the explicit forces of tendons; `force` is on the model's degrees of freedom.
-    pub fn add_explicit_forces(&self, state: &State, dt: f64, force: &mut [f64]) {
-        self.tendons.iter().for_each(|tendon| tendon.add_explicit(state, dt, force));
+    pub fn add_explicit_forces(&self, state: &State, v: &[f64], step: &Discretization, force: &mut [f64]) {
+        self.tendons.iter().for_each(|tendon| tendon.add_explicit(&state.ctrl, (&state.q, v), step, force));
+    }
+
+    /// Gap, rate at the beginning and rate in free motion of both sides of every joint limit; `q` and `v` are the model's.
+    pub fn limit_rates<'a>(
+        &'a self,
+        parts: &'a [Part],
+        q: &'a [f64],
+        v: &'a [f64],
+    ) -> impl Iterator<Item = (f64, f64, f64)> {
+        self.limits.iter().flat_map(move |limit| limit.rates(&parts[limit.tree], q, v)).flatten()
     }
 
     /// Adds the energy of the tendons.

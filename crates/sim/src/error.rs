@@ -66,6 +66,23 @@ pub enum SimulationError {
         /// Its velocity.
         value: f64,
     },
+    /// Newton's method on the free motion of an implicit scheme did not arrive.
+    #[error(
+        "step {step} at {time} s: free motion is met to {residual:.1e} only after {iterations} Newton steps: \
+         try a smaller time step than {timestep} s"
+    )]
+    FreeMotion {
+        /// The step.
+        step: u64,
+        /// The time at its beginning, s.
+        time: f64,
+        /// The time step, s.
+        timestep: f64,
+        /// Newton steps.
+        iterations: usize,
+        /// ‖m‖ over the momentum, in the kinetic norm.
+        residual: f64,
+    },
     /// The contact solver stopped without a solution.
     #[error("step {step} at {time} s: {source}: try a smaller time step than {timestep} s or a larger tolerance")]
     Contact {

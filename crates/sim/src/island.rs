@@ -3,11 +3,11 @@
 use multibody::{CrbaWorkspace, mass_matrix};
 use sap::{Constraint, Dense, Error, Report};
 
+use crate::Factorization;
 use crate::constrain::ConstraintSet;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::link::{Link, SparseRows, Term};
 use crate::part::Part;
-use crate::{Factorization, State};
 
 /// One contact problem, and its scratch, reused from step to step.
 #[derive(Default)]
@@ -49,13 +49,13 @@ impl Island {
     }
 
     /// Minimises the cost of the island's problem, starting from v* or the present velocities.
-    pub fn solve(&mut self, parts: &[Part], state: &State, choice: Factorization, options: &sap::Options) {
+    pub fn solve(&mut self, parts: &[Part], v0: &[f64], choice: Factorization, options: &sap::Options) {
         self.v_star.clear();
         self.v.clear();
         for slot in &self.slots {
             let part = &parts[slot.tree];
             self.v_star.extend_from_slice(&part.v_star);
-            self.v.extend_from_slice(&state.v[part.dofs.clone()]);
+            self.v.extend_from_slice(&v0[part.dofs.clone()]);
         }
         let (laws, v_star, v, ws) = (&self.laws, &self.v_star, &mut self.v, &mut self.ws);
         self.outcome = Some(match choice {

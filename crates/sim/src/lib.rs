@@ -32,15 +32,17 @@ mod options;
 mod part;
 mod pd;
 mod report;
+mod scheme;
 mod simulation;
 mod state;
 mod warm_start;
 
 pub use error::SimulationError;
 pub use jacobians::StepJacobians;
-pub use options::{ContactLaw, Factorization, Options, Scheme};
+pub use options::{ContactLaw, Factorization, Options, PdLaw};
 pub use pd::Pd;
 pub use report::{ContactPoint, Energy, Stats};
+pub use scheme::{Scheme, Theta};
 pub use simulation::Simulation;
 pub use state::{State, StateError};
 pub use warm_start::WarmStart;

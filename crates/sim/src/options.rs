@@ -1,15 +1,6 @@
 //! What a user may choose.
 
-use crate::SimulationError;
-
-/// The time-stepping scheme.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scheme {
-    /// Velocities from forces at the beginning of the step, positions from the new velocities; damping, stiffness
-    /// and position actuators implicit. First order.
-    #[default]
-    SymplecticEuler,
-}
+use crate::{Scheme, SimulationError, Theta};
 
 /// The friction law.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +14,19 @@ pub enum ContactLaw {
     /// stand. The default: right where the others are not, for about as many Newton iterations.
     #[default]
     Coulomb,
+}
+
+/// When in a step the positions and velocities are taken that PD control acts on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PdLaw {
+    /// `Stable` under symplectic Euler, `Theta` under the other schemes.
+    #[default]
+    Auto,
+    /// Stable PD (Tan, Liu, Turk 2011), see [`Pd`](crate::Pd): positions where the velocity at the beginning leads, velocities at the end. Stable at any
+    /// gains and steps, first order.
+    Stable,
+    /// As the scheme takes springs and dampers: of its order.
+    Theta,
 }
 
 /// How the Newton systems of the contact problem are factored.
@@ -45,6 +49,8 @@ pub struct Options {
     pub timestep: Option<f64>,
     /// Time-stepping scheme.
     pub scheme: Scheme,
+    /// Where PD control is taken.
+    pub pd_law: PdLaw,
     /// Friction law.
     pub contact: ContactLaw,
     /// Relative tolerance of the contact solver on the scaled momentum balance, ε_r.
@@ -68,6 +74,7 @@ impl Default for Options {
         Self {
             timestep: None,
             scheme: Scheme::SymplecticEuler,
+            pd_law: PdLaw::Auto,
             contact: ContactLaw::Coulomb,
             tolerance: 1e-6,
             line_search: sap::LineSearch::Exact,
@@ -95,6 +102,12 @@ impl Options {
         for (name, value) in positive {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(SimulationError::Option { name, value, expected: "a finite number above 0" });
+            }
+        }
+        let Theta { q, v, vq } = self.scheme.theta();
+        for (name, value) in [("theta_q", q), ("theta_v", v), ("theta_vq", vq)] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(SimulationError::Option { name, value, expected: "from 0 to 1" });
             }
         }
         if !(1..=Self::MAX_THREADS).contains(&self.threads) {

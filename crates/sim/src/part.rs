@@ -1,16 +1,20 @@
 //! One tree of the model in motion: its kinematics, its drives, its free motion.
 
+mod implicit;
+
 use std::ops::Range;
 
 use geometry::Sweep;
+pub(crate) use implicit::FreeMotion;
 use multibody::{
-    Factor, JointImpedance, Kinematics, Model, RneaWorkspace, Transmission, Tree, difference, forward_kinematics, rnea,
-    velocities,
+    Factor, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, Transmission, Tree, difference,
+    forward_kinematics, rnea, velocities,
 };
 use spatial::{Vec3, Wrench};
 
 use crate::actuation::{AxisDrive, Drive, Servo};
 use crate::pd::PdDrive;
+use crate::scheme::Discretization;
 use crate::{State, WarmStart};
 
 /// A body's part in the loads of a tree.
@@ -62,12 +66,16 @@ pub(crate) struct Part {
     rhs: Vec<f64>,
     change: Vec<f64>,
     wrenches: Vec<Wrench<f64>>,
+    /// Whether there are ball or free joints.
+    turns: bool,
+    /// Under implicit schemes.
+    newton: Option<Box<implicit::Newton>>,
 }
 
 impl Part {
     /// The parts of all trees, in one pass over the model.
-    pub fn of_model(model: &Model, tree_of: &[usize]) -> Vec<Self> {
-        let mut parts: Vec<Self> = (0..model.tree.trees.len()).map(|k| Self::new(model, k)).collect();
+    pub fn of_model(model: &Model, tree_of: &[usize], is_implicit: bool) -> Vec<Self> {
+        let mut parts: Vec<Self> = (0..model.tree.trees.len()).map(|k| Self::new(model, k, is_implicit)).collect();
         for (body, b) in model.bodies.iter().enumerate() {
             let Some(node) = b.node else { continue };
             let part = &mut parts[tree_of[node]];
@@ -90,7 +98,7 @@ impl Part {
     }
 
     /// The tree without bodies and actuators.
-    fn new(model: &Model, k: usize) -> Self {
+    fn new(model: &Model, k: usize, is_implicit: bool) -> Self {
         let tree = model.tree.part(k);
         let (nodes, dofs) = (model.tree.trees[k].clone(), model.tree.dofs[k].clone());
         let first_q = model.tree.nodes[nodes.start].q;
@@ -120,6 +128,8 @@ impl Part {
             rhs: vec![0.0; tree.nv],
             change: vec![0.0; tree.nv],
             wrenches: vec![Wrench::ZERO; tree.len()],
+            turns: tree.nodes.iter().any(|node| matches!(node.joint, JointType::Ball | JointType::Free)),
+            newton: is_implicit.then(|| Box::new(implicit::Newton::new(&tree))),
             tree,
             nodes,
             qs,
@@ -127,18 +137,26 @@ impl Part {
         }
     }
 
-    /// Places the nodes and their velocities at a state.
-    pub fn place(&mut self, state: &State) {
+    /// Places the nodes and their velocities at positions and velocities of the model.
+    pub fn place(&mut self, q: &[f64], v: &[f64]) {
         let all = self.tree.all();
-        forward_kinematics(&self.tree, all.clone(), &state.q[self.qs.clone()], &mut self.kin);
-        velocities(&self.tree, all, &state.v[self.dofs.clone()], &mut self.kin);
+        forward_kinematics(&self.tree, all.clone(), &q[self.qs.clone()], &mut self.kin);
+        velocities(&self.tree, all, &v[self.dofs.clone()], &mut self.kin);
     }
 
     /// What the step's free motion is made of: impulses at q₀, v₀ less what is implicit of them, Λ, and the drives.
     ///
     /// `force` has forces on the degrees of freedom of the model, N or N·m.
-    pub fn gather_forces(&mut self, state: &State, force: &[f64], gravity: Vec3<f64>, dt: f64) {
-        let (q, v) = (&state.q[self.qs.clone()], &state.v[self.dofs.clone()]);
+    pub fn gather_forces(
+        &mut self,
+        state: &State,
+        v: &[f64],
+        force: &[f64],
+        gravity: Vec3<f64>,
+        step: &Discretization,
+    ) {
+        let dt = step.dt;
+        let (q, v) = (&state.q[self.qs.clone()], &v[self.dofs.clone()]);
         rnea(&self.tree, self.tree.all(), &self.kin, v, None, gravity, &mut self.rnea, &mut self.bias);
         if self.has_springs {
             difference(&self.tree, &self.spring_reference, q, &mut self.change);
@@ -146,18 +164,18 @@ impl Part {
         for i in 0..self.tree.nv {
             let (k, d) = (self.stiffness[i], self.damping[i]);
             let spring = if self.has_springs { k * self.change[i] } else { 0.0 };
-            let force = force[self.dofs.start + i] - self.bias[i] - spring - (d + dt * k) * v[i];
+            let force = force[self.dofs.start + i] - self.bias[i] - spring - (d + step.lead() * k) * v[i];
             self.impulse[i] = dt * force;
-            self.lambda[i] = self.armature[i] + dt * (d + dt * k);
+            self.lambda[i] = self.armature[i] + dt * step.resistance(k, d);
         }
         for drive in &self.axis_drives {
             drive.add_impulse(&state.ctrl, v, dt, &mut self.impulse);
         }
         self.drives.clear();
-        self.drives.extend(self.servos.iter().map(|servo| servo.drive(&state.ctrl, q, v, dt)));
+        self.drives.extend(self.servos.iter().map(|servo| servo.drive(&state.ctrl, q, v, step)));
         if state.pd.is_active() {
             let ranges = (self.qs.clone(), self.dofs.clone());
-            self.drives.extend(self.pd.drives(&state.pd, &self.tree, ranges, (q, v), dt));
+            self.drives.extend(self.pd.drives(&state.pd, &self.tree, ranges, (q, v), *step));
         }
         self.settle_drives(&state.warm_start);
         self.loaded = self.load(state, dt);
@@ -183,7 +201,7 @@ impl Part {
 
     /// Free motion: (M + Λ)(v* − v₀) = dt (forces at q₀, v₀ − dt K v₀), the parts of the forces that oppose motion taken at the
     /// end of the step; drives that are apart do not push.
-    pub fn move_freely(&mut self, state: &State) {
+    pub fn move_freely(&mut self, v: &[f64]) {
         self.rhs.copy_from_slice(&self.impulse);
         self.impedance.diagonal.copy_from_slice(&self.lambda);
         for drive in self.drives.iter().filter(|drive| !drive.apart) {
@@ -194,9 +212,17 @@ impl Part {
         self.factor.factor(&self.tree, all.clone(), &self.kin, &self.impedance, None);
         let wrenches = self.loaded.then_some(&self.wrenches[..]);
         self.factor.solve(&self.tree, all, &self.kin, &self.rhs, wrenches, &mut self.change);
-        for (v_star, (v, change)) in self.v_star.iter_mut().zip(state.v[self.dofs.clone()].iter().zip(&self.change)) {
+        for (v_star, (v, change)) in self.v_star.iter_mut().zip(v[self.dofs.clone()].iter().zip(&self.change)) {
             *v_star = v + change;
         }
+    }
+
+    /// No force for no time: v* = `v`, the model's, and A = M, armature included.
+    pub fn stand_still(&mut self, v: &[f64]) {
+        self.impedance.diagonal.copy_from_slice(&self.armature);
+        self.factor.factor(&self.tree, self.tree.all(), &self.kin, &self.impedance, None);
+        self.factor.motions.fill(spatial::Twist::ZERO);
+        self.v_star.copy_from_slice(&v[self.dofs.clone()]);
     }
 
     /// Sets those drives apart that are beyond a limit where the tree ends with `v`, from `v₀`; returns whether there are any.
@@ -232,11 +258,11 @@ impl Part {
     }
 
     /// How the points of node `i` within `extent` of its origin move in the step: as the origin does in free motion,
-    /// give or take what the rotation and the change of velocity in the step may add.
-    pub fn sweep(&self, i: usize, extent: f64, dt: f64) -> Sweep {
+    /// give or take what the rotation and the change of velocity in the step may add. `rest` is the part of the step that lies ahead.
+    pub fn sweep(&self, i: usize, extent: f64, dt: f64, rest: f64) -> Sweep {
         let (now, change) = (self.kin.twists[i], self.factor.motions[i]);
         let turn = extent * (now.ang.norm() + change.ang.norm());
-        Sweep { shift: (now.lin + change.lin) * dt, slack: dt * (turn + change.lin.norm()) }
+        Sweep { shift: (now.lin + change.lin) * (dt * rest), slack: dt * (turn + change.lin.norm()) }
     }
 
     /// Kinetic and potential energy at the present placement; `v` and `q` are the model's.

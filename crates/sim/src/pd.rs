@@ -6,6 +6,7 @@ use multibody::Tree;
 use spd::Command;
 
 use crate::actuation::Drive;
+use crate::scheme::Discretization;
 use crate::warm_start::Key;
 
 /// Gains and targets of a PD controller over all degrees of freedom, kept from step to step until changed. Degrees of freedom
@@ -92,17 +93,24 @@ impl PdDrive {
         tree: &Tree<f64>,
         (qs, dofs): (Range<usize>, Range<usize>),
         (q, v): (&[f64], &[f64]),
-        dt: f64,
+        step: Discretization,
     ) -> impl Iterator<Item = Drive> {
         let command = pd.command(qs, dofs.clone());
-        spd::pd_force(tree, q, v, &command, dt, &mut self.next, &mut self.force);
+        let Discretization { dt, stable_pd, .. } = step;
+        let lead = if stable_pd { dt } else { step.lead() };
+        spd::pd_force(tree, q, v, &command, lead, &mut self.next, &mut self.force);
         let (kp, kd, limits) = (&pd.kp[dofs.clone()], &pd.kd[dofs.clone()], &pd.effort_limit[dofs.clone()]);
         self.force.iter().enumerate().filter(move |(i, _)| kp[*i] != 0.0 || kd[*i] != 0.0).map(move |(dof, force)| {
             Drive {
                 key: Key::pd(dofs.start + dof),
                 dof,
                 impulse: dt * force,
-                impedance: dt * kd[dof].max(dt * kp[dof] + kd[dof] / 3.0),
+                impedance: dt
+                    * if stable_pd {
+                        kd[dof].max(dt * kp[dof] + kd[dof] / 3.0)
+                    } else {
+                        step.resistance(kp[dof], kd[dof])
+                    },
                 low: -dt * limits[dof],
                 high: dt * limits[dof],
                 apart: false,

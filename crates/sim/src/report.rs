@@ -43,7 +43,11 @@ pub struct Stats {
     pub constraints: usize,
     /// Separate contact problems.
     pub islands: usize,
-    /// Newton iterations, summed over islands.
+    /// Parts that the step was made in: more than one where the free motion of an implicit scheme had no solution over the whole.
+    pub substeps: usize,
+    /// Newton steps of free motion under an implicit scheme, the most of a tree.
+    pub free_iterations: usize,
+    /// Newton iterations of the contact problems, summed over islands.
     pub iterations: usize,
     /// Evaluations of the line search, summed over islands.
     pub line_search_evaluations: usize,
@@ -63,6 +67,22 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Two parts of a step as one.
+    pub(crate) fn followed_by(self, next: &Self) -> Self {
+        Self {
+            substeps: self.substeps + next.substeps,
+            free_iterations: self.free_iterations.max(next.free_iterations),
+            iterations: self.iterations + next.iterations,
+            line_search_evaluations: self.line_search_evaluations + next.line_search_evaluations,
+            residual: self.residual.max(next.residual),
+            passes: self.passes.max(next.passes),
+            friction_residual: self.friction_residual.max(next.friction_residual),
+            unsettled: self.unsettled + next.unsettled,
+            penetration: self.penetration.max(next.penetration),
+            ..*next
+        }
+    }
+
     /// Adds what the solve of an island did.
     pub(crate) fn add(&mut self, report: &sap::Report) {
         self.iterations += report.iterations;

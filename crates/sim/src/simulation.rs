@@ -1,5 +1,6 @@
 //! The simulation and its step.
 
+mod impacts;
 mod jacobians;
 
 use std::sync::Arc;
@@ -12,11 +13,16 @@ use spatial::Pose;
 use crate::constrain::{ConstraintSet, Context, Rule, Sources};
 use crate::effective_mass::EffectiveMass;
 use crate::island::Islands;
-use crate::part::Part;
+use crate::part::{FreeMotion, Part};
+use crate::scheme::Discretization;
+use crate::warm_start::Key;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
 
 /// Greatest number of problems that are solved for Coulomb's law in a step.
 const PASSES: usize = 40;
+
+/// How often a step is halved at most where free motion has no solution.
+const HALVINGS: u32 = 6;
 
 /// One world in motion.
 #[derive(Debug)]
@@ -42,9 +48,17 @@ pub struct Simulation {
     remembered: WarmStart,
     set: ConstraintSet,
     islands: Islands,
-    /// Forces on the degrees of freedom, and velocities at the end of the step, (nv).
+    /// Forces on the degrees of freedom, and velocities that the step starts from and at its end, (nv).
     force: Vec<f64>,
+    v_start: Vec<f64>,
     v_next: Vec<f64>,
+    /// Positions where constraints are taken, (nq), and the part of the step that lies before them.
+    q_at: Vec<f64>,
+    theta_at: f64,
+    /// Impulses of what was hit before the step.
+    impacts: Vec<(Key, ContactPoint)>,
+    /// Newton steps of free motion, the most of a tree.
+    free_iterations: usize,
     pool: Option<rayon::ThreadPool>,
 }
 
@@ -58,7 +72,7 @@ impl Simulation {
         check_scene(&model, &scene)?;
         let trees = model.tree.trees.iter().enumerate();
         let tree_of: Vec<usize> = trees.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
-        let parts = Part::of_model(&model, &tree_of);
+        let parts = Part::of_model(&model, &tree_of, options.scheme.is_implicit());
         let attachments = attachments(&model, &scene);
         let collider = Collider::new(scene.clone(), attachments);
         let pool = (options.threads > 1)
@@ -86,7 +100,12 @@ impl Simulation {
             set: ConstraintSet::default(),
             islands: Islands::default(),
             force: vec![0.0; model.nv()],
+            v_start: vec![0.0; model.nv()],
             v_next: vec![0.0; model.nv()],
+            q_at: vec![0.0; model.nq()],
+            theta_at: 0.0,
+            impacts: Vec::new(),
+            free_iterations: 0,
             pool,
             model,
             scene,
@@ -150,21 +169,52 @@ impl Simulation {
     /// When the state is not finite, the motion diverges, or the contact solver does not converge; the state is then
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
-        let dt = self.timestep();
-        self.find_velocities(dt)?;
-        self.collect_reports();
-        self.advance(dt);
+        let (time, step) = (self.state.time, self.state.step);
+        self.step_by(self.timestep(), HALVINGS)?;
+        // Not the sum of parts, where the step was made in parts.
+        (self.state.time, self.state.step) = (time + self.timestep(), step + 1);
         Ok(())
+    }
+
+    /// Advances by `dt`: in two halves, each of them in two again up to `halvings` times, where free motion has no solution near the velocities at
+    /// the beginning.
+    fn step_by(&mut self, dt: f64, halvings: u32) -> Result<(), SimulationError> {
+        match self.find_velocities(dt) {
+            Err(SimulationError::FreeMotion { .. }) if halvings > 0 => {}
+            other => {
+                other?;
+                self.collect_reports();
+                self.advance(dt);
+                return Ok(());
+            }
+        }
+        let state = self.state.clone();
+        let halves = (0..2).try_fold(Stats::default(), |sum, _| {
+            self.step_by(0.5 * dt, halvings - 1)?;
+            Ok(sum.followed_by(&self.stats))
+        });
+        match halves {
+            Ok(stats) => self.stats = stats,
+            Err(_) => self.state = state,
+        }
+        halves.map(drop)
     }
 
     /// Finds the velocities at the end of the step.
     fn find_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
         self.state.check(&self.model, &self.scene)?;
-        self.gather_forces(dt);
-        self.parts.iter_mut().for_each(|part| part.move_freely(&self.state));
+        self.v_start.copy_from_slice(&self.state.v);
+        self.move_freely(dt);
         self.detect(dt, 0.0);
+        if self.options.scheme.has_impacts() && self.resolve_impacts(dt)? {
+            self.move_freely(dt);
+        }
         loop {
-            self.constrain(dt, 0.0);
+            if self.options.scheme.is_implicit() {
+                self.move_implicitly(dt)?;
+                self.detect(dt, 0.0);
+            }
+            self.constrain(self.rule(dt, 0.0));
             self.islands.partition(&self.set, &self.parts);
             self.solve();
             self.collect_velocities(dt)?;
@@ -174,13 +224,47 @@ impl Simulation {
         }
     }
 
+    /// The scheme's step.
+    fn discretization(&self, dt: f64) -> Discretization {
+        Discretization::new(self.options.scheme, dt, self.options.pd_law)
+    }
+
+    /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
+    fn move_freely(&mut self, dt: f64) {
+        self.gather_forces(dt);
+        self.parts.iter_mut().for_each(|part| part.move_freely(&self.v_start));
+        self.q_at.copy_from_slice(&self.state.q);
+        self.theta_at = 0.0;
+    }
+
+    /// Free motion of an implicit scheme.
+    fn move_implicitly(&mut self, dt: f64) -> Result<(), SimulationError> {
+        let step = self.discretization(dt);
+        let Self { state, v_start, force, model, parts, q_at, .. } = self;
+        let motion = FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step };
+        (self.free_iterations, self.theta_at) = (0, step.theta.q);
+        for part in parts {
+            let iterations = part.move_implicitly(&motion).map_err(|stall| SimulationError::FreeMotion {
+                step: state.step,
+                time: state.time,
+                timestep: dt,
+                iterations: stall.iterations,
+                residual: stall.residual,
+            })?;
+            self.free_iterations = self.free_iterations.max(iterations);
+            q_at[part.qs.clone()].copy_from_slice(part.positions(state));
+        }
+        Ok(())
+    }
+
     /// Places the trees and gathers the forces on them.
     fn gather_forces(&mut self, dt: f64) {
+        let step = self.discretization(dt);
         self.force.copy_from_slice(&self.state.applied_force);
-        self.sources.add_explicit_forces(&self.state, dt, &mut self.force);
+        self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
         for part in &mut self.parts {
-            part.place(&self.state);
-            part.gather_forces(&self.state, &self.force, self.model.gravity, dt);
+            part.place(&self.state.q, &self.v_start);
+            part.gather_forces(&self.state, &self.v_start, &self.force, self.model.gravity, &step);
         }
         for (k, part) in self.parts.iter().enumerate() {
             self.effective_mass.update(k, &part.implicit);
@@ -191,9 +275,9 @@ impl Simulation {
     fn part_drives(&mut self) -> bool {
         let mut parted = false;
         for part in &mut self.parts {
-            let (v, v0) = (&self.v_next[part.dofs.clone()], &self.state.v[part.dofs.clone()]);
+            let (v, v0) = (&self.v_next[part.dofs.clone()], &self.v_start[part.dofs.clone()]);
             if part.part_drives(v, v0) {
-                part.move_freely(&self.state);
+                part.move_freely(&self.v_start);
                 parted = true;
             }
         }
@@ -202,11 +286,13 @@ impl Simulation {
 
     /// Finds the contact points that the step can reach, and those farther off by `margin`, m.
     fn detect(&mut self, dt: f64, margin: f64) {
+        // Placed where the scheme takes positions, of which the rest of the step lies ahead.
+        let rest = 1.0 - self.theta_at;
         let Self { parts, extents, sweeps, collider, tree_of, detected, .. } = self;
         for part in parts.iter() {
             for i in part.tree.all() {
                 let node = part.nodes.start + i;
-                sweeps[node] = part.sweep(i, extents[node], dt);
+                sweeps[node] = part.sweep(i, extents[node], dt, rest);
                 sweeps[node].slack += margin;
             }
         }
@@ -218,12 +304,19 @@ impl Simulation {
         collider.contacts(frame, sweeps, detected);
     }
 
-    /// Turns contact points and what the model has into constraints; limits farther off than the step can reach by `margin` too.
-    fn constrain(&mut self, dt: f64, margin: f64) {
-        let Options { beta, sigma, recovery_speed, contact: law, .. } = self.options;
+    /// How constraints become laws; limits farther off than the step can reach by `margin` do, too.
+    fn rule(&self, dt: f64, margin: f64) -> Rule {
+        let Options { scheme, beta, sigma, recovery_speed, .. } = self.options;
+        let (theta, constraint_theta) = (scheme.theta(), scheme.constraint_theta());
+        Rule { dt, theta, constraint_theta, beta, sigma, recovery_speed, margin }
+    }
+
+    /// Turns contact points and what the model has into constraints.
+    fn constrain(&mut self, rule: Rule) {
+        let (law, step) = (self.options.contact, &self.discretization(rule.dt));
         let Self { model, scene, state, parts, tree_of, effective_mass, sources, detected, set, reported, .. } = self;
-        let rule = Rule { dt, beta, sigma, recovery_speed, margin };
-        let cx = Context { model, scene, state, parts, tree_of, effective_mass, rule, law };
+        let (q, v) = (&self.q_at[..], &self.v_start[..]);
+        let cx = Context { model, scene, state, q, v, step, parts, tree_of, effective_mass, rule, law };
         sources.gather(&cx, detected, set, reported);
     }
 
@@ -235,14 +328,14 @@ impl Simulation {
             line_search: self.options.line_search,
             ..sap::Options::default()
         };
-        let Self { parts, state, islands, .. } = self;
-        let (parts, state, choice) = (&*parts, &*state, self.options.factorization);
+        let Self { parts, v_start, islands, .. } = self;
+        let (parts, v_start, choice) = (&*parts, &v_start[..], self.options.factorization);
         let active = islands.active_mut();
         match &self.pool {
             Some(pool) if active.len() > 1 => {
-                pool.install(|| active.par_iter_mut().for_each(|i| i.solve(parts, state, choice, &options)));
+                pool.install(|| active.par_iter_mut().for_each(|i| i.solve(parts, v_start, choice, &options)));
             }
-            _ => active.iter_mut().for_each(|i| i.solve(parts, state, choice, &options)),
+            _ => active.iter_mut().for_each(|i| i.solve(parts, v_start, choice, &options)),
         }
     }
 
@@ -278,6 +371,8 @@ impl Simulation {
             limits: self.set.limits,
             constraints: self.set.laws.len(),
             islands: self.islands.active().len(),
+            substeps: 1,
+            free_iterations: self.free_iterations,
             penetration: self.reported.iter().fold(0.0, |deepest, c| f64::max(deepest, -c.gap)),
             ..Stats::default()
         };
@@ -305,6 +400,7 @@ impl Simulation {
                 row = rows.end;
             }
         }
+        self.report_impacts();
         self.remembered.sort();
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
         self.stats = stats;
@@ -312,8 +408,14 @@ impl Simulation {
     }
 
     fn advance(&mut self, dt: f64) {
-        self.state.v.copy_from_slice(&self.v_next);
-        multibody::integrate(&self.model.tree, &mut self.state.q, &self.v_next, dt);
+        let Self { state, v_start, v_next, .. } = self;
+        state.v.copy_from_slice(v_next);
+        let Discretization { theta, retraction, .. } =
+            Discretization::new(self.options.scheme, dt, self.options.pd_law);
+        if theta.vq < 1.0 {
+            v_next.iter_mut().zip(v_start).for_each(|(v, v0)| *v = *v0 + theta.vq * (*v - *v0));
+        }
+        retraction.advance(&self.model.tree, &mut state.q, v_next, dt, 1.0);
         self.state.step += 1;
         self.state.time += dt;
     }
@@ -332,7 +434,7 @@ impl Simulation {
     pub fn energy(&mut self) -> Energy {
         let mut energy = Energy::default();
         for part in &mut self.parts {
-            part.place(&self.state);
+            part.place(&self.state.q, &self.state.v);
             let of_part = part.energy(&self.state.q, &self.state.v, self.model.gravity);
             energy.kinetic += of_part.kinetic;
             energy.potential += of_part.potential;
@@ -344,7 +446,7 @@ impl Simulation {
     /// The placements of all bodies in the present state, (nbody).
     pub fn body_poses(&mut self, out: &mut Vec<Pose<f64>>) {
         for part in &mut self.parts {
-            part.place(&self.state);
+            part.place(&self.state.q, &self.state.v);
         }
         out.clear();
         out.extend(self.model.bodies.iter().map(|body| match body.node {

@@ -5,7 +5,7 @@ use multibody::{Compliance, Material, Resistance};
 use sap::{Contact, LaggedContact, Law, Spin};
 use spatial::Mat3;
 
-use super::rule::combine;
+use super::rule::{OneSided, combine};
 use super::{ConstraintSet, Context};
 use crate::link::{End, Link, Motion};
 use crate::warm_start::{Key, Memory};
@@ -72,14 +72,17 @@ fn push_contact(
         }
         other => other,
     };
-    let (r_n, vn_hat) = cx.rule.normal(compliance, contact.gap, w);
+    let start = cx.rule.start(contact.gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z)));
+    let OneSided { r: r_n, v_hat: vn_hat, is_rigid } = cx.rule.normal(compliance, start, w);
     let r_t = cx.rule.sigma * w;
     let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
     let memory = set.recall(key, cx);
     let is_spinning = surface.resistance >= Resistance::Spinning;
     let known = memory.map(|m| m.normal);
-    let alone =
-        || LaggedContact::new(mu, r_t, r_n, vn_hat, 0.0).normal_impulse_alone(w, cx.free_velocity(&ends).dot(basis.z));
+    let alone = || {
+        LaggedContact::new(mu, r_t, r_n, vn_hat, 0.0)
+            .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(basis.z))
+    };
     let normal_impulse = if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { known.unwrap_or_else(alone) };
     let belt = cx.surface_velocity(contact.geoms).map(|velocity| {
         let [t1, t2, _] = basis.transpose_mul(velocity).to_array();
@@ -94,6 +97,7 @@ fn push_contact(
     };
     let memory = memory.map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
     set.push_recalled(law, w, Link::Ends { ends, basis, motion: Motion::Linear }, key, memory, Some(report));
+    set.set_rigid(is_rigid);
     if is_spinning {
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
@@ -101,5 +105,6 @@ fn push_contact(
         let key = Key::spin(contact.geoms, ordinal);
         let memory = set.recall(key, cx).map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
         set.push_recalled(law.into(), w, Link::Ends { ends, basis, motion: Motion::Angular }, key, memory, None);
+        set.set_rigid(is_rigid);
     }
 }

@@ -95,19 +95,28 @@ impl Tie {
         if w > 0.0 {
             let rule = cx.rule.compliant(compliance, w);
             let law = match along {
-                Some(violation) => Equality::along_third(rule.r, rule.scalar_bias(violation)),
-                None => Equality::vector(rule.r, rule.bias(second.pos - first.pos).to_array()),
+                Some(violation) => {
+                    let rates = || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z));
+                    Equality::along_third(rule.r, rule.scalar_bias(cx.rule.start(violation, rates)))
+                }
+                None => {
+                    let start = cx.rule.start(second.pos - first.pos, || cx.velocities(&ends, Motion::Linear));
+                    Equality::vector(rule.r, rule.bias(start).to_array())
+                }
             };
             let link = Link::Ends { ends, basis, motion: Motion::Linear };
             set.push(law, w, link, Key::equality(self.index, 0), cx);
+            set.set_rigid(rule.is_rigid());
         }
         let w = MEAN * ends.iter().flatten().map(|e| cx.angular_mobility(e)).sum::<f64>();
         if w > 0.0 && matches!(self.held, Held::Frame(_)) {
             let rule = cx.rule.compliant(compliance, w);
             let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
-            let law = Equality::vector(rule.r, rule.bias(turn).to_array());
+            let start = cx.rule.start(turn, || cx.velocities(&ends, Motion::Angular));
+            let law = Equality::vector(rule.r, rule.bias(start).to_array());
             let link = Link::Ends { ends, basis, motion: Motion::Angular };
             set.push(law, w, link, Key::equality(self.index, 1), cx);
+            set.set_rigid(rule.is_rigid());
         }
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn push_drives(cx: &Context<'_>, set: &mut ConstraintSet) {
     for (tree, part) in cx.parts.iter().enumerate() {
         for drive in part.drives.iter().filter(|drive| drive.apart) {
             let node = part.tree.nodes.partition_point(|node| node.v <= drive.dof) - 1;
-            let law = drive.law(cx.state.v[part.dofs.start + drive.dof]);
+            let law = drive.law(cx.v[part.dofs.start + drive.dof]);
             set.push(law, part.factor.inverse_diagonal(node), row(tree, node, drive.dof), drive.key, cx);
         }
     }

@@ -1,11 +1,11 @@
 //! Joint limits.
 
 use multibody::{Compliance, Model};
-use sap::Limit;
 use spatial::Vec3;
 
 use super::{ConstraintSet, Context, Rule};
 use crate::link::Link;
+use crate::part::Part;
 use crate::warm_start::Key;
 
 /// A joint limit of the model, with indices of its tree.
@@ -49,14 +49,29 @@ impl JointLimit {
     /// Adds the limits that the motion can reach in the step.
     pub fn push(&self, index: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
         let part = &cx.parts[self.tree];
-        let (q, v) = (&cx.state.q[part.qs.clone()], &cx.state.v[part.dofs.clone()]);
+        let (q, v) = (&cx.q[part.qs.clone()], &cx.v[part.dofs.clone()]);
         for (side, candidate) in self.candidates(q, v, &part.v_star, &cx.rule).into_iter().enumerate() {
             let Some((gap, link)) = candidate else { continue };
             let w = part.factor.inverse_diagonal(self.node);
-            let (r, v_hat) = cx.rule.normal(self.compliance, gap, w);
-            set.push(Limit::new(r, v_hat), w, link, Key::limit(index, side), cx);
-            set.limits += 1;
+            let start = cx.rule.start(gap, || [v, &part.v_star[..]].map(|v| Self::rate(&link, v)));
+            let law = cx.rule.normal(self.compliance, start, w);
+            set.push_limit(law, w, link, Key::limit(index, side), cx);
         }
+    }
+
+    /// Gap, rate at the beginning and rate in free motion of both sides; `q` and `v` are the model's.
+    pub fn rates(&self, part: &Part, q: &[f64], v: &[f64]) -> [Option<(f64, f64, f64)>; 2] {
+        let (q, v) = (&q[part.qs.clone()], &v[part.dofs.clone()]);
+        self.sides(q, f64::INFINITY).map(|side| {
+            let (gap, link) = side?;
+            Some((gap, Self::rate(&link, v), Self::rate(&link, &part.v_star)))
+        })
+    }
+
+    /// The rate of a side's gap when the tree moves with `v`.
+    fn rate(link: &Link, v: &[f64]) -> f64 {
+        let Link::Joint { dof, width, axis, .. } = link else { return 0.0 };
+        v[*dof..dof + width].iter().zip(axis).map(|(v, axis)| v * axis).sum()
     }
 
     /// The sides that the motion can reach in a step: the gap and the row of J (over the joint's degrees of freedom).
@@ -64,10 +79,15 @@ impl JointLimit {
     /// `q` and the velocities before and after free motion are the tree's. Limits further off than twice what the
     /// joint moves at either velocity are left out.
     fn candidates(&self, q: &[f64], v: &[f64], v_star: &[f64], rule: &Rule) -> [Option<(f64, Link)>; 2] {
+        let width = if self.ball { 3 } else { 1 };
+        let speed = |v: &[f64]| v[self.dof..self.dof + width].iter().map(|x| x * x).sum::<f64>().sqrt();
+        self.sides(q, 2.0 * rule.dt * (speed(v) + speed(v_star)) + rule.margin)
+    }
+
+    /// The sides not farther off than `reach`.
+    fn sides(&self, q: &[f64], reach: f64) -> [Option<(f64, Link)>; 2] {
         let (tree, node, dof) = (self.tree, self.node, self.dof);
         let width = if self.ball { 3 } else { 1 };
-        let speed = |v: &[f64]| v[dof..dof + width].iter().map(|x| x * x).sum::<f64>().sqrt();
-        let reach = 2.0 * rule.dt * (speed(v) + speed(v_star)) + rule.margin;
         let side =
             |gap: f64, axis: [f64; 3]| (gap <= reach).then_some((gap, Link::Joint { tree, node, dof, width, axis }));
         if self.ball {

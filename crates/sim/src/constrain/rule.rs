@@ -3,10 +3,15 @@
 use multibody::{Compliance, Material};
 use spatial::Vec3;
 
+use crate::Theta;
+
 /// Parameters that turn compliance into regularisation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
     pub dt: f64,
+    pub theta: Theta,
+    /// Where in the step compliant constraints are taken that it resolves.
+    pub constraint_theta: f64,
     pub beta: f64,
     pub sigma: f64,
     pub recovery_speed: f64,
@@ -14,18 +19,44 @@ pub(crate) struct Rule {
     pub margin: f64,
 }
 
+/// The violation of a constraint at the beginning of a step, and its rate there: of a gap, below zero when violated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start<T> {
+    pub violation: T,
+    pub rate: T,
+}
+
 impl Rule {
-    /// (R_n, v̂_n) of a one-sided constraint with gap `gap`, where an impulse meets the inverse effective mass `w`:
+    /// What a constraint started with that has `violation` where the scheme evaluates it; `rates` are those along its rows of
+    /// the velocities at the beginning and of free motion, asked for only if needed.
+    pub fn start<T>(&self, violation: T, rates: impl FnOnce() -> [T; 2]) -> Start<T>
+    where
+        T: Copy + Default + std::ops::Sub<Output = T> + std::ops::Add<Output = T> + std::ops::Mul<f64, Output = T>,
+    {
+        let Theta { q, vq, .. } = self.theta;
+        if q == 0.0 && vq == 1.0 {
+            return Start { violation, rate: T::default() };
+        }
+        let [rate, free] = rates();
+        Start { violation: violation - (free * vq + rate * (1.0 - vq)) * (self.dt * q), rate }
+    }
+
+    /// (R_n, v̂_n) of a one-sided constraint, where an impulse meets the inverse effective mass `w`:
     /// R_n = max(β²/(4π²) w, 1/(dt k (dt + τ_d))), v̂_n = −φ₀/(dt + τ_d); near-rigid, τ_d = β dt/π.
-    pub fn normal(&self, compliance: Compliance, gap: f64, w: f64) -> (f64, f64) {
-        let Compliant { r, time, fastest } = self.compliant(compliance, w);
-        (r, (-gap / time).min(fastest))
+    pub fn normal(&self, compliance: Compliance, start: Start<f64>, w: f64) -> OneSided {
+        let law = self.compliant(compliance, w);
+        let v_hat = -(start.violation + law.lag * start.rate) / law.time;
+        OneSided { r: law.r, v_hat: v_hat.min(law.fastest), is_rigid: law.is_rigid() }
     }
 
     /// What a constraint's compliance makes of its law.
     ///
     /// A near-rigid constraint that starts violated would be right within the step, whatever the speed; it recovers at
     /// `recovery_speed` at most.
+    ///
+    /// With force k (φ + τ φ̇) at φ₀ + a dt (a v + (1 − a) v₀), R⁻¹ = dt k a (a dt + τ). `a` is that of the scheme where the step
+    /// resolves the compliance, and nears 1 where it does not: a stiff constraint would ring at a = ½. The part of the step's motion
+    /// that v₀ makes alone, 1 − θ_vq of it, is foreseen by constraints at the end of the step.
     pub fn compliant(&self, compliance: Compliance, w: f64) -> Compliant {
         let Self { dt, beta, recovery_speed, .. } = *self;
         let rigid = (beta * beta / (4.0 * std::f64::consts::PI.powi(2)) * w, beta * dt / std::f64::consts::PI);
@@ -34,33 +65,58 @@ impl Rule {
             Compliance::Physical { stiffness, relaxation } => (stiffness, relaxation),
             Compliance::PerMass { stiffness, relaxation } => (stiffness / w, relaxation),
         };
-        let compliant = 1.0 / (dt * stiffness * (dt + relaxation));
+        let a = self.evaluation(stiffness * w, relaxation);
+        let time = a * (a * dt + relaxation);
+        let compliant = 1.0 / (dt * stiffness * time);
+        let unseen = dt * (1.0 - self.theta.vq);
         if compliant > rigid.0 {
-            return Compliant { r: compliant, time: dt + relaxation, fastest: f64::INFINITY };
+            let lag = (1.0 - a) * (a * dt + relaxation) + (2.0 * a - 1.0) * unseen;
+            return Compliant { r: compliant, time, lag, fastest: f64::INFINITY };
         }
-        Compliant { r: rigid.0, time: dt + rigid.1, fastest: recovery_speed }
+        Compliant { r: rigid.0, time: dt + rigid.1, lag: unseen, fastest: recovery_speed }
+    }
+
+    /// Where in the step a constraint is taken whose oscillation has the rate ω = `squared_rate`^½.
+    fn evaluation(&self, squared_rate: f64, relaxation: f64) -> f64 {
+        let angle = self.dt * squared_rate.sqrt().max(squared_rate * relaxation);
+        self.constraint_theta.max(1.0 - 0.5 / angle)
     }
 }
 
-/// A compliant constraint over a step: γ = (v̂ − v_c)/R, v̂ = −φ/time, no faster than `fastest`.
+/// The law of a one-sided constraint over a step: γ = max(0, (v̂ − v_c)/R).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OneSided {
+    pub r: f64,
+    pub v_hat: f64,
+    /// Whether it is near-rigid, so that what hits it is stopped at once.
+    pub is_rigid: bool,
+}
+
+/// A compliant constraint over a step: γ = (v̂ − v_c)/R, v̂ = −(φ + lag φ̇)/time at the beginning, no faster than `fastest`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Compliant {
     pub r: f64,
     pub time: f64,
+    pub lag: f64,
     pub fastest: f64,
 }
 
 impl Compliant {
+    /// Whether it is near-rigid.
+    pub fn is_rigid(&self) -> bool {
+        self.fastest < f64::INFINITY
+    }
+
     /// v̂ for the violation φ of an equality.
-    pub fn bias(&self, violation: Vec3<f64>) -> Vec3<f64> {
-        let v_hat = violation * (-1.0 / self.time);
+    pub fn bias(&self, start: Start<Vec3<f64>>) -> Vec3<f64> {
+        let v_hat = (start.violation + start.rate * self.lag) * (-1.0 / self.time);
         let speed = v_hat.norm();
         if speed > self.fastest { v_hat * (self.fastest / speed) } else { v_hat }
     }
 
     /// v̂ of one row.
-    pub fn scalar_bias(&self, violation: f64) -> f64 {
-        (-violation / self.time).clamp(-self.fastest, self.fastest)
+    pub fn scalar_bias(&self, start: Start<f64>) -> f64 {
+        (-(start.violation + self.lag * start.rate) / self.time).clamp(-self.fastest, self.fastest)
     }
 }
 

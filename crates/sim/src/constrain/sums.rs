@@ -5,7 +5,7 @@ use std::ops::Range;
 use multibody::{Compliance, Coordinate, Model};
 use sap::Equality;
 
-use super::{ConstraintSet, Context};
+use super::{ConstraintSet, Context, Start};
 use crate::link::{Link, Term};
 use crate::warm_start::Key;
 
@@ -54,6 +54,17 @@ impl Sum {
 
     pub fn rate(&self, v: &[f64]) -> f64 {
         self.0.iter().map(|t| t.coefficient * v[t.v]).sum()
+    }
+
+    /// The rate in free motion.
+    pub fn free_rate(&self, cx: &Context<'_>) -> f64 {
+        self.0.iter().map(|t| t.coefficient * cx.parts[t.tree].v_star[t.dof]).sum()
+    }
+
+    /// The value and the rate at the beginning of the step.
+    pub fn start(&self, cx: &Context<'_>) -> Start<f64> {
+        let rate = self.rate(cx.v);
+        Start { rate, ..cx.rule.start(self.value(cx.q), || [rate, self.free_rate(cx)]) }
     }
 }
 
@@ -113,7 +124,7 @@ impl Coupling {
 
     /// Adds the row `ẏ − p'(x − x₀) ẋ`.
     pub fn push(&self, index: usize, compliance: Compliance, cx: &Context<'_>, set: &mut ConstraintSet) {
-        let of = |(sum, reference): &(Sum, f64)| sum.value(&cx.state.q) - reference;
+        let of = |(sum, reference): &(Sum, f64)| sum.value(cx.q) - reference;
         let x = of(&self.x);
         let (mut p, mut slope) = (0.0, 0.0);
         for &c in self.polynomial.iter().rev() {
@@ -123,7 +134,13 @@ impl Coupling {
         let violation = of(&self.y) - p;
         let Some((link, w)) = push_terms(&[(&self.y.0, 1.0), (&self.x.0, -slope)], cx, set) else { return };
         let rule = cx.rule.compliant(compliance, w);
-        let law = Equality::scalar(rule.r, rule.scalar_bias(violation));
+        let rates = || {
+            let of = |sum: &Sum| [sum.rate(cx.v), sum.free_rate(cx)];
+            let ([y, y_free], [x, x_free]) = (of(&self.y.0), of(&self.x.0));
+            [y - slope * x, y_free - slope * x_free]
+        };
+        let law = Equality::scalar(rule.r, rule.scalar_bias(cx.rule.start(violation, rates)));
         set.push(law, w, link, Key::equality(index, 0), cx);
+        set.set_rigid(rule.is_rigid());
     }
 }

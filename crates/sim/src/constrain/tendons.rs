@@ -1,11 +1,12 @@
 //! Fixed tendons: their limits, springs, friction and inertia, and the actuators on them.
 
 use multibody::{Actuator, Model, Tendon, Transmission};
-use sap::{Bounded, Limit};
+use sap::Bounded;
 
 use super::sums::{Sum, push_terms};
-use super::{ConstraintSet, Context};
+use super::{ConstraintSet, Context, Start};
 use crate::actuation::{ForceOfStep, force_law};
+use crate::scheme::Discretization;
 use crate::warm_start::Key;
 use crate::{Energy, State};
 
@@ -45,17 +46,22 @@ impl TendonForces {
     }
 
     /// The forces of the actuators over the step, along the tendon.
-    fn drives(&self, state: &State, dt: f64) -> impl Iterator<Item = ForceOfStep> {
-        let (length, rate) = (self.sum.value(&state.q), self.sum.rate(&state.v));
+    fn drives(
+        &self,
+        controls: &[f64],
+        (length, rate): (f64, f64),
+        step: &Discretization,
+    ) -> impl Iterator<Item = ForceOfStep> {
         self.actuators.iter().map(move |TendonActuator { ctrl, gear, actuator }| {
-            force_law(actuator, state.ctrl[*ctrl], gear * length, gear * rate, dt).geared(*gear)
+            force_law(actuator, controls[*ctrl], gear * length, gear * rate, step).geared(*gear)
         })
     }
 
     /// Adds the forces that do not depend on velocities at the end of the step; `force` is on the model's degrees of freedom.
-    pub fn add_explicit(&self, state: &State, dt: f64, force: &mut [f64]) {
-        let explicit = self.drives(state, dt).filter(|f| f.impedance == 0.0);
-        let total: f64 = explicit.map(|f| f.impulse.max(f.low).min(f.high) / dt).sum();
+    pub fn add_explicit(&self, ctrl: &[f64], (q, v): (&[f64], &[f64]), step: &Discretization, force: &mut [f64]) {
+        let drives = self.drives(ctrl, (self.sum.value(q), self.sum.rate(v)), step);
+        let explicit = drives.filter(|f| f.impedance == 0.0);
+        let total: f64 = explicit.map(|f| f.impulse.max(f.low).min(f.high) / step.dt).sum();
         for term in &self.sum.0 {
             force[term.v] += term.coefficient * total;
         }
@@ -77,18 +83,18 @@ impl TendonForces {
     pub fn push(&self, index: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
         self.push_limits(index, cx, set);
         let (tendon, dt) = (&self.tendon, cx.rule.dt);
-        let (length, rate) = (self.sum.value(&cx.state.q), self.sum.rate(&cx.state.v));
+        let Start { violation: length, rate } = self.sum.start(cx);
         let stretch = self.stretch(length);
         let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
         let free = (f64::NEG_INFINITY, f64::INFINITY);
         let spring = ForceOfStep {
-            impulse: -dt * (stiffness * (stretch + dt * rate) + tendon.damping * rate),
-            impedance: dt * (tendon.damping + dt * stiffness),
+            impulse: -dt * (stiffness * (stretch + cx.step.lead() * rate) + tendon.damping * rate),
+            impedance: dt * cx.step.resistance(stiffness, tendon.damping),
             low: free.0,
             high: free.1,
         };
         let inertia = ForceOfStep { impulse: 0.0, impedance: tendon.armature, low: free.0, high: free.1 };
-        let forces = [spring, inertia].into_iter().chain(self.drives(cx.state, dt));
+        let forces = [spring, inertia].into_iter().chain(self.drives(&cx.state.ctrl, (length, rate), cx.step));
         for (part, force) in (2..).zip(forces) {
             if force.impedance > 0.0
                 && let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
@@ -110,16 +116,16 @@ impl TendonForces {
     /// Adds the limits that the motion can reach in the step.
     fn push_limits(&self, index: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
         let Some((low, high)) = self.tendon.range else { return };
-        let length = self.sum.value(&cx.state.q);
-        let free: f64 = self.sum.0.iter().map(|t| t.coefficient * cx.parts[t.tree].v_star[t.dof]).sum();
-        let reach = 2.0 * cx.rule.dt * (self.sum.rate(&cx.state.v).abs() + free.abs()) + cx.rule.margin;
+        let (length, free) = (self.sum.value(cx.q), self.sum.free_rate(cx));
+        let rate = self.sum.rate(cx.v);
+        let reach = 2.0 * cx.rule.dt * (rate.abs() + free.abs()) + cx.rule.margin;
         for (side, (gap, sign)) in [(length - low, 1.0), (high - length, -1.0)].into_iter().enumerate() {
             if gap <= reach
                 && let Some((link, w)) = push_terms(&[(&self.sum, sign)], cx, set)
             {
-                let (r, v_hat) = cx.rule.normal(self.tendon.limit_compliance, gap, w);
-                set.push(Limit::new(r, v_hat), w, link, Key::tendon(index, side), cx);
-                set.limits += 1;
+                let start = cx.rule.start(gap, || [sign * rate, sign * free]);
+                let law = cx.rule.normal(self.tendon.limit_compliance, start, w);
+                set.push_limit(law, w, link, Key::tendon(index, side), cx);
             }
         }
     }

@@ -170,14 +170,16 @@ impl Simulation {
 
     /// Free motion and constraints at the state, the same drives apart as in the reference.
     fn replace(&mut self, reference: &Reference, dt: f64, margin: f64) {
+        self.v_start.copy_from_slice(&self.state.v);
+        self.q_at.copy_from_slice(&self.state.q);
         self.gather_forces(dt);
         let mut apart = reference.apart.iter();
         for part in &mut self.parts {
             part.drives.iter_mut().zip(&mut apart).for_each(|(drive, apart)| drive.apart = *apart);
-            part.move_freely(&self.state);
+            part.move_freely(&self.v_start);
         }
         self.detect(dt, margin);
-        self.constrain(dt, margin);
+        self.constrain(self.rule(dt, margin));
     }
 
     /// Samples at the state with entry `column` of (q, v, ctrl) moved by `width`; the state is as it was afterwards.

@@ -1,0 +1,313 @@
+//! Free motion under implicit schemes: Newton's method on the balance of momentum
+//!
+//! ```text
+//! m(v) = M(q^θq) (v − v₀) + dt F(q^θq, v^θv) = 0
+//! ```
+//!
+//! with the whole derivative of m, inertial forces included, factored by recursion ([`multibody::ImplicitFactor`]). Constraints
+//! follow in the second stage, linearised at what is found here.
+
+use multibody::{
+    ImplicitFactor, JointType, Rates, add_generalized_forces, difference, forward_kinematics, logarithm_tangent,
+    propagate, rnea, velocities,
+};
+use spatial::{Mat3, Twist, Vec3};
+
+use super::Part;
+use crate::State;
+use crate::scheme::Discretization;
+use crate::warm_start::Key;
+
+/// Most Newton steps, shortened ones included. Where the step resolves the motion it takes two to four.
+const MOST: usize = 16;
+/// Where Newton's method has nothing left to do: ‖m‖ over momentum, in the kinetic norm.
+const ROUND_OFF: f64 = 1e-15;
+/// Where it must arrive.
+const TOLERANCE: f64 = 1e-12;
+
+/// Scratch of Newton's method on a tree.
+#[derive(Clone, Debug)]
+pub(super) struct Newton {
+    factor: ImplicitFactor,
+    /// Positions and velocities where forces are taken, and what moves positions.
+    q: Vec<f64>,
+    v_theta: Vec<f64>,
+    v_position: Vec<f64>,
+    acceleration: Vec<f64>,
+    /// m(v), and what of it are impulses of drives and loads.
+    residual: Vec<f64>,
+    impulses: Vec<f64>,
+    /// q^θq less the target of PD control.
+    error: Vec<f64>,
+    /// The last point from where a step was made, the step, and the next.
+    base: Vec<f64>,
+    delta: Vec<f64>,
+    trial: Vec<f64>,
+    /// What joints add to the derivative.
+    diagonal: Vec<f64>,
+    blocks: Vec<Mat3<f64>>,
+    turns: Vec<Mat3<f64>>,
+}
+
+impl Newton {
+    pub fn new(tree: &multibody::Tree<f64>) -> Self {
+        let zeros = vec![0.0; tree.nv];
+        Self {
+            factor: ImplicitFactor::new(tree),
+            q: vec![0.0; tree.nq],
+            v_theta: zeros.clone(),
+            v_position: zeros.clone(),
+            acceleration: zeros.clone(),
+            residual: zeros.clone(),
+            impulses: zeros.clone(),
+            error: zeros.clone(),
+            base: zeros.clone(),
+            delta: zeros.clone(),
+            trial: zeros.clone(),
+            diagonal: zeros,
+            blocks: vec![Mat3::default(); tree.len()],
+            turns: vec![Mat3::default(); tree.len()],
+        }
+    }
+}
+
+/// Newton's method on free motion that did not arrive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stall {
+    pub iterations: usize,
+    /// ‖m‖ over the momentum, in the kinetic norm.
+    pub residual: f64,
+}
+
+/// What free motion is computed from.
+#[derive(Clone, Copy)]
+pub(crate) struct FreeMotion<'a> {
+    pub state: &'a State,
+    /// Velocities of the model that the step starts from.
+    pub v0: &'a [f64],
+    /// Forces on the degrees of freedom of the model.
+    pub force: &'a [f64],
+    pub gravity: Vec3<f64>,
+    pub step: &'a Discretization,
+}
+
+/// The first of the three dofs of a node's rotation.
+fn rotation(node: &multibody::Node<f64>) -> Option<usize> {
+    match node.joint {
+        JointType::Ball => Some(node.v),
+        JointType::Free => Some(node.v + 3),
+        _ => None,
+    }
+}
+
+fn vec3(x: &[f64]) -> Vec3<f64> {
+    Vec3::new(x[0], x[1], x[2])
+}
+
+fn scaled(s: f64) -> Mat3<f64> {
+    Mat3::from_columns(Vec3::new(s, 0.0, 0.0), Vec3::new(0.0, s, 0.0), Vec3::new(0.0, 0.0, s))
+}
+
+/// diag(k) m
+fn rows_scaled(k: Vec3<f64>, m: Mat3<f64>) -> Mat3<f64> {
+    let scale = |c: Vec3<f64>| Vec3::new(k.x * c.x, k.y * c.y, k.z * c.z);
+    Mat3::from_columns(scale(m.x), scale(m.y), scale(m.z))
+}
+
+impl Part {
+    /// Finds v* with m(v*) = 0 from the v* that is there, and takes kinematics and the factor of A to where the scheme takes them;
+    /// returns the Newton steps.
+    pub fn move_implicitly(&mut self, motion: &FreeMotion<'_>) -> Result<usize, Stall> {
+        let Some(mut newton) = self.newton.take() else { return Ok(0) };
+        let mut iterations = self.iterate(&mut newton, motion);
+        if let Err(Stall { iterations: spent, .. }) = iterations {
+            // Inertial forces of the beginning lead far off in fast motion.
+            self.v_star.copy_from_slice(&motion.v0[self.dofs.clone()]);
+            iterations = self.iterate(&mut newton, motion).map(|more| spent + more);
+        }
+        if iterations.is_ok() {
+            self.finish(motion);
+        }
+        self.newton = Some(newton);
+        iterations
+    }
+
+    fn iterate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) -> Result<usize, Stall> {
+        let (mut scale, mut last, mut contraction, mut fraction) = (0.0, f64::INFINITY, f64::INFINITY, 1.0);
+        for iteration in 1..=MOST {
+            self.evaluate(newton, motion);
+            self.differentiate(newton, motion);
+            newton.factor.solve(&newton.residual, &mut newton.trial);
+            let per_impulse = -1.0 / motion.step.dt;
+            newton.trial.iter_mut().for_each(|delta| *delta *= per_impulse);
+            // mᵀ (∂m/∂v)⁻¹ m is ‖m‖² in the kinetic norm but for terms of order dt.
+            let work: f64 = newton.residual.iter().zip(&newton.trial).map(|(m, delta)| m * delta).sum();
+            let error = work.abs().sqrt();
+            if iteration == 1 {
+                scale = self.momentum() + error;
+            }
+            if !error.is_finite() {
+                return Err(Stall { iterations: iteration, residual: error / scale });
+            }
+            let has_arrived = error <= TOLERANCE * scale;
+            if error > last && !has_arrived {
+                // Too far: a shorter step along the same way.
+                fraction *= 0.5;
+                let way = newton.base.iter().zip(&newton.delta);
+                self.v_star.iter_mut().zip(way).for_each(|(v, (base, delta))| *v = base + fraction * delta);
+                continue;
+            }
+            std::mem::swap(&mut newton.delta, &mut newton.trial);
+            newton.base.copy_from_slice(&self.v_star);
+            self.v_star.iter_mut().zip(&newton.delta).for_each(|(v, delta)| *v += delta);
+            if last < f64::INFINITY {
+                contraction = error / (last * last);
+            }
+            let next = contraction * error * error;
+            if error.min(next) <= ROUND_OFF * scale || (has_arrived && error > 0.5 * last) {
+                return Ok(iteration);
+            }
+            (last, fraction) = (error, 1.0);
+        }
+        Err(Stall { iterations: MOST, residual: last / scale })
+    }
+
+    /// ‖v‖ of the nodes' motion in the kinetic norm.
+    fn momentum(&self) -> f64 {
+        let twice =
+            |(frame, twist): (&multibody::NodeFrame<f64>, &Twist<f64>)| twist.dot(frame.inertia.momentum(*twist));
+        self.kin.frames.iter().zip(&self.kin.twists).map(twice).sum::<f64>().sqrt()
+    }
+
+    /// m(v) at v*, kinematics left at (q^θq, v^θv).
+    fn evaluate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+        let FreeMotion { state, gravity, step, .. } = *motion;
+        let v0 = &motion.v0[self.dofs.clone()];
+        let Discretization { dt, theta, .. } = *step;
+        for (i, (v, v0)) in self.v_star.iter().zip(v0).enumerate() {
+            let change = v - v0;
+            newton.v_theta[i] = v0 + theta.v * change;
+            newton.v_position[i] = v0 + theta.vq * change;
+            newton.acceleration[i] = change / dt;
+        }
+        newton.q.copy_from_slice(&state.q[self.qs.clone()]);
+        step.retraction.advance(&self.tree, &mut newton.q, &newton.v_position, dt, theta.q);
+        let all = self.tree.all();
+        forward_kinematics(&self.tree, all.clone(), &newton.q, &mut self.kin);
+        velocities(&self.tree, all.clone(), &newton.v_theta, &mut self.kin);
+        let (v, a) = (&newton.v_theta, Some(&newton.acceleration[..]));
+        rnea(&self.tree, all.clone(), &self.kin, v, a, gravity, &mut self.rnea, &mut newton.residual);
+        if self.has_springs {
+            difference(&self.tree, &self.spring_reference, &newton.q, &mut self.change);
+        }
+        for i in 0..self.tree.nv {
+            let spring = if self.has_springs { self.stiffness[i] * self.change[i] } else { 0.0 };
+            let force = self.armature[i] * newton.acceleration[i] + self.damping[i] * newton.v_theta[i] + spring;
+            newton.residual[i] = dt * (newton.residual[i] + force - motion.force[self.dofs.start + i]);
+        }
+        newton.impulses.fill(0.0);
+        for drive in &self.axis_drives {
+            drive.add_impulse(&state.ctrl, &newton.v_theta, dt, &mut newton.impulses);
+        }
+        self.relinearize(newton, motion);
+        for drive in self.drives.iter().filter(|drive| !drive.apart) {
+            newton.impulses[drive.dof] += drive.impulse_at(dt * newton.acceleration[drive.dof]);
+        }
+        if self.load(state, dt) {
+            add_generalized_forces(&self.tree, all, &self.kin, &mut self.wrenches, &mut newton.impulses);
+        }
+        newton.residual.iter_mut().zip(&newton.impulses).for_each(|(m, impulse)| *m -= impulse);
+    }
+
+    /// Makes PD drives exact at v*: on rotations they are linear in no velocity.
+    fn relinearize(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+        let FreeMotion { state, step, .. } = *motion;
+        if !self.turns || step.stable_pd || !state.pd.is_active() {
+            return;
+        }
+        let (pd, dt) = (&state.pd, step.dt);
+        difference(&self.tree, &pd.target[self.qs.clone()], &newton.q, &mut newton.error);
+        for drive in self.drives.iter_mut() {
+            let dof = self.dofs.start + drive.dof;
+            if drive.key == Key::pd(dof) {
+                let rate = newton.v_theta[drive.dof] - pd.target_velocity[dof];
+                let force = -pd.kp[dof] * newton.error[drive.dof] - pd.kd[dof] * rate;
+                drive.impulse = dt * (force + drive.impedance * newton.acceleration[drive.dof]);
+            }
+        }
+    }
+
+    /// Factors ∂m/∂v over dt where [`evaluate`](Self::evaluate) left kinematics.
+    fn differentiate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+        let Discretization { dt, theta, .. } = *motion.step;
+        let position = dt * theta.q * theta.vq;
+        for (d, lambda) in newton.diagonal.iter_mut().zip(&self.lambda) {
+            *d = lambda / dt;
+        }
+        for drive in self.drives.iter().filter(|drive| !drive.apart) {
+            newton.diagonal[drive.dof] += drive.impedance / dt;
+        }
+        if self.turns {
+            self.differentiate_turns(newton, motion, position);
+        }
+        let rates = Rates { position, velocity: theta.v, acceleration: 1.0 / dt };
+        newton.factor.factor(
+            &self.tree,
+            &self.kin,
+            (&newton.v_theta, &newton.acceleration),
+            motion.gravity,
+            rates,
+            &newton.turns,
+            (&newton.diagonal, &newton.blocks),
+        );
+    }
+
+    /// How rotations follow v*, and what that changes in the springs and PD drives on them: of their stiffness k the diagonal has k c.
+    fn differentiate_turns(&self, newton: &mut Newton, motion: &FreeMotion<'_>, position: f64) {
+        let FreeMotion { state, step, .. } = *motion;
+        let Discretization { dt, theta, .. } = *step;
+        let has_pd = state.pd.is_active() && !step.stable_pd;
+        for (i, node) in self.tree.nodes.iter().enumerate() {
+            let Some(dof) = rotation(node) else { continue };
+            let turn = step.retraction.tangent(vec3(&newton.v_position[dof..]) * dt, theta.q);
+            let turn = turn * scaled(dt * theta.vq);
+            newton.turns[i] = turn;
+            let mut block = Mat3::default();
+            if self.has_springs {
+                let k = vec3(&self.stiffness[dof..]);
+                block = block + rows_scaled(k, logarithm_tangent(vec3(&self.change[dof..])) * turn - scaled(position));
+            }
+            if has_pd {
+                let mut k = [0.0; 3];
+                let of_node = self.drives.iter().filter(|d| !d.apart && (dof..dof + 3).contains(&d.dof));
+                for drive in of_node.filter(|d| d.key == Key::pd(self.dofs.start + d.dof)) {
+                    k[drive.dof - dof] = state.pd.kp[self.dofs.start + drive.dof];
+                }
+                let tangent = logarithm_tangent(vec3(&newton.error[dof..])) * turn - scaled(position);
+                block = block + rows_scaled(Vec3::from(k), tangent);
+            }
+            newton.blocks[i] = block;
+        }
+    }
+
+    /// Velocities of the nodes at v₀ and in free motion, and the factor of A, at q^θq.
+    fn finish(&mut self, motion: &FreeMotion<'_>) {
+        let v0 = &motion.v0[self.dofs.clone()];
+        self.impedance.diagonal.copy_from_slice(&self.lambda);
+        for drive in self.drives.iter().filter(|drive| !drive.apart) {
+            self.impedance.diagonal[drive.dof] += drive.impedance;
+        }
+        let all = self.tree.all();
+        velocities(&self.tree, all.clone(), v0, &mut self.kin);
+        self.factor.factor(&self.tree, all.clone(), &self.kin, &self.impedance, None);
+        for (change, (v, v0)) in self.change.iter_mut().zip(self.v_star.iter().zip(v0)) {
+            *change = v - v0;
+        }
+        propagate(&self.tree, all, &self.kin.frames, &self.change, &mut self.factor.motions);
+    }
+
+    /// Where the scheme takes positions, of the tree: those of the step's beginning unless free motion is implicit.
+    pub fn positions<'a>(&'a self, state: &'a State) -> &'a [f64] {
+        self.newton.as_ref().map_or(&state.q[self.qs.clone()], |newton| &newton.q)
+    }
+}

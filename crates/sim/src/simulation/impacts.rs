@@ -1,0 +1,102 @@
+//! What hits something in a step, stopped before the step begins.
+//!
+//! Where positions follow velocities of the beginning in part (the midpoint rule, explicit Euler), or constraints are taken where
+//! free motion leads, a body that arrives would be let through: half a step's way at 5 m/s is 25 mm. So what is about to be hit in
+//! the step is resolved first, as an impact: v₀⁺ = argmin ½‖v − v₀‖²_M + Σ ℓ_k(J_k v) over the near-rigid constraints, which leaves
+//! gaps φ₀ at approach speeds φ₀/dt. Constraints that the step resolves, drives and joint friction need time; they take no part.
+
+use super::Simulation;
+use crate::link::{End, Motion};
+use crate::warm_start::Key;
+use crate::{ContactPoint, SimulationError, Theta};
+
+impl Simulation {
+    /// Resolves what would be hit in the step, from the constraints in reach at q₀; whether there was anything. The velocities that the
+    /// step starts from change, and the parts are as in no step: their forces are to be gathered again.
+    pub(super) fn resolve_impacts(&mut self, dt: f64) -> Result<bool, SimulationError> {
+        self.impacts.clear();
+        if !self.is_hit(dt) {
+            return Ok(false);
+        }
+        for part in &mut self.parts {
+            part.stand_still(&self.v_start);
+        }
+        let mut rule = self.rule(dt, 0.0);
+        rule.theta = Theta { q: 0.0, v: 1.0, vq: 1.0 };
+        (rule.constraint_theta, rule.recovery_speed) = (1.0, 0.0);
+        self.constrain(rule);
+        self.set.retain_rigid();
+        self.islands.partition(&self.set, &self.parts);
+        self.solve();
+        self.collect_velocities(dt)?;
+        self.v_start.copy_from_slice(&self.v_next);
+        self.remember_impacts();
+        Ok(true)
+    }
+
+    /// Whether a contact point or joint limit in reach is approached so fast that the step would lead through it, and not by what forces
+    /// do in the step.
+    fn is_hit(&self, dt: f64) -> bool {
+        let is_fast = |gap: f64, start: f64, free: f64| start < -gap.max(0.0) / dt - (free - start).abs() - NEGLIGIBLE;
+        let motion = |body: usize, position| {
+            let node = self.model.bodies[body].node?;
+            let part = &self.parts[self.tree_of[node]];
+            let node = node - part.nodes.start;
+            let end = End { tree: 0, node, arm: position - part.kin.frames[node].pos };
+            let start = end.velocity(&part.kin.twists, Motion::Linear);
+            Some((start, start + end.velocity(&part.factor.motions, Motion::Linear)))
+        };
+        let is_hit = |contact: &geometry::Contact| {
+            let bodies = contact.geoms.map(|geom| self.scene.geoms[geom].body);
+            let [a, b] = bodies.map(|body| motion(body, contact.position).unwrap_or_default());
+            is_fast(contact.gap, contact.normal.dot(b.0 - a.0), contact.normal.dot(b.1 - a.1))
+        };
+        self.detected.iter().any(is_hit)
+            || self
+                .sources
+                .limit_rates(&self.parts, &self.state.q, &self.v_start)
+                .any(|(gap, start, free)| is_fast(gap, start, free))
+    }
+
+    /// Keeps the impulses of the contact points for the report of the step.
+    fn remember_impacts(&mut self) {
+        for island in self.islands.active() {
+            let mut row = 0;
+            for (&k, law) in island.members.iter().zip(&island.laws) {
+                let impulse = &island.ws.impulses()[row..row + law.rows()];
+                row += law.rows();
+                if let Some(report) = self.set.reports[k]
+                    && impulse != [0.0; 3]
+                {
+                    let mut point = self.reported[report];
+                    point.impulse.copy_from_slice(impulse);
+                    self.impacts.push((self.set.keys[k], point));
+                }
+            }
+        }
+    }
+
+    /// Adds the impulses of impacts to the reported points, as points of their own where the step had none of them.
+    pub(super) fn report_impacts(&mut self) {
+        let Self { impacts, reported, set, .. } = self;
+        for (key, impact) in impacts.iter() {
+            let of_key = |(k, report): (&Key, &Option<usize>)| report.filter(|_| k == key);
+            match set.keys.iter().zip(&set.reports).find_map(of_key) {
+                Some(report) => add(&mut reported[report], impact),
+                None => reported.push(*impact),
+            }
+        }
+    }
+}
+
+/// Speeds of approach below this are none, m/s or rad/s.
+const NEGLIGIBLE: f64 = 1e-9;
+
+/// Adds an impact at the same point to a contact point.
+fn add(point: &mut ContactPoint, impact: &ContactPoint) {
+    let impulse = impact.impulse_world();
+    let [t1, t2] = point.tangents;
+    for (sum, axis) in point.impulse.iter_mut().zip([t1, t2, point.normal]) {
+        *sum += axis.dot(impulse);
+    }
+}
