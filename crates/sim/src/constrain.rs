@@ -7,6 +7,7 @@ mod limits;
 mod rule;
 mod sums;
 mod tendons;
+mod turning;
 
 use geometry::Scene;
 use multibody::Model;
@@ -22,6 +23,7 @@ use crate::{ContactLaw, ContactPoint, Energy, State};
 
 pub(crate) use rule::Rule;
 use rule::{OneSided, Start};
+pub(crate) use turning::Turning;
 
 /// Constraints of a step in a fixed order: contacts as the collider sorts them, then what the model has.
 #[derive(Clone, Debug, Default)]
@@ -127,6 +129,7 @@ pub(crate) struct Context<'a> {
     pub parts: &'a [Part],
     pub tree_of: &'a [usize],
     pub effective_mass: &'a EffectiveMass,
+    pub turning: &'a Turning,
     pub rule: Rule,
     pub law: ContactLaw,
 }
@@ -169,7 +172,8 @@ impl Context<'_> {
         self.effective_mass.angular_inverse(self.parts[end.tree].nodes.start + end.node)
     }
 
-    /// The velocities of the second end relative to the first, at the beginning and in free motion, world.
+    /// The velocities of the second end relative to the first, at the beginning and where the second stage is linearised (free motion, but for
+    /// the constraint forces of the last step), world.
     fn velocities(&self, ends: &[Option<End>; 2], motion: Motion) -> [Vec3<f64>; 2] {
         let of = |end: &Option<End>| {
             end.map_or([Vec3::ZERO; 2], |end| {
@@ -180,6 +184,12 @@ impl Context<'_> {
         };
         let [[start_a, free_a], [start_b, free_b]] = [of(&ends[0]), of(&ends[1])];
         [start_b - start_a, free_b - free_a]
+    }
+
+    /// How fast the material points of a contact move about their nodes at v₀, m/s.
+    fn spin(&self, ends: &[Option<End>; 2]) -> f64 {
+        let of = |end: &End| self.parts[end.tree].kin.twists[end.node].ang.norm() * end.arm.norm();
+        ends.iter().flatten().map(of).sum()
     }
 
     /// The velocity of the second geom's surface on its body, less that of the first's; none when both are at rest.
@@ -216,6 +226,11 @@ impl Sources {
         }
     }
 
+    /// Whether nothing but contacts constrains a step.
+    pub fn are_none(&self) -> bool {
+        self.limits.is_empty() && self.friction.is_empty() && self.ties.is_empty() && self.tendons.is_empty()
+    }
+
     /// Gathers the constraints of a step and a report of every contact point.
     pub fn gather(
         &self,
@@ -228,7 +243,7 @@ impl Sources {
         reported.clear();
         contacts::push(cx, detected, set, reported);
         self.limits.iter().enumerate().for_each(|(k, limit)| limit.push(k, cx, set));
-        self.ties.iter().for_each(|tie| tie.push(cx, set));
+        self.ties.iter().enumerate().for_each(|(k, tie)| tie.push(k, cx, set));
         self.tendons.iter().enumerate().for_each(|(k, tendon)| tendon.push(k, cx, set));
         self.friction.iter().for_each(|friction| friction.push(cx, set));
         joints::push_drives(cx, set);

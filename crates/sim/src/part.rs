@@ -43,6 +43,10 @@ pub(crate) struct Part {
     pub impedance: JointImpedance<f64>,
     pub factor: Factor<f64>,
     pub v_star: Vec<f64>,
+    /// Under implicit schemes, where the second stage is linearised.
+    pub v_hat: Vec<f64>,
+    /// Generalised impulse of constraints there.
+    pub foreseen: Vec<f64>,
     armature: Vec<f64>,
     damping: Vec<f64>,
     stiffness: Vec<f64>,
@@ -109,6 +113,8 @@ impl Part {
             impedance: JointImpedance::new(&tree),
             factor: Factor::new(&tree),
             v_star: vec![0.0; tree.nv],
+            v_hat: vec![0.0; tree.nv],
+            foreseen: vec![0.0; tree.nv],
             armature: model.armature[dofs.clone()].to_vec(),
             damping: model.damping[dofs.clone()].to_vec(),
             has_springs: stiffness.iter().any(|&k| k > 0.0),

@@ -10,7 +10,7 @@ use multibody::{Keyframe, Model};
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 use spatial::Pose;
 
-use crate::constrain::{ConstraintSet, Context, Rule, Sources};
+use crate::constrain::{ConstraintSet, Context, Rule, Sources, Turning};
 use crate::effective_mass::EffectiveMass;
 use crate::island::Islands;
 use crate::part::{FreeMotion, Part};
@@ -36,6 +36,7 @@ pub struct Simulation {
     // What follows is derived from the model, or scratch: nothing in it survives a step's meaning.
     collider: Collider,
     effective_mass: EffectiveMass,
+    turning: Turning,
     sources: Sources,
     /// The farthest point of any geom from the origin of its node, one per node, m.
     extents: Vec<f64>,
@@ -55,6 +56,10 @@ pub struct Simulation {
     /// Positions where constraints are taken, (nq), and the part of the step that lies before them.
     q_at: Vec<f64>,
     theta_at: f64,
+    /// Generalised forces of constraints in the step under implicit schemes, (nv).
+    constraint_force: Vec<f64>,
+    /// Whether there were contact points in reach at q₀.
+    is_near: bool,
     /// Impulses of what was hit before the step.
     impacts: Vec<(Key, ContactPoint)>,
     /// Newton steps of free motion, the most of a tree.
@@ -88,6 +93,7 @@ impl Simulation {
             contacts: Vec::new(),
             stats: Stats::default(),
             effective_mass: EffectiveMass::new(&model),
+            turning: Turning::default(),
             sources: Sources::of_model(&model, &tree_of),
             extents: collider.extents(model.tree.len()),
             collider,
@@ -104,7 +110,9 @@ impl Simulation {
             v_next: vec![0.0; model.nv()],
             q_at: vec![0.0; model.nq()],
             theta_at: 0.0,
+            is_near: false,
             impacts: Vec::new(),
+            constraint_force: vec![0.0; if options.scheme.is_implicit() { model.nv() } else { 0 }],
             free_iterations: 0,
             pool,
             model,
@@ -157,7 +165,20 @@ impl Simulation {
         let pd = crate::Pd::default();
         let State { step, applied_force, applied_wrench, surface_velocity, .. } = State::new(&self.model);
         let Keyframe { time, q, v, ctrl, .. } = key;
-        self.state = State { time, step, q, v, ctrl, applied_force, applied_wrench, surface_velocity, pd, warm_start };
+        let constraint_force = Vec::new();
+        self.state = State {
+            time,
+            step,
+            q,
+            v,
+            ctrl,
+            applied_force,
+            applied_wrench,
+            surface_velocity,
+            constraint_force,
+            pd,
+            warm_start,
+        };
         self.contacts.clear();
         self.stats = Stats::default();
         Ok(())
@@ -204,21 +225,23 @@ impl Simulation {
     fn find_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
         self.state.check(&self.model, &self.scene)?;
         self.v_start.copy_from_slice(&self.state.v);
+        self.foresee(dt);
         self.move_freely(dt);
         self.detect(dt, 0.0);
         if self.options.scheme.has_impacts() && self.resolve_impacts(dt)? {
             self.move_freely(dt);
         }
+        self.begin_turning(dt);
+        self.is_near = !self.detected.is_empty();
         loop {
             if self.options.scheme.is_implicit() {
                 self.move_implicitly(dt)?;
-                self.detect(dt, 0.0);
             }
             self.constrain(self.rule(dt, 0.0));
             self.islands.partition(&self.set, &self.parts);
             self.solve();
             self.collect_velocities(dt)?;
-            if !self.part_drives() {
+            if !self.part_drives() & !self.foresaw_wrongly(dt) {
                 return Ok(());
             }
         }
@@ -237,13 +260,42 @@ impl Simulation {
         self.theta_at = 0.0;
     }
 
+    /// Expects the constraint forces of the last step, under implicit schemes.
+    fn foresee(&mut self, dt: f64) {
+        if self.state.constraint_force.is_empty() {
+            return;
+        }
+        for part in &mut self.parts {
+            let force = &self.state.constraint_force[part.dofs.clone()];
+            part.foreseen.iter_mut().zip(force).for_each(|(w, force)| *w = dt * force);
+        }
+    }
+
+    /// Gathers the constraint forces of the step; whether some were foreseen for trees that nothing pushes. They are no more then.
+    fn foresaw_wrongly(&mut self, dt: f64) -> bool {
+        if !self.options.scheme.is_implicit() {
+            return false;
+        }
+        let mut wrongly = false;
+        let Self { parts, v_next, constraint_force, .. } = self;
+        for part in parts.iter_mut() {
+            let force = &mut constraint_force[part.dofs.clone()];
+            let is_pushed = part.constraint_force(&v_next[part.dofs.clone()], dt, force);
+            if !is_pushed && part.foresees() {
+                part.foreseen.fill(0.0);
+                wrongly = true;
+            }
+        }
+        wrongly
+    }
+
     /// Free motion of an implicit scheme.
     fn move_implicitly(&mut self, dt: f64) -> Result<(), SimulationError> {
         let step = self.discretization(dt);
         let Self { state, v_start, force, model, parts, q_at, .. } = self;
         let motion = FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step };
-        (self.free_iterations, self.theta_at) = (0, step.theta.q);
-        for part in parts {
+        self.free_iterations = 0;
+        for part in parts.iter_mut() {
             let iterations = part.move_implicitly(&motion).map_err(|stall| SimulationError::FreeMotion {
                 step: state.step,
                 time: state.time,
@@ -252,8 +304,17 @@ impl Simulation {
                 residual: stall.residual,
             })?;
             self.free_iterations = self.free_iterations.max(iterations);
+        }
+        let needs_more = |part: &Part| part.foresees() || part.drives.iter().any(|drive| drive.apart);
+        if !self.is_near && self.sources.are_none() && !parts.iter().any(needs_more) {
+            return Ok(());
+        }
+        for part in parts.iter_mut() {
+            part.linearize(&motion);
             q_at[part.qs.clone()].copy_from_slice(part.positions(state));
         }
+        self.theta_at = step.theta.q;
+        self.detect(dt, 0.0);
         Ok(())
     }
 
@@ -311,13 +372,31 @@ impl Simulation {
         Rule { dt, theta, constraint_theta, beta, sigma, recovery_speed, margin }
     }
 
+    /// Takes the velocities of constraints at q₀, under schemes that take their rows elsewhere.
+    fn begin_turning(&mut self, dt: f64) {
+        let theta_q = self.options.scheme.theta().q;
+        if !self.options.scheme.is_implicit() || theta_q == 0.0 || theta_q == 1.0 {
+            return;
+        }
+        let mut turning = std::mem::take(&mut self.turning);
+        let step = self.discretization(dt);
+        turning.begin(&self.context(self.rule(dt, 0.0), &step), &self.sources, &self.detected, theta_q);
+        self.turning = turning;
+    }
+
+    /// What constraints are made from.
+    fn context<'a>(&'a self, rule: Rule, step: &'a Discretization) -> Context<'a> {
+        let Self { model, scene, state, parts, tree_of, effective_mass, turning, q_at: q, v_start: v, .. } = self;
+        let law = self.options.contact;
+        Context { model, scene, state, q, v, step, parts, tree_of, effective_mass, turning, rule, law }
+    }
+
     /// Turns contact points and what the model has into constraints.
     fn constrain(&mut self, rule: Rule) {
-        let (law, step) = (self.options.contact, &self.discretization(rule.dt));
-        let Self { model, scene, state, parts, tree_of, effective_mass, sources, detected, set, reported, .. } = self;
-        let (q, v) = (&self.q_at[..], &self.v_start[..]);
-        let cx = Context { model, scene, state, q, v, step, parts, tree_of, effective_mass, rule, law };
-        sources.gather(&cx, detected, set, reported);
+        let step = self.discretization(rule.dt);
+        let (mut set, mut reported) = (std::mem::take(&mut self.set), std::mem::take(&mut self.reported));
+        self.sources.gather(&self.context(rule, &step), &self.detected, &mut set, &mut reported);
+        (self.set, self.reported) = (set, reported);
     }
 
     /// Solves the islands, side by side when there are threads; none knows of the others.
@@ -408,8 +487,9 @@ impl Simulation {
     }
 
     fn advance(&mut self, dt: f64) {
-        let Self { state, v_start, v_next, .. } = self;
+        let Self { state, v_start, v_next, constraint_force, .. } = self;
         state.v.copy_from_slice(v_next);
+        state.constraint_force.clone_from(constraint_force);
         let Discretization { theta, retraction, .. } =
             Discretization::new(self.options.scheme, dt, self.options.pd_law);
         if theta.vq < 1.0 {

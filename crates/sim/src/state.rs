@@ -25,6 +25,9 @@ pub struct State {
     /// Velocities of the geoms' surfaces on their bodies, those of conveyor belts, (ngeom, 3) in the bodies' node axes (world axes
     /// where the body is fixed); empty when none moves. m/s.
     pub surface_velocity: Vec<f64>,
+    /// Generalised forces of the constraints in the last step, (nv), N or N·m, where an implicit scheme expects them again; empty under other
+    /// schemes. It may stay when the rest is changed.
+    pub constraint_force: Vec<f64>,
     /// Stable PD control of any degrees of freedom.
     pub pd: Pd,
     /// What the contact solver remembers of the last step. It may stay when the rest is changed.
@@ -50,7 +53,7 @@ pub enum StateError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwood3";
+const MAGIC: &[u8; 8] = b"sapwood4";
 
 impl State {
     /// The default configuration at rest.
@@ -64,6 +67,7 @@ impl State {
             applied_force: vec![0.0; model.nv()],
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
             surface_velocity: Vec::new(),
+            constraint_force: Vec::new(),
             pd: Pd::default(),
             warm_start: WarmStart::default(),
         }
@@ -71,9 +75,10 @@ impl State {
 
     /// Whether the next step can start from here.
     pub(crate) fn check(&self, model: &Model, scene: &Scene) -> Result<(), SimulationError> {
-        let names = ["q", "v", "ctrl", "applied_force", "applied_wrench", "surface_velocity"];
+        let names = ["q", "v", "ctrl", "applied_force", "applied_wrench", "surface_velocity", "constraint_force"];
         let geoms = if self.surface_velocity.is_empty() { 0 } else { scene.geoms.len() };
-        let sizes = [model.nq(), model.nv(), model.nu(), model.nv(), 6 * model.bodies.len(), 3 * geoms];
+        let forces = if self.constraint_force.is_empty() { 0 } else { model.nv() };
+        let sizes = [model.nq(), model.nv(), model.nu(), model.nv(), 6 * model.bodies.len(), 3 * geoms, forces];
         for ((x, name), expected) in self.vectors().into_iter().zip(names).zip(sizes) {
             if x.len() != expected {
                 return Err(SimulationError::Size { name, found: x.len(), expected });
@@ -93,14 +98,15 @@ impl State {
         Ok(self.pd.check(&model.tree)?)
     }
 
-    fn vectors(&self) -> [&Vec<f64>; 6] {
-        [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench, &self.surface_velocity]
+    fn vectors(&self) -> [&Vec<f64>; 7] {
+        let Self { q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force, .. } = self;
+        [q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force]
     }
 
-    /// The length of the state's bytes without surface velocities, controller and warm start.
+    /// The length of the state's bytes without surface velocities, constraint forces, controller and warm start.
     fn byte_len(&self) -> usize {
         let lengths = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench].map(Vec::len);
-        40 + 8 * lengths.iter().sum::<usize>()
+        48 + 8 * lengths.iter().sum::<usize>()
     }
 
     /// The length of a controller's vectors.
@@ -108,7 +114,7 @@ impl State {
         4 * self.v.len() + self.q.len()
     }
 
-    /// The state as bytes: a mark, step, time, how many surface velocities there are, whether there is a controller, then the
+    /// The state as bytes: a mark, step, time, how many surface velocities there are, whether there is a controller, how many constraint forces, then the
     /// vectors in order, the controller's vectors, and the warm start, little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.byte_len() + self.warm_start.byte_len());
@@ -117,6 +123,7 @@ impl State {
         bytes.extend(self.time.to_le_bytes());
         bytes.extend((self.surface_velocity.len() as u64).to_le_bytes());
         bytes.extend(u64::from(self.pd.is_active()).to_le_bytes());
+        bytes.extend((self.constraint_force.len() as u64).to_le_bytes());
         for x in self.vectors().into_iter().flatten() {
             bytes.extend(x.to_le_bytes());
         }
@@ -138,8 +145,8 @@ impl State {
         }
         let word =
             |k: usize| bytes.get(8 * k..8 * k + 8).map_or(0, |w| w.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)));
-        let (surfaces, controlled) = (word(3) as usize, word(4) == 1);
-        let optional = surfaces.saturating_add(if controlled { self.pd_len() } else { 0 });
+        let (surfaces, controlled, forces) = (word(3) as usize, word(4) == 1, word(5) as usize);
+        let optional = surfaces.saturating_add(forces).saturating_add(if controlled { self.pd_len() } else { 0 });
         let expected = expected.saturating_add(optional.saturating_mul(8));
         if bytes.len() < expected || !WarmStart::fits(bytes.len() - expected) {
             return Err(StateError::Length { found: bytes.len(), expected });
@@ -150,11 +157,13 @@ impl State {
         let mut next = || words.next().unwrap_or_default();
         self.step = u64::from_le_bytes(next());
         self.time = f64::from_le_bytes(next());
-        next();
-        next();
+        for _ in 0..3 {
+            next();
+        }
         self.surface_velocity.resize(surfaces, 0.0);
+        self.constraint_force.resize(forces, 0.0);
         let vectors = [&mut self.q, &mut self.v, &mut self.ctrl, &mut self.applied_force, &mut self.applied_wrench];
-        for x in vectors.into_iter().chain([&mut self.surface_velocity]).flatten() {
+        for x in vectors.into_iter().chain([&mut self.surface_velocity, &mut self.constraint_force]).flatten() {
             *x = f64::from_le_bytes(next());
         }
         let (nq, nv) = (self.q.len(), self.v.len());

@@ -3,7 +3,7 @@
 use geometry::Contact as Detected;
 use multibody::{Compliance, Material, Resistance};
 use sap::{Contact, LaggedContact, Law, Spin};
-use spatial::Mat3;
+use spatial::{Mat3, Vec3};
 
 use super::rule::{OneSided, combine};
 use super::{ConstraintSet, Context};
@@ -13,7 +13,7 @@ use crate::{ContactLaw, ContactPoint};
 
 /// Adds the contacts that something can move, and a report of every point.
 pub(crate) fn push(cx: &Context<'_>, detected: &[Detected], set: &mut ConstraintSet, reported: &mut Vec<ContactPoint>) {
-    let mut ordinal = 0;
+    let (mut ordinal, mut next) = (0, 0);
     for contact in detected {
         let again = reported.last().is_some_and(|last: &ContactPoint| last.geoms == contact.geoms);
         ordinal = if again { ordinal + 1 } else { 0 };
@@ -25,7 +25,7 @@ pub(crate) fn push(cx: &Context<'_>, detected: &[Detected], set: &mut Constraint
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
         if w > 0.0 {
             let surface = surface(cx, contact);
-            push_contact(cx, set, &surface, contact, ends, basis, (w, ordinal), reported.len());
+            push_contact(cx, set, &surface, contact, ends, basis, (w, ordinal), reported.len(), &mut next);
         }
         reported.push(point);
     }
@@ -64,6 +64,7 @@ fn push_contact(
     basis: Mat3<f64>,
     (w, ordinal): (f64, usize),
     report: usize,
+    next: &mut usize,
 ) {
     let key = Key::contact(contact.geoms, ordinal);
     let compliance = match surface.compliance {
@@ -84,8 +85,17 @@ fn push_contact(
             .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(basis.z))
     };
     let normal_impulse = if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { known.unwrap_or_else(alone) };
-    let belt = cx.surface_velocity(contact.geoms).map(|velocity| {
-        let [t1, t2, _] = basis.transpose_mul(velocity).to_array();
+    let (turning, normal_turning) = if cx.turning.is_known() {
+        let [start, led] = cx.velocities(&ends, Motion::Linear);
+        let reach = cx.rule.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
+        cx.turning.of_contact(contact, ordinal, start, reach, next)
+    } else {
+        (Vec3::ZERO, 0.0)
+    };
+    let vn_hat = vn_hat - normal_turning;
+    let slip = cx.surface_velocity(contact.geoms).unwrap_or(Vec3::ZERO) + turning;
+    let belt = (slip != Vec3::ZERO).then(|| {
+        let [t1, t2, _] = basis.transpose_mul(slip).to_array();
         [-t1, -t2]
     });
     let law = if cx.law == ContactLaw::Sap {

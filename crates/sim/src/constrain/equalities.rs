@@ -72,24 +72,43 @@ impl Tie {
         model.equalities.iter().enumerate().filter_map(tie).collect()
     }
 
-    /// Adds the constraint's rows.
-    pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
-        let compliance = cx.model.equalities[self.index].compliance;
-        let (frames, basis, along) = match &self.held {
-            Held::Coupling(coupling) => return coupling.push(self.index, compliance, cx, set),
-            Held::Point(frames) | Held::Frame(frames) => (frames, Mat3::IDENTITY, None),
-            Held::Distance(frames, distance) => {
-                let span = frames[1].in_world(cx).pos - frames[0].in_world(cx).pos;
-                // Where the points coincide any direction will do.
-                let normal = span.normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0));
-                let (t1, t2) = normal.tangents();
-                (frames, Mat3::from_columns(t1, t2, normal), Some(span.norm() - distance))
-            }
+    /// Where the two frames are, the ends, the axes of the rows, and the violation of a distance; none for what is linear in the coordinates.
+    fn place(&self, cx: &Context<'_>) -> Option<Placed> {
+        let (frames, distance) = match &self.held {
+            Held::Coupling(_) => return None,
+            Held::Point(frames) | Held::Frame(frames) => (frames, None),
+            Held::Distance(frames, distance) => (frames, Some(distance)),
         };
         let [first, second] = [frames[0].in_world(cx), frames[1].in_world(cx)];
+        let span = second.pos - first.pos;
+        let basis = distance.map_or(Mat3::IDENTITY, |_| {
+            // Where the points coincide any direction will do.
+            let normal = span.normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0));
+            let (t1, t2) = normal.tangents();
+            Mat3::from_columns(t1, t2, normal)
+        });
         let ends = [cx.end(frames[0].body, first.pos), cx.end(frames[1].body, second.pos)];
         // The rows are about one point of space: the second body's.
-        let ends = [ends[0].map(|e| End { arm: e.arm + (second.pos - first.pos), ..e }), ends[1]];
+        let ends = [ends[0].map(|e| End { arm: e.arm + span, ..e }), ends[1]];
+        Some(Placed { frames: [first, second], ends, basis, along: distance.map(|distance| span.norm() - distance) })
+    }
+
+    /// J v₀, linear along the rows' axes, and angular.
+    pub fn velocities(&self, cx: &Context<'_>) -> [Vec3<f64>; 2] {
+        self.place(cx).map_or([Vec3::ZERO; 2], |placed| placed.velocities(cx))
+    }
+
+    /// Adds the constraint's rows; `k` is its place among those in force.
+    pub fn push(&self, k: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
+        let compliance = cx.model.equalities[self.index].compliance;
+        let Some(placed) = self.place(cx) else {
+            if let Held::Coupling(coupling) = &self.held {
+                coupling.push(self.index, compliance, cx, set);
+            }
+            return;
+        };
+        let Placed { frames: [first, second], ends, basis, along } = placed;
+        let turning = if cx.turning.is_known() { cx.turning.of_tie(k, placed.velocities(cx)) } else { [Vec3::ZERO; 2] };
         // Rows along which nothing moves are none.
         let w = MEAN * ends.iter().flatten().map(|e| cx.mobility(e)).sum::<f64>();
         if w > 0.0 {
@@ -97,11 +116,12 @@ impl Tie {
             let law = match along {
                 Some(violation) => {
                     let rates = || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z));
-                    Equality::along_third(rule.r, rule.scalar_bias(cx.rule.start(violation, rates)))
+                    let v_hat = rule.scalar_bias(cx.rule.start(violation, rates)) - turning[0].z;
+                    Equality::along_third(rule.r, v_hat)
                 }
                 None => {
                     let start = cx.rule.start(second.pos - first.pos, || cx.velocities(&ends, Motion::Linear));
-                    Equality::vector(rule.r, rule.bias(start).to_array())
+                    Equality::vector(rule.r, (rule.bias(start) - turning[0]).to_array())
                 }
             };
             let link = Link::Ends { ends, basis, motion: Motion::Linear };
@@ -113,10 +133,27 @@ impl Tie {
             let rule = cx.rule.compliant(compliance, w);
             let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
             let start = cx.rule.start(turn, || cx.velocities(&ends, Motion::Angular));
-            let law = Equality::vector(rule.r, rule.bias(start).to_array());
+            let law = Equality::vector(rule.r, (rule.bias(start) - turning[1]).to_array());
             let link = Link::Ends { ends, basis, motion: Motion::Angular };
             set.push(law, w, link, Key::equality(self.index, 1), cx);
             set.set_rigid(rule.is_rigid());
         }
+    }
+}
+
+/// An equality between bodies where these are.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    frames: [Pose<f64>; 2],
+    ends: [Option<End>; 2],
+    basis: Mat3<f64>,
+    along: Option<f64>,
+}
+
+impl Placed {
+    /// J v₀, linear along the rows' axes, and angular.
+    fn velocities(&self, cx: &Context<'_>) -> [Vec3<f64>; 2] {
+        let of = |motion| cx.velocities(&self.ends, motion)[0];
+        [self.basis.transpose_mul(of(Motion::Linear)), of(Motion::Angular)]
     }
 }

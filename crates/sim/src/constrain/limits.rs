@@ -53,7 +53,7 @@ impl JointLimit {
         for (side, candidate) in self.candidates(q, v, &part.v_star, &cx.rule).into_iter().enumerate() {
             let Some((gap, link)) = candidate else { continue };
             let w = part.factor.inverse_diagonal(self.node);
-            let start = cx.rule.start(gap, || [v, &part.v_star[..]].map(|v| Self::rate(&link, v)));
+            let start = cx.rule.start(gap, || [v, &part.v_hat[..]].map(|v| Self::rate(&link, v)));
             let law = cx.rule.normal(self.compliance, start, w);
             set.push_limit(law, w, link, Key::limit(index, side), cx);
         }

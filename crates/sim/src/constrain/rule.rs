@@ -27,8 +27,8 @@ pub(crate) struct Start<T> {
 }
 
 impl Rule {
-    /// What a constraint started with that has `violation` where the scheme evaluates it; `rates` are those along its rows of
-    /// the velocities at the beginning and of free motion, asked for only if needed.
+    /// What a constraint started with that has `violation` where the scheme takes it; `rates` are those along its rows of the velocities
+    /// at the beginning and of those that led there, asked for only if needed.
     pub fn start<T>(&self, violation: T, rates: impl FnOnce() -> [T; 2]) -> Start<T>
     where
         T: Copy + Default + std::ops::Sub<Output = T> + std::ops::Add<Output = T> + std::ops::Mul<f64, Output = T>,
@@ -37,8 +37,8 @@ impl Rule {
         if q == 0.0 && vq == 1.0 {
             return Start { violation, rate: T::default() };
         }
-        let [rate, free] = rates();
-        Start { violation: violation - (free * vq + rate * (1.0 - vq)) * (self.dt * q), rate }
+        let [rate, led] = rates();
+        Start { violation: violation - (led * vq + rate * (1.0 - vq)) * (self.dt * q), rate }
     }
 
     /// (R_n, v̂_n) of a one-sided constraint, where an impulse meets the inverse effective mass `w`:

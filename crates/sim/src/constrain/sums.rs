@@ -61,10 +61,15 @@ impl Sum {
         self.0.iter().map(|t| t.coefficient * cx.parts[t.tree].v_star[t.dof]).sum()
     }
 
+    /// The rate of the velocities that led to where constraints are taken.
+    pub fn rate_led(&self, cx: &Context<'_>) -> f64 {
+        self.0.iter().map(|t| t.coefficient * cx.parts[t.tree].v_hat[t.dof]).sum()
+    }
+
     /// The value and the rate at the beginning of the step.
     pub fn start(&self, cx: &Context<'_>) -> Start<f64> {
         let rate = self.rate(cx.v);
-        Start { rate, ..cx.rule.start(self.value(cx.q), || [rate, self.free_rate(cx)]) }
+        Start { rate, ..cx.rule.start(self.value(cx.q), || [rate, self.rate_led(cx)]) }
     }
 }
 
@@ -134,10 +139,10 @@ impl Coupling {
         let violation = of(&self.y) - p;
         let Some((link, w)) = push_terms(&[(&self.y.0, 1.0), (&self.x.0, -slope)], cx, set) else { return };
         let rule = cx.rule.compliant(compliance, w);
+        let of = |sum: &Sum| [sum.rate(cx.v), sum.rate_led(cx)];
         let rates = || {
-            let of = |sum: &Sum| [sum.rate(cx.v), sum.free_rate(cx)];
-            let ([y, y_free], [x, x_free]) = (of(&self.y.0), of(&self.x.0));
-            [y - slope * x, y_free - slope * x_free]
+            let ([y, y_led], [x, x_led]) = (of(&self.y.0), of(&self.x.0));
+            [y - slope * x, y_led - slope * x_led]
         };
         let law = Equality::scalar(rule.r, rule.scalar_bias(cx.rule.start(violation, rates)));
         set.push(law, w, link, Key::equality(index, 0), cx);

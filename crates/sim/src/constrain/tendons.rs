@@ -123,7 +123,7 @@ impl TendonForces {
             if gap <= reach
                 && let Some((link, w)) = push_terms(&[(&self.sum, sign)], cx, set)
             {
-                let start = cx.rule.start(gap, || [sign * rate, sign * free]);
+                let start = cx.rule.start(gap, || [sign * rate, sign * self.sum.rate_led(cx)]);
                 let law = cx.rule.normal(self.tendon.limit_compliance, start, w);
                 set.push_limit(law, w, link, Key::tendon(index, side), cx);
             }

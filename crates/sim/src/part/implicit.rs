@@ -4,8 +4,13 @@
 //! m(v) = M(q^θq) (v − v₀) + dt F(q^θq, v^θv) = 0
 //! ```
 //!
-//! with the whole derivative of m, inertial forces included, factored by recursion ([`multibody::ImplicitFactor`]). Constraints
-//! follow in the second stage, linearised at what is found here.
+//! with the whole derivative of m, inertial forces included, factored by recursion ([`multibody::ImplicitFactor`]). The second stage
+//! is linearised at what is found here.
+//!
+//! Seed 001 linearises at free motion v*. Where constraints push, the step ends O(dt) away from v*, and what A leaves out of ∂m/∂v makes
+//! that an error of first order; what rests on the ground would be seen g dt²/4 below it. So the equation solved is m(v̂) = ŵ with ŵ the
+//! generalised impulse of the constraints in the last step, and the second stage A (v − v̂) = Jᵀγ − ŵ: v − v̂ is O(dt²) while forces are
+//! smooth. A tree that nothing pushes any more is solved again with ŵ = 0.
 
 use multibody::{
     ImplicitFactor, JointType, Rates, add_generalized_forces, difference, forward_kinematics, logarithm_tangent,
@@ -115,18 +120,19 @@ fn rows_scaled(k: Vec3<f64>, m: Mat3<f64>) -> Mat3<f64> {
 }
 
 impl Part {
-    /// Finds v* with m(v*) = 0 from the v* that is there, and takes kinematics and the factor of A to where the scheme takes them;
-    /// returns the Newton steps.
+    /// Finds v* with m(v*) = 0 from the v* that is there; returns the Newton steps.
     pub fn move_implicitly(&mut self, motion: &FreeMotion<'_>) -> Result<usize, Stall> {
         let Some(mut newton) = self.newton.take() else { return Ok(0) };
+        if self.foresees() {
+            // What is there knows nothing of constraints.
+            self.factor.solve(&self.tree, self.tree.all(), &self.kin, &self.foreseen, None, &mut self.change);
+            self.v_star.iter_mut().zip(&self.change).for_each(|(v, change)| *v += change);
+        }
         let mut iterations = self.iterate(&mut newton, motion);
         if let Err(Stall { iterations: spent, .. }) = iterations {
             // Inertial forces of the beginning lead far off in fast motion.
             self.v_star.copy_from_slice(&motion.v0[self.dofs.clone()]);
             iterations = self.iterate(&mut newton, motion).map(|more| spent + more);
-        }
-        if iterations.is_ok() {
-            self.finish(motion);
         }
         self.newton = Some(newton);
         iterations
@@ -203,7 +209,8 @@ impl Part {
         for i in 0..self.tree.nv {
             let spring = if self.has_springs { self.stiffness[i] * self.change[i] } else { 0.0 };
             let force = self.armature[i] * newton.acceleration[i] + self.damping[i] * newton.v_theta[i] + spring;
-            newton.residual[i] = dt * (newton.residual[i] + force - motion.force[self.dofs.start + i]);
+            newton.residual[i] =
+                dt * (newton.residual[i] + force - motion.force[self.dofs.start + i]) - self.foreseen[i];
         }
         newton.impulses.fill(0.0);
         for drive in &self.axis_drives {
@@ -290,9 +297,11 @@ impl Part {
         }
     }
 
-    /// Velocities of the nodes at v₀ and in free motion, and the factor of A, at q^θq.
-    fn finish(&mut self, motion: &FreeMotion<'_>) {
+    /// Readies the second stage at v̂, where the first one arrived: velocities of the nodes at v₀ and v̂, the factor of A, and
+    /// v* = v̂ − A⁻¹ŵ, so that A (v − v*) = A (v − v̂) + ŵ.
+    pub fn linearize(&mut self, motion: &FreeMotion<'_>) {
         let v0 = &motion.v0[self.dofs.clone()];
+        self.v_hat.copy_from_slice(&self.v_star);
         self.impedance.diagonal.copy_from_slice(&self.lambda);
         for drive in self.drives.iter().filter(|drive| !drive.apart) {
             self.impedance.diagonal[drive.dof] += drive.impedance;
@@ -300,10 +309,35 @@ impl Part {
         let all = self.tree.all();
         velocities(&self.tree, all.clone(), v0, &mut self.kin);
         self.factor.factor(&self.tree, all.clone(), &self.kin, &self.impedance, None);
-        for (change, (v, v0)) in self.change.iter_mut().zip(self.v_star.iter().zip(v0)) {
+        if self.foresees() {
+            self.factor.solve(&self.tree, all.clone(), &self.kin, &self.foreseen, None, &mut self.change);
+            self.v_star.iter_mut().zip(&self.change).for_each(|(v, change)| *v -= change);
+        }
+        for (change, (v, v0)) in self.change.iter_mut().zip(self.v_hat.iter().zip(v0)) {
             *change = v - v0;
         }
         propagate(&self.tree, all, &self.kin.frames, &self.change, &mut self.factor.motions);
+    }
+
+    /// Whether an impulse of constraints is foreseen.
+    pub fn foresees(&self) -> bool {
+        self.foreseen.iter().any(|w| *w != 0.0)
+    }
+
+    /// A (v − v*) / dt, the generalised force of constraints where the tree ends with `v`; whether there is any.
+    pub fn constraint_force(&mut self, v: &[f64], dt: f64, force: &mut [f64]) -> bool {
+        if v == self.v_star {
+            force.fill(0.0);
+            return false;
+        }
+        for (change, (v, v_star)) in self.change.iter_mut().zip(v.iter().zip(&self.v_star)) {
+            *change = (v - v_star) / dt;
+        }
+        let Self { tree, kin, impedance, change, factor, wrenches, .. } = self;
+        multibody::apply(tree, tree.all(), kin, impedance, change, &mut factor.motions, wrenches, force);
+        // The solver's tolerance is no push.
+        let greatest = |x: &[f64]| x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        dt * greatest(force) > 1e-4 * greatest(&self.foreseen)
     }
 
     /// Where the scheme takes positions, of the tree: those of the step's beginning unless free motion is implicit.

@@ -21,6 +21,7 @@ impl Simulation {
         for part in &mut self.parts {
             part.stand_still(&self.v_start);
         }
+        self.turning.clear();
         let mut rule = self.rule(dt, 0.0);
         rule.theta = Theta { q: 0.0, v: 1.0, vq: 1.0 };
         (rule.constraint_theta, rule.recovery_speed) = (1.0, 0.0);

@@ -1,0 +1,98 @@
+//! How rows of J turn within a step.
+//!
+//! A scheme that takes J in the middle of a step would hold contacts and joints by J(q^θ) v = 0, where v is the velocity at the end:
+//! they would be led astray by what J does in the other half, and do work of first order. Held is J(q) v at the end of the step
+//! instead, to first order J(q^θ) v + (1 − θ)/θ (J(q^θ) − J(q₀)) v₀.
+
+use spatial::Vec3;
+
+use super::equalities::Tie;
+use super::{Context, Sources};
+use crate::link::Motion;
+
+/// A contact point at the beginning of the step.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    geoms: [usize; 2],
+    ordinal: usize,
+    position: Vec3<f64>,
+    /// J(q₀) v₀, in the world and along the normal.
+    velocity: Vec3<f64>,
+    normal_velocity: f64,
+}
+
+/// J(q₀) v₀ of what may turn.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Turning {
+    contacts: Vec<Before>,
+    /// Linear and angular, of every equality; none of those that are linear in the coordinates.
+    ties: Vec<[Vec3<f64>; 2]>,
+    /// (1 − θ)/θ; zero when nothing is known.
+    weight: f64,
+}
+
+impl Turning {
+    /// Whether velocities at the beginning are known.
+    pub fn is_known(&self) -> bool {
+        self.weight != 0.0
+    }
+
+    /// Knows nothing.
+    pub fn clear(&mut self) {
+        self.weight = 0.0;
+    }
+
+    /// Takes the velocities at the beginning, where the parts are.
+    pub fn begin(&mut self, cx: &Context<'_>, sources: &Sources, detected: &[geometry::Contact], theta_q: f64) {
+        self.contacts.clear();
+        for contact in detected {
+            let ordinal = self.contacts.last().filter(|b| b.geoms == contact.geoms).map_or(0, |b| b.ordinal + 1);
+            let ends = contact.geoms.map(|geom| cx.end(cx.scene.geoms[geom].body, contact.position));
+            let velocity = cx.velocities(&ends, Motion::Linear)[0];
+            let normal_velocity = velocity.dot(contact.normal);
+            self.contacts.push(Before {
+                geoms: contact.geoms,
+                ordinal,
+                position: contact.position,
+                velocity,
+                normal_velocity,
+            });
+        }
+        self.ties.clear();
+        self.ties.extend(sources.ties.iter().map(|tie: &Tie| tie.velocities(cx)));
+        self.weight = (1.0 - theta_q) / theta_q;
+    }
+
+    /// What a contact's velocity changes by because its rows turn: in the world, and along the normal. `velocity` is J(q^θ) v₀; `next`
+    /// is where to look first.
+    ///
+    /// The point must be the same as at the beginning: one that is farther off than the bodies' surfaces move is another.
+    pub fn of_contact(
+        &self,
+        contact: &geometry::Contact,
+        ordinal: usize,
+        velocity: Vec3<f64>,
+        reach: f64,
+        next: &mut usize,
+    ) -> (Vec3<f64>, f64) {
+        let is_same = |b: &Before| b.geoms == contact.geoms && b.ordinal == ordinal;
+        let found = self.contacts[*next..].iter().position(is_same).map(|k| *next + k);
+        let Some(at) = found.or_else(|| self.contacts.iter().position(is_same)) else { return (Vec3::ZERO, 0.0) };
+        *next = at + 1;
+        let before = &self.contacts[at];
+        if (contact.position - before.position).norm() > reach {
+            return (Vec3::ZERO, 0.0);
+        }
+        let along = velocity.dot(contact.normal) - before.normal_velocity;
+        ((velocity - before.velocity) * self.weight, along * self.weight)
+    }
+
+    /// The same of an equality between bodies, linear and angular.
+    pub fn of_tie(&self, k: usize, velocities: [Vec3<f64>; 2]) -> [Vec3<f64>; 2] {
+        if self.weight == 0.0 {
+            return [Vec3::ZERO; 2];
+        }
+        let [linear, angular] = self.ties[k];
+        [(velocities[0] - linear) * self.weight, (velocities[1] - angular) * self.weight]
+    }
+}
