@@ -97,7 +97,11 @@ class Stats(NamedTuple):
     free_iterations: int = 0
     """Newton steps of free motion under an implicit scheme, the most of a tree."""
     substeps: int = 1
-    """Parts that the step was made in: more than one where free motion had no solution over the whole."""
+    """Parts that the step was made in: more than one where free motion had no solution over the whole, or for accuracy."""
+    rejected: int = 0
+    """Steps that were given up because the accuracy asked for shorter ones."""
+    force_evaluations: int = 0
+    """Evaluations of the forces on the most evaluated tree, of steps that were given up too."""
 
 
 class Energy(NamedTuple):

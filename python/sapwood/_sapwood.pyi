@@ -233,6 +233,8 @@ class Simulation:
     Args:
         model: The model; simulations share it.
         timestep: Time step, s; the model's own when None.
+        accuracy: Error that may be made per second, in m, rad, and of velocities relative to 1 m/s or rad/s and themselves: steps are
+            then as long as it lets them be, and ``step`` advances by the time step in as many as it takes. None: every step is one.
         scheme: Time-stepping scheme, by name or by (theta_q, theta_v, theta_vq): where in the step, from 0 to 1, positions, velocities
             and the velocities that move positions are taken.
         pd_law: Where ``pd`` is taken: as the scheme takes springs, or by the law of stable PD; auto: stable under symplectic Euler alone.
@@ -258,6 +260,7 @@ class Simulation:
         model: Model,
         *,
         timestep: float | None = None,
+        accuracy: float | None = None,
         scheme: Literal["symplectic-euler", "midpoint", "implicit-euler", "explicit-euler"]
         | tuple[float, float, float] = "symplectic-euler",
         pd_law: Literal["auto", "stable", "theta"] = "auto",
@@ -330,6 +333,24 @@ class Simulation:
         Raises:
             SimulationError: When a step fails; the state is the one before that step.
             ValueError: When the state or an input is not finite.
+        """
+
+    def advance_to(self, time: float) -> None:
+        """Advance to a time: by steps that keep the accuracy, or by whole time steps and a last one that is shorter.
+
+        Raises:
+            SimulationError: When a step fails; the state is the one before that step.
+            ValueError: When the state, an input or the time is not finite.
+        """
+
+    def trajectory(self, times: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Advance to the last of the times; positions (n, nq) and velocities (n, nv) at each of them.
+
+        Between steps they are interpolated, so that steps need not end there.
+
+        Raises:
+            SimulationError: When a step fails; the state is the one before that step.
+            ValueError: When the state or an input is not finite, or the times do not ascend.
         """
 
     def step_jacobians(self) -> StepJacobians:

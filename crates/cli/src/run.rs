@@ -54,6 +54,7 @@ fn prepare(arguments: &RunArguments) -> Result<Simulation> {
     let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
     let options = Options {
         timestep: arguments.dt,
+        accuracy: arguments.accuracy,
         scheme: arguments.scheme,
         contact: arguments.contact,
         threads: arguments.threads.into(),

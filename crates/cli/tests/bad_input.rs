@@ -141,19 +141,6 @@ fn a_chain_of_ten_thousand_bodies_is_an_answer() {
 }
 
 #[test]
-fn options_of_later_versions_say_what_there_is() {
-    for (option, value, available) in [
-        ("--scheme", "midpoint", "symplectic-euler"),
-        ("--scheme", "implicit-euler", "symplectic-euler"),
-        ("--scheme", "explicit-euler", "symplectic-euler"),
-    ] {
-        let outcome = sapwood(&["run", option, value]);
-        assert_eq!(outcome.code, 2, "{outcome:#?}");
-        assert!(outcome.stderr.contains(&format!("not in this version; available: {available}")), "{outcome:#?}");
-    }
-}
-
-#[test]
 fn options_outside_their_domain() {
     for arguments in [
         ["run", "--dt", "0"],
@@ -163,6 +150,9 @@ fn options_outside_their_domain() {
         ["run", "--threads", "0"],
         ["run", "--frames-per-second", "0"],
         ["run", "--scheme", "leapfrog"],
+        ["run", "--scheme", "0.5,0.5"],
+        ["run", "--scheme", "0.5,0.5,1.5"],
+        ["run", "--accuracy", "0"],
         ["run", "--seed", "-3"],
     ] {
         let outcome = sapwood(&arguments);

@@ -36,6 +36,8 @@ pub fn stats<'py>(py: Python<'py>, s: &sim::Stats) -> PyResult<Bound<'py, PyAny>
         ("line_search_evaluations", s.line_search_evaluations),
         ("free_iterations", s.free_iterations),
         ("substeps", s.substeps),
+        ("rejected", s.rejected),
+        ("force_evaluations", s.force_evaluations),
         ("contacts", s.contacts),
         ("active_contacts", s.active_contacts),
         ("limits", s.limits),

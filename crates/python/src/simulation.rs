@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -62,12 +62,13 @@ impl Simulation {
 impl Simulation {
     #[new]
     #[pyo3(signature = (
-        model, *, timestep=None, scheme=SchemeArgument::default(), pd_law="auto", contact="coulomb", tolerance=1e-6, line_search="exact",
+        model, *, timestep=None, accuracy=None, scheme=SchemeArgument::default(), pd_law="auto", contact="coulomb", tolerance=1e-6, line_search="exact",
         factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0, threads=1
     ))]
     fn new(
         model: &Bound<'_, Model>,
         timestep: Option<f64>,
+        accuracy: Option<f64>,
         scheme: SchemeArgument,
         pd_law: &str,
         contact: &str,
@@ -86,6 +87,7 @@ impl Simulation {
         }
         let options = Options {
             timestep,
+            accuracy,
             scheme: scheme.scheme()?,
             pd_law: word("pd_law", pd_law, &PD_LAWS)?,
             contact: word(
@@ -240,6 +242,36 @@ impl Simulation {
         Ok(())
     }
 
+    /// Advance to a time.
+    fn advance_to(&self, py: Python<'_>, time: f64) -> PyResult<()> {
+        let mut simulation = self.lock_current(py)?;
+        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
+        let stepper = &mut *simulation;
+        let outcome = py.detach(|| stepper.advance_to(time));
+        self.live.write_motion(py, simulation.state())?;
+        outcome.map_err(|error| simulation_error(py, &error))
+    }
+
+    /// Advance to the last of the times; positions (n, nq) and velocities (n, nv) at each.
+    fn trajectory<'py>(&self, py: Python<'py>, times: &Bound<'py, PyAny>) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
+        let times = vector("times", times, times.len()?)?;
+        let mut simulation = self.lock_current(py)?;
+        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
+        let (nq, nv) = (simulation.state().q.len(), simulation.state().v.len());
+        let (mut qs, mut vs) = (Vec::with_capacity(nq * times.len()), Vec::with_capacity(nv * times.len()));
+        let stepper = &mut *simulation;
+        let outcome = py.detach(|| {
+            stepper.trajectory(&times, |q, v| {
+                qs.extend_from_slice(q);
+                vs.extend_from_slice(v);
+            })
+        });
+        self.live.write_motion(py, simulation.state())?;
+        outcome.map_err(|error| simulation_error(py, &error))?;
+        let matrix = |values, columns| PyArray1::from_vec(py, values).reshape([times.len(), columns]);
+        Ok((matrix(qs, nq)?, matrix(vs, nv)?))
+    }
+
     /// The derivative of the next step with respect to the state and the controls that it starts from.
     fn step_jacobians<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut simulation = self.lock_current(py)?;
@@ -298,6 +330,9 @@ impl Simulation {
         }
     }
 }
+
+/// A matrix of numbers.
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 
 /// A scheme by name or by its θ.
 #[derive(FromPyObject)]

@@ -1,4 +1,4 @@
-//! Prints microseconds per step of a model file, for profiling: `step_time MODEL [STEPS] [LAW] [DT]`.
+//! Prints microseconds per step of a model file, for profiling: `step_time MODEL [STEPS] [LAW] [DT] [SCHEME]`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(_) => return Err("expected sap, lagged or coulomb".into()),
     };
     let timestep = args.next().map(|s| s.parse()).transpose()?;
-    let options = Options { contact, timestep, ..Options::default() };
+    let scheme = args.next().map(|s| s.parse()).transpose()?.unwrap_or_default();
+    let options = Options { contact, timestep, scheme, ..Options::default() };
     let loaded = formats::load(Path::new(&path), &formats::LoadOptions::default())?;
     let mut simulation = Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), options)?;
     for round in 0..5 {

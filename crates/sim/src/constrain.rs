@@ -56,6 +56,11 @@ impl ConstraintSet {
         self.next = 0;
     }
 
+    /// Whether there are equalities.
+    pub fn has_equalities(&self) -> bool {
+        self.laws.iter().any(|constraint| matches!(constraint.law, Law::Equality(_)))
+    }
+
     /// What is known of a constraint from the last step.
     fn recall(&mut self, key: Key, cx: &Context<'_>) -> Option<Memory> {
         cx.state.warm_start.of(key, &mut self.next)

@@ -47,6 +47,10 @@ pub enum Factorization {
 pub struct Options {
     /// Time step, s; the model's own when none.
     pub timestep: Option<f64>,
+    /// Error that may be made per second, in m, rad, and of velocities relative to 1 m/s or rad/s and themselves: steps are then as long as it lets
+    /// them be, and [`Simulation::step`](crate::Simulation::step) advances by the time step in as many as it takes. None: every step is one of
+    /// the time step.
+    pub accuracy: Option<f64>,
     /// Time-stepping scheme.
     pub scheme: Scheme,
     /// Where PD control is taken.
@@ -73,6 +77,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             timestep: None,
+            accuracy: None,
             scheme: Scheme::SymplecticEuler,
             pd_law: PdLaw::Auto,
             contact: ContactLaw::Coulomb,
@@ -94,6 +99,7 @@ impl Options {
     pub(crate) fn check(&self) -> Result<(), SimulationError> {
         let positive = [
             ("timestep", self.timestep.unwrap_or(1.0)),
+            ("accuracy", self.accuracy.unwrap_or(1.0)),
             ("tolerance", self.tolerance),
             ("beta", self.beta),
             ("sigma", self.sigma),

@@ -45,6 +45,10 @@ pub struct Stats {
     pub islands: usize,
     /// Parts that the step was made in: more than one where the free motion of an implicit scheme had no solution over the whole.
     pub substeps: usize,
+    /// Steps that were given up because the accuracy asked for shorter ones.
+    pub rejected: usize,
+    /// Evaluations of the forces on the most evaluated tree, of steps that were given up too.
+    pub force_evaluations: usize,
     /// Newton steps of free motion under an implicit scheme, the most of a tree.
     pub free_iterations: usize,
     /// Newton iterations of the contact problems, summed over islands.
@@ -71,6 +75,8 @@ impl Stats {
     pub(crate) fn followed_by(self, next: &Self) -> Self {
         Self {
             substeps: self.substeps + next.substeps,
+            rejected: self.rejected + next.rejected,
+            force_evaluations: self.force_evaluations + next.force_evaluations,
             free_iterations: self.free_iterations.max(next.free_iterations),
             iterations: self.iterations + next.iterations,
             line_search_evaluations: self.line_search_evaluations + next.line_search_evaluations,

@@ -1,5 +1,6 @@
 //! The simulation and its step.
 
+mod accuracy;
 mod impacts;
 mod jacobians;
 
@@ -58,12 +59,15 @@ pub struct Simulation {
     theta_at: f64,
     /// Generalised forces of constraints in the step under implicit schemes, (nv).
     constraint_force: Vec<f64>,
+    /// Steps under error control.
+    doubling: accuracy::Doubling,
     /// Whether there were contact points in reach at q₀.
     is_near: bool,
     /// Impulses of what was hit before the step.
     impacts: Vec<(Key, ContactPoint)>,
-    /// Newton steps of free motion, the most of a tree.
+    /// Newton steps of free motion, the most of a tree; those of all its solutions in the step.
     free_iterations: usize,
+    free_evaluations: usize,
     pool: Option<rayon::ThreadPool>,
 }
 
@@ -110,10 +114,12 @@ impl Simulation {
             v_next: vec![0.0; model.nv()],
             q_at: vec![0.0; model.nq()],
             theta_at: 0.0,
+            doubling: accuracy::Doubling::default(),
             is_near: false,
             impacts: Vec::new(),
             constraint_force: vec![0.0; if options.scheme.is_implicit() { model.nv() } else { 0 }],
             free_iterations: 0,
+            free_evaluations: 0,
             pool,
             model,
             scene,
@@ -169,6 +175,7 @@ impl Simulation {
         self.state = State {
             time,
             step,
+            step_size: 0.0,
             q,
             v,
             ctrl,
@@ -184,20 +191,23 @@ impl Simulation {
         Ok(())
     }
 
-    /// Advances by one time step.
+    /// Advances by one time step; with an accuracy in the options, in as many steps as it takes.
     ///
     /// # Errors
     /// When the state is not finite, the motion diverges, or the contact solver does not converge; the state is then
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
-        let (time, step) = (self.state.time, self.state.step);
-        self.step_by(self.timestep(), HALVINGS)?;
-        // Not the sum of parts, where the step was made in parts.
-        (self.state.time, self.state.step) = (time + self.timestep(), step + 1);
+        let dt = self.timestep();
+        if self.options.accuracy.is_some() {
+            return self.advance_to(self.state.time + dt);
+        }
+        self.step_by(dt, HALVINGS)?;
+        self.state.time += dt;
+        self.state.step += 1;
         Ok(())
     }
 
-    /// Advances by `dt`: in two halves, each of them in two again up to `halvings` times, where free motion has no solution near the velocities at
+    /// Moves the state by `dt`, but for time and count of steps: in two halves, each of them in two again up to `halvings` times, where free motion has no solution near the velocities at
     /// the beginning.
     fn step_by(&mut self, dt: f64, halvings: u32) -> Result<(), SimulationError> {
         match self.find_velocities(dt) {
@@ -225,6 +235,7 @@ impl Simulation {
     fn find_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
         self.state.check(&self.model, &self.scene)?;
         self.v_start.copy_from_slice(&self.state.v);
+        self.free_evaluations = 0;
         self.foresee(dt);
         self.move_freely(dt);
         self.detect(dt, 0.0);
@@ -305,6 +316,7 @@ impl Simulation {
             })?;
             self.free_iterations = self.free_iterations.max(iterations);
         }
+        self.free_evaluations += self.free_iterations;
         let needs_more = |part: &Part| part.foresees() || part.drives.iter().any(|drive| drive.apart);
         if !self.is_near && self.sources.are_none() && !parts.iter().any(needs_more) {
             return Ok(());
@@ -451,6 +463,7 @@ impl Simulation {
             constraints: self.set.laws.len(),
             islands: self.islands.active().len(),
             substeps: 1,
+            force_evaluations: 1 + self.free_evaluations,
             free_iterations: self.free_iterations,
             penetration: self.reported.iter().fold(0.0, |deepest, c| f64::max(deepest, -c.gap)),
             ..Stats::default()
@@ -496,8 +509,6 @@ impl Simulation {
             v_next.iter_mut().zip(v_start).for_each(|(v, v0)| *v = *v0 + theta.vq * (*v - *v0));
         }
         retraction.advance(&self.model.tree, &mut state.q, v_next, dt, 1.0);
-        self.state.step += 1;
-        self.state.time += dt;
     }
 
     /// The contact points of the last step.

@@ -12,6 +12,8 @@ pub struct State {
     pub time: f64,
     /// Steps taken.
     pub step: u64,
+    /// The step that the accuracy lets try next, s; 0 when nothing is known.
+    pub step_size: f64,
     /// Positions, (nq).
     pub q: Vec<f64>,
     /// Velocities, (nv).
@@ -61,6 +63,7 @@ impl State {
         Self {
             time: 0.0,
             step: 0,
+            step_size: 0.0,
             q: model.q0.clone(),
             v: vec![0.0; model.nv()],
             ctrl: vec![0.0; model.nu()],
@@ -71,6 +74,25 @@ impl State {
             pd: Pd::default(),
             warm_start: WarmStart::default(),
         }
+    }
+
+    /// Becomes `other`, with the memory that there is.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        (self.time, self.step, self.step_size) = (other.time, other.step, other.step_size);
+        let vectors = [
+            (&mut self.q, &other.q),
+            (&mut self.v, &other.v),
+            (&mut self.ctrl, &other.ctrl),
+            (&mut self.applied_force, &other.applied_force),
+            (&mut self.applied_wrench, &other.applied_wrench),
+            (&mut self.surface_velocity, &other.surface_velocity),
+            (&mut self.constraint_force, &other.constraint_force),
+        ];
+        vectors.into_iter().for_each(|(to, from)| to.clone_from(from));
+        for (to, from) in self.pd.vectors_mut().into_iter().zip(other.pd.vectors()) {
+            to.clone_from(from);
+        }
+        self.warm_start.copy_from(&other.warm_start);
     }
 
     /// Whether the next step can start from here.
@@ -106,7 +128,7 @@ impl State {
     /// The length of the state's bytes without surface velocities, constraint forces, controller and warm start.
     fn byte_len(&self) -> usize {
         let lengths = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench].map(Vec::len);
-        48 + 8 * lengths.iter().sum::<usize>()
+        56 + 8 * lengths.iter().sum::<usize>()
     }
 
     /// The length of a controller's vectors.
@@ -114,13 +136,14 @@ impl State {
         4 * self.v.len() + self.q.len()
     }
 
-    /// The state as bytes: a mark, step, time, how many surface velocities there are, whether there is a controller, how many constraint forces, then the
+    /// The state as bytes: a mark, step, time, step size, how many surface velocities there are, whether there is a controller, how many constraint forces, then the
     /// vectors in order, the controller's vectors, and the warm start, little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.byte_len() + self.warm_start.byte_len());
         bytes.extend(MAGIC);
         bytes.extend(self.step.to_le_bytes());
         bytes.extend(self.time.to_le_bytes());
+        bytes.extend(self.step_size.to_le_bytes());
         bytes.extend((self.surface_velocity.len() as u64).to_le_bytes());
         bytes.extend(u64::from(self.pd.is_active()).to_le_bytes());
         bytes.extend((self.constraint_force.len() as u64).to_le_bytes());
@@ -145,7 +168,7 @@ impl State {
         }
         let word =
             |k: usize| bytes.get(8 * k..8 * k + 8).map_or(0, |w| w.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)));
-        let (surfaces, controlled, forces) = (word(3) as usize, word(4) == 1, word(5) as usize);
+        let (surfaces, controlled, forces) = (word(4) as usize, word(5) == 1, word(6) as usize);
         let optional = surfaces.saturating_add(forces).saturating_add(if controlled { self.pd_len() } else { 0 });
         let expected = expected.saturating_add(optional.saturating_mul(8));
         if bytes.len() < expected || !WarmStart::fits(bytes.len() - expected) {
@@ -157,6 +180,7 @@ impl State {
         let mut next = || words.next().unwrap_or_default();
         self.step = u64::from_le_bytes(next());
         self.time = f64::from_le_bytes(next());
+        self.step_size = f64::from_le_bytes(next());
         for _ in 0..3 {
             next();
         }

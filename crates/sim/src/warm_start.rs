@@ -94,6 +94,11 @@ impl WarmStart {
         self.entries.clear();
     }
 
+    /// Becomes `other`, with the memory that there is.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.entries.clone_from(&other.entries);
+    }
+
     /// Makes room for `n` constraints.
     pub(crate) fn reserve(&mut self, n: usize) {
         self.entries.reserve(n);

@@ -20,12 +20,13 @@ pub(crate) fn push(cx: &Context<'_>, detected: &[Detected], set: &mut Constraint
         // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
         let [first, second] = contact.geoms;
         let bodies = [cx.scene.geoms[first].body, cx.scene.geoms[second].body];
-        let (point, basis) = report(bodies, contact);
+        let (mut point, basis) = report(bodies, contact);
         let ends = [cx.end(bodies[0], contact.position), cx.end(bodies[1], contact.position)];
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
         if w > 0.0 {
             let surface = surface(cx, contact);
-            push_contact(cx, set, &surface, contact, ends, basis, (w, ordinal), reported.len(), &mut next);
+            let report = (reported.len(), &mut point);
+            push_contact(cx, set, &surface, contact, ends, basis, (w, ordinal), report, &mut next);
         }
         reported.push(point);
     }
@@ -63,7 +64,7 @@ fn push_contact(
     ends: [Option<End>; 2],
     basis: Mat3<f64>,
     (w, ordinal): (f64, usize),
-    report: usize,
+    (report, point): (usize, &mut ContactPoint),
     next: &mut usize,
 ) {
     let key = Key::contact(contact.geoms, ordinal);
@@ -74,6 +75,7 @@ fn push_contact(
         other => other,
     };
     let start = cx.rule.start(contact.gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z)));
+    point.gap = start.violation;
     let OneSided { r: r_n, v_hat: vn_hat, is_rigid } = cx.rule.normal(compliance, start, w);
     let r_t = cx.rule.sigma * w;
     let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };

@@ -123,22 +123,26 @@ impl Part {
     /// Finds v* with m(v*) = 0 from the v* that is there; returns the Newton steps.
     pub fn move_implicitly(&mut self, motion: &FreeMotion<'_>) -> Result<usize, Stall> {
         let Some(mut newton) = self.newton.take() else { return Ok(0) };
+        // What forces do in the step, in the kinetic norm: at rest they cancel, to their round-off.
+        let masses = self.kin.frames.iter().map(|frame| frame.inertia.mass);
+        let mut scale = motion.gravity.norm() * motion.step.dt * masses.sum::<f64>().sqrt();
         if self.foresees() {
             // What is there knows nothing of constraints.
             self.factor.solve(&self.tree, self.tree.all(), &self.kin, &self.foreseen, None, &mut self.change);
             self.v_star.iter_mut().zip(&self.change).for_each(|(v, change)| *v += change);
+            scale += self.foreseen.iter().zip(&self.change).map(|(w, change)| w * change).sum::<f64>().abs().sqrt();
         }
-        let mut iterations = self.iterate(&mut newton, motion);
+        let mut iterations = self.iterate(&mut newton, motion, scale);
         if let Err(Stall { iterations: spent, .. }) = iterations {
             // Inertial forces of the beginning lead far off in fast motion.
             self.v_star.copy_from_slice(&motion.v0[self.dofs.clone()]);
-            iterations = self.iterate(&mut newton, motion).map(|more| spent + more);
+            iterations = self.iterate(&mut newton, motion, scale).map(|more| spent + more);
         }
         self.newton = Some(newton);
         iterations
     }
 
-    fn iterate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) -> Result<usize, Stall> {
+    fn iterate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, impulses: f64) -> Result<usize, Stall> {
         let (mut scale, mut last, mut contraction, mut fraction) = (0.0, f64::INFINITY, f64::INFINITY, 1.0);
         for iteration in 1..=MOST {
             self.evaluate(newton, motion);
@@ -150,7 +154,7 @@ impl Part {
             let work: f64 = newton.residual.iter().zip(&newton.trial).map(|(m, delta)| m * delta).sum();
             let error = work.abs().sqrt();
             if iteration == 1 {
-                scale = self.momentum() + error;
+                scale = self.momentum() + error + impulses;
             }
             if !error.is_finite() {
                 return Err(Stall { iterations: iteration, residual: error / scale });

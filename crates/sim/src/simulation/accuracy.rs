@@ -1,0 +1,218 @@
+//! Steps whose size follows from the accuracy that is asked for.
+//!
+//! Every step is made twice, whole and in two halves; the halves are kept, and their difference from the whole tells their error: of a
+//! scheme of order p it is (x₂ − x₁)/(2ᵖ − 1). The error may be `accuracy` per second, in metres and radians, and in velocities relative to
+//! 1 + |v|; of velocities per step while contacts or equalities hold them. Where something hits, velocities jump, and their difference does not fall with the step: then positions alone decide,
+//! and the step shrinks until the moment of the impact is known well enough.
+
+use multibody::difference;
+
+use super::{HALVINGS, Simulation};
+use crate::{Scheme, SimulationError, State, Stats};
+
+/// The next step is this much shorter than where the error would be all that is allowed.
+const CAUTION: f64 = 0.8;
+/// How much longer or shorter the next step may be.
+const LONGER: f64 = 4.0;
+const SHORTER: f64 = 0.2;
+/// The first step that is tried, s.
+const FIRST: f64 = 1e-3;
+/// Steps are no shorter than this part of the accuracy, s.
+const SHORTEST: f64 = 1e-3;
+/// The part of the accuracy that the positions may be off at an impact.
+const AT_IMPACT: f64 = 0.1;
+
+/// Scratch of steps that are made twice.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Doubling {
+    /// Where the step starts.
+    start: State,
+    /// Where the whole step leads.
+    q: Vec<f64>,
+    v: Vec<f64>,
+    gap: Vec<f64>,
+}
+
+/// How far two ways of making a step are apart.
+#[derive(Clone, Copy, Debug)]
+struct Difference {
+    positions: f64,
+    velocities: f64,
+}
+
+impl Simulation {
+    /// Advances to `time`: by steps that keep the accuracy of the options, or by whole time steps and a last one that is shorter. Nothing happens
+    /// when `time` has passed.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step), and when `time` is not finite; the state is then where the last step that succeeded led.
+    pub fn advance_to(&mut self, time: f64) -> Result<(), SimulationError> {
+        self.advance_through(time, |_, _| ())
+    }
+
+    /// Advances to the last of `times`, and hands out positions and velocities at each of them: between steps they are interpolated, so that
+    /// steps need not end there. Times that have passed get the present state.
+    ///
+    /// # Errors
+    /// As [`advance_to`](Self::advance_to), and when `times` do not ascend.
+    pub fn trajectory(&mut self, times: &[f64], mut frame: impl FnMut(&[f64], &[f64])) -> Result<(), SimulationError> {
+        if !times.is_sorted() {
+            return Err(SimulationError::Option { name: "times", value: f64::NAN, expected: "an ascending sequence" });
+        }
+        let Some(&end) = times.last() else { return Ok(()) };
+        let mut left = times.iter().copied().peekable();
+        while left.next_if(|time| *time <= self.state.time).is_some() {
+            frame(&self.state.q, &self.state.v);
+        }
+        let (mut q, mut v) = (self.state.q.clone(), self.state.v.clone());
+        let mut delta = self.state.v.clone();
+        self.advance_through(end, |start, simulation| {
+            let span = simulation.state.time - start.time;
+            while let Some(time) = left.next_if(|time| *time <= simulation.state.time) {
+                simulation.interpolate(start, (time - start.time) / span, span, &mut delta, &mut q, &mut v);
+                frame(&q, &v);
+            }
+        })?;
+        // The end, when rounding has left it over.
+        left.for_each(|_| frame(&self.state.q, &self.state.v));
+        Ok(())
+    }
+
+    /// The cubic through the step's ends, at the part `s` of it.
+    fn interpolate(&self, start: &State, s: f64, span: f64, delta: &mut [f64], q: &mut Vec<f64>, v: &mut [f64]) {
+        let tree = &self.model.tree;
+        difference(tree, &start.q, &self.state.q, delta);
+        let ends = start.v.iter().zip(&self.state.v);
+        for (v, ((v0, v1), delta)) in v.iter_mut().zip(ends.zip(delta.iter_mut())) {
+            let mean = *delta / span;
+            *v = (1.0 - s) * (1.0 - 3.0 * s) * v0 + s * (3.0 * s - 2.0) * v1 + 6.0 * s * (1.0 - s) * mean;
+            let (rise, fall) = (s * (1.0 - s) * (1.0 - s), s * s * (s - 1.0));
+            *delta = s * s * (3.0 - 2.0 * s) * *delta + span * (rise * v0 + fall * v1);
+        }
+        q.clone_from(&start.q);
+        multibody::integrate(tree, q, delta, 1.0);
+    }
+
+    /// Steps to `time`; `after` sees the state before every step and the simulation after it.
+    fn advance_through(&mut self, time: f64, mut after: impl FnMut(&State, &Self)) -> Result<(), SimulationError> {
+        if !time.is_finite() {
+            return Err(SimulationError::Option { name: "time", value: time, expected: "a finite number" });
+        }
+        let mut sum: Option<Stats> = None;
+        // What is left below the resolution of time is none.
+        while time - self.state.time > 1e-12 * time.abs().max(self.timestep()) {
+            let start = self.state.clone();
+            self.step_towards(time)?;
+            let stats = sum.map_or(self.stats, |sum| sum.followed_by(&self.stats));
+            sum = Some(stats);
+            after(&start, self);
+        }
+        if let Some(sum) = sum {
+            self.stats = sum;
+            self.state.time = time;
+        }
+        Ok(())
+    }
+
+    /// One step that does not pass `time`.
+    fn step_towards(&mut self, time: f64) -> Result<(), SimulationError> {
+        let left = time - self.state.time;
+        let Some(accuracy) = self.options.accuracy else {
+            let dt = self.timestep();
+            // A remainder below round-off of the sum is no step.
+            let dt = if left < dt * (1.0 + 1e-9) { left } else { dt };
+            self.step_by(dt, HALVINGS)?;
+            self.state.step += 1;
+            self.state.time += dt;
+            return Ok(());
+        };
+        let mut doubling = std::mem::take(&mut self.doubling);
+        let outcome = self.step_accurately(accuracy, left, &mut doubling);
+        self.doubling = doubling;
+        outcome
+    }
+
+    /// One step of at most `left`, s, as long as the accuracy lets it be.
+    fn step_accurately(&mut self, accuracy: f64, left: f64, doubling: &mut Doubling) -> Result<(), SimulationError> {
+        doubling.start.copy_from(&self.state);
+        let order: f64 = if self.options.scheme == Scheme::Midpoint { 2.0 } else { 1.0 };
+        let shortest = SHORTEST * accuracy;
+        let mut dt = if self.state.step_size > 0.0 { self.state.step_size } else { FIRST };
+        let mut sum = Stats::default();
+        let mut last: Option<(Difference, f64)> = None;
+        loop {
+            // The last two steps share what is left, so that none is tiny.
+            let is_cut = dt >= left;
+            let h = match () {
+                () if is_cut => left,
+                () if left < 2.0 * dt => 0.5 * left,
+                () => dt,
+            };
+            match self.step_twice(h, &mut sum, doubling) {
+                Ok(gap) => {
+                    let gap = gap.scaled(1.0 / (2.0_f64.powf(order) - 1.0));
+                    // Smooth motion differs by h³ or h², across a kink of the forces still by h².
+                    let jumps = last.is_some_and(|(last, longer)| gap.velocities * longer > last.velocities * h);
+                    // What is held by contacts and equalities forgets errors of its velocity.
+                    let is_held = self.stats.active_contacts > 0 || self.set.has_equalities();
+                    let span = if is_held { 1.0 } else { h };
+                    let ratio = if jumps {
+                        gap.positions / (AT_IMPACT * accuracy)
+                    } else {
+                        (gap.positions / h).max(gap.velocities / span) / accuracy
+                    };
+                    let exponent = if jumps { 1.0 } else { 1.0 / order };
+                    let next = h * (CAUTION * ratio.max(1e-12).powf(-exponent)).clamp(SHORTER, LONGER);
+                    let next = next.max(shortest);
+                    if ratio <= 1.0 || h <= shortest {
+                        self.state.step = doubling.start.step + 1;
+                        self.state.time = doubling.start.time + h;
+                        // A step cut short says nothing against longer ones.
+                        self.state.step_size = if is_cut { next.max(dt) } else { next };
+                        self.stats = sum;
+                        return Ok(());
+                    }
+                    sum.rejected += 1;
+                    last = Some((gap, h));
+                    dt = next;
+                }
+                Err(error) => {
+                    self.state.copy_from(&doubling.start);
+                    if h <= shortest {
+                        return Err(error);
+                    }
+                    sum.rejected += 1;
+                    dt = (SHORTER * h).max(shortest);
+                }
+            }
+            self.state.copy_from(&doubling.start);
+        }
+    }
+
+    /// Makes a step whole, and again in two halves, where the state is left.
+    fn step_twice(&mut self, h: f64, sum: &mut Stats, doubling: &mut Doubling) -> Result<Difference, SimulationError> {
+        self.step_by(h, 0)?;
+        *sum = sum.followed_by(&self.stats);
+        doubling.q.clone_from(&self.state.q);
+        doubling.v.clone_from(&self.state.v);
+        self.state.copy_from(&doubling.start);
+        for _ in 0..2 {
+            self.step_by(0.5 * h, 0)?;
+            *sum = sum.followed_by(&self.stats);
+        }
+        doubling.gap.resize(self.state.v.len(), 0.0);
+        difference(&self.model.tree, &doubling.q, &self.state.q, &mut doubling.gap);
+        let greatest = |sum: f64, x: f64| sum.max(x.abs());
+        let velocities = self.state.v.iter().zip(&doubling.v).map(|(v, whole)| (v - whole) / (1.0 + v.abs()));
+        Ok(Difference {
+            positions: doubling.gap.iter().copied().fold(0.0, greatest),
+            velocities: velocities.fold(0.0, greatest),
+        })
+    }
+}
+
+impl Difference {
+    fn scaled(self, scale: f64) -> Self {
+        Self { positions: self.positions * scale, velocities: self.velocities * scale }
+    }
+}
