@@ -244,6 +244,7 @@ impl Simulation {
         }
         self.begin_turning(dt);
         self.is_near = !self.detected.is_empty();
+        let mut may_foresee_again = true;
         loop {
             if self.options.scheme.is_implicit() {
                 self.move_implicitly(dt)?;
@@ -252,7 +253,8 @@ impl Simulation {
             self.islands.partition(&self.set, &self.parts);
             self.solve();
             self.collect_velocities(dt)?;
-            if !self.part_drives() & !self.foresaw_wrongly(dt) {
+            let is_settled = !self.part_drives() & !self.foresaw_wrongly(dt, &mut may_foresee_again);
+            if is_settled {
                 return Ok(());
             }
         }
@@ -273,17 +275,21 @@ impl Simulation {
 
     /// Expects the constraint forces of the last step, under implicit schemes.
     fn foresee(&mut self, dt: f64) {
-        if self.state.constraint_force.is_empty() {
+        if !self.options.scheme.is_implicit() {
             return;
         }
+        let forces = &self.state.constraint_force;
         for part in &mut self.parts {
-            let force = &self.state.constraint_force[part.dofs.clone()];
-            part.foreseen.iter_mut().zip(force).for_each(|(w, force)| *w = dt * force);
+            match forces.get(part.dofs.clone()) {
+                Some(force) => part.foreseen.iter_mut().zip(force).for_each(|(w, force)| *w = dt * force),
+                None => part.foreseen.fill(0.0),
+            }
         }
     }
 
-    /// Gathers the constraint forces of the step; whether some were foreseen for trees that nothing pushes. They are no more then.
-    fn foresaw_wrongly(&mut self, dt: f64) -> bool {
+    /// Gathers the constraint forces of the step; whether some were foreseen for trees that nothing pushes, or, once in a step, others than
+    /// there are. What is foreseen is mended then.
+    fn foresaw_wrongly(&mut self, dt: f64, again: &mut bool) -> bool {
         if !self.options.scheme.is_implicit() {
             return false;
         }
@@ -295,8 +301,12 @@ impl Simulation {
             if !is_pushed && part.foresees() {
                 part.foreseen.fill(0.0);
                 wrongly = true;
+            } else if is_pushed && *again && part.foresees_poorly(force, dt) {
+                part.foreseen.iter_mut().zip(force).for_each(|(w, force)| *w = dt * *force);
+                wrongly = true;
             }
         }
+        *again &= !wrongly;
         wrongly
     }
 

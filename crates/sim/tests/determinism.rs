@@ -3,7 +3,7 @@
 mod common;
 
 use common::{BIPED, everything, run, simulation, tower};
-use sim::{ContactLaw, Factorization, Options, Simulation};
+use sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
 
 fn bits(simulation: &Simulation) -> Vec<u8> {
     simulation.state().to_bytes()
@@ -29,17 +29,23 @@ fn threads_do_not_change_a_bit() {
 
 #[test]
 fn a_restored_state_continues_with_the_same_bits() {
-    let mut s = simulation(BIPED, Options::default());
-    run(&mut s, 150);
-    let saved = bits(&s);
-    run(&mut s, 150);
-    let expected = bits(&s);
-    // In a simulation that has seen other things, and in a new one.
-    let mut fresh = simulation(BIPED, Options::default());
-    for s in [&mut s, &mut fresh] {
-        s.state_mut().restore(&saved).unwrap();
-        run(s, 150);
-        assert!(bits(s) == expected);
+    for (_, scheme) in Scheme::NAMED {
+        let options = Options { scheme, ..Options::default() };
+        let mut s = simulation(BIPED, options.clone());
+        run(&mut s, 150);
+        let saved = bits(&s);
+        run(&mut s, 150);
+        let expected = bits(&s);
+        // In a simulation that has seen other things, from the start, and in a new one.
+        let mut fresh = simulation(BIPED, options);
+        for s in [&mut s, &mut fresh] {
+            s.state_mut().restore(&saved).unwrap();
+            run(s, 150);
+            assert!(bits(s) == expected);
+        }
+        s.reset(None).unwrap();
+        run(&mut s, 150);
+        assert!(bits(&s) == saved, "{scheme}");
     }
 }
 

@@ -27,6 +27,8 @@ use crate::warm_start::Key;
 const MOST: usize = 16;
 /// Where Newton's method has nothing left to do: ‖m‖ over momentum, in the kinetic norm.
 const ROUND_OFF: f64 = 1e-15;
+/// How far constraint impulses may be from what was foreseen, relative, before the second stage is linearised anew.
+const POORLY: f64 = 0.5;
 /// Where it must arrive.
 const TOLERANCE: f64 = 1e-12;
 
@@ -326,6 +328,16 @@ impl Part {
     /// Whether an impulse of constraints is foreseen.
     pub fn foresees(&self) -> bool {
         self.foreseen.iter().any(|w| *w != 0.0)
+    }
+
+    /// Whether constraints push quite otherwise than foreseen.
+    pub fn foresees_poorly(&self, force: &[f64], dt: f64) -> bool {
+        let (mut apart, mut most) = (0.0_f64, 0.0_f64);
+        for (w, force) in self.foreseen.iter().zip(force) {
+            apart = apart.max((dt * force - w).abs());
+            most = most.max((dt * force).abs());
+        }
+        apart > POORLY * most
     }
 
     /// A (v − v*) / dt, the generalised force of constraints where the tree ends with `v`; whether there is any.

@@ -98,14 +98,26 @@ impl Simulation {
         if !time.is_finite() {
             return Err(SimulationError::Option { name: "time", value: time, expected: "a finite number" });
         }
+        let mut doubling = std::mem::take(&mut self.doubling);
+        let outcome = self.advance_with(&mut doubling, time, &mut after);
+        self.doubling = doubling;
+        outcome
+    }
+
+    fn advance_with(
+        &mut self,
+        doubling: &mut Doubling,
+        time: f64,
+        after: &mut impl FnMut(&State, &Self),
+    ) -> Result<(), SimulationError> {
         let mut sum: Option<Stats> = None;
         // What is left below the resolution of time is none.
         while time - self.state.time > 1e-12 * time.abs().max(self.timestep()) {
-            let start = self.state.clone();
-            self.step_towards(time)?;
+            doubling.start.copy_from(&self.state);
+            self.step_towards(time, doubling)?;
             let stats = sum.map_or(self.stats, |sum| sum.followed_by(&self.stats));
             sum = Some(stats);
-            after(&start, self);
+            after(&doubling.start, self);
         }
         if let Some(sum) = sum {
             self.stats = sum;
@@ -115,7 +127,7 @@ impl Simulation {
     }
 
     /// One step that does not pass `time`.
-    fn step_towards(&mut self, time: f64) -> Result<(), SimulationError> {
+    fn step_towards(&mut self, time: f64, doubling: &mut Doubling) -> Result<(), SimulationError> {
         let left = time - self.state.time;
         let Some(accuracy) = self.options.accuracy else {
             let dt = self.timestep();
@@ -126,15 +138,11 @@ impl Simulation {
             self.state.time += dt;
             return Ok(());
         };
-        let mut doubling = std::mem::take(&mut self.doubling);
-        let outcome = self.step_accurately(accuracy, left, &mut doubling);
-        self.doubling = doubling;
-        outcome
+        self.step_accurately(accuracy, left, doubling)
     }
 
     /// One step of at most `left`, s, as long as the accuracy lets it be.
     fn step_accurately(&mut self, accuracy: f64, left: f64, doubling: &mut Doubling) -> Result<(), SimulationError> {
-        doubling.start.copy_from(&self.state);
         let order: f64 = if self.options.scheme == Scheme::Midpoint { 2.0 } else { 1.0 };
         let shortest = SHORTEST * accuracy;
         let mut dt = if self.state.step_size > 0.0 { self.state.step_size } else { FIRST };

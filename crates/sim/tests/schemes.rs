@@ -1,0 +1,303 @@
+//! What the time-stepping schemes promise: their order, what they conserve, and contact under each of them.
+
+mod common;
+
+use common::{run, simulation, tower};
+use sim::{ContactLaw, Options, Scheme, Simulation, Theta};
+use spatial::{Quat, Vec3};
+
+const G: f64 = 9.81;
+const NAMED: [Scheme; 4] = [Scheme::SymplecticEuler, Scheme::Midpoint, Scheme::ImplicitEuler, Scheme::ExplicitEuler];
+
+fn options(scheme: Scheme, timestep: f64) -> Options {
+    Options { scheme, timestep: Some(timestep), ..Options::default() }
+}
+
+/// Two rods of 1 m and 1 kg.
+const DOUBLE_PENDULUM: &str = r#"<mujoco><worldbody>
+    <body><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -1" mass="1"/>
+    <body pos="0 0 -1"><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -1" mass="1"/></body></body>
+    </worldbody></mujoco>"#;
+
+/// A free body whose principal moments differ, its centre of mass at its origin.
+const TUMBLING: &str = r#"<mujoco><option gravity="0 0 0"/><worldbody><body><freejoint/>
+    <inertial pos="0 0 0" mass="1" diaginertia=".15 .2 .3"/></body></worldbody></mujoco>"#;
+
+/// Ball, hinge and slide with springs and dampers on them, and an axis-aligned motor's load.
+const SPRUNG: &str = r#"<mujoco><worldbody>
+    <body><joint type="ball" stiffness="4" damping=".3"/><geom type="capsule" size=".03" fromto="0 0 0 .4 0 0" mass="1"/>
+    <body pos=".4 0 0"><joint axis="0 1 .5" stiffness="3" damping=".1"/><geom type="capsule" size=".03" fromto="0 0 0 .3 .1 0" mass=".6"/>
+    <body pos=".3 .1 0"><joint type="slide" axis="1 0 1" stiffness="60" damping="1"/><geom type="sphere" size=".05" mass=".4"/></body>
+    </body></body></worldbody></mujoco>"#;
+
+/// A ball whose centre of mass is off its middle, which rolls without slip.
+const LOPSIDED: &str = r#"<mujoco><worldbody><geom type="plane" size="50 50 1" friction="2"/>
+    <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1" mass="0" friction="2"/>
+    <inertial pos=".02 0 0" mass="1" diaginertia=".004 .004 .004"/></body></worldbody></mujoco>"#;
+
+fn start(mjcf: &str, scheme: Scheme, dt: f64) -> Simulation {
+    let mut s = simulation(mjcf, Options { tolerance: 1e-12, ..options(scheme, dt) });
+    let state = s.state_mut();
+    match mjcf {
+        DOUBLE_PENDULUM => state.q.copy_from_slice(&[1.5, 0.5]),
+        TUMBLING => state.v.copy_from_slice(&[0.1, 0.2, 0.3, 0.05, 3.0, 0.02]),
+        SPRUNG => state.v.copy_from_slice(&[2.0, -1.0, 3.0, 1.0, 0.5]),
+        LOPSIDED => state.v.copy_from_slice(&[0.5, 0.0, 0.0, 0.0, 5.0, 0.0]),
+        _ => {}
+    }
+    s
+}
+
+/// The slope of the error at `time` between two steps, against a fine reference by a scheme of another kind.
+fn order(mjcf: &str, scheme: Scheme, time: f64) -> f64 {
+    let end = |scheme, steps: usize| {
+        let mut s = start(mjcf, scheme, time / steps as f64);
+        run(&mut s, steps);
+        s.state().q.clone()
+    };
+    // Of the symplectic Euler scheme, errors of first order taken away: none of it is code of the implicit schemes.
+    let (coarse, fine) = (end(Scheme::SymplecticEuler, 40_000), end(Scheme::SymplecticEuler, 80_000));
+    let reference: Vec<f64> = fine.iter().zip(&coarse).map(|(fine, coarse)| 2.0 * fine - coarse).collect();
+    let error = |steps| {
+        let q = end(scheme, steps);
+        q.iter().zip(&reference).map(|(q, r)| (q - r) * (q - r)).sum::<f64>().sqrt()
+    };
+    let steps = if scheme == Scheme::Midpoint { 200 } else { 1600 };
+    (error(steps) / error(2 * steps)).log2()
+}
+
+#[test]
+fn midpoint_is_of_second_order_and_the_others_of_first() {
+    for mjcf in [DOUBLE_PENDULUM, TUMBLING, SPRUNG] {
+        let slope = order(mjcf, Scheme::Midpoint, 0.8);
+        assert!((slope - 2.0).abs() < 0.05, "midpoint {slope} in {mjcf}");
+        for scheme in [Scheme::SymplecticEuler, Scheme::ImplicitEuler, Scheme::ExplicitEuler] {
+            let slope = order(mjcf, scheme, 0.8);
+            assert!((slope - 1.0).abs() < 0.05, "{scheme} {slope} in {mjcf}");
+        }
+    }
+}
+
+#[test]
+fn midpoint_stays_of_second_order_while_contact_does_no_work() {
+    let slope = order(LOPSIDED, Scheme::Midpoint, 0.5);
+    assert!((slope - 2.0).abs() < 0.05, "{slope}");
+}
+
+/// Angular momentum of the tumbling body, world.
+fn spin(s: &Simulation) -> Vec3<f64> {
+    let (q, v) = (&s.state().q, &s.state().v);
+    let momentum = Vec3::new(0.15 * v[3], 0.2 * v[4], 0.3 * v[5]);
+    Quat::new(q[3], q[4], q[5], q[6]).to_mat3() * momentum
+}
+
+#[test]
+fn a_tumbling_body_keeps_energy_and_angular_momentum_under_midpoint() {
+    let mut s = start(TUMBLING, Scheme::Midpoint, 0.01);
+    let (energy, momentum) = (s.energy().total(), spin(&s));
+    for _ in 0..10_000 {
+        run(&mut s, 1);
+        assert!((s.energy().total() / energy - 1.0).abs() < 1e-12);
+        assert!((spin(&s) - momentum).norm() < 1e-12 * momentum.norm());
+    }
+}
+
+#[test]
+fn the_energy_of_a_double_pendulum_does_not_drift_under_midpoint() {
+    let worst = |dt: f64, steps: usize| {
+        let mut s = start(DOUBLE_PENDULUM, Scheme::Midpoint, dt);
+        let energy = s.energy().total();
+        let mut quarters = [0.0_f64; 4];
+        for k in 0..steps {
+            run(&mut s, 1);
+            let worst = &mut quarters[4 * k / steps];
+            *worst = worst.max((s.energy().total() - energy).abs());
+        }
+        quarters
+    };
+    let (coarse, fine) = (worst(0.01, 40_000), worst(0.005, 80_000));
+    let mean = |q: [f64; 4]| q.iter().sum::<f64>() / 4.0;
+    for quarters in [coarse, fine] {
+        assert!(quarters.iter().all(|q| (q / mean(quarters) - 1.0).abs() < 0.25), "{quarters:?}");
+    }
+    let ratio = mean(coarse) / mean(fine);
+    assert!((3.0..5.0).contains(&ratio), "{coarse:?} {fine:?}");
+}
+
+#[test]
+fn an_undamped_chain_keeps_its_energy_under_midpoint() {
+    let mut mjcf = String::from(r#"<mujoco><option gravity="0 0 0"/><worldbody>"#);
+    for k in 0..10 {
+        let at = if k == 0 { 0.0 } else { 0.1 };
+        mjcf += &format!(
+            r#"<body pos="{at} 0 0"><joint axis="0 1 0" stiffness="1000"/>
+            <geom type="capsule" size=".01" fromto="0 0 0 .1 0 0" mass=".1"/>"#
+        );
+    }
+    mjcf += &"</body>".repeat(10);
+    mjcf += "</worldbody></mujoco>";
+    for (dt, lost) in [(0.001, 0.01), (0.005, 0.02)] {
+        let mut s = start(&mjcf, Scheme::Midpoint, dt);
+        s.state_mut().q.fill(0.05);
+        let energy = s.energy().total();
+        for _ in 0..(5.0 / dt) as usize {
+            run(&mut s, 1);
+            assert!(s.stats().free_iterations <= 5 && s.stats().substeps == 1, "{:?}", s.stats());
+        }
+        assert!((s.energy().total() / energy - 1.0).abs() < lost, "{dt}: {}", s.energy().total() / energy);
+    }
+}
+
+#[test]
+fn a_rolling_ball_keeps_its_energy() {
+    let mjcf = r#"<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="1"/>
+        <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1" mass="1" friction="1"/></body></worldbody></mujoco>"#;
+    for scheme in NAMED {
+        let mut s = simulation(mjcf, options(scheme, 0.001));
+        s.state_mut().v.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 10.0, 0.0]);
+        let energy = s.energy().kinetic;
+        for _ in 0..10_000 {
+            run(&mut s, 1);
+            assert!(
+                (s.energy().kinetic / energy - 1.0).abs() < 1e-10,
+                "{scheme}: {}",
+                s.energy().kinetic / energy - 1.0
+            );
+        }
+    }
+}
+
+#[test]
+fn explicit_euler_diverges_where_springs_are_stiff() {
+    let mjcf = r#"<mujoco><option gravity="0 0 0"/><worldbody><body><joint axis="0 1 0" stiffness="1e4"/>
+        <geom type="sphere" size=".1" mass="1" pos=".1 0 0"/></body></worldbody></mujoco>"#;
+    let after = |scheme| {
+        let mut s = simulation(mjcf, options(scheme, 0.01));
+        s.state_mut().q[0] = 0.1;
+        let energy = s.energy().total();
+        run(&mut s, 10);
+        s.energy().total() / energy
+    };
+    assert!(after(Scheme::ExplicitEuler) > 1e6);
+    assert!((after(Scheme::Midpoint) - 1.0).abs() < 1e-9);
+    assert!(after(Scheme::ImplicitEuler) < 1e-3 && after(Scheme::SymplecticEuler) < 1e-3);
+}
+
+#[test]
+fn any_theta_is_a_scheme() {
+    // θ = ½ throughout is the midpoint rule, to the bit.
+    let mut named = start(SPRUNG, Scheme::Midpoint, 0.01);
+    let mut other = start(SPRUNG, Scheme::Theta(Theta { q: 0.5, v: 0.5, vq: 0.5 }), 0.01);
+    run(&mut named, 100);
+    run(&mut other, 100);
+    assert_eq!(named.state().q, other.state().q);
+    for theta in
+        [Theta { q: 0.0, v: 1.0, vq: 1.0 }, Theta { q: 0.7, v: 0.6, vq: 1.0 }, Theta { q: 1.0, v: 0.5, vq: 0.5 }]
+    {
+        let slope = order(DOUBLE_PENDULUM, Scheme::Theta(theta), 0.8);
+        assert!((slope - 1.0).abs() < 0.1, "{theta:?}: {slope}");
+    }
+}
+
+/// A block of 0.2 × 0.2 × 0.1 m on a plane, gravity at `angle` from the plane's normal towards x.
+fn block(mu: f64, angle: f64, scheme: Scheme, dt: f64) -> Simulation {
+    let (s, c) = angle.sin_cos();
+    let mjcf = format!(
+        r#"<mujoco><option gravity="{} 0 {}"/><worldbody><geom type="plane" size="9 9 1" friction="{mu}"/>
+        <body pos="0 0 0.05"><freejoint/><geom type="box" size="0.1 0.1 0.05" mass="1" friction="{mu}"/></body>
+        </worldbody></mujoco>"#,
+        G * s,
+        -G * c
+    );
+    simulation(&mjcf, options(scheme, dt))
+}
+
+#[test]
+fn blocks_stick_slide_and_stop_alike_under_every_scheme() {
+    for scheme in NAMED {
+        for dt in [0.01, 0.001] {
+            let seconds = |s: &mut Simulation, time: f64| run(s, (time / dt).round() as usize);
+            let angle = 20_f64.to_radians();
+            let mut sticks = block(0.7, angle, scheme, dt);
+            seconds(&mut sticks, 1.0);
+            let x = sticks.state().q[0];
+            seconds(&mut sticks, 1.0);
+            assert!((sticks.state().q[0] - x).abs() < 1e-6, "{scheme} {dt} creeps");
+            let mut slides = block(0.2, angle, scheme, dt);
+            seconds(&mut slides, 0.5);
+            let v = slides.state().v[0];
+            seconds(&mut slides, 0.5);
+            let a = (slides.state().v[0] - v) / 0.5;
+            let expected = G * (angle.sin() - 0.2 * angle.cos());
+            assert!((a / expected - 1.0).abs() < 1e-5, "{scheme} {dt} slides with {a}, not {expected}");
+            let mut stops = block(0.5, 0.0, scheme, dt);
+            seconds(&mut stops, 0.5);
+            let (x, z) = (stops.state().q[0], stops.state().q[2]);
+            stops.state_mut().v[0] = 2.0;
+            for _ in 0..(1.0 / dt) as usize {
+                run(&mut stops, 1);
+                assert!((stops.state().q[2] - z).abs() < 1e-5, "{scheme} {dt} hops");
+            }
+            // First order: within dt v₀/2 of where it must; second: dt² g μ.
+            let distance = stops.state().q[0] - x;
+            let bound = if scheme == Scheme::Midpoint { 0.5 * G * dt * dt } else { 0.5 * 2.0 * dt } + 1e-6;
+            assert!((distance - 4.0 / (2.0 * 0.5 * G)).abs() < 1.01 * bound, "{scheme} {dt} stops after {distance}");
+        }
+    }
+}
+
+#[test]
+fn what_hits_stops_and_obeys_coulomb_under_every_scheme() {
+    for scheme in NAMED {
+        for dt in [0.01, 0.001] {
+            let mut s = block(0.5, 0.0, scheme, dt);
+            s.state_mut().q[2] = 0.4;
+            s.state_mut().v[2] = -5.0;
+            for _ in 0..(0.5 / dt) as usize {
+                run(&mut s, 1);
+                assert!(s.state().q[2] > 0.05 - 1e-6, "{scheme} {dt} is let through to {}", s.state().q[2]);
+            }
+            assert!(s.state().v.iter().all(|v| v.abs() < 1e-6));
+            let mjcf = r#"<mujoco><option gravity="0 0 0"/><worldbody><geom type="plane" size="9 9 1" friction=".5"/>
+                <body pos="0 0 .3"><freejoint/><geom type="sphere" size=".1" mass="1" friction=".5"/></body></worldbody></mujoco>"#;
+            let mut s = simulation(mjcf, options(scheme, dt));
+            s.state_mut().v.copy_from_slice(&[4.0, 0.0, -2.0, 0.0, 0.0, 0.0]);
+            let mut impulse = [0.0; 3];
+            for _ in 0..(0.3 / dt) as usize {
+                run(&mut s, 1);
+                for point in s.contacts() {
+                    let world = point.impulse_world().to_array();
+                    impulse.iter_mut().zip(world).for_each(|(sum, x)| *sum += x);
+                }
+            }
+            assert!((impulse[2] - 2.0).abs() < 1e-3, "{scheme} {dt}: {impulse:?}");
+            assert!((-impulse[0] / impulse[2] - 0.5).abs() < 1e-3, "{scheme} {dt}: {impulse:?}");
+        }
+    }
+}
+
+#[test]
+fn a_tower_stands_under_every_scheme() {
+    for scheme in NAMED {
+        let mut s = simulation(&tower(), options(scheme, 0.01));
+        run(&mut s, 200);
+        let settled = s.state().q.clone();
+        run(&mut s, 300);
+        let drift = s.state().q.iter().zip(&settled).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
+        assert!(drift < 3e-6, "{scheme}: {drift} in 3 s");
+    }
+}
+
+#[test]
+fn steps_beyond_newtons_reach_are_halved() {
+    let mut s = simulation(DOUBLE_PENDULUM, Options { contact: ContactLaw::Sap, ..options(Scheme::Midpoint, 0.5) });
+    s.state_mut().q.copy_from_slice(&[2.0, 1.0]);
+    s.state_mut().v.copy_from_slice(&[20.0, -45.0]);
+    let mut parts = 0;
+    for _ in 0..20 {
+        run(&mut s, 1);
+        parts = parts.max(s.stats().substeps);
+    }
+    assert!(parts > 1);
+    assert!((s.state().time - 10.0).abs() < 1e-12 && s.state().step == 20);
+}
