@@ -58,6 +58,8 @@ pub(crate) struct Part {
     pd: PdDrive,
     /// The drives of the step.
     pub drives: Vec<Drive>,
+    /// Impulses of drives without impedance.
+    constant: Vec<f64>,
     /// Impulses of the step and Λ, without the drives.
     impulse: Vec<f64>,
     lambda: Vec<f64>,
@@ -125,6 +127,7 @@ impl Part {
             axis_drives: Vec::new(),
             pd: PdDrive::new(&tree),
             drives: Vec::new(),
+            constant: vec![0.0; tree.nv],
             impulse: vec![0.0; tree.nv],
             lambda: vec![0.0; tree.nv],
             implicit: vec![0.0; tree.nv],
@@ -190,11 +193,14 @@ impl Part {
     /// Keeps those drives apart that were near their limits in the last step; those without impedance are impulses at once.
     fn settle_drives(&mut self, warm_start: &WarmStart) {
         let mut next = 0;
-        let (impulses, implicit) = (&mut self.impulse, &mut self.implicit);
+        let (impulses, implicit, constant) = (&mut self.impulse, &mut self.implicit, &mut self.constant);
         implicit.copy_from_slice(&self.lambda);
+        constant.fill(0.0);
         self.drives.retain_mut(|drive| {
             if drive.impedance <= 0.0 {
-                impulses[drive.dof] += drive.impulse.max(drive.low).min(drive.high);
+                let impulse = drive.impulse.max(drive.low).min(drive.high);
+                impulses[drive.dof] += impulse;
+                constant[drive.dof] += impulse;
                 return false;
             }
             let is_limited = drive.low > f64::NEG_INFINITY || drive.high < f64::INFINITY;

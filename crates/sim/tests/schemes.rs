@@ -3,7 +3,7 @@
 mod common;
 
 use common::{run, simulation, tower};
-use sim::{ContactLaw, Options, Scheme, Simulation, Theta};
+use sim::{ContactLaw, Options, Pd, Scheme, Simulation, Theta};
 use spatial::{Quat, Vec3};
 
 const G: f64 = 9.81;
@@ -30,6 +30,14 @@ const SPRUNG: &str = r#"<mujoco><worldbody>
     <body pos=".3 .1 0"><joint type="slide" axis="1 0 1" stiffness="60" damping="1"/><geom type="sphere" size=".05" mass=".4"/></body>
     </body></body></worldbody></mujoco>"#;
 
+/// The same without springs, under PD control, a servo and a motor with a force that its joint's limits do not reach.
+const CONTROLLED: &str = r#"<mujoco><worldbody>
+    <body><joint type="ball"/><geom type="capsule" size=".03" fromto="0 0 0 .4 0 0" mass="1"/>
+    <body pos=".4 0 0"><joint name="hinge" axis="0 1 .5"/><geom type="capsule" size=".03" fromto="0 0 0 .3 .1 0" mass=".6"/>
+    <body pos=".3 .1 0"><joint name="slide" type="slide" axis="1 0 1"/><geom type="sphere" size=".05" mass=".4"/></body>
+    </body></body></worldbody>
+    <actuator><position joint="slide" kp="50" kv="2" forcerange="-99 99"/><motor joint="hinge" gear="2"/></actuator></mujoco>"#;
+
 /// A ball whose centre of mass is off its middle, which rolls without slip.
 const LOPSIDED: &str = r#"<mujoco><worldbody><geom type="plane" size="50 50 1" friction="2"/>
     <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1" mass="0" friction="2"/>
@@ -42,6 +50,17 @@ fn start(mjcf: &str, scheme: Scheme, dt: f64) -> Simulation {
         DOUBLE_PENDULUM => state.q.copy_from_slice(&[1.5, 0.5]),
         TUMBLING => state.v.copy_from_slice(&[0.1, 0.2, 0.3, 0.05, 3.0, 0.02]),
         SPRUNG => state.v.copy_from_slice(&[2.0, -1.0, 3.0, 1.0, 0.5]),
+        CONTROLLED => {
+            state.v.copy_from_slice(&[2.0, -1.0, 3.0, 1.0, 0.5]);
+            state.ctrl.copy_from_slice(&[0.1, 0.3]);
+            state.pd = Pd {
+                kp: vec![8.0, 8.0, 8.0, 3.0, 0.0],
+                kd: vec![0.3, 0.3, 0.3, 0.2, 0.0],
+                target: vec![0.8, 0.6, 0.0, 0.0, 0.4, 0.0],
+                target_velocity: vec![0.0; 5],
+                effort_limit: vec![f64::INFINITY; 5],
+            };
+        }
         LOPSIDED => state.v.copy_from_slice(&[0.5, 0.0, 0.0, 0.0, 5.0, 0.0]),
         _ => {}
     }
@@ -68,7 +87,7 @@ fn order(mjcf: &str, scheme: Scheme, time: f64) -> f64 {
 
 #[test]
 fn midpoint_is_of_second_order_and_the_others_of_first() {
-    for mjcf in [DOUBLE_PENDULUM, TUMBLING, SPRUNG] {
+    for mjcf in [DOUBLE_PENDULUM, TUMBLING, SPRUNG, CONTROLLED] {
         let slope = order(mjcf, Scheme::Midpoint, 0.8);
         assert!((slope - 2.0).abs() < 0.05, "midpoint {slope} in {mjcf}");
         for scheme in [Scheme::SymplecticEuler, Scheme::ImplicitEuler, Scheme::ExplicitEuler] {

@@ -218,7 +218,7 @@ impl Part {
             newton.residual[i] =
                 dt * (newton.residual[i] + force - motion.force[self.dofs.start + i]) - self.foreseen[i];
         }
-        newton.impulses.fill(0.0);
+        newton.impulses.copy_from_slice(&self.constant);
         for drive in &self.axis_drives {
             drive.add_impulse(&state.ctrl, &newton.v_theta, dt, &mut newton.impulses);
         }
