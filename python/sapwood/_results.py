@@ -92,6 +92,8 @@ class Stats(NamedTuple):
     """Largest number of passes for Coulomb's law in an island."""
     friction_residual: float
     """How far the worst island is from Coulomb's law, relative like `residual`; above the tolerance, passes ran out."""
+    asleep: int = 0
+    """Trees that sleep."""
     unsettled: int = 0
     """Islands where the passes for Coulomb's law ran out."""
     free_iterations: int = 0

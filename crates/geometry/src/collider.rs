@@ -45,6 +45,8 @@ pub struct Sweep {
     pub shift: Vec3<f64>,
     /// The farthest that any of their points strays from that, m.
     pub slack: f64,
+    /// Whether what they touch that rests too, or is fixed, is of no interest.
+    pub rests: bool,
 }
 
 impl Sweep {
@@ -57,7 +59,7 @@ impl Sweep {
 impl From<f64> for Sweep {
     /// Points that stray this far in any direction.
     fn from(slack: f64) -> Self {
-        Self { shift: Vec3::ZERO, slack }
+        Self { shift: Vec3::ZERO, slack, rests: false }
     }
 }
 
@@ -146,7 +148,7 @@ impl Collider {
         Self {
             placements: items.iter().map(|item| item.local).collect(),
             balls: items.iter().map(ball).collect(),
-            sweeps: vec![Sweep::default(); items.len()],
+            sweeps: items.iter().map(|item| Sweep { rests: item.frame.is_none(), ..Sweep::default() }).collect(),
             items,
             search,
             workspace,
@@ -185,6 +187,9 @@ impl Collider {
         let (items, placements, balls, sweeps) = (&items[..], &placements[..], &balls[..], &sweeps[..]);
         let mut narrow = |a: usize, b: usize, Allowed { margin, pair }: Allowed| {
             let (sa, sb) = (sweeps[a], sweeps[b]);
+            if sa.rests && sb.rests {
+                return;
+            }
             let limit = (sa.shift - sb.shift).norm() + sa.slack + sb.slack + margin;
             // The balls were wide enough for the two to move towards each other; now for what they do.
             let apart = balls[a].centre - balls[b].centre;

@@ -42,6 +42,7 @@ pub fn stats<'py>(py: Python<'py>, s: &sim::Stats) -> PyResult<Bound<'py, PyAny>
         ("active_contacts", s.active_contacts),
         ("limits", s.limits),
         ("islands", s.islands),
+        ("asleep", s.asleep),
         ("constraints", s.constraints),
         ("passes", s.passes),
         ("unsettled", s.unsettled),

@@ -63,7 +63,7 @@ impl Simulation {
     #[new]
     #[pyo3(signature = (
         model, *, timestep=None, accuracy=None, scheme=SchemeArgument::default(), pd_law="auto", contact="coulomb", tolerance=1e-6, line_search="exact",
-        factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0, threads=1
+        factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0, sleep_after=None, sleep_speed=1e-3, threads=1
     ))]
     fn new(
         model: &Bound<'_, Model>,
@@ -78,6 +78,8 @@ impl Simulation {
         beta: f64,
         sigma: f64,
         recovery_speed: f64,
+        sleep_after: Option<f64>,
+        sleep_speed: f64,
         threads: i64,
     ) -> PyResult<Self> {
         let py = model.py();
@@ -101,6 +103,8 @@ impl Simulation {
             beta,
             sigma,
             recovery_speed,
+            sleep_after,
+            sleep_speed,
             threads: threads as usize,
         };
         let inner = model.get();

@@ -247,10 +247,12 @@ impl Sources {
         set.clear();
         reported.clear();
         contacts::push(cx, detected, set, reported);
-        self.limits.iter().enumerate().for_each(|(k, limit)| limit.push(k, cx, set));
+        let is_awake = |tree: usize| !cx.parts[tree].asleep;
+        let awake = self.limits.iter().enumerate().filter(|(_, limit)| is_awake(limit.tree));
+        awake.for_each(|(k, limit)| limit.push(k, cx, set));
         self.ties.iter().enumerate().for_each(|(k, tie)| tie.push(k, cx, set));
         self.tendons.iter().enumerate().for_each(|(k, tendon)| tendon.push(k, cx, set));
-        self.friction.iter().for_each(|friction| friction.push(cx, set));
+        self.friction.iter().filter(|friction| is_awake(friction.tree)).for_each(|friction| friction.push(cx, set));
         joints::push_drives(cx, set);
     }
 

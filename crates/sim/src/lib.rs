@@ -44,5 +44,6 @@ pub use pd::Pd;
 pub use report::{ContactPoint, Energy, Stats};
 pub use scheme::{Scheme, Theta};
 pub use simulation::Simulation;
+pub use simulation::sleeping::Rest;
 pub use state::{State, StateError};
 pub use warm_start::WarmStart;

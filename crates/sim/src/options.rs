@@ -69,6 +69,11 @@ pub struct Options {
     pub sigma: f64,
     /// Greatest speed at which near-rigid contacts and limits that start violated are righted, m/s or rad/s.
     pub recovery_speed: f64,
+    /// Islands that have rested for this long, s, sleep: they are not moved until something touches them or is done to them. None: nothing sleeps.
+    /// What actuators or PD control drive does not sleep, and contacts among sleepers are not reported.
+    pub sleep_after: Option<f64>,
+    /// What rests moves no faster at any point, m/s.
+    pub sleep_speed: f64,
     /// Threads that islands are shared among, at most [`Options::MAX_THREADS`]; the result is the same for any number.
     pub threads: usize,
 }
@@ -87,6 +92,8 @@ impl Default for Options {
             beta: 0.1,
             sigma: 1e-5,
             recovery_speed: 1.0,
+            sleep_after: None,
+            sleep_speed: 1e-3,
             threads: 1,
         }
     }
@@ -104,6 +111,8 @@ impl Options {
             ("beta", self.beta),
             ("sigma", self.sigma),
             ("recovery_speed", self.recovery_speed),
+            ("sleep_after", self.sleep_after.unwrap_or(1.0)),
+            ("sleep_speed", self.sleep_speed),
         ];
         for (name, value) in positive {
             if !(value > 0.0 && value.is_finite()) {

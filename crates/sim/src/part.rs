@@ -72,6 +72,8 @@ pub(crate) struct Part {
     rhs: Vec<f64>,
     change: Vec<f64>,
     wrenches: Vec<Wrench<f64>>,
+    /// Whether it sleeps: nothing is computed but its placement.
+    pub asleep: bool,
     /// Whether there are ball or free joints.
     turns: bool,
     /// Under implicit schemes.
@@ -137,6 +139,7 @@ impl Part {
             rhs: vec![0.0; tree.nv],
             change: vec![0.0; tree.nv],
             wrenches: vec![Wrench::ZERO; tree.len()],
+            asleep: false,
             turns: tree.nodes.iter().any(|node| matches!(node.joint, JointType::Ball | JointType::Free)),
             newton: is_implicit.then(|| Box::new(implicit::Newton::new(&tree))),
             tree,
@@ -229,6 +232,27 @@ impl Part {
         }
     }
 
+    /// Takes no part in the step.
+    pub fn sleep(&mut self) {
+        self.v_star.fill(0.0);
+        self.v_hat.fill(0.0);
+        self.foreseen.fill(0.0);
+        self.drives.clear();
+        self.factor.motions.fill(spatial::Twist::ZERO);
+    }
+
+    /// Whether a wrench on any of its bodies is not zero; `wrenches` are the model's.
+    pub fn is_loaded_by(&self, wrenches: &[f64]) -> bool {
+        self.loads.iter().any(|load| wrenches[6 * load.body..6 * load.body + 6].iter().any(|w| *w != 0.0))
+    }
+
+    /// Whether no point within `extents` of the nodes' origins moves faster than `speed` when the tree moves with `v`.
+    pub fn is_slower_than(&mut self, speed: f64, extents: &[f64], v: &[f64]) -> bool {
+        velocities(&self.tree, self.tree.all(), v, &mut self.kin);
+        let mut points = self.kin.twists.iter().zip(extents);
+        points.all(|(twist, extent)| twist.lin.norm() + extent * twist.ang.norm() <= speed)
+    }
+
     /// No force for no time: v* = `v`, the model's, and A = M, armature included.
     pub fn stand_still(&mut self, v: &[f64]) {
         self.impedance.diagonal.copy_from_slice(&self.armature);
@@ -274,7 +298,8 @@ impl Part {
     pub fn sweep(&self, i: usize, extent: f64, dt: f64, rest: f64) -> Sweep {
         let (now, change) = (self.kin.twists[i], self.factor.motions[i]);
         let turn = extent * (now.ang.norm() + change.ang.norm());
-        Sweep { shift: (now.lin + change.lin) * (dt * rest), slack: dt * (turn + change.lin.norm()) }
+        let slack = dt * (turn + change.lin.norm());
+        Sweep { shift: (now.lin + change.lin) * (dt * rest), slack, rests: self.asleep }
     }
 
     /// Kinetic and potential energy at the present placement; `v` and `q` are the model's.

@@ -41,6 +41,8 @@ pub struct Stats {
     pub limits: usize,
     /// Constraints in all: contacts, limits, equalities, friction of joints, tendons, drives at their limits.
     pub constraints: usize,
+    /// Trees that sleep.
+    pub asleep: usize,
     /// Separate contact problems.
     pub islands: usize,
     /// Parts that the step was made in: more than one where the free motion of an implicit scheme had no solution over the whole.

@@ -3,6 +3,7 @@
 mod accuracy;
 mod impacts;
 mod jacobians;
+pub(crate) mod sleeping;
 
 use std::sync::Arc;
 
@@ -61,6 +62,10 @@ pub struct Simulation {
     constraint_force: Vec<f64>,
     /// Steps under error control.
     doubling: accuracy::Doubling,
+    /// Which trees may sleep; scratch of who falls asleep with whom.
+    may_sleep: Vec<bool>,
+    group: Vec<usize>,
+    least: Vec<f64>,
     /// Whether there were contact points in reach at q₀.
     is_near: bool,
     /// Impulses of what was hit before the step.
@@ -83,6 +88,7 @@ impl Simulation {
         let tree_of: Vec<usize> = trees.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
         let parts = Part::of_model(&model, &tree_of, options.scheme.is_implicit());
         let attachments = attachments(&model, &scene);
+        let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let collider = Collider::new(scene.clone(), attachments);
         let pool = (options.threads > 1)
             .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads).build())
@@ -115,6 +121,9 @@ impl Simulation {
             q_at: vec![0.0; model.nq()],
             theta_at: 0.0,
             doubling: accuracy::Doubling::default(),
+            may_sleep,
+            group: Vec::new(),
+            least: Vec::new(),
             is_near: false,
             impacts: Vec::new(),
             constraint_force: vec![0.0; if options.scheme.is_implicit() { model.nv() } else { 0 }],
@@ -183,6 +192,8 @@ impl Simulation {
             applied_wrench,
             surface_velocity,
             constraint_force,
+            rests: Vec::new(),
+            rest_q: Vec::new(),
             pd,
             warm_start,
         };
@@ -237,8 +248,13 @@ impl Simulation {
         self.v_start.copy_from_slice(&self.state.v);
         self.free_evaluations = 0;
         self.foresee(dt);
+        self.wake_the_disturbed();
         self.move_freely(dt);
         self.detect(dt, 0.0);
+        while self.wake_the_touched() {
+            self.move_freely(dt);
+            self.detect(dt, 0.0);
+        }
         if self.options.scheme.has_impacts() && self.resolve_impacts(dt)? {
             self.move_freely(dt);
         }
@@ -268,7 +284,9 @@ impl Simulation {
     /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
     fn move_freely(&mut self, dt: f64) {
         self.gather_forces(dt);
-        self.parts.iter_mut().for_each(|part| part.move_freely(&self.v_start));
+        for part in &mut self.parts {
+            if part.asleep { part.sleep() } else { part.move_freely(&self.v_start) }
+        }
         self.q_at.copy_from_slice(&self.state.q);
         self.theta_at = 0.0;
     }
@@ -316,7 +334,7 @@ impl Simulation {
         let Self { state, v_start, force, model, parts, q_at, .. } = self;
         let motion = FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step };
         self.free_iterations = 0;
-        for part in parts.iter_mut() {
+        for part in parts.iter_mut().filter(|part| !part.asleep) {
             let iterations = part.move_implicitly(&motion).map_err(|stall| SimulationError::FreeMotion {
                 step: state.step,
                 time: state.time,
@@ -331,7 +349,7 @@ impl Simulation {
         if !self.is_near && self.sources.are_none() && !parts.iter().any(needs_more) {
             return Ok(());
         }
-        for part in parts.iter_mut() {
+        for part in parts.iter_mut().filter(|part| !part.asleep) {
             part.linearize(&motion);
             q_at[part.qs.clone()].copy_from_slice(part.positions(state));
         }
@@ -347,9 +365,12 @@ impl Simulation {
         self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
         for part in &mut self.parts {
             part.place(&self.state.q, &self.v_start);
+            if part.asleep {
+                continue;
+            }
             part.gather_forces(&self.state, &self.v_start, &self.force, self.model.gravity, &step);
         }
-        for (k, part) in self.parts.iter().enumerate() {
+        for (k, part) in self.parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
             self.effective_mass.update(k, &part.implicit);
         }
     }
@@ -472,6 +493,7 @@ impl Simulation {
             limits: self.set.limits,
             constraints: self.set.laws.len(),
             islands: self.islands.active().len(),
+            asleep: self.parts.iter().filter(|part| part.asleep).count(),
             substeps: 1,
             force_evaluations: 1 + self.free_evaluations,
             free_iterations: self.free_iterations,
@@ -519,6 +541,7 @@ impl Simulation {
             v_next.iter_mut().zip(v_start).for_each(|(v, v0)| *v = *v0 + theta.vq * (*v - *v0));
         }
         retraction.advance(&self.model.tree, &mut state.q, v_next, dt, 1.0);
+        self.fall_asleep(dt);
     }
 
     /// The contact points of the last step.

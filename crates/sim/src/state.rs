@@ -3,7 +3,7 @@
 use geometry::Scene;
 use multibody::Model;
 
-use crate::{Pd, SimulationError, WarmStart};
+use crate::{Pd, Rest, SimulationError, WarmStart};
 
 /// Everything that the next step depends on: nothing else is remembered between steps.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +30,10 @@ pub struct State {
     /// Generalised forces of the constraints in the last step, (nv), N or N·m, where an implicit scheme expects them again; empty under other
     /// schemes. It may stay when the rest is changed.
     pub constraint_force: Vec<f64>,
+    /// How long each tree has rested, (ntree), and where those are that sleep, (nq); empty where nothing may sleep.
+    pub rests: Vec<Rest>,
+    /// Positions of the sleepers, (nq): one that was moved wakes.
+    pub rest_q: Vec<f64>,
     /// Stable PD control of any degrees of freedom.
     pub pd: Pd,
     /// What the contact solver remembers of the last step. It may stay when the rest is changed.
@@ -71,6 +75,8 @@ impl State {
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
             surface_velocity: Vec::new(),
             constraint_force: Vec::new(),
+            rests: Vec::new(),
+            rest_q: Vec::new(),
             pd: Pd::default(),
             warm_start: WarmStart::default(),
         }
@@ -87,11 +93,13 @@ impl State {
             (&mut self.applied_wrench, &other.applied_wrench),
             (&mut self.surface_velocity, &other.surface_velocity),
             (&mut self.constraint_force, &other.constraint_force),
+            (&mut self.rest_q, &other.rest_q),
         ];
         vectors.into_iter().for_each(|(to, from)| to.clone_from(from));
         for (to, from) in self.pd.vectors_mut().into_iter().zip(other.pd.vectors()) {
             to.clone_from(from);
         }
+        self.rests.clone_from(&other.rests);
         self.warm_start.copy_from(&other.warm_start);
     }
 
@@ -125,10 +133,10 @@ impl State {
         [q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force]
     }
 
-    /// The length of the state's bytes without surface velocities, constraint forces, controller and warm start.
+    /// The length of the state's bytes without surface velocities, constraint forces, controller, resting trees and warm start.
     fn byte_len(&self) -> usize {
         let lengths = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench].map(Vec::len);
-        56 + 8 * lengths.iter().sum::<usize>()
+        72 + 8 * lengths.iter().sum::<usize>()
     }
 
     /// The length of a controller's vectors.
@@ -136,7 +144,7 @@ impl State {
         4 * self.v.len() + self.q.len()
     }
 
-    /// The state as bytes: a mark, step, time, step size, how many surface velocities there are, whether there is a controller, how many constraint forces, then the
+    /// The state as bytes: a mark, step, time, step size, how many surface velocities there are, whether there is a controller, how many constraint forces and resting trees and positions of these, then the
     /// vectors in order, the controller's vectors, and the warm start, little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.byte_len() + self.warm_start.byte_len());
@@ -146,11 +154,20 @@ impl State {
         bytes.extend(self.step_size.to_le_bytes());
         bytes.extend((self.surface_velocity.len() as u64).to_le_bytes());
         bytes.extend(u64::from(self.pd.is_active()).to_le_bytes());
-        bytes.extend((self.constraint_force.len() as u64).to_le_bytes());
+        for count in [self.constraint_force.len(), self.rests.len(), self.rest_q.len()] {
+            bytes.extend((count as u64).to_le_bytes());
+        }
         for x in self.vectors().into_iter().flatten() {
             bytes.extend(x.to_le_bytes());
         }
         for x in self.pd.vectors().into_iter().flatten() {
+            bytes.extend(x.to_le_bytes());
+        }
+        for Rest { time, asleep_with } in &self.rests {
+            bytes.extend(time.to_le_bytes());
+            bytes.extend(asleep_with.map_or(0, |tree| u64::from(tree) + 1).to_le_bytes());
+        }
+        for x in &self.rest_q {
             bytes.extend(x.to_le_bytes());
         }
         self.warm_start.append_bytes(&mut bytes);
@@ -169,7 +186,13 @@ impl State {
         let word =
             |k: usize| bytes.get(8 * k..8 * k + 8).map_or(0, |w| w.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)));
         let (surfaces, controlled, forces) = (word(4) as usize, word(5) == 1, word(6) as usize);
-        let optional = surfaces.saturating_add(forces).saturating_add(if controlled { self.pd_len() } else { 0 });
+        let (rests, rest_q) = (word(7) as usize, word(8) as usize);
+        let resting = rests.saturating_mul(2).saturating_add(rest_q);
+        let optional = surfaces.saturating_add(forces).saturating_add(resting).saturating_add(if controlled {
+            self.pd_len()
+        } else {
+            0
+        });
         let expected = expected.saturating_add(optional.saturating_mul(8));
         if bytes.len() < expected || !WarmStart::fits(bytes.len() - expected) {
             return Err(StateError::Length { found: bytes.len(), expected });
@@ -181,7 +204,7 @@ impl State {
         self.step = u64::from_le_bytes(next());
         self.time = f64::from_le_bytes(next());
         self.step_size = f64::from_le_bytes(next());
-        for _ in 0..3 {
+        for _ in 0..5 {
             next();
         }
         self.surface_velocity.resize(surfaces, 0.0);
@@ -195,6 +218,14 @@ impl State {
             x.clear();
             x.extend((0..if controlled { n } else { 0 }).map(|_| f64::from_le_bytes(next())));
         }
+        self.rests.clear();
+        for _ in 0..rests {
+            let (time, group) = (f64::from_le_bytes(next()), u64::from_le_bytes(next()));
+            let asleep_with = group.checked_sub(1).and_then(|tree| u32::try_from(tree).ok());
+            self.rests.push(Rest { time, asleep_with });
+        }
+        self.rest_q.clear();
+        self.rest_q.extend((0..rest_q).map(|_| f64::from_le_bytes(next())));
         Ok(())
     }
 }

@@ -108,6 +108,10 @@ impl Tie {
             return;
         };
         let Placed { frames: [first, second], ends, basis, along } = placed;
+        // Trees that are tied sleep together.
+        if ends.iter().flatten().any(|end| cx.parts[end.tree].asleep) {
+            return;
+        }
         let turning = if cx.turning.is_known() { cx.turning.of_tie(k, placed.velocities(cx)) } else { [Vec3::ZERO; 2] };
         // Rows along which nothing moves are none.
         let w = MEAN * ends.iter().flatten().map(|e| cx.mobility(e)).sum::<f64>();

@@ -10,7 +10,7 @@ use crate::warm_start::Key;
 /// Dry friction of one degree of freedom.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JointFriction {
-    tree: usize,
+    pub tree: usize,
     /// Node and degree of freedom within the tree, and of the model.
     node: usize,
     dof: usize,

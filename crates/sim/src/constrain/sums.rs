@@ -56,6 +56,11 @@ impl Sum {
         self.0.iter().map(|t| t.coefficient * v[t.v]).sum()
     }
 
+    /// Whether its trees sleep: they do together.
+    pub fn is_asleep(&self, cx: &Context<'_>) -> bool {
+        self.0.first().is_some_and(|t| cx.parts[t.tree].asleep)
+    }
+
     /// The rate in free motion.
     pub fn free_rate(&self, cx: &Context<'_>) -> f64 {
         self.0.iter().map(|t| t.coefficient * cx.parts[t.tree].v_star[t.dof]).sum()
@@ -129,6 +134,9 @@ impl Coupling {
 
     /// Adds the row `ẏ − p'(x − x₀) ẋ`.
     pub fn push(&self, index: usize, compliance: Compliance, cx: &Context<'_>, set: &mut ConstraintSet) {
+        if self.y.0.is_asleep(cx) {
+            return;
+        }
         let of = |(sum, reference): &(Sum, f64)| sum.value(cx.q) - reference;
         let x = of(&self.x);
         let (mut p, mut slope) = (0.0, 0.0);

@@ -81,6 +81,9 @@ impl TendonForces {
 
     /// Adds the tendon's limits and all that opposes its motion.
     pub fn push(&self, index: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
+        if self.sum.is_asleep(cx) {
+            return;
+        }
         self.push_limits(index, cx, set);
         let (tendon, dt) = (&self.tendon, cx.rule.dt);
         let Start { violation: length, rate } = self.sum.start(cx);

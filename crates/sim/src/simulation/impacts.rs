@@ -18,7 +18,7 @@ impl Simulation {
         if !self.is_hit(dt) {
             return Ok(false);
         }
-        for part in &mut self.parts {
+        for part in self.parts.iter_mut().filter(|part| !part.asleep) {
             part.stand_still(&self.v_start);
         }
         self.turning.clear();

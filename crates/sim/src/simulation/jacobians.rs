@@ -19,7 +19,7 @@ use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::jacobians::StepJacobians;
 use crate::link::Link;
 use crate::warm_start::Key;
-use crate::{ContactLaw, Scheme, SimulationError};
+use crate::{ContactLaw, Options, Scheme, SimulationError};
 
 /// Tolerance of the contact problem whose solution is differentiated.
 const TOLERANCE: f64 = 1e-10;
@@ -82,8 +82,9 @@ impl Simulation {
     /// Those of [`step`](Self::step), and [`SimulationError::NoJacobian`] where the contacts that push change within 1e-6 m or rad
     /// of the present configuration, where there is no unique solution, and under schemes other than symplectic Euler.
     pub fn step_jacobians(&mut self) -> Result<StepJacobians, SimulationError> {
-        if self.options.scheme != Scheme::SymplecticEuler || self.options.accuracy.is_some() {
-            let reason = "only steps of fixed length by symplectic-euler are differentiated in this version";
+        let Options { scheme, accuracy, sleep_after, .. } = &self.options;
+        if *scheme != Scheme::SymplecticEuler || accuracy.is_some() || sleep_after.is_some() {
+            let reason = "only steps of fixed length by symplectic-euler, of what does not sleep, are differentiated in this version";
             return Err(self.no_jacobian(reason.into()));
         }
         let state = self.state.clone();

@@ -1,0 +1,164 @@
+//! Trees that rest fall asleep, island by island, and wake when something comes near or is done to them.
+//!
+//! What sleeps is not moved, nothing is computed for it but its placement, and contacts among sleepers are not looked for. It wakes
+//! with all that fell asleep with it.
+
+use multibody::{Model, Transmission};
+
+use super::Simulation;
+use crate::State;
+use crate::part::Part;
+
+/// A tree at rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rest {
+    /// How long it has hardly moved, s.
+    pub time: f64,
+    /// Whether it sleeps, and the first of the trees that it fell asleep with.
+    pub asleep_with: Option<u32>,
+}
+
+/// Whether each tree may sleep: those that actuators drive may not.
+pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
+    let mut may = vec![true; model.tree.trees.len()];
+    let mut drives = |joint: usize| {
+        if let Some(&tree) = tree_of.get(model.joints[joint].nodes.start) {
+            may[tree] = false;
+        }
+    };
+    for actuator in &model.actuators {
+        match actuator.transmission {
+            Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => drives(joint),
+            Transmission::Tendon { tendon, .. } => {
+                model.tendons[tendon].terms.iter().for_each(|(joint, _)| drives(*joint));
+            }
+            _ => {}
+        }
+    }
+    may
+}
+
+impl Simulation {
+    /// Wakes what something was done to since the last step, and what fell asleep with it.
+    pub(super) fn wake_the_disturbed(&mut self) {
+        if self.options.sleep_after.is_none() {
+            self.state.rests.clear();
+            self.state.rest_q.clear();
+            return;
+        }
+        let trees = self.parts.len();
+        if self.state.rests.len() != trees || self.state.rest_q.len() != self.state.q.len() {
+            self.state.rests.clear();
+            self.state.rests.resize(trees, Rest::default());
+            self.state.rest_q.clone_from(&self.state.q);
+        }
+        // A belt may start below anything.
+        let is_moved = self.state.pd.is_active() || self.state.surface_velocity.iter().any(|v| *v != 0.0);
+        for k in 0..trees {
+            if self.state.rests[k].asleep_with.is_some() && (is_moved || self.is_disturbed(k)) {
+                self.wake(k);
+            }
+        }
+        self.mark_sleepers();
+    }
+
+    fn is_disturbed(&self, k: usize) -> bool {
+        let (part, state) = (&self.parts[k], &self.state);
+        let is_any = |x: &[f64]| x.iter().any(|x| *x != 0.0);
+        state.q[part.qs.clone()] != state.rest_q[part.qs.clone()]
+            || is_any(&state.v[part.dofs.clone()])
+            || is_any(&state.applied_force[part.dofs.clone()])
+            || part.is_loaded_by(&state.applied_wrench)
+    }
+
+    /// Wakes a tree and those that fell asleep with it.
+    fn wake(&mut self, k: usize) {
+        let group = self.state.rests[k].asleep_with;
+        self.state.rests[k] = Rest::default();
+        for rest in self.state.rests.iter_mut().filter(|rest| group.is_some() && rest.asleep_with == group) {
+            *rest = Rest::default();
+        }
+    }
+
+    fn mark_sleepers(&mut self) {
+        let Self { parts, state, .. } = self;
+        for (part, rest) in parts.iter_mut().zip(&state.rests) {
+            part.asleep = rest.asleep_with.is_some();
+        }
+    }
+
+    /// Wakes the sleepers that contact points in reach concern; whether there were any.
+    pub(super) fn wake_the_touched(&mut self) -> bool {
+        if self.state.rests.is_empty() {
+            return false;
+        }
+        let mut woken = false;
+        for c in 0..self.detected.len() {
+            for geom in self.detected[c].geoms {
+                let Some(node) = self.model.bodies[self.scene.geoms[geom].body].node else { continue };
+                let tree = self.tree_of[node];
+                if self.parts[tree].asleep {
+                    self.wake(tree);
+                    self.mark_sleepers();
+                    woken = true;
+                }
+            }
+        }
+        woken
+    }
+
+    /// Counts how long trees have rested, and lets islands sleep that have for long enough. After the state has moved on by `dt`.
+    pub(super) fn fall_asleep(&mut self, dt: f64) {
+        let Some(after) = self.options.sleep_after else { return };
+        let is_held = self.state.pd.is_active() || self.state.surface_velocity.iter().any(|v| *v != 0.0);
+        for k in 0..self.parts.len() {
+            if self.parts[k].asleep {
+                // To the bit, so that it can be told from what is moved by others.
+                let Self { parts, state: State { q, rest_q, .. }, .. } = self;
+                q[parts[k].qs.clone()].copy_from_slice(&rest_q[parts[k].qs.clone()]);
+                continue;
+            }
+            let rests = !is_held && self.may_sleep[k] && self.is_slow(k) && !self.is_driven(k);
+            let rest = &mut self.state.rests[k];
+            rest.time = if rests { rest.time + dt } else { 0.0 };
+        }
+        self.group.clear();
+        self.group.extend(0..self.parts.len());
+        for island in self.islands.active() {
+            let first = island.slots.first().map_or(0, |slot| slot.tree);
+            island.slots.iter().for_each(|slot| self.group[slot.tree] = first);
+        }
+        // The least time that any tree of a group has rested, at the group's first tree.
+        self.least.clear();
+        self.least.resize(self.parts.len(), f64::INFINITY);
+        for (k, &first) in self.group.iter().enumerate() {
+            self.least[first] = self.least[first].min(self.state.rests[k].time);
+        }
+        for (k, &first) in self.group.iter().enumerate() {
+            let part = &self.parts[k];
+            if part.asleep || self.least[first] < after {
+                continue;
+            }
+            self.state.rests[k].asleep_with = Some(first as u32);
+            self.state.v[part.dofs.clone()].fill(0.0);
+            if let Some(force) = self.state.constraint_force.get_mut(part.dofs.clone()) {
+                force.fill(0.0);
+            }
+            self.state.rest_q[part.qs.clone()].copy_from_slice(&self.state.q[part.qs.clone()]);
+        }
+    }
+
+    /// Whether no point of the tree moves faster than the options let it at rest.
+    fn is_slow(&mut self, k: usize) -> bool {
+        let part: &mut Part = &mut self.parts[k];
+        let extents = &self.extents[part.nodes.clone()];
+        part.is_slower_than(self.options.sleep_speed, extents, &self.state.v[part.dofs.clone()])
+    }
+
+    /// Whether forces are applied to the tree.
+    fn is_driven(&self, k: usize) -> bool {
+        let part = &self.parts[k];
+        self.state.applied_force[part.dofs.clone()].iter().any(|f| *f != 0.0)
+            || part.is_loaded_by(&self.state.applied_wrench)
+    }
+}
