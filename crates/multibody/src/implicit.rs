@@ -1,20 +1,21 @@
 //! Newton's matrix of an implicit step on a tree, factored in O(n).
 //!
-//! An implicit step solves τ(q(v), v̄(v), a(v)) = f for the velocity v at its end, τ the inverse dynamics, all three arguments
-//! functions of v. The derivative of τ along them (the Fréchet derivative of Potra, Gavrea, Anitescu, Trinkle 2006) is no sum of
-//! symmetric operators, and one joint's velocity enters every inertia outwards of it. It is a recursion all the same. In
-//! spatial vectors about a fixed point, a change δv moves body i by η_i, changes its velocity by η_i × V_i + ν_i and its
-//! acceleration by η_i × A_i + α_i − V_i × ν_i, where
+//! An implicit step solves τ(q(v), v̄(v), a(v)) = f for the velocity v at its end, τ the inverse dynamics, all three
+//! arguments functions of v. The derivative of τ along them (the Fréchet derivative of Potra, Gavrea, Anitescu, Trinkle
+//! 2006) is no sum of symmetric operators, and one joint's velocity enters every inertia outwards of it. It is a
+//! recursion all the same. In spatial vectors about a fixed point, a change δv moves body i by η_i, changes its velocity
+//! by η_i × V_i + ν_i and its acceleration by η_i × A_i + α_i − V_i × ν_i, where
 //!
 //! ```text
 //! x_i = (η, ν, α)_i = x_λ + U_i δv_i,    δf_i = η ×* f_i + I_i α + (ν ×* h_i + V_i ×* I_i ν − I_i (V_i × ν))
 //! U_i = (S c,  S θ_v + V_λ × S c,  S/dt + A_λ × S c + V_λ × (V_λ × S c) + θ_v (V_λ × S + V_i × S)),    c = dt θ_q θ_vq
 //! ```
 //!
-//! with λ the parent, S the joint's axes, h momentum, f the rate of momentum: what a body feels is a linear map of what its
-//! parent does, without a transform between the two. So the joints are eliminated from the leaves down as in the articulated-body
-//! algorithm, with a 6×15 matrix in the place of the 6×6 inertia (the linear part of ν changes no force: Galileo). A rotation
-//! is moved by T δv, not by c δv: T is the derivative of the map from v to the rotation, [`turn_tangent`](crate::turn_tangent).
+//! with λ the parent, S the joint's axes, h momentum, f the rate of momentum: what a body feels is a linear map of what
+//! its parent does, without a transform between the two. So the joints are eliminated from the leaves down as in the
+//! articulated-body algorithm, with a 6×15 matrix in the place of the 6×6 inertia (the linear part of ν changes no force:
+//! Galileo). A rotation is moved by T δv, not by c δv: T is the derivative of the map from v to the rotation,
+//! [`turn_tangent`](crate::turn_tangent).
 
 use spatial::{Mat3, RigidInertia, Twist, Vec3, Wrench};
 
@@ -138,8 +139,8 @@ impl ImplicitFactor {
 
     /// Factors ∂τ/∂v + d at the placements `kin`, velocities `v` (nv) and accelerations `a` (nv).
     ///
-    /// `turns` has T for every node that rotates about a point, and is not read for others; d is `diagonal` (nv) and, for ball and free joints, all
-    /// of `blocks` on their rotations, one per node.
+    /// `turns` has T for every node that rotates about a point, and is not read for others; d is `diagonal` (nv) and, for
+    /// ball and free joints, all of `blocks` on their rotations, one per node.
     pub fn factor(
         &mut self,
         tree: &Tree<f64>,

@@ -11,7 +11,8 @@ pub enum Retraction {
     /// By the angle dt |ω|.
     #[default]
     Exponential,
-    /// By the angle φ with tan(φ/2) = dt |ω|/2 (Cayley's map): with the midpoint rule a free body then keeps its angular momentum.
+    /// By the angle φ with tan(φ/2) = dt |ω|/2 (Cayley's map): with the midpoint rule a free body then keeps its angular
+    /// momentum.
     Cayley,
 }
 

@@ -8,8 +8,8 @@ use crate::warm_start::Key;
 /// A force on one degree of freedom that opposes its motion, within limits: over the step
 /// `p(v) = impulse − impedance (v − v₀)`, cut to `[low, high]`.
 ///
-/// While the step keeps it within its limits it is part of A and of the free motion. If not, it is a constraint of the contact
-/// problem (`sap::Bounded`): the convex problem is the same, whichever drives are apart.
+/// While the step keeps it within its limits it is part of A and of the free motion. If not, it is a constraint of the
+/// contact problem (`sap::Bounded`): the convex problem is the same, whichever drives are apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drive {
     pub key: Key,
@@ -131,8 +131,8 @@ impl ForceOfStep {
     }
 }
 
-/// The force of an actuator over a step, its parts with length and velocity where the scheme takes them; `length` and `velocity` are those
-/// at the beginning.
+/// The force of an actuator over a step, its parts with length and velocity where the scheme takes them; `length` and
+/// `velocity` are those at the beginning.
 pub(crate) fn force_law(
     actuator: &Actuator,
     ctrl: f64,

@@ -162,7 +162,8 @@ impl Context<'_> {
         self.effective_mass.inverse(part.nodes.start + end.node, &part.kin.frames[end.node].rot, end.arm)
     }
 
-    /// The inverse of the mass that the ends of a contact set against a force along `normal`, without what is implicit, 1/kg.
+    /// The inverse of the mass that the ends of a contact set against a force along `normal`, without what is implicit,
+    /// 1/kg.
     fn bare_mobility(&self, ends: &[Option<End>; 2], normal: Vec3<f64>) -> f64 {
         let of = |end: &End| {
             let part = &self.parts[end.tree];
@@ -177,8 +178,8 @@ impl Context<'_> {
         self.effective_mass.angular_inverse(self.parts[end.tree].nodes.start + end.node)
     }
 
-    /// The velocities of the second end relative to the first, at the beginning and where the second stage is linearised (free motion, but for
-    /// the constraint forces of the last step), world.
+    /// The velocities of the second end relative to the first, at the beginning and where the second stage is linearised
+    /// (free motion, but for the constraint forces of the last step), world.
     fn velocities(&self, ends: &[Option<End>; 2], motion: Motion) -> [Vec3<f64>; 2] {
         let of = |end: &Option<End>| {
             end.map_or([Vec3::ZERO; 2], |end| {

@@ -7,8 +7,8 @@ use crate::{Scheme, SimulationError, Theta};
 pub enum ContactLaw {
     /// The convex cone of SAP: Coulomb's law in one convex problem; sliding opens a gap of about dt μ |v_t|.
     Sap,
-    /// Friction bounded by the contact's normal impulse in the step before. Slides without a gap; Coulomb's law is missed where
-    /// normal forces change, in impacts above all.
+    /// Friction bounded by the contact's normal impulse in the step before. Slides without a gap; Coulomb's law is missed
+    /// where normal forces change, in impacts above all.
     Lagged,
     /// Coulomb's law, sliding and in impacts: the lagged problem, its bounds replaced by its own normal impulses until they
     /// stand. The default: right where the others are not, for about as many Newton iterations.
@@ -22,8 +22,8 @@ pub enum PdLaw {
     /// `Stable` under symplectic Euler, `Theta` under the other schemes.
     #[default]
     Auto,
-    /// Stable PD (Tan, Liu, Turk 2011), see [`Pd`](crate::Pd): positions where the velocity at the beginning leads, velocities at the end. Stable at any
-    /// gains and steps, first order.
+    /// Stable PD (Tan, Liu, Turk 2011), see [`Pd`](crate::Pd): positions where the velocity at the beginning leads,
+    /// velocities at the end. Stable at any gains and steps, first order.
     Stable,
     /// As the scheme takes springs and dampers: of its order.
     Theta,
@@ -32,8 +32,8 @@ pub enum PdLaw {
 /// How the Newton systems of the contact problem are factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Factorization {
-    /// Recursive while every contact that pushes is with the world, by sparse blocks over trees and patches otherwise; products
-    /// by recursion.
+    /// Recursive while every contact that pushes is with the world, by sparse blocks over trees and patches otherwise;
+    /// products by recursion.
     #[default]
     Auto,
     /// Sparse blocks always, assembled by composite inertias and pairs of nodes; products by recursion.
@@ -47,9 +47,9 @@ pub enum Factorization {
 pub struct Options {
     /// Time step, s; the model's own when none.
     pub timestep: Option<f64>,
-    /// Error that may be made per second, in m, rad, and of velocities relative to 1 m/s or rad/s and themselves: steps are then as long as it lets
-    /// them be, and [`Simulation::step`](crate::Simulation::step) advances by the time step in as many as it takes. None: every step is one of
-    /// the time step.
+    /// Error that may be made per second, in m, rad, and of velocities relative to 1 m/s or rad/s and themselves: steps
+    /// are then as long as it lets them be, and [`Simulation::step`](crate::Simulation::step) advances by the time step
+    /// in as many as it takes. None: every step is one of the time step.
     pub accuracy: Option<f64>,
     /// Time-stepping scheme.
     pub scheme: Scheme,
@@ -69,8 +69,9 @@ pub struct Options {
     pub sigma: f64,
     /// Greatest speed at which near-rigid contacts and limits that start violated are righted, m/s or rad/s.
     pub recovery_speed: f64,
-    /// Islands that have rested for this long, s, sleep: they are not moved until something touches them or is done to them. None: nothing sleeps.
-    /// What actuators or PD control drive does not sleep, and contacts among sleepers are not reported.
+    /// Islands that have rested for this long, s, sleep: they are not moved until something touches them or is done to
+    /// them. None: nothing sleeps. What actuators or PD control drive does not sleep, and contacts among sleepers are not
+    /// reported.
     pub sleep_after: Option<f64>,
     /// What rests moves no faster at any point, m/s.
     pub sleep_speed: f64,

@@ -214,8 +214,8 @@ impl Part {
         });
     }
 
-    /// Free motion: (M + Λ)(v* − v₀) = dt (forces at q₀, v₀ − dt K v₀), the parts of the forces that oppose motion taken at the
-    /// end of the step; drives that are apart do not push.
+    /// Free motion: (M + Λ)(v* − v₀) = dt (forces at q₀, v₀ − dt K v₀), the parts of the forces that oppose motion taken
+    /// at the end of the step; drives that are apart do not push.
     pub fn move_freely(&mut self, v: &[f64]) {
         self.rhs.copy_from_slice(&self.impulse);
         self.impedance.diagonal.copy_from_slice(&self.lambda);
@@ -261,7 +261,8 @@ impl Part {
         self.v_star.copy_from_slice(&v[self.dofs.clone()]);
     }
 
-    /// Sets those drives apart that are beyond a limit where the tree ends with `v`, from `v₀`; returns whether there are any.
+    /// Sets those drives apart that are beyond a limit where the tree ends with `v`, from `v₀`; returns whether there are
+    /// any.
     pub fn part_drives(&mut self, v: &[f64], v0: &[f64]) -> bool {
         let mut parted = false;
         for drive in self.drives.iter_mut().filter(|drive| !drive.apart) {
@@ -293,8 +294,9 @@ impl Part {
         loaded
     }
 
-    /// How the points of node `i` within `extent` of its origin move in the step: as the origin does in free motion,
-    /// give or take what the rotation and the change of velocity in the step may add. `rest` is the part of the step that lies ahead.
+    /// How the points of node `i` within `extent` of its origin move in the step: as the origin does in free motion, give
+    /// or take what the rotation and the change of velocity in the step may add. `rest` is the part of the step that lies
+    /// ahead.
     pub fn sweep(&self, i: usize, extent: f64, dt: f64, rest: f64) -> Sweep {
         let (now, change) = (self.kin.twists[i], self.factor.motions[i]);
         let turn = extent * (now.ang.norm() + change.ang.norm());

@@ -9,12 +9,12 @@ use crate::actuation::Drive;
 use crate::scheme::Discretization;
 use crate::warm_start::Key;
 
-/// Gains and targets of a PD controller over all degrees of freedom, kept from step to step until changed. Degrees of freedom
-/// with zero gains are free. Part of the state; empty vectors: no controller.
+/// Gains and targets of a PD controller over all degrees of freedom, kept from step to step until changed. Degrees of
+/// freedom with zero gains are free. Part of the state; empty vectors: no controller.
 ///
-/// Where K_d ≥ 1.5 dt K_p the step is that of Tan, Liu and Turk: K_d implicit, the position error taken where the present velocity
-/// leads. With less damping their step overshoots, whatever light bodies there are, and at K_d < dt K_p it is unstable; as much of
-/// K_p is implicit then as makes it stable, so that any gains are.
+/// Where K_d ≥ 1.5 dt K_p the step is that of Tan, Liu and Turk: K_d implicit, the position error taken where the present
+/// velocity leads. With less damping their step overshoots, whatever light bodies there are, and at K_d < dt K_p it is
+/// unstable; as much of K_p is implicit then as makes it stable, so that any gains are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pd {
     /// Stiffness, (nv), ≥ 0: N/m or N·m/rad.
@@ -71,8 +71,8 @@ impl Pd {
 
 /// The controller of one tree in a step: τ = Q − Z Δv, Z = K_d (Tan, Liu, Turk 2011) or dt K_p + ⅓ K_d if that is more.
 ///
-/// A joint without inertia at its target goes from v to (1 − (K_d + dt K_p)/Z) v: with Z = K_d this overshoots by dt K_p/K_d. Here
-/// that is two thirds at most, and nothing without damping, where all of K_p is implicit.
+/// A joint without inertia at its target goes from v to (1 − (K_d + dt K_p)/Z) v: with Z = K_d this overshoots by dt
+/// K_p/K_d. Here that is two thirds at most, and nothing without damping, where all of K_p is implicit.
 #[derive(Clone, Debug)]
 pub(crate) struct PdDrive {
     /// q ⊞ dt v, scratch.
@@ -86,7 +86,8 @@ impl PdDrive {
         Self { next: vec![0.0; tree.nq], force: vec![0.0; tree.nv] }
     }
 
-    /// The controller's forces in a step as drives, one for every degree of freedom that it controls; `q` and `v` are the tree's.
+    /// The controller's forces in a step as drives, one for every degree of freedom that it controls; `q` and `v` are the
+    /// tree's.
     pub fn drives(
         &mut self,
         pd: &Pd,

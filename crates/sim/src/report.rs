@@ -45,7 +45,8 @@ pub struct Stats {
     pub asleep: usize,
     /// Separate contact problems.
     pub islands: usize,
-    /// Parts that the step was made in: more than one where the free motion of an implicit scheme had no solution over the whole.
+    /// Parts that the step was made in: more than one where the free motion of an implicit scheme had no solution over
+    /// the whole.
     pub substeps: usize,
     /// Steps that were given up because the accuracy asked for shorter ones.
     pub rejected: usize,
@@ -63,8 +64,8 @@ pub struct Stats {
     pub passes: usize,
     /// How far the worst island is from Coulomb's law, relative like `residual`; above the tolerance, passes ran out.
     pub friction_residual: f64,
-    /// Islands where the passes for Coulomb's law ran out: friction there is bounded by normal impulses that are as far from its
-    /// own as `friction_residual` says.
+    /// Islands where the passes for Coulomb's law ran out: friction there is bounded by normal impulses that are as far
+    /// from its own as `friction_residual` says.
     pub unsettled: usize,
     /// Cost of the convex problem, summed over islands, J.
     pub cost: f64,

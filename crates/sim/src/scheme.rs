@@ -57,7 +57,8 @@ impl Scheme {
         }
     }
 
-    /// θ of springs, dampers and drives: that of the scheme, but the end of the step for symplectic Euler, whose steps may be large.
+    /// θ of springs, dampers and drives: that of the scheme, but the end of the step for symplectic Euler, whose steps
+    /// may be large.
     pub(crate) fn compliant_theta(self) -> Theta {
         match self {
             Self::SymplecticEuler => Theta::all(1.0),
@@ -65,8 +66,8 @@ impl Scheme {
         }
     }
 
-    /// Where compliant constraints are taken that the step resolves: the stiff ones, and all under schemes that would not keep them
-    /// stable, at the end of the step.
+    /// Where compliant constraints are taken that the step resolves: the stiff ones, and all under schemes that would not
+    /// keep them stable, at the end of the step.
     pub(crate) fn constraint_theta(self) -> f64 {
         let Theta { q, v, vq } = self.theta();
         if q.min(v).min(vq) >= 0.5 { q.max(v).max(vq) } else { 1.0 }
@@ -78,8 +79,8 @@ impl Scheme {
         self != Self::SymplecticEuler && (v > 0.0 || q * vq > 0.0)
     }
 
-    /// Whether positions follow velocities at the beginning of the step, or constraints are taken at positions that free motion
-    /// leads to: what hits must then be stopped before.
+    /// Whether positions follow velocities at the beginning of the step, or constraints are taken at positions that free
+    /// motion leads to: what hits must then be stopped before.
     pub(crate) fn has_impacts(self) -> bool {
         let Theta { q, vq, .. } = self.theta();
         q > 0.0 || vq < 1.0

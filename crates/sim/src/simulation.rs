@@ -1,6 +1,7 @@
 //! The simulation and its step.
 
 mod accuracy;
+mod free_motion;
 mod impacts;
 mod jacobians;
 pub(crate) mod sleeping;
@@ -15,7 +16,7 @@ use spatial::Pose;
 use crate::constrain::{ConstraintSet, Context, Rule, Sources, Turning};
 use crate::effective_mass::EffectiveMass;
 use crate::island::Islands;
-use crate::part::{FreeMotion, Part};
+use crate::part::Part;
 use crate::scheme::Discretization;
 use crate::warm_start::Key;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
@@ -218,8 +219,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Moves the state by `dt`, but for time and count of steps: in two halves, each of them in two again up to `halvings` times, where free motion has no solution near the velocities at
-    /// the beginning.
+    /// Moves the state by `dt`, but for time and count of steps: in two halves, each of them in two again up to
+    /// `halvings` times, where free motion has no solution near the velocities at the beginning.
     fn step_by(&mut self, dt: f64, halvings: u32) -> Result<(), SimulationError> {
         match self.find_velocities(dt) {
             Err(SimulationError::FreeMotion { .. }) if halvings > 0 => {}
@@ -276,118 +277,6 @@ impl Simulation {
         }
     }
 
-    /// The scheme's step.
-    fn discretization(&self, dt: f64) -> Discretization {
-        Discretization::new(self.options.scheme, dt, self.options.pd_law)
-    }
-
-    /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
-    fn move_freely(&mut self, dt: f64) {
-        self.gather_forces(dt);
-        for part in &mut self.parts {
-            if part.asleep { part.sleep() } else { part.move_freely(&self.v_start) }
-        }
-        self.q_at.copy_from_slice(&self.state.q);
-        self.theta_at = 0.0;
-    }
-
-    /// Expects the constraint forces of the last step, under implicit schemes.
-    fn foresee(&mut self, dt: f64) {
-        if !self.options.scheme.is_implicit() {
-            return;
-        }
-        let forces = &self.state.constraint_force;
-        for part in &mut self.parts {
-            match forces.get(part.dofs.clone()) {
-                Some(force) => part.foreseen.iter_mut().zip(force).for_each(|(w, force)| *w = dt * force),
-                None => part.foreseen.fill(0.0),
-            }
-        }
-    }
-
-    /// Gathers the constraint forces of the step; whether some were foreseen for trees that nothing pushes, or, once in a step, others than
-    /// there are. What is foreseen is mended then.
-    fn foresaw_wrongly(&mut self, dt: f64, again: &mut bool) -> bool {
-        if !self.options.scheme.is_implicit() {
-            return false;
-        }
-        let mut wrongly = false;
-        let Self { parts, v_next, constraint_force, .. } = self;
-        for part in parts.iter_mut() {
-            let force = &mut constraint_force[part.dofs.clone()];
-            let is_pushed = part.constraint_force(&v_next[part.dofs.clone()], dt, force);
-            if !is_pushed && part.foresees() {
-                part.foreseen.fill(0.0);
-                wrongly = true;
-            } else if is_pushed && *again && part.foresees_poorly(force, dt) {
-                part.foreseen.iter_mut().zip(force).for_each(|(w, force)| *w = dt * *force);
-                wrongly = true;
-            }
-        }
-        *again &= !wrongly;
-        wrongly
-    }
-
-    /// Free motion of an implicit scheme.
-    fn move_implicitly(&mut self, dt: f64) -> Result<(), SimulationError> {
-        let step = self.discretization(dt);
-        let Self { state, v_start, force, model, parts, q_at, .. } = self;
-        let motion = FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step };
-        self.free_iterations = 0;
-        for part in parts.iter_mut().filter(|part| !part.asleep) {
-            let iterations = part.move_implicitly(&motion).map_err(|stall| SimulationError::FreeMotion {
-                step: state.step,
-                time: state.time,
-                timestep: dt,
-                iterations: stall.iterations,
-                residual: stall.residual,
-            })?;
-            self.free_iterations = self.free_iterations.max(iterations);
-        }
-        self.free_evaluations += self.free_iterations;
-        let needs_more = |part: &Part| part.foresees() || part.drives.iter().any(|drive| drive.apart);
-        if !self.is_near && self.sources.are_none() && !parts.iter().any(needs_more) {
-            return Ok(());
-        }
-        for part in parts.iter_mut().filter(|part| !part.asleep) {
-            part.linearize(&motion);
-            q_at[part.qs.clone()].copy_from_slice(part.positions(state));
-        }
-        self.theta_at = step.theta.q;
-        self.detect(dt, 0.0);
-        Ok(())
-    }
-
-    /// Places the trees and gathers the forces on them.
-    fn gather_forces(&mut self, dt: f64) {
-        let step = self.discretization(dt);
-        self.force.copy_from_slice(&self.state.applied_force);
-        self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
-        for part in &mut self.parts {
-            part.place(&self.state.q, &self.v_start);
-            if part.asleep {
-                continue;
-            }
-            part.gather_forces(&self.state, &self.v_start, &self.force, self.model.gravity, &step);
-        }
-        for (k, part) in self.parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
-            self.effective_mass.update(k, &part.implicit);
-        }
-    }
-
-    /// Sets drives apart that the step took beyond their limits; whether there were any. Each can be only once.
-    fn part_drives(&mut self) -> bool {
-        let mut parted = false;
-        for part in &mut self.parts {
-            let (v, v0) = (&self.v_next[part.dofs.clone()], &self.v_start[part.dofs.clone()]);
-            if part.part_drives(v, v0) {
-                part.move_freely(&self.v_start);
-                parted = true;
-            }
-        }
-        parted
-    }
-
     /// Finds the contact points that the step can reach, and those farther off by `margin`, m.
     fn detect(&mut self, dt: f64, margin: f64) {
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
@@ -413,18 +302,6 @@ impl Simulation {
         let Options { scheme, beta, sigma, recovery_speed, .. } = self.options;
         let (theta, constraint_theta) = (scheme.theta(), scheme.constraint_theta());
         Rule { dt, theta, constraint_theta, beta, sigma, recovery_speed, margin }
-    }
-
-    /// Takes the velocities of constraints at q₀, under schemes that take their rows elsewhere.
-    fn begin_turning(&mut self, dt: f64) {
-        let theta_q = self.options.scheme.theta().q;
-        if !self.options.scheme.is_implicit() || theta_q == 0.0 || theta_q == 1.0 {
-            return;
-        }
-        let mut turning = std::mem::take(&mut self.turning);
-        let step = self.discretization(dt);
-        turning.begin(&self.context(self.rule(dt, 0.0), &step), &self.sources, &self.detected, theta_q);
-        self.turning = turning;
     }
 
     /// What constraints are made from.

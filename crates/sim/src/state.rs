@@ -24,11 +24,11 @@ pub struct State {
     pub applied_force: Vec<f64>,
     /// Torque and force at the centre of mass of every body in world axes, (nbody, 6), kept until changed.
     pub applied_wrench: Vec<f64>,
-    /// Velocities of the geoms' surfaces on their bodies, those of conveyor belts, (ngeom, 3) in the bodies' node axes (world axes
-    /// where the body is fixed); empty when none moves. m/s.
+    /// Velocities of the geoms' surfaces on their bodies, those of conveyor belts, (ngeom, 3) in the bodies' node axes
+    /// (world axes where the body is fixed); empty when none moves. m/s.
     pub surface_velocity: Vec<f64>,
-    /// Generalised forces of the constraints in the last step, (nv), N or N·m, where an implicit scheme expects them again; empty under other
-    /// schemes. It may stay when the rest is changed.
+    /// Generalised forces of the constraints in the last step, (nv), N or N·m, where an implicit scheme expects them
+    /// again; empty under other schemes. It may stay when the rest is changed.
     pub constraint_force: Vec<f64>,
     /// How long each tree has rested, (ntree), and where those are that sleep, (nq); empty where nothing may sleep.
     pub rests: Vec<Rest>,
@@ -133,7 +133,8 @@ impl State {
         [q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force]
     }
 
-    /// The length of the state's bytes without surface velocities, constraint forces, controller, resting trees and warm start.
+    /// The length of the state's bytes without surface velocities, constraint forces, controller, resting trees and warm
+    /// start.
     fn byte_len(&self) -> usize {
         let lengths = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench].map(Vec::len);
         72 + 8 * lengths.iter().sum::<usize>()
@@ -144,8 +145,9 @@ impl State {
         4 * self.v.len() + self.q.len()
     }
 
-    /// The state as bytes: a mark, step, time, step size, how many surface velocities there are, whether there is a controller, how many constraint forces and resting trees and positions of these, then the
-    /// vectors in order, the controller's vectors, and the warm start, little endian.
+    /// The state as bytes: a mark, step, time, step size, how many surface velocities there are, whether there is a
+    /// controller, how many constraint forces and resting trees and positions of these, then the vectors in order, the
+    /// controller's vectors, and the warm start, little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.byte_len() + self.warm_start.byte_len());
         bytes.extend(MAGIC);

@@ -2,10 +2,12 @@
 
 use spatial::Vec3;
 
-/// For the constraints of the last step, the velocities they would have met if they had not pushed, and their normal impulses.
+/// For the constraints of the last step, the velocities they would have met if they had not pushed, and their normal
+/// impulses.
 ///
-/// The solver predicts from the velocities which contacts will stick, slide or part; friction is bounded by the normal impulses at
-/// first, and under the lagged law to the end. A contact is known again by its two geoms and its place among their points.
+/// The solver predicts from the velocities which contacts will stick, slide or part; friction is bounded by the normal
+/// impulses at first, and under the lagged law to the end. A contact is known again by its two geoms and its place among
+/// their points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WarmStart {
     /// Ascending by key.
@@ -104,8 +106,8 @@ impl WarmStart {
         self.entries.reserve(n);
     }
 
-    /// What is known of a constraint; none when the last step had none of this key. `next` is where to look first: behind the
-    /// constraint that was asked for before.
+    /// What is known of a constraint; none when the last step had none of this key. `next` is where to look first: behind
+    /// the constraint that was asked for before.
     pub(crate) fn of(&self, key: Key, next: &mut usize) -> Option<Memory> {
         let at = match self.entries.get(*next) {
             Some(entry) if entry.key == key => Ok(*next),

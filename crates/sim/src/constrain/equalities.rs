@@ -9,8 +9,8 @@ use super::{ConstraintSet, Context};
 use crate::link::{End, Link, Motion};
 use crate::warm_start::Key;
 
-/// From the mobility tr W/(3√3) to the mean of W's diagonal: what three rows with a stiffness per mass must weigh for bodies to
-/// swing at its rate.
+/// From the mobility tr W/(3√3) to the mean of W's diagonal: what three rows with a stiffness per mass must weigh for
+/// bodies to swing at its rate.
 const MEAN: f64 = 1.732_050_807_568_877_2;
 
 /// A frame of a body.
@@ -72,7 +72,8 @@ impl Tie {
         model.equalities.iter().enumerate().filter_map(tie).collect()
     }
 
-    /// Where the two frames are, the ends, the axes of the rows, and the violation of a distance; none for what is linear in the coordinates.
+    /// Where the two frames are, the ends, the axes of the rows, and the violation of a distance; none for what is linear
+    /// in the coordinates.
     fn place(&self, cx: &Context<'_>) -> Option<Placed> {
         let (frames, distance) = match &self.held {
             Held::Coupling(_) => return None,

@@ -78,7 +78,8 @@ impl Sum {
     }
 }
 
-/// Adds `Σ scale · sum` to the terms of `set`, one term for each degree of freedom; returns the link and an estimate of its w.
+/// Adds `Σ scale · sum` to the terms of `set`, one term for each degree of freedom; returns the link and an estimate of
+/// its w.
 pub(super) fn push_terms(sums: &[(&Sum, f64)], cx: &Context<'_>, set: &mut ConstraintSet) -> Option<(Link, f64)> {
     let start = set.terms.len();
     let mut w = 0.0;

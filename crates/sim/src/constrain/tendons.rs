@@ -57,7 +57,8 @@ impl TendonForces {
         })
     }
 
-    /// Adds the forces that do not depend on velocities at the end of the step; `force` is on the model's degrees of freedom.
+    /// Adds the forces that do not depend on velocities at the end of the step; `force` is on the model's degrees of
+    /// freedom.
     pub fn add_explicit(&self, ctrl: &[f64], (q, v): (&[f64], &[f64]), step: &Discretization, force: &mut [f64]) {
         let drives = self.drives(ctrl, (self.sum.value(q), self.sum.rate(v)), step);
         let explicit = drives.filter(|f| f.impedance == 0.0);

@@ -1,8 +1,8 @@
 //! How rows of J turn within a step.
 //!
-//! A scheme that takes J in the middle of a step would hold contacts and joints by J(q^θ) v = 0, where v is the velocity at the end:
-//! they would be led astray by what J does in the other half, and do work of first order. Held is J(q) v at the end of the step
-//! instead, to first order J(q^θ) v + (1 − θ)/θ (J(q^θ) − J(q₀)) v₀.
+//! A scheme that takes J in the middle of a step would hold contacts and joints by J(q^θ) v = 0, where v is the velocity
+//! at the end: they would be led astray by what J does in the other half, and do work of first order. Held is J(q) v at
+//! the end of the step instead, to first order J(q^θ) v + (1 − θ)/θ (J(q^θ) − J(q₀)) v₀.
 
 use spatial::Vec3;
 
@@ -63,8 +63,8 @@ impl Turning {
         self.weight = (1.0 - theta_q) / theta_q;
     }
 
-    /// What a contact's velocity changes by because its rows turn: in the world, and along the normal. `velocity` is J(q^θ) v₀; `next`
-    /// is where to look first.
+    /// What a contact's velocity changes by because its rows turn: in the world, and along the normal. `velocity` is
+    /// J(q^θ) v₀; `next` is where to look first.
     ///
     /// The point must be the same as at the beginning: one that is farther off than the bodies' surfaces move is another.
     pub fn of_contact(

@@ -4,13 +4,14 @@
 //! m(v) = M(q^θq) (v − v₀) + dt F(q^θq, v^θv) = 0
 //! ```
 //!
-//! with the whole derivative of m, inertial forces included, factored by recursion ([`multibody::ImplicitFactor`]). The second stage
-//! is linearised at what is found here.
+//! with the whole derivative of m, inertial forces included, factored by recursion ([`multibody::ImplicitFactor`]). The
+//! second stage is linearised at what is found here.
 //!
-//! Seed 001 linearises at free motion v*. Where constraints push, the step ends O(dt) away from v*, and what A leaves out of ∂m/∂v makes
-//! that an error of first order; what rests on the ground would be seen g dt²/4 below it. So the equation solved is m(v̂) = ŵ with ŵ the
-//! generalised impulse of the constraints in the last step, and the second stage A (v − v̂) = Jᵀγ − ŵ: v − v̂ is O(dt²) while forces are
-//! smooth. A tree that nothing pushes any more is solved again with ŵ = 0.
+//! Seed 001 linearises at free motion v*. Where constraints push, the step ends O(dt) away from v*, and what A leaves out
+//! of ∂m/∂v makes that an error of first order; what rests on the ground would be seen g dt²/4 below it. So the equation
+//! solved is m(v̂) = ŵ with ŵ the generalised impulse of the constraints in the last step, and the second stage A (v −
+//! v̂) = Jᵀγ − ŵ: v − v̂ is O(dt²) while forces are smooth. A tree that nothing pushes any more is solved again with ŵ =
+//! 0.
 
 use multibody::{
     ImplicitFactor, JointType, Rates, add_generalized_forces, difference, forward_kinematics, logarithm_tangent,
@@ -275,7 +276,8 @@ impl Part {
         );
     }
 
-    /// How rotations follow v*, and what that changes in the springs and PD drives on them: of their stiffness k the diagonal has k c.
+    /// How rotations follow v*, and what that changes in the springs and PD drives on them: of their stiffness k the
+    /// diagonal has k c.
     fn differentiate_turns(&self, newton: &mut Newton, motion: &FreeMotion<'_>, position: f64) {
         let FreeMotion { state, step, .. } = *motion;
         let Discretization { dt, theta, .. } = *step;
@@ -303,8 +305,8 @@ impl Part {
         }
     }
 
-    /// Readies the second stage at v̂, where the first one arrived: velocities of the nodes at v₀ and v̂, the factor of A, and
-    /// v* = v̂ − A⁻¹ŵ, so that A (v − v*) = A (v − v̂) + ŵ.
+    /// Readies the second stage at v̂, where the first one arrived: velocities of the nodes at v₀ and v̂, the factor of
+    /// A, and v* = v̂ − A⁻¹ŵ, so that A (v − v*) = A (v − v̂) + ŵ.
     pub fn linearize(&mut self, motion: &FreeMotion<'_>) {
         let v0 = &motion.v0[self.dofs.clone()];
         self.v_hat.copy_from_slice(&self.v_star);

@@ -1,9 +1,10 @@
 //! Steps whose size follows from the accuracy that is asked for.
 //!
-//! Every step is made twice, whole and in two halves; the halves are kept, and their difference from the whole tells their error: of a
-//! scheme of order p it is (x₂ − x₁)/(2ᵖ − 1). The error may be `accuracy` per second, in metres and radians, and in velocities relative to
-//! 1 + |v|; of velocities per step while contacts or equalities hold them. Where something hits, velocities jump, and their difference does not fall with the step: then positions alone decide,
-//! and the step shrinks until the moment of the impact is known well enough.
+//! Every step is made twice, whole and in two halves; the halves are kept, and their difference from the whole tells
+//! their error: of a scheme of order p it is (x₂ − x₁)/(2ᵖ − 1). The error may be `accuracy` per second, in metres and
+//! radians, and in velocities relative to 1 + |v|; of velocities per step while contacts or equalities hold them. Where
+//! something hits, velocities jump, and their difference does not fall with the step: then positions alone decide, and
+//! the step shrinks until the moment of the impact is known well enough.
 
 use multibody::difference;
 
@@ -41,8 +42,8 @@ struct Difference {
 }
 
 impl Simulation {
-    /// Advances to `time`: by steps that keep the accuracy of the options, or by whole time steps and a last one that is shorter. Nothing happens
-    /// when `time` has passed.
+    /// Advances to `time`: by steps that keep the accuracy of the options, or by whole time steps and a last one that is
+    /// shorter. Nothing happens when `time` has passed.
     ///
     /// # Errors
     /// As [`step`](Self::step), and when `time` is not finite; the state is then where the last step that succeeded led.
@@ -50,8 +51,8 @@ impl Simulation {
         self.advance_through(time, |_, _| ())
     }
 
-    /// Advances to the last of `times`, and hands out positions and velocities at each of them: between steps they are interpolated, so that
-    /// steps need not end there. Times that have passed get the present state.
+    /// Advances to the last of `times`, and hands out positions and velocities at each of them: between steps they are
+    /// interpolated, so that steps need not end there. Times that have passed get the present state.
     ///
     /// # Errors
     /// As [`advance_to`](Self::advance_to), and when `times` do not ascend.

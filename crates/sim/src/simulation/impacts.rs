@@ -1,9 +1,10 @@
 //! What hits something in a step, stopped before the step begins.
 //!
-//! Where positions follow velocities of the beginning in part (the midpoint rule, explicit Euler), or constraints are taken where
-//! free motion leads, a body that arrives would be let through: half a step's way at 5 m/s is 25 mm. So what is about to be hit in
-//! the step is resolved first, as an impact: v₀⁺ = argmin ½‖v − v₀‖²_M + Σ ℓ_k(J_k v) over the near-rigid constraints, which leaves
-//! gaps φ₀ at approach speeds φ₀/dt. Constraints that the step resolves, drives and joint friction need time; they take no part.
+//! Where positions follow velocities of the beginning in part (the midpoint rule, explicit Euler), or constraints are
+//! taken where free motion leads, a body that arrives would be let through: half a step's way at 5 m/s is 25 mm. So what
+//! is about to be hit in the step is resolved first, as an impact: v₀⁺ = argmin ½‖v − v₀‖²_M + Σ ℓ_k(J_k v) over the
+//! near-rigid constraints, which leaves gaps φ₀ at approach speeds φ₀/dt. Constraints that the step resolves, drives and
+//! joint friction need time; they take no part.
 
 use super::Simulation;
 use crate::link::{End, Motion};
@@ -11,8 +12,9 @@ use crate::warm_start::Key;
 use crate::{ContactPoint, SimulationError, Theta};
 
 impl Simulation {
-    /// Resolves what would be hit in the step, from the constraints in reach at q₀; whether there was anything. The velocities that the
-    /// step starts from change, and the parts are as in no step: their forces are to be gathered again.
+    /// Resolves what would be hit in the step, from the constraints in reach at q₀; whether there was anything. The
+    /// velocities that the step starts from change, and the parts are as in no step: their forces are to be gathered
+    /// again.
     pub(super) fn resolve_impacts(&mut self, dt: f64) -> Result<bool, SimulationError> {
         self.impacts.clear();
         if !self.is_hit(dt) {
@@ -35,8 +37,8 @@ impl Simulation {
         Ok(true)
     }
 
-    /// Whether a contact point or joint limit in reach is approached so fast that the step would lead through it, and not by what forces
-    /// do in the step.
+    /// Whether a contact point or joint limit in reach is approached so fast that the step would lead through it, and not
+    /// by what forces do in the step.
     fn is_hit(&self, dt: f64) -> bool {
         let is_fast = |gap: f64, start: f64, free: f64| start < -gap.max(0.0) / dt - (free - start).abs() - NEGLIGIBLE;
         let motion = |body: usize, position| {

@@ -7,8 +7,8 @@
 //! ∂g/∂x  = ∂[A (v − v*)]/∂x − (∂Jᵀ/∂x) γ − Jᵀ ∂γ/∂x      at fixed v = v⁺
 //! ```
 //!
-//! H is not symmetric under Coulomb's law, whose bounds of friction follow the normal impulses. What is smooth in x (A (v − v*),
-//! J, R, v̂) is differenced; the laws, which are not, are differentiated (`sap::Linearization`).
+//! H is not symmetric under Coulomb's law, whose bounds of friction follow the normal impulses. What is smooth in x (A (v
+//! − v*), J, R, v̂) is differenced; the laws, which are not, are differentiated (`sap::Linearization`).
 
 use multibody::integrate;
 use sap::{Constraint, LawData, Linearization, Structure};
@@ -70,17 +70,18 @@ struct Scratch {
 impl Simulation {
     /// The Jacobians of the step that would come next; the simulation stays as it is.
     ///
-    /// By the implicit function theorem at the solution of the contact problem (to a tolerance of 1e-10 or the simulation's): what
-    /// is smooth is differenced at fixed velocities, the laws of constraints are differentiated in closed form. Beside differences
-    /// of whole steps they are right to 1e-6 of the largest entry or better. Modes stay as they are: what sticks, slides, is
-    /// apart or is cut to a bound does so in every direction. The bounds of friction of [`ContactLaw::Lagged`] are those of the
-    /// last step, constants.
+    /// By the implicit function theorem at the solution of the contact problem (to a tolerance of 1e-10 or the
+    /// simulation's): what is smooth is differenced at fixed velocities, the laws of constraints are differentiated in
+    /// closed form. Beside differences of whole steps they are right to 1e-6 of the largest entry or better. Modes stay
+    /// as they are: what sticks, slides, is apart or is cut to a bound does so in every direction. The bounds of friction
+    /// of [`ContactLaw::Lagged`] are those of the last step, constants.
     ///
     /// Costs a step, 4 nv + 2 nu evaluations of the momentum balance in O(n + n_c), and an LU factorisation in O(nv³).
     ///
     /// # Errors
-    /// Those of [`step`](Self::step), and [`SimulationError::NoJacobian`] where the contacts that push change within 1e-6 m or rad
-    /// of the present configuration, where there is no unique solution, and under schemes other than symplectic Euler.
+    /// Those of [`step`](Self::step), and [`SimulationError::NoJacobian`] where the contacts that push change within 1e-6
+    /// m or rad of the present configuration, where there is no unique solution, and under schemes other than symplectic
+    /// Euler.
     pub fn step_jacobians(&mut self) -> Result<StepJacobians, SimulationError> {
         let Options { scheme, accuracy, sleep_after, .. } = &self.options;
         if *scheme != Scheme::SymplecticEuler || accuracy.is_some() || sleep_after.is_some() {
@@ -254,8 +255,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// The present constraint that is `key` in the reference: of the points of two geoms the one nearest to `point`, if it can
-    /// be the same. `next` is where to look first.
+    /// The present constraint that is `key` in the reference: of the points of two geoms the one nearest to `point`, if
+    /// it can be the same. `next` is where to look first.
     fn find(&self, key: Key, point: Option<Vec3<f64>>, next: &mut usize) -> Option<usize> {
         let keys = &self.set.keys;
         let first = (*next..keys.len()).chain(0..*next).find(|&i| keys[i].has_source_of(key))?;
@@ -347,7 +348,8 @@ fn first_rows(laws: &[Constraint]) -> (Vec<usize>, usize) {
     (first, end)
 }
 
-/// The basis (t1, t2, n) carried to a normal close by, without a turn about it: bases of contacts may jump, laws do not care.
+/// The basis (t1, t2, n) carried to a normal close by, without a turn about it: bases of contacts may jump, laws do not
+/// care.
 fn carry(basis: &Mat3<f64>, normal: Vec3<f64>) -> Mat3<f64> {
     if normal == basis.z {
         return *basis;

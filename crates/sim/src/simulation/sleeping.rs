@@ -1,7 +1,7 @@
 //! Trees that rest fall asleep, island by island, and wake when something comes near or is done to them.
 //!
-//! What sleeps is not moved, nothing is computed for it but its placement, and contacts among sleepers are not looked for. It wakes
-//! with all that fell asleep with it.
+//! What sleeps is not moved, nothing is computed for it but its placement, and contacts among sleepers are not looked
+//! for. It wakes with all that fell asleep with it.
 
 use multibody::{Model, Transmission};
 
@@ -107,7 +107,8 @@ impl Simulation {
         woken
     }
 
-    /// Counts how long trees have rested, and lets islands sleep that have for long enough. After the state has moved on by `dt`.
+    /// Counts how long trees have rested, and lets islands sleep that have for long enough. After the state has moved on
+    /// by `dt`.
     pub(super) fn fall_asleep(&mut self, dt: f64) {
         let Some(after) = self.options.sleep_after else { return };
         let is_held = self.state.pd.is_active() || self.state.surface_velocity.iter().any(|v| *v != 0.0);

@@ -1,0 +1,132 @@
+//! The first stage of a step: how trees move without constraints, under each scheme.
+
+use super::Simulation;
+use crate::SimulationError;
+use crate::part::{FreeMotion, Part};
+use crate::scheme::Discretization;
+
+impl Simulation {
+    /// The scheme's step.
+    pub(super) fn discretization(&self, dt: f64) -> Discretization {
+        Discretization::new(self.options.scheme, dt, self.options.pd_law)
+    }
+
+    /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
+    pub(super) fn move_freely(&mut self, dt: f64) {
+        self.gather_forces(dt);
+        for part in &mut self.parts {
+            if part.asleep { part.sleep() } else { part.move_freely(&self.v_start) }
+        }
+        self.q_at.copy_from_slice(&self.state.q);
+        self.theta_at = 0.0;
+    }
+
+    /// Expects the constraint forces of the last step, under implicit schemes.
+    pub(super) fn foresee(&mut self, dt: f64) {
+        if !self.options.scheme.is_implicit() {
+            return;
+        }
+        let forces = &self.state.constraint_force;
+        for part in &mut self.parts {
+            match forces.get(part.dofs.clone()) {
+                Some(force) => part.foreseen.iter_mut().zip(force).for_each(|(w, force)| *w = dt * force),
+                None => part.foreseen.fill(0.0),
+            }
+        }
+    }
+
+    /// Gathers the constraint forces of the step; whether some were foreseen for trees that nothing pushes, or, once in a
+    /// step, others than there are. What is foreseen is mended then.
+    pub(super) fn foresaw_wrongly(&mut self, dt: f64, again: &mut bool) -> bool {
+        if !self.options.scheme.is_implicit() {
+            return false;
+        }
+        let mut wrongly = false;
+        let Self { parts, v_next, constraint_force, .. } = self;
+        for part in parts.iter_mut() {
+            let force = &mut constraint_force[part.dofs.clone()];
+            let is_pushed = part.constraint_force(&v_next[part.dofs.clone()], dt, force);
+            if !is_pushed && part.foresees() {
+                part.foreseen.fill(0.0);
+                wrongly = true;
+            } else if is_pushed && *again && part.foresees_poorly(force, dt) {
+                part.foreseen.iter_mut().zip(force).for_each(|(w, force)| *w = dt * *force);
+                wrongly = true;
+            }
+        }
+        *again &= !wrongly;
+        wrongly
+    }
+
+    /// Free motion of an implicit scheme.
+    pub(super) fn move_implicitly(&mut self, dt: f64) -> Result<(), SimulationError> {
+        let step = self.discretization(dt);
+        let Self { state, v_start, force, model, parts, q_at, .. } = self;
+        let motion = FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step };
+        self.free_iterations = 0;
+        for part in parts.iter_mut().filter(|part| !part.asleep) {
+            let iterations = part.move_implicitly(&motion).map_err(|stall| SimulationError::FreeMotion {
+                step: state.step,
+                time: state.time,
+                timestep: dt,
+                iterations: stall.iterations,
+                residual: stall.residual,
+            })?;
+            self.free_iterations = self.free_iterations.max(iterations);
+        }
+        self.free_evaluations += self.free_iterations;
+        let needs_more = |part: &Part| part.foresees() || part.drives.iter().any(|drive| drive.apart);
+        if !self.is_near && self.sources.are_none() && !parts.iter().any(needs_more) {
+            return Ok(());
+        }
+        for part in parts.iter_mut().filter(|part| !part.asleep) {
+            part.linearize(&motion);
+            q_at[part.qs.clone()].copy_from_slice(part.positions(state));
+        }
+        self.theta_at = step.theta.q;
+        self.detect(dt, 0.0);
+        Ok(())
+    }
+
+    /// Places the trees and gathers the forces on them.
+    pub(super) fn gather_forces(&mut self, dt: f64) {
+        let step = self.discretization(dt);
+        self.force.copy_from_slice(&self.state.applied_force);
+        self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
+        for part in &mut self.parts {
+            part.place(&self.state.q, &self.v_start);
+            if part.asleep {
+                continue;
+            }
+            part.gather_forces(&self.state, &self.v_start, &self.force, self.model.gravity, &step);
+        }
+        for (k, part) in self.parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
+            self.effective_mass.update(k, &part.implicit);
+        }
+    }
+
+    /// Sets drives apart that the step took beyond their limits; whether there were any. Each can be only once.
+    pub(super) fn part_drives(&mut self) -> bool {
+        let mut parted = false;
+        for part in &mut self.parts {
+            let (v, v0) = (&self.v_next[part.dofs.clone()], &self.v_start[part.dofs.clone()]);
+            if part.part_drives(v, v0) {
+                part.move_freely(&self.v_start);
+                parted = true;
+            }
+        }
+        parted
+    }
+
+    /// Takes the velocities of constraints at q₀, under schemes that take their rows elsewhere.
+    pub(super) fn begin_turning(&mut self, dt: f64) {
+        let theta_q = self.options.scheme.theta().q;
+        if !self.options.scheme.is_implicit() || theta_q == 0.0 || theta_q == 1.0 {
+            return;
+        }
+        let mut turning = std::mem::take(&mut self.turning);
+        let step = self.discretization(dt);
+        turning.begin(&self.context(self.rule(dt, 0.0), &step), &self.sources, &self.detected, theta_q);
+        self.turning = turning;
+    }
+}
