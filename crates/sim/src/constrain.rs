@@ -56,9 +56,9 @@ impl ConstraintSet {
         self.next = 0;
     }
 
-    /// Whether there are equalities.
-    pub fn has_equalities(&self) -> bool {
-        self.laws.iter().any(|constraint| matches!(constraint.law, Law::Equality(_)))
+    /// Whether there are near-rigid constraints.
+    pub fn has_rigid(&self) -> bool {
+        self.rigid.contains(&true)
     }
 
     /// What is known of a constraint from the last step.

@@ -5,6 +5,7 @@ mod free_motion;
 mod impacts;
 mod jacobians;
 pub(crate) mod sleeping;
+mod touches;
 
 use std::sync::Arc;
 

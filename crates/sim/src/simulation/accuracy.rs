@@ -2,12 +2,15 @@
 //!
 //! Every step is made twice, whole and in two halves; the halves are kept, and their difference from the whole tells
 //! their error: of a scheme of order p it is (x₂ − x₁)/(2ᵖ − 1). The error may be `accuracy` per second, in metres and
-//! radians, and in velocities relative to 1 + |v|; of velocities per step while contacts or equalities hold them. Where
-//! something hits, velocities jump, and their difference does not fall with the step: then positions alone decide, and
-//! the step shrinks until the moment of the impact is known well enough.
+//! radians, and in velocities relative to 1 + |v|; of velocities per step while near-rigid contacts or loops hold them.
+//!
+//! Where forces jump (a damper that touches) or velocities do (an impact), no step is short enough for an error in
+//! proportion to it: the error of that one step counts instead, and at an impact that of positions alone. How the
+//! difference falls with the step tells which it is.
 
 use multibody::difference;
 
+use super::touches::{Touch, overshoot};
 use super::{HALVINGS, Simulation};
 use crate::{Scheme, SimulationError, State, Stats};
 
@@ -20,8 +23,11 @@ const SHORTER: f64 = 0.2;
 const FIRST: f64 = 1e-3;
 /// Steps are no shorter than this part of the accuracy, s.
 const SHORTEST: f64 = 1e-3;
-/// The part of the accuracy that the positions may be off at an impact.
-const AT_IMPACT: f64 = 0.1;
+/// The part of the accuracy that an impact or a jump of the forces may be off.
+const AT_JUMP: f64 = 0.1;
+
+/// The part of the accuracy that a body may be late to feel what it touches, m.
+const AT_TOUCH: f64 = 0.01;
 
 /// Scratch of steps that are made twice.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +38,9 @@ pub(super) struct Doubling {
     q: Vec<f64>,
     v: Vec<f64>,
     gap: Vec<f64>,
+    /// What touches at the beginning and at the end.
+    before: Vec<Touch>,
+    after: Vec<Touch>,
 }
 
 /// How far two ways of making a step are apart.
@@ -149,6 +158,7 @@ impl Simulation {
         let mut dt = if self.state.step_size > 0.0 { self.state.step_size } else { FIRST };
         let mut sum = Stats::default();
         let mut last: Option<(Difference, f64)> = None;
+        self.find_touches(&mut doubling.before);
         loop {
             // The last two steps share what is left, so that none is tiny.
             let is_cut = dt >= left;
@@ -159,20 +169,21 @@ impl Simulation {
             };
             match self.step_twice(h, &mut sum, doubling) {
                 Ok(gap) => {
-                    let gap = gap.scaled(1.0 / (2.0_f64.powf(order) - 1.0));
-                    // Smooth motion differs by h³ or h², across a kink of the forces still by h².
-                    let jumps = last.is_some_and(|(last, longer)| gap.velocities * longer > last.velocities * h);
-                    // What is held by contacts and equalities forgets errors of its velocity.
-                    let is_held = self.stats.active_contacts > 0 || self.set.has_equalities();
-                    let span = if is_held { 1.0 } else { h };
-                    let ratio = if jumps {
-                        gap.positions / (AT_IMPACT * accuracy)
-                    } else {
-                        (gap.positions / h).max(gap.velocities / span) / accuracy
-                    };
-                    let exponent = if jumps { 1.0 } else { 1.0 / order };
-                    let next = h * (CAUTION * ratio.max(1e-12).powf(-exponent)).clamp(SHORTER, LONGER);
+                    // An impact is seen by a step even if the gap is not.
+                    let is_rigid = self.set.has_rigid() || !self.impacts.is_empty();
+                    let limits = Limits::new(accuracy, h, gap, last, is_rigid);
+                    let ratio = limits.ratio(gap, order);
+                    let next =
+                        h * (CAUTION * libm::pow(ratio.max(1e-12), -limits.exponent(order))).clamp(SHORTER, LONGER);
                     let next = next.max(shortest);
+                    self.find_touches(&mut doubling.after);
+                    let late = overshoot(&doubling.before, &doubling.after, h, AT_TOUCH * accuracy);
+                    if let Some(late) = late.filter(|_| h > shortest) {
+                        sum.rejected += 1;
+                        dt = (h - late).max(shortest);
+                        self.state.copy_from(&doubling.start);
+                        continue;
+                    }
                     if ratio <= 1.0 || h <= shortest {
                         self.state.step = doubling.start.step + 1;
                         self.state.time = doubling.start.time + h;
@@ -220,8 +231,39 @@ impl Simulation {
     }
 }
 
-impl Difference {
-    fn scaled(self, scale: f64) -> Self {
-        Self { positions: self.positions * scale, velocities: self.velocities * scale }
+/// How far the two ways may be apart.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    positions: f64,
+    velocities: f64,
+    /// Whether motion is smooth over the step.
+    is_smooth: bool,
+}
+
+impl Limits {
+    /// Limits of a step of `h` that differs by `gap`, after a longer one that was given up. Velocities that smooth forces
+    /// change differ by h³ or h², across a jump of the forces by h, and across an impact by as much as ever.
+    fn new(accuracy: f64, h: f64, gap: Difference, longer: Option<(Difference, f64)>, is_rigid: bool) -> Self {
+        let rate = longer.map_or(f64::INFINITY, |(longer, span)| {
+            libm::log(gap.velocities / longer.velocities) / libm::log(h / span)
+        });
+        if rate.is_nan() || rate >= 1.5 {
+            // What near-rigid contacts and loops hold forgets errors of its velocity.
+            let span = if is_rigid { 1.0 } else { h };
+            return Self { positions: accuracy * h, velocities: accuracy * span, is_smooth: true };
+        }
+        let velocities = if rate < 0.5 && is_rigid { f64::INFINITY } else { AT_JUMP * accuracy };
+        Self { positions: AT_JUMP * accuracy, velocities, is_smooth: false }
+    }
+
+    /// The error over what is allowed.
+    fn ratio(&self, gap: Difference, order: f64) -> f64 {
+        let part = if self.is_smooth { 1.0 / (libm::exp2(order) - 1.0) } else { 1.0 };
+        part * (gap.positions / self.positions).max(gap.velocities / self.velocities)
+    }
+
+    /// The power of the step by which the ratio changes.
+    fn exponent(&self, order: f64) -> f64 {
+        if self.is_smooth { 1.0 / order } else { 1.0 }
     }
 }

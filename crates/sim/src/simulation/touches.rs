@@ -1,0 +1,83 @@
+//! When in a step bodies come to touch: what steps under error control must not step over.
+//!
+//! A compliant contact that is met late in a step pushes at none of the places where the whole step and its halves take
+//! forces, so that they agree on what is wrong. So gaps at the end of a step are looked at, and it is made anew to end
+//! where the first of them closes.
+
+use spatial::Vec3;
+
+use super::Simulation;
+use crate::link::{End, Motion};
+
+/// A point where two geoms overlap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touch {
+    geoms: [usize; 2],
+    position: Vec3<f64>,
+    /// m
+    depth: f64,
+    /// How fast it grows, m/s, and how fast the surfaces' points move at most.
+    closing: f64,
+    speed: f64,
+}
+
+impl Touch {
+    /// Whether it may be one of those at the beginning of a step of `h`: contact points wander no faster than surfaces.
+    fn was_there(&self, before: &[Self], h: f64) -> bool {
+        let may_be = |b: &Self| {
+            b.geoms == self.geoms && (b.position - self.position).norm() <= h * (self.speed + b.speed) + WANDER
+        };
+        before.iter().any(may_be)
+    }
+}
+
+/// Contact points may be found this far apart where nothing moves, m.
+const WANDER: f64 = 1e-9;
+
+/// How much shorter a step of `h` should be to end where the first of the touches begins that were not there before and are
+/// deeper than `depth`, s; none when there is none.
+pub(super) fn overshoot(before: &[Touch], now: &[Touch], h: f64, depth: f64) -> Option<f64> {
+    let new = now.iter().filter(|touch| touch.depth > depth && !touch.was_there(before, h));
+    // What has turned back within the step was met in the middle of it.
+    let late = new.map(|touch| if touch.closing > 0.0 { (touch.depth / touch.closing).min(0.5 * h) } else { 0.5 * h });
+    late.reduce(f64::max)
+}
+
+impl Simulation {
+    /// The touches in the present state.
+    pub(super) fn find_touches(&mut self, touches: &mut Vec<Touch>) {
+        for part in &mut self.parts {
+            part.place(&self.state.q, &self.state.v);
+        }
+        for sweep in &mut self.sweeps {
+            *sweep = geometry::Sweep { rests: sweep.rests, ..geometry::Sweep::default() };
+        }
+        let Self { parts, sweeps, collider, tree_of, detected, .. } = self;
+        let frame = |node: usize| {
+            let part = &parts[tree_of[node]];
+            let frame = &part.kin.frames[node - part.nodes.start];
+            (frame.rot, frame.pos)
+        };
+        collider.contacts(frame, sweeps, detected);
+        touches.clear();
+        for contact in self.detected.iter().filter(|contact| contact.gap < 0.0) {
+            let (mut relative, mut speed) = (Vec3::ZERO, 0.0);
+            for (geom, sign) in contact.geoms.into_iter().zip([-1.0, 1.0]) {
+                let Some(node) = self.model.bodies[self.scene.geoms[geom].body].node else { continue };
+                let part = &self.parts[self.tree_of[node]];
+                let i = node - part.nodes.start;
+                let end = End { tree: 0, node: i, arm: contact.position - part.kin.frames[i].pos };
+                relative += end.velocity(&part.kin.twists, Motion::Linear) * sign;
+                speed += part.kin.twists[i].lin.norm() + self.extents[node] * part.kin.twists[i].ang.norm();
+            }
+            let closing = -relative.dot(contact.normal);
+            touches.push(Touch {
+                geoms: contact.geoms,
+                position: contact.position,
+                depth: -contact.gap,
+                closing,
+                speed,
+            });
+        }
+    }
+}
