@@ -59,6 +59,9 @@ pub struct RunArguments {
     /// Error that may be made per second, in m, rad and relative velocities: steps are then as long as it lets them be.
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true, value_parser = positive)]
     pub accuracy: Option<f64>,
+    /// Let islands sleep that have rested for this long.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
+    pub sleep_after: Option<f64>,
     /// Time-stepping scheme: symplectic-euler, midpoint, implicit-euler, explicit-euler, or theta_q,theta_v,theta_vq.
     #[arg(long, value_name = "SCHEME", default_value = "symplectic-euler", value_parser = scheme)]
     pub scheme: Scheme,

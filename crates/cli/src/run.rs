@@ -57,6 +57,7 @@ fn prepare(arguments: &RunArguments) -> Result<Simulation> {
         accuracy: arguments.accuracy,
         scheme: arguments.scheme,
         contact: arguments.contact,
+        sleep_after: arguments.sleep_after,
         threads: arguments.threads.into(),
         ..Options::default()
     };
@@ -113,6 +114,8 @@ fn progress_bar(steps: u64) -> ProgressBar {
 fn settings(arguments: &RunArguments) -> Settings {
     Settings {
         scheme: arguments.scheme.to_string(),
+        accuracy: arguments.accuracy,
+        sleep_after: arguments.sleep_after,
         contact: match arguments.contact {
             sim::ContactLaw::Sap => "sap",
             sim::ContactLaw::Lagged => "lagged",

@@ -64,6 +64,8 @@ pub struct EnergyParts {
 #[derive(Debug, Serialize)]
 pub struct Settings {
     pub scheme: String,
+    pub accuracy: Option<f64>,
+    pub sleep_after: Option<f64>,
     pub contact: &'static str,
     pub keyframe: Option<String>,
     pub seed: Option<u64>,

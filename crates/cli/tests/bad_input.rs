@@ -153,6 +153,7 @@ fn options_outside_their_domain() {
         ["run", "--scheme", "0.5,0.5"],
         ["run", "--scheme", "0.5,0.5,1.5"],
         ["run", "--accuracy", "0"],
+        ["run", "--sleep-after", "-1"],
         ["run", "--seed", "-3"],
     ] {
         let outcome = sapwood(&arguments);

@@ -174,8 +174,9 @@ impl ImplicitFactor {
             if let Some(parent) = parent {
                 let force = self.forces[k];
                 self.forces[parent] += force;
-                let [of_parent, own] = self.operators.get_disjoint_mut([parent, k]).unwrap_or_else(|_| unreachable!());
-                for (sum, row) in of_parent.iter_mut().zip(own) {
+                // Parents come first.
+                let (before, rest) = self.operators.split_at_mut(k);
+                for (sum, row) in before[parent].iter_mut().zip(&rest[0]) {
                     sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += *x);
                 }
             }

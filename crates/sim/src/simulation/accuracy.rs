@@ -22,7 +22,7 @@ const SHORTER: f64 = 0.2;
 /// The first step that is tried, s.
 const FIRST: f64 = 1e-3;
 /// Steps are no shorter than this part of the accuracy, s.
-const SHORTEST: f64 = 1e-3;
+const SHORTEST: f64 = 1e-2;
 /// The part of the accuracy that an impact or a jump of the forces may be off.
 const AT_JUMP: f64 = 0.1;
 
@@ -41,6 +41,7 @@ pub(super) struct Doubling {
     /// What touches at the beginning and at the end.
     before: Vec<Touch>,
     after: Vec<Touch>,
+    contact: Contact,
 }
 
 /// How far two ways of making a step are apart.
@@ -169,9 +170,7 @@ impl Simulation {
             };
             match self.step_twice(h, &mut sum, doubling) {
                 Ok(gap) => {
-                    // An impact is seen by a step even if the gap is not.
-                    let is_rigid = self.set.has_rigid() || !self.impacts.is_empty();
-                    let limits = Limits::new(accuracy, h, gap, last, is_rigid);
+                    let limits = Limits::new(accuracy, h, gap, last, doubling.contact);
                     let ratio = limits.ratio(gap, order);
                     let next =
                         h * (CAUTION * libm::pow(ratio.max(1e-12), -limits.exponent(order))).clamp(SHORTER, LONGER);
@@ -211,14 +210,17 @@ impl Simulation {
 
     /// Makes a step whole, and again in two halves, where the state is left.
     fn step_twice(&mut self, h: f64, sum: &mut Stats, doubling: &mut Doubling) -> Result<Difference, SimulationError> {
+        doubling.contact = Contact::None;
         self.step_by(h, 0)?;
         *sum = sum.followed_by(&self.stats);
+        self.note_contact(&mut doubling.contact);
         doubling.q.clone_from(&self.state.q);
         doubling.v.clone_from(&self.state.v);
         self.state.copy_from(&doubling.start);
         for _ in 0..2 {
             self.step_by(0.5 * h, 0)?;
             *sum = sum.followed_by(&self.stats);
+            self.note_contact(&mut doubling.contact);
         }
         doubling.gap.resize(self.state.v.len(), 0.0);
         difference(&self.model.tree, &doubling.q, &self.state.q, &mut doubling.gap);
@@ -229,6 +231,25 @@ impl Simulation {
             velocities: velocities.fold(0.0, greatest),
         })
     }
+
+    /// What near-rigid constraints had to do with the last step, too.
+    fn note_contact(&self, contact: &mut Contact) {
+        if !self.impacts.is_empty() || self.stats.unsettled > 0 {
+            *contact = Contact::Hit;
+        } else if *contact == Contact::None && self.set.has_rigid() {
+            *contact = Contact::Rigid;
+        }
+    }
+}
+
+/// What near-rigid constraints had to do with a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Contact {
+    #[default]
+    None,
+    Rigid,
+    /// Something was hit, or friction found no law to obey.
+    Hit,
 }
 
 /// How far the two ways may be apart.
@@ -243,16 +264,21 @@ struct Limits {
 impl Limits {
     /// Limits of a step of `h` that differs by `gap`, after a longer one that was given up. Velocities that smooth forces
     /// change differ by h³ or h², across a jump of the forces by h, and across an impact by as much as ever.
-    fn new(accuracy: f64, h: f64, gap: Difference, longer: Option<(Difference, f64)>, is_rigid: bool) -> Self {
+    fn new(accuracy: f64, h: f64, gap: Difference, longer: Option<(Difference, f64)>, contact: Contact) -> Self {
         let rate = longer.map_or(f64::INFINITY, |(longer, span)| {
             libm::log(gap.velocities / longer.velocities) / libm::log(h / span)
         });
-        if rate.is_nan() || rate >= 1.5 {
+        let is_rigid = contact != Contact::None;
+        if contact != Contact::Hit && (rate.is_nan() || rate >= 1.5) {
             // What near-rigid contacts and loops hold forgets errors of its velocity.
             let span = if is_rigid { 1.0 } else { h };
             return Self { positions: accuracy * h, velocities: accuracy * span, is_smooth: true };
         }
-        let velocities = if rate < 0.5 && is_rigid { f64::INFINITY } else { AT_JUMP * accuracy };
+        let velocities = match contact {
+            Contact::None => AT_JUMP * accuracy,
+            Contact::Rigid if rate >= 0.5 => accuracy,
+            _ => f64::INFINITY,
+        };
         Self { positions: AT_JUMP * accuracy, velocities, is_smooth: false }
     }
 
