@@ -24,9 +24,12 @@ const PREDICTIONS: usize = 6;
 /// repeat
 ///     g = A(v − v*) − Jᵀγ                   end if ‖D g‖ ≤ ε_a + ε_r max(‖D A v‖, ‖D Jᵀγ‖)
 ///     Δv = −(A + JᵀGJ)⁻¹ g
-///     α = argmin ℓ_p(v + α Δv)
-///     v ← v + α Δv
+///     α = argmin ℓ_p(v + α Δv), α ≤ 1
+///     v ← v + α Δv, or v + Δv on trial
 /// ```
+///
+/// Friction cones are surfaces that are bent; there a whole step is tried where the line search would cut it short, and taken back
+/// if the cost is not below the line search's within three steps.
 ///
 /// With [`Options::passes`] above 1, problems follow each other, the normal impulses of one the bounds of friction of the next,
 /// until the first gradient of a problem is within the tolerance: Coulomb's law.
@@ -55,7 +58,7 @@ pub fn solve<S: Structure>(
     let mut laws = std::mem::take(&mut ws.laws);
     laws.clear();
     laws.extend_from_slice(constraints);
-    let report = iterate(Iteration::new(structure, v_star, v, options), &mut laws, options, ws);
+    let report = iterate(Iteration::new(structure, constraints, v_star, v, options), &mut laws, options, ws);
     ws.laws = laws;
     report
 }
@@ -71,7 +74,8 @@ fn iterate<S: Structure>(
 ) -> Result<Report, Error> {
     let mut passes = Passes::new(constraints, options);
     let mut stall = Stall::new();
-    let mut predictions = PREDICTIONS;
+    let mut predictions = if constraints.iter().any(Constraint::can_predict) { PREDICTIONS } else { 0 };
+    let mut last_residual = 0.0;
     let mut predicted_cost = f64::INFINITY;
     loop {
         let (mut residual, mut cost) = iteration.residual(ws)?;
@@ -84,6 +88,7 @@ fn iterate<S: Structure>(
             (residual, cost) = iteration.residual(ws)?;
             passes.observe(residual, options, &mut ws.anderson);
             (stall, stalled, predictions) = (Stall::new(), false, 0);
+            iteration.retreat = None;
             rebounded = true;
         }
         if iteration.is_solved || stalled {
@@ -104,7 +109,10 @@ fn iterate<S: Structure>(
             predictions = if reached < predicted_cost { predictions - 1 } else { 0 };
             predicted_cost = reached;
         } else {
-            let reuse = rebounded && residual <= NEAR;
+            // Newton's step left `residual` of `last`; one more with the same factor would leave about twice that share.
+            let is_last = 2.0 * residual * residual <= options.tolerance * last_residual;
+            let reuse = is_last || rebounded && residual <= NEAR;
+            last_residual = if is_last { 0.0 } else { residual };
             let decrease = iteration.newton_step(constraints, passes.line_search(options), reuse, ws)?;
             stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();
         }
