@@ -8,9 +8,9 @@ use crate::{Block, Constraint, Criterion, Error, Law, LineSearch, Options, Repor
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
 /// constraints at `J v`.
 pub(crate) struct Iteration<'a, S> {
-    structure: &'a mut S,
+    pub structure: &'a mut S,
     v_star: &'a [f64],
-    v: &'a mut [f64],
+    pub v: &'a mut [f64],
     options: &'a Options,
     /// Factorisations so far.
     pub iterations: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Iteration<'a, S> {
     /// Whether the last [`residual`](Self::residual) met the tolerance.
     pub is_solved: bool,
     /// Whether the last factor led to a whole step.
-    is_reusable: bool,
+    pub is_reusable: bool,
     /// Whether there are friction cones: surfaces that are bent.
     has_cones: bool,
     /// Where to go back to, while the cost is yet to fall below what it is there.
@@ -106,7 +106,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
         (scaled_norm(&ws.scale, &ws.descent), jt_gamma.max(a_v.sqrt()))
     }
 
-    fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), Error> {
+    pub fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), Error> {
         let iteration = self.iterations;
         self.iterations += 1;
         self.structure.factor(constraints, hessian).map_err(|source| Error::Factorization { iteration, source })
@@ -185,7 +185,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
     }
 
     /// Goes back to the point that was kept.
-    fn go_back(&mut self, constraints: &[Constraint], ws: &mut Workspace) {
+    pub fn go_back(&mut self, constraints: &[Constraint], ws: &mut Workspace) {
         self.retreat = None;
         self.is_reusable = false;
         let kept = &ws.kept;
@@ -194,6 +194,11 @@ impl<'a, S: Structure> Iteration<'a, S> {
         ws.dual.copy_from_slice(&kept.dual);
         ws.current.v_c.copy_from_slice(&kept.v_c);
         ws.current.update(constraints);
+    }
+
+    /// Lets predictions start from where the constraints are.
+    pub fn restart_predictions(&self, constraints: &[Constraint], ws: &mut Workspace) {
+        set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
     }
 
     /// Moves to the minimiser of the problem in which every constraint goes on as it would alone, if the cost is lower there;

@@ -1,6 +1,6 @@
 use crate::iteration::Iteration;
 use crate::line_search::COST_ROUND_OFF;
-use crate::passes::Passes;
+use crate::passes::{Passes, Turn};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Criterion, Error, Options, Report, Structure, Workspace};
 
@@ -63,7 +63,8 @@ pub fn solve<S: Structure>(
     report
 }
 
-/// The residual from which a change of bounds is so small that the last factor will do for the step after it.
+/// The residual from which a change of bounds is so small that the last factor will do for the step after it. Beyond, constraints
+/// may do something else, and are asked what.
 const NEAR: f64 = 1e-2;
 
 fn iterate<S: Structure>(
@@ -74,7 +75,8 @@ fn iterate<S: Structure>(
 ) -> Result<Report, Error> {
     let mut passes = Passes::new(constraints, options);
     let mut stall = Stall::new();
-    let mut predictions = if constraints.iter().any(Constraint::can_predict) { PREDICTIONS } else { 0 };
+    let most_predictions = if constraints.iter().any(Constraint::can_predict) { PREDICTIONS } else { 0 };
+    let mut predictions = most_predictions;
     let mut last_residual = 0.0;
     let mut predicted_cost = f64::INFINITY;
     loop {
@@ -82,14 +84,26 @@ fn iterate<S: Structure>(
         let mut stalled = stall.is_over(residual);
         let mut rebounded = false;
         let ended = iteration.is_solved || stalled || residual <= passes.tolerance;
-        let (gamma, anderson) = (&ws.current.gamma, &mut ws.anderson);
-        if passes.advance(ended, iteration.iterations, constraints, gamma, anderson, options) {
-            ws.current.update(constraints);
-            (residual, cost) = iteration.residual(ws)?;
-            passes.observe(residual, options, &mut ws.anderson);
+        match passes.turn(ended, iteration.iterations, options) {
+            Turn::GoOn => {}
+            Turn::Rebound => {
+                (residual, cost) = rebound(&mut iteration, &mut passes, constraints, options, ws)?;
+                rebounded = true;
+            }
+            Turn::GiveUp => {
+                iteration.retreat = None;
+                passes.give_up(constraints, &ws.current.gamma, &ws.anderson, options);
+                ws.current.update(constraints);
+                (residual, cost) = iteration.residual(ws)?;
+                rebounded = true;
+            }
+        }
+        if rebounded {
             (stall, stalled, predictions) = (Stall::new(), false, 0);
-            iteration.retreat = None;
-            rebounded = true;
+            if residual > NEAR {
+                (predictions, predicted_cost) = (most_predictions, f64::INFINITY);
+                iteration.restart_predictions(constraints, ws);
+            }
         }
         if iteration.is_solved || stalled {
             let criterion = if !iteration.is_solved {
@@ -117,6 +131,40 @@ fn iterate<S: Structure>(
             stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();
         }
     }
+}
+
+/// Moves the bounds of friction; returns the residual and the cost with the new ones.
+///
+/// Newton's method moves them together with the velocities. Where that leads away from a fixed point, as in impacts of many bodies
+/// it may, its step is taken back, and they move as Anderson's acceleration of the plain iteration says.
+fn rebound<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    passes: &mut Passes,
+    constraints: &mut [Constraint],
+    options: &Options,
+    ws: &mut Workspace,
+) -> Result<(f64, f64), Error> {
+    iteration.retreat = None;
+    passes.start(constraints, &mut ws.anderson);
+    ws.gmres.resize(ws.dv.len());
+    if passes.may_jump && iteration.couple(constraints, ws)? {
+        passes.jump(constraints, &ws.current.gamma, &mut ws.anderson);
+        ws.current.update(constraints);
+        let (residual, cost) = iteration.residual(ws)?;
+        if passes.has_landed(residual) {
+            ws.anderson.restart();
+            passes.observe(residual, options, &mut ws.anderson);
+            return Ok((residual, cost));
+        }
+        passes.take_back(constraints, &ws.current.gamma, &mut ws.anderson);
+        iteration.go_back(constraints, ws);
+        iteration.is_reusable = true;
+    }
+    passes.rebound(constraints, &ws.current.gamma, &mut ws.anderson);
+    ws.current.update(constraints);
+    let (residual, cost) = iteration.residual(ws)?;
+    passes.observe(residual, options, &mut ws.anderson);
+    Ok((residual, cost))
 }
 
 /// Whether the residual has ceased to fall while the cost is at its round-off.

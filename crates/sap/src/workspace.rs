@@ -1,4 +1,5 @@
 use crate::anderson::Anderson;
+use crate::gmres::Gmres;
 use crate::vector::axpy;
 use crate::{Block, Constraint};
 
@@ -96,6 +97,9 @@ pub struct Workspace {
     pub(crate) laws: Vec<Constraint>,
     /// The fixed-point iteration on their bounds.
     pub(crate) anderson: Anderson,
+    /// ∂γ/∂n₀, one per constraint.
+    pub(crate) slopes: Vec<[f64; 3]>,
+    pub(crate) gmres: Gmres,
     /// The Hessian blocks that the last Newton step was made with.
     pub(crate) hessian: Vec<Block>,
     /// The impulses as the last step's linear model has them.
@@ -108,7 +112,7 @@ pub struct Workspace {
     pub(crate) a_v_star: Vec<f64>,
     /// `J v*`
     pub(crate) v_c_star: Vec<f64>,
-    /// `v − v*`, at the guess only
+    /// `v − v*` at the guess; scratch later
     pub(crate) difference: Vec<f64>,
     /// `A (v − v*)`
     pub(crate) momentum: Vec<f64>,
@@ -210,6 +214,7 @@ impl Workspace {
         self.dual.resize(rows, 0.0);
         self.kept.v_c.resize(rows, 0.0);
         self.kept.dual.resize(rows, 0.0);
+        self.slopes.resize(constraints, [0.0; 3]);
         self.hessian.resize(constraints, Block::ZERO);
         for vector in [
             &mut self.kept.v,
