@@ -19,19 +19,21 @@ const ACCURACY: f64 = 0.03;
 const MANY: usize = 32;
 
 impl<S: Structure> Iteration<'_, S> {
-    /// Moves `v`, and writes the bounds of lagged contacts that belong to it to `ws.anderson.g`; the constraints are not evaluated
-    /// there. `H` is that of the last step if that was a whole one. [`Workspace::kept`] is the point before. Returns false, and
-    /// does nothing, where plain passes are as good: few contacts push, or none of them slides.
-    pub fn couple(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<bool, Error> {
+    /// Whether friction couples enough for a step of this method: many contacts push, and some of them slide. Sets ∂γ/∂n₀.
+    pub fn is_coupled(&self, constraints: &[Constraint], ws: &mut Workspace) -> bool {
         let mut pushing = 0;
         for_lagged(constraints, |_, row| pushing += usize::from(ws.current.gamma[row] > 0.0));
         if pushing < MANY {
-            return Ok(false);
+            return false;
         }
         set_slopes(constraints, &ws.current.v_c, &mut ws.slopes);
-        if ws.slopes.iter().all(|slope| *slope == [0.0; 3]) {
-            return Ok(false);
-        }
+        ws.slopes.iter().any(|slope| *slope != [0.0; 3])
+    }
+
+    /// Moves `v`, and writes the bounds of lagged contacts that belong to it to `ws.anderson.g`; the constraints are not evaluated
+    /// there. `H` is that of the last step if that was a whole one. [`Workspace::kept`] is the point before. To be called after
+    /// [`is_coupled`](Self::is_coupled).
+    pub fn couple(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<(), Error> {
         ws.keep(self.v, 0.0);
         if !self.is_reusable {
             ws.set_hessian(constraints);
@@ -62,7 +64,7 @@ impl<S: Structure> Iteration<'_, S> {
         axpy(1.0, dv, self.v);
         axpy(1.0, dp, momentum);
         axpy(1.0, dv_c, &mut current.v_c);
-        Ok(true)
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 use crate::iteration::Iteration;
 use crate::line_search::COST_ROUND_OFF;
-use crate::passes::{Passes, Turn};
+use crate::passes::{Passes, Turn, gather_normals, is_worth_a_jump};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Criterion, Error, Options, Report, Structure, Workspace};
 
@@ -147,7 +147,11 @@ fn rebound<S: Structure>(
     iteration.retreat = None;
     passes.start(constraints, &mut ws.anderson);
     ws.gmres.resize(ws.dv.len());
-    if passes.may_jump && iteration.couple(constraints, ws)? {
+    if passes.may_jump
+        && iteration.is_coupled(constraints, ws)
+        && is_worth_a_jump(plain_residual(iteration, passes, constraints, ws)?, options)
+    {
+        iteration.couple(constraints, ws)?;
         passes.jump(constraints, &ws.current.gamma, &mut ws.anderson);
         ws.current.update(constraints);
         let (residual, cost) = iteration.residual(ws)?;
@@ -165,6 +169,26 @@ fn rebound<S: Structure>(
     let (residual, cost) = iteration.residual(ws)?;
     passes.observe(residual, options, &mut ws.anderson);
     Ok((residual, cost))
+}
+
+/// The residual when each bound is the contact's own normal impulse; later on, the last one that was seen.
+fn plain_residual<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    passes: &mut Passes,
+    constraints: &mut [Constraint],
+    ws: &mut Workspace,
+) -> Result<f64, Error> {
+    if passes.done > 0 {
+        return Ok(passes.residual);
+    }
+    gather_normals(constraints, &ws.current.gamma, &mut ws.anderson.g);
+    passes.jump(constraints, &ws.current.gamma, &mut ws.anderson);
+    ws.current.update(constraints);
+    let (residual, _) = iteration.residual(ws)?;
+    passes.take_back(constraints, &ws.current.gamma, &mut ws.anderson);
+    ws.current.update(constraints);
+    iteration.residual(ws)?;
+    Ok(residual)
 }
 
 /// Whether the residual has ceased to fall while the cost is at its round-off.

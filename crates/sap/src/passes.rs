@@ -15,8 +15,10 @@ const LATE: usize = 100;
 /// Passes after which the bounds move by this share only.
 const PATIENCE: usize = 12;
 const MIXING: f64 = 0.5;
-/// A residual with which a jump of Newton's method has gone astray.
+/// A residual with which a jump of Newton's method goes astray, or has.
 const FAR: f64 = 0.1;
+/// So many times the residual at which Coulomb's law is met is near enough for plain passes.
+const CLOSE: f64 = 5.0;
 /// Where the residual grows by more than this, the acceleration has been led astray: it starts anew.
 const GROWTH: f64 = 2.0;
 
@@ -107,14 +109,7 @@ impl Passes {
     pub fn rebound(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &mut Anderson) {
         self.left -= 1;
         self.done += 1;
-        let (mut row, mut k) = (0, 0);
-        for constraint in &*constraints {
-            if matches!(constraint.law, Law::Lagged(_)) {
-                anderson.g[k] = gamma[row + 2];
-                k += 1;
-            }
-            row += constraint.rows();
-        }
+        gather_normals(constraints, gamma, &mut anderson.g);
         anderson.step(if self.done > PATIENCE { MIXING } else { 1.0 });
         for (x, g) in anderson.x.iter_mut().zip(&anderson.g) {
             // What does not push has no friction, whatever the acceleration says.
@@ -160,6 +155,24 @@ impl Passes {
         self.residual = residual;
         self.is_searching = residual > FRICTION * options.tolerance;
         self.tolerance = options.tolerance.max(if self.is_searching { REDUCTION * residual } else { 0.0 });
+    }
+}
+
+/// Whether a jump is worth its products, where plain passes would leave `residual`: another one of them may be enough, or the
+/// fixed point so far away that Newton's method would go astray.
+pub(crate) fn is_worth_a_jump(residual: f64, options: &Options) -> bool {
+    (CLOSE * FRICTION * options.tolerance..FAR).contains(&residual)
+}
+
+/// The normal impulses of the lagged contacts.
+pub(crate) fn gather_normals(constraints: &[Constraint], gamma: &[f64], out: &mut [f64]) {
+    let (mut row, mut k) = (0, 0);
+    for constraint in constraints {
+        if matches!(constraint.law, Law::Lagged(_)) {
+            out[k] = gamma[row + 2];
+            k += 1;
+        }
+        row += constraint.rows();
     }
 }
 
