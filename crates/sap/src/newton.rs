@@ -32,7 +32,8 @@ const PREDICTIONS: usize = 6;
 /// if the cost is not below the line search's within three steps.
 ///
 /// With [`Options::passes`] above 1, problems follow each other, the normal impulses of one the bounds of friction of the next,
-/// until the first gradient of a problem is within the tolerance: Coulomb's law.
+/// until the change of bounds hardly moves the gradient: Coulomb's law. Where many contacts push, bounds and velocities move
+/// together by Newton's method.
 ///
 /// # Errors
 /// [`Error::NotConverged`] at the iteration cap (`v` is then the last iterate), [`Error::Factorization`] if `H` is not positive

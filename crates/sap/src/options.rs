@@ -60,7 +60,7 @@ pub enum Criterion {
 pub struct Report {
     /// Factorisations: predictions and Newton iterations, but for those that could do with the last factor.
     pub iterations: usize,
-    /// Evaluations of the constraints in line searches.
+    /// Evaluations of the constraints in line searches, and products of Coulomb's Newton steps.
     pub line_search_evaluations: usize,
     /// `‖D∇ℓ‖ / max(‖D A v‖, ‖D Jᵀγ‖)`.
     pub residual: f64,
