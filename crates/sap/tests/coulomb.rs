@@ -5,16 +5,6 @@ mod common;
 use common::{Problem, random_within, tower};
 use sap::{Constraint, Criterion, LaggedContact, Law, Options, Workspace, solve};
 
-/// The same problem with friction bounded by `bound(k)` for its contact `k`.
-fn lagged(mut problem: Problem, bound: impl Fn(usize) -> f64) -> Problem {
-    for (k, constraint) in problem.constraints.iter_mut().enumerate() {
-        if let Law::Contact(c) = constraint.law {
-            *constraint = LaggedContact::new(c.mu(), c.r_t(), c.r_n(), c.vn_hat(), bound(k)).into();
-        }
-    }
-    problem
-}
-
 /// What is left of the balance of momentum when every bound is the contact's own normal impulse at `v`.
 fn coulomb_residual(problem: &Problem, v: &[f64]) -> f64 {
     let v_c = problem.j_times(v);
@@ -51,7 +41,7 @@ fn bounds_are_the_normal_impulses() {
     }
     let (mut settled, mut passes, mut iterations) = (0, 0, 0);
     for problem in &problems {
-        let mut problem = lagged(problem.clone(), |k| 0.01 * (k % 3) as f64);
+        let mut problem = problem.clone().lagged(|k| 0.01 * (k % 3) as f64);
         problem.set_delassus();
         let mut v = problem.v_star.clone();
         let mut ws = Workspace::new();
