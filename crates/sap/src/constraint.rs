@@ -155,6 +155,12 @@ impl Constraint {
         self.law.rows()
     }
 
+    /// Whether its share of the Delassus operator is known.
+    #[inline]
+    pub(crate) fn can_predict(&self) -> bool {
+        self.delassus > 0.0
+    }
+
     /// The guess of the free velocity; NaN when there is none.
     #[inline]
     pub(crate) fn free(&self) -> &[f64] {

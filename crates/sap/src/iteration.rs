@@ -3,14 +3,14 @@
 use crate::line_search::Line;
 use crate::passes::Passes;
 use crate::vector::{axpy, dot, scaled_norm};
-use crate::{Block, Constraint, Criterion, Error, LineSearch, Options, Report, Structure, Workspace};
+use crate::{Block, Constraint, Criterion, Error, Law, LineSearch, Options, Report, Structure, Workspace};
 
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
 /// constraints at `J v`.
 pub(crate) struct Iteration<'a, S> {
-    structure: &'a mut S,
+    pub structure: &'a mut S,
     v_star: &'a [f64],
-    v: &'a mut [f64],
+    pub v: &'a mut [f64],
     options: &'a Options,
     /// Factorisations so far.
     pub iterations: usize,
@@ -19,11 +19,31 @@ pub(crate) struct Iteration<'a, S> {
     /// Whether the last [`residual`](Self::residual) met the tolerance.
     pub is_solved: bool,
     /// Whether the last factor led to a whole step.
-    is_reusable: bool,
+    pub is_reusable: bool,
+    /// Whether there are friction cones: surfaces that are bent.
+    has_cones: bool,
+    /// Where to go back to, while the cost is yet to fall below what it is there.
+    pub retreat: Option<Retreat>,
 }
 
+/// A point of the line search that was passed by: the whole step was taken although the cost is greater there.
+pub(crate) struct Retreat {
+    cost: f64,
+    /// Steps within which the cost must fall below it.
+    left: usize,
+}
+
+/// Steps after which the cost must have fallen below that of the line search which was set aside.
+const PATIENCE: usize = 3;
+
 impl<'a, S: Structure> Iteration<'a, S> {
-    pub fn new(structure: &'a mut S, v_star: &'a [f64], v: &'a mut [f64], options: &'a Options) -> Self {
+    pub fn new(
+        structure: &'a mut S,
+        constraints: &[Constraint],
+        v_star: &'a [f64],
+        v: &'a mut [f64],
+        options: &'a Options,
+    ) -> Self {
         Self {
             structure,
             v_star,
@@ -33,6 +53,8 @@ impl<'a, S: Structure> Iteration<'a, S> {
             line_search_evaluations: 0,
             is_solved: false,
             is_reusable: false,
+            has_cones: constraints.iter().any(|c| matches!(&c.law, Law::Contact(contact) if contact.mu() > 0.0)),
+            retreat: None,
         }
     }
 
@@ -84,15 +106,20 @@ impl<'a, S: Structure> Iteration<'a, S> {
         (scaled_norm(&ws.scale, &ws.descent), jt_gamma.max(a_v.sqrt()))
     }
 
-    fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), Error> {
+    pub fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), Error> {
         let iteration = self.iterations;
         self.iterations += 1;
         self.structure.factor(constraints, hessian).map_err(|source| Error::Factorization { iteration, source })
     }
 
     /// `v ← v + α Δv` with `Δv = −H⁻¹∇ℓ_p` from the workspace's gradient, and `α` by line search. With `reuse`, `H` is that of the
-    /// last step if that was a whole one. Returns the decrease of the
-    /// cost, predicted or achieved, whichever is greater.
+    /// last step if that was a whole one. Returns the decrease of the cost, predicted or achieved, whichever is greater.
+    ///
+    /// Where friction slides on stiff contacts the way of least cost is bent, and a straight line soon leaves it; the step after a
+    /// whole one would be back on it, far ahead (Maratos' effect). So the whole step is taken even if the cost is greater there,
+    /// and the point that the line search found is kept. If three steps later the cost is not below what it was there, the
+    /// iteration goes back to it: the least cost that it may go back to falls from retreat to retreat (the watchdog of
+    /// Chamberlain, Powell, Lemaréchal and Pedersen, 1982).
     pub fn newton_step(
         &mut self,
         constraints: &[Constraint],
@@ -101,7 +128,8 @@ impl<'a, S: Structure> Iteration<'a, S> {
         ws: &mut Workspace,
     ) -> Result<f64, Error> {
         let kinetic = self.kinetic_cost(ws);
-        if !(reuse && self.is_reusable) {
+        let reuse = reuse && self.is_reusable;
+        if !reuse {
             ws.set_hessian(constraints);
             self.factor(constraints, &ws.hessian)?;
         }
@@ -125,12 +153,52 @@ impl<'a, S: Structure> Iteration<'a, S> {
         let alpha = line.search(search);
         self.line_search_evaluations += line.evaluations;
         self.is_reusable = alpha > 0.9;
-        let achieved = kinetic + ws.current.cost - (line.kinetic_at(alpha) + line.trial.cost);
+        let reached = line.kinetic_at(alpha) + line.trial.cost;
+        let decrease = kinetic + ws.current.cost - reached;
         let predicted = -0.5 * line.slope;
-        axpy(alpha, &ws.dv, self.v);
-        axpy(alpha, &ws.dp, &mut ws.momentum);
+        let mut step = alpha;
+        if self.is_failing(reached) {
+            self.go_back(constraints, ws);
+            return Ok(predicted.max(decrease));
+        }
+        if alpha < 1.0 && self.has_cones && !reuse && self.retreat.is_none() {
+            line.evaluate(1.0);
+            step = 1.0;
+            self.retreat = Some(Retreat { cost: reached, left: PATIENCE });
+            ws.keep(self.v, alpha);
+        }
+        axpy(step, &ws.dv, self.v);
+        axpy(step, &ws.dp, &mut ws.momentum);
         std::mem::swap(&mut ws.current, &mut ws.trial);
-        Ok(predicted.max(achieved))
+        Ok(predicted.max(decrease))
+    }
+
+    /// Whether the steps since the retreat have led nowhere; `reached` is the cost that the present one can reach. If that is
+    /// below the cost there, the retreat is given up.
+    fn is_failing(&mut self, reached: f64) -> bool {
+        let Some(retreat) = &mut self.retreat else { return false };
+        retreat.left -= 1;
+        if reached <= retreat.cost {
+            self.retreat = None;
+        }
+        self.retreat.as_ref().is_some_and(|retreat| retreat.left == 0)
+    }
+
+    /// Goes back to the point that was kept.
+    pub fn go_back(&mut self, constraints: &[Constraint], ws: &mut Workspace) {
+        self.retreat = None;
+        self.is_reusable = false;
+        let kept = &ws.kept;
+        self.v.copy_from_slice(&kept.v);
+        ws.momentum.copy_from_slice(&kept.momentum);
+        ws.dual.copy_from_slice(&kept.dual);
+        ws.current.v_c.copy_from_slice(&kept.v_c);
+        ws.current.update(constraints);
+    }
+
+    /// Lets predictions start from where the constraints are.
+    pub fn restart_predictions(&self, constraints: &[Constraint], ws: &mut Workspace) {
+        set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
     }
 
     /// Moves to the minimiser of the problem in which every constraint goes on as it would alone, if the cost is lower there;

@@ -61,7 +61,8 @@ impl Line<'_> {
         self.kinetic + alpha * (self.dv_p + 0.5 * alpha * self.dv_dp)
     }
 
-    fn evaluate(&mut self, alpha: f64) {
+    /// Sets `trial` to the evaluation at `alpha`.
+    pub fn evaluate(&mut self, alpha: f64) {
         self.trial.v_c.copy_from_slice(&self.current.v_c);
         axpy(alpha, self.dv_c, &mut self.trial.v_c);
         self.trial.update(self.constraints);
@@ -90,12 +91,15 @@ impl Line<'_> {
         Sample { x: alpha, value, derivative, accepted }
     }
 
-    /// The root of the slope, or an `α` where the slope has fallen to the fraction `tolerance` and Armijo's condition holds.
+    /// The root of the slope, or an `α` where the slope has fallen to the fraction `tolerance` and Armijo's condition holds, within
+    /// the whole step. The quadratic model knows nothing of what lies beyond: to follow the cost there takes contacts apart that
+    /// the next step has to find again.
     fn root(&mut self, tolerance: f64) -> f64 {
         let one = self.sample(1.0, tolerance);
-        // Beyond α = 1 the slope rises by ΔvᵀΔp or more per unit of α.
-        let (lo, hi) = if one.value < 0.0 { (1.0, 1.0 - one.value / self.dv_dp) } else { (0.0, 1.0) };
-        rtsafe(|alpha| self.sample(alpha, tolerance), lo, hi, one).x
+        if one.value <= 0.0 {
+            return 1.0;
+        }
+        rtsafe(|alpha| self.sample(alpha, tolerance), 0.0, 1.0, one).x
     }
 
     fn backtrack(&mut self) -> f64 {

@@ -135,7 +135,7 @@ impl Law {
     }
 
     /// ∂γ/∂n₀ at `v_c`: along the impulse where friction is at its bound.
-    fn bound_slope(&self, v_c: &[f64]) -> [f64; 3] {
+    pub(crate) fn bound_slope(&self, v_c: &[f64]) -> [f64; 3] {
         match self {
             Law::Lagged(contact) => contact.bound_slope([v_c[0], v_c[1]]),
             Law::Spin(spin) => spin.bound_slope([v_c[0], v_c[1], v_c[2]]),

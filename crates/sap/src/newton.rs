@@ -1,6 +1,6 @@
 use crate::iteration::Iteration;
 use crate::line_search::COST_ROUND_OFF;
-use crate::passes::Passes;
+use crate::passes::{Passes, Turn, gather_normals, is_worth_a_jump};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Criterion, Error, Options, Report, Structure, Workspace};
 
@@ -24,12 +24,16 @@ const PREDICTIONS: usize = 6;
 /// repeat
 ///     g = A(v − v*) − Jᵀγ                   end if ‖D g‖ ≤ ε_a + ε_r max(‖D A v‖, ‖D Jᵀγ‖)
 ///     Δv = −(A + JᵀGJ)⁻¹ g
-///     α = argmin ℓ_p(v + α Δv)
-///     v ← v + α Δv
+///     α = argmin ℓ_p(v + α Δv), α ≤ 1
+///     v ← v + α Δv, or v + Δv on trial
 /// ```
 ///
+/// Friction cones are surfaces that are bent; there a whole step is tried where the line search would cut it short, and taken back
+/// if the cost is not below the line search's within three steps.
+///
 /// With [`Options::passes`] above 1, problems follow each other, the normal impulses of one the bounds of friction of the next,
-/// until the first gradient of a problem is within the tolerance: Coulomb's law.
+/// until the change of bounds hardly moves the gradient: Coulomb's law. Where many contacts push, bounds and velocities move
+/// together by Newton's method.
 ///
 /// # Errors
 /// [`Error::NotConverged`] at the iteration cap (`v` is then the last iterate), [`Error::Factorization`] if `H` is not positive
@@ -55,12 +59,13 @@ pub fn solve<S: Structure>(
     let mut laws = std::mem::take(&mut ws.laws);
     laws.clear();
     laws.extend_from_slice(constraints);
-    let report = iterate(Iteration::new(structure, v_star, v, options), &mut laws, options, ws);
+    let report = iterate(Iteration::new(structure, constraints, v_star, v, options), &mut laws, options, ws);
     ws.laws = laws;
     report
 }
 
-/// The residual from which a change of bounds is so small that the last factor will do for the step after it.
+/// The residual from which a change of bounds is so small that the last factor will do for the step after it. Beyond, constraints
+/// may do something else, and are asked what.
 const NEAR: f64 = 1e-2;
 
 fn iterate<S: Structure>(
@@ -71,20 +76,35 @@ fn iterate<S: Structure>(
 ) -> Result<Report, Error> {
     let mut passes = Passes::new(constraints, options);
     let mut stall = Stall::new();
-    let mut predictions = PREDICTIONS;
+    let most_predictions = if constraints.iter().any(Constraint::can_predict) { PREDICTIONS } else { 0 };
+    let mut predictions = most_predictions;
+    let mut last_residual = 0.0;
     let mut predicted_cost = f64::INFINITY;
     loop {
         let (mut residual, mut cost) = iteration.residual(ws)?;
         let mut stalled = stall.is_over(residual);
         let mut rebounded = false;
         let ended = iteration.is_solved || stalled || residual <= passes.tolerance;
-        let (gamma, anderson) = (&ws.current.gamma, &mut ws.anderson);
-        if passes.advance(ended, iteration.iterations, constraints, gamma, anderson, options) {
-            ws.current.update(constraints);
-            (residual, cost) = iteration.residual(ws)?;
-            passes.observe(residual, options, &mut ws.anderson);
+        match passes.turn(ended, iteration.iterations, options) {
+            Turn::GoOn => {}
+            Turn::Rebound => {
+                (residual, cost) = rebound(&mut iteration, &mut passes, constraints, options, ws)?;
+                rebounded = true;
+            }
+            Turn::GiveUp => {
+                iteration.retreat = None;
+                passes.give_up(constraints, &ws.current.gamma, &ws.anderson, options);
+                ws.current.update(constraints);
+                (residual, cost) = iteration.residual(ws)?;
+                rebounded = true;
+            }
+        }
+        if rebounded {
             (stall, stalled, predictions) = (Stall::new(), false, 0);
-            rebounded = true;
+            if residual > NEAR {
+                (predictions, predicted_cost) = (most_predictions, f64::INFINITY);
+                iteration.restart_predictions(constraints, ws);
+            }
         }
         if iteration.is_solved || stalled {
             let criterion = if !iteration.is_solved {
@@ -104,11 +124,72 @@ fn iterate<S: Structure>(
             predictions = if reached < predicted_cost { predictions - 1 } else { 0 };
             predicted_cost = reached;
         } else {
-            let reuse = rebounded && residual <= NEAR;
+            // Newton's step left `residual` of `last`; one more with the same factor would leave about twice that share.
+            let is_last = 2.0 * residual * residual <= options.tolerance * last_residual;
+            let reuse = is_last || rebounded && residual <= NEAR;
+            last_residual = if is_last { 0.0 } else { residual };
             let decrease = iteration.newton_step(constraints, passes.line_search(options), reuse, ws)?;
             stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();
         }
     }
+}
+
+/// Moves the bounds of friction; returns the residual and the cost with the new ones.
+///
+/// Newton's method moves them together with the velocities. Where that leads away from a fixed point, as in impacts of many bodies
+/// it may, its step is taken back, and they move as Anderson's acceleration of the plain iteration says.
+fn rebound<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    passes: &mut Passes,
+    constraints: &mut [Constraint],
+    options: &Options,
+    ws: &mut Workspace,
+) -> Result<(f64, f64), Error> {
+    iteration.retreat = None;
+    passes.start(constraints, &mut ws.anderson);
+    ws.gmres.resize(ws.dv.len());
+    if passes.may_jump
+        && iteration.is_coupled(constraints, ws)
+        && is_worth_a_jump(plain_residual(iteration, passes, constraints, ws)?, options)
+    {
+        iteration.couple(constraints, ws)?;
+        passes.jump(constraints, &ws.current.gamma, &mut ws.anderson);
+        ws.current.update(constraints);
+        let (residual, cost) = iteration.residual(ws)?;
+        if passes.has_landed(residual) {
+            ws.anderson.restart();
+            passes.observe(residual, options, &mut ws.anderson);
+            return Ok((residual, cost));
+        }
+        passes.take_back(constraints, &ws.current.gamma, &mut ws.anderson);
+        iteration.go_back(constraints, ws);
+        iteration.is_reusable = true;
+    }
+    passes.rebound(constraints, &ws.current.gamma, &mut ws.anderson);
+    ws.current.update(constraints);
+    let (residual, cost) = iteration.residual(ws)?;
+    passes.observe(residual, options, &mut ws.anderson);
+    Ok((residual, cost))
+}
+
+/// The residual when each bound is the contact's own normal impulse; later on, the last one that was seen.
+fn plain_residual<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    passes: &mut Passes,
+    constraints: &mut [Constraint],
+    ws: &mut Workspace,
+) -> Result<f64, Error> {
+    if passes.done > 0 {
+        return Ok(passes.residual);
+    }
+    gather_normals(constraints, &ws.current.gamma, &mut ws.anderson.g);
+    passes.jump(constraints, &ws.current.gamma, &mut ws.anderson);
+    ws.current.update(constraints);
+    let (residual, _) = iteration.residual(ws)?;
+    passes.take_back(constraints, &ws.current.gamma, &mut ws.anderson);
+    ws.current.update(constraints);
+    iteration.residual(ws)?;
+    Ok(residual)
 }
 
 /// Whether the residual has ceased to fall while the cost is at its round-off.

@@ -1,7 +1,7 @@
 /// How a step length is found along a Newton direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineSearch {
-    /// The minimiser: the root of `dℓ/dα` by Newton safeguarded with bisection.
+    /// The minimiser on the way to the whole step, `0 < α ≤ 1`: the root of `dℓ/dα` by Newton safeguarded with bisection.
     #[default]
     Exact,
     /// The same search, ended where Wolfe's conditions hold: `|dℓ/dα|` down to half of its value at `α = 0` and the cost down
@@ -58,9 +58,9 @@ pub enum Criterion {
 /// What a solve did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// Newton iterations, each with one factorisation.
+    /// Factorisations: predictions and Newton iterations, but for those that could do with the last factor.
     pub iterations: usize,
-    /// Evaluations of the constraints in line searches.
+    /// Evaluations of the constraints in line searches, and products of Coulomb's Newton steps.
     pub line_search_evaluations: usize,
     /// `‖D∇ℓ‖ / max(‖D A v‖, ‖D Jᵀγ‖)`.
     pub residual: f64,

@@ -15,8 +15,23 @@ const LATE: usize = 100;
 /// Passes after which the bounds move by this share only.
 const PATIENCE: usize = 12;
 const MIXING: f64 = 0.5;
+/// A residual with which a jump of Newton's method goes astray, or has.
+const FAR: f64 = 0.1;
+/// So many times the residual at which Coulomb's law is met is near enough for plain passes.
+const CLOSE: f64 = 5.0;
 /// Where the residual grows by more than this, the acceleration has been led astray: it starts anew.
 const GROWTH: f64 = 2.0;
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// The problem stays as it is.
+    GoOn,
+    /// Its bounds of friction move.
+    Rebound,
+    /// They go back to the best that were seen.
+    GiveUp,
+}
 
 /// Where the fixed-point iteration on the normal impulses `n₀` stands.
 #[derive(Debug)]
@@ -31,6 +46,8 @@ pub(crate) struct Passes {
     /// Relative residual just after the last change of bounds: how far the iterate is from Coulomb's law.
     pub residual: f64,
     least_residual: f64,
+    /// Whether Newton's method may move the bounds.
+    pub may_jump: bool,
 }
 
 impl Passes {
@@ -39,7 +56,7 @@ impl Passes {
         let left = options.passes.saturating_sub(1);
         let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
-        Passes { is_searching, left, done: 0, tolerance, residual: 0.0, least_residual: f64::INFINITY }
+        Passes { is_searching, left, done: 0, tolerance, residual: 0.0, least_residual: f64::INFINITY, may_jump: true }
     }
 
     /// Whether the last bounds were as good as a fixed point.
@@ -55,61 +72,71 @@ impl Passes {
         }
     }
 
-    /// Changes the bounds if this pass has ended, or the iteration has taken long; returns whether it did.
-    ///
-    /// When the passes are used up in vain, or many iterations, the bounds go back to those that were nearest to a fixed
-    /// point, for good: what is left is one convex problem.
-    pub fn advance(
-        &mut self,
-        ended: bool,
-        iterations: usize,
-        constraints: &mut [Constraint],
-        gamma: &[f64],
-        anderson: &mut Anderson,
-        options: &Options,
-    ) -> bool {
+    /// What is to be done where this pass has `ended` or has not.
+    pub fn turn(&self, ended: bool, iterations: usize, options: &Options) -> Turn {
         let late = iterations >= LATE.min(options.max_iterations / 2);
         if !self.is_searching || !(ended || late) {
-            return false;
+            return Turn::GoOn;
         }
         // The bounds move once at least: before that nothing is known of how far they are from a fixed point.
-        if self.done > 0 && (late || self.left == 0) {
-            self.is_searching = false;
-            self.tolerance = options.tolerance;
-            self.residual = self.least_residual;
-            set_bounds(constraints, anderson.kept(), gamma);
-        } else {
-            self.rebound(constraints, gamma, anderson);
+        if self.done > 0 && (late || self.left == 0) { Turn::GiveUp } else { Turn::Rebound }
+    }
+
+    /// Ends the search: the bounds go back to those that were nearest to a fixed point, for good. What is left is one convex
+    /// problem.
+    pub fn give_up(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &Anderson, options: &Options) {
+        self.is_searching = false;
+        self.tolerance = options.tolerance;
+        self.residual = self.least_residual;
+        set_bounds(constraints, anderson.kept(), gamma);
+    }
+
+    /// Makes the bounds known to the fixed-point iteration, once.
+    pub fn start(&self, constraints: &[Constraint], anderson: &mut Anderson) {
+        if self.done > 0 {
+            return;
         }
-        true
+        let is_lagged = |c: &&Constraint| matches!(c.law, Law::Lagged(_));
+        anderson.reset(constraints.iter().filter(is_lagged).count());
+        let bounds = constraints.iter().filter_map(|c| match &c.law {
+            Law::Lagged(contact) => Some(contact.normal_impulse()),
+            _ => None,
+        });
+        anderson.x.iter_mut().zip(bounds).for_each(|(x, bound)| *x = bound);
     }
 
     /// Moves the bounds towards the normal impulses in `gamma`.
-    fn rebound(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &mut Anderson) {
-        let is_lagged = |c: &&Constraint| matches!(c.law, Law::Lagged(_));
-        if self.done == 0 {
-            anderson.reset(constraints.iter().filter(is_lagged).count());
-            let bounds = constraints.iter().filter_map(|c| match &c.law {
-                Law::Lagged(contact) => Some(contact.normal_impulse()),
-                _ => None,
-            });
-            anderson.x.iter_mut().zip(bounds).for_each(|(x, bound)| *x = bound);
-        }
+    pub fn rebound(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &mut Anderson) {
         self.left -= 1;
         self.done += 1;
-        let (mut row, mut k) = (0, 0);
-        for constraint in &*constraints {
-            if is_lagged(&constraint) {
-                anderson.g[k] = gamma[row + 2];
-                k += 1;
-            }
-            row += constraint.rows();
-        }
+        gather_normals(constraints, gamma, &mut anderson.g);
         anderson.step(if self.done > PATIENCE { MIXING } else { 1.0 });
         for (x, g) in anderson.x.iter_mut().zip(&anderson.g) {
             // What does not push has no friction, whatever the acceleration says.
             *x = if *g > 0.0 { x.max(0.0) } else { 0.0 };
         }
+        set_bounds(constraints, &anderson.x, gamma);
+    }
+
+    /// Moves the bounds to those in `anderson.g`, which Newton's method has found.
+    pub fn jump(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &mut Anderson) {
+        self.left -= 1;
+        self.done += 1;
+        std::mem::swap(&mut anderson.x, &mut anderson.g);
+        set_bounds(constraints, &anderson.x, gamma);
+    }
+
+    /// Whether a jump has led nearer to a fixed point. One that has not is the last.
+    pub fn has_landed(&mut self, residual: f64) -> bool {
+        self.may_jump = residual <= FAR && (self.done == 1 || residual <= self.residual);
+        self.may_jump
+    }
+
+    /// Takes the last [`jump`](Self::jump) back.
+    pub fn take_back(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &mut Anderson) {
+        self.left += 1;
+        self.done -= 1;
+        std::mem::swap(&mut anderson.x, &mut anderson.g);
         set_bounds(constraints, &anderson.x, gamma);
     }
 
@@ -128,6 +155,24 @@ impl Passes {
         self.residual = residual;
         self.is_searching = residual > FRICTION * options.tolerance;
         self.tolerance = options.tolerance.max(if self.is_searching { REDUCTION * residual } else { 0.0 });
+    }
+}
+
+/// Whether a jump is worth its products, where plain passes would leave `residual`: another one of them may be enough, or the
+/// fixed point so far away that Newton's method would go astray.
+pub(crate) fn is_worth_a_jump(residual: f64, options: &Options) -> bool {
+    (CLOSE * FRICTION * options.tolerance..FAR).contains(&residual)
+}
+
+/// The normal impulses of the lagged contacts.
+pub(crate) fn gather_normals(constraints: &[Constraint], gamma: &[f64], out: &mut [f64]) {
+    let (mut row, mut k) = (0, 0);
+    for constraint in constraints {
+        if matches!(constraint.law, Law::Lagged(_)) {
+            out[k] = gamma[row + 2];
+            k += 1;
+        }
+        row += constraint.rows();
     }
 }
 

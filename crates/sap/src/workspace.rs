@@ -1,4 +1,6 @@
 use crate::anderson::Anderson;
+use crate::gmres::Gmres;
+use crate::vector::axpy;
 use crate::{Block, Constraint};
 
 /// Constraint velocities and what the constraints make of them.
@@ -66,6 +68,18 @@ impl Evaluation {
     }
 }
 
+/// A point that the iteration may go back to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Point {
+    pub v: Vec<f64>,
+    /// `A (v − v*)`
+    pub momentum: Vec<f64>,
+    /// `v_c`
+    pub v_c: Vec<f64>,
+    /// The impulses of the linear model that led there.
+    pub dual: Vec<f64>,
+}
+
 /// Scratch of [`solve`](crate::solve), reused from one problem to the next, and the impulses it found.
 ///
 /// It allocates only when a problem is larger than those before it; nothing in it changes a result.
@@ -83,17 +97,22 @@ pub struct Workspace {
     pub(crate) laws: Vec<Constraint>,
     /// The fixed-point iteration on their bounds.
     pub(crate) anderson: Anderson,
+    /// ∂γ/∂n₀, one per constraint.
+    pub(crate) slopes: Vec<[f64; 3]>,
+    pub(crate) gmres: Gmres,
     /// The Hessian blocks that the last Newton step was made with.
     pub(crate) hessian: Vec<Block>,
     /// The impulses as the last step's linear model has them.
     pub(crate) dual: Vec<f64>,
+    /// Where the iteration may go back to.
+    pub(crate) kept: Point,
     /// `D = diag(A)^{-1/2}`
     pub(crate) scale: Vec<f64>,
     /// `A v*`
     pub(crate) a_v_star: Vec<f64>,
     /// `J v*`
     pub(crate) v_c_star: Vec<f64>,
-    /// `v − v*`, at the guess only
+    /// `v − v*` at the guess; scratch later
     pub(crate) difference: Vec<f64>,
     /// `A (v − v*)`
     pub(crate) momentum: Vec<f64>,
@@ -171,6 +190,20 @@ impl Workspace {
         }
     }
 
+    /// Keeps the point at `alpha` of the present step from `v`.
+    pub(crate) fn keep(&mut self, v: &[f64], alpha: f64) {
+        let Workspace { kept, current, momentum, dual, dv, dp, dv_c, .. } = self;
+        for (out, from, step) in [
+            (&mut kept.v, v, &*dv),
+            (&mut kept.momentum, momentum.as_slice(), &*dp),
+            (&mut kept.v_c, current.v_c.as_slice(), &*dv_c),
+        ] {
+            out.copy_from_slice(from);
+            axpy(alpha, step, out);
+        }
+        kept.dual.copy_from_slice(dual);
+    }
+
     pub(crate) fn resize(&mut self, nv: usize, rows: usize, constraints: usize) {
         self.current.resize(rows, constraints);
         self.trial.resize(rows, constraints);
@@ -179,8 +212,13 @@ impl Workspace {
         self.predicted.resize(rows, constraints);
         self.free.resize(rows, 0.0);
         self.dual.resize(rows, 0.0);
+        self.kept.v_c.resize(rows, 0.0);
+        self.kept.dual.resize(rows, 0.0);
+        self.slopes.resize(constraints, [0.0; 3]);
         self.hessian.resize(constraints, Block::ZERO);
         for vector in [
+            &mut self.kept.v,
+            &mut self.kept.momentum,
             &mut self.scale,
             &mut self.a_v_star,
             &mut self.difference,

@@ -37,7 +37,8 @@ static ALLOCATOR: Counting = Counting;
 /// Refills the structure with `J` and `A` kept outside, as a simulation does in every step, and solves.
 #[test]
 fn nothing_is_allocated_after_warm_up() {
-    let problems = [tower(8, 0.5), tree(0), tower(3, 0.1)];
+    let piled = tower(12, 1.0).lagged(|_| 0.01);
+    let problems = [tower(8, 0.5), tree(0), tower(3, 0.1), piled];
     let prepared: Vec<_> = problems
         .iter()
         .map(|problem| {
@@ -58,9 +59,9 @@ fn nothing_is_allocated_after_warm_up() {
             (problem, ranges, jacobians)
         })
         .collect();
-    let (mut dense, mut ws, mut v) = (Dense::new(), Workspace::new(), vec![0.0; 48]);
+    let (mut dense, mut ws, mut v) = (Dense::new(), Workspace::new(), vec![0.0; 72]);
     let mut pass = |line_search| {
-        let options = Options { line_search, ..Options::default() };
+        let options = Options { line_search, passes: 40, ..Options::default() };
         let mut iterations = 0;
         for (problem, ranges, jacobians) in &prepared {
             dense.reset(problem.nv);

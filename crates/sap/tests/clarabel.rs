@@ -173,8 +173,8 @@ fn thousand_random_problems() {
         iterations[COUNT - 1],
         evaluations as f64 / iterations.iter().sum::<usize>() as f64,
     );
-    // To the default tolerance 99 % take 14 and the mean is 5.8; the rest is quadratic, but for masses that differ by 1e10.
-    assert!(iterations[COUNT * 99 / 100] <= 22, "{:?}", &iterations[COUNT * 98 / 100..]);
+    // Whichever 1000 are drawn, 99 % take 12 or 13; to the default tolerance 9 or 10.
+    assert!(iterations[COUNT * 99 / 100] <= 12, "{:?}", &iterations[COUNT * 98 / 100..]);
     assert!(solved >= COUNT * 9 / 10, "Clarabel solved only {solved}");
 }
 

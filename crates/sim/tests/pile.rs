@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::run;
 use multibody::{Compliance, Equality, EqualityKind, Tendon};
-use sim::{Factorization, Options, Simulation};
+use sim::{ContactLaw, Factorization, Options, Simulation};
 use spatial::Vec3;
 
 /// Boxes, balls and two chains of hinged bodies dropped onto each other between walls; two flaps on the walls that a tendon couples,
@@ -79,16 +79,13 @@ fn mjcf() -> String {
     )
 }
 
-fn options(factorization: Factorization) -> Options {
-    Options { factorization, tolerance: 1e-11, ..Options::default() }
-}
-
 /// Every step is taken from the same state: chaos would make errors of small differences. A wrong H still leads to the right
 /// velocities, by more iterations; so these are compared as well.
-#[test]
-fn blocks_move_as_matrices_do() {
-    let mut blocks = pile(options(Factorization::Auto));
-    let mut others = [Factorization::Coupled, Factorization::Dense].map(|f| pile(options(f)));
+fn compare(contact: ContactLaw) {
+    // Coulomb's law is met to 100 times the tolerance.
+    let of = |factorization| pile(Options { factorization, contact, tolerance: 1e-12, ..Options::default() });
+    let mut blocks = of(Factorization::Auto);
+    let mut others = [Factorization::Coupled, Factorization::Dense].map(of);
     let (mut coupled, mut limits) = (0, 0);
     let mut iterations = [0; 3];
     for step in 0..160 {
@@ -105,14 +102,27 @@ fn blocks_move_as_matrices_do() {
             *iterations += other.stats().iterations;
             let pairs = blocks.state().v.iter().zip(&other.state().v);
             let error = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            assert!(error < 1e-7, "step {step}: {error}");
+            let greatest = blocks.state().v.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+            assert!(error < 1e-9 * greatest, "{contact:?}, step {step}: {error}");
         }
         let touching = |c: &&sim::ContactPoint| c.bodies[0] != 0 && c.impulse[2] > 0.0;
         coupled = coupled.max(blocks.contacts().iter().filter(touching).count());
     }
     assert!(coupled > 30 && limits > 10, "{coupled} contacts between bodies at most, {limits} limits");
-    let most = 1.01 * iterations[2] as f64;
+    // Round-off decides a few times in a hundred steps whether one more is taken.
+    let most = 1.02 * iterations[2] as f64;
     assert!(iterations.iter().all(|&n| n as f64 <= most), "{iterations:?} iterations");
+}
+
+#[test]
+fn blocks_move_as_matrices_do() {
+    compare(ContactLaw::Coulomb);
+}
+
+#[test]
+fn blocks_move_as_matrices_do_under_convex_laws() {
+    compare(ContactLaw::Sap);
+    compare(ContactLaw::Lagged);
 }
 
 /// What was analysed for earlier steps, in this simulation or not, leaves no trace in the bits.

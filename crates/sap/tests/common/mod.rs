@@ -3,7 +3,7 @@
 
 use std::f64::consts::PI;
 
-use sap::{Constraint, Contact, Dense, Law, Limit};
+use sap::{Constraint, Contact, Dense, LaggedContact, Law, Limit};
 
 /// SplitMix64: the same numbers everywhere.
 pub struct Rng(pub u64);
@@ -65,6 +65,16 @@ impl Problem {
             self.constraints[k] = self.constraints[k].with_delassus(w);
             row += rows;
         }
+    }
+
+    /// The same problem with friction bounded by the normal impulse `bound(k)` in place of the cone of constraint `k`.
+    pub fn lagged(mut self, bound: impl Fn(usize) -> f64) -> Problem {
+        for (k, constraint) in self.constraints.iter_mut().enumerate() {
+            if let Law::Contact(c) = constraint.law {
+                *constraint = LaggedContact::new(c.mu(), c.r_t(), c.r_n(), c.vn_hat(), bound(k)).into();
+            }
+        }
+        self
     }
 
     pub fn dense(&self) -> Dense {

@@ -1,0 +1,63 @@
+//! Coulomb's law by passes: the bounds of friction are the problem's own normal impulses.
+
+mod common;
+
+use common::{Problem, random_within, tower};
+use sap::{Constraint, Criterion, LaggedContact, Law, Options, Workspace, solve};
+
+/// What is left of the balance of momentum when every bound is the contact's own normal impulse at `v`.
+fn coulomb_residual(problem: &Problem, v: &[f64]) -> f64 {
+    let v_c = problem.j_times(v);
+    let mut row = 0;
+    let own: Vec<Constraint> = problem
+        .constraints
+        .iter()
+        .map(|constraint| {
+            let n = row + 2;
+            row += constraint.rows();
+            match constraint.law {
+                Law::Lagged(c) => {
+                    let normal = ((c.v_hat()[2] - v_c[n]) / c.r_n()).max(0.0);
+                    LaggedContact::new(c.mu(), c.r_t(), c.r_n(), c.v_hat()[2], normal).into()
+                }
+                _ => *constraint,
+            }
+        })
+        .collect();
+    let own = Problem { constraints: own, ..problem.clone() };
+    own.residual(v, &own.impulses(&v_c).0)
+}
+
+/// Towers pushed from standing to toppling and random problems, small ones and such where Newton's method moves the bounds,
+/// from bounds that are far off.
+#[test]
+fn bounds_are_the_normal_impulses() {
+    let ranges =
+        common::Ranges { max_nv: 60, max_contacts: 40, limits: true, mass: (-1.0, 1.0), mu: 0.5, r: (-5.0, -3.0) };
+    let mut problems: Vec<Problem> = (0..60).map(|seed| random_within(seed, &ranges)).collect();
+    for push in [0.0, 0.01, 0.1, 0.3, 1.0] {
+        problems.push(tower(4, push));
+        problems.push(tower(12, push));
+    }
+    let (mut settled, mut passes, mut iterations) = (0, 0, 0);
+    for problem in &problems {
+        let mut problem = problem.clone().lagged(|k| 0.01 * (k % 3) as f64);
+        problem.set_delassus();
+        let mut v = problem.v_star.clone();
+        let mut ws = Workspace::new();
+        let options = Options { tolerance: 1e-10, passes: 40, ..Options::default() };
+        let report =
+            solve(&mut problem.dense(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap();
+        passes += report.passes;
+        iterations += report.iterations;
+        let residual = coulomb_residual(&problem, &v);
+        if report.criterion == Criterion::Passes {
+            assert!(report.friction_residual > 1e-8, "{report:?}");
+        } else {
+            settled += 1;
+            assert!(residual < 1e-8, "{residual:e}, {report:?}");
+        }
+    }
+    println!("{settled} of {} settled, {passes} passes, {iterations} iterations", problems.len());
+    assert!(settled >= 65, "{settled}");
+}

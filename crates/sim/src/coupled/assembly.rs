@@ -1,0 +1,185 @@
+//! H of a coupled problem: as impedances of nodes for the recursive factor, as blocks for the sparse one.
+
+use multibody::mass_matrix;
+use sap::{Block, BlockCholesky, BlockMut};
+use spatial::{ArticulatedInertia, Twist};
+
+use super::{Coupled, CoupledScratch, Patch, Slot};
+use crate::free_body::{add_coupling, is_free_body, set_own_block};
+use crate::link::{End, Link, Term, to_world};
+use crate::part::Part;
+
+impl Coupled<'_> {
+    /// Spreads the Hessian blocks over nodes and patches.
+    pub(super) fn gather_impedances(&mut self, hessian: &[Block]) {
+        let CoupledScratch { impedance, patches, patch_of, .. } = &mut *self.scratch;
+        impedance.fill(ArticulatedInertia::ZERO);
+        for patch in patches.iter_mut() {
+            patch.impedance = ArticulatedInertia::ZERO;
+            patch.active = false;
+        }
+        for ((link, block), patch) in self.links.iter().zip(hessian).zip(patch_of) {
+            let Link::Ends { ends, basis, motion } = link else { continue };
+            if !block.is_active() {
+                continue;
+            }
+            let g = to_world(basis, block);
+            match (patch, ends) {
+                (Some(p), [_, Some(b)]) => {
+                    patches[*p].impedance += b.impedance(g, *motion);
+                    patches[*p].active = true;
+                    patches[*p].was_active = true;
+                }
+                (_, [Some(end), None] | [None, Some(end)]) => {
+                    impedance[self.slots[end.tree].node + end.node] += end.impedance(g, *motion);
+                }
+                _ => {}
+            }
+        }
+        for patch in patches.iter().filter(|p| p.active && !p.is_within_a_tree()) {
+            let [a, b] = patch.ends;
+            let place = |end: End| self.parts[self.slots[end.tree].tree].kin.frames[end.node].pos;
+            impedance[self.slots[a.tree].node + a.node] += patch.impedance.shifted_back(place(b) - place(a));
+            impedance[self.slots[b.tree].node + b.node] += patch.impedance;
+        }
+    }
+
+    /// Factors every tree by itself.
+    pub(super) fn factor_recursively(&mut self, hessian: &[Block]) {
+        let CoupledScratch { factors, impedance, .. } = &mut *self.scratch;
+        for (slot, (factor, joints)) in self.slots.iter().zip(factors.iter_mut()) {
+            let part = &self.parts[slot.tree];
+            factor.resize(part.tree.len());
+            // Field by field: only a vector's own `clone_from` keeps its memory.
+            joints.diagonal.clone_from(&part.impedance.diagonal);
+            joints.ball.clone_from(&part.impedance.ball);
+        }
+        for (link, block) in self.links.iter().zip(hessian) {
+            if let Link::Joint { tree, node, dof, width, axis } = link {
+                let (joints, g) = (&mut factors[*tree].1, block.0[0]);
+                for k in 0..*width {
+                    joints.diagonal[dof + k] += g * axis[k] * axis[k];
+                }
+                if *width == 3 {
+                    let [x, y, z] = *axis;
+                    let b = &mut joints.ball[*node];
+                    *b = [b[0] + g * x * y, b[1] + g * x * z, b[2] + g * y * z];
+                }
+            }
+        }
+        for (slot, (factor, joints)) in self.slots.iter().zip(factors) {
+            let Part { tree, kin, .. } = &self.parts[slot.tree];
+            factor.factor(tree, tree.all(), kin, joints, Some(&impedance[slot.node..]));
+        }
+    }
+
+    /// Tells the factor which blocks H has: those that it had earlier in the step stay, so that a contact that comes and goes
+    /// does not cost an analysis every time.
+    pub(super) fn couple(&mut self) {
+        let CoupledScratch { cholesky, patches, .. } = &mut *self.scratch;
+        cholesky.begin(self.slots.iter().map(|slot| self.parts[slot.tree].tree.nv));
+        for link in self.links {
+            let Link::Sum { terms } = link else { continue };
+            let terms = &self.terms[terms.clone()];
+            for (k, a) in terms.iter().enumerate() {
+                terms[k + 1..].iter().for_each(|b| cholesky.couple(a.tree, b.tree));
+            }
+        }
+        for patch in patches.iter().filter(|p| p.was_active) {
+            cholesky.couple(patch.ends[0].tree, patch.ends[1].tree);
+        }
+        cholesky.analyze();
+    }
+
+    pub(super) fn assemble(&mut self, hessian: &[Block]) {
+        self.assemble_trees();
+        self.assemble_patches();
+        let cholesky = &mut self.scratch.cholesky;
+        for (link, block) in self.links.iter().zip(hessian) {
+            match link {
+                Link::Ends { .. } => {}
+                Link::Joint { tree, dof, width, axis, .. } => {
+                    let BlockMut { values, stride, .. } = cholesky.block_mut(*tree, *tree);
+                    for j in 0..*width {
+                        for i in j..*width {
+                            values[dof + i + (dof + j) * stride] += block.0[0] * axis[i] * axis[j];
+                        }
+                    }
+                }
+                Link::Sum { terms } => add_sum(&self.terms[terms.clone()], block.0[0], cholesky),
+            }
+        }
+    }
+
+    /// Sets the blocks on the diagonal to A with all impedances of nodes.
+    fn assemble_trees(&mut self) {
+        let CoupledScratch { cholesky, impedance, crba, .. } = &mut *self.scratch;
+        for (k, slot) in self.slots.iter().enumerate() {
+            let Part { tree, kin, impedance: joints, .. } = &self.parts[slot.tree];
+            let mut block = cholesky.block_mut(k, k);
+            if is_free_body(tree) {
+                let mut own = kin.frames[0].inertia.articulated();
+                own += impedance[slot.node];
+                set_own_block(&own, kin.frames[0].rot, &mut block);
+            } else {
+                crba.resize(tree);
+                let impedance = Some(&impedance[slot.node..]);
+                mass_matrix(tree, tree.all(), kin, impedance, crba, block.values, block.stride, 0);
+            }
+            joints.add_to_matrix(tree, block.values, block.stride);
+        }
+    }
+
+    fn assemble_patches(&mut self) {
+        let CoupledScratch { cholesky, patches, columns, rows, .. } = &mut *self.scratch;
+        for patch in patches.iter().filter(|p| p.active) {
+            let [a, b] = patch.ends;
+            if patch.of_free_bodies {
+                let [a_frame, b_frame] = patch.ends.map(|end| &self.parts[self.slots[end.tree].tree].kin.frames[0]);
+                let mut block = cholesky.block_mut(a.tree, b.tree);
+                let (rots, rows_are_of_a) = ([a_frame.rot, b_frame.rot], block.row == a.tree);
+                add_coupling(&patch.impedance, b_frame.pos - a_frame.pos, rots, rows_are_of_a, &mut block);
+            } else {
+                let (columns, rows) = (&columns[patch.columns.clone()], &rows[patch.columns.clone()]);
+                add_patch(patch, columns, rows, self.slots, cholesky);
+            }
+        }
+    }
+}
+
+/// Adds what a patch couples: entries between its two trees, or all of its entries within one. `columns` and `rows` are the
+/// patch's own.
+fn add_patch(patch: &Patch, columns: &[u32], rows: &[Twist<f64>], slots: &[Slot], h: &mut BlockCholesky) {
+    let [a, b] = patch.ends;
+    let BlockMut { row, column, stride, values } = h.block_mut(a.tree, b.tree);
+    let (first_row, first_column) = (slots[row].dof, slots[column].dof);
+    // The columns of the tree that comes first in the island come first.
+    let later = slots[a.tree.max(b.tree)].dof;
+    let split = columns.partition_point(|&column| (column as usize) < later);
+    let of = |tree: usize| match () {
+        () if patch.is_within_a_tree() => 0..columns.len(),
+        () if slots[tree].dof == later => split..columns.len(),
+        () => 0..split,
+    };
+    for j in of(column) {
+        let force = patch.impedance.apply(rows[j]);
+        let values = &mut values[(columns[j] as usize - first_column) * stride..];
+        // Of a block on the diagonal, the lower triangle.
+        let of_row = if row == column { j..columns.len() } else { of(row) };
+        for i in of_row {
+            values[columns[i] as usize - first_row] += rows[i].dot(force);
+        }
+    }
+}
+
+/// Adds g c cᵀ for the coefficients c of a sum.
+fn add_sum(terms: &[Term], g: f64, h: &mut BlockCholesky) {
+    for (k, a) in terms.iter().enumerate() {
+        for b in &terms[k..] {
+            // In a tree's own block the later term has the row, as there are the entries of the lower triangle alone.
+            let BlockMut { row, stride, values, .. } = h.block_mut(b.tree, a.tree);
+            let (i, j) = if row == b.tree { (b.dof, a.dof) } else { (a.dof, b.dof) };
+            values[i + j * stride] += g * a.coefficient * b.coefficient;
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Random scenes, every step by every factorisation: recursive where it applies, sparse blocks, matrices.
+
+mod common;
+
+use common::simulation;
+use sim::{ContactLaw, Factorization, Options, Simulation};
+
+/// SplitMix64.
+struct Rng(u64);
+
+impl Rng {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn uniform(&mut self, lo: f64, hi: f64) -> f64 {
+        lo + (hi - lo) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+/// Loose solids and chains above the ground, from apart to in a heap; in half of the scenes some are tied: a chain's end to a solid
+/// or to the world, or two joints to each other.
+fn mjcf(rng: &mut Rng) -> String {
+    let spread = rng.uniform(0.05, 0.6);
+    let (mut bodies, mut ties) = (String::new(), String::new());
+    let solids = rng.below(6);
+    for i in 0..solids {
+        let place = |rng: &mut Rng| rng.uniform(-spread, spread);
+        let (x, y, z) = (place(rng), place(rng), rng.uniform(0.05, 0.3));
+        let size = rng.uniform(0.03, 0.07);
+        let shape = match rng.below(3) {
+            0 => format!(r#"type="sphere" size="{size}""#),
+            1 => format!(r#"type="capsule" size="{} {size}""#, 0.5 * size),
+            _ => format!(r#"type="box" size="{size} {} .04""#, 0.8 * size),
+        };
+        let (turn, friction, density) = (rng.uniform(-90.0, 90.0), rng.uniform(0.0, 1.2), rng.uniform(200.0, 5000.0));
+        bodies += &format!(
+            r#"<body name="solid {i}" pos="{x} {y} {z}" euler="{turn} 20 {turn}"><freejoint/>
+            <geom {shape} friction="{friction}" density="{density}"/></body>"#
+        );
+    }
+    let tied = rng.below(2) == 0;
+    for c in 0..1 + rng.below(3) {
+        let links = 1 + rng.below(4);
+        let mut inner = String::new();
+        for k in (1..links).rev() {
+            let joint = match rng.below(3) {
+                0 => r#"<joint name="NAME" axis="0 1 .3" range="-40 40" armature=".001"/>"#,
+                1 => r#"<joint name="NAME" axis="1 0 0" damping=".01" frictionloss=".02"/>"#,
+                _ => r#"<joint type="ball" damping=".001"/>"#,
+            };
+            let joint = joint.replace("NAME", &format!("j{c}{k}"));
+            inner = format!(
+                r#"<body name="link {c} {k}" pos=".12 0 0">{joint}
+                <geom type="capsule" fromto="0 0 0 .09 0 0" size=".02"/>{inner}</body>"#
+            );
+        }
+        let root = if rng.below(3) == 0 { r#"<joint axis="0 1 0"/>"# } else { "<freejoint/>" };
+        let (x, y, z) = (rng.uniform(-spread, spread), rng.uniform(-spread, spread), rng.uniform(0.1, 0.4));
+        bodies += &format!(
+            r#"<body name="link {c} 0" pos="{x} {y} {z}">{root}
+            <geom type="capsule" fromto="0 0 0 .09 0 0" size=".025"/>{inner}</body>"#
+        );
+        if tied && solids > 0 && rng.below(2) == 0 {
+            let body = format!("solid {}", rng.below(solids));
+            ties += &format!(r#"<connect body1="link {c} {}" body2="{body}" anchor=".05 0 0"/>"#, links - 1);
+        } else if tied {
+            ties += &format!(r#"<connect body1="link {c} {}" anchor=".05 0 0"/>"#, links - 1);
+        }
+        for k in 2..links {
+            let (a, b) = (format!("j{c}{k}"), format!("j{c}{}", k - 1));
+            if tied && [&a, &b].iter().all(|name| bodies.contains(&format!(r#"name="{name}""#))) {
+                ties += &format!(r#"<joint joint1="{a}" joint2="{b}" polycoef="0 .7 0 0 0"/>"#);
+            }
+        }
+    }
+    format!(
+        r#"<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="5 5 .1"/>{bodies}</worldbody>
+        <equality>{ties}</equality></mujoco>"#
+    )
+}
+
+/// What was compared under one law.
+#[derive(Debug, Default)]
+struct Seen {
+    steps: usize,
+    recursive: usize,
+    between_bodies: usize,
+    unsettled: usize,
+    worst: f64,
+}
+
+/// Takes each step from the same state by all factorisations and compares velocities, relative to the greatest.
+fn compare(seed: u64, contact: ContactLaw, seen: &mut Seen) {
+    let mut rng = Rng(seed);
+    let text = mjcf(&mut rng);
+    let of =
+        |factorization| simulation(&text, Options { factorization, contact, tolerance: 1e-12, ..Options::default() });
+    let mut auto = of(Factorization::Auto);
+    let mut others = [Factorization::Coupled, Factorization::Dense].map(of);
+    auto.state_mut().v.iter_mut().for_each(|v| *v = rng.uniform(-1.0, 1.0));
+    for step in 0..40 {
+        let before = auto.state().to_bytes();
+        auto.step().unwrap();
+        if step % 4 != 0 {
+            continue;
+        }
+        let mut settled = auto.stats().friction_residual < 1e-9;
+        let (mut worst, size) = (0.0_f64, auto.state().v.iter().fold(0.0, |m, v| f64::max(m, v.abs())));
+        for other in &mut others {
+            other.state_mut().restore(&before).unwrap();
+            other.step().unwrap();
+            settled &= other.stats().friction_residual < 1e-9;
+            let apart = auto.state().v.iter().zip(&other.state().v).map(|(a, b)| (a - b).abs());
+            worst = worst.max(apart.fold(0.0, f64::max) / size);
+        }
+        seen.steps += 1;
+        seen.unsettled += usize::from(!settled);
+        let between = touches_bodies(&auto);
+        seen.between_bodies += usize::from(between);
+        seen.recursive += usize::from(!between && auto.stats().active_contacts > 0);
+        if settled {
+            seen.worst = seen.worst.max(worst);
+            assert!(worst < 1e-9, "{contact:?}, seed {seed}, step {step}: {worst:e} {:?}", auto.stats());
+        }
+    }
+}
+
+/// Whether two moving bodies push each other.
+fn touches_bodies(simulation: &Simulation) -> bool {
+    let fixed = |body: usize| simulation.model().bodies[body].node.is_none();
+    simulation.contacts().iter().any(|c| c.impulse[2] > 0.0 && !c.bodies.iter().any(|&b| fixed(b)))
+}
+
+#[test]
+fn factorizations_agree() {
+    for contact in [ContactLaw::Sap, ContactLaw::Lagged, ContactLaw::Coulomb] {
+        let mut seen = Seen::default();
+        for seed in 0..120 {
+            compare(seed, contact, &mut seen);
+        }
+        println!("{contact:?}: {seen:?}");
+        assert!(seen.recursive > 100 && seen.between_bodies > 100 && 20 * seen.unsettled < seen.steps, "{seen:?}");
+    }
+}
