@@ -96,7 +96,8 @@ fn time<T: KernelReal>(case: &str, model: &Model, scalar: &str) {
     }
     let mut work = InverseDynamics::new(&tree);
     row(case, "rnea", T::LANES, scalar, || {
-        T::inverse_dynamics(&mut work, &tree, &black_box(&s).arguments(false), &mut out);
+        let Arguments { q, v, tau, gravity, .. } = black_box(&s).arguments(false);
+        T::inverse_dynamics(&mut work, &tree, (q, v), tau, gravity, &mut out);
     });
     let mut work = MassMatrix::new(&tree);
     let mut m = vec![T::ZERO; tree.nv * tree.nv];

@@ -13,7 +13,8 @@ fn relative(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs())) / size
 }
 
-/// The largest relative difference over random states, without impedance, with one that is alike about all axes, and with another.
+/// The largest relative difference over random states, without impedance, with one that is alike about all axes, and
+/// with another.
 fn difference(model: &Model, states: u64) -> f64 {
     let tree = &model.tree;
     let packed = PackedTree::new(tree);

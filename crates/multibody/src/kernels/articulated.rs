@@ -10,14 +10,15 @@ use super::placed::{Placed, centripetal};
 use super::told::{Accelerations, Coordinates, Told, read_sym, read_vec};
 use crate::JointType;
 
-/// What the second pass leaves for the third: E A, E B, E u of a ball joint, all to be scaled; h, the axis, and (u/D, 1/D) of one with
-/// a single degree of freedom.
+/// What the second pass leaves for the third: E A, E B, E u of a ball joint, all to be scaled; h, the axis, and (u/D,
+/// 1/D) of one with a single degree of freedom.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reduced<T> {
     ea: Mat3<T>,
     eb: Mat3<T>,
     eu: Vec3<T>,
-    /// What is missing in the products with E: 1/det where its adjugate stands for it, so that little waits for the division.
+    /// What is missing in the products with E: 1/det where its adjugate stands for it, so that little waits for the
+    /// division.
     scale: T,
 }
 
@@ -105,8 +106,8 @@ pub(super) struct JointDrive<X> {
     pub uniform: bool,
 }
 
-/// Eliminates a joint from the inertia of everything behind it: what the third pass needs of it goes to `reduced`, what is left,
-/// about the parent's origin, to `left`. Stored at once for every type of joint, as in
+/// Eliminates a joint from the inertia of everything behind it: what the third pass needs of it goes to `reduced`, what
+/// is left, about the parent's origin, to `left`. Stored at once for every type of joint, as in
 /// [`place_joint`](super::placed::place_joint).
 #[inline(always)]
 pub(super) fn eliminate<T: Real, C: Told<T>, X: Coordinates<T>, const IMPEDANCE: bool>(
@@ -189,8 +190,8 @@ pub(super) fn expand<T: Real, C: Told<T>, const IMPEDANCE: bool>(
     }
 }
 
-/// The node's own inertia about its origin, and its gyroscopic force. Added to what the children left, not the other way
-/// round: measured faster than adding in place, though zeros are added.
+/// The node's own inertia about its origin, and its gyroscopic force. Added to what the children left, not the other
+/// way round: measured faster than adding in place, though zeros are added.
 #[inline(always)]
 pub(super) fn own<T: Real, C: Told<T>>(constants: &Constants<C>, placed: &Placed<T>) -> Articulated<T> {
     let (rot, omega) = (placed.frame.rot, placed.frame.omega);

@@ -68,8 +68,8 @@ impl<T: KernelReal> Batch<T> {
         }
     }
 
-    /// v̇ = (M + Λ)⁻¹(τ − C) of every world: `q` (worlds × nq), `v`, `tau` and `acceleration` (worlds × nv); `impedance` (nv) is
-    /// the same in all, none is zero.
+    /// v̇ = (M + Λ)⁻¹(τ − C) of every world: `q` (worlds × nq), `v`, `tau` and `acceleration` (worlds × nv);
+    /// `impedance` (nv) is the same in all, none is zero.
     ///
     /// # Panics
     /// When the lengths are not those of a whole number of worlds.
@@ -122,14 +122,8 @@ impl<T: KernelReal> Batch<T> {
             load(&mut self.q, q, first, worlds);
             load(&mut self.v, v, first, worlds);
             load(&mut self.acceleration, acceleration, first, worlds);
-            let arguments = Arguments {
-                q: &self.q,
-                v: &self.v,
-                tau: &self.acceleration,
-                impedance: None,
-                gravity: Vec3::from(gravity.map(T::splat)),
-            };
-            T::inverse_dynamics(&mut self.inverse, &self.tree, &arguments, &mut self.tau);
+            let (state, gravity) = ((&self.q[..], &self.v[..]), Vec3::from(gravity.map(T::splat)));
+            T::inverse_dynamics(&mut self.inverse, &self.tree, state, &self.acceleration, gravity, &mut self.tau);
             store(&self.tau, tau, first);
         }
     }
@@ -154,8 +148,8 @@ impl<T: KernelReal> Batch<T> {
         }
     }
 
-    /// Where every node of every world is: `q` (worlds × nq), `origins` (worlds × nodes × 3), `orientations` (worlds × nodes × 4,
-    /// quaternions w x y z).
+    /// Where every node of every world is: `q` (worlds × nq), `origins` (worlds × nodes × 3), `orientations` (worlds ×
+    /// nodes × 4, quaternions w x y z).
     ///
     /// # Panics
     /// When the lengths are not those of a whole number of worlds.

@@ -101,7 +101,8 @@ fn accelerate<T: Real, C: Told<T>, I: Told<T>>(
     }
 }
 
-/// The force that the node's own inertia takes, about its origin (Newton, Euler; the moments of inertia in its own axes).
+/// The force that the node's own inertia takes, about its origin (Newton, Euler; the moments of inertia in its own
+/// axes).
 #[inline(always)]
 fn inertial_force<T: Real, C: Told<T>>(node: &PackedNode<C>, frame: &Frame<T>, motion: Twist<T>) -> Wrench<T> {
     let (rot, omega) = (frame.rot, frame.omega);

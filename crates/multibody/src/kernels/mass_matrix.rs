@@ -56,8 +56,9 @@ impl<T: Real> MassMatrix<T>
 where
     T::Scalar: Told<T>,
 {
-    /// The lower triangle of M at `q` (nq), as in [`ForwardDynamics::aba`](super::ForwardDynamics::aba): `m` (nv × nv), row-major.
-    /// Entries between degrees of freedom of different branches, which are zero, are not written, nor is the upper triangle.
+    /// The lower triangle of M at `q` (nq), as in [`ForwardDynamics::aba`](super::ForwardDynamics::aba): `m` (nv × nv),
+    /// row-major. Entries between degrees of freedom of different branches, which are zero, are not written, nor is the
+    /// upper triangle.
     ///
     /// # Panics
     /// When a slice is too short.

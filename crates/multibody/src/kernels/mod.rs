@@ -5,8 +5,8 @@
 //! but scratch: in one call from state to acceleration. World axes, each node's frame at its own joint, classical
 //! accelerations: linear velocities never appear.
 //!
-//! [`Batch`] takes many worlds, one in each lane; [`OneWorld`] one, its limbs across lanes ([`LimbDynamics`]) where the tree has
-//! enough of them. What they call is chosen by the processor ([`KernelReal`]).
+//! [`Batch`] takes many worlds, one in each lane; [`OneWorld`] one, its limbs across lanes ([`LimbDynamics`]) where the
+//! tree has enough of them. What they call is chosen by the processor ([`KernelReal`]).
 
 mod articulated;
 mod batch;

@@ -134,8 +134,8 @@ pub(super) fn orient_joint<T: Real, C: Told<T>>(
     }
 }
 
-/// The node's placement and what its velocity does. Stored at once for every type of joint, not carried through where they
-/// meet: so many numbers would go through memory twice.
+/// The node's placement and what its velocity does. Stored at once for every type of joint, not carried through where
+/// they meet: so many numbers would go through memory twice.
 #[inline(always)]
 pub(super) fn place_joint<T: Real, C: Told<T>>(
     joint: JointType,

@@ -45,12 +45,13 @@ pub trait KernelReal: Real {
         acceleration: &mut [Self],
     );
 
-    /// τ = M v̇ + C: [`InverseDynamics::rnea`], by the best version for this processor. The v̇ are the `tau` of the arguments,
-    /// whose impedance is not looked at.
+    /// τ = M v̇ + C: [`InverseDynamics::rnea`], by the best version for this processor. The state is (q, v).
     fn inverse_dynamics(
         work: &mut InverseDynamics<Self::Wide>,
         tree: &PackedTree<Self::Scalar>,
-        arguments: &Arguments<'_, Self>,
+        state: (&[Self], &[Self]),
+        acceleration: &[Self],
+        gravity: Vec3<Self>,
         tau: &mut [Self],
     );
 
@@ -116,13 +117,14 @@ fn forward_dynamics_of_limbs<T: Real>(
 fn inverse_dynamics<T: Real, I: Told<T>>(
     work: &mut InverseDynamics<T>,
     tree: &PackedTree<T::Scalar>,
-    arguments: &Arguments<'_, I>,
-    out: &mut [I],
+    (q, v): (&[I], &[I]),
+    acceleration: &[I],
+    gravity: Vec3<I>,
+    tau: &mut [I],
 ) where
     T::Scalar: Told<T>,
 {
-    let Arguments { q, v, tau, gravity, .. } = *arguments;
-    work.rnea(tree, q, v, tau, read_vec(gravity), out);
+    work.rnea(tree, q, v, acceleration, read_vec(gravity), tau);
 }
 
 #[inline(always)]
@@ -172,13 +174,17 @@ macro_rules! versions {
             fn inverse_dynamics(
                 work: &mut InverseDynamics<Self::Wide>,
                 tree: &PackedTree<Self::Scalar>,
-                arguments: &Arguments<'_, Self>,
+                state: (&[Self], &[Self]),
+                acceleration: &[Self],
+                gravity: Vec3<Self>,
                 tau: &mut [Self],
             ) {
                 best_version!($base, inverse_dynamics, (
                     work: &mut InverseDynamics<$wide>,
                     tree: &PackedTree<<$t as Real>::Scalar>,
-                    arguments: &Arguments<'_, $t>,
+                    state: (&[$t], &[$t]),
+                    acceleration: &[$t],
+                    gravity: Vec3<$t>,
                     tau: &mut [$t]
                 ));
             }

@@ -1,7 +1,7 @@
 //! One world, its limbs across lanes.
 //!
-//! Nodes of one joint type that do not depend on each other (the hips; elbows and knees) are worked on side by side: 13 bodies
-//! of a person in 5 rows, 23 of a dog in 7. See [`schedule`]; the arithmetic is that of
+//! Nodes of one joint type that do not depend on each other (the hips; elbows and knees) are worked on side by side: 13
+//! bodies of a person in 5 rows, 23 of a dog in 7. See [`schedule`]; the arithmetic is that of
 //! [`ForwardDynamics`](super::ForwardDynamics), lane by lane.
 
 mod plan;
@@ -51,8 +51,8 @@ impl<T: Real> LimbDynamics<T> {
         self.plan.rows.len()
     }
 
-    /// Whether there are so many fewer rows than nodes that this is faster than [`ForwardDynamics`](super::ForwardDynamics)
-    /// of one world.
+    /// Whether there are so many fewer rows than nodes that this is faster than
+    /// [`ForwardDynamics`](super::ForwardDynamics) of one world.
     pub fn pays(&self) -> bool {
         3 * self.nodes > 4 * self.rows()
     }
@@ -169,7 +169,8 @@ impl<T: Real> Coordinates<T> for Across<'_, T::Scalar> {
             let first = self.first[lane];
             debug_assert!(first + N <= self.x.len());
             for k in 0..N {
-                // SAFETY: a plan's indices are below its numbers of coordinates, and every pass asserts that there are as many.
+                // SAFETY: a plan's indices are below its numbers of coordinates, and every pass asserts that there are
+                // as many.
                 out[k].set_lane(lane, unsafe { *self.x.get_unchecked(first + k) });
             }
         }
@@ -241,7 +242,8 @@ fn fetch_each<T: Real, const N: usize, const M: usize>(rows: &[[T; N]], slots: &
     out
 }
 
-/// The parents' frames. Gathered from several rows, the rotation matrix is worked out again: it costs less than its nine numbers.
+/// The parents' frames. Gathered from several rows, the rotation matrix is worked out again: it costs less than its
+/// nine numbers.
 #[inline(always)]
 fn parent_frame<T: Real>(placed: &[[T; PLACED]], parents: &Parents) -> Frame<T> {
     match parents {
@@ -274,9 +276,10 @@ fn inherit<T: Real>(whole: &mut Articulated<T>, legacies: &Legacies<T>, left: &[
 fn sum_over<T: Real>(left: &[[T; ARTICULATED]], [a, b, c]: &[Slot; SUMMED]) -> Articulated<T> {
     let s = [at(left, *a), at(left, *b), at(left, *c)];
     Articulated::from_array(&[
-        sum(&s, 0), sum(&s, 1), sum(&s, 2), sum(&s, 3), sum(&s, 4), sum(&s, 5), sum(&s, 6), sum(&s, 7), sum(&s, 8),
-        sum(&s, 9), sum(&s, 10), sum(&s, 11), sum(&s, 12), sum(&s, 13), sum(&s, 14), sum(&s, 15), sum(&s, 16), sum(&s, 17),
-        sum(&s, 18), sum(&s, 19), sum(&s, 20), sum(&s, 21), sum(&s, 22), sum(&s, 23), sum(&s, 24), sum(&s, 25), sum(&s, 26),
+        sum(&s, 0), sum(&s, 1), sum(&s, 2), sum(&s, 3), sum(&s, 4), sum(&s, 5), sum(&s, 6),
+        sum(&s, 7), sum(&s, 8), sum(&s, 9), sum(&s, 10), sum(&s, 11), sum(&s, 12), sum(&s, 13),
+        sum(&s, 14), sum(&s, 15), sum(&s, 16), sum(&s, 17), sum(&s, 18), sum(&s, 19), sum(&s, 20),
+        sum(&s, 21), sum(&s, 22), sum(&s, 23), sum(&s, 24), sum(&s, 25), sum(&s, 26),
     ])
 }
 

@@ -11,8 +11,8 @@ const LOOK_AHEAD: usize = 256;
 /// The nodes in few steps, parents in earlier ones than their children: list scheduling, longest paths to a leaf first.
 ///
 /// The child with the longest path goes on in its parent's lane, so that limbs of one shape run down the lanes in step.
-/// Where nodes of several joint types are ready, each type is tried, what is left completed by the fullest step next, and
-/// the type with the fewest steps taken.
+/// Where nodes of several joint types are ready, each type is tried, what is left completed by the fullest step next,
+/// and the type with the fewest steps taken.
 pub(super) fn schedule<T>(tree: &Tree<T>, lanes: usize) -> Vec<Step> {
     let mut order = Order::new(tree, lanes);
     loop {
