@@ -22,6 +22,7 @@
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
 #include "batches.hpp"
@@ -62,6 +63,10 @@ std::vector<Kernel> kernels(const Model &model, Data &data, const std::vector<St
         }));
     }
     all.push_back(over("rnea", states, [&](const State &s) { return pinocchio::rnea(model, data, s.q, s.v, s.a)[0]; }));
+    all.push_back(over("kinematics", states, [&](const State &s) {
+        pinocchio::forwardKinematics(model, data, s.q);
+        return data.oMi.back().translation()[0];
+    }));
     all.push_back(over("crba+cholesky", states, [&, x = Eigen::VectorXd()](const State &s) mutable {
         x = s.tau;
         return solve_by_branches(model, data, s, x)[0];

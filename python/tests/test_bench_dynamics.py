@@ -143,6 +143,26 @@ def test_ratios_are_to_the_faster_build_and_convention() -> None:
     assert {row["case"] for row in rows} == {"dog"}
 
 
+def test_driving_is_compared_with_the_same_scalar() -> None:
+    pooled = {
+        ("sapwood", "aba f64"): Times(10.0, 8.0),
+        ("sapwood", "aba f64 x4"): Times(3.0, 2.0),
+        ("sapwood", "maba f64 x4"): Times(3.0, 2.5),
+        ("sapwood", "pd+aba f64"): Times(30.0, 20.0),
+        ("sapwood", "pd+maba f64"): Times(30.0, 22.0),
+        ("pinocchio g++", "maba f64 x4"): Times(1.0, 1.0),
+    }
+    found = {row["metric"]: row["value"] for row in dynamics.overheads("dog", pooled)}
+    assert found == pytest.approx(
+        {
+            "maba f64 x4 over aba, of leasts": 0.25,
+            "pd+aba f64 over aba, of leasts": 1.5,
+            "pd+maba f64 over pd+aba, of leasts": 0.1,
+            "pd+maba f64 over aba, of leasts": 1.75,
+        }
+    )
+
+
 def test_our_side_may_be_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert dynamics.our_times(str(tmp_path / "missing"), []) == []
     assert dynamics.our_times(f'{sys.executable} -c "raise SystemExit(3)"', []) == []

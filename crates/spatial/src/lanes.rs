@@ -158,6 +158,12 @@ macro_rules! lanes {
             }
 
             #[inline(always)]
+            fn scalars(x: &[Self]) -> &[$scalar] {
+                // SAFETY: a bundle is $n numbers and nothing else, of no less alignment.
+                unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len() * $n) }
+            }
+
+            #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
                 // SAFETY: as above.
                 #[allow(unused_unsafe)]
@@ -269,6 +275,7 @@ mod tests {
         let mut z = F32x8::splat(3e7);
         z.set_lane(5, -1.0);
         assert_eq!((z.lane(4), z.lane(5)), (3e7, -1.0));
+        assert_eq!(Real::scalars(&[x, y]), [x.to_array(), y.to_array()].concat());
         assert!((-F64x4::ZERO).lane(0).is_sign_negative());
     }
 }

@@ -88,15 +88,22 @@ impl<T: Real> Sym3<T> {
     /// The inverse, by the adjugate: one division. The matrix must be regular.
     #[inline(always)]
     pub fn inverse(self) -> Self {
+        let (a, det) = self.adjugate();
+        let s = det.recip();
+        Self { xx: a.xx * s, xy: a.xy * s, xz: a.xz * s, yy: a.yy * s, yz: a.yz * s, zz: a.zz * s }
+    }
+
+    /// The adjugate and the determinant: their quotient is the inverse, known before the division is.
+    #[inline(always)]
+    pub fn adjugate(self) -> (Self, T) {
         let xx = self.yy.mul_add(self.zz, -(self.yz * self.yz));
         let xy = self.xz.mul_add(self.yz, -(self.xy * self.zz));
         let xz = self.xy.mul_add(self.yz, -(self.xz * self.yy));
         let det = self.xx.mul_add(xx, self.xy.mul_add(xy, self.xz * xz));
-        let s = det.recip();
         let yy = self.xx.mul_add(self.zz, -(self.xz * self.xz));
         let yz = self.xy.mul_add(self.xz, -(self.xx * self.yz));
         let zz = self.xx.mul_add(self.yy, -(self.xy * self.xy));
-        Self { xx: xx * s, xy: xy * s, xz: xz * s, yy: yy * s, yz: yz * s, zz: zz * s }
+        (Self { xx, xy, xz, yy, yz, zz }, det)
     }
 
     /// The six numbers (xx, xy, xz, yy, yz, zz) in another scalar.

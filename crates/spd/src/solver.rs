@@ -1,6 +1,6 @@
 //! The four methods behind one interface.
 
-use multibody::kernels::{Arguments, Impedance, KernelReal, PackedTree};
+use multibody::kernels::{Arguments, Impedance, OneWorld};
 use multibody::{
     CrbaWorkspace, Kinematics, Model, RneaWorkspace, Tree, forward_kinematics, mass_matrix, rnea, velocities,
 };
@@ -43,8 +43,7 @@ pub struct Solver {
     tree: Tree<f64>,
     armature: Vec<f64>,
     gravity: Vec3<f64>,
-    packed: PackedTree<f64>,
-    work: <f64 as KernelReal>::Work,
+    world: OneWorld,
     kin: Kinematics<f64>,
     rnea: RneaWorkspace<f64>,
     crba: CrbaWorkspace<f64>,
@@ -74,13 +73,11 @@ impl Solver {
         let tree = model.tree.clone();
         let zero = || vec![0.0; tree.nv];
         let full = if method == Method::Maba { 0 } else { tree.nv * tree.nv };
-        let packed = PackedTree::new(&tree);
         Self {
             method,
             armature: model.armature.clone(),
             gravity: model.gravity,
-            work: f64::work(&packed),
-            packed,
+            world: OneWorld::new(&tree),
             kin: Kinematics::new(&tree),
             rnea: RneaWorkspace::new(&tree),
             crba: CrbaWorkspace::new(&tree),
@@ -120,7 +117,7 @@ impl Solver {
             // The kernels take quaternions as unit.
             self.next.copy_from_slice(q);
             multibody::normalize(&self.tree, &mut self.next);
-            let uniform = self.packed.is_uniform(&self.lambda);
+            let uniform = self.world.is_uniform(&self.lambda);
             let arguments = Arguments {
                 q: &self.next,
                 v,
@@ -128,7 +125,7 @@ impl Solver {
                 impedance: Some(Impedance { diagonal: &self.lambda, uniform }),
                 gravity: self.gravity,
             };
-            f64::forward_dynamics(&mut self.work, &self.packed, &arguments, &mut self.acceleration);
+            self.world.forward_dynamics(&arguments, &mut self.acceleration);
             return match self.acceleration.iter().position(|x| !x.is_finite()) {
                 Some(dof) => Err(Error::Singular { dof }),
                 None => Ok(Report { iterations: 1, residual: 0.0 }),

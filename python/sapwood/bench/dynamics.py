@@ -50,6 +50,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "what to build Pinocchio with, by comma (default: %(default)s)",
     },
 }
+OVER = {"maba": ("aba",), "maba+limbs": ("aba+limbs",), "pd+maba": ("pd+aba", "aba"), "pd+aba": ("aba",)}
+"""Which kernels each is compared with for what driving the joints costs. ``pd+aba`` has armature and an explicit PD
+force, ``pd+maba`` the force of stable PD and its impedance: both compute it, ``aba`` and ``maba`` are given one."""
 BUSY = 1.1
 """Median over least from which the machine is called busy."""
 STATES = 8
@@ -219,8 +222,23 @@ def report(cases: list[str], samples: dict[tuple[str, str, str], list[Times]]) -
                 rows.append(row(case, engine, f"pinocchio's time over {kernel}, of leasts", ratio.least, "1"))
                 ratios = f"{ratio.median:7.2f} {ratio.least:9.2f}"
             print(f"{case:9} {engine:18} {kernel:22} {times.median:10.1f} {times.least:10.1f} {ratios}".rstrip())
+        rows += overheads(case, pooled)
     if excess and statistics.median(excess) > BUSY:
         print(f"The machine is busy (medians {statistics.median(excess):.2f} of the leasts): read the ratio of leasts.")
+    return rows
+
+
+def overheads(case: str, pooled: dict[tuple[str, str], Times]) -> list[Row]:
+    """What driving every joint costs: the least times of our kernels over those of others, less one."""
+    rows = []
+    for (engine, kernel), times in pooled.items():
+        name, _, scalar = kernel.partition(" ")
+        for base in OVER.get(name, ()) if engine == "sapwood" else ():
+            other = pooled.get((engine, f"{base} {scalar}"))
+            if other is not None:
+                share = times.least / other.least - 1.0
+                print(f"{case:9} {kernel} over {base}: {100.0 * share:+.1f} %")
+                rows.append(row(case, engine, f"{kernel} over {base}, of leasts", share, "1"))
     return rows
 
 

@@ -2,16 +2,16 @@
 
 use spatial::{Quat, Real, Sym3, Vec3};
 
-use crate::{JointType, NO_PARENT, Tree};
+use crate::{JointType, NO_PARENT, Node, Tree};
 
-/// What the kernels read of a node. Numbers are scalars, broadcast to lanes as they are used.
+/// What the kernels read of a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedNode<S> {
     pub joint: JointType,
     pub parent: usize,
     pub q: usize,
     pub v: usize,
-    /// Whether `rot` is not the identity.
+    /// Whether the frame is turned against the parent's at rest.
     pub turned: bool,
     /// Whether siblings of its first child have left their inertias for it in the store.
     pub gathers: bool,
@@ -19,16 +19,39 @@ pub(crate) struct PackedNode<S> {
     pub carries: bool,
     /// How its own inertia goes to the parent.
     pub hand_over: HandOver,
-    pub pos: Vec3<S>,
-    pub rot: Quat<S>,
-    pub axis: Vec3<S>,
-    pub pitch: S,
-    pub q_ref: S,
-    pub mass: S,
+    pub constants: Constants<S>,
+}
+
+/// The numbers of a node: scalars, which are broadcast to lanes as they are used, or lanes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Constants<C> {
+    pub pos: Vec3<C>,
+    pub rot: Quat<C>,
+    pub axis: Vec3<C>,
+    pub pitch: C,
+    pub q_ref: C,
+    pub mass: C,
     /// Mass times centre of mass, in the node's frame.
-    pub moment: Vec3<S>,
+    pub moment: Vec3<C>,
     /// Rotational inertia about the node's origin, in its frame.
-    pub inertia: Sym3<S>,
+    pub inertia: Sym3<C>,
+}
+
+impl<S: Real<Scalar = S>> Constants<S> {
+    /// Of a node.
+    pub fn new(node: &Node<f64>) -> Self {
+        let scalar = S::from_f64;
+        Self {
+            pos: node.pos.map(scalar),
+            rot: node.rot.map(scalar),
+            axis: node.axis.map(scalar),
+            pitch: scalar(node.pitch),
+            q_ref: scalar(node.q_ref),
+            mass: scalar(node.inertia.mass),
+            moment: (node.inertia.com * node.inertia.mass).map(scalar),
+            inertia: node.inertia.articulated().a.map(scalar),
+        }
+    }
 }
 
 /// What becomes of the inertia of a node whose joint has been eliminated. Leaves come first.
@@ -57,10 +80,9 @@ pub struct PackedTree<S> {
 impl<S: Real<Scalar = S>> PackedTree<S> {
     /// Lays out a tree.
     pub fn new(tree: &Tree<f64>) -> Self {
-        let scalar = S::from_f64;
         // From the leaves, as the recursion goes: whether anything is in a node's store before it is reached.
         let mut stored = vec![false; tree.len()];
-        let pack = |(i, node): (usize, &crate::Node<f64>)| {
+        let pack = |(i, node): (usize, &Node<f64>)| {
             let hand_over = if node.parent == NO_PARENT {
                 HandOver::Drop
             } else if node.parent + 1 == i {
@@ -70,7 +92,6 @@ impl<S: Real<Scalar = S>> PackedTree<S> {
             } else {
                 HandOver::Put
             };
-            let about_origin = node.inertia.articulated().a;
             PackedNode {
                 joint: node.joint,
                 parent: node.parent,
@@ -80,14 +101,7 @@ impl<S: Real<Scalar = S>> PackedTree<S> {
                 gathers: stored[i],
                 carries: tree.nodes.get(i + 1).is_some_and(|n| n.parent == i),
                 hand_over,
-                pos: node.pos.map(scalar),
-                rot: node.rot.map(scalar),
-                axis: node.axis.map(scalar),
-                pitch: scalar(node.pitch),
-                q_ref: scalar(node.q_ref),
-                mass: scalar(node.inertia.mass),
-                moment: (node.inertia.com * node.inertia.mass).map(scalar),
-                inertia: about_origin.map(scalar),
+                constants: Constants::new(node),
             }
         };
         let mut nodes: Vec<_> = tree.nodes.iter().enumerate().rev().map(pack).collect();

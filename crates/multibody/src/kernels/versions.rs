@@ -2,7 +2,8 @@
 
 use spatial::{F32x8, F32x16, F64x2, F64x4, F64x8, Real, Vec3};
 
-use super::{ForwardDynamics, Impedance, PackedTree};
+use super::told::{Told, read_vec};
+use super::{ForwardDynamics, Impedance, InverseDynamics, LimbDynamics, MassMatrix, PackedTree, Placements};
 
 /// Arguments of forward dynamics, indexed by position coordinate or degree of freedom.
 #[derive(Clone, Copy, Debug)]
@@ -20,72 +21,133 @@ pub struct Arguments<'a, T> {
 }
 
 /// A scalar or bundle of lanes that the kernels are compiled for.
+///
+/// # Panics
+/// The kernels do when a slice is too short, or the type [is not available](Self::is_available).
 pub trait KernelReal: Real {
-    /// Scratch.
+    /// What the kernels compute in.
+    type Wide: Real<Scalar = Self::Scalar>;
+
+    /// Scratch of forward dynamics.
     type Work: Clone + std::fmt::Debug;
 
     /// Whether this processor can.
     fn is_available() -> bool;
 
-    /// Scratch for a tree.
+    /// Scratch of forward dynamics for a tree.
     fn work(tree: &PackedTree<Self::Scalar>) -> Self::Work;
 
     /// v̇ = (M + Λ)⁻¹(τ − C): [`ForwardDynamics::aba`] or [`ForwardDynamics::maba`], by the best version for this processor.
-    ///
-    /// # Panics
-    /// When a slice is too short, or the type [is not available](Self::is_available).
     fn forward_dynamics(
         work: &mut Self::Work,
         tree: &PackedTree<Self::Scalar>,
         arguments: &Arguments<'_, Self>,
         acceleration: &mut [Self],
     );
-}
 
-/// With impedance and without.
-#[inline(always)]
-fn call<T: Real>(
-    work: &mut ForwardDynamics<T>,
-    tree: &PackedTree<T::Scalar>,
-    arguments: &Arguments<'_, T>,
-    acceleration: &mut [T],
-) {
-    let Arguments { q, v, tau, impedance, gravity } = *arguments;
-    match impedance {
-        Some(impedance) => work.maba(tree, q, v, tau, impedance, gravity, acceleration),
-        None => work.aba(tree, q, v, tau, gravity, acceleration),
-    }
+    /// τ = M v̇ + C: [`InverseDynamics::rnea`], by the best version for this processor. The state is (q, v).
+    fn inverse_dynamics(
+        work: &mut InverseDynamics<Self::Wide>,
+        tree: &PackedTree<Self::Scalar>,
+        state: (&[Self], &[Self]),
+        acceleration: &[Self],
+        gravity: Vec3<Self>,
+        tau: &mut [Self],
+    );
+
+    /// M: [`MassMatrix::crba`], by the best version for this processor.
+    fn mass_matrix(work: &mut MassMatrix<Self::Wide>, tree: &PackedTree<Self::Scalar>, q: &[Self], m: &mut [Self]);
+
+    /// Placements: [`Placements::place`], by the best version for this processor.
+    fn place(placements: &mut Placements<Self::Wide>, tree: &PackedTree<Self::Scalar>, q: &[Self]);
 }
 
 /// Calls `$body` in a function that is compiled for AVX-512 where the processor has it (twice the registers help narrow lanes
 /// too), else as it is.
 macro_rules! best_version {
-    ($t:ty, $base:literal, $body:path, $work:ident, $tree:ident, $arguments:ident, $acceleration:ident) => {{
+    ($base:literal, $body:path, ($($name:ident: $t:ty),*)) => {{
         #[cfg(target_arch = "x86_64")]
         if spatial::cpu::has_avx512() {
             #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
-            fn wide(
-                work: &mut <$t as KernelReal>::Work,
-                tree: &PackedTree<<$t as Real>::Scalar>,
-                arguments: &Arguments<'_, $t>,
-                acceleration: &mut [$t],
-            ) {
-                $body(work, tree, arguments, acceleration);
+            fn wide($($name: $t),*) {
+                $body($($name),*);
             }
             // SAFETY: the processor has these instructions.
-            return unsafe { wide($work, $tree, $arguments, $acceleration) };
+            return unsafe { wide($($name),*) };
         }
         assert!($base, "lanes of 512 bits need AVX-512");
         if $base {
-            $body($work, $tree, $arguments, $acceleration);
+            $body($($name),*);
         }
     }};
 }
 
+#[inline(always)]
+fn forward_dynamics<T: Real, I: Told<T>>(
+    work: &mut ForwardDynamics<T>,
+    tree: &PackedTree<T::Scalar>,
+    arguments: &Arguments<'_, I>,
+    acceleration: &mut [I],
+) where
+    T::Scalar: Told<T>,
+{
+    let Arguments { q, v, tau, impedance, gravity } = *arguments;
+    match impedance {
+        Some(impedance) => work.maba(tree, q, v, tau, impedance, read_vec(gravity), acceleration),
+        None => work.aba(tree, q, v, tau, read_vec(gravity), acceleration),
+    }
+}
+
+#[inline(always)]
+fn forward_dynamics_of_limbs<T: Real>(
+    limbs: &mut LimbDynamics<T>,
+    arguments: &Arguments<'_, T::Scalar>,
+    acceleration: &mut [T::Scalar],
+) where
+    T::Scalar: Told<T>,
+{
+    let Arguments { q, v, tau, impedance, gravity } = *arguments;
+    match impedance {
+        Some(impedance) => limbs.maba(q, v, tau, impedance, read_vec(gravity), acceleration),
+        None => limbs.aba(q, v, tau, read_vec(gravity), acceleration),
+    }
+}
+
+#[inline(always)]
+fn inverse_dynamics<T: Real, I: Told<T>>(
+    work: &mut InverseDynamics<T>,
+    tree: &PackedTree<T::Scalar>,
+    (q, v): (&[I], &[I]),
+    acceleration: &[I],
+    gravity: Vec3<I>,
+    tau: &mut [I],
+) where
+    T::Scalar: Told<T>,
+{
+    work.rnea(tree, q, v, acceleration, read_vec(gravity), tau);
+}
+
+#[inline(always)]
+fn mass_matrix<T: Real, I: Told<T>>(work: &mut MassMatrix<T>, tree: &PackedTree<T::Scalar>, q: &[I], m: &mut [I])
+where
+    T::Scalar: Told<T>,
+{
+    work.crba(tree, q, m);
+}
+
+#[inline(always)]
+fn place<T: Real, I: Told<T>>(placements: &mut Placements<T>, tree: &PackedTree<T::Scalar>, q: &[I])
+where
+    T::Scalar: Told<T>,
+{
+    placements.place(tree, q);
+}
+
 macro_rules! versions {
-    ($($t:ty: $base:literal),*) => {$(
+    ($($t:ty: in $wide:ty, base $base:literal);*) => {$(
         impl KernelReal for $t {
-            type Work = ForwardDynamics<$t>;
+            type Wide = $wide;
+            type Work = ForwardDynamics<$wide>;
 
             fn is_available() -> bool {
                 $base || spatial::cpu::has_avx512()
@@ -101,47 +163,78 @@ macro_rules! versions {
                 arguments: &Arguments<'_, Self>,
                 acceleration: &mut [Self],
             ) {
-                best_version!($t, $base, call, work, tree, arguments, acceleration);
+                best_version!($base, forward_dynamics, (
+                    work: &mut ForwardDynamics<$wide>,
+                    tree: &PackedTree<<$t as Real>::Scalar>,
+                    arguments: &Arguments<'_, $t>,
+                    acceleration: &mut [$t]
+                ));
+            }
+
+            fn inverse_dynamics(
+                work: &mut InverseDynamics<Self::Wide>,
+                tree: &PackedTree<Self::Scalar>,
+                state: (&[Self], &[Self]),
+                acceleration: &[Self],
+                gravity: Vec3<Self>,
+                tau: &mut [Self],
+            ) {
+                best_version!($base, inverse_dynamics, (
+                    work: &mut InverseDynamics<$wide>,
+                    tree: &PackedTree<<$t as Real>::Scalar>,
+                    state: (&[$t], &[$t]),
+                    acceleration: &[$t],
+                    gravity: Vec3<$t>,
+                    tau: &mut [$t]
+                ));
+            }
+
+            fn mass_matrix(
+                work: &mut MassMatrix<Self::Wide>,
+                tree: &PackedTree<Self::Scalar>,
+                q: &[Self],
+                m: &mut [Self],
+            ) {
+                best_version!($base, mass_matrix, (
+                    work: &mut MassMatrix<$wide>,
+                    tree: &PackedTree<<$t as Real>::Scalar>,
+                    q: &[$t],
+                    m: &mut [$t]
+                ));
+            }
+
+            fn place(placements: &mut Placements<Self::Wide>, tree: &PackedTree<Self::Scalar>, q: &[Self]) {
+                best_version!($base, place, (
+                    placements: &mut Placements<$wide>,
+                    tree: &PackedTree<<$t as Real>::Scalar>,
+                    q: &[$t]
+                ));
             }
         }
     )*};
 }
 
-versions!(f32: true, F64x4: true, F32x8: true, F64x8: false, F32x16: false);
+versions!(
+    // One world in both lanes of a register: of scalars the compiler bundles what it finds alike, here at a loss.
+    f64: in F64x2, base true;
+    f32: in f32, base true;
+    F64x4: in F64x4, base true;
+    F32x8: in F32x8, base true;
+    F64x8: in F64x8, base false;
+    F32x16: in F32x16, base false
+);
 
-/// One world, in both lanes of a register: of scalars the compiler bundles what it finds alike, here at a loss.
-impl KernelReal for f64 {
-    type Work = ForwardDynamics<F64x2>;
-
-    fn is_available() -> bool {
-        true
-    }
-
-    fn work(tree: &PackedTree<f64>) -> Self::Work {
-        ForwardDynamics::new(tree)
-    }
-
-    fn forward_dynamics(
-        work: &mut ForwardDynamics<F64x2>,
-        tree: &PackedTree<f64>,
-        arguments: &Arguments<'_, f64>,
-        acceleration: &mut [f64],
-    ) {
-        best_version!(f64, true, call_scalar, work, tree, arguments, acceleration);
-    }
-}
-
-#[inline(always)]
-fn call_scalar(
-    work: &mut ForwardDynamics<F64x2>,
-    tree: &PackedTree<f64>,
-    arguments: &Arguments<'_, f64>,
-    acceleration: &mut [f64],
-) {
-    let Arguments { q, v, tau, impedance, gravity } = *arguments;
-    let gravity = Vec3::new(F64x2::splat(gravity.x), F64x2::splat(gravity.y), F64x2::splat(gravity.z));
-    match impedance {
-        Some(impedance) => work.maba(tree, q, v, tau, impedance, gravity, acceleration),
-        None => work.aba(tree, q, v, tau, gravity, acceleration),
+impl LimbDynamics<F64x4> {
+    /// v̇ = (M + Λ)⁻¹(τ − C): [`aba`](Self::aba) or [`maba`](Self::maba), by the best version for this processor.
+    ///
+    /// # Panics
+    /// When a slice is too short.
+    pub fn forward_dynamics(&mut self, arguments: &Arguments<'_, f64>, acceleration: &mut [f64]) {
+        let limbs = self;
+        best_version!(true, forward_dynamics_of_limbs, (
+            limbs: &mut LimbDynamics<F64x4>,
+            arguments: &Arguments<'_, f64>,
+            acceleration: &mut [f64]
+        ));
     }
 }

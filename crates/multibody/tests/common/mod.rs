@@ -61,6 +61,27 @@ pub fn every_joint(seed: u64) -> Model {
     builder.build().unwrap()
 }
 
+/// A forest of `n` bodies, each with a random joint on a random one before it or on the world.
+#[allow(dead_code)]
+pub fn random_tree(seed: u64, n: usize) -> Model {
+    let mut random = Random(seed);
+    let r = &mut random;
+    let mut builder = ModelBuilder::new("random tree");
+    for i in 0..n {
+        let mut pick = |below: usize| ((r.unit() * 0.5 + 0.5) * below as f64) as usize;
+        let (parent, kind) = (pick(i + 1), pick(6));
+        let kind = match kind {
+            0 if parent == 0 => JointKind::Free,
+            0 | 1 => JointKind::Ball,
+            2 => JointKind::Prismatic { axis: r.vec3() },
+            3 => JointKind::Screw { axis: r.vec3(), pitch: 0.2 },
+            _ => JointKind::Revolute { axis: r.vec3() },
+        };
+        add(&mut builder, r, kind, parent);
+    }
+    builder.build().unwrap()
+}
+
 fn add(builder: &mut ModelBuilder, r: &mut Random, kind: JointKind, parent: usize) {
     let pose = Pose::new(r.vec3(), r.quat());
     let body = builder

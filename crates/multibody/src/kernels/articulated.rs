@@ -1,0 +1,382 @@
+//! Articulated inertias: what eliminating a joint leaves of one, and what comes back of it.
+
+use spatial::{Mat3, Real, Sym3, Twist, Vec3, Wrench};
+
+use super::fused::{
+    plus_cross, plus_crossed, plus_outer, plus_outer_sym, plus_product, plus_rows_crossed, plus_scaled, plus_transposed,
+};
+use super::packed::Constants;
+use super::placed::{Placed, centripetal};
+use super::told::{Accelerations, Coordinates, Told, read_sym, read_vec};
+use crate::JointType;
+
+/// What the second pass leaves for the third: E A, E B, E u of a ball joint, all to be scaled; h, the axis, and (u/D,
+/// 1/D) of one with a single degree of freedom.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reduced<T> {
+    ea: Mat3<T>,
+    eb: Mat3<T>,
+    eu: Vec3<T>,
+    /// What is missing in the products with E: 1/det where its adjugate stands for it, so that little waits for the
+    /// division.
+    scale: T,
+}
+
+impl<T: Real> Reduced<T> {
+    /// Nothing yet.
+    pub const ZERO: Self = Self { ea: Mat3::ZERO, eb: Mat3::ZERO, eu: Vec3::ZERO, scale: T::ZERO };
+}
+
+/// An articulated inertia \[\[a, b\], \[bᵀ, c\]\] and a bias force (n, f).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Articulated<T> {
+    pub a: Sym3<T>,
+    pub b: Mat3<T>,
+    pub c: Sym3<T>,
+    pub bias: Wrench<T>,
+}
+
+/// Numbers of an [`Articulated`] as an array.
+pub(super) const ARTICULATED: usize = 27;
+
+impl<T: Real> Articulated<T> {
+    /// Nothing.
+    pub const ZERO: Self = Self { a: Sym3::ZERO, b: Mat3::ZERO, c: Sym3::ZERO, bias: Wrench::ZERO };
+
+    /// As an array.
+    #[inline(always)]
+    pub fn to_array(self) -> [T; ARTICULATED] {
+        let Self { a, b: Mat3 { x, y, z }, c, bias: Wrench { ang: n, lin: f } } = self;
+        [
+            a.xx, a.xy, a.xz, a.yy, a.yz, a.zz, x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z, //
+            c.xx, c.xy, c.xz, c.yy, c.yz, c.zz, n.x, n.y, n.z, f.x, f.y, f.z,
+        ]
+    }
+
+    /// Of an array.
+    #[inline(always)]
+    pub fn from_array(x: &[T; ARTICULATED]) -> Self {
+        Self {
+            a: sym_at(x, 0),
+            b: Mat3::from_columns(vec_at(x, 6), vec_at(x, 9), vec_at(x, 12)),
+            c: sym_at(x, 15),
+            bias: Wrench { ang: vec_at(x, 21), lin: vec_at(x, 24) },
+        }
+    }
+
+    /// Adds another about the same point, times `s`.
+    #[inline(always)]
+    pub fn add_scaled(&mut self, s: T, o: &Self) {
+        self.a = plus_scaled(self.a, s, o.a);
+        self.b = Mat3::from_columns(
+            self.b.x.add_scaled(s, o.b.x),
+            self.b.y.add_scaled(s, o.b.y),
+            self.b.z.add_scaled(s, o.b.z),
+        );
+        self.c = plus_scaled(self.c, s, o.c);
+        self.bias.ang = self.bias.ang.add_scaled(s, o.bias.ang);
+        self.bias.lin = self.bias.lin.add_scaled(s, o.bias.lin);
+    }
+
+    /// Adds another about the same point.
+    #[inline(always)]
+    pub fn add(&mut self, o: &Self) {
+        self.a += o.a;
+        self.b = self.b + o.b;
+        self.c += o.c;
+        self.bias += o.bias;
+    }
+}
+
+#[inline(always)]
+fn vec_at<T: Real>(x: &[T; ARTICULATED], i: usize) -> Vec3<T> {
+    Vec3::new(x[i], x[i + 1], x[i + 2])
+}
+
+#[inline(always)]
+fn sym_at<T: Real>(x: &[T; ARTICULATED], i: usize) -> Sym3<T> {
+    Sym3 { xx: x[i], xy: x[i + 1], xz: x[i + 2], yy: x[i + 3], yz: x[i + 4], zz: x[i + 5] }
+}
+
+/// The impedance of one joint: `lambda` is read with IMPEDANCE only; `uniform` as in [`Impedance`](super::Impedance).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JointDrive<X> {
+    pub tau: X,
+    pub lambda: X,
+    pub uniform: bool,
+}
+
+/// Eliminates a joint from the inertia of everything behind it: what the third pass needs of it goes to `reduced`, what
+/// is left, about the parent's origin, to `left`. Stored at once for every type of joint, as in
+/// [`place_joint`](super::placed::place_joint).
+#[inline(always)]
+pub(super) fn eliminate<T: Real, C: Told<T>, X: Coordinates<T>, const IMPEDANCE: bool>(
+    joint: JointType,
+    constants: &Constants<C>,
+    placed: &Placed<T>,
+    whole: &Articulated<T>,
+    drive: JointDrive<X>,
+    gravity: Vec3<T>,
+    reduced: &mut Reduced<T>,
+    left: &mut [T; ARTICULATED],
+) {
+    let JointDrive { tau, lambda, uniform } = drive;
+    let r = placed.offset;
+    match joint {
+        JointType::Ball if !IMPEDANCE => {
+            *left = eliminate_ball(placed, whole, tau.read3(), reduced).to_array();
+        }
+        JointType::Ball => {
+            let rest = if uniform {
+                eliminate_ball_uniform(placed, whole, tau.read3(), lambda.read1(), reduced)
+            } else {
+                eliminate_ball_impeded(placed, whole, tau.read3(), lambda.read3(), reduced)
+            };
+            *left = shifted(&rest, r).to_array();
+        }
+        JointType::Free => {
+            let lambda = if IMPEDANCE { lambda.read() } else { [T::ZERO; 6] };
+            eliminate_free::<T, IMPEDANCE>(placed, whole, tau.read(), lambda, gravity, reduced);
+        }
+        _ => {
+            let lambda = if IMPEDANCE { lambda.read1() } else { T::ZERO };
+            let rest = eliminate_single(joint, constants, placed, whole, tau.read1(), lambda, reduced);
+            *left = shifted(&rest, r).to_array();
+        }
+    }
+}
+
+/// The acceleration of a node whose joint was eliminated, given its parent's, `base`; the joint's goes to `out`.
+#[inline(always)]
+pub(super) fn expand<T: Real, C: Told<T>, const IMPEDANCE: bool>(
+    joint: JointType,
+    constants: &Constants<C>,
+    placed: &Placed<T>,
+    reduced: &Reduced<T>,
+    base: Twist<T>,
+    gravity: Vec3<T>,
+    mut out: impl Accelerations<T>,
+) -> Twist<T> {
+    let rot = placed.frame.rot;
+    let lin = plus_cross(base.lin + placed.coriolis.lin, base.ang, placed.offset);
+    let carried = Twist { ang: base.ang + placed.coriolis.ang, lin };
+    match joint {
+        JointType::Ball => {
+            let by_shift = plus_product(reduced.eu, reduced.eb, -carried.lin);
+            let (turn, ang) = if IMPEDANCE {
+                let turn = plus_product(by_shift, reduced.ea, -carried.ang) * reduced.scale;
+                (turn, carried.ang + turn)
+            } else {
+                // E A = 1: the parent's rotation does not turn the child.
+                let ang = by_shift * reduced.scale;
+                (ang - carried.ang, ang)
+            };
+            let own = rot.transpose_mul(turn);
+            out.write([own.x, own.y, own.z]);
+            Twist { ang, lin: carried.lin }
+        }
+        JointType::Free => {
+            let (lin, ang) = (reduced.eu, reduced.ea.x);
+            let own = rot.transpose_mul(ang);
+            out.write([lin.x, lin.y, lin.z, own.x, own.y, own.z]);
+            Twist { ang, lin: lin - gravity }
+        }
+        _ => {
+            let (h, s) = (Wrench { ang: reduced.ea.x, lin: reduced.ea.y }, reduced.ea.z);
+            let x = reduced.eu.x - reduced.eu.y * carried.dot(h);
+            out.write([x]);
+            carried + joint_motion(joint, constants, s) * x
+        }
+    }
+}
+
+/// The node's own inertia about its origin, and its gyroscopic force. Added to what the children left, not the other
+/// way round: measured faster than adding in place, though zeros are added.
+#[inline(always)]
+pub(super) fn own<T: Real, C: Told<T>>(constants: &Constants<C>, placed: &Placed<T>) -> Articulated<T> {
+    let (rot, omega) = (placed.frame.rot, placed.frame.omega);
+    let a = read_sym::<T, C>(constants.inertia).rotated(rot);
+    let moment = rot * read_vec(constants.moment);
+    let m = constants.mass.read();
+    let bias = Wrench { ang: omega.cross(a * omega), lin: centripetal(omega, moment) };
+    Articulated { a, b: Mat3::skew(moment), c: Sym3::diagonal(Vec3::new(m, m, m)), bias }
+}
+
+/// The motion of a joint with one degree of freedom at unit rate.
+#[inline(always)]
+pub(super) fn joint_motion<T: Real, C: Told<T>>(joint: JointType, constants: &Constants<C>, axis: Vec3<T>) -> Twist<T> {
+    match joint {
+        JointType::Prismatic => Twist { ang: Vec3::ZERO, lin: axis },
+        JointType::Screw => Twist { ang: axis, lin: axis * constants.pitch.read() },
+        _ => Twist { ang: axis, lin: Vec3::ZERO },
+    }
+}
+
+#[inline(always)]
+fn eliminate_single<T: Real, C: Told<T>>(
+    joint: JointType,
+    constants: &Constants<C>,
+    placed: &Placed<T>,
+    whole: &Articulated<T>,
+    tau: T,
+    lambda: T,
+    reduced: &mut Reduced<T>,
+) -> Articulated<T> {
+    let Articulated { a, b, c, bias } = *whole;
+    let axis = placed.frame.rot * read_vec(constants.axis);
+    let (h, d, along) = match joint {
+        JointType::Prismatic => {
+            let h = Wrench { ang: b * axis, lin: c * axis };
+            (h, axis.dot(h.lin), axis.dot(bias.lin))
+        }
+        JointType::Screw => {
+            let s = joint_motion(joint, constants, axis);
+            let h = Wrench { ang: a * s.ang + b * s.lin, lin: b.transpose_mul(s.ang) + c * s.lin };
+            (h, s.dot(h), s.dot(bias))
+        }
+        _ => {
+            let h = Wrench { ang: a * axis, lin: b.transpose_mul(axis) };
+            (h, axis.dot(h.ang), axis.dot(bias.ang))
+        }
+    };
+    let d_inv = (d + lambda).recip();
+    let eu = (tau - along) * d_inv;
+    let (ha, hl) = (h.ang * -d_inv, h.lin * -d_inv);
+    let a = plus_outer_sym(a, ha, h.ang);
+    let b = plus_outer(b, ha, h.lin);
+    let c = plus_outer_sym(c, hl, h.lin);
+    let w = placed.coriolis;
+    let ang = plus_product(bias.ang.add_scaled(eu, h.ang) + a * w.ang, b, w.lin);
+    let lin = plus_transposed(bias.lin.add_scaled(eu, h.lin) + c * w.lin, b, w.ang);
+    reduced.ea = Mat3::from_columns(h.ang, h.lin, axis);
+    reduced.eu = Vec3::new(eu, d_inv, T::ZERO);
+    Articulated { a, b, c, bias: Wrench { ang, lin } }
+}
+
+/// Without impedance nothing but C is left, and of the shift half.
+#[inline(always)]
+fn eliminate_ball<T: Real>(
+    placed: &Placed<T>,
+    whole: &Articulated<T>,
+    tau: Vec3<T>,
+    reduced: &mut Reduced<T>,
+) -> Articulated<T> {
+    let Articulated { a, b, c, bias } = *whole;
+    let (tau, r) = (placed.frame.rot * tau, placed.offset);
+    let u = tau - bias.ang;
+    let (adjugate, det) = a.adjugate();
+    let s = det.recip();
+    let (ab, au) = (adjugate * b, adjugate * u);
+    (reduced.eb, reduced.eu, reduced.scale) = (ab, au, s);
+    let c = plus_scaled(c, -s, transpose_times(b, ab));
+    let lin = (bias.lin + c * placed.coriolis.lin).add_scaled(s, ab.transpose_mul(u));
+    let m = c.to_mat3();
+    let rc = Mat3::from_columns(r.cross(m.x), r.cross(m.y), r.cross(m.z));
+    // r̂ c r̂ᵀ.
+    let a = plus_rows_crossed(Sym3::ZERO, r, rc);
+    Articulated { a, b: rc, c, bias: Wrench { ang: plus_cross(tau, r, lin), lin } }
+}
+
+/// With the impedance `k` about all axes.
+#[inline(always)]
+fn eliminate_ball_uniform<T: Real>(
+    placed: &Placed<T>,
+    whole: &Articulated<T>,
+    tau: Vec3<T>,
+    k: T,
+    reduced: &mut Reduced<T>,
+) -> Articulated<T> {
+    let Articulated { a, b, c, bias } = *whole;
+    let (adjugate, det) = Sym3 { xx: a.xx + k, yy: a.yy + k, zz: a.zz + k, ..a }.adjugate();
+    let s = det.recip();
+    // The adjugate commutes with A: the product is symmetric.
+    let ea = transpose_times(adjugate.to_mat3(), a.to_mat3());
+    let eb = adjugate * b;
+    let tau = placed.frame.rot * tau;
+    let u = tau - bias.ang;
+    let eu = adjugate * u;
+    *reduced = Reduced { ea: ea.to_mat3(), eb, eu, scale: s };
+    let (ks, w) = (k * s, placed.coriolis);
+    let a = scale(ea, ks);
+    let c = plus_scaled(c, -s, transpose_times(b, eb));
+    let b = Mat3::from_columns(eb.x * ks, eb.y * ks, eb.z * ks);
+    let ang = plus_product(tau.add_scaled(-ks, eu) + a * w.ang, b, w.lin);
+    let lin = plus_transposed((bias.lin + c * w.lin).add_scaled(s, eb.transpose_mul(u)), b, w.ang);
+    Articulated { a, b, c, bias: Wrench { ang, lin } }
+}
+
+/// With an impedance of its own about every axis of the child.
+#[inline(always)]
+fn eliminate_ball_impeded<T: Real>(
+    placed: &Placed<T>,
+    whole: &Articulated<T>,
+    tau: Vec3<T>,
+    k: Vec3<T>,
+    reduced: &mut Reduced<T>,
+) -> Articulated<T> {
+    let Articulated { a, b, .. } = *whole;
+    let k = Sym3::diagonal(k).rotated(placed.frame.rot);
+    let e = (a + k).inverse();
+    let tau = placed.frame.rot * tau;
+    let (ea, eb, eu) = (e * a.to_mat3(), e * b, e * (tau - whole.bias.ang));
+    *reduced = Reduced { ea, eb, eu, scale: T::ONE };
+    let w = placed.coriolis;
+    let (left_a, left_b) = (Sym3::lower(k * ea), k * eb);
+    let c = whole.c - transpose_times(b, eb);
+    let u = tau - whole.bias.ang;
+    let ang = plus_product(tau - k * eu + left_a * w.ang, left_b, w.lin);
+    let lin = plus_transposed(plus_transposed(whole.bias.lin + c * w.lin, eb, u), left_b, w.ang);
+    Articulated { a: left_a, b: left_b, c, bias: Wrench { ang, lin } }
+}
+
+#[inline(always)]
+fn scale<T: Real>(s: Sym3<T>, k: T) -> Sym3<T> {
+    Sym3 { xx: s.xx * k, xy: s.xy * k, xz: s.xz * k, yy: s.yy * k, yz: s.yz * k, zz: s.zz * k }
+}
+
+/// bᵀ x where that is symmetric: the lower triangle alone.
+#[inline(always)]
+fn transpose_times<T: Real>(b: Mat3<T>, x: Mat3<T>) -> Sym3<T> {
+    Sym3 { xx: b.x.dot(x.x), xy: b.y.dot(x.x), xz: b.z.dot(x.x), yy: b.y.dot(x.y), yz: b.z.dot(x.y), zz: b.z.dot(x.z) }
+}
+
+/// The acceleration of a free joint: linear in `eu`, angular in the first column of `ea`.
+#[inline(always)]
+fn eliminate_free<T: Real, const IMPEDANCE: bool>(
+    placed: &Placed<T>,
+    whole: &Articulated<T>,
+    [fx, fy, fz, nx, ny, nz]: [T; 6],
+    lambda: [T; 6],
+    gravity: Vec3<T>,
+    reduced: &mut Reduced<T>,
+) {
+    let Articulated { mut a, b, mut c, bias } = *whole;
+    // What the weight of everything does, in place of the base's acceleration −g: Λ acts on v̇ alone.
+    let force = Vec3::new(fx, fy, fz) - bias.lin + c * gravity;
+    let torque = placed.frame.rot * Vec3::new(nx, ny, nz) - bias.ang + b * gravity;
+    if IMPEDANCE {
+        let [x, y, z, p, q, r] = lambda;
+        c += Sym3::diagonal(Vec3::new(x, y, z));
+        a += Sym3::diagonal(Vec3::new(p, q, r)).rotated(placed.frame.rot);
+    }
+    // By adjugates, so that little waits for the divisions: with s = 1/det C and t = 1/det of the Schur complement.
+    let (c_adj, det) = c.adjugate();
+    let s = det.recip();
+    let schur = plus_scaled(a, -s, transpose_times(b.transpose(), c_adj * b.transpose()));
+    let (adjugate, det) = schur.adjugate();
+    let ang = adjugate * torque.add_scaled(-s, b * (c_adj * force)) * det.recip();
+    let lin = c_adj * plus_transposed(force, b, -ang) * s;
+    (reduced.ea.x, reduced.eu) = (ang, lin);
+}
+
+/// The articulated inertia and bias force about the parent's origin, which lies `r` before.
+#[inline(always)]
+fn shifted<T: Real>(left: &Articulated<T>, r: Vec3<T>) -> Articulated<T> {
+    let Articulated { a, b, c, bias } = *left;
+    // a' = a + r̂ bᵀ + b' r̂ᵀ with b' = b + r̂ c; both products' sum is symmetric. r̂ bᵀ is the transpose of b r̂ᵀ.
+    let b_shifted = plus_crossed(b, r, c.to_mat3());
+    let t = b.transpose();
+    let rb = Mat3::from_columns(r.cross(t.x), r.cross(t.y), r.cross(t.z));
+    let a = plus_rows_crossed(a + Sym3::lower(rb), r, b_shifted);
+    Articulated { a, b: b_shifted, c, bias: Wrench { ang: plus_cross(bias.ang, r, bias.lin), lin: bias.lin } }
+}

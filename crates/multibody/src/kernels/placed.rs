@@ -1,0 +1,200 @@
+//! Where a joint puts its node, and how it moves.
+
+use spatial::{Mat3, Quat, Real, Twist, Vec3};
+
+use super::fused::{plus_cross, rotation};
+use super::packed::Constants;
+use super::told::{Coordinates, Told, read_quat, read_vec};
+use crate::JointType;
+
+/// What a node leaves for its children: orientation and angular velocity, world axes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame<T> {
+    pub quat: Quat<T>,
+    pub rot: Mat3<T>,
+    pub omega: Vec3<T>,
+}
+
+impl<T: Real> Frame<T> {
+    /// The world's.
+    pub const WORLD: Self = Self { quat: Quat::IDENTITY, rot: Mat3::IDENTITY, omega: Vec3::ZERO };
+}
+
+/// What the first pass leaves for the others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed<T> {
+    pub frame: Frame<T>,
+    /// Origin less the parent's, world axes.
+    pub offset: Vec3<T>,
+    /// The acceleration that the velocities cause: what the joint adds to the parent's when v̇ = 0.
+    pub coriolis: Twist<T>,
+}
+
+/// Numbers of a [`Placed`] as an array.
+pub(super) const PLACED: usize = 25;
+/// Of these the first, a quaternion and an angular velocity, from which a [`Frame`] follows.
+pub(super) const TURN: usize = 7;
+/// And the first, which are all of a frame.
+pub(super) const FRAME: usize = 16;
+
+impl<T: Real> Frame<T> {
+    /// Of a quaternion and an angular velocity.
+    #[inline(always)]
+    pub fn of_turn([w, x, y, z, a, b, c]: [T; TURN]) -> Self {
+        let quat = Quat::new(w, x, y, z);
+        Self { quat, rot: rotation(quat), omega: Vec3::new(a, b, c) }
+    }
+
+    /// Of the numbers at the head of a [`Placed`].
+    #[inline(always)]
+    pub fn from_array([w, i, j, k, p, q, r, xx, xy, xz, yx, yy, yz, zx, zy, zz]: [T; FRAME]) -> Self {
+        let rot = Mat3::from_columns(Vec3::new(xx, xy, xz), Vec3::new(yx, yy, yz), Vec3::new(zx, zy, zz));
+        Self { quat: Quat::new(w, i, j, k), rot, omega: Vec3::new(p, q, r) }
+    }
+}
+
+impl<T: Real> Placed<T> {
+    /// A frame that rests in its parent's origin.
+    #[inline(always)]
+    pub fn resting(frame: Frame<T>) -> Self {
+        Self { frame, offset: Vec3::ZERO, coriolis: Twist::ZERO }
+    }
+
+    /// As an array.
+    #[inline(always)]
+    pub fn to_array(self) -> [T; PLACED] {
+        let Self { frame: Frame { quat: q, rot: Mat3 { x, y, z }, omega: o }, offset: r, coriolis } = self;
+        let (a, l) = (coriolis.ang, coriolis.lin);
+        [
+            q.w, q.x, q.y, q.z, o.x, o.y, o.z, x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z, //
+            r.x, r.y, r.z, a.x, a.y, a.z, l.x, l.y, l.z,
+        ]
+    }
+
+    /// Of an array.
+    #[inline(always)]
+    pub fn from_array(x: &[T; PLACED]) -> Self {
+        let [frame @ .., rx, ry, rz, ax, ay, az, lx, ly, lz] = *x;
+        let coriolis = Twist { ang: Vec3::new(ax, ay, az), lin: Vec3::new(lx, ly, lz) };
+        Self { frame: Frame::from_array(frame), offset: Vec3::new(rx, ry, rz), coriolis }
+    }
+}
+
+/// Where a joint puts its node, at rest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Oriented<T> {
+    pub quat: Quat<T>,
+    pub rot: Mat3<T>,
+    /// Origin less the parent's, world axes.
+    pub offset: Vec3<T>,
+}
+
+impl<T: Real> Oriented<T> {
+    /// The world, in itself.
+    pub const WORLD: Self = Self { quat: Quat::IDENTITY, rot: Mat3::IDENTITY, offset: Vec3::ZERO };
+}
+
+/// Turns and moves a joint. `offset` is its place in the parent, world axes; `turned` as in
+/// [`PackedNode`](super::packed::PackedNode).
+#[inline(always)]
+pub(super) fn orient_joint<T: Real, C: Told<T>>(
+    joint: JointType,
+    turned: bool,
+    constants: &Constants<C>,
+    parent: (Quat<T>, Mat3<T>),
+    offset: Vec3<T>,
+    q: impl Coordinates<T>,
+) -> Oriented<T> {
+    let base = if turned { parent.0 * read_quat(constants.rot) } else { parent.0 };
+    match joint {
+        JointType::Ball => {
+            let quat = base * near_unit(q.read());
+            Oriented { quat, rot: rotation(quat), offset }
+        }
+        JointType::Free => {
+            let [x, y, z, a, b, c, d] = q.read();
+            let quat = near_unit([a, b, c, d]);
+            Oriented { quat, rot: rotation(quat), offset: Vec3::new(x, y, z) }
+        }
+        JointType::Revolute | JointType::Screw => {
+            let axis = read_vec(constants.axis);
+            let angle = q.read1() - constants.q_ref.read();
+            let quat = base * Quat::of_turn(axis, angle);
+            let rot = rotation(quat);
+            if joint == JointType::Revolute {
+                return Oriented { quat, rot, offset };
+            }
+            Oriented { quat, rot, offset: offset.add_scaled(angle * constants.pitch.read(), rot * axis) }
+        }
+        JointType::Prismatic => {
+            let rot = if turned { rotation(base) } else { parent.1 };
+            let along = q.read1() - constants.q_ref.read();
+            Oriented { quat: base, rot, offset: offset.add_scaled(along, rot * read_vec(constants.axis)) }
+        }
+    }
+}
+
+/// The node's placement and what its velocity does. Stored at once for every type of joint, not carried through where
+/// they meet: so many numbers would go through memory twice.
+#[inline(always)]
+pub(super) fn place_joint<T: Real, C: Told<T>>(
+    joint: JointType,
+    turned: bool,
+    constants: &Constants<C>,
+    parent: &Frame<T>,
+    offset: Vec3<T>,
+    q: impl Coordinates<T>,
+    v: impl Coordinates<T>,
+    out: &mut [T; PLACED],
+) {
+    let (above, swing) = ((parent.quat, parent.rot), parent.omega);
+    match joint {
+        JointType::Ball => {
+            let Oriented { quat, rot, offset } = orient_joint(JointType::Ball, turned, constants, above, offset, q);
+            let own = rot * v.read3();
+            let coriolis = Twist { ang: swing.cross(own), lin: centripetal(swing, offset) };
+            *out = Placed { frame: Frame { quat, rot, omega: swing + own }, offset, coriolis }.to_array();
+        }
+        JointType::Free => {
+            let Oriented { quat, rot, offset } = orient_joint(JointType::Free, turned, constants, above, offset, q);
+            let [_, _, _, a, b, c] = v.read();
+            let frame = Frame { quat, rot, omega: rot * Vec3::new(a, b, c) };
+            *out = Placed { frame, offset, coriolis: Twist::ZERO }.to_array();
+        }
+        JointType::Revolute | JointType::Screw => {
+            let Oriented { quat, rot, offset } = orient_joint(joint, turned, constants, above, offset, q);
+            let own = rot * read_vec(constants.axis) * v.read1();
+            let ang = swing.cross(own);
+            let mut lin = Vec3::ZERO;
+            if joint == JointType::Screw {
+                let pitch = constants.pitch.read();
+                lin = ang * (pitch + pitch);
+            }
+            let coriolis = Twist { ang, lin: plus_cross(lin, swing, swing.cross(offset)) };
+            *out = Placed { frame: Frame { quat, rot, omega: swing + own }, offset, coriolis }.to_array();
+        }
+        JointType::Prismatic => {
+            let Oriented { quat, rot, offset } =
+                orient_joint(JointType::Prismatic, turned, constants, above, offset, q);
+            let axis = rot * read_vec(constants.axis);
+            let rate = v.read1();
+            let lin = plus_cross(swing.cross(axis) * (rate + rate), swing, swing.cross(offset));
+            let coriolis = Twist { ang: Vec3::ZERO, lin };
+            *out = Placed { frame: Frame { quat, rot, omega: swing }, offset, coriolis }.to_array();
+        }
+    }
+}
+
+/// The quaternion w x y z, made unit to second order in what it is off by.
+#[inline(always)]
+fn near_unit<T: Real>([w, x, y, z]: [T; 4]) -> Quat<T> {
+    let n2 = w.mul_add(w, Vec3::new(x, y, z).norm_squared());
+    let s = n2.mul_add(T::from_f64(-0.5), T::from_f64(1.5));
+    Quat::new(w * s, x * s, y * s, z * s)
+}
+
+/// What a point at `r` is accelerated by in a frame that turns steadily.
+#[inline(always)]
+pub(super) fn centripetal<T: Real>(omega: Vec3<T>, r: Vec3<T>) -> Vec3<T> {
+    omega.cross(omega.cross(r))
+}
