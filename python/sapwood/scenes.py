@@ -1,5 +1,4 @@
-"""Scenes: piles, towers and masonry that are hard on contact solvers, blocks whose motion is known, linkages, and
-motions that tell time-stepping schemes apart.
+"""Scenes: piles, towers, masonry, blocks whose motion is known, linkages, motions that tell time steppers apart.
 
 Everything that moves has a name; loose bodies are cubes or spheres of 0.1 m (in towers and stacks 0.2 m) and 1 kg
 unless a scene says otherwise. The same arguments give the same scene, random placements included. ``NAMES`` are the

@@ -16,7 +16,8 @@ class Drake:
     """Drake's MultibodyPlant with point contact, in discrete steps or, under an integrator, in continuous time.
 
     Its defaults otherwise: near-rigid threshold 1, no compliance where the file gives none. It reads neither the time
-    step of an MJCF file, nor the springs of its hinges, nor the damping of its position servos; they are given to it here.
+    step of an MJCF file, nor the springs of its hinges, nor the damping of its position servos; they are given to it
+    here.
 
     Args:
         text: MJCF text of free bodies, balls, and hinges, which may have position servos.
