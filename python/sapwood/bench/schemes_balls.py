@@ -20,8 +20,9 @@ class LopsidedBall:
     offset it rolls on evenly.
     """
 
-    def __init__(self, radius: float, offset: float, inertia: float) -> None:
+    def __init__(self, radius: float, offset: float, inertia: float, gravity: float = GRAVITY) -> None:
         self.evaluations = 0
+        self._gravity = gravity
         self._radius, self._offset, self._inertia = radius, offset, inertia
 
     def _about_contact(self, angle: float) -> float:
@@ -37,7 +38,7 @@ class LopsidedBall:
         angle, rate = self._angle(q), v[4]
         r, e = self._radius, self._offset
         slope = 2 * r * e * math.sin(angle)
-        spin = (-0.5 * slope * rate * rate - GRAVITY * e * math.sin(angle)) / self._about_contact(angle)
+        spin = (-0.5 * slope * rate * rate - self._gravity * e * math.sin(angle)) / self._about_contact(angle)
         return np.array([r * spin, 0.0, 0.0, 0.0, spin, 0.0])
 
     def velocity(self, q: Vector, v: Vector) -> Vector:
@@ -51,7 +52,7 @@ class LopsidedBall:
         lever = np.array([0.0, 0.0, -self._offset])
         height = q[2] + turned(q[3:], lever)[2]
         speed = v[:3] + turned(q[3:], cross(v[3:], lever))
-        return float(0.5 * speed @ speed + 0.5 * self._inertia * v[3:] @ v[3:] + GRAVITY * height)
+        return float(0.5 * speed @ speed + 0.5 * self._inertia * v[3:] @ v[3:] + self._gravity * height)
 
 
 class BouncingBall:

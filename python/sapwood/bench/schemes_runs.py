@@ -21,6 +21,8 @@ PATIENCE = 5.0
 """Runs that would take longer than this, in seconds of CPU time, are left out."""
 TURN = 0.1
 """Runs shorter than this are repeated for their time, s."""
+FAILURES = (sw.SimulationError, ValueError, RuntimeError)
+"""What engines raise where the state is lost; MuJoCo goes on with numbers that are none."""
 SAMPLES = 1000
 """Looks at the energy in a run."""
 
@@ -101,7 +103,7 @@ def error_run(begin: Start, end: Goal, engine: Engine, parameter: float, repetit
         engine.restore(state)
         try:
             times.append(stepped(engine, steps))
-        except sw.SimulationError:
+        except FAILURES:
             return Point(parameter, math.inf, math.inf), math.inf
         if sum(times) > TURN:
             break
@@ -136,7 +138,7 @@ def energy_run(begin: Start, system: System, engine: Engine, parameter: float, d
         block = min(block, steps - done)
         try:
             cost += stepped(engine, block)
-        except sw.SimulationError:
+        except FAILURES:
             return EnergyRun(Point(parameter, math.inf, math.inf), times, errors, None)
         done += block
         q, v = engine.q, engine.v
