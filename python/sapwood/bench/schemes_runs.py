@@ -23,7 +23,7 @@ TURN = 0.1
 """Runs shorter than this are repeated for their time, s."""
 FAILURES = (sw.SimulationError, ValueError, RuntimeError)
 """What engines raise where the state is lost; MuJoCo goes on with numbers that are none."""
-SAMPLES = 1000
+SAMPLES = 5000
 """Looks at the energy in a run."""
 
 
