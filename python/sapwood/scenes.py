@@ -134,12 +134,12 @@ def arm7() -> Model:
 
 
 def flung_arm() -> Model:
-    """The same arm without servos and limits; the keyframe ``flung`` has every hinge turn."""
+    """A thicker arm without servos and limits; the keyframe ``flung`` has it fall from near the top, turning."""
     return _scene("flung-arm")
 
 
 def sprung_arm() -> Model:
-    """The same arm with a spring and a damper at every hinge; the keyframe ``bent`` has it lean."""
+    """The thicker arm with a spring and a damper at every hinge; the keyframe ``bent`` has it lean."""
     return _scene("sprung-arm")
 
 

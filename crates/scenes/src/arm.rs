@@ -11,14 +11,18 @@ const STIFFNESS: [f64; 7] = [100.0, 200.0, 50.0, 100.0, 20.0, 20.0, 5.0];
 /// Damping over stiffness, s.
 const RELAXATION: f64 = 0.02;
 
+/// What links look and weigh like.
+const CAPSULE: &str = r#"type="capsule" size="0.04""#;
+const CYLINDER: &str = r#"type="cylinder" size="0.05""#;
+
 /// Position and velocity of the keyframes: bent at every joint, all hinges turning.
 const BENT: [f64; 7] = [0.3, 0.7, -0.4, 0.9, 0.5, -0.6, 0.2];
-const TURNING: [f64; 7] = [2.0, -1.0, 1.5, 2.0, -3.0, 2.5, 4.0];
+const TURNING: [f64; 7] = [1.0, -0.5, 0.75, 1.0, -1.5, 1.25, 2.0];
 
 /// Held by servos within limits.
 pub fn arm7(name: String) -> String {
     let mut document = Document::new(name, 1.0).with_timestep(0.001);
-    links(&mut document, |_| r#" range="-172 172" limited="true""#.into());
+    links(&mut document, CAPSULE, |_| r#" range="-172 172" limited="true""#.into());
     for (i, torque) in TORQUES.into_iter().enumerate() {
         document.actuator.push(format!(
             r#"<position name="servo{i}" joint="joint{i}" kp="1e5" kv="1e3" forcelimited="true" forcerange="-{torque} {torque}"/>"#
@@ -30,7 +34,7 @@ pub fn arm7(name: String) -> String {
 /// Nothing but gravity acts.
 pub fn flung(name: String) -> String {
     let mut document = Document::new(name, 1.0).with_timestep(0.001);
-    links(&mut document, |_| String::new());
+    links(&mut document, CYLINDER, |_| String::new());
     document.keyframe.push(key("flung", &BENT, &TURNING));
     document.finish()
 }
@@ -38,7 +42,7 @@ pub fn flung(name: String) -> String {
 /// With a spring and a damper at every hinge.
 pub fn sprung(name: String) -> String {
     let mut document = Document::new(name, 1.0).with_timestep(0.001);
-    links(&mut document, |i| {
+    links(&mut document, CYLINDER, |i| {
         let (stiffness, damping) = (STIFFNESS[i], RELAXATION * STIFFNESS[i]);
         format!(r#" stiffness="{stiffness}" damping="{}""#, numbers(&[damping]))
     });
@@ -50,14 +54,15 @@ fn key(name: &str, qpos: &[f64], qvel: &[f64]) -> String {
     format!(r#"<key name="{name}" qpos="{}" qvel="{}"/>"#, numbers(qpos), numbers(qvel))
 }
 
-/// Seven links of 0.2 m that point up, on hinges about z and y in turn; `attributes` are further ones of a hinge.
-fn links(document: &mut Document, attributes: impl Fn(usize) -> String) {
+/// Seven links of 0.2 m that point up, on hinges about z and y in turn; `shape` is theirs,
+/// `attributes` are further ones of a hinge.
+fn links(document: &mut Document, shape: &str, attributes: impl Fn(usize) -> String) {
     for (i, mass) in MASSES.into_iter().enumerate() {
         let (axis, height) = (if i % 2 == 0 { "0 0 1" } else { "0 1 0" }, if i == 0 { 0.0 } else { 0.2 });
         let (indent, attributes) = ("  ".repeat(i), attributes(i));
         document.world.push(format!(r#"{indent}<body name="link{i}" pos="0 0 {height}">"#));
         document.world.push(format!(
-            r#"{indent}  <joint name="joint{i}" axis="{axis}"{attributes}/><geom type="capsule" fromto="0 0 0 0 0 0.2" size="0.04" mass="{mass}" contype="0" conaffinity="0"/>"#
+            r#"{indent}  <joint name="joint{i}" axis="{axis}"{attributes}/><geom {shape} fromto="0 0 0 0 0 0.2" mass="{mass}" contype="0" conaffinity="0"/>"#
         ));
     }
     for i in (0..MASSES.len()).rev() {

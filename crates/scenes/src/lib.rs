@@ -100,9 +100,9 @@ pub enum Scene {
     Stewart,
     /// An arm of seven hinges with position servos of limited force; nothing touches.
     Arm7,
-    /// The same arm without servos and limits; the keyframe `flung` has every hinge turn.
+    /// A somewhat thicker arm without servos and limits; the keyframe `flung` has it fall from near the top, turning.
     FlungArm,
-    /// The same arm with a spring and a damper at every hinge; the keyframe `bent` has it lean.
+    /// The thicker arm with a spring and a damper at every hinge; the keyframe `bent` has it lean.
     SprungArm,
     /// A free box without gravity; the keyframe `tumbling` has it turn about its middle axis, the unstable one.
     TumblingBody,

@@ -155,7 +155,7 @@ class Report:
         assert energy is not None
         print(f"\n{self._name}: energy over {energy.duration:g} s", flush=True)
         quarters = f"{'in quarters of the run':^44}"
-        print(f"{'engine':26}{'dt ms':>8}{'most':>11}{quarters}{'last':>11}{'momentum':>11}{'µs/step':>9}")
+        print(f"{'engine':26}{'dt ms':>8}{'most':>11}{quarters}{'last':>11}{'momentum':>11}{'Newton':>7}{'µs/step':>9}")
         system = self._case.system()
         curves: Curves = {}
         over_time: dict[str, EnergyRun] = {}
@@ -196,20 +196,26 @@ class Report:
         self._point(engine, "energy error", "1", point)
         head = f"{engine:26}{1e3 * point.timestep:>8g}"
         if math.isinf(point.error):
-            print(f"{head}   diverged at {found.times[-1]:.4g} s", flush=True)
+            why = f": {found.reason}" if found.reason else ""
+            print(f"{head}   diverged at {found.times[-1]:.4g} s{why}", flush=True)
             self._row(engine, f"time of divergence, {point.timestep:g}", found.times[-1], "s")
             return
         quarters = found.quarters()
         for k, worst in enumerate(quarters):
             self._row(engine, f"energy error in quarter {k + 1}, {point.timestep:g}", worst, "1")
         self._row(engine, f"energy change, {point.timestep:g}", found.errors[-1], "1")
+        self._row(engine, f"free-motion iterations, {point.timestep:g}", found.iterations, "1/step")
+        newton = "" if not found.iterations else f"{found.iterations:.2f}"
         momentum = ""
         if found.momentum is not None:
             self._row(engine, f"angular momentum error, {point.timestep:g}", found.momentum, "1")
             momentum = f"{found.momentum:.1e}"
         each = "".join(f"{worst:>11.2e}" for worst in quarters)
         per_step = 1e6 * point.cost / (energy.duration / point.timestep)
-        print(f"{head}{point.error:>11.2e}{each}{found.errors[-1]:>+11.2e}{momentum:>11}{per_step:>9.2f}", flush=True)
+        print(
+            f"{head}{point.error:>11.2e}{each}{found.errors[-1]:>+11.2e}{momentum:>11}{newton:>7}{per_step:>9.2f}",
+            flush=True,
+        )
 
     def _compare(self, what: str, curves: Curves) -> None:
         """Times at equal errors: the best of ours beside MuJoCo's best."""

@@ -89,7 +89,11 @@ def envelope(engine: str, run: EnergyRun, style: Maker) -> Curve:
     """The largest error so far."""
     worst, found = LEAST, []
     for time, error in zip(run.times, run.errors, strict=False):
-        worst = max(worst, abs(error))
-        found.append((time, worst))
+        if abs(error) > worst:
+            # A step: it stood until now.
+            found += [(time, worst)] if found else []
+            worst = abs(error)
+            found.append((time, worst))
+    found.append((run.times[-1], worst))
     lost = [run.times[-1]] if math.isinf(run.point.error) else []
     return Curve(engine, style.color, found, lost, style.dash, dots=False)

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sapwood as sw
-from sapwood.bench.engines import Engine, Vector
+from sapwood.bench.engines import Engine, Sapwood, Vector
 from sapwood.bench.schemes_cases import Case
 from sapwood.bench.schemes_fit import Point
 from sapwood.bench.schemes_systems import System, solve
 
 LOST = 100.0
 """Errors beyond this (rad, m, or times the energy) count as divergence."""
-PATIENCE = 5.0
+PATIENCE = 15.0
 """Runs that would take longer than this, in seconds of CPU time, are left out."""
 TURN = 0.1
 """Runs shorter than this are repeated for their time, s."""
@@ -56,8 +56,12 @@ class EnergyRun(NamedTuple):
     times: list[float]
     errors: list[float]
     """Relative, signed, at the times."""
-    momentum: float | None
+    momentum: float | None = None
     """Largest relative change of the angular momentum about the centre of mass, where it should stay."""
+    iterations: float | None = None
+    """Newton iterations of free motion in the steps looked at, the mean; None where the engine does not say."""
+    reason: str = ""
+    """What the engine said when it gave up."""
 
     def quarters(self) -> list[float]:
         """The largest error of each quarter of the run."""
@@ -132,24 +136,33 @@ def energy_run(begin: Start, system: System, engine: Engine, parameter: float, d
     first = system.energy(begin.q, begin.v)
     momentum = Momentum(begin, system)
     cost, done, times, errors = 0.0, 0, [0.0], [0.0]
+    newton: list[int | None] = []
     # An odd number of steps between looks: errors that change their sign with every step are seen.
     block = max(1, steps // SAMPLES) | 1
     while done < steps:
         block = min(block, steps - done)
         try:
             cost += stepped(engine, block)
-        except FAILURES:
-            return EnergyRun(Point(parameter, math.inf, math.inf), times, errors, None)
+        except FAILURES as failure:
+            return EnergyRun(Point(parameter, math.inf, math.inf), times, errors, reason=str(failure))
         done += block
+        newton.append(free_iterations(engine))
         q, v = engine.q, engine.v
         with np.errstate(all="ignore"):
             error = (system.energy(q, v) - first) / (first - rest)
         times.append(done * engine.timestep)
         if not abs(error) < LOST:
-            return EnergyRun(Point(parameter, math.inf, math.inf), times, [*errors, math.inf], None)
+            return EnergyRun(Point(parameter, math.inf, math.inf), times, [*errors, math.inf])
         errors.append(error)
         momentum.look(q, v)
-    return EnergyRun(Point(parameter, cost, max(map(abs, errors))), times, errors, momentum.worst)
+    told = [count for count in newton if count is not None]
+    mean = statistics.mean(told) if told else None
+    return EnergyRun(Point(parameter, cost, max(map(abs, errors))), times, errors, momentum.worst, mean)
+
+
+def free_iterations(engine: Engine) -> int | None:
+    """Newton iterations of free motion in the last step."""
+    return engine.simulation.stats.free_iterations if isinstance(engine, Sapwood) else None
 
 
 class Momentum:

@@ -109,7 +109,7 @@ def plot(
     ]
     for k, curve in enumerate(shown):
         # The first are the widest, so that curves which coincide show each other.
-        width = 1.5 + 0.8 * (len(shown) - 1 - k)
+        width = 1.5 + 0.45 * (len(shown) - 1 - k)
         parts += drawn(curve, width, across, up)
         y = TOP + 18 + 19 * k
         parts.append(line([(WIDTH - RIGHT + 14, y), (WIDTH - RIGHT + 38, y)], curve, width))
