@@ -1,14 +1,17 @@
-"""The time-stepping schemes: their orders of accuracy, against references that Pinocchio, SciPy and theory give."""
+"""The time-stepping schemes: orders of accuracy and energy, against references of Pinocchio, SciPy and theory."""
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 from conftest import Recorder
 
 from sapwood.bench.schemes_cases import CASES
-from sapwood.bench.schemes_engines import ours, schemes
+from sapwood.bench.schemes_engines import SCHEMES, ours
 from sapwood.bench.schemes_fit import order
-from sapwood.bench.schemes_runs import error_run, goal, start, timesteps
+from sapwood.bench.schemes_runs import EnergyRun, energy_run, error_run, goal, start, timesteps
 
 pytest.importorskip("pinocchio")
 pytest.importorskip("scipy")
@@ -16,8 +19,8 @@ pytest.importorskip("scipy")
 ORDERS = {"symplectic-euler": 1, "midpoint": 2, "implicit-euler": 1, "explicit-euler": 1}
 
 
-@pytest.mark.parametrize("case", ["double-pendulum", "tumbling-body", "sprung-arm"])
-@pytest.mark.parametrize("scheme", schemes())
+@pytest.mark.parametrize("case", ["double-pendulum", "tumbling-body", "sprung-arm", "lopsided-ball"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_errors_fall_with_the_order_of_the_scheme(scheme: str, case: str, record: Recorder) -> None:
     begin = start(CASES[case])
     end = goal(begin, CASES[case].system())
@@ -26,3 +29,49 @@ def test_errors_fall_with_the_order_of_the_scheme(scheme: str, case: str, record
     slope = order(points, 100 * end.doubt)
     record("SciPy", f"{case}, {scheme}", f"order {slope}, error {points[-1].error:.1e} at {points[-1].timestep:g} s")
     assert slope == pytest.approx(ORDERS[scheme], abs=0.05)
+
+
+def run(case: str, timestep: float, duration: float) -> EnergyRun:
+    """Energy under the midpoint rule."""
+    begin = start(CASES[case])
+    return energy_run(begin, CASES[case].system(), ours("midpoint").make(begin.text, timestep), timestep, duration)
+
+
+def test_a_tumbling_body_keeps_energy_and_angular_momentum() -> None:
+    found = run("tumbling-body", 0.01, 100.0)
+    assert found.point.error < 1e-10
+    assert found.momentum is not None
+    assert found.momentum < 1e-10
+
+
+def test_the_energy_of_a_pendulum_does_not_drift() -> None:
+    coarse, fine = (run("double-pendulum", dt, 500.0) for dt in (0.01, 0.005))
+    for found in (coarse, fine):
+        # The motion is chaotic: quarters meet different extremes.
+        assert max(found.quarters()) < 1.5 * min(found.quarters())
+    assert 3 < coarse.point.error / fine.point.error < 6
+
+
+@pytest.mark.parametrize(("timestep", "bound"), [(0.001, 0.01), (0.005, 0.02)])
+def test_an_elastic_chain_keeps_its_energy(timestep: float, bound: float) -> None:
+    assert run("spring-chain", timestep, 5.0).point.error < bound
+
+
+def test_the_energy_of_a_flung_arm_stays_bounded() -> None:
+    found = run("flung-arm", 0.01, 100.0)
+    assert found.point.error < 0.2
+    assert found.quarters()[3] < 2 * found.quarters()[0]
+
+
+def test_a_ball_rolls_on() -> None:
+    found = run("rolling-ball", 0.001, 10.0)
+    # It sinks into the ground by the near-rigid contact's depth within the first steps, and keeps its speed from there.
+    assert found.point.error < 1e-9
+    assert np.ptp(found.errors[100:]) < 1e-13
+
+
+def test_explicit_steps_diverge_where_forces_are_stiff() -> None:
+    begin = start(CASES["sprung-arm"])
+    end = goal(begin, CASES["sprung-arm"].system())
+    errors = [error_run(begin, end, ours(scheme).make(begin.text, 0.01), 0.01, 1)[0].error for scheme in SCHEMES]
+    assert [math.isinf(error) for error in errors] == [scheme == "explicit-euler" for scheme in SCHEMES]

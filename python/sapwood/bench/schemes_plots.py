@@ -87,7 +87,8 @@ def against_cost(engine: str, points: list[Point], style: Maker) -> Curve:
 
 def envelope(engine: str, run: EnergyRun, style: Maker) -> Curve:
     """The largest error so far."""
-    worst, found = LEAST, []
+    worst = LEAST
+    found: list[tuple[float, float]] = []
     for time, error in zip(run.times, run.errors, strict=False):
         if abs(error) > worst:
             # A step: it stood until now.
