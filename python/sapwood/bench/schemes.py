@@ -7,6 +7,7 @@ tolerance of 1e-13. For every engine and integrator:
   halve; ``order``: the slope of its logarithm, fitted to the finest runs above the reference's own error.
 * ``energy error``: the largest change of the energy over a long run, relative to that of the start above rest; in the
   four quarters of the run as well, so that a drift shows. For a free body, the change of its angular momentum too.
+* ``time per step`` of a humanoid that lies on the ground.
 * ``time``: CPU time of the run; ``mujoco over sapwood``: that of MuJoCo's best integrator over that of our best scheme
   at equal error, between runs on straight lines in logarithms.
 
@@ -22,8 +23,9 @@ from typing import Any
 
 from sapwood.bench import schemes_plots
 from sapwood.bench.cases import MissingPackageError, installed
+from sapwood.bench.engines import Engine, Sapwood
 from sapwood.bench.schemes_cases import CASES, Case
-from sapwood.bench.schemes_engines import ACCURACIES, Maker, controlled, makers
+from sapwood.bench.schemes_engines import ACCURACIES, Maker, controlled, makers, scheme_of
 from sapwood.bench.schemes_fit import Point, cost_at, order
 from sapwood.bench.schemes_runs import (
     PATIENCE,
@@ -33,6 +35,7 @@ from sapwood.bench.schemes_runs import (
     error_run,
     goal,
     start,
+    step_times,
     timesteps,
 )
 
@@ -80,6 +83,8 @@ class Report:
             self._errors()
         if self._case.energy:
             self._energies()
+        if self._case.settle:
+            self._costs()
         return self._rows
 
     def _row(self, engine: str, metric: str, value: float | None, unit: str) -> None:
@@ -216,6 +221,32 @@ class Report:
             f"{head}{point.error:>11.2e}{each}{found.errors[-1]:>+11.2e}{momentum:>11}{newton:>7}{per_step:>9.2f}",
             flush=True,
         )
+
+    def _costs(self) -> None:
+        """Time of a step with contact: table and rows."""
+        dt = 0.005
+        print(f"\n{self._name}: a step of {1e3 * dt:g} ms after {self._case.settle:g} s", flush=True)
+        names = [maker.name for maker in self._makers]
+        engines: list[Engine] = []
+        for maker in self._makers:
+            ours = maker.family == "sapwood"
+            # To the default tolerance: what a user gets.
+            default = Sapwood(self._begin.text, maker.name, dt, scheme=scheme_of(maker)) if ours else None
+            engine = default or maker.make(self._begin.text, dt)
+            # All settle alike, or explicit Euler would not.
+            settled = Sapwood(self._begin.text, timestep=dt)
+            settled.step(round(self._case.settle / dt))
+            engine.place(settled.q, settled.v)
+            engines.append(engine)
+        times = step_times(engines, self._repetitions)
+        for name, engine, seconds in zip(names, engines, times, strict=True):
+            if math.isinf(seconds):
+                print(f"{name:26}{'diverged':>13}", flush=True)
+                continue
+            over = seconds / times[0]
+            self._row(name, "time per step", seconds, "s")
+            self._row(name, f"time per step over {names[0]}", over, "1")
+            print(f"{name:26}{1e6 * seconds:>10.1f} µs{over:>8.2f}{engine.sample().contacts:>6} contacts", flush=True)
 
     def _compare(self, what: str, curves: Curves) -> None:
         """Times at equal errors: the best of ours beside MuJoCo's best."""

@@ -55,6 +55,8 @@ class Case(NamedTuple):
     """What goes on in MuJoCo where its contacts follow another law."""
     dissipates: bool = False
     """Whether energy is lost by right."""
+    settle: float = 0.0
+    """After this time, s, the time that a step takes is measured; 0: it is not."""
 
 
 def scene(name: str) -> Callable[[], str]:
@@ -67,13 +69,13 @@ def articulated(text: Callable[[], str]) -> Callable[[], System]:
     return lambda: Articulated(text())
 
 
-def humanoid() -> str:
-    """The humanoid in the air, every joint drawn back by a spring and damper: PD control that every engine has.
+def humanoid(ground: bool = False) -> str:
+    """The humanoid, every joint drawn back by a spring and damper: PD control that every engine has.
 
     300 N·m/rad at hips, knees and chest, 60 elsewhere, and a tenth of that in N·m·s/rad. The keyframe ``swung`` has
     every joint away from rest and turning.
     """
-    root = ElementTree.fromstring(characters.mjcf("humanoid", ground=False))
+    root = ElementTree.fromstring(characters.mjcf("humanoid", ground=ground))
     for joint in root.iter("joint"):
         name = joint.get("name", "")
         trunk = any(word in name for word in ("chest", "hip", "knee"))
@@ -182,5 +184,13 @@ CASES: dict[str, Case] = {
     ),
     "humanoid": Case(
         humanoid, articulated(humanoid), "swung", horizon=0.5, coarsest=25, runs=8, peers=("mujoco",), dissipates=True
+    ),
+    "humanoid-on-ground": Case(
+        partial(humanoid, ground=True),
+        articulated(humanoid),
+        horizon=0.0,
+        peers=("mujoco",),
+        touching=True,
+        settle=2.0,
     ),
 }

@@ -84,6 +84,11 @@ def ours(scheme: str) -> Maker:
     )
 
 
+def scheme_of(maker: Maker) -> str:
+    """Which of our schemes it is."""
+    return maker.name.removeprefix("sapwood ")
+
+
 def mujocos(integrator: str) -> Maker:
     """One of MuJoCo's integrators; its solver to its default tolerance, with which it is no less soft."""
     return Maker(
