@@ -11,8 +11,12 @@ tolerance of 1e-13. For every engine and integrator:
 * ``time``: CPU time of the run; ``mujoco over sapwood``: that of MuJoCo's best integrator over that of our best scheme
   at equal error, between runs on straight lines in logarithms.
 
-What diverges is said and marked by a cross. Drake's error-controlled runs have the accuracy that was asked in place of
-a time step. Our contact solver runs to a tolerance of 1e-12 here: its default would hide how a scheme converges.
+* Runs whose accuracy is asked in place of a time step: the largest error in twenty frames over what was asked, of poses
+  and of velocities; steps, evaluations of the forces, and how many a Runge–Kutta method that halves its steps needs to
+  end as near.
+
+What diverges is said and marked by a cross. Our contact solver runs to a tolerance of 1e-12 here: its default would
+hide how a scheme converges.
 """
 
 from __future__ import annotations
@@ -24,11 +28,13 @@ from typing import Any
 from sapwood.bench import schemes_plots
 from sapwood.bench.cases import MissingPackageError, installed
 from sapwood.bench.engines import Engine, Sapwood
+from sapwood.bench.schemes_accuracy import ASKED, ask, frames, halving
 from sapwood.bench.schemes_cases import CASES, Case
 from sapwood.bench.schemes_engines import ACCURACIES, Maker, controlled, makers, scheme_of
 from sapwood.bench.schemes_fit import Point, cost_at, order
 from sapwood.bench.schemes_runs import (
     PATIENCE,
+    SAMPLES,
     EnergyRun,
     Goal,
     energy_run,
@@ -38,6 +44,7 @@ from sapwood.bench.schemes_runs import (
     step_times,
     timesteps,
 )
+from sapwood.bench.schemes_systems import System
 
 __all__ = ["CASES", "OPTIONS", "PEERS", "run"]
 
@@ -72,8 +79,10 @@ class Report:
         self._name, self._case, self._repetitions, self._svg = name, case, repetitions, svg
         present = [peer for peer in peers if peer in case.peers]
         self._makers = makers(present, case.touching)
-        # In continuous time Drake's contacts are soft: another problem.
-        self._controlled = "drake" in present and not case.touching and installed("pydrake", "drake")
+        # Those that choose their steps: to the horizon at once, or from look to look at the energy.
+        self._at_once = controlled(present, case.touching, case.horizon)
+        span = case.energy.duration / SAMPLES if case.energy else 0.0
+        self._from_look_to_look = controlled(present, case.touching, span)
         self._begin = start(case)
         self._rows: list[Row] = []
 
@@ -121,10 +130,40 @@ class Report:
             slope = order(points, floor)
             self._row(maker.name, "order", slope, "1")
             self._line(maker.name, slope, points, shown)
-        if self._controlled:
-            curves[controlled().name] = self._refined(controlled(), goals[""], ACCURACIES)
+        for maker in self._at_once:
+            curves[maker.name] = self._refined(maker, goals[""], ACCURACIES)
+        self._asked(goals[""].system)
         self._compare("error", curves)
         self._draw(schemes_plots.errors(self._name, case, curves, self._styles()))
+
+    def _asked(self, system: System) -> None:
+        """What came of runs whose accuracy was asked: table and rows."""
+        engine, reference = "sapwood accuracy", frames(self._begin, system)
+        rk4 = [] if self._case.touching else halving(self._begin, reference, system)
+        for point in rk4:
+            self._point("halving rk4", "error, evaluations in place of time", "rad or m", point)
+        print(
+            f"  {'asked per s':>12}{'got: pose':>12}{'velocity':>12}{'steps':>8}{'given up':>10}"
+            f"{'force evaluations':>19}{'halving RK4':>13}{'ms':>9}"
+        )
+        for asked in ASKED:
+            answer = ask(self._begin, reference, asked)
+            if isinstance(answer, str):
+                print(f"  {asked:>12.0e} failed: {answer}", flush=True)
+                self._row(engine, f"failed, asked {asked:.0e}", 1, "1")
+                continue
+            theirs = cost_at(rk4, answer.error)
+            self._row(engine, f"pose error over asked {asked:.0e}", answer.pose, "1")
+            self._row(engine, f"velocity error over asked {asked:.0e}", answer.velocity, "1")
+            self._row(engine, f"steps, asked {asked:.0e}", answer.steps, "1")
+            self._row(engine, f"steps given up, asked {asked:.0e}", answer.rejected, "1")
+            self._row(engine, f"force evaluations, asked {asked:.0e}", answer.evaluations, "1")
+            self._row("halving rk4", f"force evaluations for the error of {engine} {asked:.0e}", theirs, "1")
+            print(
+                f"  {asked:>12.0e}{answer.pose:>11.2f}×{answer.velocity:>11.2f}×{answer.steps:>8}{answer.rejected:>10}"
+                f"{answer.evaluations:>19}{'-' if theirs is None else round(theirs):>13}{1e3 * answer.cost:>9.2f}",
+                flush=True,
+            )
 
     def _refined(self, maker: Maker, end: Goal, parameters: list[float] | tuple[float, ...]) -> list[Point]:
         """Runs at all parameters, coarsest first, until they take too long."""
@@ -174,25 +213,25 @@ class Report:
                 self._energy_rows(maker.name, found)
                 if 3 * found.point.cost > PATIENCE and math.isfinite(found.point.cost):
                     break
-        if self._controlled:
-            curves[controlled().name] = self._controlled_energies()
+        for maker in self._from_look_to_look:
+            curves[maker.name] = self._controlled_energies(maker)
         self._compare("energy error", curves)
         self._draw(schemes_plots.energies(self._name, self._case, curves, over_time, self._styles()))
 
-    def _controlled_energies(self) -> list[Point]:
+    def _controlled_energies(self, maker: Maker) -> list[Point]:
         energy = self._case.energy
         assert energy is not None
         points: list[Point] = []
         for accuracy in ACCURACIES:
-            engine = controlled().make(self._begin.text, accuracy)
+            engine = maker.make(self._begin.text, accuracy)
             # A tenth of the run tells what the whole would take.
             trial = energy_run(self._begin, self._case.system(), engine, accuracy, energy.duration / 10)
             if 10 * trial.point.cost > 2 * PATIENCE:
                 break
-            engine = controlled().make(self._begin.text, accuracy)
+            engine = maker.make(self._begin.text, accuracy)
             found = energy_run(self._begin, self._case.system(), engine, accuracy, energy.duration)
             points.append(found.point)
-            self._energy_rows(controlled().name, found)
+            self._energy_rows(maker.name, found)
         return points
 
     def _energy_rows(self, engine: str, found: EnergyRun) -> None:
@@ -250,12 +289,12 @@ class Report:
 
     def _compare(self, what: str, curves: Curves) -> None:
         """Times at equal errors: the best of ours beside MuJoCo's best."""
-        families = {maker.name: maker.family for maker in self._makers}
+        families = {name: maker.family for name, maker in self._styles().items()}
         for level in LEVELS:
             best: dict[str, tuple[float, str]] = {}
             for name, points in curves.items():
                 cost = cost_at(points, level)
-                family = families.get(name, "drake")
+                family = families[name]
                 if cost is not None:
                     self._row(name, f"time at {what} {level:.0e}", cost, "s")
                     best[family] = min(best.get(family, (math.inf, "")), (cost, name))
@@ -269,8 +308,7 @@ class Report:
             print(f"  {what} {level:.0e}: {', '.join(words)}", flush=True)
 
     def _styles(self) -> dict[str, Maker]:
-        styles = {maker.name: maker for maker in self._makers}
-        return {**styles, controlled().name: controlled()} if self._controlled else styles
+        return {maker.name: maker for maker in [*self._makers, *self._at_once]}
 
     def _draw(self, pictures: dict[str, str]) -> None:
         if self._svg is not None:

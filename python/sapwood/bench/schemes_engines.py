@@ -13,7 +13,7 @@ SCHEMES = ("symplectic-euler", "midpoint", "implicit-euler", "explicit-euler")
 INTEGRATORS = ("euler", "implicitfast", "implicit", "discrete", "rk4")
 """MuJoCo's."""
 ACCURACIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
-"""Asked of Drake's error-controlled integrator."""
+"""Asked of engines that choose their steps."""
 TOLERANCE = 1e-12
 """Of our contact solver, whose default of 1e-6 would hide how a scheme converges."""
 
@@ -41,7 +41,8 @@ COLORS = {
     "sap": "#0f8a6c",
     "lagged": "#5ebe96",
 }
-RK3 = "#14532d"
+CHOOSES = "2 3"
+"""Dashes of engines that choose their steps."""
 
 
 def schemes() -> list[str]:
@@ -107,12 +108,24 @@ def drakes(law: str, touching: bool) -> Maker:
     return Maker(name, "drake", lambda text, dt: Drake(text, law, dt), COLORS[law])
 
 
-def controlled() -> Maker:
-    """Drake's default integrator in continuous time, which chooses its steps."""
-    from sapwood.bench.drake import Drake
+def controlled(peers: list[str], touching: bool, span: float) -> list[Maker]:
+    """Engines that choose their steps: made with an accuracy, not a time step, they advance by ``span`` at a time.
 
-    def make(text: str, accuracy: float) -> Engine:
-        # Steps of a microsecond that ``step`` counts: it goes to the end at once.
-        return Drake(text, "sap", 1e-6, "runge_kutta3", accuracy)
+    Args:
+        peers: Engines to compare with.
+        touching: Whether something touches: in continuous time Drake's contacts are soft, another problem.
+        span: s.
+    """
 
-    return Maker("drake runge_kutta3", "drake", make, RK3, "2 3")
+    def ours(text: str, accuracy: float) -> Engine:
+        return Sapwood(text, "sapwood", span, scheme="midpoint", accuracy=accuracy, tolerance=TOLERANCE)
+
+    found = [Maker("sapwood accuracy", "sapwood", ours, "#6d28d9", CHOOSES)]
+    if "drake" in peers and not touching and installed("pydrake", "drake"):
+        from sapwood.bench.drake import Drake
+
+        def drakes(text: str, accuracy: float) -> Engine:
+            return Drake(text, "sap", span, "runge_kutta3", accuracy)
+
+        found.append(Maker("drake runge_kutta3", "drake", drakes, "#14532d", CHOOSES))
+    return found

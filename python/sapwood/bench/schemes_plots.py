@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from sapwood.bench.schemes_cases import Case
-from sapwood.bench.schemes_engines import Maker
+from sapwood.bench.schemes_engines import CHOOSES, Maker
 from sapwood.bench.schemes_fit import Point
 from sapwood.bench.schemes_runs import EnergyRun
 from sapwood.bench.svg import Curve, plot
@@ -22,7 +22,7 @@ Styles = dict[str, Maker]
 def errors(name: str, case: Case, curves: Curves, styles: Styles) -> dict[str, str]:
     """Order plot and work–precision diagram."""
     after = f"of the pose after {case.horizon:g} s, rad or m"
-    stepped = {engine: points for engine, points in curves.items() if not styles[engine].dash.startswith("2")}
+    stepped = {engine: points for engine, points in curves.items() if styles[engine].dash != CHOOSES}
     return {
         "order": plot(
             f"{name}: error and time step",
