@@ -17,7 +17,7 @@ from sapwood.bench.schemes_systems import System, solve
 
 LOST = 100.0
 """Errors beyond this (rad, m, or times the energy) count as divergence."""
-PATIENCE = 15.0
+PATIENCE = 10.0
 """Runs that would take longer than this, in seconds of CPU time, are left out."""
 TURN = 0.1
 """Runs shorter than this are repeated for their time, s."""
