@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from conftest import Recorder
 
+from sapwood.bench.schemes_accuracy import Answer, ask, frames
 from sapwood.bench.schemes_cases import CASES
 from sapwood.bench.schemes_engines import SCHEMES, ours
 from sapwood.bench.schemes_fit import order
@@ -75,3 +76,26 @@ def test_explicit_steps_diverge_where_forces_are_stiff() -> None:
     end = goal(begin, CASES["sprung-arm"].system())
     errors = [error_run(begin, end, ours(scheme).make(begin.text, 0.01), 0.01, 1)[0].error for scheme in SCHEMES]
     assert [math.isinf(error) for error in errors] == [scheme == "explicit-euler" for scheme in SCHEMES]
+
+
+@pytest.mark.parametrize("case", ["tumbling-body", "double-pendulum", "flung-arm", "sprung-arm", "lopsided-ball"])
+def test_the_accuracy_that_is_asked_comes(case: str, record: Recorder) -> None:
+    begin = start(CASES[case])
+    reference = frames(begin, CASES[case].system())
+    answer = ask(begin, reference, 1e-4)
+    assert isinstance(answer, Answer), answer
+    record("SciPy", f"{case}, asked 1e-4", f"pose {answer.pose:.2f} of it, velocity {answer.velocity:.2f}")
+    assert max(answer.pose, answer.velocity) < 3
+    # Nor is it bought with steps that nobody asked for.
+    assert max(answer.pose, answer.velocity) > 0.05
+
+
+@pytest.mark.parametrize("case", ["billiard-balls", "bouncing-ball"])
+@pytest.mark.parametrize("accuracy", [1e-2, 1e-4, 1e-6])
+def test_impacts_do_not_stop_runs_of_an_accuracy(case: str, accuracy: float) -> None:
+    begin = start(CASES[case])
+    answer = ask(begin, frames(begin, CASES[case].system()), accuracy)
+    assert isinstance(answer, Answer), answer
+    # The instant at which a damper begins to act is not located: an error of first order there, with steps that are as
+    # long as an error of second order lets them be.
+    assert answer.error < math.sqrt(accuracy)
