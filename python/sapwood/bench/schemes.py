@@ -241,7 +241,9 @@ class Report:
         energy, point = self._case.energy, found.point
         assert energy is not None
         self._point(engine, "energy error", "1", point)
-        head = f"{engine:26}{1e3 * point.timestep:>8g}"
+        chooses = any(maker.name == engine for maker in self._at_once)
+        parameter = f"{point.timestep:.0e}" if chooses else f"{1e3 * point.timestep:g}"
+        head = f"{engine:26}{parameter:>8}"
         if math.isinf(point.error):
             why = f": {found.reason}" if found.reason else ""
             print(f"{head}   diverged at {found.times[-1]:.4g} s{why}", flush=True)
@@ -258,9 +260,10 @@ class Report:
             self._row(engine, f"angular momentum error, {point.timestep:g}", found.momentum, "1")
             momentum = f"{found.momentum:.1e}"
         each = "".join(f"{worst:>11.2e}" for worst in quarters)
-        per_step = 1e6 * point.cost / (energy.duration / point.timestep)
+        # Steps of those that choose them are not counted.
+        per_step = "" if chooses else f"{1e6 * point.cost * point.timestep / energy.duration:.2f}"
         print(
-            f"{head}{point.error:>11.2e}{each}{found.errors[-1]:>+11.2e}{momentum:>11}{newton:>7}{per_step:>9.2f}",
+            f"{head}{point.error:>11.2e}{each}{found.errors[-1]:>+11.2e}{momentum:>11}{newton:>7}{per_step:>9}",
             flush=True,
         )
 
