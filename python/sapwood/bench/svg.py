@@ -71,7 +71,7 @@ class Axis:
 def limits(values: list[float], logarithmic: bool) -> tuple[float, float]:
     """Ends of an axis that shows all values; whole decades where it is logarithmic."""
     if not logarithmic:
-        low, high = min(values), max(values)
+        low, high = min(0.0, *values), max(values)
         return (low, high) if high > low else (low - 0.5, high + 0.5)
     low, high = math.floor(math.log10(min(values)) + 1e-9), math.ceil(math.log10(max(values)) - 1e-9)
     return 10.0**low, 10.0 ** max(high, low + 1)
