@@ -1,4 +1,4 @@
-"""Scenes: piles, towers and masonry that are hard on contact solvers, blocks whose motion is known, linkages.
+"""Scenes: piles, towers, masonry, blocks whose motion is known, linkages, motions that tell time steppers apart.
 
 Everything that moves has a name; loose bodies are cubes or spheres of 0.1 m (in towers and stacks 0.2 m) and 1 kg
 unless a scene says otherwise. The same arguments give the same scene, random placements included. ``NAMES`` are the
@@ -18,16 +18,26 @@ __all__ = [
     "NAMES",
     "arch",
     "arm7",
+    "billiard_balls",
+    "bouncing_ball",
     "cards",
     "clutter",
+    "double_pendulum",
+    "flung_arm",
     "four_bar",
     "incline",
+    "lopsided_ball",
     "mass_ratio",
     "mjcf",
+    "rolling_ball",
     "slider",
+    "spinning_top",
+    "spring_chain",
+    "sprung_arm",
     "stacks",
     "stewart",
     "tower",
+    "tumbling_body",
 ]
 
 
@@ -121,3 +131,62 @@ def stewart() -> Model:
 def arm7() -> Model:
     """An arm of seven hinges with position servos of limited force; nothing touches."""
     return _scene("arm7")
+
+
+def flung_arm() -> Model:
+    """A thicker arm without servos and limits; the keyframe ``flung`` has it fall from near the top, turning."""
+    return _scene("flung-arm")
+
+
+def sprung_arm() -> Model:
+    """The thicker arm with a spring and a damper at every hinge; the keyframe ``bent`` has it lean."""
+    return _scene("sprung-arm")
+
+
+def tumbling_body() -> Model:
+    """A free box without gravity; the keyframe ``tumbling`` has it turn about its middle axis, the unstable one."""
+    return _scene("tumbling-body")
+
+
+def double_pendulum() -> Model:
+    """Two thin rods of 1 m and 1 kg; the keyframe ``raised`` has them at 1 and 1.5 rad from hanging."""
+    return _scene("double-pendulum")
+
+
+def spring_chain(links: int = 10) -> Model:
+    """Thin rods of 0.1 m and 0.1 kg joined by springs of 1000 N·m/rad, without damping and gravity.
+
+    The keyframe ``bent`` has every joint bent by 0.05 rad.
+
+    Raises:
+        ValueError: When the number makes no sense.
+    """
+    return _scene(f"spring-chain-{links}")
+
+
+def spinning_top() -> Model:
+    """A top whose tip stays where it is; the keyframe ``spinning`` has it spin at 150 rad/s, leaning by 0.3 rad."""
+    return _scene("spinning-top")
+
+
+def rolling_ball() -> Model:
+    """A ball on a level ground; the keyframe ``rolling`` has it roll along x at 1 m/s without slipping."""
+    return _scene("rolling-ball")
+
+
+def lopsided_ball() -> Model:
+    """The same with its centre of mass 2 cm off the middle."""
+    return _scene("lopsided-ball")
+
+
+def billiard_balls() -> Model:
+    """Two smooth, somewhat elastic balls without gravity.
+
+    The keyframe ``struck`` has one run into the other off its middle.
+    """
+    return _scene("billiard-balls")
+
+
+def bouncing_ball() -> Model:
+    """An elastic ball that falls on a level ground."""
+    return _scene("bouncing-ball")

@@ -24,8 +24,18 @@ SCENES = {
     "four-bar": sw.scenes.four_bar(),
     "stewart": sw.scenes.stewart(),
     "arm7": sw.scenes.arm7(),
+    "flung-arm": sw.scenes.flung_arm(),
+    "sprung-arm": sw.scenes.sprung_arm(),
+    "tumbling-body": sw.scenes.tumbling_body(),
+    "double-pendulum": sw.scenes.double_pendulum(),
+    "spring-chain-10": sw.scenes.spring_chain(),
+    "spinning-top": sw.scenes.spinning_top(),
+    "rolling-ball": sw.scenes.rolling_ball(),
+    "lopsided-ball": sw.scenes.lopsided_ball(),
+    "billiard-balls": sw.scenes.billiard_balls(),
+    "bouncing-ball": sw.scenes.bouncing_ball(),
 }
-BODIES = [27, 64, 50, 30, 2, 11, 15, 1, 1, 3, 13, 7]
+BODIES = [27, 64, 50, 30, 2, 11, 15, 1, 1, 3, 13, 7, 7, 7, 1, 2, 10, 1, 1, 1, 2, 1]
 
 
 def test_every_form_is_here() -> None:

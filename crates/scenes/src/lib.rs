@@ -1,5 +1,5 @@
 //! Scenes as MJCF text: piles, towers and masonry that are hard on contact solvers, blocks for which theory knows the
-//! answer, and mechanisms with loops.
+//! answer, mechanisms with loops, and motions that tell time-stepping schemes apart.
 //!
 //! ```
 //! use scenes::{Scene, Solid};
@@ -15,11 +15,13 @@
 //!
 //! # Conventions
 //!
-//! SI units, z up, gravity 9.81 m/s². Everything that moves has a name. A name that ends in numbers describes the scene
+//! SI units, z up, gravity 9.81 m/s² unless a scene says otherwise. Everything that moves has a name. A name that ends in numbers describes the scene
 //! completely: the same name gives the same text, random placements included. Loose bodies are cubes or spheres of
 //! 0.1 m (in towers and stacks 0.2 m) and 1 kg unless a scene says otherwise.
 
 mod arm;
+mod balls;
+mod conservative;
 mod friction;
 mod linkages;
 mod masonry;
@@ -98,6 +100,30 @@ pub enum Scene {
     Stewart,
     /// An arm of seven hinges with position servos of limited force; nothing touches.
     Arm7,
+    /// A somewhat thicker arm without servos and limits; the keyframe `flung` has it fall from near the top, turning.
+    FlungArm,
+    /// The thicker arm with a spring and a damper at every hinge; the keyframe `bent` has it lean.
+    SprungArm,
+    /// A free box without gravity; the keyframe `tumbling` has it turn about its middle axis, the unstable one.
+    TumblingBody,
+    /// Two thin rods of 1 m and 1 kg; the keyframe `raised` has them at 1 and 1.5 rad from hanging.
+    DoublePendulum,
+    /// Thin rods of 0.1 m and 0.1 kg joined by springs of 1000 N·m/rad, without damping and gravity; the keyframe `bent` has
+    /// every joint bent by 0.05 rad.
+    SpringChain {
+        /// How many rods.
+        links: usize,
+    },
+    /// A top whose tip stays where it is; the keyframe `spinning` has it spin at 150 rad/s, leaning by 0.3 rad.
+    SpinningTop,
+    /// A ball on a level ground; the keyframe `rolling` has it roll along x at 1 m/s without slipping.
+    RollingBall,
+    /// The same with its centre of mass 2 cm off the middle.
+    LopsidedBall,
+    /// Two smooth, somewhat elastic balls without gravity; the keyframe `struck` has one run into the other off its middle.
+    BilliardBalls,
+    /// An elastic ball that falls on a level ground.
+    BouncingBall,
 }
 
 /// The scene as MJCF text.
@@ -115,5 +141,15 @@ pub fn mjcf(scene: Scene) -> String {
         Scene::FourBar => linkages::four_bar(name),
         Scene::Stewart => linkages::stewart(name),
         Scene::Arm7 => arm::arm7(name),
+        Scene::FlungArm => arm::flung(name),
+        Scene::SprungArm => arm::sprung(name),
+        Scene::TumblingBody => conservative::tumbling_body(name),
+        Scene::DoublePendulum => conservative::double_pendulum(name),
+        Scene::SpringChain { links } => conservative::spring_chain(name, links),
+        Scene::SpinningTop => conservative::spinning_top(name),
+        Scene::RollingBall => balls::rolling(name),
+        Scene::LopsidedBall => balls::lopsided(name),
+        Scene::BilliardBalls => balls::billiards(name),
+        Scene::BouncingBall => balls::bouncing(name),
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::{Scene, Solid};
 
 /// The names of all scenes; capitals stand for numbers.
-pub const FORMS: [&str; 12] = [
+pub const FORMS: [&str; 22] = [
     "clutter-box-COUNT",
     "clutter-sphere-COUNT",
     "tower-COUNT",
@@ -20,6 +20,16 @@ pub const FORMS: [&str; 12] = [
     "four-bar",
     "stewart",
     "arm7",
+    "flung-arm",
+    "sprung-arm",
+    "tumbling-body",
+    "double-pendulum",
+    "spring-chain-LINKS",
+    "spinning-top",
+    "rolling-ball",
+    "lopsided-ball",
+    "billiard-balls",
+    "bouncing-ball",
 ];
 
 /// A name that no scene has.
@@ -58,6 +68,16 @@ impl fmt::Display for Scene {
             Self::FourBar => f.write_str("four-bar"),
             Self::Stewart => f.write_str("stewart"),
             Self::Arm7 => f.write_str("arm7"),
+            Self::FlungArm => f.write_str("flung-arm"),
+            Self::SprungArm => f.write_str("sprung-arm"),
+            Self::TumblingBody => f.write_str("tumbling-body"),
+            Self::DoublePendulum => f.write_str("double-pendulum"),
+            Self::SpringChain { links } => write!(f, "spring-chain-{links}"),
+            Self::SpinningTop => f.write_str("spinning-top"),
+            Self::RollingBall => f.write_str("rolling-ball"),
+            Self::LopsidedBall => f.write_str("lopsided-ball"),
+            Self::BilliardBalls => f.write_str("billiard-balls"),
+            Self::BouncingBall => f.write_str("bouncing-ball"),
         }
     }
 }
@@ -92,6 +112,16 @@ impl FromStr for Scene {
             ["four", "bar"] => Self::FourBar,
             ["stewart"] => Self::Stewart,
             ["arm7"] => Self::Arm7,
+            ["flung", "arm"] => Self::FlungArm,
+            ["sprung", "arm"] => Self::SprungArm,
+            ["tumbling", "body"] => Self::TumblingBody,
+            ["double", "pendulum"] => Self::DoublePendulum,
+            ["spring", "chain", links] => Self::SpringChain { links: whole(links, 1..=1000)? },
+            ["spinning", "top"] => Self::SpinningTop,
+            ["rolling", "ball"] => Self::RollingBall,
+            ["lopsided", "ball"] => Self::LopsidedBall,
+            ["billiard", "balls"] => Self::BilliardBalls,
+            ["bouncing", "ball"] => Self::BouncingBall,
             _ => return Err(UnknownScene::Name { name: name.into() }),
         })
     }

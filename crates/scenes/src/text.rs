@@ -12,6 +12,7 @@ pub struct Document {
     name: String,
     timestep: f64,
     friction: f64,
+    weightless: bool,
     /// `<asset>`.
     pub asset: Vec<String>,
     /// `<worldbody>`.
@@ -32,6 +33,7 @@ impl Document {
             name,
             timestep: 0.005,
             friction,
+            weightless: false,
             asset: sections(),
             world: sections(),
             equality: sections(),
@@ -43,6 +45,11 @@ impl Document {
     /// With another time step, s.
     pub fn with_timestep(self, timestep: f64) -> Self {
         Self { timestep, ..self }
+    }
+
+    /// Without gravity.
+    pub fn weightless(self) -> Self {
+        Self { weightless: true, ..self }
     }
 
     /// Adds a level ground at z = 0.
@@ -61,8 +68,9 @@ impl Document {
 
     /// The text.
     pub fn finish(self) -> String {
+        let gravity = if self.weightless { " gravity=\"0 0 0\"" } else { "" };
         let mut text = format!(
-            "<mujoco model=\"{}\">\n  <option timestep=\"{}\"/>\n  <default><geom friction=\"{}\"/></default>\n",
+            "<mujoco model=\"{}\">\n  <option timestep=\"{}\"{gravity}/>\n  <default><geom friction=\"{}\"/></default>\n",
             self.name, self.timestep, self.friction
         );
         let sections = [

@@ -8,12 +8,18 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from sapwood.bench import clutter, contact, dynamics, machine, step
+from sapwood.bench import clutter, contact, dynamics, machine, schemes, step
 from sapwood.bench.cases import MissingPackageError
 from sapwood.bench.peer_sources import BuildError
 from sapwood.bench.tree_table import UnsuitableModelError
 
-SUITES: dict[str, ModuleType] = {"clutter": clutter, "contact": contact, "dynamics": dynamics, "step": step}
+SUITES: dict[str, ModuleType] = {
+    "clutter": clutter,
+    "contact": contact,
+    "dynamics": dynamics,
+    "schemes": schemes,
+    "step": step,
+}
 """Modules with CASES, PEERS and run(peers, cases, repetitions, ...); OPTIONS names what else run takes."""
 PACKAGES = {"pinocchio": ["pin"], "rapier": []}
 """Packages of peers that are called otherwise; Rapier is none of Python's."""

@@ -73,6 +73,7 @@ class Sapwood:
         timestep: Time step, s; None: the file's.
         law: Friction law; None: the default.
         threads: Threads that islands are shared among.
+        options: Further ones of ``sapwood.Simulation``.
     """
 
     def __init__(
@@ -82,10 +83,11 @@ class Sapwood:
         timestep: float | None = None,
         law: str | None = None,
         threads: int = 1,
+        **options: Any,  # noqa: ANN401
     ) -> None:
         self.name = name
         contact: dict[str, Any] = {} if law is None else {"contact": law}
-        self.simulation = sw.Simulation(sw.load(source), timestep=timestep, threads=threads, **contact)
+        self.simulation = sw.Simulation(sw.load(source), timestep=timestep, threads=threads, **contact, **options)
         self.timestep = self.simulation.timestep
         self.controls: Vector = np.tile([-1.0, 1.0], (self.simulation.model.nu, 1))
 
@@ -132,12 +134,14 @@ class Sapwood:
 class Mujoco:
     """MuJoCo with the Euler integrator (implicit damping) and the solver given, whatever the file asks for.
 
+    A state that is not finite stays: it would start afresh, as if nothing had happened.
+
     Args:
         source: MJCF file or text.
         cone: ``elliptic`` or ``pyramidal``.
         solver: ``newton`` or ``cg``.
         timestep: Time step, s; None: the file's.
-        integrator: ``euler``, ``implicitfast`` or ``discrete``.
+        integrator: ``euler``, ``implicitfast``, ``implicit``, ``rk4`` or ``discrete``.
         tolerance: Of the solver, with iterations enough to reach it; None: its defaults.
     """
 
@@ -163,6 +167,7 @@ class Mujoco:
         option.cone = getattr(mujoco.mjtCone, f"mjCONE_{cone.upper()}")
         option.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver.upper()}")
         option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
+        option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         if timestep is not None:
             option.timestep = timestep
         if tolerance is not None:
