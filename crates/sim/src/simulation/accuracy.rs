@@ -4,9 +4,9 @@
 //! their error: of a scheme of order p it is (x₂ − x₁)/(2ᵖ − 1). The error may be `accuracy` per second, in metres and
 //! radians, and in velocities relative to 1 + |v|; of velocities per step while near-rigid contacts or loops hold them.
 //!
-//! Where forces jump (a damper that touches) or velocities do (an impact), no step is short enough for an error in
-//! proportion to it: the error of that one step counts instead, and at an impact that of positions alone. How the
-//! difference falls with the step tells which it is.
+//! Steps end where compliant contacts begin (`touches`). Where near-rigid ones make forces jump, or velocities (an impact),
+//! no step is short enough for an error in proportion to it: the error of that one step counts instead, and at an impact
+//! that of positions alone. How the difference falls with the step tells which it is.
 
 use multibody::difference;
 
@@ -265,20 +265,19 @@ impl Limits {
     /// Limits of a step of `h` that differs by `gap`, after a longer one that was given up. Velocities that smooth forces
     /// change differ by h³ or h², across a jump of the forces by h, and across an impact by as much as ever.
     fn new(accuracy: f64, h: f64, gap: Difference, longer: Option<(Difference, f64)>, contact: Contact) -> Self {
+        let smooth = |span: f64| Self { positions: accuracy * h, velocities: accuracy * span, is_smooth: true };
+        // Steps end where compliant contacts begin, so that nothing jumps within one.
+        if contact == Contact::None {
+            return smooth(h);
+        }
         let rate = longer.map_or(f64::INFINITY, |(longer, span)| {
             libm::log(gap.velocities / longer.velocities) / libm::log(h / span)
         });
-        let is_rigid = contact != Contact::None;
-        if contact != Contact::Hit && (rate.is_nan() || rate >= 1.5) {
+        if contact == Contact::Rigid && (rate.is_nan() || rate >= 1.5) {
             // What near-rigid contacts and loops hold forgets errors of its velocity.
-            let span = if is_rigid { 1.0 } else { h };
-            return Self { positions: accuracy * h, velocities: accuracy * span, is_smooth: true };
+            return smooth(1.0);
         }
-        let velocities = match contact {
-            Contact::None => AT_JUMP * accuracy,
-            Contact::Rigid if rate >= 0.5 => accuracy,
-            _ => f64::INFINITY,
-        };
+        let velocities = if contact == Contact::Rigid && rate >= 0.5 { accuracy } else { f64::INFINITY };
         Self { positions: AT_JUMP * accuracy, velocities, is_smooth: false }
     }
 
