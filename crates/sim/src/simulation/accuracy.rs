@@ -21,8 +21,9 @@ const LONGER: f64 = 4.0;
 const SHORTER: f64 = 0.2;
 /// The first step that is tried, s.
 const FIRST: f64 = 1e-3;
-/// Steps are no shorter than this part of the accuracy, s.
+/// Steps with near-rigid contact are no shorter than this part of the accuracy, s; others than this.
 const SHORTEST: f64 = 1e-2;
+const LEAST: f64 = 1e-9;
 /// The part of the accuracy that an impact or a jump of the forces may be off.
 const AT_JUMP: f64 = 0.1;
 
@@ -155,7 +156,7 @@ impl Simulation {
     /// One step of at most `left`, s, as long as the accuracy lets it be.
     fn step_accurately(&mut self, accuracy: f64, left: f64, doubling: &mut Doubling) -> Result<(), SimulationError> {
         let order: f64 = if self.options.scheme == Scheme::Midpoint { 2.0 } else { 1.0 };
-        let shortest = SHORTEST * accuracy;
+        let mut shortest = LEAST;
         let mut dt = if self.state.step_size > 0.0 { self.state.step_size } else { FIRST };
         let mut sum = Stats::default();
         let mut last: Option<(Difference, f64)> = None;
@@ -170,6 +171,7 @@ impl Simulation {
             };
             match self.step_twice(h, &mut sum, doubling) {
                 Ok(gap) => {
+                    shortest = if doubling.contact == Contact::None { LEAST } else { SHORTEST * accuracy };
                     let limits = Limits::new(accuracy, h, gap, last, doubling.contact);
                     let ratio = limits.ratio(gap, order);
                     let next =
