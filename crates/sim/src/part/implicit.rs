@@ -327,6 +327,20 @@ impl Part {
         propagate(&self.tree, all, &self.kin.frames, &self.change, &mut self.factor.motions);
     }
 
+    /// x ← (M + τ D)⁻¹ M x, D of dampers and PD control: what is left on average, over a time τ, of a difference x of velocities.
+    /// `x` and `kd` (none without control) are the tree's. The factor and scratch are used up.
+    pub fn damp(&mut self, x: &mut [f64], kd: Option<&[f64]>, tau: f64) {
+        let all = self.tree.all();
+        self.impedance.diagonal.copy_from_slice(&self.armature);
+        let Self { tree, kin, impedance, factor, wrenches, rhs, .. } = self;
+        multibody::apply(tree, all.clone(), kin, impedance, x, &mut factor.motions, wrenches, rhs);
+        for (i, diagonal) in self.impedance.diagonal.iter_mut().enumerate() {
+            *diagonal += tau * (self.damping[i] + kd.map_or(0.0, |kd| kd[i]));
+        }
+        self.factor.factor(&self.tree, all.clone(), &self.kin, &self.impedance, None);
+        self.factor.solve(&self.tree, all, &self.kin, &self.rhs, None, x);
+    }
+
     /// Whether an impulse of constraints is foreseen.
     pub fn foresees(&self) -> bool {
         self.foreseen.iter().any(|w| *w != 0.0)

@@ -24,6 +24,8 @@ const FIRST: f64 = 1e-3;
 /// Steps with near-rigid contact are no shorter than this part of the accuracy, s; others than this.
 const SHORTEST: f64 = 1e-2;
 const LEAST: f64 = 1e-9;
+/// The time in which errors add up, s: what dampers take of them within it counts less.
+const SECOND: f64 = 1.0;
 /// The part of the accuracy that an impact or a jump of the forces may be off.
 const AT_JUMP: f64 = 0.1;
 
@@ -226,8 +228,13 @@ impl Simulation {
         }
         doubling.gap.resize(self.state.v.len(), 0.0);
         difference(&self.model.tree, &doubling.q, &self.state.q, &mut doubling.gap);
+        doubling.v.iter_mut().zip(&self.state.v).for_each(|(whole, v)| *whole = v - *whole);
+        for part in self.parts.iter_mut().filter(|part| !part.asleep) {
+            let kd = self.state.pd.kd.get(part.dofs.clone());
+            part.damp(&mut doubling.v[part.dofs.clone()], kd, SECOND);
+        }
         let greatest = |sum: f64, x: f64| sum.max(x.abs());
-        let velocities = self.state.v.iter().zip(&doubling.v).map(|(v, whole)| (v - whole) / (1.0 + v.abs()));
+        let velocities = self.state.v.iter().zip(&doubling.v).map(|(v, gap)| gap / (1.0 + v.abs()));
         Ok(Difference {
             positions: doubling.gap.iter().copied().fold(0.0, greatest),
             velocities: velocities.fold(0.0, greatest),
