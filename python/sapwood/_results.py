@@ -99,7 +99,7 @@ class Stats(NamedTuple):
     free_iterations: int = 0
     """Newton steps of free motion under an implicit scheme, the most of a tree."""
     substeps: int = 1
-    """Parts that the step was made in: more than one where free motion had no solution over the whole, or for accuracy."""
+    """Parts that the step was made in: more than one for accuracy, or where free motion had no solution."""
     rejected: int = 0
     """Steps that were given up because the accuracy asked for shorter ones."""
     force_evaluations: int = 0

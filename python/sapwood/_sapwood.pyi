@@ -233,19 +233,22 @@ class Simulation:
     Args:
         model: The model; simulations share it.
         timestep: Time step, s; the model's own when None.
-        accuracy: Error that may be made per second, in m, rad, and of velocities relative to 1 m/s or rad/s and themselves: steps are
-            then as long as it lets them be, and ``step`` advances by the time step in as many as it takes. None: every step is one.
-        scheme: Time-stepping scheme, by name or by (theta_q, theta_v, theta_vq): where in the step, from 0 to 1, positions, velocities
-            and the velocities that move positions are taken.
-        pd_law: Where ``pd`` is taken: as the scheme takes springs, or by the law of stable PD; auto: stable under symplectic Euler alone.
+        accuracy: Error that may be made per second, in m, rad, and of velocities relative to 1 m/s or rad/s and
+            themselves: steps are then as long as it lets them be, and ``step`` advances by the time step in as many as
+            it takes. None: every step is one.
+        scheme: Time-stepping scheme, by name or by (theta_q, theta_v, theta_vq): where in the step, from 0 to 1,
+            positions, velocities and the velocities that move positions are taken.
+        pd_law: Where ``pd`` is taken: as the scheme takes springs, or by the law of stable PD; auto: stable under
+            symplectic Euler alone.
         contact: Friction law.
         tolerance: Relative tolerance of the contact solver on the scaled momentum balance.
         line_search: Line search of the contact solver.
         factorization: Factorisation of the contact solver; auto picks by structure, with the same result to tolerance.
         beta: Near-rigid contacts oscillate with the period beta · timestep.
         sigma: Tangential regularisation over the Delassus estimate: stuck contacts creep at about sigma · g · timestep.
-        sleep_after: Islands that have rested for this long, s, sleep: they are not moved until something touches them or is done to them.
-            What actuators or PD control drive does not sleep; contacts among sleepers are not reported. None: nothing sleeps.
+        sleep_after: Islands that have rested for this long, s, sleep: they are not moved until something touches them or
+            is done to them. What actuators or PD control drive does not sleep; contacts among sleepers are not
+            reported. None: nothing sleeps.
         sleep_speed: What rests moves no faster at any point, m/s.
         threads: Threads that separate contact problems are shared among; the result is the same bits for any number.
 

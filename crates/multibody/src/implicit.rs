@@ -15,7 +15,7 @@
 //! its parent does, without a transform between the two. So the joints are eliminated from the leaves down as in the
 //! articulated-body algorithm, with a 6×15 matrix in the place of the 6×6 inertia (the linear part of ν changes no force:
 //! Galileo). A rotation is moved by T δv, not by c δv: T is the derivative of the map from v to the rotation,
-//! [`turn_tangent`](crate::turn_tangent).
+//! [`Retraction::tangent`](crate::Retraction::tangent).
 
 use spatial::{Mat3, RigidInertia, Twist, Vec3, Wrench};
 
