@@ -30,6 +30,8 @@ const MOST: usize = 16;
 const ROUND_OFF: f64 = 1e-15;
 /// How far constraint impulses may be from what was foreseen, relative, before the second stage is linearised anew.
 const POORLY: f64 = 0.5;
+/// From here a Newton step leads to round-off, whatever the last ones did: its error is squared.
+const SURE: f64 = 1e-9;
 /// Where it must arrive.
 const TOLERANCE: f64 = 1e-12;
 
@@ -177,7 +179,7 @@ impl Part {
                 contraction = error / (last * last);
             }
             let next = contraction * error * error;
-            if error.min(next) <= ROUND_OFF * scale || (has_arrived && error > 0.5 * last) {
+            if error <= SURE * scale || next <= ROUND_OFF * scale || (has_arrived && error > 0.5 * last) {
                 return Ok(iteration);
             }
             (last, fraction) = (error, 1.0);
