@@ -94,8 +94,18 @@ impl Scheme {
         ("explicit-euler", Self::ExplicitEuler),
     ];
 
+    /// By which power of the step errors fall.
+    pub(crate) fn order(self) -> f64 {
+        if self.is_midpoint() { 2.0 } else { 1.0 }
+    }
+
+    /// Whether it is the midpoint rule, by its name or by its θ.
+    fn is_midpoint(self) -> bool {
+        self.theta() == Theta::all(0.5)
+    }
+
     pub(crate) fn retraction(self) -> Retraction {
-        if self.theta() == Theta::all(0.5) { Retraction::Cayley } else { Retraction::Exponential }
+        if self.is_midpoint() { Retraction::Cayley } else { Retraction::Exponential }
     }
 }
 

@@ -12,7 +12,7 @@ use multibody::difference;
 
 use super::touches::{Touch, overshoot};
 use super::{HALVINGS, Simulation};
-use crate::{Scheme, SimulationError, State, Stats};
+use crate::{SimulationError, State, Stats};
 
 /// The next step is this much shorter than where the error would be all that is allowed.
 const CAUTION: f64 = 0.8;
@@ -157,7 +157,7 @@ impl Simulation {
 
     /// One step of at most `left`, s, as long as the accuracy lets it be.
     fn step_accurately(&mut self, accuracy: f64, left: f64, doubling: &mut Doubling) -> Result<(), SimulationError> {
-        let order: f64 = if self.options.scheme == Scheme::Midpoint { 2.0 } else { 1.0 };
+        let order = self.options.scheme.order();
         let mut shortest = LEAST;
         let mut dt = if self.state.step_size > 0.0 { self.state.step_size } else { FIRST };
         let mut sum = Stats::default();
