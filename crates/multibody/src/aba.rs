@@ -129,12 +129,7 @@ impl<T: Real> Factor<T> {
             }
         }
         for i in range.rev() {
-            let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
-            let (eliminated, rest) = eliminate(node, frame, self.articulated[i], joints, i);
-            self.joints[i] = eliminated;
-            if node.parent != NO_PARENT {
-                self.articulated[node.parent] += rest.shifted_back(frame.offset);
-            }
+            self.eliminate(tree, kin, joints, i);
         }
     }
 
@@ -159,12 +154,57 @@ impl<T: Real> Factor<T> {
             None => self.bias[range.clone()].fill(Wrench::ZERO),
         }
         for i in range.clone().rev() {
-            let (node, frame, p) = (&tree.nodes[i], &kin.frames[i], self.bias[i]);
-            let reaction = self.joints[i].reduce(node, frame, p, r, x);
-            if node.parent != NO_PARENT {
-                self.bias[node.parent] += (p + reaction).shifted_back(frame.offset);
-            }
+            self.reduce(tree, kin, r, i, x);
         }
+        self.expand(tree, range, kin, x);
+    }
+
+    /// [`factor`](Self::factor) without body impedances and [`solve`](Self::solve) with the wrenches `w`, in one pass up and
+    /// one down: the same numbers, sooner.
+    pub fn factor_and_solve(
+        &mut self,
+        tree: &Tree<T>,
+        range: Range<usize>,
+        kin: &Kinematics<T>,
+        joints: &JointImpedance<T>,
+        (r, w): (&[T], &[Wrench<T>]),
+        x: &mut [T],
+    ) {
+        for i in range.clone() {
+            self.articulated[i] = kin.frames[i].inertia.articulated();
+            self.bias[i] = -w[i];
+        }
+        for i in range.clone().rev() {
+            self.eliminate(tree, kin, joints, i);
+            self.reduce(tree, kin, r, i, x);
+        }
+        self.expand(tree, range, kin, x);
+    }
+
+    /// Eliminates the joint of node `i` and gives its parent what inertia is left.
+    #[inline(always)]
+    fn eliminate(&mut self, tree: &Tree<T>, kin: &Kinematics<T>, joints: &JointImpedance<T>, i: usize) {
+        let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
+        let (eliminated, rest) = eliminate(node, frame, self.articulated[i], joints, i);
+        self.joints[i] = eliminated;
+        if node.parent != NO_PARENT {
+            self.articulated[node.parent] += rest.shifted_back(frame.offset);
+        }
+    }
+
+    /// Eliminates the joint of node `i` from the right-hand side.
+    #[inline(always)]
+    fn reduce(&mut self, tree: &Tree<T>, kin: &Kinematics<T>, r: &[T], i: usize, x: &mut [T]) {
+        let (node, frame, p) = (&tree.nodes[i], &kin.frames[i], self.bias[i]);
+        let reaction = self.joints[i].reduce(node, frame, p, r, x);
+        if node.parent != NO_PARENT {
+            self.bias[node.parent] += (p + reaction).shifted_back(frame.offset);
+        }
+    }
+
+    /// Finds x and the motions of all nodes down the tree.
+    #[inline(always)]
+    fn expand(&mut self, tree: &Tree<T>, range: Range<usize>, kin: &Kinematics<T>, x: &mut [T]) {
         for i in range {
             let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
             let carried =

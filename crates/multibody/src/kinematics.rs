@@ -62,7 +62,7 @@ pub fn forward_kinematics<T: Real>(tree: &Tree<T>, range: Range<usize>, q: &[T],
 }
 
 #[inline(always)]
-fn place<T: Real>(node: &Node<T>, parent: Option<&NodeFrame<T>>, q: &[T]) -> NodeFrame<T> {
+pub(crate) fn place<T: Real>(node: &Node<T>, parent: Option<&NodeFrame<T>>, q: &[T]) -> NodeFrame<T> {
     // The joint's frame before it moves.
     let (base, mut offset) = match parent {
         Some(p) => (p.quat * node.rot, p.rot * node.pos),

@@ -7,8 +7,8 @@ use std::ops::Range;
 use geometry::Sweep;
 pub(crate) use implicit::FreeMotion;
 use multibody::{
-    Factor, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, Transmission, Tree, difference,
-    forward_kinematics, rnea, velocities,
+    Factor, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, Transmission, Tree, bias_kinematics,
+    difference, forward_kinematics, velocities,
 };
 use spatial::{Vec3, Wrench};
 
@@ -65,13 +65,13 @@ pub(crate) struct Part {
     lambda: Vec<f64>,
     /// Λ with the drives.
     pub implicit: Vec<f64>,
-    /// Whether there are wrenches.
-    loaded: bool,
     rnea: RneaWorkspace<f64>,
-    bias: Vec<f64>,
     rhs: Vec<f64>,
     change: Vec<f64>,
+    /// Impulses on the nodes: bias forces and loads at q₀, v₀.
     wrenches: Vec<Wrench<f64>>,
+    /// Scratch, one per node.
+    momenta: Vec<Wrench<f64>>,
     /// Whether it sleeps: nothing is computed but its placement.
     pub asleep: bool,
     /// Whether there are ball or free joints.
@@ -133,12 +133,11 @@ impl Part {
             impulse: vec![0.0; tree.nv],
             lambda: vec![0.0; tree.nv],
             implicit: vec![0.0; tree.nv],
-            loaded: false,
             rnea: RneaWorkspace::new(&tree),
-            bias: vec![0.0; tree.nv],
             rhs: vec![0.0; tree.nv],
             change: vec![0.0; tree.nv],
             wrenches: vec![Wrench::ZERO; tree.len()],
+            momenta: vec![Wrench::ZERO; tree.len()],
             asleep: false,
             turns: tree.nodes.iter().any(|node| matches!(node.joint, JointType::Ball | JointType::Free)),
             newton: is_implicit.then(|| Box::new(implicit::Newton::new(&tree))),
@@ -156,7 +155,7 @@ impl Part {
         velocities(&self.tree, all, &v[self.dofs.clone()], &mut self.kin);
     }
 
-    /// What the step's free motion is made of: impulses at q₀, v₀ less what is implicit of them, Λ, and the drives.
+    /// Places the nodes and gathers what the step's free motion is made of: impulses at q₀, v₀ less what is implicit of them, Λ, and the drives.
     ///
     /// `force` has forces on the degrees of freedom of the model, N or N·m.
     pub fn gather_forces(
@@ -169,14 +168,15 @@ impl Part {
     ) {
         let dt = step.dt;
         let (q, v) = (&state.q[self.qs.clone()], &v[self.dofs.clone()]);
-        rnea(&self.tree, self.tree.all(), &self.kin, v, None, gravity, &mut self.rnea, &mut self.bias);
+        let (kin, wrenches) = (&mut self.kin, &mut self.wrenches);
+        bias_kinematics(&self.tree, self.tree.all(), (q, v), gravity, dt, kin, &mut self.rnea, wrenches);
         if self.has_springs {
             difference(&self.tree, &self.spring_reference, q, &mut self.change);
         }
         for i in 0..self.tree.nv {
             let (k, d) = (self.stiffness[i], self.damping[i]);
             let spring = if self.has_springs { k * self.change[i] } else { 0.0 };
-            let force = force[self.dofs.start + i] - self.bias[i] - spring - (d + step.lead() * k) * v[i];
+            let force = force[self.dofs.start + i] - spring - (d + step.lead() * k) * v[i];
             self.impulse[i] = dt * force;
             self.lambda[i] = self.armature[i] + dt * step.resistance(k, d);
         }
@@ -190,7 +190,9 @@ impl Part {
             self.drives.extend(self.pd.drives(&state.pd, &self.tree, ranges, (q, v), *step));
         }
         self.settle_drives(&state.warm_start);
-        self.loaded = self.load(state, dt);
+        let mut wrenches = std::mem::take(&mut self.wrenches);
+        self.load(state, dt, &mut wrenches);
+        self.wrenches = wrenches;
     }
 
     /// Keeps those drives apart that were near their limits in the last step; those without impedance are impulses at once.
@@ -223,10 +225,8 @@ impl Part {
             self.rhs[drive.dof] += drive.impulse;
             self.impedance.diagonal[drive.dof] += drive.impedance;
         }
-        let all = self.tree.all();
-        self.factor.factor(&self.tree, all.clone(), &self.kin, &self.impedance, None);
-        let wrenches = self.loaded.then_some(&self.wrenches[..]);
-        self.factor.solve(&self.tree, all, &self.kin, &self.rhs, wrenches, &mut self.change);
+        let loads = (&self.rhs[..], &self.wrenches[..]);
+        self.factor.factor_and_solve(&self.tree, self.tree.all(), &self.kin, &self.impedance, loads, &mut self.change);
         for (v_star, (v, change)) in self.v_star.iter_mut().zip(v[self.dofs.clone()].iter().zip(&self.change)) {
             *v_star = v + change;
         }
@@ -274,8 +274,8 @@ impl Part {
         parted
     }
 
-    /// Gathers the impulses of applied wrenches and gravity compensation on the nodes; false when there are none.
-    fn load(&mut self, state: &State, dt: f64) -> bool {
+    /// Adds the impulses of applied wrenches and gravity compensation on the nodes; whether there are any.
+    fn load(&self, state: &State, dt: f64, wrenches: &mut [Wrench<f64>]) -> bool {
         let mut loaded = false;
         for load in &self.loads {
             let w = &state.applied_wrench[6 * load.body..6 * load.body + 6];
@@ -284,12 +284,9 @@ impl Part {
             if torque == Vec3::ZERO && force == Vec3::ZERO {
                 continue;
             }
-            if !loaded {
-                self.wrenches.fill(Wrench::ZERO);
-                loaded = true;
-            }
+            loaded = true;
             let arm = self.kin.frames[load.node].rot * load.com;
-            self.wrenches[load.node] += Wrench { ang: torque + arm.cross(force), lin: force } * dt;
+            wrenches[load.node] += Wrench { ang: torque + arm.cross(force), lin: force } * dt;
         }
         loaded
     }

@@ -113,8 +113,7 @@ impl State {
             if x.len() != expected {
                 return Err(SimulationError::Size { name, found: x.len(), expected });
             }
-            // x·0 is 0 but for infinities and NaN: one pass without a branch per entry.
-            if x.iter().fold(0.0, |sum, &x| sum + x * 0.0) != 0.0 {
+            if !spatial::are_finite(x) {
                 let index = x.iter().position(|x| !x.is_finite()).unwrap_or_default();
                 return Err(SimulationError::NotFinite {
                     step: self.step,

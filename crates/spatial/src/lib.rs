@@ -13,6 +13,7 @@
 //! ```
 
 pub mod cpu;
+mod finite;
 mod inertia;
 mod lanes;
 mod mat3;
@@ -22,6 +23,7 @@ mod sym3;
 mod twist;
 mod vec3;
 
+pub use finite::{are_finite, are_finite_and_nonnegative};
 pub use inertia::{ArticulatedInertia, RigidInertia};
 pub use lanes::{F32x8, F32x16, F64x2, F64x4, F64x8};
 pub use mat3::Mat3;

@@ -1,6 +1,7 @@
 //! What is asked of the joints.
 
 use multibody::{Tree, difference, integrate};
+use spatial::{are_finite, are_finite_and_nonnegative};
 
 /// Gains and targets of a PD controller over all degrees of freedom.
 #[derive(Clone, Copy, Debug)]
@@ -54,13 +55,12 @@ pub(crate) fn check(name: &'static str, x: &[f64], expected: usize, nonnegative:
     if x.len() != expected {
         return Err(Error::Length { name, found: x.len(), expected });
     }
-    match x.iter().position(|&x| !x.is_finite() || (nonnegative && x < 0.0)) {
-        None => Ok(()),
-        Some(index) => {
-            let expected = if nonnegative { "a finite number, 0 or more" } else { "a finite number" };
-            Err(Error::Value { name, index, value: x[index], expected })
-        }
+    if if nonnegative { are_finite_and_nonnegative(x) } else { are_finite(x) } {
+        return Ok(());
     }
+    let index = x.iter().position(|&x| !x.is_finite() || (nonnegative && x < 0.0)).unwrap_or_default();
+    let expected = if nonnegative { "a finite number, 0 or more" } else { "a finite number" };
+    Err(Error::Value { name, index, value: x[index], expected })
 }
 
 impl Command<'_> {
@@ -80,7 +80,8 @@ impl Command<'_> {
             if limit.len() != tree.nv {
                 return Err(Error::Length { name: "effort_limit", found: limit.len(), expected: tree.nv });
             }
-            if let Some(index) = limit.iter().position(|x| x.is_nan() || *x < 0.0) {
+            if limit.iter().fold(false, |found, x| found | x.is_nan() | (*x < 0.0)) {
+                let index = limit.iter().position(|x| x.is_nan() || *x < 0.0).unwrap_or_default();
                 let (name, value) = ("effort_limit", limit[index]);
                 return Err(Error::Value { name, index, value, expected: "0 or more" });
             }

@@ -17,7 +17,7 @@ use multibody::{
     ImplicitFactor, JointType, Rates, add_generalized_forces, difference, forward_kinematics, logarithm_tangent,
     propagate, rnea, velocities,
 };
-use spatial::{Mat3, Twist, Vec3};
+use spatial::{Mat3, Twist, Vec3, Wrench};
 
 use super::Part;
 use crate::State;
@@ -229,9 +229,12 @@ impl Part {
         for drive in self.drives.iter().filter(|drive| !drive.apart) {
             newton.impulses[drive.dof] += drive.impulse_at(dt * newton.acceleration[drive.dof]);
         }
-        if self.load(state, dt) {
-            add_generalized_forces(&self.tree, all, &self.kin, &mut self.wrenches, &mut newton.impulses);
+        let mut loads = std::mem::take(&mut self.momenta);
+        loads.fill(Wrench::ZERO);
+        if self.load(state, dt, &mut loads) {
+            add_generalized_forces(&self.tree, all, &self.kin, &mut loads, &mut newton.impulses);
         }
+        self.momenta = loads;
         newton.residual.iter_mut().zip(&newton.impulses).for_each(|(m, impulse)| *m -= impulse);
     }
 
@@ -334,8 +337,8 @@ impl Part {
     pub fn damp(&mut self, x: &mut [f64], kd: Option<&[f64]>, tau: f64) {
         let all = self.tree.all();
         self.impedance.diagonal.copy_from_slice(&self.armature);
-        let Self { tree, kin, impedance, factor, wrenches, rhs, .. } = self;
-        multibody::apply(tree, all.clone(), kin, impedance, x, &mut factor.motions, wrenches, rhs);
+        let Self { tree, kin, impedance, factor, momenta, rhs, .. } = self;
+        multibody::apply(tree, all.clone(), kin, impedance, x, &mut factor.motions, momenta, rhs);
         for (i, diagonal) in self.impedance.diagonal.iter_mut().enumerate() {
             *diagonal += tau * (self.damping[i] + kd.map_or(0.0, |kd| kd[i]));
         }
@@ -367,8 +370,8 @@ impl Part {
         for (change, (v, v_star)) in self.change.iter_mut().zip(v.iter().zip(&self.v_star)) {
             *change = (v - v_star) / dt;
         }
-        let Self { tree, kin, impedance, change, factor, wrenches, .. } = self;
-        multibody::apply(tree, tree.all(), kin, impedance, change, &mut factor.motions, wrenches, force);
+        let Self { tree, kin, impedance, change, factor, momenta, .. } = self;
+        multibody::apply(tree, tree.all(), kin, impedance, change, &mut factor.motions, momenta, force);
         // The solver's tolerance is no push.
         let greatest = |x: &[f64]| x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         dt * greatest(force) > 1e-4 * greatest(&self.foreseen)

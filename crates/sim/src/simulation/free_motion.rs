@@ -94,8 +94,8 @@ impl Simulation {
         self.force.copy_from_slice(&self.state.applied_force);
         self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
         for part in &mut self.parts {
-            part.place(&self.state.q, &self.v_start);
             if part.asleep {
+                part.place(&self.state.q, &self.v_start);
                 continue;
             }
             part.gather_forces(&self.state, &self.v_start, &self.force, self.model.gravity, &step);
