@@ -57,6 +57,8 @@ pub struct BlockCholesky {
     /// The first row of each node in the user's order.
     first_row: Vec<usize>,
     edges: Vec<(usize, usize)>,
+    /// Those of the last analysis, as they were named.
+    analyzed_edges: Vec<(usize, usize)>,
     graph: Graph,
     /// The graph and sizes that the layout is for.
     analyzed: (Graph, Vec<usize>),
@@ -120,11 +122,18 @@ impl BlockCholesky {
     /// Finds an order of elimination, unless the sizes and the coupled nodes are those of the last time, and sets the matrix
     /// to zero.
     pub fn analyze(&mut self) {
-        self.graph.rebuild(self.sizes.len(), &self.edges);
-        if self.analyzed.0 != self.graph || self.analyzed.1 != self.sizes {
-            self.find_layout();
-            std::mem::swap(&mut self.analyzed.0, &mut self.graph);
-            self.analyzed.1.clone_from(&self.sizes);
+        // From one factor to the next mostly the same are named in the same order: no need to sort them.
+        if self.analyzed_edges != self.edges || self.analyzed.1 != self.sizes {
+            self.graph.rebuild(self.sizes.len(), &self.edges);
+            if self.analyzed.0 != self.graph || self.analyzed.1 != self.sizes {
+                self.find_layout();
+                std::mem::swap(&mut self.analyzed.0, &mut self.graph);
+                self.analyzed.1.clone_from(&self.sizes);
+            }
+            // No later growth than that of `edges`.
+            self.analyzed_edges.clear();
+            self.analyzed_edges.reserve(self.edges.capacity());
+            self.analyzed_edges.extend_from_slice(&self.edges);
         }
         self.values.clear();
         self.values.resize(self.layout.len, 0.0);

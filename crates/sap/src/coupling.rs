@@ -47,7 +47,7 @@ impl<S: Structure> Iteration<'_, S> {
         self.structure.solve(descent, dv);
         let stiffness = |k: usize| current.hessian[k].0[5];
         self.line_search_evaluations += gmres.solve(dv, scale, ACCURACY, |x, y| {
-            self.structure.products(x, dp, dv_c);
+            self.structure.row_velocities(x, dv_c);
             spread(constraints, slopes, dv_c, |k, _, _, v_n| stiffness(k) * v_n);
             difference.fill(0.0);
             self.structure.add_transpose(dv_c, difference);

@@ -285,6 +285,10 @@ impl Structure for Dense {
             let n = block.len();
             multiply_symmetric(&self.a[start..start + n * n], &x[block.clone()], &mut a_x[block.clone()]);
         }
+        self.row_velocities(x, j_x);
+    }
+
+    fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {
         for patch in &self.patches {
             let columns = &self.columns[patch.columns.clone()];
             let local = &mut self.local[..patch.stride()];

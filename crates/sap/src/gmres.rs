@@ -1,6 +1,6 @@
 //! GMRES: linear equations whose matrix is known by its products alone.
 
-use crate::vector::axpy;
+use crate::vector::{axpy, weighted_dot};
 
 /// Iterations at most; there is no restart.
 const DEPTH: usize = 12;
@@ -13,12 +13,15 @@ const DEPTH: usize = 12;
 pub(crate) struct Gmres {
     /// Rows of `n`, orthonormal but for the last.
     basis: Vec<f64>,
+    /// D⁻²
+    weights: Vec<f64>,
 }
 
 impl Gmres {
     /// Makes room for `n` unknowns.
     pub fn resize(&mut self, n: usize) {
         self.basis.resize((DEPTH + 1) * n, 0.0);
+        self.weights.resize(n, 0.0);
     }
 
     /// Replaces `b` by `x` with `|K x − b| ≤ tolerance |b|`, or the best there is after as many iterations as are allowed; returns
@@ -32,7 +35,9 @@ impl Gmres {
     ) -> usize {
         let n = b.len();
         self.resize(n);
-        let length = product(b, b, scale).sqrt();
+        self.weights.iter_mut().zip(scale).for_each(|(w, d)| *w = 1.0 / (d * d));
+        let weights = &self.weights[..];
+        let length = weighted_dot(weights, b, b).sqrt();
         if length.is_nan() || length <= 0.0 {
             return 0;
         }
@@ -49,10 +54,10 @@ impl Gmres {
             let new = &mut new[..n];
             apply(&known[k * n..], new);
             for (q, h) in known.chunks_exact(n).zip(&mut r[k]) {
-                *h = product(q, new, scale);
+                *h = weighted_dot(weights, q, new);
                 axpy(-*h, q, new);
             }
-            let rest = product(new, new, scale).sqrt();
+            let rest = weighted_dot(weights, new, new).sqrt();
             r[k][k + 1] = rest;
             for (j, (c, s)) in rotations[..k].iter().enumerate() {
                 (r[k][j], r[k][j + 1]) = (c * r[k][j] + s * r[k][j + 1], c * r[k][j + 1] - s * r[k][j]);
@@ -80,11 +85,6 @@ impl Gmres {
         }
         count
     }
-}
-
-/// `xᵀ D⁻² y`
-fn product(x: &[f64], y: &[f64], scale: &[f64]) -> f64 {
-    x.iter().zip(y).zip(scale).fold(0.0, |sum, ((x, y), d)| sum + (x / d) * (y / d))
 }
 
 #[cfg(test)]

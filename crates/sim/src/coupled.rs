@@ -144,21 +144,10 @@ impl<'a> Coupled<'a> {
             patch_of.push(Some(patches.len() - 1));
         }
     }
-}
 
-impl Structure for Coupled<'_> {
-    fn nv(&self) -> usize {
-        self.nv
-    }
-
-    fn products(&mut self, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]) {
-        let CoupledScratch { motions, wrenches, .. } = &mut *self.scratch;
-        for slot in self.slots {
-            let Part { tree, kin, impedance, .. } = &self.parts[slot.tree];
-            let (x, a_x) = (&x[slot.dof..], &mut a_x[slot.dof..]);
-            let (motions, wrenches) = (&mut motions[slot.node..], &mut wrenches[slot.node..]);
-            multibody::apply(tree, tree.all(), kin, impedance, x, motions, wrenches, a_x);
-        }
+    /// J x, the motions of the nodes under x being in the scratch.
+    fn rows_of_motions(&self, x: &[f64], j_x: &mut [f64]) {
+        let motions = &self.scratch.motions;
         let mut row = 0;
         for link in self.links {
             match link {
@@ -182,6 +171,32 @@ impl Structure for Coupled<'_> {
                 }
             }
         }
+    }
+}
+
+impl Structure for Coupled<'_> {
+    fn nv(&self) -> usize {
+        self.nv
+    }
+
+    fn products(&mut self, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]) {
+        let CoupledScratch { motions, wrenches, .. } = &mut *self.scratch;
+        for slot in self.slots {
+            let Part { tree, kin, impedance, .. } = &self.parts[slot.tree];
+            let (x, a_x) = (&x[slot.dof..], &mut a_x[slot.dof..]);
+            let (motions, wrenches) = (&mut motions[slot.node..], &mut wrenches[slot.node..]);
+            multibody::apply(tree, tree.all(), kin, impedance, x, motions, wrenches, a_x);
+        }
+        self.rows_of_motions(x, j_x);
+    }
+
+    fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {
+        for slot in self.slots {
+            let Part { tree, kin, .. } = &self.parts[slot.tree];
+            let motions = &mut self.scratch.motions[slot.node..];
+            multibody::propagate(tree, tree.all(), &kin.frames, &x[slot.dof..], motions);
+        }
+        self.rows_of_motions(x, j_x);
     }
 
     fn add_transpose(&mut self, gamma: &[f64], out: &mut [f64]) {

@@ -6,6 +6,7 @@ use crate::vector::multiply_add;
 const LANES: usize = 8;
 
 /// `x₁ ← L₁⁻¹ x₁` and `x₂ ← x₂ − L₂ x₁`, where `L₁` is the square top of a panel, `L₂` the rest of it.
+#[inline(always)]
 pub(super) fn substitute(panel: &[f64], width: usize, stride: usize, x: &mut [f64]) {
     for first in (0..width).step_by(TILE) {
         let strip = &panel[first * stride + first..];
@@ -14,6 +15,7 @@ pub(super) fn substitute(panel: &[f64], width: usize, stride: usize, x: &mut [f6
 }
 
 /// `x₁ ← L₁⁻ᵀ (x₁ − L₂ᵀ x₂)`.
+#[inline(always)]
 pub(super) fn substitute_back(panel: &[f64], width: usize, stride: usize, x: &mut [f64]) {
     for first in (0..width).step_by(TILE).rev() {
         let strip = &panel[first * stride + first..];
@@ -28,6 +30,7 @@ fn columns<const N: usize>(strip: &[f64], stride: usize, rows: usize) -> ([&[f64
     (std::array::from_fn(|j| &column(j)[..N]), std::array::from_fn(|j| &column(j)[N..]))
 }
 
+#[inline(always)]
 fn substitute_strip<const N: usize>(strip: &[f64], stride: usize, x: &mut [f64]) {
     let (square, below) = columns::<N>(strip, stride, x.len());
     let (own, rest) = x.split_at_mut(N);
@@ -53,6 +56,7 @@ fn substitute_strip<const N: usize>(strip: &[f64], stride: usize, x: &mut [f64])
     }
 }
 
+#[inline(always)]
 fn substitute_strip_back<const N: usize>(strip: &[f64], stride: usize, x: &mut [f64]) {
     let (square, below) = columns::<N>(strip, stride, x.len());
     let (own, rest) = x.split_at_mut(N);
