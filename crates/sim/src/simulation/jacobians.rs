@@ -101,6 +101,7 @@ impl Simulation {
         let dt = self.timestep();
         self.find_velocities(dt)?;
         self.check_friction_law()?;
+        self.constrain(self.rule(dt, 0.0));
         let mut scratch = Scratch::new(self);
         let reference = self.reference(&mut scratch);
         let (nv, nu) = (self.model.nv(), self.model.nu());
