@@ -261,8 +261,11 @@ impl Sources {
     /// Adds the constraints of a step that are no contacts.
     pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
         let is_awake = |tree: usize| !cx.parts[tree].asleep;
-        let awake = self.limits.iter().enumerate().filter(|(_, limit)| is_awake(limit.tree));
-        awake.for_each(|(k, limit)| limit.push(k, cx, set));
+        let mut first = 0;
+        for of_tree in self.limits.chunk_by(|a, b| a.tree == b.tree) {
+            limits::JointLimit::push_all(of_tree, first, cx, set);
+            first += of_tree.len();
+        }
         self.ties.iter().enumerate().for_each(|(k, tie)| tie.push(k, cx, set));
         self.tendons.iter().enumerate().for_each(|(k, tendon)| tendon.push(k, cx, set));
         self.friction.iter().filter(|friction| is_awake(friction.tree)).for_each(|friction| friction.push(cx, set));

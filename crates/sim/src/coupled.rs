@@ -16,7 +16,7 @@ use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
 use crate::free_body::is_free_body;
-use crate::link::{End, Link, Term, push_relative_motion};
+use crate::link::{End, Link, Term};
 use crate::part::Part;
 
 /// A tree of an island: where its degrees of freedom and nodes start in the island's vectors.
@@ -33,7 +33,7 @@ pub(crate) struct Slot {
 struct Patch {
     ends: [End; 2],
     /// Columns of J, ascending, into the scratch's `columns`, and the six rows for each of them into `rows`; none of
-    /// free bodies.
+    /// free bodies, and none before they are needed.
     columns: Range<usize>,
     /// Σ_k X_kᵀ G_k X_k about the origin of the second node.
     impedance: ArticulatedInertia<f64>,
@@ -84,7 +84,7 @@ pub(crate) struct Coupled<'a> {
 }
 
 impl<'a> Coupled<'a> {
-    /// Gathers the patches and their rows.
+    /// Gathers the patches.
     pub fn new(
         parts: &'a [Part],
         slots: &'a [Slot],
@@ -120,25 +120,14 @@ impl<'a> Coupled<'a> {
             };
             let same = |p: &Patch| p.ends[0].is_on_node_of(a) && p.ends[1].is_on_node_of(b);
             if !patches.last().is_some_and(same) {
-                let start = columns.len();
-                let part = |end: &End| &self.parts[self.slots[end.tree].tree];
-                let of_free_bodies = a.tree != b.tree && is_free_body(&part(a).tree) && is_free_body(&part(b).tree);
-                if !of_free_bodies {
-                    let view = |slot: usize| {
-                        let Part { tree, kin, .. } = &self.parts[self.slots[slot].tree];
-                        (tree, kin, self.slots[slot].dof)
-                    };
-                    let origin = part(b).kin.frames[b.node].pos;
-                    push_relative_motion(&[Some(*a), Some(*b)], origin, view, columns, rows);
-                }
-                let impedance = ArticulatedInertia::ZERO;
+                let is_free = |end: &End| is_free_body(&self.parts[self.slots[end.tree].tree].tree);
                 patches.push(Patch {
                     ends: [*a, *b],
-                    columns: start..columns.len(),
-                    impedance,
+                    columns: 0..0,
+                    impedance: ArticulatedInertia::ZERO,
                     active: false,
                     was_active: false,
-                    of_free_bodies,
+                    of_free_bodies: a.tree != b.tree && is_free(a) && is_free(b),
                 });
             }
             patch_of.push(Some(patches.len() - 1));

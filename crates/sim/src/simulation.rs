@@ -28,6 +28,9 @@ const PASSES: usize = 40;
 /// Degrees of freedom from which a step is long enough to be shared: waking a thread takes about 10 µs.
 const WIDE: usize = 100;
 
+/// Parts of the near pairs for each thread: some take longer than others.
+const SHARES: usize = 4;
+
 /// How often a step is halved at most where free motion has no solution.
 const HALVINGS: u32 = 6;
 
@@ -53,6 +56,8 @@ pub struct Simulation {
     parts: Vec<Part>,
     sweeps: Vec<Sweep>,
     detected: Vec<geometry::Contact>,
+    /// What threads find of it: a number, scratch, and the points of one part of the near pairs.
+    shares: Vec<(usize, geometry::Workspace, Vec<geometry::Contact>)>,
     reported: Vec<ContactPoint>,
     remembered: WarmStart,
     /// All constraints of a step, for derivatives; and those of every step that are no contacts.
@@ -100,6 +105,8 @@ impl Simulation {
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let collider = Collider::new(scene.clone(), attachments.clone());
+        let shares = if options.threads > 1 { SHARES * options.threads } else { 0 };
+        let shares = (0..shares).map(|k| (k, collider.workspace(), Vec::new())).collect();
         let pool = (options.threads > 1)
             .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads).build())
             .transpose()
@@ -116,12 +123,13 @@ impl Simulation {
             turning: Turning::default(),
             sources: Sources::of_model(&model, &tree_of),
             extents: collider.extents(model.tree.len()),
-            collider,
             tree_of_geom: attachments.iter().map(|a| a.frame.map_or(NONE, |node| tree_of[node])).collect(),
             tree_of,
+            collider,
             parts,
             sweeps: vec![Sweep::default(); model.tree.len()],
             detected: Vec::new(),
+            shares,
             reported: Vec::new(),
             remembered: WarmStart::default(),
             set: ConstraintSet::default(),
@@ -310,7 +318,8 @@ impl Simulation {
     fn detect(&mut self, dt: f64, margin: f64) {
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
         let rest = 1.0 - self.theta_at;
-        let Self { parts, extents, sweeps, collider, tree_of, detected, .. } = self;
+        let threads = self.threads();
+        let Self { parts, extents, sweeps, collider, tree_of, detected, shares, .. } = self;
         for part in parts.iter() {
             for i in part.tree.all() {
                 let node = part.nodes.start + i;
@@ -323,7 +332,16 @@ impl Simulation {
             let frame = &part.kin.frames[node - part.nodes.start];
             (frame.rot, frame.pos)
         };
-        collider.contacts(frame, sweeps, detected);
+        if !threads.are_many {
+            return collider.contacts(frame, sweeps, detected);
+        }
+        let (pairs, count) = (collider.search(frame, sweeps), shares.len());
+        threads.for_each(shares, |(k, workspace, found)| {
+            found.clear();
+            collider.collide(pairs * *k / count..pairs * (*k + 1) / count, workspace, found);
+        });
+        detected.clear();
+        shares.iter().for_each(|(_, _, found)| detected.extend_from_slice(found));
     }
 
     /// How constraints become laws; limits farther off than the step can reach by `margin` do, too.

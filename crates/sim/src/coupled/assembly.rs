@@ -6,7 +6,7 @@ use spatial::{ArticulatedInertia, Twist};
 
 use super::{Coupled, CoupledScratch, Patch, Slot};
 use crate::free_body::{add_coupling, is_free_body, set_own_block};
-use crate::link::{End, Link, Term, to_world};
+use crate::link::{End, Link, Term, push_relative_motion, to_world};
 use crate::part::Part;
 
 impl Coupled<'_> {
@@ -131,8 +131,12 @@ impl Coupled<'_> {
     }
 
     fn assemble_patches(&mut self) {
+        let view = |slot: usize| {
+            let Part { tree, kin, .. } = &self.parts[self.slots[slot].tree];
+            (tree, kin, self.slots[slot].dof)
+        };
         let CoupledScratch { cholesky, patches, columns, rows, .. } = &mut *self.scratch;
-        for patch in patches.iter().filter(|p| p.active) {
+        for patch in patches.iter_mut().filter(|p| p.active) {
             let [a, b] = patch.ends;
             if patch.of_free_bodies {
                 let [a_frame, b_frame] = patch.ends.map(|end| &self.parts[self.slots[end.tree].tree].kin.frames[0]);
@@ -140,6 +144,11 @@ impl Coupled<'_> {
                 let (rots, rows_are_of_a) = ([a_frame.rot, b_frame.rot], block.row == a.tree);
                 add_coupling(&patch.impedance, b_frame.pos - a_frame.pos, rots, rows_are_of_a, &mut block);
             } else {
+                if patch.columns.is_empty() {
+                    let start = columns.len();
+                    push_relative_motion(&[Some(a), Some(b)], view(b.tree).1.frames[b.node].pos, view, columns, rows);
+                    patch.columns = start..columns.len();
+                }
                 let (columns, rows) = (&columns[patch.columns.clone()], &rows[patch.columns.clone()]);
                 add_patch(patch, columns, rows, self.slots, cholesky);
             }
