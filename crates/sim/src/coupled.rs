@@ -63,7 +63,6 @@ pub(crate) struct CoupledScratch {
     /// The relative motion of the two nodes, at the origin of the second, per unit of each column.
     rows: Vec<Twist<f64>>,
     crba: CrbaWorkspace<f64>,
-    cholesky: BlockCholesky,
     /// The recursive factor of every slot, and the joint impedances with the limits that it is made of.
     factors: Vec<(Factor<f64>, JointImpedance<f64>)>,
     /// Whether the last factor is the recursive one.
@@ -78,6 +77,7 @@ pub(crate) struct Coupled<'a> {
     /// What the links that are sums refer to.
     pub terms: &'a [Term],
     pub scratch: &'a mut CoupledScratch,
+    pub cholesky: &'a mut BlockCholesky,
     pub nv: usize,
     /// Whether the recursive factor may be used where it applies.
     may_recurse: bool,
@@ -90,6 +90,7 @@ impl<'a> Coupled<'a> {
         slots: &'a [Slot],
         (links, terms): (&'a [Link], &'a [Term]),
         scratch: &'a mut CoupledScratch,
+        cholesky: &'a mut BlockCholesky,
         may_recurse: bool,
     ) -> Self {
         let nodes = slots.last().map_or(0, |s| s.node + parts[s.tree].tree.len());
@@ -102,7 +103,7 @@ impl<'a> Coupled<'a> {
         }
         // A sum couples joints as no recursion does.
         let may_recurse = may_recurse && terms.is_empty();
-        let mut problem = Self { parts, slots, links, terms, scratch, nv, may_recurse };
+        let mut problem = Self { parts, slots, links, terms, scratch, cholesky, nv, may_recurse };
         problem.gather_patches();
         problem
     }
@@ -219,13 +220,13 @@ impl Structure for Coupled<'_> {
         }
         self.couple();
         self.assemble(hessian);
-        self.scratch.cholesky.factor()
+        self.cholesky.factor()
     }
 
     fn solve(&mut self, b: &[f64], x: &mut [f64]) {
-        let CoupledScratch { factors, cholesky, recursive, .. } = &mut *self.scratch;
+        let CoupledScratch { factors, recursive, .. } = &mut *self.scratch;
         if !*recursive {
-            return cholesky.solve(b, x);
+            return self.cholesky.solve(b, x);
         }
         for (slot, (factor, _)) in self.slots.iter().zip(factors) {
             let Part { tree, kin, .. } = &self.parts[slot.tree];

@@ -1,7 +1,9 @@
 //! Contact problems that do not touch each other: each connected set of trees and constraints is one.
 
+use std::sync::{Mutex, PoisonError};
+
 use multibody::{CrbaWorkspace, mass_matrix};
-use sap::{Dense, Error, Report};
+use sap::{BlockCholesky, Dense, Error, Report};
 
 use crate::constrain::{ConstraintSet, Context, push_contacts};
 use crate::coupled::{Coupled, CoupledScratch, Slot};
@@ -24,7 +26,21 @@ pub(crate) struct Problem<'a> {
     pub options: &'a sap::Options,
 }
 
-/// One contact problem, and its scratch, reused from step to step.
+/// Scratch of a solve, one for every thread: what islands share stays in the processor's cache.
+#[derive(Default)]
+struct Scratch {
+    /// The island's constraints, contacts first; their trees are indices into its slots.
+    set: ConstraintSet,
+    v_star: Vec<f64>,
+    ws: sap::Workspace,
+    coupled: CoupledScratch,
+    dense: Dense,
+    blocks: Vec<std::ops::Range<usize>>,
+    rows: SparseRows,
+    crba: CrbaWorkspace<f64>,
+}
+
+/// One contact problem; its buffers are reused from step to step.
 #[derive(Default)]
 pub(crate) struct Island {
     /// The trees, ascending.
@@ -33,26 +49,22 @@ pub(crate) struct Island {
     contacts: Vec<u32>,
     /// Its constraints beside contacts, ascending among all of those.
     members: Vec<u32>,
-    /// Its constraints, contacts first; their trees are indices into `slots`.
-    pub set: ConstraintSet,
+    /// The solution.
+    pub v: Vec<f64>,
+    pub outcome: Option<Result<Report, Error>>,
     /// Its contact points as reported, and what the next step remembers of each.
     points: Vec<ContactPoint>,
     memories: Vec<Entry>,
-    /// How many of the points push, and how deep the deepest is, m.
-    pushing: usize,
-    penetration: f64,
     /// What it remembers of all else.
     other_memories: Vec<Entry>,
-    v_star: Vec<f64>,
-    /// The solution.
-    pub v: Vec<f64>,
-    ws: sap::Workspace,
-    pub outcome: Option<Result<Report, Error>>,
-    coupled: CoupledScratch,
-    dense: Dense,
-    blocks: Vec<std::ops::Range<usize>>,
-    rows: SparseRows,
-    crba: CrbaWorkspace<f64>,
+    /// How many constraints there were, how many of its points push, and how deep the deepest is, m.
+    constraints: usize,
+    pushing: usize,
+    penetration: f64,
+    /// Whether there were near-rigid constraints.
+    has_rigid: bool,
+    /// Kept for its graph, which lasts longer than a step.
+    cholesky: BlockCholesky,
 }
 
 impl std::fmt::Debug for Island {
@@ -70,37 +82,37 @@ impl Island {
     }
 
     /// Minimises the cost of the island's problem, starting from v* or the present velocities.
-    fn solve(&mut self, problem: &Problem<'_>, slot_of: &[usize]) {
-        self.gather(problem, slot_of);
+    fn solve(&mut self, problem: &Problem<'_>, slot_of: &[usize], scratch: &mut Scratch) {
+        self.gather(problem, slot_of, &mut scratch.set);
         let Context { parts, v: v0, .. } = *problem.cx;
-        self.v_star.clear();
+        scratch.v_star.clear();
         self.v.clear();
         for slot in &self.slots {
             let part = &parts[slot.tree];
-            self.v_star.extend_from_slice(&part.v_star);
+            scratch.v_star.extend_from_slice(&part.v_star);
             self.v.extend_from_slice(&v0[part.dofs.clone()]);
         }
-        let (choice, options) = (problem.factorization, problem.options);
-        let (ConstraintSet { laws, links, terms, .. }, v_star) = (&self.set, &self.v_star);
-        let outcome = match choice {
-            Factorization::Auto | Factorization::Coupled => {
-                let may_recurse = choice == Factorization::Auto;
-                let mut problem = Coupled::new(parts, &self.slots, (links, terms), &mut self.coupled, may_recurse);
-                sap::solve(&mut problem, laws, v_star, &mut self.v, options, &mut self.ws)
-            }
-            Factorization::Dense => self.assemble(parts).and_then(|()| {
-                sap::solve(&mut self.dense, &self.set.laws, &self.v_star, &mut self.v, options, &mut self.ws)
+        let outcome = match problem.factorization {
+            Factorization::Dense => assemble(&self.slots, parts, scratch).and_then(|()| {
+                let Scratch { set, v_star, ws, dense, .. } = scratch;
+                sap::solve(dense, &set.laws, v_star, &mut self.v, problem.options, ws)
             }),
+            choice => {
+                let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, .. } = scratch;
+                let (cholesky, may_recurse) = (&mut self.cholesky, choice == Factorization::Auto);
+                let mut structure = Coupled::new(parts, &self.slots, (links, terms), coupled, cholesky, may_recurse);
+                sap::solve(&mut structure, laws, v_star, &mut self.v, problem.options, ws)
+            }
         };
         if outcome.is_ok() {
-            self.note();
+            self.note(&scratch.set, &scratch.ws);
         }
         self.outcome = Some(outcome);
     }
 
     /// Makes the constraints.
-    fn gather(&mut self, problem: &Problem<'_>, slot_of: &[usize]) {
-        let Self { contacts, members, set, points, .. } = self;
+    fn gather(&mut self, problem: &Problem<'_>, slot_of: &[usize], set: &mut ConstraintSet) {
+        let Self { contacts, members, points, .. } = self;
         set.clear();
         points.clear();
         push_contacts(problem.cx, problem.detected, contacts.iter().map(|c| *c as usize), set, points);
@@ -112,8 +124,8 @@ impl Island {
     }
 
     /// Notes impulses and velocities at the contact points, and what is to be remembered.
-    fn note(&mut self) {
-        let Self { set, points, memories, pushing, penetration, other_memories, ws, .. } = self;
+    fn note(&mut self, set: &ConstraintSet, ws: &sap::Workspace) {
+        let Self { points, memories, other_memories, pushing, penetration, .. } = self;
         (*pushing, *penetration) = (0, 0.0);
         memories.clear();
         memories.resize(points.len(), Entry::NONE);
@@ -138,49 +150,52 @@ impl Island {
             }
             row = rows.end;
         }
+        self.constraints = set.laws.len();
+        self.has_rigid = set.has_rigid();
     }
 
     /// Adds what the solve found.
     pub fn add_to(&self, stats: &mut Stats) {
         if let Some(Ok(report)) = &self.outcome {
             stats.add(report);
-            stats.constraints += self.set.laws.len();
+            stats.constraints += self.constraints;
             stats.active_contacts += self.pushing;
             stats.penetration = stats.penetration.max(self.penetration);
         }
     }
+}
 
-    /// Writes A and J of the island as matrices.
-    fn assemble(&mut self, parts: &[Part]) -> Result<(), Error> {
-        let nv = self.v_star.len();
-        self.dense.reset(nv);
-        self.blocks.clear();
-        self.blocks.extend(self.slots.iter().map(|s| s.dof..s.dof + parts[s.tree].tree.nv));
-        self.dense.set_blocks(&self.blocks)?;
-        for (k, slot) in self.slots.iter().enumerate() {
-            let Part { tree, kin, impedance, .. } = &parts[slot.tree];
-            self.crba.resize(tree);
-            let (a, n) = (self.dense.a_block_mut(k), tree.nv);
-            mass_matrix(tree, tree.all(), kin, None, &mut self.crba, a, n, 0);
-            impedance.add_to_matrix(tree, a, n);
-        }
-        let slots = &self.slots;
-        let part = |slot: usize| {
-            let Part { tree, kin, .. } = &parts[slots[slot].tree];
-            (tree, kin, slots[slot].dof)
-        };
-        for link in &self.set.links {
-            self.rows.gather(link, &self.set.terms, part);
-            self.dense.push_jacobian(&self.rows.columns, &self.rows.values)?;
-        }
-        Ok(())
+/// Writes A and J of an island as matrices.
+fn assemble(slots: &[Slot], parts: &[Part], scratch: &mut Scratch) -> Result<(), Error> {
+    let Scratch { set, v_star, dense, blocks, rows, crba, .. } = scratch;
+    dense.reset(v_star.len());
+    blocks.clear();
+    blocks.extend(slots.iter().map(|s| s.dof..s.dof + parts[s.tree].tree.nv));
+    dense.set_blocks(blocks)?;
+    for (k, slot) in slots.iter().enumerate() {
+        let Part { tree, kin, impedance, .. } = &parts[slot.tree];
+        crba.resize(tree);
+        let (a, n) = (dense.a_block_mut(k), tree.nv);
+        mass_matrix(tree, tree.all(), kin, None, crba, a, n, 0);
+        impedance.add_to_matrix(tree, a, n);
     }
+    let part = |slot: usize| {
+        let Part { tree, kin, .. } = &parts[slots[slot].tree];
+        (tree, kin, slots[slot].dof)
+    };
+    for link in &set.links {
+        rows.gather(link, &set.terms, part);
+        dense.push_jacobian(&rows.columns, &rows.values)?;
+    }
+    Ok(())
 }
 
 /// The islands of a step.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Islands {
     islands: Vec<Island>,
+    /// Each locked by one thread alone.
+    scratch: Vec<Mutex<Scratch>>,
     /// How many of them are in use.
     active: usize,
     /// Union-find over trees, roots the smallest of their sets.
@@ -193,6 +208,12 @@ pub(crate) struct Islands {
     /// The most points that there ever were, and the most to remember.
     most_points: usize,
     most_memories: usize,
+}
+
+impl std::fmt::Debug for Islands {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.active()).finish()
+    }
 }
 
 /// No tree, or no island.
@@ -240,10 +261,14 @@ impl Islands {
         }
         self.number(parts);
         self.place_of.clear();
+        let (mut last, mut island) = ([NONE; 2], 0);
         for (c, contact) in (0..).zip(detected) {
             let [a, b] = trees_of(contact);
-            // Fixed geoms touch none that are fixed.
-            let island = self.island_of[if a == NONE { b } else { a }];
+            if [a, b] != last {
+                // Fixed geoms touch none that are fixed.
+                island = self.island_of[if a == NONE { b } else { a }];
+                last = [a, b];
+            }
             let contacts = &mut self.islands[island].contacts;
             self.place_of.push((island as u32, contacts.len() as u32));
             contacts.push(c);
@@ -309,29 +334,32 @@ impl Islands {
 
     /// Solves the islands, side by side when there are threads; none knows of the others.
     pub fn solve(&mut self, problem: &Problem<'_>, threads: Threads) {
-        let Self { islands, active, slot_of, .. } = self;
-        threads.for_each(&mut islands[..*active], |island| island.solve(problem, slot_of));
+        let Self { islands, active, slot_of, scratch, .. } = self;
+        if scratch.len() < threads.count() {
+            scratch.resize_with(threads.count(), Mutex::default);
+        }
+        threads.for_each(&mut islands[..*active], |island| {
+            let mut scratch = scratch[threads.this()].lock().unwrap_or_else(PoisonError::into_inner);
+            island.solve(problem, slot_of, &mut scratch);
+        });
     }
 
     /// Whether there are near-rigid constraints.
     pub fn have_rigid(&self) -> bool {
-        self.active().iter().any(|island| island.set.has_rigid())
+        self.active().iter().any(|island| island.has_rigid)
     }
 
     /// The contact points with an impulse, and the keys of their constraints.
     pub fn pushing(&self) -> impl Iterator<Item = (Key, &ContactPoint)> {
-        let points = self.active().iter().flat_map(|island| {
-            let keys = island.set.keys.iter().zip(&island.set.reports);
-            keys.filter_map(|(key, report)| Some((*key, &island.points[(*report)?])))
-        });
-        points.filter(|(_, point)| point.impulse != [0.0; 3])
+        let all = self.active().iter().flat_map(|island| island.memories.iter().zip(&island.points));
+        all.map(|(memory, point)| (memory.key, point)).filter(|(_, point)| point.impulse != [0.0; 3])
     }
 
     /// Among all contact points, the one of which the constraint is known by `key`.
     pub fn find(&self, key: Key) -> Option<usize> {
         self.active().iter().find_map(|island| {
-            let k = island.set.keys.iter().position(|k| *k == key)?;
-            Some(island.contacts[island.set.reports[k]?] as usize)
+            let k = island.memories.iter().position(|memory| memory.key == key)?;
+            Some(island.contacts[k] as usize)
         })
     }
 
@@ -362,8 +390,8 @@ impl Islands {
             points.reserve(*most_points - points.len());
             memories.copy_from_slice(&island.memories);
         } else {
-            points.clear();
-            points.reserve(*most_points);
+            points.truncate(count);
+            points.reserve(*most_points - points.len());
             points.resize(count, ContactPoint::default());
             gather_points(islands, place_of, points, memories, threads);
         }

@@ -19,6 +19,16 @@ impl Threads {
         }
     }
 
+    /// How many threads there are.
+    pub fn count(self) -> usize {
+        if self.are_many { rayon::current_num_threads() } else { 1 }
+    }
+
+    /// The number of the one that asks.
+    pub fn this(self) -> usize {
+        if self.are_many { rayon::current_thread_index().unwrap_or(0) } else { 0 }
+    }
+
     /// Does both.
     pub fn join(self, a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
         if self.are_many {
