@@ -1,5 +1,6 @@
 //! The contact points of a scene, step by step.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use spatial::{Mat3, Pose, Vec3};
@@ -95,8 +96,26 @@ pub struct Collider {
     balls: Vec<Ball>,
     sweeps: Vec<Sweep>,
     search: Search,
-    workspace: Convex,
+    /// The pairs that may touch in this step, in order.
+    near: Vec<Near>,
+    workspace: Workspace,
+    /// The most corners of a face and vertices of a hull.
+    corners: usize,
+    vertices: usize,
 }
+
+/// Two items that may touch in this step.
+#[derive(Clone, Copy, Debug)]
+struct Near {
+    items: [u32; 2],
+    /// Distance up to which they count.
+    limit: f64,
+    allowed: Allowed,
+}
+
+/// Scratch of [`Collider::collide`].
+#[derive(Clone, Debug, Default)]
+pub struct Workspace(Convex);
 
 /// How pairs that may be near are found.
 #[derive(Clone, Debug)]
@@ -143,7 +162,6 @@ impl Collider {
         let hulls = || items.iter().filter_map(|item| if let Solid::Hull(h) = &item.solid { Some(h) } else { None });
         let corners = hulls().map(|h| h.largest_face).max().unwrap_or(0);
         let vertices = hulls().map(|h| h.vertices.len()).max().unwrap_or(0);
-        let workspace = Convex::new(corners, vertices);
         let ball = |item: &Item| Ball { centre: item.local.point(item.centre), radius: item.radius + item.half_margin };
         Self {
             placements: items.iter().map(|item| item.local).collect(),
@@ -151,8 +169,16 @@ impl Collider {
             sweeps: items.iter().map(|item| Sweep { rests: item.frame.is_none(), ..Sweep::default() }).collect(),
             items,
             search,
-            workspace,
+            near: Vec::new(),
+            workspace: Workspace(Convex::new(corners, vertices)),
+            corners,
+            vertices,
         }
+    }
+
+    /// Scratch for [`collide`](Self::collide).
+    pub fn workspace(&self) -> Workspace {
+        Workspace(Convex::new(self.corners, self.vertices))
     }
 
     /// How far from the origin of each of `frames` moving frames the farthest point of its geoms is, m; 0 for frames
@@ -182,26 +208,34 @@ impl Collider {
         out: &mut Vec<Contact>,
     ) {
         out.clear();
+        let pairs = self.search(frame, sweep);
+        let mut workspace = std::mem::take(&mut self.workspace);
+        self.collide(0..pairs, &mut workspace, out);
+        self.workspace = workspace;
+    }
+
+    /// Places the geoms and finds the pairs of them that may touch; returns how many. The first half of
+    /// [`contacts`](Self::contacts), with the same arguments.
+    ///
+    /// # Panics
+    /// When `sweep` is shorter than the number of frames.
+    pub fn search(&mut self, frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>), sweep: &[Sweep]) -> usize {
         self.place(frame, sweep);
-        let Self { items, placements, balls, sweeps, search, workspace } = self;
+        let Self { items, placements, balls, sweeps, search, near: pairs, .. } = self;
         let (items, placements, balls, sweeps) = (&items[..], &placements[..], &balls[..], &sweeps[..]);
-        let mut narrow = |a: usize, b: usize, Allowed { margin, pair }: Allowed| {
+        pairs.clear();
+        let mut visit = |a: usize, b: usize, allowed: Allowed| {
             let (sa, sb) = (sweeps[a], sweeps[b]);
             if sa.rests && sb.rests {
                 return;
             }
-            let limit = (sa.shift - sb.shift).norm() + sa.slack + sb.slack + margin;
+            let limit = (sa.shift - sb.shift).norm() + sa.slack + sb.slack + allowed.margin;
             // The balls were wide enough for the two to move towards each other; now for what they do.
             let apart = balls[a].centre - balls[b].centre;
             let touch = items[a].radius + items[b].radius + limit;
-            if apart.norm_squared() > touch * touch {
-                return;
+            if apart.norm_squared() <= touch * touch {
+                pairs.push(Near { items: [a as u32, b as u32], limit, allowed });
             }
-            let (ga, gb) = (items[a].geom, items[b].geom);
-            let flipped = ga > gb;
-            let geoms = if flipped { [gb, ga] } else { [ga, gb] };
-            let mut sink = Sink { out, geoms, flipped, margin, pair, limit };
-            collide((&items[a].solid, &placements[a]), (&items[b].solid, &placements[b]), workspace, &mut sink);
         };
         // Whether the second ball meets the first, or the half-space of a plane.
         let near = |a: usize| {
@@ -219,7 +253,7 @@ impl Collider {
             }
         };
         match search {
-            Search::List(rows) => rows.each(near, &mut narrow),
+            Search::List(rows) => rows.each(near, &mut visit),
             Search::Tree(tree) => {
                 let extents = |i: usize| {
                     let half = items[i].solid.half_extents()?;
@@ -233,8 +267,26 @@ impl Collider {
                     );
                     Some((balls[i].centre, half))
                 };
-                tree.each(extents, |a, b| near(a)(b), &mut narrow);
+                tree.each(extents, |a, b| near(a)(b), &mut visit);
             }
+        }
+        pairs.len()
+    }
+
+    /// Appends the contact points of some of the pairs that [`search`](Self::search) has found last. Those of all pairs,
+    /// one range after the other, are those of [`contacts`](Self::contacts).
+    ///
+    /// # Panics
+    /// When there are not that many pairs.
+    pub fn collide(&self, pairs: Range<usize>, workspace: &mut Workspace, out: &mut Vec<Contact>) {
+        let Self { items, placements, .. } = self;
+        for &Near { items: [a, b], limit, allowed: Allowed { margin, pair } } in &self.near[pairs] {
+            let (a, b) = (a as usize, b as usize);
+            let (ga, gb) = (items[a].geom, items[b].geom);
+            let flipped = ga > gb;
+            let geoms = if flipped { [gb, ga] } else { [ga, gb] };
+            let mut sink = Sink { out, geoms, flipped, margin, pair, limit };
+            collide((&items[a].solid, &placements[a]), (&items[b].solid, &placements[b]), &mut workspace.0, &mut sink);
         }
     }
 

@@ -19,20 +19,21 @@ use crate::link::{End, Link, Motion, Term};
 use crate::part::Part;
 use crate::scheme::Discretization;
 use crate::warm_start::{Key, Memory};
-use crate::{ContactLaw, ContactPoint, Energy, State};
+use crate::{ContactLaw, Energy, State};
 
+pub(crate) use contacts::push_contacts;
 pub(crate) use rule::Rule;
 use rule::{OneSided, Start};
 pub(crate) use turning::Turning;
 
-/// Constraints of a step in a fixed order: contacts as the collider sorts them, then what the model has.
+/// Constraints in a fixed order: contacts as the collider sorts them, then what the model has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConstraintSet {
     pub laws: Vec<Constraint>,
     pub links: Vec<Link>,
     /// What the links that are sums refer to.
     pub terms: Vec<Term>,
-    /// The contact point that each constraint reports to.
+    /// The contact point that each constraint reports to, among those reported with the set.
     pub reports: Vec<Option<usize>>,
     /// What each is known by from step to step.
     pub keys: Vec<Key>,
@@ -59,6 +60,27 @@ impl ConstraintSet {
     /// Whether there are near-rigid constraints.
     pub fn has_rigid(&self) -> bool {
         self.rigid.contains(&true)
+    }
+
+    /// Appends constraint `k` of `other`.
+    pub fn push_from(&mut self, other: &Self, k: usize) {
+        self.laws.push(other.laws[k]);
+        let mut link = other.links[k].clone();
+        if let Link::Sum { terms } = &mut link {
+            let start = self.terms.len();
+            self.terms.extend_from_slice(&other.terms[terms.clone()]);
+            *terms = start..self.terms.len();
+        }
+        self.links.push(link);
+        self.reports.push(other.reports[k]);
+        self.keys.push(other.keys[k]);
+        self.rigid.push(other.rigid[k]);
+    }
+
+    /// Renames all trees.
+    pub fn rename_trees(&mut self, rename: impl Fn(usize) -> usize) {
+        self.links.iter_mut().for_each(|link| link.rename_trees(&rename));
+        self.terms.iter_mut().for_each(|term| term.tree = rename(term.tree));
     }
 
     /// What is known of a constraint from the last step.
@@ -198,18 +220,17 @@ impl Context<'_> {
         ends.iter().flatten().map(of).sum()
     }
 
-    /// The velocity of the second geom's surface on its body, less that of the first's; none when both are at rest.
-    fn surface_velocity(&self, geoms: [usize; 2]) -> Option<Vec3<f64>> {
+    /// The velocity of the second geom's surface on its body, less that of the first's.
+    fn surface_velocity(&self, geoms: [usize; 2]) -> Vec3<f64> {
         let all = &self.state.surface_velocity;
         if all.is_empty() {
-            return None;
+            return Vec3::ZERO;
         }
         let of = |geom: usize| {
             let v = Vec3::new(all[3 * geom], all[3 * geom + 1], all[3 * geom + 2]);
             self.node_pose(self.scene.geoms[geom].body).map_or(v, |pose| pose.rot.to_mat3() * v)
         };
-        let relative = of(geoms[1]) - of(geoms[0]);
-        (relative != Vec3::ZERO).then_some(relative)
+        of(geoms[1]) - of(geoms[0])
     }
 }
 
@@ -237,20 +258,14 @@ impl Sources {
         self.limits.is_empty() && self.friction.is_empty() && self.ties.is_empty() && self.tendons.is_empty()
     }
 
-    /// Gathers the constraints of a step and a report of every contact point.
-    pub fn gather(
-        &self,
-        cx: &Context<'_>,
-        detected: &[geometry::Contact],
-        set: &mut ConstraintSet,
-        reported: &mut Vec<ContactPoint>,
-    ) {
-        set.clear();
-        reported.clear();
-        contacts::push(cx, detected, set, reported);
+    /// Adds the constraints of a step that are no contacts.
+    pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
         let is_awake = |tree: usize| !cx.parts[tree].asleep;
-        let awake = self.limits.iter().enumerate().filter(|(_, limit)| is_awake(limit.tree));
-        awake.for_each(|(k, limit)| limit.push(k, cx, set));
+        let mut first = 0;
+        for of_tree in self.limits.chunk_by(|a, b| a.tree == b.tree) {
+            limits::JointLimit::push_all(of_tree, first, cx, set);
+            first += of_tree.len();
+        }
         self.ties.iter().enumerate().for_each(|(k, tie)| tie.push(k, cx, set));
         self.tendons.iter().enumerate().for_each(|(k, tendon)| tendon.push(k, cx, set));
         self.friction.iter().filter(|friction| is_awake(friction.tree)).for_each(|friction| friction.push(cx, set));

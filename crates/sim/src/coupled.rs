@@ -16,7 +16,7 @@ use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
 use crate::free_body::is_free_body;
-use crate::link::{End, Link, Term, push_relative_motion};
+use crate::link::{End, Link, Term};
 use crate::part::Part;
 
 /// A tree of an island: where its degrees of freedom and nodes start in the island's vectors.
@@ -33,7 +33,7 @@ pub(crate) struct Slot {
 struct Patch {
     ends: [End; 2],
     /// Columns of J, ascending, into the scratch's `columns`, and the six rows for each of them into `rows`; none of
-    /// free bodies.
+    /// free bodies, and none before they are needed.
     columns: Range<usize>,
     /// Σ_k X_kᵀ G_k X_k about the origin of the second node.
     impedance: ArticulatedInertia<f64>,
@@ -63,7 +63,6 @@ pub(crate) struct CoupledScratch {
     /// The relative motion of the two nodes, at the origin of the second, per unit of each column.
     rows: Vec<Twist<f64>>,
     crba: CrbaWorkspace<f64>,
-    cholesky: BlockCholesky,
     /// The recursive factor of every slot, and the joint impedances with the limits that it is made of.
     factors: Vec<(Factor<f64>, JointImpedance<f64>)>,
     /// Whether the last factor is the recursive one.
@@ -78,18 +77,20 @@ pub(crate) struct Coupled<'a> {
     /// What the links that are sums refer to.
     pub terms: &'a [Term],
     pub scratch: &'a mut CoupledScratch,
+    pub cholesky: &'a mut BlockCholesky,
     pub nv: usize,
     /// Whether the recursive factor may be used where it applies.
     may_recurse: bool,
 }
 
 impl<'a> Coupled<'a> {
-    /// Gathers the patches and their rows.
+    /// Gathers the patches.
     pub fn new(
         parts: &'a [Part],
         slots: &'a [Slot],
         (links, terms): (&'a [Link], &'a [Term]),
         scratch: &'a mut CoupledScratch,
+        cholesky: &'a mut BlockCholesky,
         may_recurse: bool,
     ) -> Self {
         let nodes = slots.last().map_or(0, |s| s.node + parts[s.tree].tree.len());
@@ -102,7 +103,7 @@ impl<'a> Coupled<'a> {
         }
         // A sum couples joints as no recursion does.
         let may_recurse = may_recurse && terms.is_empty();
-        let mut problem = Self { parts, slots, links, terms, scratch, nv, may_recurse };
+        let mut problem = Self { parts, slots, links, terms, scratch, cholesky, nv, may_recurse };
         problem.gather_patches();
         problem
     }
@@ -120,25 +121,14 @@ impl<'a> Coupled<'a> {
             };
             let same = |p: &Patch| p.ends[0].is_on_node_of(a) && p.ends[1].is_on_node_of(b);
             if !patches.last().is_some_and(same) {
-                let start = columns.len();
-                let part = |end: &End| &self.parts[self.slots[end.tree].tree];
-                let of_free_bodies = a.tree != b.tree && is_free_body(&part(a).tree) && is_free_body(&part(b).tree);
-                if !of_free_bodies {
-                    let view = |slot: usize| {
-                        let Part { tree, kin, .. } = &self.parts[self.slots[slot].tree];
-                        (tree, kin, self.slots[slot].dof)
-                    };
-                    let origin = part(b).kin.frames[b.node].pos;
-                    push_relative_motion(&[Some(*a), Some(*b)], origin, view, columns, rows);
-                }
-                let impedance = ArticulatedInertia::ZERO;
+                let is_free = |end: &End| is_free_body(&self.parts[self.slots[end.tree].tree].tree);
                 patches.push(Patch {
                     ends: [*a, *b],
-                    columns: start..columns.len(),
-                    impedance,
+                    columns: 0..0,
+                    impedance: ArticulatedInertia::ZERO,
                     active: false,
                     was_active: false,
-                    of_free_bodies,
+                    of_free_bodies: a.tree != b.tree && is_free(a) && is_free(b),
                 });
             }
             patch_of.push(Some(patches.len() - 1));
@@ -245,13 +235,13 @@ impl Structure for Coupled<'_> {
         }
         self.couple();
         self.assemble(hessian);
-        self.scratch.cholesky.factor()
+        self.cholesky.factor()
     }
 
     fn solve(&mut self, b: &[f64], x: &mut [f64]) {
-        let CoupledScratch { factors, cholesky, recursive, .. } = &mut *self.scratch;
+        let CoupledScratch { factors, recursive, .. } = &mut *self.scratch;
         if !*recursive {
-            return cholesky.solve(b, x);
+            return self.cholesky.solve(b, x);
         }
         for (slot, (factor, _)) in self.slots.iter().zip(factors) {
             let Part { tree, kin, .. } = &self.parts[slot.tree];

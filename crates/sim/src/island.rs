@@ -1,30 +1,38 @@
 //! Contact problems that do not touch each other: each connected set of trees and constraints is one.
 
+use std::sync::{Mutex, PoisonError};
+
 use multibody::{CrbaWorkspace, mass_matrix};
-use sap::{Constraint, Dense, Error, Report};
+use sap::{BlockCholesky, Dense, Error, Report};
 
-use crate::Factorization;
-use crate::constrain::ConstraintSet;
+use crate::constrain::{ConstraintSet, Context, push_contacts};
 use crate::coupled::{Coupled, CoupledScratch, Slot};
-use crate::link::{Link, SparseRows, Term};
+use crate::link::SparseRows;
 use crate::part::Part;
+use crate::threads::Threads;
+use crate::warm_start::{Entry, Key};
+use crate::{ContactPoint, Factorization, Stats};
 
-/// One contact problem, and its scratch, reused from step to step.
+/// What the islands of a step are solved with.
+#[derive(Clone, Copy)]
+pub(crate) struct Problem<'a> {
+    pub cx: &'a Context<'a>,
+    pub detected: &'a [geometry::Contact],
+    /// What constrains the step beside contacts.
+    pub others: &'a ConstraintSet,
+    /// Whether constraints that need time to stop anything are left out.
+    pub rigid_only: bool,
+    pub factorization: Factorization,
+    pub options: &'a sap::Options,
+}
+
+/// Scratch of a solve, one for every thread: what islands share stays in the processor's cache.
 #[derive(Default)]
-pub(crate) struct Island {
-    /// The trees, ascending.
-    pub slots: Vec<Slot>,
-    /// Indices into the constraint set.
-    pub members: Vec<usize>,
-    pub laws: Vec<Constraint>,
-    /// Rows of J; their trees are indices into `slots`.
-    links: Vec<Link>,
-    terms: Vec<Term>,
+struct Scratch {
+    /// The island's constraints, contacts first; their trees are indices into its slots.
+    set: ConstraintSet,
     v_star: Vec<f64>,
-    /// The solution.
-    pub v: Vec<f64>,
-    pub ws: sap::Workspace,
-    pub outcome: Option<Result<Report, Error>>,
+    ws: sap::Workspace,
     coupled: CoupledScratch,
     dense: Dense,
     blocks: Vec<std::ops::Range<usize>>,
@@ -32,142 +40,273 @@ pub(crate) struct Island {
     crba: CrbaWorkspace<f64>,
 }
 
+/// One contact problem; its buffers are reused from step to step.
+#[derive(Default)]
+pub(crate) struct Island {
+    /// The trees, ascending.
+    pub slots: Vec<Slot>,
+    /// Its contact points, ascending among those detected.
+    contacts: Vec<u32>,
+    /// Its constraints beside contacts, ascending among all of those.
+    members: Vec<u32>,
+    /// The solution.
+    pub v: Vec<f64>,
+    pub outcome: Option<Result<Report, Error>>,
+    /// Its contact points as reported, and what the next step remembers of each.
+    points: Vec<ContactPoint>,
+    memories: Vec<Entry>,
+    /// What it remembers of all else.
+    other_memories: Vec<Entry>,
+    /// How many constraints there were, how many of its points push, and how deep the deepest is, m.
+    constraints: usize,
+    pushing: usize,
+    penetration: f64,
+    /// Whether there were near-rigid constraints.
+    has_rigid: bool,
+    /// Kept for its graph, which lasts longer than a step.
+    cholesky: BlockCholesky,
+}
+
 impl std::fmt::Debug for Island {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Island").field("slots", &self.slots).field("members", &self.members).finish_non_exhaustive()
+        f.debug_struct("Island").field("slots", &self.slots).field("contacts", &self.contacts).finish_non_exhaustive()
     }
 }
 
 impl Island {
     fn clear(&mut self) {
         self.slots.clear();
+        self.contacts.clear();
         self.members.clear();
-        self.laws.clear();
-        self.links.clear();
-        self.terms.clear();
         self.outcome = None;
     }
 
     /// Minimises the cost of the island's problem, starting from v* or the present velocities.
-    pub fn solve(&mut self, parts: &[Part], v0: &[f64], choice: Factorization, options: &sap::Options) {
-        self.v_star.clear();
+    fn solve(&mut self, problem: &Problem<'_>, slot_of: &[usize], scratch: &mut Scratch) {
+        self.gather(problem, slot_of, &mut scratch.set);
+        let Context { parts, v: v0, .. } = *problem.cx;
+        scratch.v_star.clear();
         self.v.clear();
         for slot in &self.slots {
             let part = &parts[slot.tree];
-            self.v_star.extend_from_slice(&part.v_star);
+            scratch.v_star.extend_from_slice(&part.v_star);
             self.v.extend_from_slice(&v0[part.dofs.clone()]);
         }
-        let (laws, v_star, v, ws) = (&self.laws, &self.v_star, &mut self.v, &mut self.ws);
-        self.outcome = Some(match choice {
-            Factorization::Auto | Factorization::Coupled => {
-                let may_recurse = choice == Factorization::Auto;
-                let mut problem =
-                    Coupled::new(parts, &self.slots, (&self.links, &self.terms), &mut self.coupled, may_recurse);
-                sap::solve(&mut problem, laws, v_star, v, options, ws)
-            }
-            Factorization::Dense => self.assemble(parts).and_then(|()| {
-                sap::solve(&mut self.dense, &self.laws, &self.v_star, &mut self.v, options, &mut self.ws)
+        let outcome = match problem.factorization {
+            Factorization::Dense => assemble(&self.slots, parts, scratch).and_then(|()| {
+                let Scratch { set, v_star, ws, dense, .. } = scratch;
+                sap::solve(dense, &set.laws, v_star, &mut self.v, problem.options, ws)
             }),
-        });
+            choice => {
+                let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, .. } = scratch;
+                let (cholesky, may_recurse) = (&mut self.cholesky, choice == Factorization::Auto);
+                let mut structure = Coupled::new(parts, &self.slots, (links, terms), coupled, cholesky, may_recurse);
+                sap::solve(&mut structure, laws, v_star, &mut self.v, problem.options, ws)
+            }
+        };
+        if outcome.is_ok() {
+            self.note(&scratch.set, &scratch.ws);
+        }
+        self.outcome = Some(outcome);
     }
 
-    /// Writes A and J of the island as matrices.
-    fn assemble(&mut self, parts: &[Part]) -> Result<(), Error> {
-        let nv = self.v_star.len();
-        self.dense.reset(nv);
-        self.blocks.clear();
-        self.blocks.extend(self.slots.iter().map(|s| s.dof..s.dof + parts[s.tree].tree.nv));
-        self.dense.set_blocks(&self.blocks)?;
-        for (k, slot) in self.slots.iter().enumerate() {
-            let Part { tree, kin, impedance, .. } = &parts[slot.tree];
-            self.crba.resize(tree);
-            let (a, n) = (self.dense.a_block_mut(k), tree.nv);
-            mass_matrix(tree, tree.all(), kin, None, &mut self.crba, a, n, 0);
-            impedance.add_to_matrix(tree, a, n);
+    /// Makes the constraints.
+    fn gather(&mut self, problem: &Problem<'_>, slot_of: &[usize], set: &mut ConstraintSet) {
+        let Self { contacts, members, points, .. } = self;
+        set.clear();
+        points.clear();
+        push_contacts(problem.cx, problem.detected, contacts.iter().map(|c| *c as usize), set, points);
+        members.iter().for_each(|k| set.push_from(problem.others, *k as usize));
+        if problem.rigid_only {
+            set.retain_rigid();
         }
-        let slots = &self.slots;
-        let part = |slot: usize| {
-            let Part { tree, kin, .. } = &parts[slots[slot].tree];
-            (tree, kin, slots[slot].dof)
-        };
-        for link in &self.links {
-            self.rows.gather(link, &self.terms, part);
-            self.dense.push_jacobian(&self.rows.columns, &self.rows.values)?;
-        }
-        Ok(())
+        set.rename_trees(|tree| slot_of[tree]);
     }
+
+    /// Notes impulses and velocities at the contact points, and what is to be remembered.
+    fn note(&mut self, set: &ConstraintSet, ws: &sap::Workspace) {
+        let Self { points, memories, other_memories, pushing, penetration, .. } = self;
+        (*pushing, *penetration) = (0, 0.0);
+        memories.clear();
+        memories.resize(points.len(), Entry::NONE);
+        other_memories.clear();
+        let mut row = 0;
+        for (k, law) in set.laws.iter().enumerate() {
+            let rows = row..row + law.rows();
+            let (impulse, velocity) = (&ws.impulses()[rows.clone()], &ws.velocities()[rows.clone()]);
+            let mut free = [0.0; 3];
+            law.free_velocity(velocity, impulse, &mut free);
+            let normal = impulse[impulse.len() - 1];
+            let memory = Entry { key: set.keys[k], free: set.links[k].in_world(free), normal };
+            if let Some(point) = set.reports[k] {
+                memories[point] = memory;
+                let point = &mut points[point];
+                point.impulse.copy_from_slice(impulse);
+                point.velocity.copy_from_slice(velocity);
+                *pushing += usize::from(normal > 0.0);
+                *penetration = penetration.max(-point.gap);
+            } else {
+                other_memories.push(memory);
+            }
+            row = rows.end;
+        }
+        self.constraints = set.laws.len();
+        self.has_rigid = set.has_rigid();
+    }
+
+    /// Adds what the solve found.
+    pub fn add_to(&self, stats: &mut Stats) {
+        if let Some(Ok(report)) = &self.outcome {
+            stats.add(report);
+            stats.constraints += self.constraints;
+            stats.active_contacts += self.pushing;
+            stats.penetration = stats.penetration.max(self.penetration);
+        }
+    }
+}
+
+/// Writes A and J of an island as matrices.
+fn assemble(slots: &[Slot], parts: &[Part], scratch: &mut Scratch) -> Result<(), Error> {
+    let Scratch { set, v_star, dense, blocks, rows, crba, .. } = scratch;
+    dense.reset(v_star.len());
+    blocks.clear();
+    blocks.extend(slots.iter().map(|s| s.dof..s.dof + parts[s.tree].tree.nv));
+    dense.set_blocks(blocks)?;
+    for (k, slot) in slots.iter().enumerate() {
+        let Part { tree, kin, impedance, .. } = &parts[slot.tree];
+        crba.resize(tree);
+        let (a, n) = (dense.a_block_mut(k), tree.nv);
+        mass_matrix(tree, tree.all(), kin, None, crba, a, n, 0);
+        impedance.add_to_matrix(tree, a, n);
+    }
+    let part = |slot: usize| {
+        let Part { tree, kin, .. } = &parts[slots[slot].tree];
+        (tree, kin, slots[slot].dof)
+    };
+    for link in &set.links {
+        rows.gather(link, &set.terms, part);
+        dense.push_jacobian(&rows.columns, &rows.values)?;
+    }
+    Ok(())
 }
 
 /// The islands of a step.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Islands {
     islands: Vec<Island>,
+    /// Each locked by one thread alone.
+    scratch: Vec<Mutex<Scratch>>,
     /// How many of them are in use.
     active: usize,
-    /// Union-find over trees, roots the smallest of their sets; then the island of each root.
+    /// Union-find over trees, roots the smallest of their sets.
     parent: Vec<usize>,
+    /// The island of every tree, and its slot there.
     island_of: Vec<usize>,
-    /// The slot of every tree in its island.
     slot_of: Vec<usize>,
+    /// The island of every contact point, and its place among the points there.
+    place_of: Vec<(u32, u32)>,
+    /// The most points that there ever were, and the most to remember.
+    most_points: usize,
+    most_memories: usize,
 }
 
-const NONE: usize = usize::MAX;
+impl std::fmt::Debug for Islands {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.active()).finish()
+    }
+}
+
+/// No tree, or no island.
+pub(crate) const NONE: usize = usize::MAX;
+/// In some island that has no number yet.
+const UNNUMBERED: usize = NONE - 1;
 
 impl Islands {
-    /// Groups trees that share a constraint; trees without any are in no island.
+    /// Groups trees that share a constraint; trees without any are in no island. `tree_of_geom` is [`NONE`] for geoms that
+    /// are fixed in the world.
     ///
-    /// Islands are in the order of their first trees, constraints in the order of the set: the result depends on
-    /// nothing else.
-    pub fn partition(&mut self, set: &ConstraintSet, parts: &[Part]) {
+    /// Islands are in the order of their first trees, constraints in the order in which they are given: the result
+    /// depends on nothing else.
+    pub fn partition(
+        &mut self,
+        detected: &[geometry::Contact],
+        tree_of_geom: &[usize],
+        others: &ConstraintSet,
+        parts: &[Part],
+    ) {
         self.parent.clear();
         self.parent.extend(0..parts.len());
         self.island_of.clear();
         self.island_of.resize(parts.len(), NONE);
         self.slot_of.resize(parts.len(), 0);
-        for link in &set.links {
-            let mut trees = link.trees(&set.terms);
-            let Some(first) = trees.next() else { continue };
-            for tree in trees {
-                let (a, b) = (self.root(first), self.root(tree));
-                self.parent[a.max(b)] = a.min(b);
-            }
-        }
-        // Mark the roots that have a constraint, then number them in the order of their trees.
-        for link in &set.links {
-            if let Some(tree) = link.trees(&set.terms).next() {
-                let root = self.root(tree);
-                self.island_of[root] = 0;
-            }
-        }
-        self.active = 0;
-        for tree in 0..parts.len() {
-            let root = self.root(tree);
-            if self.island_of[root] == NONE {
+        let trees_of = |contact: &geometry::Contact| [tree_of_geom[contact.geoms[0]], tree_of_geom[contact.geoms[1]]];
+        let mut last = [NONE; 2];
+        for contact in detected {
+            let [a, b] = trees_of(contact);
+            if [a, b] == last {
                 continue;
             }
-            if root == tree {
-                self.island_of[root] = self.open();
+            last = [a, b];
+            match (a, b) {
+                (NONE, NONE) => {}
+                (tree, NONE) | (NONE, tree) => self.island_of[tree] = UNNUMBERED,
+                (a, b) => self.join(a, b),
             }
-            let island = &mut self.islands[self.island_of[root]];
-            let slot = match island.slots.last() {
+        }
+        for link in &others.links {
+            let mut trees = link.trees(&others.terms);
+            let Some(first) = trees.next() else { continue };
+            self.join(first, first);
+            trees.for_each(|tree| self.join(first, tree));
+        }
+        self.number(parts);
+        self.place_of.clear();
+        let (mut last, mut island) = ([NONE; 2], 0);
+        for (c, contact) in (0..).zip(detected) {
+            let [a, b] = trees_of(contact);
+            if [a, b] != last {
+                // Fixed geoms touch none that are fixed.
+                island = self.island_of[if a == NONE { b } else { a }];
+                last = [a, b];
+            }
+            let contacts = &mut self.islands[island].contacts;
+            self.place_of.push((island as u32, contacts.len() as u32));
+            contacts.push(c);
+        }
+        for (k, link) in (0..).zip(&others.links) {
+            if let Some(tree) = link.trees(&others.terms).next() {
+                self.islands[self.island_of[tree]].members.push(k);
+            }
+        }
+    }
+
+    /// Puts two trees, or one, into the same island.
+    fn join(&mut self, a: usize, b: usize) {
+        self.island_of[a] = UNNUMBERED;
+        self.island_of[b] = UNNUMBERED;
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a.max(b)] = a.min(b);
+    }
+
+    /// Numbers the islands in the order of their first trees, and gives every tree its slot.
+    fn number(&mut self, parts: &[Part]) {
+        self.active = 0;
+        for tree in 0..parts.len() {
+            if self.island_of[tree] == NONE {
+                continue;
+            }
+            let root = self.root(tree);
+            self.island_of[tree] = if root == tree { self.open() } else { self.island_of[root] };
+            let slots = &mut self.islands[self.island_of[tree]].slots;
+            let slot = match slots.last() {
                 Some(last) => {
                     let part = &parts[last.tree];
                     Slot { tree, dof: last.dof + part.tree.nv, node: last.node + part.tree.len() }
                 }
                 None => Slot { tree, dof: 0, node: 0 },
             };
-            self.slot_of[tree] = island.slots.len();
-            island.slots.push(slot);
-        }
-        for (k, (law, link)) in set.laws.iter().zip(&set.links).enumerate() {
-            if let Some(tree) = link.trees(&set.terms).next() {
-                let root = self.root(tree);
-                let island = &mut self.islands[self.island_of[root]];
-                island.members.push(k);
-                island.laws.push(*law);
-                let link = link.with_trees(|tree| self.slot_of[tree], &set.terms, &mut island.terms);
-                island.links.push(link);
-            }
+            self.slot_of[tree] = slots.len();
+            slots.push(slot);
         }
     }
 
@@ -193,7 +332,95 @@ impl Islands {
         &self.islands[..self.active]
     }
 
-    pub fn active_mut(&mut self) -> &mut [Island] {
-        &mut self.islands[..self.active]
+    /// Solves the islands, side by side when there are threads; none knows of the others.
+    pub fn solve(&mut self, problem: &Problem<'_>, threads: Threads) {
+        let Self { islands, active, slot_of, scratch, .. } = self;
+        if scratch.len() < threads.count() {
+            scratch.resize_with(threads.count(), Mutex::default);
+        }
+        threads.for_each(&mut islands[..*active], |island| {
+            let mut scratch = scratch[threads.this()].lock().unwrap_or_else(PoisonError::into_inner);
+            island.solve(problem, slot_of, &mut scratch);
+        });
+    }
+
+    /// Whether there are near-rigid constraints.
+    pub fn have_rigid(&self) -> bool {
+        self.active().iter().any(|island| island.has_rigid)
+    }
+
+    /// The contact points with an impulse, and the keys of their constraints.
+    pub fn pushing(&self) -> impl Iterator<Item = (Key, &ContactPoint)> {
+        let all = self.active().iter().flat_map(|island| island.memories.iter().zip(&island.points));
+        all.map(|(memory, point)| (memory.key, point)).filter(|(_, point)| point.impulse != [0.0; 3])
+    }
+
+    /// Among all contact points, the one of which the constraint is known by `key`.
+    pub fn find(&self, key: Key) -> Option<usize> {
+        self.active().iter().find_map(|island| {
+            let k = island.memories.iter().position(|memory| memory.key == key)?;
+            Some(island.contacts[k] as usize)
+        })
+    }
+
+    /// Gathers the contact points in the order in which they were detected, with room for `more`, and what the next step
+    /// remembers, in any order.
+    pub fn collect(
+        &mut self,
+        threads: Threads,
+        more: usize,
+        points: &mut Vec<ContactPoint>,
+        memories: &mut Vec<Entry>,
+    ) {
+        let Self { islands, active, place_of, most_points, most_memories, .. } = self;
+        let islands = &mut islands[..*active];
+        let count = place_of.len();
+        // Buffers take turns: none must find out later that there was more to remember.
+        let all = count + islands.iter().map(|island| island.other_memories.len()).sum::<usize>();
+        *most_points = (count + more).max(*most_points);
+        *most_memories = all.max(*most_memories);
+        memories.truncate(count);
+        memories.reserve(*most_memories - memories.len());
+        memories.resize(count, Entry::NONE);
+        if let [island] = islands {
+            // All points are its own, in this order.
+            std::mem::swap(points, &mut island.points);
+            island.points.clear();
+            island.points.reserve(*most_points);
+            points.reserve(*most_points - points.len());
+            memories.copy_from_slice(&island.memories);
+        } else {
+            points.truncate(count);
+            points.reserve(*most_points - points.len());
+            points.resize(count, ContactPoint::default());
+            gather_points(islands, place_of, points, memories, threads);
+        }
+        islands.iter().for_each(|island| memories.extend_from_slice(&island.other_memories));
+    }
+}
+
+/// More contact points than these are shared between threads.
+const MANY_POINTS: usize = 200;
+
+fn gather_points(
+    islands: &[Island],
+    place_of: &[(u32, u32)],
+    points: &mut [ContactPoint],
+    memories: &mut [Entry],
+    threads: Threads,
+) {
+    if threads.are_many && points.len() > MANY_POINTS {
+        let half = points.len() / 2;
+        let (places, points, memories) =
+            (place_of.split_at(half), points.split_at_mut(half), memories.split_at_mut(half));
+        threads.join(
+            || gather_points(islands, places.0, points.0, memories.0, threads),
+            || gather_points(islands, places.1, points.1, memories.1, threads),
+        );
+        return;
+    }
+    for ((place, point), memory) in place_of.iter().zip(points).zip(memories) {
+        let (island, k) = (&islands[place.0 as usize], place.1 as usize);
+        (*point, *memory) = (island.points[k], island.memories[k]);
     }
 }

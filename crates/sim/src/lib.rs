@@ -35,6 +35,7 @@ mod report;
 mod scheme;
 mod simulation;
 mod state;
+mod threads;
 mod warm_start;
 
 pub use error::SimulationError;

@@ -100,19 +100,13 @@ impl Link {
         }
     }
 
-    /// The link with the trees renamed; the terms of a sum are copied from `terms` to the end of `own`.
-    pub fn with_trees(&self, rename: impl Fn(usize) -> usize, terms: &[Term], own: &mut Vec<Term>) -> Self {
-        let mut link = self.clone();
-        match &mut link {
+    /// Renames the trees of its ends or its joint; those of sums are in the terms.
+    pub fn rename_trees(&mut self, rename: impl Fn(usize) -> usize) {
+        match self {
             Self::Ends { ends, .. } => ends.iter_mut().flatten().for_each(|e| e.tree = rename(e.tree)),
             Self::Joint { tree, .. } => *tree = rename(*tree),
-            Self::Sum { terms: range } => {
-                let start = own.len();
-                own.extend(terms[range.clone()].iter().map(|term| Term { tree: rename(term.tree), ..*term }));
-                *range = start..own.len();
-            }
+            Self::Sum { .. } => {}
         }
-        link
     }
 }
 

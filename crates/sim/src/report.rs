@@ -3,7 +3,7 @@
 use spatial::Vec3;
 
 /// A contact point of the last step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactPoint {
     /// The two geoms, indices into the scene.
     pub geoms: [usize; 2],

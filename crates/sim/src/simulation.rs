@@ -11,19 +11,25 @@ use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Scene, Sweep};
 use multibody::{Keyframe, Model};
-use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 use spatial::Pose;
 
-use crate::constrain::{ConstraintSet, Context, Rule, Sources, Turning};
+use crate::constrain::{ConstraintSet, Context, Rule, Sources, Turning, push_contacts};
 use crate::effective_mass::EffectiveMass;
-use crate::island::Islands;
+use crate::island::{Islands, NONE, Problem};
 use crate::part::Part;
 use crate::scheme::Discretization;
+use crate::threads::Threads;
 use crate::warm_start::Key;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
 
 /// Greatest number of problems that are solved for Coulomb's law in a step.
 const PASSES: usize = 40;
+
+/// Degrees of freedom from which a step is long enough to be shared: waking a thread takes about 10 µs.
+const WIDE: usize = 100;
+
+/// Parts of the near pairs for each thread: some take longer than others.
+const SHARES: usize = 4;
 
 /// How often a step is halved at most where free motion has no solution.
 const HALVINGS: u32 = 6;
@@ -44,14 +50,19 @@ pub struct Simulation {
     sources: Sources,
     /// The farthest point of any geom from the origin of its node, one per node, m.
     extents: Vec<f64>,
-    /// The tree of every node.
+    /// The tree of every node, and of every geom.
     tree_of: Vec<usize>,
+    tree_of_geom: Vec<usize>,
     parts: Vec<Part>,
     sweeps: Vec<Sweep>,
     detected: Vec<geometry::Contact>,
+    /// What threads find of it: a number, scratch, and the points of one part of the near pairs.
+    shares: Vec<(usize, geometry::Workspace, Vec<geometry::Contact>)>,
     reported: Vec<ContactPoint>,
     remembered: WarmStart,
+    /// All constraints of a step, for derivatives; and those of every step that are no contacts.
     set: ConstraintSet,
+    others: ConstraintSet,
     islands: Islands,
     /// Forces on the degrees of freedom, and velocities that the step starts from and at its end, (nv).
     force: Vec<f64>,
@@ -76,6 +87,8 @@ pub struct Simulation {
     free_iterations: usize,
     free_evaluations: usize,
     pool: Option<rayon::ThreadPool>,
+    /// Whether the step runs in the pool.
+    in_pool: bool,
 }
 
 impl Simulation {
@@ -91,7 +104,9 @@ impl Simulation {
         let parts = Part::of_model(&model, &tree_of, options.scheme.is_implicit());
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
-        let collider = Collider::new(scene.clone(), attachments);
+        let collider = Collider::new(scene.clone(), attachments.clone());
+        let shares = if options.threads > 1 { SHARES * options.threads } else { 0 };
+        let shares = (0..shares).map(|k| (k, collider.workspace(), Vec::new())).collect();
         let pool = (options.threads > 1)
             .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads).build())
             .transpose()
@@ -108,14 +123,17 @@ impl Simulation {
             turning: Turning::default(),
             sources: Sources::of_model(&model, &tree_of),
             extents: collider.extents(model.tree.len()),
-            collider,
+            tree_of_geom: attachments.iter().map(|a| a.frame.map_or(NONE, |node| tree_of[node])).collect(),
             tree_of,
+            collider,
             parts,
             sweeps: vec![Sweep::default(); model.tree.len()],
             detected: Vec::new(),
+            shares,
             reported: Vec::new(),
             remembered: WarmStart::default(),
             set: ConstraintSet::default(),
+            others: ConstraintSet::default(),
             islands: Islands::default(),
             force: vec![0.0; model.nv()],
             v_start: vec![0.0; model.nv()],
@@ -132,6 +150,7 @@ impl Simulation {
             free_iterations: 0,
             free_evaluations: 0,
             pool,
+            in_pool: false,
             model,
             scene,
             options,
@@ -210,6 +229,25 @@ impl Simulation {
     /// When the state is not finite, the motion diverges, or the contact solver does not converge; the state is then
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
+        let is_wide = self.parts.len() > 1 && self.model.nv() >= WIDE;
+        match self.pool.take_if(|_| is_wide) {
+            None => self.make_step(),
+            Some(pool) => {
+                self.in_pool = true;
+                let outcome = pool.install(|| self.make_step());
+                self.in_pool = false;
+                self.pool = Some(pool);
+                outcome
+            }
+        }
+    }
+
+    /// Whom loops are shared with.
+    fn threads(&self) -> Threads {
+        Threads { are_many: self.in_pool }
+    }
+
+    fn make_step(&mut self) -> Result<(), SimulationError> {
         let dt = self.timestep();
         if self.options.accuracy.is_some() {
             return self.advance_to(self.state.time + dt);
@@ -267,9 +305,7 @@ impl Simulation {
             if self.options.scheme.is_implicit() {
                 self.move_implicitly(dt)?;
             }
-            self.constrain(self.rule(dt, 0.0));
-            self.islands.partition(&self.set, &self.parts);
-            self.solve();
+            self.solve(self.rule(dt, 0.0), false);
             self.collect_velocities(dt)?;
             let is_settled = !self.part_drives() & !self.foresaw_wrongly(dt, &mut may_foresee_again);
             if is_settled {
@@ -282,7 +318,8 @@ impl Simulation {
     fn detect(&mut self, dt: f64, margin: f64) {
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
         let rest = 1.0 - self.theta_at;
-        let Self { parts, extents, sweeps, collider, tree_of, detected, .. } = self;
+        let threads = self.threads();
+        let Self { parts, extents, sweeps, collider, tree_of, detected, shares, .. } = self;
         for part in parts.iter() {
             for i in part.tree.all() {
                 let node = part.nodes.start + i;
@@ -295,7 +332,16 @@ impl Simulation {
             let frame = &part.kin.frames[node - part.nodes.start];
             (frame.rot, frame.pos)
         };
-        collider.contacts(frame, sweeps, detected);
+        if !threads.are_many {
+            return collider.contacts(frame, sweeps, detected);
+        }
+        let (pairs, count) = (collider.search(frame, sweeps), shares.len());
+        threads.for_each(shares, |(k, workspace, found)| {
+            found.clear();
+            collider.collide(pairs * *k / count..pairs * (*k + 1) / count, workspace, found);
+        });
+        detected.clear();
+        shares.iter().for_each(|(_, _, found)| detected.extend_from_slice(found));
     }
 
     /// How constraints become laws; limits farther off than the step can reach by `margin` do, too.
@@ -312,31 +358,42 @@ impl Simulation {
         Context { model, scene, state, q, v, step, parts, tree_of, effective_mass, turning, rule, law }
     }
 
-    /// Turns contact points and what the model has into constraints.
+    /// Turns contact points and what the model has into one set of constraints.
     fn constrain(&mut self, rule: Rule) {
         let step = self.discretization(rule.dt);
-        let (mut set, mut reported) = (std::mem::take(&mut self.set), std::mem::take(&mut self.reported));
-        self.sources.gather(&self.context(rule, &step), &self.detected, &mut set, &mut reported);
-        (self.set, self.reported) = (set, reported);
+        let mut set = std::mem::take(&mut self.set);
+        set.clear();
+        let cx = self.context(rule, &step);
+        push_contacts(&cx, &self.detected, 0..self.detected.len(), &mut set, &mut Vec::new());
+        self.sources.push(&cx, &mut set);
+        self.set = set;
     }
 
-    /// Solves the islands, side by side when there are threads; none knows of the others.
-    fn solve(&mut self) {
+    /// Finds the islands of the step, makes their constraints and solves them; with `rigid_only` those constraints alone
+    /// that stop things in no time.
+    fn solve(&mut self, rule: Rule, rigid_only: bool) {
         let options = sap::Options {
             tolerance: self.options.tolerance,
             passes: if self.options.contact == ContactLaw::Coulomb { PASSES } else { 1 },
             line_search: self.options.line_search,
             ..sap::Options::default()
         };
-        let Self { parts, v_start, islands, .. } = self;
-        let (parts, v_start, choice) = (&*parts, &v_start[..], self.options.factorization);
-        let active = islands.active_mut();
-        match &self.pool {
-            Some(pool) if active.len() > 1 => {
-                pool.install(|| active.par_iter_mut().for_each(|i| i.solve(parts, v_start, choice, &options)));
-            }
-            _ => active.iter_mut().for_each(|i| i.solve(parts, v_start, choice, &options)),
-        }
+        let step = self.discretization(rule.dt);
+        let (mut islands, mut others) = (std::mem::take(&mut self.islands), std::mem::take(&mut self.others));
+        let cx = self.context(rule, &step);
+        others.clear();
+        self.sources.push(&cx, &mut others);
+        islands.partition(&self.detected, &self.tree_of_geom, &others, &self.parts);
+        let problem = Problem {
+            cx: &cx,
+            detected: &self.detected,
+            others: &others,
+            rigid_only,
+            factorization: self.options.factorization,
+            options: &options,
+        };
+        islands.solve(&problem, self.threads());
+        (self.islands, self.others) = (islands, others);
     }
 
     /// Gathers the velocities at the end of the step.
@@ -367,43 +424,21 @@ impl Simulation {
     /// Gathers impulses, statistics, and what the next step starts from.
     fn collect_reports(&mut self) {
         let mut stats = Stats {
-            contacts: self.reported.len(),
-            limits: self.set.limits,
-            constraints: self.set.laws.len(),
+            contacts: self.detected.len(),
+            limits: self.others.limits,
             islands: self.islands.active().len(),
             asleep: self.parts.iter().filter(|part| part.asleep).count(),
             substeps: 1,
             force_evaluations: 1 + self.free_evaluations,
             free_iterations: self.free_iterations,
-            penetration: self.reported.iter().fold(0.0, |deepest, c| f64::max(deepest, -c.gap)),
             ..Stats::default()
         };
-        self.remembered.clear();
-        // Two of them take turns: the other one must not find out later that there was more to remember.
-        self.remembered.reserve(self.set.keys.capacity());
-        for island in self.islands.active() {
-            if let Some(Ok(report)) = &island.outcome {
-                stats.add(report);
-            }
-            let mut row = 0;
-            for (&k, law) in island.members.iter().zip(&island.laws) {
-                let rows = row..row + law.rows();
-                let (impulse, velocity) = (&island.ws.impulses()[rows.clone()], &island.ws.velocities()[rows.clone()]);
-                let mut free = [0.0; 3];
-                law.free_velocity(velocity, impulse, &mut free);
-                let normal = impulse[impulse.len() - 1];
-                self.remembered.push(self.set.keys[k], self.set.links[k].in_world(free), normal);
-                if let Some(point) = self.set.reports[k] {
-                    let point = &mut self.reported[point];
-                    point.impulse.copy_from_slice(impulse);
-                    point.velocity.copy_from_slice(velocity);
-                    stats.active_contacts += usize::from(point.impulse[2] > 0.0);
-                }
-                row = rows.end;
-            }
-        }
-        self.report_impacts();
+        self.islands.active().iter().for_each(|island| island.add_to(&mut stats));
+        let threads = self.threads();
+        let (points, memories) = (&mut self.reported, self.remembered.entries_mut());
+        self.islands.collect(threads, self.impacts.len(), points, memories);
         self.remembered.sort();
+        self.report_impacts();
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
         self.stats = stats;
         std::mem::swap(&mut self.contacts, &mut self.reported);

@@ -14,13 +14,19 @@ pub struct WarmStart {
     entries: Vec<Entry>,
 }
 
+/// What is remembered of one constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Entry {
-    key: Key,
+pub(crate) struct Entry {
+    pub key: Key,
     /// World axes for a contact; the first entry alone for a constraint of one row.
-    free: Vec3<f64>,
+    pub free: Vec3<f64>,
     /// Impulse along the normal, or that of a constraint of one row.
-    normal: f64,
+    pub normal: f64,
+}
+
+impl Entry {
+    /// The place of an entry that there is none of.
+    pub const NONE: Self = Self { key: Key([u32::MAX; 3]), free: Vec3::ZERO, normal: 0.0 };
 }
 
 /// What is known of a constraint from the last step.
@@ -101,11 +107,6 @@ impl WarmStart {
         self.entries.clone_from(&other.entries);
     }
 
-    /// Makes room for `n` constraints.
-    pub(crate) fn reserve(&mut self, n: usize) {
-        self.entries.reserve(n);
-    }
-
     /// What is known of a constraint; none when the last step had none of this key. `next` is where to look first: behind
     /// the constraint that was asked for before.
     pub(crate) fn of(&self, key: Key, next: &mut usize) -> Option<Memory> {
@@ -119,12 +120,14 @@ impl WarmStart {
         Some(Memory { free, normal })
     }
 
-    pub(crate) fn push(&mut self, key: Key, free: Vec3<f64>, normal: f64) {
-        self.entries.push(Entry { key, free, normal });
+    /// The entries, to be written in any order, some of them [`Entry::NONE`]; [`sort`](Self::sort) comes next.
+    pub(crate) fn entries_mut(&mut self) -> &mut Vec<Entry> {
+        &mut self.entries
     }
 
-    /// To be called after the last [`push`](Self::push).
+    /// Drops the places without an entry and puts the others in order.
     pub(crate) fn sort(&mut self) {
+        self.entries.retain(|entry| *entry != Entry::NONE);
         self.entries.sort_unstable_by_key(|entry| entry.key);
     }
 
@@ -149,7 +152,7 @@ impl WarmStart {
                 f64::from_bits(low | high << 32)
             };
             let free = Vec3::new(number(12), number(20), number(28));
-            self.push(Key([word(0), word(4), word(8)]), free, number(36));
+            self.entries.push(Entry { key: Key([word(0), word(4), word(8)]), free, normal: number(36) });
         }
         self.sort();
     }

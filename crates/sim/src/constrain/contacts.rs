@@ -11,28 +11,80 @@ use crate::link::{End, Link, Motion};
 use crate::warm_start::{Key, Memory};
 use crate::{ContactLaw, ContactPoint};
 
-/// Adds the contacts that something can move, and a report of every point.
-pub(crate) fn push(cx: &Context<'_>, detected: &[Detected], set: &mut ConstraintSet, reported: &mut Vec<ContactPoint>) {
-    let (mut ordinal, mut next) = (0, 0);
-    for contact in detected {
-        let again = reported.last().is_some_and(|last: &ContactPoint| last.geoms == contact.geoms);
-        ordinal = if again { ordinal + 1 } else { 0 };
+/// Adds the contacts at some of the `detected` points that something can move, and a report of every point. `which` are
+/// ascending, all points of two geoms among them or none.
+pub(crate) fn push_contacts(
+    cx: &Context<'_>,
+    detected: &[Detected],
+    which: impl Iterator<Item = usize>,
+    set: &mut ConstraintSet,
+    reported: &mut Vec<ContactPoint>,
+) {
+    let mut last: Option<(Couple, usize)> = None;
+    for index in which {
+        let contact = &detected[index];
+        let (couple, ordinal) = match last.take() {
+            Some((couple, ordinal)) if couple.geoms == contact.geoms => (couple, ordinal + 1),
+            _ => (Couple::new(cx, contact), 0),
+        };
         // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
-        let [first, second] = contact.geoms;
-        let bodies = [cx.scene.geoms[first].body, cx.scene.geoms[second].body];
-        let (mut point, basis) = report(bodies, contact);
-        let ends = [cx.end(bodies[0], contact.position), cx.end(bodies[1], contact.position)];
+        let ends = [couple.end(0, contact.position), couple.end(1, contact.position)];
+        let (mut point, basis) = report(couple.bodies, contact);
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
         if w > 0.0 {
-            let surface = surface(cx, contact);
-            let report = (reported.len(), &mut point);
-            push_contact(cx, set, &surface, contact, ends, basis, (w, ordinal), report, &mut next);
+            let place = Place { index, ordinal, report: reported.len() };
+            point.gap = push_contact(cx, set, &couple, contact, (ends, basis, w), place);
         }
         reported.push(point);
+        last = Some((couple, ordinal));
     }
 }
 
+/// What the points of two geoms have in common.
+struct Couple {
+    geoms: [usize; 2],
+    bodies: [usize; 2],
+    /// The tree and the node that each moves with, and where that is; none for what is fixed in the world.
+    homes: [Option<(usize, usize, Vec3<f64>)>; 2],
+    surface: Material,
+    /// The velocity of the second geom's surface on its body, less that of the first's.
+    slip: Vec3<f64>,
+}
+
+impl Couple {
+    fn new(cx: &Context<'_>, contact: &Detected) -> Self {
+        let [first, second] = contact.geoms;
+        let bodies = [cx.scene.geoms[first].body, cx.scene.geoms[second].body];
+        let home = |body: usize| {
+            let End { tree, node, arm } = cx.end(body, Vec3::ZERO)?;
+            Some((tree, node, -arm))
+        };
+        Self {
+            geoms: contact.geoms,
+            bodies,
+            homes: [home(bodies[0]), home(bodies[1])],
+            surface: surface(cx, contact),
+            slip: cx.surface_velocity(contact.geoms),
+        }
+    }
+
+    #[inline(always)]
+    fn end(&self, side: usize, position: Vec3<f64>) -> Option<End> {
+        let (tree, node, origin) = self.homes[side]?;
+        Some(End { tree, node, arm: position - origin })
+    }
+}
+
+/// Where a contact point stands: among those detected, those of its geoms, and those reported.
+#[derive(Clone, Copy)]
+struct Place {
+    index: usize,
+    ordinal: usize,
+    report: usize,
+}
+
 /// A contact point as reported, before the solve.
+#[inline(always)]
 fn report(bodies: [usize; 2], contact: &Detected) -> (ContactPoint, Mat3<f64>) {
     let (t1, t2) = contact.normal.tangents();
     let point = ContactPoint {
@@ -56,17 +108,16 @@ fn surface(cx: &Context<'_>, contact: &Detected) -> Material {
     combine(of(contact.geoms[0]), of(contact.geoms[1]))
 }
 
+/// Adds a contact, its rolling and torsional friction behind it; returns the gap that it started the step with.
 fn push_contact(
     cx: &Context<'_>,
     set: &mut ConstraintSet,
-    surface: &Material,
+    couple: &Couple,
     contact: &Detected,
-    ends: [Option<End>; 2],
-    basis: Mat3<f64>,
-    (w, ordinal): (f64, usize),
-    (report, point): (usize, &mut ContactPoint),
-    next: &mut usize,
-) {
+    (ends, basis, w): ([Option<End>; 2], Mat3<f64>, f64),
+    Place { index, ordinal, report }: Place,
+) -> f64 {
+    let surface = &couple.surface;
     let key = Key::contact(contact.geoms, ordinal);
     let compliance = match surface.compliance {
         Compliance::PerMass { stiffness, relaxation } => {
@@ -75,7 +126,6 @@ fn push_contact(
         other => other,
     };
     let start = cx.rule.start(contact.gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z)));
-    point.gap = start.violation;
     let OneSided { r: r_n, v_hat: vn_hat, is_rigid } = cx.rule.normal(compliance, start, w);
     let r_t = cx.rule.sigma * w;
     let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
@@ -90,12 +140,12 @@ fn push_contact(
     let (turning, normal_turning) = if cx.turning.is_known() {
         let [start, led] = cx.velocities(&ends, Motion::Linear);
         let reach = cx.rule.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
-        cx.turning.of_contact(contact, ordinal, start, reach, next)
+        cx.turning.of_contact(contact, ordinal, start, reach, index)
     } else {
         (Vec3::ZERO, 0.0)
     };
     let vn_hat = vn_hat - normal_turning;
-    let slip = cx.surface_velocity(contact.geoms).unwrap_or(Vec3::ZERO) + turning;
+    let slip = couple.slip + turning;
     let belt = (slip != Vec3::ZERO).then(|| {
         let [t1, t2, _] = basis.transpose_mul(slip).to_array();
         [-t1, -t2]
@@ -119,4 +169,5 @@ fn push_contact(
         set.push_recalled(law.into(), w, Link::Ends { ends, basis, motion: Motion::Angular }, key, memory, None);
         set.set_rigid(is_rigid);
     }
+    start.violation
 }

@@ -46,10 +46,27 @@ impl JointLimit {
         model.joints.iter().filter_map(limit).collect()
     }
 
-    /// Adds the limits that the motion can reach in the step.
-    pub fn push(&self, index: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
-        let part = &cx.parts[self.tree];
+    /// Adds the limits of one tree that the motion can reach in the step; `first` is the index of the first of them.
+    pub fn push_all(limits: &[Self], first: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
+        let Some(Self { tree, .. }) = limits.first() else { return };
+        let part = &cx.parts[*tree];
+        if part.asleep {
+            return;
+        }
         let (q, v) = (&cx.q[part.qs.clone()], &cx.v[part.dofs.clone()]);
+        let twice_dt = 2.0 * cx.rule.dt;
+        for (k, limit) in limits.iter().enumerate() {
+            // Most limits are far, and this is all that is asked of them.
+            let reach = twice_dt * (v[limit.dof].abs() + part.v_star[limit.dof].abs()) + cx.rule.margin;
+            let (x, (low, high)) = (q[limit.q], limit.range);
+            if limit.ball || x - low <= reach || high - x <= reach {
+                limit.push(first + k, part, (q, v), cx, set);
+            }
+        }
+    }
+
+    /// Adds the sides that the motion can reach in the step; `q` and `v` are the tree's.
+    fn push(&self, index: usize, part: &Part, (q, v): (&[f64], &[f64]), cx: &Context<'_>, set: &mut ConstraintSet) {
         for (side, candidate) in self.candidates(q, v, &part.v_star, &cx.rule).into_iter().enumerate() {
             let Some((gap, link)) = candidate else { continue };
             let w = part.factor.inverse_diagonal(self.node);

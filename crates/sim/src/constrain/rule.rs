@@ -60,20 +60,21 @@ impl Rule {
     pub fn compliant(&self, compliance: Compliance, w: f64) -> Compliant {
         let Self { dt, beta, recovery_speed, .. } = *self;
         let rigid = (beta * beta / (4.0 * std::f64::consts::PI.powi(2)) * w, beta * dt / std::f64::consts::PI);
+        let unseen = dt * (1.0 - self.theta.vq);
+        let near_rigid = Compliant { r: rigid.0, time: dt + rigid.1, lag: unseen, fastest: recovery_speed };
         let (stiffness, relaxation) = match compliance {
-            Compliance::NearRigid => (f64::INFINITY, rigid.1),
+            Compliance::NearRigid => return near_rigid,
             Compliance::Physical { stiffness, relaxation } => (stiffness, relaxation),
             Compliance::PerMass { stiffness, relaxation } => (stiffness / w, relaxation),
         };
         let a = self.evaluation(stiffness * w, relaxation);
         let time = a * (a * dt + relaxation);
         let compliant = 1.0 / (dt * stiffness * time);
-        let unseen = dt * (1.0 - self.theta.vq);
         if compliant > rigid.0 {
             let lag = (1.0 - a) * (a * dt + relaxation) + (2.0 * a - 1.0) * unseen;
             return Compliant { r: compliant, time, lag, fastest: f64::INFINITY };
         }
-        Compliant { r: rigid.0, time: dt + rigid.1, lag: unseen, fastest: recovery_speed }
+        near_rigid
     }
 
     /// Where in the step a constraint is taken whose oscillation has the rate ω = `squared_rate`^½.

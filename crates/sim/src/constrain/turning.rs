@@ -10,6 +10,9 @@ use super::equalities::Tie;
 use super::{Context, Sources};
 use crate::link::Motion;
 
+/// How many places a contact point may be behind where it was at the beginning, to be found at once.
+const ASTRAY: usize = 16;
+
 /// A contact point at the beginning of the step.
 #[derive(Clone, Copy, Debug)]
 struct Before {
@@ -64,7 +67,7 @@ impl Turning {
     }
 
     /// What a contact's velocity changes by because its rows turn: in the world, and along the normal. `velocity` is
-    /// J(q^θ) v₀; `next` is where to look first.
+    /// J(q^θ) v₀; `index` is the point's place among those detected, hardly another one than at the beginning.
     ///
     /// The point must be the same as at the beginning: one that is farther off than the bodies' surfaces move is another.
     pub fn of_contact(
@@ -73,13 +76,12 @@ impl Turning {
         ordinal: usize,
         velocity: Vec3<f64>,
         reach: f64,
-        next: &mut usize,
+        index: usize,
     ) -> (Vec3<f64>, f64) {
-        let is_same = |b: &Before| b.geoms == contact.geoms && b.ordinal == ordinal;
-        let found = self.contacts[*next..].iter().position(is_same).map(|k| *next + k);
-        let Some(at) = found.or_else(|| self.contacts.iter().position(is_same)) else { return (Vec3::ZERO, 0.0) };
-        *next = at + 1;
-        let before = &self.contacts[at];
+        let is_same = |b: &&Before| b.geoms == contact.geoms && b.ordinal == ordinal;
+        let (earlier, later) = self.contacts.split_at(index.saturating_sub(ASTRAY).min(self.contacts.len()));
+        let found = later.iter().find(is_same).or_else(|| earlier.iter().find(is_same));
+        let Some(before) = found else { return (Vec3::ZERO, 0.0) };
         if (contact.position - before.position).norm() > reach {
             return (Vec3::ZERO, 0.0);
         }

@@ -6,7 +6,7 @@ use spatial::{ArticulatedInertia, Twist};
 
 use super::{Coupled, CoupledScratch, Patch, Slot};
 use crate::free_body::{add_coupling, is_free_body, set_own_block};
-use crate::link::{End, Link, Term, to_world};
+use crate::link::{End, Link, Term, push_relative_motion, to_world};
 use crate::part::Part;
 
 impl Coupled<'_> {
@@ -76,7 +76,7 @@ impl Coupled<'_> {
     /// Tells the factor which blocks H has: those that it had earlier in the step stay, so that a contact that comes and goes
     /// does not cost an analysis every time.
     pub(super) fn couple(&mut self) {
-        let CoupledScratch { cholesky, patches, .. } = &mut *self.scratch;
+        let Self { cholesky, scratch: CoupledScratch { patches, .. }, .. } = self;
         cholesky.begin(self.slots.iter().map(|slot| self.parts[slot.tree].tree.nv));
         for link in self.links {
             let Link::Sum { terms } = link else { continue };
@@ -94,7 +94,7 @@ impl Coupled<'_> {
     pub(super) fn assemble(&mut self, hessian: &[Block]) {
         self.assemble_trees();
         self.assemble_patches();
-        let cholesky = &mut self.scratch.cholesky;
+        let cholesky = &mut *self.cholesky;
         for (link, block) in self.links.iter().zip(hessian) {
             match link {
                 Link::Ends { .. } => {}
@@ -113,10 +113,10 @@ impl Coupled<'_> {
 
     /// Sets the blocks on the diagonal to A with all impedances of nodes.
     fn assemble_trees(&mut self) {
-        let CoupledScratch { cholesky, impedance, crba, .. } = &mut *self.scratch;
+        let CoupledScratch { impedance, crba, .. } = &mut *self.scratch;
         for (k, slot) in self.slots.iter().enumerate() {
             let Part { tree, kin, impedance: joints, .. } = &self.parts[slot.tree];
-            let mut block = cholesky.block_mut(k, k);
+            let mut block = self.cholesky.block_mut(k, k);
             if is_free_body(tree) {
                 let mut own = kin.frames[0].inertia.articulated();
                 own += impedance[slot.node];
@@ -131,17 +131,26 @@ impl Coupled<'_> {
     }
 
     fn assemble_patches(&mut self) {
-        let CoupledScratch { cholesky, patches, columns, rows, .. } = &mut *self.scratch;
-        for patch in patches.iter().filter(|p| p.active) {
+        let view = |slot: usize| {
+            let Part { tree, kin, .. } = &self.parts[self.slots[slot].tree];
+            (tree, kin, self.slots[slot].dof)
+        };
+        let CoupledScratch { patches, columns, rows, .. } = &mut *self.scratch;
+        for patch in patches.iter_mut().filter(|p| p.active) {
             let [a, b] = patch.ends;
             if patch.of_free_bodies {
                 let [a_frame, b_frame] = patch.ends.map(|end| &self.parts[self.slots[end.tree].tree].kin.frames[0]);
-                let mut block = cholesky.block_mut(a.tree, b.tree);
+                let mut block = self.cholesky.block_mut(a.tree, b.tree);
                 let (rots, rows_are_of_a) = ([a_frame.rot, b_frame.rot], block.row == a.tree);
                 add_coupling(&patch.impedance, b_frame.pos - a_frame.pos, rots, rows_are_of_a, &mut block);
             } else {
+                if patch.columns.is_empty() {
+                    let start = columns.len();
+                    push_relative_motion(&[Some(a), Some(b)], view(b.tree).1.frames[b.node].pos, view, columns, rows);
+                    patch.columns = start..columns.len();
+                }
                 let (columns, rows) = (&columns[patch.columns.clone()], &rows[patch.columns.clone()]);
-                add_patch(patch, columns, rows, self.slots, cholesky);
+                add_patch(patch, columns, rows, self.slots, self.cholesky);
             }
         }
     }

@@ -245,7 +245,7 @@ impl Simulation {
     fn note_contact(&self, contact: &mut Contact) {
         if !self.impacts.is_empty() || self.stats.unsettled > 0 {
             *contact = Contact::Hit;
-        } else if *contact == Contact::None && self.set.has_rigid() {
+        } else if *contact == Contact::None && self.islands.have_rigid() {
             *contact = Contact::Rigid;
         }
     }

@@ -13,10 +13,7 @@ impl Simulation {
 
     /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
     pub(super) fn move_freely(&mut self, dt: f64) {
-        self.gather_forces(dt);
-        for part in &mut self.parts {
-            if part.asleep { part.sleep() } else { part.move_freely(&self.v_start) }
-        }
+        self.gather_forces_and(dt, |part, v| if part.asleep { part.sleep() } else { part.move_freely(v) });
         self.q_at.copy_from_slice(&self.state.q);
         self.theta_at = 0.0;
     }
@@ -90,18 +87,25 @@ impl Simulation {
 
     /// Places the trees and gathers the forces on them.
     pub(super) fn gather_forces(&mut self, dt: f64) {
-        let step = self.discretization(dt);
+        self.gather_forces_and(dt, |_, _| {});
+    }
+
+    /// Places the trees and gathers the forces on them; `then(part, v₀)` is next.
+    fn gather_forces_and(&mut self, dt: f64, then: impl Fn(&mut Part, &[f64]) + Sync) {
+        let (step, threads) = (self.discretization(dt), self.threads());
         self.force.copy_from_slice(&self.state.applied_force);
         self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
-        for part in &mut self.parts {
+        let Self { parts, state, v_start, force, model, effective_mass, .. } = self;
+        threads.for_each(parts, |part| {
             if part.asleep {
-                part.place(&self.state.q, &self.v_start);
-                continue;
+                part.place(&state.q, v_start);
+            } else {
+                part.gather_forces(state, v_start, force, model.gravity, &step);
             }
-            part.gather_forces(&self.state, &self.v_start, &self.force, self.model.gravity, &step);
-        }
-        for (k, part) in self.parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
-            self.effective_mass.update(k, &part.implicit);
+            then(part, v_start);
+        });
+        for (k, part) in parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
+            effective_mass.update(k, &part.implicit);
         }
     }
 

@@ -8,7 +8,6 @@
 
 use super::Simulation;
 use crate::link::{End, Motion};
-use crate::warm_start::Key;
 use crate::{ContactPoint, SimulationError, Theta};
 
 impl Simulation {
@@ -27,10 +26,7 @@ impl Simulation {
         let mut rule = self.rule(dt, 0.0);
         rule.theta = Theta { q: 0.0, v: 1.0, vq: 1.0 };
         (rule.constraint_theta, rule.recovery_speed) = (1.0, 0.0);
-        self.constrain(rule);
-        self.set.retain_rigid();
-        self.islands.partition(&self.set, &self.parts);
-        self.solve();
+        self.solve(rule, true);
         self.collect_velocities(dt)?;
         self.v_start.copy_from_slice(&self.v_next);
         self.remember_impacts();
@@ -63,28 +59,14 @@ impl Simulation {
 
     /// Keeps the impulses of the contact points for the report of the step.
     fn remember_impacts(&mut self) {
-        for island in self.islands.active() {
-            let mut row = 0;
-            for (&k, law) in island.members.iter().zip(&island.laws) {
-                let impulse = &island.ws.impulses()[row..row + law.rows()];
-                row += law.rows();
-                if let Some(report) = self.set.reports[k]
-                    && impulse != [0.0; 3]
-                {
-                    let mut point = self.reported[report];
-                    point.impulse.copy_from_slice(impulse);
-                    self.impacts.push((self.set.keys[k], point));
-                }
-            }
-        }
+        self.impacts.extend(self.islands.pushing().map(|(key, point)| (key, *point)));
     }
 
     /// Adds the impulses of impacts to the reported points, as points of their own where the step had none of them.
     pub(super) fn report_impacts(&mut self) {
-        let Self { impacts, reported, set, .. } = self;
+        let Self { impacts, reported, islands, .. } = self;
         for (key, impact) in impacts.iter() {
-            let of_key = |(k, report): (&Key, &Option<usize>)| report.filter(|_| k == key);
-            match set.keys.iter().zip(&set.reports).find_map(of_key) {
+            match islands.find(*key) {
                 Some(report) => add(&mut reported[report], impact),
                 None => reported.push(*impact),
             }

@@ -11,7 +11,7 @@
 //! − v*), J, R, v̂) is differenced; the laws, which are not, are differentiated (`sap::Linearization`).
 
 use multibody::integrate;
-use sap::{Constraint, LawData, Linearization, Structure};
+use sap::{BlockCholesky, Constraint, LawData, Linearization, Structure};
 use spatial::{Mat3, Vec3};
 
 use super::Simulation;
@@ -61,6 +61,7 @@ struct Sample {
 struct Scratch {
     slots: Vec<Slot>,
     coupled: CoupledScratch,
+    cholesky: BlockCholesky,
     gamma: Vec<f64>,
     j_x: Vec<f64>,
     x: Vec<f64>,
@@ -101,6 +102,7 @@ impl Simulation {
         let dt = self.timestep();
         self.find_velocities(dt)?;
         self.check_friction_law()?;
+        self.constrain(self.rule(dt, 0.0));
         let mut scratch = Scratch::new(self);
         let reference = self.reference(&mut scratch);
         let (nv, nu) = (self.model.nv(), self.model.nu());
@@ -302,14 +304,21 @@ impl Scratch {
     /// All trees and constraints as one problem.
     fn coupled<'a>(&'a mut self, simulation: &'a Simulation) -> Coupled<'a> {
         let set = &simulation.set;
-        Coupled::new(&simulation.parts, &self.slots, (&set.links, &set.terms), &mut self.coupled, false)
+        Coupled::new(
+            &simulation.parts,
+            &self.slots,
+            (&set.links, &set.terms),
+            &mut self.coupled,
+            &mut self.cholesky,
+            false,
+        )
     }
 
     /// Writes A (v − v*) − Jᵀγ to `balance` and J v to `j_x`.
     fn evaluate(&mut self, simulation: &Simulation, v: &[f64], balance: &mut [f64]) {
-        let Self { slots, coupled, gamma, j_x, x, unused } = self;
+        let Self { slots, coupled, cholesky, gamma, j_x, x, unused } = self;
         let set = &simulation.set;
-        let mut problem = Coupled::new(&simulation.parts, slots, (&set.links, &set.terms), coupled, false);
+        let mut problem = Coupled::new(&simulation.parts, slots, (&set.links, &set.terms), coupled, cholesky, false);
         unused.resize(v.len().max(j_x.len()), 0.0);
         problem.products(v, &mut unused[..v.len()], j_x);
         x.clear();
