@@ -69,9 +69,11 @@ class Stats(NamedTuple):
     """What the last step did."""
 
     iterations: int
-    """Newton iterations, summed over islands."""
+    """Newton iterations, summed over islands: factorisations, so that a prediction counts and a step with the factor of
+    the one before does not."""
     line_search_evaluations: int
-    """Evaluations of the line search, summed over islands."""
+    """Evaluations of the constraints in line searches, summed over islands, and products with H in GMRES where Newton's
+    method solves for Coulomb's law."""
     residual: float
     """Largest relative residual of the momentum balance of an island."""
     cost: float

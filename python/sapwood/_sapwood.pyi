@@ -346,6 +346,8 @@ class Simulation:
     def advance_to(self, time: float) -> None:
         """Advance to a time: by steps that keep the accuracy, or by whole time steps and a last one that is shorter.
 
+        Other threads run meanwhile; Ctrl-C stops between steps.
+
         Raises:
             SimulationError: When a step fails; the state is the one before that step.
             ValueError: When the state, an input or the time is not finite.
@@ -354,7 +356,8 @@ class Simulation:
     def trajectory(self, times: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Advance to the last of the times; positions (n, nq) and velocities (n, nv) at each of them.
 
-        Between steps they are interpolated, so that steps need not end there.
+        Between steps they are interpolated, so that steps need not end there. Other threads run meanwhile; Ctrl-C stops
+        between steps, and the simulation can go on from there.
 
         Raises:
             SimulationError: When a step fails; the state is the one before that step.

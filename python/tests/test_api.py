@@ -6,6 +6,7 @@ import gc
 import pickle
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -247,18 +248,30 @@ def test_simulations_step_side_by_side() -> None:
     assert [sim.state() for sim in sims] == [alone.state()] * 4
 
 
-def test_ctrl_c_stops_a_long_run() -> None:
+@pytest.mark.parametrize("accuracy", [None, 1e-3])
+@pytest.mark.parametrize(
+    "run",
+    [lambda sim: sim.step(10**9), lambda sim: sim.advance_to(1e6), lambda sim: sim.trajectory([0, 1e-3, 1e6])],
+    ids=["step", "advance_to", "trajectory"],
+)
+def test_ctrl_c_stops_a_long_run(run: Callable[[sw.Simulation], object], accuracy: float | None) -> None:
     import _thread
 
-    sim = sw.Simulation(sw.load(CLUTTER))
+    model = sw.load(CLUTTER)
+    sim = sw.Simulation(model, accuracy=accuracy)
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        sim.step(10**9)
-    steps = round(sim.time / sim.timestep)
-    assert 0 < steps < 10**9
+        run(sim)
+    assert 0 < sim.time < 1e6
+    if accuracy is None:
+        # Where whole steps lead.
+        other = sw.Simulation(model)
+        other.step(round(sim.time / sim.timestep))
+        assert sim.state() == other.state()
+    before = sim.time
     sim.step()
-    assert round(sim.time / sim.timestep) == steps + 1
+    assert sim.time == pytest.approx(before + sim.timestep)
 
 
 def test_no_steps_change_nothing(model: sw.Model) -> None:

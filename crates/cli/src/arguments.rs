@@ -1,8 +1,9 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use sim::{ContactLaw, Scheme};
 
 use crate::source::{Named, Source, named, source};
@@ -118,24 +119,52 @@ pub struct WriteArguments {
     pub self_collision: bool,
 }
 
-/// The benchmarks.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Args, Debug)]
+#[command(subcommand_value_name = "spd|characters|step|dynamics|contact|clutter|schemes")]
+pub struct BenchArguments {
+    /// What to measure.
+    #[command(subcommand)]
+    pub suite: Suite,
+}
+
+/// The suites.
+#[derive(Debug, Subcommand)]
 pub enum Suite {
     /// Frames per second and extra time of Stable PD by five methods, five characters and their motions.
-    Spd,
+    Spd(MeasureArguments),
     /// Tracking error against the time step, and what precision and contact do to a controller's force.
-    Characters,
-    /// Friction laws beside MuJoCo and Drake: tells how to run it from Python.
-    Contact,
-    /// Piles and stacks beside MuJoCo, Drake and Rapier: tells how to run it from Python.
-    Clutter,
+    Characters(MeasureArguments),
+    #[command(flatten)]
+    Peers(PeerSuite),
+}
+
+/// The suites beside other engines, all of which have a Python package or are built by it: they run from the Python
+/// package `sapwood`, which takes their arguments as they are.
+#[derive(Debug, Subcommand)]
+pub enum PeerSuite {
+    /// A step of falling and lying models beside MuJoCo (needs the Python package).
+    Step(Forwarded),
+    /// Dynamics of trees beside Pinocchio (needs the Python package).
+    Dynamics(Forwarded),
+    /// Friction laws beside MuJoCo and Drake (needs the Python package).
+    Contact(Forwarded),
+    /// Piles, stacks and arms beside MuJoCo, Drake and Rapier (needs the Python package).
+    Clutter(Forwarded),
+    /// Order, energy and cost of the time-stepping schemes beside MuJoCo's and Drake's (needs the Python package).
+    Schemes(Forwarded),
+}
+
+/// What is passed on, `--help` too.
+#[derive(Args, Debug)]
+#[command(disable_help_flag = true)]
+pub struct Forwarded {
+    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
 }
 
 #[derive(Args, Debug)]
-pub struct BenchArguments {
-    /// What to measure.
-    #[arg(value_enum)]
-    pub suite: Suite,
+#[command(after_help = EXIT_CODES)]
+pub struct MeasureArguments {
     /// Write the figures to this file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

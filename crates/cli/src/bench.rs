@@ -1,16 +1,19 @@
-//! `sapwood bench`.
+//! `sapwood bench`: the suites that need no other engine; those beside others are `python`'s.
+
+mod python;
 
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
+use std::process::ExitCode;
 
 use ::bench::accuracy::{self, Figure, RoundTrip};
 use ::bench::speed::{self, Effort, Measured};
 use ::bench::{Gait, Outcome, Row, Subject, cases, paper, plot};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use characters::Character;
 
-use crate::arguments::{BenchArguments, Suite};
+use crate::arguments::{BenchArguments, MeasureArguments, Suite};
 use crate::console::print;
 
 /// Simulated time of a tracking run, s.
@@ -18,30 +21,29 @@ const SECONDS: f64 = 5.0;
 const QUICK_SECONDS: f64 = 0.2;
 
 /// Measures a suite, prints its table, and writes what was asked for.
-pub fn bench(arguments: &BenchArguments) -> Result<()> {
+pub fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
+    match &arguments.suite {
+        Suite::Spd(arguments) => measure(arguments, spd),
+        Suite::Characters(arguments) => measure(arguments, characters),
+        Suite::Peers(suite) => python::bench(suite),
+    }
+}
+
+fn measure(
+    arguments: &MeasureArguments,
+    suite: impl FnOnce(&MeasureArguments) -> Result<Vec<Row>>,
+) -> Result<ExitCode> {
     // A folder that cannot be made should not wait for the end of a measurement.
     if let Some(folder) = &arguments.out {
         fs::create_dir_all(folder).with_context(|| format!("--out {}: cannot make this folder", folder.display()))?;
     }
-    let rows = match arguments.suite {
-        Suite::Spd => spd(arguments)?,
-        Suite::Characters => characters(arguments)?,
-        Suite::Contact => bail!("{}", in_python("contact")),
-        Suite::Clutter => bail!("{}", in_python("clutter")),
-    };
+    let rows = suite(arguments)?;
     if let Some(path) = &arguments.json {
         let mut json = serde_json::to_string_pretty(&rows)?;
         json.push('\n');
         put(path, &json)?;
     }
-    Ok(())
-}
-
-/// Where the suites are that need other engines, all of which have a Python package or are built by it.
-fn in_python(suite: &str) -> String {
-    format!(
-        "bench {suite}: it compares engines and runs from the Python package: python -m sapwood.bench {suite} --help"
-    )
+    Ok(ExitCode::SUCCESS)
 }
 
 fn put(path: &Path, text: &str) -> Result<()> {
@@ -50,7 +52,7 @@ fn put(path: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-fn spd(arguments: &BenchArguments) -> Result<Vec<Row>> {
+fn spd(arguments: &MeasureArguments) -> Result<Vec<Row>> {
     let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
     let mut table = Vec::new();
     print(&frames_header());
@@ -114,7 +116,7 @@ fn extra_table(table: &[Measured]) -> String {
     text
 }
 
-fn characters(arguments: &BenchArguments) -> Result<Vec<Row>> {
+fn characters(arguments: &MeasureArguments) -> Result<Vec<Row>> {
     let seconds = if arguments.quick { QUICK_SECONDS } else { SECONDS };
     let clips = arguments.clips.as_deref();
     let dog = || Subject::gait(Character::Dog, Gait::Canter);

@@ -50,7 +50,7 @@ fn command() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Info(arguments) => info::info(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Write(arguments) => write::write(&arguments).map(|()| ExitCode::SUCCESS),
-        Command::Bench(arguments) => bench::bench(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Bench(arguments) => bench::bench(&arguments),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{folder, sapwood};
+use common::{folder, sapwood, sapwood_with};
 use serde_json::Value;
 
 /// Runs a suite briefly and returns its rows; every picture is an SVG.
@@ -56,12 +56,49 @@ fn characters_has_errors_for_every_time_step() {
 #[test]
 fn what_cannot_be_measured_is_refused() {
     let outcome = sapwood(&["bench", "speed"]);
-    assert!(outcome.code == 2 && outcome.stderr.contains("spd"), "{outcome:#?}");
-    for suite in ["contact", "clutter"] {
-        let outcome = sapwood(&["bench", suite]);
-        let command = format!("python -m sapwood.bench {suite}");
-        assert!(outcome.code == 2 && outcome.stderr.contains(&command), "{outcome:#?}");
+    assert_eq!(outcome.code, 2, "{outcome:#?}");
+    for suite in ["spd", "characters"].iter().chain(&BESIDE_OTHERS) {
+        assert!(outcome.stderr.contains(suite), "{suite}: {outcome:#?}");
     }
     let outcome = sapwood(&["bench", "characters", "--quick", "--clips", "no-such-folder"]);
     assert!(outcome.code == 2 && outcome.stderr.contains("humanoid3d_run.txt"), "{outcome:#?}");
+}
+
+const BESIDE_OTHERS: [&str; 5] = ["step", "dynamics", "contact", "clutter", "schemes"];
+
+#[test]
+fn help_names_every_suite() {
+    let help = sapwood(&["bench", "--help"]).stdout;
+    for suite in ["spd", "characters"].iter().chain(&BESIDE_OTHERS) {
+        assert!(help.contains(&format!("\n  {suite} ")), "{suite}: {help}");
+    }
+}
+
+/// An interpreter that tells what it is asked: it has the package, and ends as a suite does that fails.
+#[cfg(unix)]
+#[test]
+fn suites_beside_others_run_in_python_with_their_arguments_and_exit_code() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let python = common::file("bench_python", "python", "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\necho \"$@\"\nexit 7\n");
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).expect("a file of ours");
+    for suite in BESIDE_OTHERS {
+        for rest in [&[][..], &["--help"], &["--case", "a b", "--peers", "", "--repetitions=3"]] {
+            let outcome = sapwood_with("SAPWOOD_PYTHON", python.as_os_str(), &[&["bench", suite], rest].concat());
+            let expected = [&["-m", "sapwood.bench", suite], rest].concat().join(" ");
+            assert_eq!((outcome.code, outcome.stdout.trim_end()), (7, &*expected), "{outcome:#?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_for_a_suite_in_python_is_said() {
+    let without_package = if cfg!(unix) { "/bin/false" } else { "no-such-interpreter" };
+    for python in ["no-such-interpreter", without_package] {
+        let outcome = sapwood_with("SAPWOOD_PYTHON", python.as_ref(), &["bench", "schemes"]);
+        assert_eq!(outcome.code, 2, "{outcome:#?}");
+        for part in ["bench schemes", python, "pip install '.[test]'", "SAPWOOD_PYTHON"] {
+            assert!(outcome.stderr.contains(part), "no {part:?} in {outcome:#?}");
+        }
+    }
 }

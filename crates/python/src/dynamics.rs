@@ -1,8 +1,9 @@
 //! The algorithms of `multibody` on whole models, with their scratch in one place.
 
+use multibody::kernels::{Arguments, Impedance, OneWorld};
 use multibody::{
-    CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, RneaWorkspace, equality_residuals, forward_kinematics,
-    rnea, velocities,
+    CrbaWorkspace, Kinematics, Model, RneaWorkspace, equality_residuals, forward_kinematics, normalize, rnea,
+    velocities,
 };
 use spatial::Pose;
 
@@ -11,19 +12,23 @@ pub struct Workspace {
     kinematics: Kinematics<f64>,
     rnea: RneaWorkspace<f64>,
     crba: CrbaWorkspace<f64>,
-    factor: Factor<f64>,
-    armature: JointImpedance<f64>,
+    world: OneWorld,
+    /// Whether any joint has armature, and whether every ball's is the same about all axes.
+    has_armature: bool,
+    uniform: bool,
 }
 
 impl Workspace {
     pub fn new(model: &Model) -> Self {
         let tree = &model.tree;
+        let world = OneWorld::new(tree);
         Self {
             kinematics: Kinematics::new(tree),
             rnea: RneaWorkspace::new(tree),
             crba: CrbaWorkspace::new(tree),
-            factor: Factor::new(tree),
-            armature: JointImpedance { diagonal: model.armature.clone(), ..JointImpedance::new(tree) },
+            has_armature: model.armature.iter().any(|&inertia| inertia != 0.0),
+            uniform: world.is_uniform(&model.armature),
+            world,
         }
     }
 
@@ -57,12 +62,13 @@ impl Workspace {
 
     /// a = M⁻¹ (τ − C), armature included, by the articulated-body algorithm, (nv).
     pub fn forward_dynamics(&mut self, model: &Model, q: &[f64], v: &[f64], tau: &[f64]) -> Vec<f64> {
-        let tree = &model.tree;
-        let bias = self.bias_forces(model, q, v);
-        let rest: Vec<f64> = tau.iter().zip(&bias).map(|(tau, bias)| tau - bias).collect();
+        // The kernels take quaternions as unit.
+        let mut q = q.to_vec();
+        normalize(&model.tree, &mut q);
+        let armature = Impedance { diagonal: &model.armature, uniform: self.uniform };
+        let impedance = self.has_armature.then_some(armature);
         let mut a = vec![0.0; model.nv()];
-        self.factor.factor(tree, tree.all(), &self.kinematics, &self.armature, None);
-        self.factor.solve(tree, tree.all(), &self.kinematics, &rest, None, &mut a);
+        self.world.forward_dynamics(&Arguments { q: &q, v, tau, impedance, gravity: model.gravity }, &mut a);
         a
     }
 

@@ -50,6 +50,18 @@ impl Simulation {
         Ok(simulation)
     }
 
+    /// Advances to the last of the times and hands out positions and velocities at each; a signal that raises an
+    /// exception ends that between two steps.
+    fn advance_through(&self, py: Python<'_>, times: &[f64], frame: impl FnMut(&[f64], &[f64]) + Send) -> PyResult<()> {
+        let mut simulation = self.lock_current(py)?;
+        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
+        let (stepper, mut signals) = (&mut *simulation, Signals::default());
+        let outcome = py.detach(|| stepper.trajectory_while(times, frame, || signals.let_go_on()));
+        self.live.write_motion(py, simulation.state())?;
+        outcome.map_err(|error| simulation_error(py, &error))?;
+        signals.raised.map_or(Ok(()), Err)
+    }
+
     fn assign(&self, live: &LiveArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let values = array(live.name(), value, live.shape())?;
         // A step in another thread would write over it.
@@ -254,30 +266,19 @@ impl Simulation {
 
     /// Advance to a time.
     fn advance_to(&self, py: Python<'_>, time: f64) -> PyResult<()> {
-        let mut simulation = self.lock_current(py)?;
-        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
-        let stepper = &mut *simulation;
-        let outcome = py.detach(|| stepper.advance_to(time));
-        self.live.write_motion(py, simulation.state())?;
-        outcome.map_err(|error| simulation_error(py, &error))
+        self.advance_through(py, &[time], |_, _| ())
     }
 
     /// Advance to the last of the times; positions (n, nq) and velocities (n, nv) at each.
     fn trajectory<'py>(&self, py: Python<'py>, times: &Bound<'py, PyAny>) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
         let times = vector("times", times, times.len()?)?;
-        let mut simulation = self.lock_current(py)?;
-        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
-        let (nq, nv) = (simulation.state().q.len(), simulation.state().v.len());
+        let model = self.model.get().inner();
+        let (nq, nv) = (model.nq(), model.nv());
         let (mut qs, mut vs) = (Vec::with_capacity(nq * times.len()), Vec::with_capacity(nv * times.len()));
-        let stepper = &mut *simulation;
-        let outcome = py.detach(|| {
-            stepper.trajectory(&times, |q, v| {
-                qs.extend_from_slice(q);
-                vs.extend_from_slice(v);
-            })
-        });
-        self.live.write_motion(py, simulation.state())?;
-        outcome.map_err(|error| simulation_error(py, &error))?;
+        self.advance_through(py, &times, |q, v| {
+            qs.extend_from_slice(q);
+            vs.extend_from_slice(v);
+        })?;
         let matrix = |values, columns| PyArray1::from_vec(py, values).reshape([times.len(), columns]);
         Ok((matrix(qs, nq)?, matrix(vs, nv)?))
     }
@@ -385,4 +386,28 @@ fn run(simulation: &mut sim::Simulation, left: &mut u64) -> Result<(), sim::Simu
         }
     }
     Ok(())
+}
+
+/// Looks at Python's signals now and then, from where the interpreter's lock is not held.
+struct Signals {
+    looked: Instant,
+    /// What a handler raised.
+    raised: Option<PyErr>,
+}
+
+impl Default for Signals {
+    fn default() -> Self {
+        Self { looked: Instant::now(), raised: None }
+    }
+}
+
+impl Signals {
+    /// Whether no signal has raised an exception; often asked, seldom looked at.
+    fn let_go_on(&mut self) -> bool {
+        if self.looked.elapsed() > UNINTERRUPTED {
+            self.raised = Python::attach(|py| py.check_signals()).err();
+            self.looked = Instant::now();
+        }
+        self.raised.is_none()
+    }
 }

@@ -54,9 +54,11 @@ pub struct Stats {
     pub force_evaluations: usize,
     /// Newton steps of free motion under an implicit scheme, the most of a tree.
     pub free_iterations: usize,
-    /// Newton iterations of the contact problems, summed over islands.
+    /// Newton iterations of the contact problems, summed over islands: factorisations, so that a prediction counts and a
+    /// step with the factor of the one before does not.
     pub iterations: usize,
-    /// Evaluations of the line search, summed over islands.
+    /// Evaluations of the constraints in line searches, summed over islands, and products with H in GMRES where Newton's
+    /// method solves for Coulomb's law.
     pub line_search_evaluations: usize,
     /// Largest relative residual of an island.
     pub residual: f64,

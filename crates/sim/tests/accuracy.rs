@@ -73,6 +73,26 @@ fn frames_between_steps_are_as_good_as_steps() {
 }
 
 #[test]
+fn a_trajectory_that_is_given_up_ends_with_a_step_and_can_go_on() {
+    let times: Vec<f64> = (0..=20).map(|k| 0.05 * f64::from(k)).collect();
+    for accuracy in [None, Some(1e-4)] {
+        let new = || start(DOUBLE_PENDULUM, Scheme::Midpoint, accuracy, 0.01);
+        let (mut whole, mut expected) = (new(), Vec::new());
+        whole.trajectory(&times, |q, _| expected.push(q.to_vec())).unwrap();
+        let (mut s, mut frames, mut asked) = (new(), Vec::new(), 0);
+        let goes_on = || {
+            asked += 1;
+            asked < 9
+        };
+        let flow = s.trajectory_while(&times, |q, _| frames.push(q.to_vec()), goes_on).unwrap();
+        assert!(flow.is_break() && s.state().step == 9 && s.state().time < 1.0, "{accuracy:?}");
+        assert!(frames.len() > 1 && frames[..] == expected[..frames.len()], "{accuracy:?}");
+        s.advance_to(1.0).unwrap();
+        assert!(s.state().to_bytes() == whole.state().to_bytes(), "{accuracy:?}");
+    }
+}
+
+#[test]
 fn the_state_knows_the_next_step() {
     let mut s = start(THROWN, Scheme::Midpoint, Some(1e-3), 0.02);
     run(&mut s, 10);

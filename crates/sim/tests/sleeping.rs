@@ -69,6 +69,32 @@ fn what_is_done_to_a_sleeper_wakes_it_and_its_island() {
 }
 
 #[test]
+fn a_step_that_fails_wakes_nobody() {
+    let disturbances: [fn(&mut Simulation); 3] = [
+        |s| s.state_mut().applied_force[12] = 1e308,
+        |s| s.state_mut().v[12] = 1e308,
+        // The ball above the first stack.
+        |s| s.state_mut().v[26] = -1e308,
+    ];
+    for (_, scheme) in Scheme::NAMED {
+        for disturb in disturbances {
+            let mut s = simulation(STACKS, options(scheme));
+            run(&mut s, 100);
+            let asleep_before = asleep(&s);
+            let (quiet, steps) = (s.state().to_bytes(), s.state().step);
+            disturb(&mut s);
+            let disturbed = s.state().to_bytes();
+            assert!(s.step().is_err(), "{scheme}");
+            assert!(s.state().to_bytes() == disturbed, "{scheme}");
+            // Nothing of the failure is left in the scratch either.
+            s.state_mut().restore(&quiet).unwrap();
+            run(&mut s, 1);
+            assert_eq!((asleep(&s), s.state().step), (asleep_before, steps + 1), "{scheme}");
+        }
+    }
+}
+
+#[test]
 fn what_sleeps_is_part_of_the_state() {
     let mut s = simulation(STACKS, options(Scheme::Midpoint));
     run(&mut s, 150);

@@ -23,6 +23,8 @@ SUITES: dict[str, ModuleType] = {
 """Modules with CASES, PEERS and run(peers, cases, repetitions, ...); OPTIONS names what else run takes."""
 PACKAGES = {"pinocchio": ["pin"], "rapier": []}
 """Packages of peers that are called otherwise; Rapier is none of Python's."""
+IN_THE_PROGRAM = ("spd", "characters")
+"""Suites that compare with no other engine."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,11 +32,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m sapwood.bench",
         description="Sapwood beside other engines: one run, one thread, CPU time, medians of interleaved runs.",
+        epilog=f"{' and '.join(IN_THE_PROGRAM)} are suites of the program: sapwood bench spd. It runs those here as well.",
     )
     commands = parser.add_subparsers(dest="suite", metavar="SUITE", required=True)
     for name, suite in SUITES.items():
         title = (suite.__doc__ or "").splitlines()[0]
         add_options(commands.add_parser(name, help=title, description=suite.__doc__), suite)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] in IN_THE_PROGRAM:
+        parser.error(f"{arguments[0]} is a suite of the program: sapwood bench {' '.join(arguments)}")
     options = parser.parse_args(arguments)
     if options.repetitions < 1:
         parser.error(f"--repetitions {options.repetitions}: expected at least 1")

@@ -15,7 +15,16 @@ pub struct Outcome {
 
 /// Runs `sapwood` with these arguments. It never panics, whatever the input.
 pub fn sapwood<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> Outcome {
-    let output = Command::new(env!("CARGO_BIN_EXE_sapwood")).args(arguments).output().expect("sapwood starts");
+    outcome(Command::new(env!("CARGO_BIN_EXE_sapwood")).args(arguments))
+}
+
+/// The same with an environment variable set.
+pub fn sapwood_with(variable: &str, value: &std::ffi::OsStr, arguments: &[&str]) -> Outcome {
+    outcome(Command::new(env!("CARGO_BIN_EXE_sapwood")).args(arguments).env(variable, value))
+}
+
+fn outcome(command: &mut Command) -> Outcome {
+    let output = command.output().expect("sapwood starts");
     let outcome = Outcome {
         code: output.status.code().expect("sapwood ends by itself"),
         stdout: String::from_utf8(output.stdout).expect("UTF-8"),

@@ -8,6 +8,8 @@
 //! no step is short enough for an error in proportion to it: the error of that one step counts instead, and at an impact
 //! that of positions alone. How the difference falls with the step tells which it is.
 
+use std::ops::ControlFlow;
+
 use multibody::difference;
 
 use super::touches::{Touch, overshoot};
@@ -61,7 +63,7 @@ impl Simulation {
     /// # Errors
     /// As [`step`](Self::step), and when `time` is not finite; the state is then where the last step that succeeded led.
     pub fn advance_to(&mut self, time: f64) -> Result<(), SimulationError> {
-        self.advance_through(time, |_, _| ())
+        self.advance_through(time, |_, _| ControlFlow::Continue(())).map(drop)
     }
 
     /// Advances to the last of `times`, and hands out positions and velocities at each of them: between steps they are
@@ -69,27 +71,44 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`advance_to`](Self::advance_to), and when `times` do not ascend.
-    pub fn trajectory(&mut self, times: &[f64], mut frame: impl FnMut(&[f64], &[f64])) -> Result<(), SimulationError> {
+    pub fn trajectory(&mut self, times: &[f64], frame: impl FnMut(&[f64], &[f64])) -> Result<(), SimulationError> {
+        self.trajectory_while(times, frame, || true).map(drop)
+    }
+
+    /// As [`trajectory`](Self::trajectory) for as long as `goes_on`, which is asked after every step. [`ControlFlow::Break`]
+    /// means that it did not: the state is then at the end of that step, and frames after it are not handed out.
+    ///
+    /// # Errors
+    /// As [`trajectory`](Self::trajectory).
+    pub fn trajectory_while(
+        &mut self,
+        times: &[f64],
+        mut frame: impl FnMut(&[f64], &[f64]),
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<ControlFlow<()>, SimulationError> {
         if !times.is_sorted() {
             return Err(SimulationError::Option { name: "times", value: f64::NAN, expected: "an ascending sequence" });
         }
-        let Some(&end) = times.last() else { return Ok(()) };
+        let Some(&end) = times.last() else { return Ok(ControlFlow::Continue(())) };
         let mut left = times.iter().copied().peekable();
         while left.next_if(|time| *time <= self.state.time).is_some() {
             frame(&self.state.q, &self.state.v);
         }
         let (mut q, mut v) = (self.state.q.clone(), self.state.v.clone());
         let mut delta = self.state.v.clone();
-        self.advance_through(end, |start, simulation| {
+        let flow = self.advance_through(end, |start, simulation| {
             let span = simulation.state.time - start.time;
             while let Some(time) = left.next_if(|time| *time <= simulation.state.time) {
                 simulation.interpolate(start, (time - start.time) / span, span, &mut delta, &mut q, &mut v);
                 frame(&q, &v);
             }
+            if goes_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
-        // The end, when rounding has left it over.
-        left.for_each(|_| frame(&self.state.q, &self.state.v));
-        Ok(())
+        if flow.is_continue() {
+            // The end, when rounding has left it over.
+            left.for_each(|_| frame(&self.state.q, &self.state.v));
+        }
+        Ok(flow)
     }
 
     /// The cubic through the step's ends, at the part `s` of it.
@@ -107,8 +126,12 @@ impl Simulation {
         multibody::integrate(tree, q, delta, 1.0);
     }
 
-    /// Steps to `time`; `after` sees the state before every step and the simulation after it.
-    fn advance_through(&mut self, time: f64, mut after: impl FnMut(&State, &Self)) -> Result<(), SimulationError> {
+    /// Steps to `time`; `after` sees the state before every step and the simulation after it, and may end it there.
+    fn advance_through(
+        &mut self,
+        time: f64,
+        mut after: impl FnMut(&State, &Self) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, SimulationError> {
         if !time.is_finite() {
             return Err(SimulationError::Option { name: "time", value: time, expected: "a finite number" });
         }
@@ -122,22 +145,25 @@ impl Simulation {
         &mut self,
         doubling: &mut Doubling,
         time: f64,
-        after: &mut impl FnMut(&State, &Self),
-    ) -> Result<(), SimulationError> {
+        after: &mut impl FnMut(&State, &Self) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, SimulationError> {
         let mut sum: Option<Stats> = None;
+        let mut flow = ControlFlow::Continue(());
         // What is left below the resolution of time is none.
-        while time - self.state.time > 1e-12 * time.abs().max(self.timestep()) {
+        while flow.is_continue() && time - self.state.time > 1e-12 * time.abs().max(self.timestep()) {
             doubling.start.copy_from(&self.state);
             self.step_towards(time, doubling)?;
             let stats = sum.map_or(self.stats, |sum| sum.followed_by(&self.stats));
             sum = Some(stats);
-            after(&doubling.start, self);
+            flow = after(&doubling.start, self);
         }
         if let Some(sum) = sum {
             self.stats = sum;
-            self.state.time = time;
+            if flow.is_continue() {
+                self.state.time = time;
+            }
         }
-        Ok(())
+        Ok(flow)
     }
 
     /// One step that does not pass `time`.

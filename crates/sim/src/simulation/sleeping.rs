@@ -39,27 +39,25 @@ pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
 }
 
 impl Simulation {
-    /// Wakes what something was done to since the last step, and what fell asleep with it.
+    /// Notes in the parts who sleeps in this step: all that the state has asleep but those that something was done to
+    /// since the last step, and what fell asleep with them.
     pub(super) fn wake_the_disturbed(&mut self) {
-        if self.options.sleep_after.is_none() {
-            self.state.rests.clear();
-            self.state.rest_q.clear();
-            return;
-        }
-        let trees = self.parts.len();
-        if self.state.rests.len() != trees || self.state.rest_q.len() != self.state.q.len() {
-            self.state.rests.clear();
-            self.state.rests.resize(trees, Rest::default());
-            self.state.rest_q.clone_from(&self.state.q);
+        let is_known = self.options.sleep_after.is_some() && self.has_rests();
+        for (k, part) in self.parts.iter_mut().enumerate() {
+            part.asleep = is_known && self.state.rests[k].asleep_with.is_some();
         }
         // A belt may start below anything.
         let is_moved = self.state.pd.is_active() || self.state.surface_velocity.iter().any(|v| *v != 0.0);
-        for k in 0..trees {
-            if self.state.rests[k].asleep_with.is_some() && (is_moved || self.is_disturbed(k)) {
+        for k in 0..self.parts.len() {
+            if self.parts[k].asleep && (is_moved || self.is_disturbed(k)) {
                 self.wake(k);
             }
         }
-        self.mark_sleepers();
+    }
+
+    /// Whether the state knows of every tree how long it has rested.
+    fn has_rests(&self) -> bool {
+        self.state.rests.len() == self.parts.len() && self.state.rest_q.len() == self.state.q.len()
     }
 
     fn is_disturbed(&self, k: usize) -> bool {
@@ -71,27 +69,17 @@ impl Simulation {
             || part.is_loaded_by(&state.applied_wrench)
     }
 
-    /// Wakes a tree and those that fell asleep with it.
+    /// Wakes a sleeper and those that fell asleep with it. The state learns of it when the step has succeeded.
     fn wake(&mut self, k: usize) {
-        let group = self.state.rests[k].asleep_with;
-        self.state.rests[k] = Rest::default();
-        for rest in self.state.rests.iter_mut().filter(|rest| group.is_some() && rest.asleep_with == group) {
-            *rest = Rest::default();
-        }
-    }
-
-    fn mark_sleepers(&mut self) {
         let Self { parts, state, .. } = self;
+        let group = state.rests[k].asleep_with;
         for (part, rest) in parts.iter_mut().zip(&state.rests) {
-            part.asleep = rest.asleep_with.is_some();
+            part.asleep &= rest.asleep_with != group;
         }
     }
 
     /// Wakes the sleepers that contact points in reach concern; whether there were any.
     pub(super) fn wake_the_touched(&mut self) -> bool {
-        if self.state.rests.is_empty() {
-            return false;
-        }
         let mut woken = false;
         for c in 0..self.detected.len() {
             for geom in self.detected[c].geoms {
@@ -99,7 +87,6 @@ impl Simulation {
                 let tree = self.tree_of[node];
                 if self.parts[tree].asleep {
                     self.wake(tree);
-                    self.mark_sleepers();
                     woken = true;
                 }
             }
@@ -110,7 +97,16 @@ impl Simulation {
     /// Counts how long trees have rested, and lets islands sleep that have for long enough. After the state has moved on
     /// by `dt`.
     pub(super) fn fall_asleep(&mut self, dt: f64) {
-        let Some(after) = self.options.sleep_after else { return };
+        let Some(after) = self.options.sleep_after else {
+            self.state.rests.clear();
+            self.state.rest_q.clear();
+            return;
+        };
+        if !self.has_rests() {
+            self.state.rests.clear();
+            self.state.rests.resize(self.parts.len(), Rest::default());
+            self.state.rest_q.clone_from(&self.state.q);
+        }
         let is_held = self.state.pd.is_active() || self.state.surface_velocity.iter().any(|v| *v != 0.0);
         for k in 0..self.parts.len() {
             if self.parts[k].asleep {
@@ -121,7 +117,8 @@ impl Simulation {
             }
             let rests = !is_held && self.may_sleep[k] && self.is_slow(k) && !self.is_driven(k);
             let rest = &mut self.state.rests[k];
-            rest.time = if rests { rest.time + dt } else { 0.0 };
+            let before = if rest.asleep_with.is_some() { 0.0 } else { rest.time };
+            *rest = Rest { time: if rests { before + dt } else { 0.0 }, asleep_with: None };
         }
         self.group.clear();
         self.group.extend(0..self.parts.len());
