@@ -267,7 +267,7 @@ impl Collider {
                     );
                     Some((balls[i].centre, half))
                 };
-                tree.each(extents, |a, b| near(a)(b), &mut visit);
+                tree.each(extents, near, &mut visit);
             }
         }
         pairs.len()

@@ -95,6 +95,7 @@ impl ConstraintSet {
     }
 
     /// Adds a constraint of which something is known, along its own rows.
+    #[inline(always)]
     fn push_recalled(&mut self, law: Law, w: f64, link: Link, key: Key, memory: Option<Memory>, report: Option<usize>) {
         let mut constraint = Constraint::from(law).with_delassus(w);
         if let Some(memory) = memory {

@@ -203,6 +203,8 @@ pub(crate) struct Islands {
     /// The island of every tree, and its slot there.
     island_of: Vec<usize>,
     slot_of: Vec<usize>,
+    /// Contact points in a row that concern the same trees: the first one, and the first tree.
+    runs: Vec<(u32, usize)>,
     /// The island of every contact point, and its place among the points there.
     place_of: Vec<(u32, u32)>,
     /// The most points that there ever were, and the most to remember.
@@ -239,18 +241,16 @@ impl Islands {
         self.island_of.clear();
         self.island_of.resize(parts.len(), NONE);
         self.slot_of.resize(parts.len(), 0);
-        let trees_of = |contact: &geometry::Contact| [tree_of_geom[contact.geoms[0]], tree_of_geom[contact.geoms[1]]];
+        // Neighbours of the same trees in one go; fixed geoms touch none that are fixed.
+        self.runs.clear();
         let mut last = [NONE; 2];
-        for contact in detected {
-            let [a, b] = trees_of(contact);
-            if [a, b] == last {
-                continue;
-            }
-            last = [a, b];
-            match (a, b) {
-                (NONE, NONE) => {}
-                (tree, NONE) | (NONE, tree) => self.island_of[tree] = UNNUMBERED,
-                (a, b) => self.join(a, b),
+        for (c, contact) in (0..).zip(detected) {
+            let [a, b] = [tree_of_geom[contact.geoms[0]], tree_of_geom[contact.geoms[1]]];
+            if [a, b] != last {
+                last = [a, b];
+                let (a, b) = (a.min(b), if a.max(b) == NONE { a.min(b) } else { a.max(b) });
+                self.runs.push((c, a));
+                self.join(a, b);
             }
         }
         for link in &others.links {
@@ -261,17 +261,12 @@ impl Islands {
         }
         self.number(parts);
         self.place_of.clear();
-        let (mut last, mut island) = ([NONE; 2], 0);
-        for (c, contact) in (0..).zip(detected) {
-            let [a, b] = trees_of(contact);
-            if [a, b] != last {
-                // Fixed geoms touch none that are fixed.
-                island = self.island_of[if a == NONE { b } else { a }];
-                last = [a, b];
-            }
+        let ends = self.runs.iter().skip(1).map(|(c, _)| *c).chain([detected.len() as u32]);
+        for (&(c, tree), end) in self.runs.iter().zip(ends) {
+            let island = self.island_of[tree];
             let contacts = &mut self.islands[island].contacts;
-            self.place_of.push((island as u32, contacts.len() as u32));
-            contacts.push(c);
+            self.place_of.extend((contacts.len() as u32..).map(|k| (island as u32, k)).take((end - c) as usize));
+            contacts.extend(c..end);
         }
         for (k, link) in (0..).zip(&others.links) {
             if let Some(tree) = link.trees(&others.terms).next() {

@@ -20,23 +20,23 @@ pub(crate) fn push_contacts(
     set: &mut ConstraintSet,
     reported: &mut Vec<ContactPoint>,
 ) {
-    let mut last: Option<(Couple, usize)> = None;
+    let (mut couple, mut ordinal): (Option<Couple>, _) = (None, 0);
     for index in which {
         let contact = &detected[index];
-        let (couple, ordinal) = match last.take() {
-            Some((couple, ordinal)) if couple.geoms == contact.geoms => (couple, ordinal + 1),
-            _ => (Couple::new(cx, contact), 0),
-        };
+        ordinal += 1;
+        if couple.as_ref().is_none_or(|couple| couple.geoms != contact.geoms) {
+            (couple, ordinal) = (Some(Couple::new(cx, contact)), 0);
+        }
+        let Some(couple) = &couple else { continue };
         // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
         let ends = [couple.end(0, contact.position), couple.end(1, contact.position)];
         let (mut point, basis) = report(couple.bodies, contact);
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
         if w > 0.0 {
             let place = Place { index, ordinal, report: reported.len() };
-            point.gap = push_contact(cx, set, &couple, contact, (ends, basis, w), place);
+            point.gap = push_contact(cx, set, couple, contact, (ends, basis, w), place);
         }
         reported.push(point);
-        last = Some((couple, ordinal));
     }
 }
 
@@ -109,6 +109,10 @@ fn surface(cx: &Context<'_>, contact: &Detected) -> Material {
 }
 
 /// Adds a contact, its rolling and torsional friction behind it; returns the gap that it started the step with.
+///
+/// Inlined with all that it calls: what is built in registers and stored once need not be read again in another width, for which
+/// processors wait.
+#[inline(always)]
 fn push_contact(
     cx: &Context<'_>,
     set: &mut ConstraintSet,
