@@ -20,8 +20,9 @@ pub(crate) struct BroadPhase {
     calls: u32,
     /// Items without bounds: planes.
     unbounded: Vec<u32>,
-    /// The near pairs of this step.
+    /// The pairs of this step whose boxes meet, as they are found, and in order.
     pairs: Vec<[u32; 2]>,
+    sorted: Sorted,
 }
 
 impl BroadPhase {
@@ -34,19 +35,19 @@ impl BroadPhase {
             calls: 0,
             unbounded: vec![],
             pairs: vec![],
+            sorted: Sorted::default(),
         }
     }
 
     /// Visits the allowed pairs whose boxes meet, in ascending order. `extents(i)` is the centre and half extents of
-    /// item i, or `None` when it is unbounded; `near` a sharper
-    /// test than that of the boxes.
-    pub fn each(
+    /// item i, or `None` when it is unbounded; `near(a)` is for partners of item a a sharper test than that of the boxes.
+    pub fn each<N: Fn(usize) -> bool>(
         &mut self,
         extents: impl Fn(usize) -> Option<(Vec3<f64>, Vec3<f64>)>,
-        near: impl Fn(usize, usize) -> bool,
+        near: impl Fn(usize) -> N,
         visit: &mut impl FnMut(usize, usize, Allowed),
     ) {
-        let Self { filter, geoms, tree, workspace, calls, unbounded, pairs } = self;
+        let Self { filter, geoms, tree, workspace, calls, unbounded, pairs, sorted } = self;
         unbounded.clear();
         pairs.clear();
         let first = tree.is_empty();
@@ -77,15 +78,60 @@ impl BroadPhase {
         for &a in unbounded.iter() {
             pairs.extend((0..geoms.len() as u32).filter(|b| !unbounded.contains(b)).map(|b| [a.min(b), a.max(b)]));
         }
-        pairs.sort_unstable();
-        for &[a, b] in pairs.iter() {
-            let (a, b) = (a as usize, b as usize);
-            if near(a, b)
-                && let Some(allowed) = filter.allowed(geoms[a], geoms[b])
-            {
-                visit(a, b, allowed);
+        sorted.take(pairs, geoms.len());
+        for a in 0..geoms.len() {
+            let near = near(a);
+            for &b in sorted.partners(a) {
+                if near(b as usize)
+                    && let Some(allowed) = filter.allowed(geoms[a], geoms[b as usize])
+                {
+                    visit(a, b as usize, allowed);
+                }
             }
         }
+    }
+}
+
+/// Pairs in ascending order, by counting: there are few for each first item.
+#[derive(Clone, Debug, Default)]
+struct Sorted {
+    /// Where the partners of each item end.
+    ends: Vec<u32>,
+    partners: Vec<u32>,
+}
+
+impl Sorted {
+    /// Sorts `pairs` of `items` items.
+    fn take(&mut self, pairs: &[[u32; 2]], items: usize) {
+        let Self { ends, partners } = self;
+        ends.clear();
+        ends.resize(items, 0);
+        pairs.iter().for_each(|[a, _]| ends[*a as usize] += 1);
+        let mut sum = 0;
+        for end in ends.iter_mut() {
+            // Where they start, for now.
+            sum += std::mem::replace(end, sum);
+        }
+        partners.resize(pairs.len(), 0);
+        for [a, b] in pairs {
+            let end = &mut ends[*a as usize];
+            partners[*end as usize] = *b;
+            *end += 1;
+        }
+        (0..items).for_each(|a| {
+            let range = self.range(a);
+            self.partners[range].sort_unstable();
+        });
+    }
+
+    fn range(&self, a: usize) -> std::ops::Range<usize> {
+        let start = if a == 0 { 0 } else { self.ends[a - 1] };
+        start as usize..self.ends[a] as usize
+    }
+
+    /// The partners of item `a`, ascending.
+    fn partners(&self, a: usize) -> &[u32] {
+        &self.partners[self.range(a)]
     }
 }
 
@@ -99,6 +145,7 @@ impl Clone for BroadPhase {
             calls: self.calls,
             unbounded: self.unbounded.clone(),
             pairs: Vec::with_capacity(self.pairs.capacity()),
+            sorted: self.sorted.clone(),
         }
     }
 }

@@ -241,7 +241,7 @@ impl Collider {
         let near = |a: usize| {
             let (ball, normal) = (balls[a], placements[a].rot.z);
             let plane = ball.radius == f64::INFINITY;
-            let slack = sweeps[a].farthest() + items[a].half_margin;
+            let slack = if plane { sweeps[a].farthest() + items[a].half_margin } else { 0.0 };
             move |b: usize| {
                 let other: &Ball = &balls[b];
                 let d = other.centre - ball.centre;
@@ -267,7 +267,7 @@ impl Collider {
                     );
                     Some((balls[i].centre, half))
                 };
-                tree.each(extents, |a, b| near(a)(b), &mut visit);
+                tree.each(extents, near, &mut visit);
             }
         }
         pairs.len()

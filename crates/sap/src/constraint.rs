@@ -50,6 +50,7 @@ pub struct Constraint {
 }
 
 impl<L: Into<Law>> From<L> for Constraint {
+    #[inline]
     fn from(law: L) -> Constraint {
         Constraint { law: law.into(), delassus: 0.0, free: [f64::NAN; 3] }
     }
@@ -58,6 +59,7 @@ impl<L: Into<Law>> From<L> for Constraint {
 macro_rules! law_from {
     ($($variant:ident($law:ty)),*) => {$(
         impl From<$law> for Law {
+            #[inline]
             fn from(law: $law) -> Law {
                 Law::$variant(law)
             }
@@ -136,6 +138,7 @@ fn scalar((cost, impulse, curvature): (f64, f64, f64), gamma: &mut [f64], hessia
 impl Constraint {
     /// The same constraint with an estimate `w > 0` of its diagonal block of the Delassus operator `J A⁻¹ Jᵀ` (velocity per
     /// impulse). It changes no solution: it lets the solver predict, whether a contact will stick, slide or part, say.
+    #[inline]
     #[must_use]
     pub fn with_delassus(self, w: f64) -> Constraint {
         Constraint { delassus: w, ..self }
@@ -144,6 +147,7 @@ impl Constraint {
     /// The same constraint with a guess of the velocity that it would meet if it alone did not push, from the step before, say
     /// ([`free_velocity`](Self::free_velocity)); one row uses the first entry. It changes no solution: it is where prediction
     /// starts, in place of `J v*`. A guess that is not finite is none.
+    #[inline]
     #[must_use]
     pub fn with_free_velocity(self, free: [f64; 3]) -> Constraint {
         Constraint { free, ..self }

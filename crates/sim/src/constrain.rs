@@ -33,7 +33,7 @@ pub(crate) struct ConstraintSet {
     pub links: Vec<Link>,
     /// What the links that are sums refer to.
     pub terms: Vec<Term>,
-    /// The contact point that each constraint reports to, among those reported with the set.
+    /// The contact point that each constraint reports to, among those that the set was made from.
     pub reports: Vec<Option<usize>>,
     /// What each is known by from step to step.
     pub keys: Vec<Key>,
@@ -95,6 +95,7 @@ impl ConstraintSet {
     }
 
     /// Adds a constraint of which something is known, along its own rows.
+    #[inline(always)]
     fn push_recalled(&mut self, law: Law, w: f64, link: Link, key: Key, memory: Option<Memory>, report: Option<usize>) {
         let mut constraint = Constraint::from(law).with_delassus(w);
         if let Some(memory) = memory {
@@ -162,12 +163,20 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The point as an end on the body's tree; none for a body that is fixed in the world.
-    fn end(&self, body: usize, position: Vec3<f64>) -> Option<End> {
+    /// The tree and the node there that a body moves with, and the node's origin; none for a body that is fixed in the world.
+    #[inline(always)]
+    fn home(&self, body: usize) -> Option<(usize, usize, Vec3<f64>)> {
         let node = self.model.bodies[body].node?;
         let tree = self.tree_of[node];
-        let node = node - self.parts[tree].nodes.start;
-        Some(End { tree, node, arm: position - self.parts[tree].kin.frames[node].pos })
+        let part = &self.parts[tree];
+        let node = node - part.nodes.start;
+        Some((tree, node, part.kin.frames[node].pos))
+    }
+
+    /// The point as an end on the body's tree; none for a body that is fixed in the world.
+    fn end(&self, body: usize, position: Vec3<f64>) -> Option<End> {
+        let (tree, node, origin) = self.home(body)?;
+        Some(End { tree, node, arm: position - origin })
     }
 
     /// The placement of the node that a body moves with.

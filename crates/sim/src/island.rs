@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use geometry::Scene;
 use multibody::{CrbaWorkspace, mass_matrix};
 use sap::{BlockCholesky, Dense, Error, Report};
 
@@ -31,6 +32,8 @@ pub(crate) struct Problem<'a> {
 struct Scratch {
     /// The island's constraints, contacts first; their trees are indices into its slots.
     set: ConstraintSet,
+    /// The gap that each contact point starts the step with, m.
+    gaps: Vec<f64>,
     v_star: Vec<f64>,
     ws: sap::Workspace,
     coupled: CoupledScratch,
@@ -38,6 +41,23 @@ struct Scratch {
     blocks: Vec<std::ops::Range<usize>>,
     rows: SparseRows,
     crba: CrbaWorkspace<f64>,
+}
+
+/// What became of a contact point.
+#[derive(Clone, Copy)]
+struct Touch {
+    gap: f64,
+    impulse: [f64; 3],
+    velocity: [f64; 3],
+    /// What the next step remembers of it.
+    memory: Entry,
+}
+
+impl Touch {
+    /// The point as reported.
+    fn at(&self, contact: &geometry::Contact, scene: &Scene) -> ContactPoint {
+        ContactPoint::new(contact, scene, self.gap, self.impulse, self.velocity)
+    }
 }
 
 /// One contact problem; its buffers are reused from step to step.
@@ -52,10 +72,9 @@ pub(crate) struct Island {
     /// The solution.
     pub v: Vec<f64>,
     pub outcome: Option<Result<Report, Error>>,
-    /// Its contact points as reported, and what the next step remembers of each.
-    points: Vec<ContactPoint>,
-    memories: Vec<Entry>,
-    /// What it remembers of all else.
+    /// What became of its contact points.
+    touches: Vec<Touch>,
+    /// What the next step remembers of all else.
     other_memories: Vec<Entry>,
     /// How many constraints there were, how many of its points push, and how deep the deepest is, m.
     constraints: usize,
@@ -83,7 +102,7 @@ impl Island {
 
     /// Minimises the cost of the island's problem, starting from v* or the present velocities.
     fn solve(&mut self, problem: &Problem<'_>, slot_of: &[usize], scratch: &mut Scratch) {
-        self.gather(problem, slot_of, &mut scratch.set);
+        self.gather(problem, slot_of, scratch);
         let Context { parts, v: v0, .. } = *problem.cx;
         scratch.v_star.clear();
         self.v.clear();
@@ -105,18 +124,17 @@ impl Island {
             }
         };
         if outcome.is_ok() {
-            self.note(&scratch.set, &scratch.ws);
+            self.note(scratch);
         }
         self.outcome = Some(outcome);
     }
 
     /// Makes the constraints.
-    fn gather(&mut self, problem: &Problem<'_>, slot_of: &[usize], set: &mut ConstraintSet) {
-        let Self { contacts, members, points, .. } = self;
+    fn gather(&self, problem: &Problem<'_>, slot_of: &[usize], Scratch { set, gaps, .. }: &mut Scratch) {
         set.clear();
-        points.clear();
-        push_contacts(problem.cx, problem.detected, contacts.iter().map(|c| *c as usize), set, points);
-        members.iter().for_each(|k| set.push_from(problem.others, *k as usize));
+        gaps.clear();
+        push_contacts(problem.cx, problem.detected, self.contacts.iter().map(|c| *c as usize), set, gaps);
+        self.members.iter().for_each(|k| set.push_from(problem.others, *k as usize));
         if problem.rigid_only {
             set.retain_rigid();
         }
@@ -124,11 +142,12 @@ impl Island {
     }
 
     /// Notes impulses and velocities at the contact points, and what is to be remembered.
-    fn note(&mut self, set: &ConstraintSet, ws: &sap::Workspace) {
-        let Self { points, memories, other_memories, pushing, penetration, .. } = self;
+    fn note(&mut self, Scratch { set, gaps, ws, .. }: &Scratch) {
+        let Self { touches, other_memories, pushing, penetration, .. } = self;
         (*pushing, *penetration) = (0, 0.0);
-        memories.clear();
-        memories.resize(points.len(), Entry::NONE);
+        let untouched = |gap| Touch { gap, impulse: [0.0; 3], velocity: [0.0; 3], memory: Entry::NONE };
+        touches.clear();
+        touches.extend(gaps.iter().map(|gap| untouched(*gap)));
         other_memories.clear();
         let mut row = 0;
         for (k, law) in set.laws.iter().enumerate() {
@@ -139,12 +158,12 @@ impl Island {
             let normal = impulse[impulse.len() - 1];
             let memory = Entry { key: set.keys[k], free: set.links[k].in_world(free), normal };
             if let Some(point) = set.reports[k] {
-                memories[point] = memory;
-                let point = &mut points[point];
-                point.impulse.copy_from_slice(impulse);
-                point.velocity.copy_from_slice(velocity);
+                let touch = &mut touches[point];
+                touch.impulse.copy_from_slice(impulse);
+                touch.velocity.copy_from_slice(velocity);
+                touch.memory = memory;
                 *pushing += usize::from(normal > 0.0);
-                *penetration = penetration.max(-point.gap);
+                *penetration = penetration.max(-touch.gap);
             } else {
                 other_memories.push(memory);
             }
@@ -203,6 +222,8 @@ pub(crate) struct Islands {
     /// The island of every tree, and its slot there.
     island_of: Vec<usize>,
     slot_of: Vec<usize>,
+    /// Contact points in a row that concern the same trees: the first one, and the first tree.
+    runs: Vec<(u32, usize)>,
     /// The island of every contact point, and its place among the points there.
     place_of: Vec<(u32, u32)>,
     /// The most points that there ever were, and the most to remember.
@@ -239,18 +260,16 @@ impl Islands {
         self.island_of.clear();
         self.island_of.resize(parts.len(), NONE);
         self.slot_of.resize(parts.len(), 0);
-        let trees_of = |contact: &geometry::Contact| [tree_of_geom[contact.geoms[0]], tree_of_geom[contact.geoms[1]]];
+        // Neighbours of the same trees in one go; fixed geoms touch none that are fixed.
+        self.runs.clear();
         let mut last = [NONE; 2];
-        for contact in detected {
-            let [a, b] = trees_of(contact);
-            if [a, b] == last {
-                continue;
-            }
-            last = [a, b];
-            match (a, b) {
-                (NONE, NONE) => {}
-                (tree, NONE) | (NONE, tree) => self.island_of[tree] = UNNUMBERED,
-                (a, b) => self.join(a, b),
+        for (c, contact) in (0..).zip(detected) {
+            let [a, b] = [tree_of_geom[contact.geoms[0]], tree_of_geom[contact.geoms[1]]];
+            if [a, b] != last {
+                last = [a, b];
+                let (a, b) = (a.min(b), if a.max(b) == NONE { a.min(b) } else { a.max(b) });
+                self.runs.push((c, a));
+                self.join(a, b);
             }
         }
         for link in &others.links {
@@ -261,17 +280,12 @@ impl Islands {
         }
         self.number(parts);
         self.place_of.clear();
-        let (mut last, mut island) = ([NONE; 2], 0);
-        for (c, contact) in (0..).zip(detected) {
-            let [a, b] = trees_of(contact);
-            if [a, b] != last {
-                // Fixed geoms touch none that are fixed.
-                island = self.island_of[if a == NONE { b } else { a }];
-                last = [a, b];
-            }
+        let ends = self.runs.iter().skip(1).map(|(c, _)| *c).chain([detected.len() as u32]);
+        for (&(c, tree), end) in self.runs.iter().zip(ends) {
+            let island = self.island_of[tree];
             let contacts = &mut self.islands[island].contacts;
-            self.place_of.push((island as u32, contacts.len() as u32));
-            contacts.push(c);
+            self.place_of.extend((contacts.len() as u32..).map(|k| (island as u32, k)).take((end - c) as usize));
+            contacts.extend(c..end);
         }
         for (k, link) in (0..).zip(&others.links) {
             if let Some(tree) = link.trees(&others.terms).next() {
@@ -350,15 +364,16 @@ impl Islands {
     }
 
     /// The contact points with an impulse, and the keys of their constraints.
-    pub fn pushing(&self) -> impl Iterator<Item = (Key, &ContactPoint)> {
-        let all = self.active().iter().flat_map(|island| island.memories.iter().zip(&island.points));
-        all.map(|(memory, point)| (memory.key, point)).filter(|(_, point)| point.impulse != [0.0; 3])
+    pub fn pushing(&self, detected: &[geometry::Contact], scene: &Scene) -> impl Iterator<Item = (Key, ContactPoint)> {
+        let all = self.active().iter().flat_map(|island| island.contacts.iter().zip(&island.touches));
+        let pushing = all.filter(|(_, touch)| touch.impulse != [0.0; 3]);
+        pushing.map(|(c, touch)| (touch.memory.key, touch.at(&detected[*c as usize], scene)))
     }
 
     /// Among all contact points, the one of which the constraint is known by `key`.
     pub fn find(&self, key: Key) -> Option<usize> {
         self.active().iter().find_map(|island| {
-            let k = island.memories.iter().position(|memory| memory.key == key)?;
+            let k = island.touches.iter().position(|touch| touch.memory.key == key)?;
             Some(island.contacts[k] as usize)
         })
     }
@@ -368,59 +383,51 @@ impl Islands {
     pub fn collect(
         &mut self,
         threads: Threads,
+        (detected, scene): (&[geometry::Contact], &Scene),
         more: usize,
         points: &mut Vec<ContactPoint>,
         memories: &mut Vec<Entry>,
     ) {
-        let Self { islands, active, place_of, most_points, most_memories, .. } = self;
-        let islands = &mut islands[..*active];
-        let count = place_of.len();
-        // Buffers take turns: none must find out later that there was more to remember.
-        let all = count + islands.iter().map(|island| island.other_memories.len()).sum::<usize>();
-        *most_points = (count + more).max(*most_points);
-        *most_memories = all.max(*most_memories);
+        let count = detected.len();
+        let all = count + self.active().iter().map(|island| island.other_memories.len()).sum::<usize>();
+        // Buffers take turns: none must find out later that there was more than ever.
+        self.most_points = (count + more).max(self.most_points);
+        self.most_memories = all.max(self.most_memories);
+        points.truncate(count);
+        points.reserve(self.most_points - points.len());
+        points.resize(count, ContactPoint::default());
         memories.truncate(count);
-        memories.reserve(*most_memories - memories.len());
+        memories.reserve(self.most_memories - memories.len());
         memories.resize(count, Entry::NONE);
-        if let [island] = islands {
-            // All points are its own, in this order.
-            std::mem::swap(points, &mut island.points);
-            island.points.clear();
-            island.points.reserve(*most_points);
-            points.reserve(*most_points - points.len());
-            memories.copy_from_slice(&island.memories);
-        } else {
-            points.truncate(count);
-            points.reserve(*most_points - points.len());
-            points.resize(count, ContactPoint::default());
-            gather_points(islands, place_of, points, memories, threads);
+        self.gather_points(threads, (detected, scene), &self.place_of, points, memories);
+        self.active().iter().for_each(|island| memories.extend_from_slice(&island.other_memories));
+    }
+
+    fn gather_points(
+        &self,
+        threads: Threads,
+        (detected, scene): (&[geometry::Contact], &Scene),
+        place_of: &[(u32, u32)],
+        points: &mut [ContactPoint],
+        memories: &mut [Entry],
+    ) {
+        if threads.are_many && points.len() > MANY_POINTS {
+            let half = points.len() / 2;
+            let (detected, places) = (detected.split_at(half), place_of.split_at(half));
+            let (points, memories) = (points.split_at_mut(half), memories.split_at_mut(half));
+            threads.join(
+                || self.gather_points(threads, (detected.0, scene), places.0, points.0, memories.0),
+                || self.gather_points(threads, (detected.1, scene), places.1, points.1, memories.1),
+            );
+            return;
         }
-        islands.iter().for_each(|island| memories.extend_from_slice(&island.other_memories));
+        let out = points.iter_mut().zip(memories);
+        for ((contact, place), (point, memory)) in detected.iter().zip(place_of).zip(out) {
+            let touch = &self.islands[place.0 as usize].touches[place.1 as usize];
+            (*point, *memory) = (touch.at(contact, scene), touch.memory);
+        }
     }
 }
 
 /// More contact points than these are shared between threads.
 const MANY_POINTS: usize = 200;
-
-fn gather_points(
-    islands: &[Island],
-    place_of: &[(u32, u32)],
-    points: &mut [ContactPoint],
-    memories: &mut [Entry],
-    threads: Threads,
-) {
-    if threads.are_many && points.len() > MANY_POINTS {
-        let half = points.len() / 2;
-        let (places, points, memories) =
-            (place_of.split_at(half), points.split_at_mut(half), memories.split_at_mut(half));
-        threads.join(
-            || gather_points(islands, places.0, points.0, memories.0, threads),
-            || gather_points(islands, places.1, points.1, memories.1, threads),
-        );
-        return;
-    }
-    for ((place, point), memory) in place_of.iter().zip(points).zip(memories) {
-        let (island, k) = (&islands[place.0 as usize], place.1 as usize);
-        (*point, *memory) = (island.points[k], island.memories[k]);
-    }
-}

@@ -24,6 +24,20 @@ pub struct ContactPoint {
 }
 
 impl ContactPoint {
+    /// The point that was detected, with the bodies of its geoms.
+    pub(crate) fn new(
+        contact: &geometry::Contact,
+        scene: &geometry::Scene,
+        gap: f64,
+        impulse: [f64; 3],
+        velocity: [f64; 3],
+    ) -> Self {
+        let geometry::Contact { geoms, position, normal, .. } = *contact;
+        let bodies = [scene.geoms[geoms[0]].body, scene.geoms[geoms[1]].body];
+        let (t1, t2) = normal.tangents();
+        Self { geoms, bodies, position, normal, tangents: [t1, t2], gap, impulse, velocity }
+    }
+
     /// The impulse on the second body, world, N·s.
     pub fn impulse_world(&self) -> Vec3<f64> {
         self.tangents[0] * self.impulse[0] + self.tangents[1] * self.impulse[1] + self.normal * self.impulse[2]

@@ -436,7 +436,7 @@ impl Simulation {
         self.islands.active().iter().for_each(|island| island.add_to(&mut stats));
         let threads = self.threads();
         let (points, memories) = (&mut self.reported, self.remembered.entries_mut());
-        self.islands.collect(threads, self.impacts.len(), points, memories);
+        self.islands.collect(threads, (&self.detected, &self.scene), self.impacts.len(), points, memories);
         self.remembered.sort();
         self.report_impacts();
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);

@@ -2,29 +2,45 @@
 
 mod common;
 
-use common::{BIPED, everything, run, simulation, tower};
+use common::{BIPED, EVERYTHING, everything, run, set_going, simulation, tower};
 use sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
 
 fn bits(simulation: &Simulation) -> Vec<u8> {
     simulation.state().to_bytes()
 }
 
+/// A tower at (x, y), the text of its bodies.
+fn tower_at(x: f64, y: f64) -> String {
+    let text = tower().replace("pos=\"0 0", &format!("pos=\"{x} {y}"));
+    text[text.find("<body").unwrap()..text.rfind("</worldbody>").unwrap()].to_owned()
+}
+
+/// Below this number of degrees of freedom a step is not shared among threads.
+const WIDE: usize = 100;
+
 #[test]
 fn threads_do_not_change_a_bit() {
     // Several islands: towers side by side.
-    let towers: String = (0..4)
-        .map(|k| tower().replace("pos=\"0 0", &format!("pos=\"{k} 0")))
-        .map(|s| s[s.find("<body").unwrap()..s.rfind("</worldbody>").unwrap()].to_owned())
-        .collect();
+    let towers: String = (0..4).map(|k| tower_at(f64::from(k), 0.0)).collect();
     let scene = format!(r#"<mujoco><worldbody><geom type="plane" size="9 9 .1"/>{towers}</worldbody></mujoco>"#);
-    let mut results = [1, 1, 2].map(|threads| {
-        let mut s = simulation(&scene, Options { threads, timestep: Some(0.01), ..Options::default() });
-        run(&mut s, 200);
-        assert_eq!(s.stats().islands, 4);
-        bits(&s)
-    });
-    results.sort();
-    assert!(results[0] == results[1] && results[1] == results[2]);
+    let short = Options { timestep: Some(0.01), ..Options::default() };
+    for (options, steps) in [
+        (short.clone(), 200),
+        (Options { scheme: Scheme::Midpoint, ..short.clone() }, 50),
+        (Options { scheme: Scheme::Midpoint, accuracy: Some(1e-2), ..short.clone() }, 20),
+        (Options { sleep_after: Some(0.2), ..short }, 100),
+    ] {
+        let results = [1, 1, 2, 3].map(|threads| {
+            let mut s = simulation(&scene, Options { threads, ..options.clone() });
+            assert!(s.model().nv() >= WIDE);
+            run(&mut s, steps);
+            assert!(s.stats().islands == 4 || s.stats().asleep == 40, "{:?}", s.stats());
+            (bits(&s), s.contacts().to_vec(), *s.stats())
+        });
+        for k in 1..results.len() {
+            assert!(results[k] == results[0], "{options:?}");
+        }
+    }
 }
 
 #[test]
@@ -49,22 +65,31 @@ fn a_restored_state_continues_with_the_same_bits() {
     }
 }
 
+/// [`everything`] beside a tower: wide enough to be shared among threads.
+fn everything_and_more(options: Options) -> Simulation {
+    let scene = EVERYTHING.replace("</worldbody>", &format!("{}</worldbody>", tower_at(4.0, 4.0)));
+    let mut s = simulation(&scene, options);
+    assert!(s.model().nv() >= WIDE);
+    set_going(&mut s);
+    s
+}
+
 #[test]
 fn every_kind_of_constraint_continues_with_the_same_bits_on_any_thread() {
     for contact in [ContactLaw::Sap, ContactLaw::Lagged, ContactLaw::Coulomb] {
         let options = |threads| Options { contact, threads, ..Options::default() };
-        let mut s = everything(options(1));
+        let mut s = everything_and_more(options(1));
         run(&mut s, 150);
         let saved = bits(&s);
         run(&mut s, 150);
         assert!(s.stats().islands > 4, "{:?}", s.stats());
         let expected = bits(&s);
         for threads in [1, 2] {
-            let mut from_start = everything(options(threads));
+            let mut from_start = everything_and_more(options(threads));
             run(&mut from_start, 300);
             assert!(bits(&from_start) == expected, "{contact:?}, {threads} threads");
             // A state has as many surface velocities, and a controller or none, as it was saved with.
-            let mut fresh = simulation(common::EVERYTHING, options(threads));
+            let mut fresh = everything_and_more(options(threads));
             fresh.state_mut().restore(&saved).unwrap();
             run(&mut fresh, 150);
             assert!(bits(&fresh) == expected, "{contact:?}, {threads} threads, restored");

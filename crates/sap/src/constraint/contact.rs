@@ -47,6 +47,7 @@ impl Contact {
 
     /// A contact with friction coefficient `mu ≥ 0`, regularisation `r_t > 0`, `r_n > 0` (units of velocity per impulse) and
     /// normal bias `vn_hat` (velocity): the normal impulse vanishes for `v_n ≥ v̂_n`.
+    #[inline]
     pub fn new(mu: f64, r_t: f64, r_n: f64, vn_hat: f64) -> Contact {
         let mu_hat = mu * r_t / r_n;
         Contact {
@@ -62,6 +63,7 @@ impl Contact {
     }
 
     /// The same contact of surfaces that move by themselves, a conveyor belt's say: friction acts against `v_t − v̂_t`.
+    #[inline]
     #[must_use]
     pub fn with_surface_velocity(mut self, vt_hat: [f64; 2]) -> Contact {
         self.v_hat[..2].copy_from_slice(&vt_hat);

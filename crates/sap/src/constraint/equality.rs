@@ -12,16 +12,19 @@ pub struct Equality {
 
 impl Equality {
     /// One row held with regularisation `r > 0` (velocity per impulse) about the bias `v_hat` (velocity).
+    #[inline]
     pub fn scalar(r: f64, v_hat: f64) -> Equality {
         Equality { rows: 1, inv_r: [1.0 / r, 0.0, 0.0], v_hat: [v_hat, 0.0, 0.0] }
     }
 
     /// Three rows.
+    #[inline]
     pub fn vector(r: f64, v_hat: [f64; 3]) -> Equality {
         Equality { rows: 3, inv_r: [1.0 / r; 3], v_hat }
     }
 
     /// Three rows of which only the third is held.
+    #[inline]
     pub fn along_third(r: f64, v_hat: f64) -> Equality {
         Equality { rows: 3, inv_r: [0.0, 0.0, 1.0 / r], v_hat: [0.0, 0.0, v_hat] }
     }

@@ -40,6 +40,7 @@ impl LaggedContact {
 
     /// The same contact of surfaces that move by themselves, as
     /// [`Contact::with_surface_velocity`](super::Contact::with_surface_velocity).
+    #[inline]
     #[must_use]
     pub fn with_surface_velocity(mut self, vt_hat: [f64; 2]) -> LaggedContact {
         self.v_hat[..2].copy_from_slice(&vt_hat);
@@ -83,6 +84,7 @@ impl LaggedContact {
     }
 
     /// The normal impulse of the contact alone, where it would move with `free` and has its share `w` of the Delassus operator.
+    #[inline]
     pub fn normal_impulse_alone(&self, w: f64, free: f64) -> f64 {
         ((self.v_hat[2] - free) / (self.r_n + w)).max(0.0)
     }

@@ -17,6 +17,7 @@ impl Limit {
 
     /// A limit with regularisation `r > 0` (velocity per impulse) and bias `v_hat` (velocity): the impulse vanishes for
     /// `v_c ≥ v̂`.
+    #[inline]
     pub fn new(r: f64, v_hat: f64) -> Limit {
         Limit { r, v_hat, inv_r: 1.0 / r }
     }

@@ -20,6 +20,7 @@ pub struct Spin {
 impl Spin {
     /// Friction with regularisation `r > 0` (angular velocity per impulse), the lengths `rolling` and `torsional ≥ 0`, and
     /// `n₀ = normal_impulse ≥ 0`.
+    #[inline]
     pub fn new(r: f64, rolling: f64, torsional: f64, normal_impulse: f64) -> Spin {
         let (roll, spin) = (rolling * normal_impulse, torsional * normal_impulse);
         let (roll, spin) = (Disc::new(r, roll), Bounded::new(r, 0.0, -spin, spin));

@@ -7,43 +7,41 @@ use spatial::{Mat3, Vec3};
 
 use super::rule::{OneSided, combine};
 use super::{ConstraintSet, Context};
+use crate::ContactLaw;
 use crate::link::{End, Link, Motion};
 use crate::warm_start::{Key, Memory};
-use crate::{ContactLaw, ContactPoint};
 
-/// Adds the contacts at some of the `detected` points that something can move, and a report of every point. `which` are
-/// ascending, all points of two geoms among them or none.
+/// Adds the contacts at some of the `detected` points that something can move, and the gap that every point starts the step
+/// with. `which` are ascending, all points of two geoms among them or none; constraints report to their places among them.
 pub(crate) fn push_contacts(
     cx: &Context<'_>,
     detected: &[Detected],
     which: impl Iterator<Item = usize>,
     set: &mut ConstraintSet,
-    reported: &mut Vec<ContactPoint>,
+    gaps: &mut Vec<f64>,
 ) {
-    let mut last: Option<(Couple, usize)> = None;
+    let (mut couple, mut ordinal): (Option<Couple>, _) = (None, 0);
     for index in which {
         let contact = &detected[index];
-        let (couple, ordinal) = match last.take() {
-            Some((couple, ordinal)) if couple.geoms == contact.geoms => (couple, ordinal + 1),
-            _ => (Couple::new(cx, contact), 0),
-        };
+        ordinal += 1;
+        if couple.as_ref().is_none_or(|couple| couple.geoms != contact.geoms) {
+            (couple, ordinal) = (Some(Couple::new(cx, contact)), 0);
+        }
+        let Some(couple) = &couple else { continue };
         // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
         let ends = [couple.end(0, contact.position), couple.end(1, contact.position)];
-        let (mut point, basis) = report(couple.bodies, contact);
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
-        if w > 0.0 {
-            let place = Place { index, ordinal, report: reported.len() };
-            point.gap = push_contact(cx, set, &couple, contact, (ends, basis, w), place);
-        }
-        reported.push(point);
-        last = Some((couple, ordinal));
+        gaps.push(if w > 0.0 {
+            push_contact(cx, set, couple, contact, (ends, w), Place { index, ordinal, report: gaps.len() })
+        } else {
+            contact.gap
+        });
     }
 }
 
 /// What the points of two geoms have in common.
 struct Couple {
     geoms: [usize; 2],
-    bodies: [usize; 2],
     /// The tree and the node that each moves with, and where that is; none for what is fixed in the world.
     homes: [Option<(usize, usize, Vec3<f64>)>; 2],
     surface: Material,
@@ -55,14 +53,9 @@ impl Couple {
     fn new(cx: &Context<'_>, contact: &Detected) -> Self {
         let [first, second] = contact.geoms;
         let bodies = [cx.scene.geoms[first].body, cx.scene.geoms[second].body];
-        let home = |body: usize| {
-            let End { tree, node, arm } = cx.end(body, Vec3::ZERO)?;
-            Some((tree, node, -arm))
-        };
         Self {
             geoms: contact.geoms,
-            bodies,
-            homes: [home(bodies[0]), home(bodies[1])],
+            homes: [cx.home(bodies[0]), cx.home(bodies[1])],
             surface: surface(cx, contact),
             slip: cx.surface_velocity(contact.geoms),
         }
@@ -83,23 +76,6 @@ struct Place {
     report: usize,
 }
 
-/// A contact point as reported, before the solve.
-#[inline(always)]
-fn report(bodies: [usize; 2], contact: &Detected) -> (ContactPoint, Mat3<f64>) {
-    let (t1, t2) = contact.normal.tangents();
-    let point = ContactPoint {
-        geoms: contact.geoms,
-        bodies,
-        position: contact.position,
-        normal: contact.normal,
-        tangents: [t1, t2],
-        gap: contact.gap,
-        impulse: [0.0; 3],
-        velocity: [0.0; 3],
-    };
-    (point, Mat3::from_columns(t1, t2, contact.normal))
-}
-
 fn surface(cx: &Context<'_>, contact: &Detected) -> Material {
     if let Some(pair) = contact.pair {
         return cx.model.materials[cx.scene.pairs[pair].material];
@@ -109,15 +85,21 @@ fn surface(cx: &Context<'_>, contact: &Detected) -> Material {
 }
 
 /// Adds a contact, its rolling and torsional friction behind it; returns the gap that it started the step with.
+///
+/// Inlined with all that it calls: what is built in registers and stored once need not be read again in another width, for which
+/// processors wait.
+#[inline(always)]
 fn push_contact(
     cx: &Context<'_>,
     set: &mut ConstraintSet,
     couple: &Couple,
     contact: &Detected,
-    (ends, basis, w): ([Option<End>; 2], Mat3<f64>, f64),
+    (ends, w): ([Option<End>; 2], f64),
     Place { index, ordinal, report }: Place,
 ) -> f64 {
     let surface = &couple.surface;
+    let (t1, t2) = contact.normal.tangents();
+    let basis = Mat3::from_columns(t1, t2, contact.normal);
     let key = Key::contact(contact.geoms, ordinal);
     let compliance = match surface.compliance {
         Compliance::PerMass { stiffness, relaxation } => {

@@ -59,7 +59,7 @@ impl Simulation {
 
     /// Keeps the impulses of the contact points for the report of the step.
     fn remember_impacts(&mut self) {
-        self.impacts.extend(self.islands.pushing().map(|(key, point)| (key, *point)));
+        self.impacts.extend(self.islands.pushing(&self.detected, &self.scene));
     }
 
     /// Adds the impulses of impacts to the reported points, as points of their own where the step had none of them.
