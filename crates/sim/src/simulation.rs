@@ -316,6 +316,9 @@ impl Simulation {
 
     /// Finds the contact points that the step can reach, and those farther off by `margin`, m.
     fn detect(&mut self, dt: f64, margin: f64) {
+        if self.is_free() {
+            return;
+        }
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
         let rest = 1.0 - self.theta_at;
         let threads = self.threads();

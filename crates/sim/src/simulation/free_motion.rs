@@ -11,9 +11,18 @@ impl Simulation {
         Discretization::new(self.options.scheme, dt, self.options.pd_law)
     }
 
+    /// Whether the step needs nothing of its beginning but where it is: the equation of free motion is all there is.
+    pub(super) fn is_free(&self) -> bool {
+        self.options.scheme.is_implicit() && self.collider.is_empty() && self.sources.are_none()
+    }
+
     /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
     pub(super) fn move_freely(&mut self, dt: f64) {
-        self.gather_forces_and(dt, |part, v| if part.asleep { part.sleep() } else { part.move_freely(v) });
+        if self.is_free() {
+            self.gather_drives(dt);
+        } else {
+            self.gather_forces_and(dt, |part, v| if part.asleep { part.sleep() } else { part.move_freely(v) });
+        }
         self.q_at.copy_from_slice(&self.state.q);
         self.theta_at = 0.0;
     }
@@ -83,6 +92,20 @@ impl Simulation {
         self.theta_at = step.theta.q;
         self.detect(dt, 0.0);
         Ok(())
+    }
+
+    /// Gathers what is implicit in the forces; the search for free motion starts at v₀.
+    fn gather_drives(&mut self, dt: f64) {
+        let step = self.discretization(dt);
+        self.force.copy_from_slice(&self.state.applied_force);
+        for (k, part) in self.parts.iter_mut().enumerate() {
+            if part.asleep {
+                part.sleep();
+                continue;
+            }
+            part.stay(&self.state, &self.v_start, &step);
+            self.effective_mass.update(k, &part.implicit);
+        }
     }
 
     /// Places the trees and gathers the forces on them.
