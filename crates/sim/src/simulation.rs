@@ -213,6 +213,7 @@ impl Simulation {
             applied_wrench,
             surface_velocity,
             constraint_force,
+            accelerations: Vec::new(),
             rests: Vec::new(),
             rest_q: Vec::new(),
             pd,
@@ -448,6 +449,7 @@ impl Simulation {
     }
 
     fn advance(&mut self, dt: f64) {
+        self.remember_accelerations(dt);
         let Self { state, v_start, v_next, constraint_force, .. } = self;
         state.v.copy_from_slice(v_next);
         state.constraint_force.clone_from(constraint_force);

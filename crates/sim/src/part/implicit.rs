@@ -134,10 +134,19 @@ fn rows_scaled(k: Vec3<f64>, m: Mat3<f64>) -> Mat3<f64> {
 }
 
 impl Part {
-    /// Readies the search for free motion where nothing else needs forces at the beginning of the step: it starts at v₀.
-    pub fn stay(&mut self, state: &State, v0: &[f64], step: &Discretization) {
+    /// Readies the search for free motion where nothing else needs forces at the beginning of the step: it starts where
+    /// accelerations lead that go on as they did.
+    pub fn go_on(&mut self, state: &State, v0: &[f64], step: &Discretization) {
         let v0 = &v0[self.dofs.clone()];
         self.v_star.copy_from_slice(v0);
+        if let Some((last, before)) = state.accelerations.split_at_checked(state.v.len())
+            && !before.is_empty()
+        {
+            let known = last[self.dofs.clone()].iter().zip(&before[self.dofs.clone()]);
+            for (v, (last, before)) in self.v_star.iter_mut().zip(known) {
+                *v += step.dt * (last + (last - before));
+            }
+        }
         self.impulse.fill(0.0);
         self.gather_drives(state, v0, step);
     }

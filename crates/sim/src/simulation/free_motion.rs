@@ -1,9 +1,9 @@
 //! The first stage of a step: how trees move without constraints, under each scheme.
 
 use super::Simulation;
-use crate::SimulationError;
 use crate::part::{FreeMotion, Part};
 use crate::scheme::Discretization;
+use crate::{SimulationError, State};
 
 impl Simulation {
     /// The scheme's step.
@@ -94,7 +94,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Gathers what is implicit in the forces; the search for free motion starts at v₀.
+    /// Gathers what is implicit in the forces; the search for free motion starts where accelerations lead that go on as they
+    /// did.
     fn gather_drives(&mut self, dt: f64) {
         let step = self.discretization(dt);
         self.force.copy_from_slice(&self.state.applied_force);
@@ -103,8 +104,28 @@ impl Simulation {
                 part.sleep();
                 continue;
             }
-            part.stay(&self.state, &self.v_start, &step);
+            part.go_on(&self.state, &self.v_start, &step);
             self.effective_mass.update(k, &part.implicit);
+        }
+    }
+
+    /// Remembers the acceleration of the step for the next.
+    pub(super) fn remember_accelerations(&mut self, dt: f64) {
+        if !self.is_free() {
+            self.state.accelerations.clear();
+            return;
+        }
+        let Self { v_next, v_start, state: State { accelerations, .. }, .. } = self;
+        let is_first = accelerations.is_empty();
+        accelerations.resize(2 * v_next.len(), 0.0);
+        let (last, before) = accelerations.split_at_mut(v_next.len());
+        before.copy_from_slice(last);
+        let per_second = 1.0 / dt;
+        for (a, (v, v0)) in last.iter_mut().zip(v_next.iter().zip(v_start.iter())) {
+            *a = (v - v0) * per_second;
+        }
+        if is_first {
+            before.copy_from_slice(last);
         }
     }
 
