@@ -31,7 +31,7 @@ const ROUND_OFF: f64 = 1e-15;
 /// How far constraint impulses may be from what was foreseen, relative, before the second stage is linearised anew.
 const POORLY: f64 = 0.5;
 /// From here a Newton step leads to round-off, whatever the last ones did: its error is squared.
-const SURE: f64 = 1e-9;
+const SURE: f64 = 3e-8;
 /// Where it must arrive.
 const TOLERANCE: f64 = 1e-12;
 
