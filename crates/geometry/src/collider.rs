@@ -181,6 +181,11 @@ impl Collider {
         Workspace(Convex::new(self.corners, self.vertices))
     }
 
+    /// Whether no two geoms may ever touch.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
     /// How far from the origin of each of `frames` moving frames the farthest point of its geoms is, m; 0 for frames
     /// without geoms. A moving half-space counts with its frame's distance alone.
     pub fn extents(&self, frames: usize) -> Vec<f64> {

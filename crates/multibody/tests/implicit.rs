@@ -3,7 +3,7 @@
 mod common;
 
 use multibody::{
-    ImplicitFactor, JointType, Kinematics, Rates, Retraction, RneaWorkspace, Tree, forward_kinematics,
+    ImplicitFactor, JointDerivative, JointType, Kinematics, Rates, Retraction, RneaWorkspace, Tree, forward_kinematics,
     logarithm_tangent, rnea, velocities,
 };
 use spatial::{Mat3, Quat, Vec3};
@@ -96,10 +96,19 @@ fn check(step: &Step<'_>) {
     };
     let mut factor = ImplicitFactor::new(tree);
     let blocks = vec![block; tree.len()];
-    factor.factor(tree, &kin, (&v_bar, &a), GRAVITY, rates, &step.turns(&v), (&diagonal, &blocks));
+    let mut tau = vec![0.0; nv];
+    factor.inverse_dynamics(tree, &kin, (&v_bar, &a), GRAVITY, &mut tau);
+    for (tau, rnea) in tau.iter().zip(step.force(&v)) {
+        assert!((tau - rnea).abs() < 1e-12 * (1.0 + rnea.abs()), "{tau} {rnea}");
+    }
     let r: Vec<f64> = (0..nv).map(|k| (1.0 + k as f64).cos()).collect();
-    let mut x = vec![0.0; nv];
-    factor.solve(&r, &mut x);
+    let (mut x, mut again) = (vec![0.0; nv], vec![0.0; nv]);
+    let joints = JointDerivative { diagonal: &diagonal, blocks: &blocks, turns: &step.turns(&v) };
+    factor.factor(&kin, rates, joints, &r, &mut x);
+    factor.solve(&r, &mut again);
+    for (x, again) in x.iter().zip(&again) {
+        assert!((x - again).abs() < 1e-12 * (1.0 + x.abs()), "{x} {again}");
+    }
     // (∂τ/∂v + d) x by a central difference along x.
     let scale = 1e-5 / x.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let at = |s: f64| step.force(&v.iter().zip(&x).map(|(v, x)| v + s * x).collect::<Vec<_>>());

@@ -178,10 +178,21 @@ impl Part {
             let spring = if self.has_springs { k * self.change[i] } else { 0.0 };
             let force = force[self.dofs.start + i] - spring - (d + step.lead() * k) * v[i];
             self.impulse[i] = dt * force;
-            self.lambda[i] = self.armature[i] + dt * step.resistance(k, d);
         }
         for drive in &self.axis_drives {
             drive.add_impulse(&state.ctrl, v, dt, &mut self.impulse);
+        }
+        self.gather_drives(state, v, step);
+        let mut wrenches = std::mem::take(&mut self.wrenches);
+        self.load(state, dt, &mut wrenches);
+        self.wrenches = wrenches;
+    }
+
+    /// Λ and the drives of the step; what pushes without impedance goes to the impulses. `v` is the tree's.
+    fn gather_drives(&mut self, state: &State, v: &[f64], step: &Discretization) {
+        let q = &state.q[self.qs.clone()];
+        for i in 0..self.tree.nv {
+            self.lambda[i] = self.armature[i] + step.dt * step.resistance(self.stiffness[i], self.damping[i]);
         }
         self.drives.clear();
         self.drives.extend(self.servos.iter().map(|servo| servo.drive(&state.ctrl, q, v, step)));
@@ -190,9 +201,6 @@ impl Part {
             self.drives.extend(self.pd.drives(&state.pd, &self.tree, ranges, (q, v), *step));
         }
         self.settle_drives(&state.warm_start);
-        let mut wrenches = std::mem::take(&mut self.wrenches);
-        self.load(state, dt, &mut wrenches);
-        self.wrenches = wrenches;
     }
 
     /// Keeps those drives apart that were near their limits in the last step; those without impedance are impulses at once.

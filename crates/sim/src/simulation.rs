@@ -213,6 +213,7 @@ impl Simulation {
             applied_wrench,
             surface_velocity,
             constraint_force,
+            accelerations: Vec::new(),
             rests: Vec::new(),
             rest_q: Vec::new(),
             pd,
@@ -316,6 +317,9 @@ impl Simulation {
 
     /// Finds the contact points that the step can reach, and those farther off by `margin`, m.
     fn detect(&mut self, dt: f64, margin: f64) {
+        if self.is_free() {
+            return;
+        }
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
         let rest = 1.0 - self.theta_at;
         let threads = self.threads();
@@ -445,6 +449,7 @@ impl Simulation {
     }
 
     fn advance(&mut self, dt: f64) {
+        self.remember_accelerations(dt);
         let Self { state, v_start, v_next, constraint_force, .. } = self;
         state.v.copy_from_slice(v_next);
         state.constraint_force.clone_from(constraint_force);

@@ -30,6 +30,9 @@ pub struct State {
     /// Generalised forces of the constraints in the last step, (nv), N or N·m, where an implicit scheme expects them
     /// again; empty under other schemes. It may stay when the rest is changed.
     pub constraint_force: Vec<f64>,
+    /// Mean accelerations in the last step and in the one before, (2, nv), where the search for implicit free motion starts
+    /// from them; else empty. They may stay when the rest is changed.
+    pub accelerations: Vec<f64>,
     /// How long each tree has rested, (ntree), and where those are that sleep, (nq); empty where nothing may sleep.
     pub rests: Vec<Rest>,
     /// Positions of the sleepers, (nq): one that was moved wakes.
@@ -59,7 +62,7 @@ pub enum StateError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwood4";
+const MAGIC: &[u8; 8] = b"sapwood5";
 
 impl State {
     /// The default configuration at rest.
@@ -75,6 +78,7 @@ impl State {
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
             surface_velocity: Vec::new(),
             constraint_force: Vec::new(),
+            accelerations: Vec::new(),
             rests: Vec::new(),
             rest_q: Vec::new(),
             pd: Pd::default(),
@@ -93,6 +97,7 @@ impl State {
             (&mut self.applied_wrench, &other.applied_wrench),
             (&mut self.surface_velocity, &other.surface_velocity),
             (&mut self.constraint_force, &other.constraint_force),
+            (&mut self.accelerations, &other.accelerations),
             (&mut self.rest_q, &other.rest_q),
         ];
         vectors.into_iter().for_each(|(to, from)| to.clone_from(from));
@@ -105,10 +110,21 @@ impl State {
 
     /// Whether the next step can start from here.
     pub(crate) fn check(&self, model: &Model, scene: &Scene) -> Result<(), SimulationError> {
-        let names = ["q", "v", "ctrl", "applied_force", "applied_wrench", "surface_velocity", "constraint_force"];
+        let names = [
+            "q",
+            "v",
+            "ctrl",
+            "applied_force",
+            "applied_wrench",
+            "surface_velocity",
+            "constraint_force",
+            "accelerations",
+        ];
         let geoms = if self.surface_velocity.is_empty() { 0 } else { scene.geoms.len() };
         let forces = if self.constraint_force.is_empty() { 0 } else { model.nv() };
-        let sizes = [model.nq(), model.nv(), model.nu(), model.nv(), 6 * model.bodies.len(), 3 * geoms, forces];
+        let accelerations = if self.accelerations.is_empty() { 0 } else { 2 * model.nv() };
+        let bodies = model.bodies.len();
+        let sizes = [model.nq(), model.nv(), model.nu(), model.nv(), 6 * bodies, 3 * geoms, forces, accelerations];
         for ((x, name), expected) in self.vectors().into_iter().zip(names).zip(sizes) {
             if x.len() != expected {
                 return Err(SimulationError::Size { name, found: x.len(), expected });
@@ -127,16 +143,16 @@ impl State {
         Ok(self.pd.check(&model.tree)?)
     }
 
-    fn vectors(&self) -> [&Vec<f64>; 7] {
-        let Self { q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force, .. } = self;
-        [q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force]
+    fn vectors(&self) -> [&Vec<f64>; 8] {
+        let Self { q, v, ctrl, applied_force, applied_wrench, surface_velocity, .. } = self;
+        [q, v, ctrl, applied_force, applied_wrench, surface_velocity, &self.constraint_force, &self.accelerations]
     }
 
-    /// The length of the state's bytes without surface velocities, constraint forces, controller, resting trees and warm
-    /// start.
+    /// The length of the state's bytes without surface velocities, constraint forces, accelerations, controller, resting
+    /// trees and warm start.
     fn byte_len(&self) -> usize {
         let lengths = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench].map(Vec::len);
-        72 + 8 * lengths.iter().sum::<usize>()
+        80 + 8 * lengths.iter().sum::<usize>()
     }
 
     /// The length of a controller's vectors.
@@ -145,7 +161,7 @@ impl State {
     }
 
     /// The state as bytes: a mark, step, time, step size, how many surface velocities there are, whether there is a
-    /// controller, how many constraint forces and resting trees and positions of these, then the vectors in order, the
+    /// controller, how many constraint forces, accelerations, resting trees and positions of these, then the vectors in order, the
     /// controller's vectors, and the warm start, little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.byte_len() + self.warm_start.byte_len());
@@ -155,7 +171,7 @@ impl State {
         bytes.extend(self.step_size.to_le_bytes());
         bytes.extend((self.surface_velocity.len() as u64).to_le_bytes());
         bytes.extend(u64::from(self.pd.is_active()).to_le_bytes());
-        for count in [self.constraint_force.len(), self.rests.len(), self.rest_q.len()] {
+        for count in [self.constraint_force.len(), self.accelerations.len(), self.rests.len(), self.rest_q.len()] {
             bytes.extend((count as u64).to_le_bytes());
         }
         for x in self.vectors().into_iter().flatten() {
@@ -187,13 +203,13 @@ impl State {
         let word =
             |k: usize| bytes.get(8 * k..8 * k + 8).map_or(0, |w| w.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)));
         let (surfaces, controlled, forces) = (word(4) as usize, word(5) == 1, word(6) as usize);
-        let (rests, rest_q) = (word(7) as usize, word(8) as usize);
+        let (accelerations, rests, rest_q) = (word(7) as usize, word(8) as usize, word(9) as usize);
         let resting = rests.saturating_mul(2).saturating_add(rest_q);
-        let optional = surfaces.saturating_add(forces).saturating_add(resting).saturating_add(if controlled {
-            self.pd_len()
-        } else {
-            0
-        });
+        let optional = surfaces
+            .saturating_add(forces)
+            .saturating_add(accelerations)
+            .saturating_add(resting)
+            .saturating_add(if controlled { self.pd_len() } else { 0 });
         let expected = expected.saturating_add(optional.saturating_mul(8));
         if bytes.len() < expected || !WarmStart::fits(bytes.len() - expected) {
             return Err(StateError::Length { found: bytes.len(), expected });
@@ -205,13 +221,15 @@ impl State {
         self.step = u64::from_le_bytes(next());
         self.time = f64::from_le_bytes(next());
         self.step_size = f64::from_le_bytes(next());
-        for _ in 0..5 {
+        for _ in 0..6 {
             next();
         }
         self.surface_velocity.resize(surfaces, 0.0);
         self.constraint_force.resize(forces, 0.0);
+        self.accelerations.resize(accelerations, 0.0);
         let vectors = [&mut self.q, &mut self.v, &mut self.ctrl, &mut self.applied_force, &mut self.applied_wrench];
-        for x in vectors.into_iter().chain([&mut self.surface_velocity, &mut self.constraint_force]).flatten() {
+        let optional = [&mut self.surface_velocity, &mut self.constraint_force, &mut self.accelerations];
+        for x in vectors.into_iter().chain(optional).flatten() {
             *x = f64::from_le_bytes(next());
         }
         let (nq, nv) = (self.q.len(), self.v.len());

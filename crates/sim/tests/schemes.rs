@@ -125,6 +125,8 @@ fn a_tumbling_body_keeps_energy_and_angular_momentum_under_midpoint() {
 fn the_energy_of_a_double_pendulum_does_not_drift_under_midpoint() {
     let worst = |dt: f64, steps: usize| {
         let mut s = start(DOUBLE_PENDULUM, Scheme::Midpoint, dt);
+        // It swings regularly from here; from where motion is chaotic, its digits decide by how much energy errs.
+        s.state_mut().q.copy_from_slice(&[0.7, 0.35]);
         let energy = s.energy().total();
         let mut quarters = [0.0_f64; 4];
         for k in 0..steps {
@@ -137,10 +139,10 @@ fn the_energy_of_a_double_pendulum_does_not_drift_under_midpoint() {
     let (coarse, fine) = (worst(0.01, 40_000), worst(0.005, 80_000));
     let mean = |q: [f64; 4]| q.iter().sum::<f64>() / 4.0;
     for quarters in [coarse, fine] {
-        assert!(quarters.iter().all(|q| (q / mean(quarters) - 1.0).abs() < 0.25), "{quarters:?}");
+        assert!(quarters.iter().all(|q| (q / mean(quarters) - 1.0).abs() < 0.01), "{quarters:?}");
     }
     let ratio = mean(coarse) / mean(fine);
-    assert!((3.0..5.0).contains(&ratio), "{coarse:?} {fine:?}");
+    assert!((3.95..4.05).contains(&ratio), "{coarse:?} {fine:?}");
 }
 
 #[test]

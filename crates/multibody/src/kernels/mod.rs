@@ -31,4 +31,5 @@ pub use one_world::OneWorld;
 pub use packed::PackedTree;
 pub use placements::Placements;
 pub use told::Told;
+pub(crate) use versions::best_version;
 pub use versions::{Arguments, KernelReal};

@@ -81,6 +81,7 @@ macro_rules! best_version {
         }
     }};
 }
+pub(crate) use best_version;
 
 #[inline(always)]
 fn forward_dynamics<T: Real, I: Told<T>>(

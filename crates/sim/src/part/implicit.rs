@@ -14,10 +14,10 @@
 //! 0.
 
 use multibody::{
-    ImplicitFactor, JointType, Rates, add_generalized_forces, difference, forward_kinematics, logarithm_tangent,
-    propagate, rnea, velocities,
+    ImplicitFactor, JointDerivative, JointType, Rates, add_generalized_forces, difference, forward_kinematics,
+    logarithm_tangent, propagate, velocities,
 };
-use spatial::{Mat3, Twist, Vec3, Wrench};
+use spatial::{Mat3, Vec3, Wrench};
 
 use super::Part;
 use crate::State;
@@ -31,7 +31,7 @@ const ROUND_OFF: f64 = 1e-15;
 /// How far constraint impulses may be from what was foreseen, relative, before the second stage is linearised anew.
 const POORLY: f64 = 0.5;
 /// From here a Newton step leads to round-off, whatever the last ones did: its error is squared.
-const SURE: f64 = 1e-9;
+const SURE: f64 = 3e-8;
 /// Where it must arrive.
 const TOLERANCE: f64 = 1e-12;
 
@@ -79,6 +79,15 @@ impl Newton {
             turns: vec![Mat3::default(); tree.len()],
         }
     }
+
+    /// Makes a step of what the factor gave for m, and returns its length: mᵀ (∂m/∂v)⁻¹ m is ‖m‖² in the kinetic norm but for
+    /// terms of order dt.
+    fn error(&mut self, dt: f64) -> f64 {
+        let per_impulse = -1.0 / dt;
+        self.trial.iter_mut().for_each(|delta| *delta *= per_impulse);
+        let work: f64 = self.residual.iter().zip(&self.trial).map(|(m, delta)| m * delta).sum();
+        work.abs().sqrt()
+    }
 }
 
 /// Newton's method on free motion that did not arrive.
@@ -125,11 +134,28 @@ fn rows_scaled(k: Vec3<f64>, m: Mat3<f64>) -> Mat3<f64> {
 }
 
 impl Part {
+    /// Readies the search for free motion where nothing else needs forces at the beginning of the step: it starts where
+    /// accelerations lead that go on as they did.
+    pub fn go_on(&mut self, state: &State, v0: &[f64], step: &Discretization) {
+        let v0 = &v0[self.dofs.clone()];
+        self.v_star.copy_from_slice(v0);
+        if let Some((last, before)) = state.accelerations.split_at_checked(state.v.len())
+            && !before.is_empty()
+        {
+            let known = last[self.dofs.clone()].iter().zip(&before[self.dofs.clone()]);
+            for (v, (last, before)) in self.v_star.iter_mut().zip(known) {
+                *v += step.dt * (last + (last - before));
+            }
+        }
+        self.impulse.fill(0.0);
+        self.gather_drives(state, v0, step);
+    }
+
     /// Finds v* with m(v*) = 0 from the v* that is there; returns the Newton steps.
     pub fn move_implicitly(&mut self, motion: &FreeMotion<'_>) -> Result<usize, Stall> {
         let Some(mut newton) = self.newton.take() else { return Ok(0) };
         // What forces do in the step, in the kinetic norm: at rest they cancel, to their round-off.
-        let masses = self.kin.frames.iter().map(|frame| frame.inertia.mass);
+        let masses = self.tree.nodes.iter().map(|node| node.inertia.mass);
         let mut scale = motion.gravity.norm() * motion.step.dt * masses.sum::<f64>().sqrt();
         if self.foresees() {
             // What is there knows nothing of constraints.
@@ -137,10 +163,14 @@ impl Part {
             self.v_star.iter_mut().zip(&self.change).for_each(|(v, change)| *v += change);
             scale += self.foreseen.iter().zip(&self.change).map(|(w, change)| w * change).sum::<f64>().abs().sqrt();
         }
+        let v0 = &motion.v0[self.dofs.clone()];
+        let starts_there = self.v_star == v0;
         let mut iterations = self.iterate(&mut newton, motion, scale);
-        if let Err(Stall { iterations: spent, .. }) = iterations {
+        if let Err(Stall { iterations: spent, .. }) = iterations
+            && !starts_there
+        {
             // Inertial forces of the beginning lead far off in fast motion.
-            self.v_star.copy_from_slice(&motion.v0[self.dofs.clone()]);
+            self.v_star.copy_from_slice(v0);
             iterations = self.iterate(&mut newton, motion, scale).map(|more| spent + more);
         }
         self.newton = Some(newton);
@@ -149,17 +179,30 @@ impl Part {
 
     fn iterate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, impulses: f64) -> Result<usize, Stall> {
         let (mut scale, mut last, mut contraction, mut fraction) = (0.0, f64::INFINITY, f64::INFINITY, 1.0);
+        let mut is_factored_near = false;
         for iteration in 1..=MOST {
             self.evaluate(newton, motion);
-            self.differentiate(newton, motion);
-            newton.factor.solve(&newton.residual, &mut newton.trial);
-            let per_impulse = -1.0 / motion.step.dt;
-            newton.trial.iter_mut().for_each(|delta| *delta *= per_impulse);
-            // mᵀ (∂m/∂v)⁻¹ m is ‖m‖² in the kinetic norm but for terms of order dt.
-            let work: f64 = newton.residual.iter().zip(&newton.trial).map(|(m, delta)| m * delta).sum();
-            let error = work.abs().sqrt();
-            if iteration == 1 {
-                scale = self.momentum() + error + impulses;
+            let (mut error, mut next) = (f64::INFINITY, f64::INFINITY);
+            let mut is_kept = false;
+            if is_factored_near {
+                // The last factor is off by what the last step changed, twice what Newton's method left of the error.
+                newton.factor.solve(&newton.residual, &mut newton.trial);
+                error = newton.error(motion.step.dt);
+                let rate = 2.0 * error / last;
+                next = rate * error;
+                // Two such steps more cost no more than a factor.
+                is_kept = rate * rate * next <= ROUND_OFF * scale;
+            }
+            if !is_kept {
+                self.differentiate(newton, motion);
+                error = newton.error(motion.step.dt);
+                if iteration == 1 {
+                    scale = (2.0 * newton.factor.kinetic_energy()).sqrt() + error + impulses;
+                }
+                if last < f64::INFINITY {
+                    contraction = error / (last * last);
+                }
+                next = if error <= SURE * scale { 0.0 } else { contraction * error * error };
             }
             if !error.is_finite() {
                 return Err(Stall { iterations: iteration, residual: error / scale });
@@ -170,31 +213,21 @@ impl Part {
                 fraction *= 0.5;
                 let way = newton.base.iter().zip(&newton.delta);
                 self.v_star.iter_mut().zip(way).for_each(|(v, (base, delta))| *v = base + fraction * delta);
+                is_factored_near = false;
                 continue;
             }
             std::mem::swap(&mut newton.delta, &mut newton.trial);
             newton.base.copy_from_slice(&self.v_star);
             self.v_star.iter_mut().zip(&newton.delta).for_each(|(v, delta)| *v += delta);
-            if last < f64::INFINITY {
-                contraction = error / (last * last);
-            }
-            let next = contraction * error * error;
-            if error <= SURE * scale || next <= ROUND_OFF * scale || (has_arrived && error > 0.5 * last) {
+            if next <= ROUND_OFF * scale || (has_arrived && error > 0.5 * last) {
                 return Ok(iteration);
             }
-            (last, fraction) = (error, 1.0);
+            (last, fraction, is_factored_near) = (error, 1.0, true);
         }
         Err(Stall { iterations: MOST, residual: last / scale })
     }
 
-    /// ‖v‖ of the nodes' motion in the kinetic norm.
-    fn momentum(&self) -> f64 {
-        let twice =
-            |(frame, twist): (&multibody::NodeFrame<f64>, &Twist<f64>)| twist.dot(frame.inertia.momentum(*twist));
-        self.kin.frames.iter().zip(&self.kin.twists).map(twice).sum::<f64>().sqrt()
-    }
-
-    /// m(v) at v*, kinematics left at (q^θq, v^θv).
+    /// m(v) at v*, placements left at q^θq.
     fn evaluate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let v0 = &motion.v0[self.dofs.clone()];
@@ -209,9 +242,8 @@ impl Part {
         step.retraction.advance(&self.tree, &mut newton.q, &newton.v_position, dt, theta.q);
         let all = self.tree.all();
         forward_kinematics(&self.tree, all.clone(), &newton.q, &mut self.kin);
-        velocities(&self.tree, all.clone(), &newton.v_theta, &mut self.kin);
-        let (v, a) = (&newton.v_theta, Some(&newton.acceleration[..]));
-        rnea(&self.tree, all.clone(), &self.kin, v, a, gravity, &mut self.rnea, &mut newton.residual);
+        let rates = (&newton.v_theta[..], &newton.acceleration[..]);
+        newton.factor.inverse_dynamics(&self.tree, &self.kin, rates, gravity, &mut newton.residual);
         if self.has_springs {
             difference(&self.tree, &self.spring_reference, &newton.q, &mut self.change);
         }
@@ -256,7 +288,7 @@ impl Part {
         }
     }
 
-    /// Factors ∂m/∂v over dt where [`evaluate`](Self::evaluate) left kinematics.
+    /// Factors ∂m/∂v over dt where [`evaluate`](Self::evaluate) was last, and solves for m.
     fn differentiate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
         let Discretization { dt, theta, .. } = *motion.step;
         let position = dt * theta.q * theta.vq;
@@ -270,15 +302,8 @@ impl Part {
             self.differentiate_turns(newton, motion, position);
         }
         let rates = Rates { position, velocity: theta.v, acceleration: 1.0 / dt };
-        newton.factor.factor(
-            &self.tree,
-            &self.kin,
-            (&newton.v_theta, &newton.acceleration),
-            motion.gravity,
-            rates,
-            &newton.turns,
-            (&newton.diagonal, &newton.blocks),
-        );
+        let Newton { factor, diagonal, blocks, turns, residual, trial, .. } = newton;
+        factor.factor(&self.kin, rates, JointDerivative { diagonal, blocks, turns }, residual, trial);
     }
 
     /// How rotations follow v*, and what that changes in the springs and PD drives on them: of their stiffness k the

@@ -1,9 +1,9 @@
 //! The first stage of a step: how trees move without constraints, under each scheme.
 
 use super::Simulation;
-use crate::SimulationError;
 use crate::part::{FreeMotion, Part};
 use crate::scheme::Discretization;
+use crate::{SimulationError, State};
 
 impl Simulation {
     /// The scheme's step.
@@ -11,9 +11,18 @@ impl Simulation {
         Discretization::new(self.options.scheme, dt, self.options.pd_law)
     }
 
+    /// Whether the step needs nothing of its beginning but where it is: the equation of free motion is all there is.
+    pub(super) fn is_free(&self) -> bool {
+        self.options.scheme.is_implicit() && self.collider.is_empty() && self.sources.are_none()
+    }
+
     /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
     pub(super) fn move_freely(&mut self, dt: f64) {
-        self.gather_forces_and(dt, |part, v| if part.asleep { part.sleep() } else { part.move_freely(v) });
+        if self.is_free() {
+            self.gather_drives(dt);
+        } else {
+            self.gather_forces_and(dt, |part, v| if part.asleep { part.sleep() } else { part.move_freely(v) });
+        }
         self.q_at.copy_from_slice(&self.state.q);
         self.theta_at = 0.0;
     }
@@ -83,6 +92,41 @@ impl Simulation {
         self.theta_at = step.theta.q;
         self.detect(dt, 0.0);
         Ok(())
+    }
+
+    /// Gathers what is implicit in the forces; the search for free motion starts where accelerations lead that go on as they
+    /// did.
+    fn gather_drives(&mut self, dt: f64) {
+        let step = self.discretization(dt);
+        self.force.copy_from_slice(&self.state.applied_force);
+        for (k, part) in self.parts.iter_mut().enumerate() {
+            if part.asleep {
+                part.sleep();
+                continue;
+            }
+            part.go_on(&self.state, &self.v_start, &step);
+            self.effective_mass.update(k, &part.implicit);
+        }
+    }
+
+    /// Remembers the acceleration of the step for the next.
+    pub(super) fn remember_accelerations(&mut self, dt: f64) {
+        if !self.is_free() {
+            self.state.accelerations.clear();
+            return;
+        }
+        let Self { v_next, v_start, state: State { accelerations, .. }, .. } = self;
+        let is_first = accelerations.is_empty();
+        accelerations.resize(2 * v_next.len(), 0.0);
+        let (last, before) = accelerations.split_at_mut(v_next.len());
+        before.copy_from_slice(last);
+        let per_second = 1.0 / dt;
+        for (a, (v, v0)) in last.iter_mut().zip(v_next.iter().zip(v_start.iter())) {
+            *a = (v - v0) * per_second;
+        }
+        if is_first {
+            before.copy_from_slice(last);
+        }
     }
 
     /// Places the trees and gathers the forces on them.

@@ -1,0 +1,325 @@
+//! The elimination of joints from 6×15 operators, and solves with what it leaves.
+
+use spatial::{Mat3, Sym3, Twist, Vec3, Wrench};
+
+use super::motion::{Motion, about, cross, cross_force};
+use super::row::{Lanes, Row, products};
+use super::{Eliminated, ImplicitFactor, JointDerivative, Kind, Rates, Stage};
+use crate::Kinematics;
+
+/// Columns of x: η (angular, linear), ν (angular), α (angular, linear), and 1 for the right-hand side.
+const NU: usize = 6;
+const ALPHA: usize = 9;
+const RIGHT: usize = 15;
+
+/// [`ImplicitFactor::factor`]
+#[inline(always)]
+pub(super) fn factor(
+    factor: &mut ImplicitFactor,
+    kin: &Kinematics<f64>,
+    rates: Rates,
+    joints: JointDerivative<'_>,
+    r: &[f64],
+    x: &mut [f64],
+) {
+    let Some(root) = kin.frames.first() else { return };
+    let origin = root.pos;
+    for k in 0..factor.stages.len() {
+        let stage = factor.stages[k];
+        let frame = &kin.frames[stage.node];
+        let (axes, now) = (&factor.axes[k], factor.motions[k]);
+        let before = match stage.parent {
+            Some(parent) => factor.motions[parent],
+            None => factor.world,
+        };
+        let reach = &mut factor.eliminated[k].reach;
+        if stage.kind == Kind::Single {
+            set_single_reach(&mut reach[0], axes[0], factor.swings[k], &before, rates);
+        } else {
+            for j in 0..3 {
+                let moved = match stage.kind {
+                    Kind::Turn => {
+                        let turn = joints.turns[stage.node];
+                        let column = frame.rot * [turn.x, turn.y, turn.z][j];
+                        Twist { ang: column, lin: Vec3::ZERO }.shifted(origin - frame.pos)
+                    }
+                    _ => axes[j] * rates.position,
+                };
+                set_reach(&mut reach[j], axes[j], moved, &before, &now, rates);
+            }
+        }
+        if stage.has_body {
+            let inertia = about(frame, frame.pos - origin);
+            let (m, c, j) = (inertia.mass, inertia.com, inertia.articulated().a);
+            set_body(&mut factor.bodies[k], (m, c, j), now.velocity, factor.momenta[k], factor.own_forces[k]);
+        }
+    }
+    for k in (0..factor.stages.len()).rev() {
+        let stage = factor.stages[k];
+        let mut operator = [Lanes::ZERO; 6];
+        for i in 0..6 {
+            operator[i] = Lanes::load(&factor.bodies[k][i]);
+        }
+        if stage.gathers {
+            for i in 0..6 {
+                operator[i] = operator[i].plus(Lanes::load(&factor.store[k][i]));
+            }
+        }
+        let (axes, force, out) = (&factor.axes[k], factor.forces[k], &mut factor.eliminated[k]);
+        match stage.kind {
+            Kind::Single => {
+                let d = [[joints.diagonal[stage.dof]]];
+                eliminate_single(out, &mut operator, axes[0], force, d[0][0], r[stage.dof]);
+            }
+            _ => eliminate_three(out, &mut operator, axes, force, &derivative(&stage, joints), &r[stage.dof..]),
+        }
+        let Some(parent) = stage.parent else { continue };
+        let store = &mut factor.store[parent];
+        if !stage.puts {
+            for i in 0..6 {
+                operator[i] = operator[i].plus(Lanes::load(&store[i]));
+            }
+        }
+        for i in 0..6 {
+            operator[i].store(&mut store[i]);
+        }
+    }
+    // The state's last number multiplies the right-hand side.
+    let mut start = Row::ZERO;
+    start.0[RIGHT] = 1.0;
+    x.fill(0.0);
+    expand(factor, &start, x);
+}
+
+/// d of three degrees of freedom.
+#[inline(always)]
+fn derivative(stage: &Stage, joints: JointDerivative<'_>) -> Mat3<f64> {
+    let d = &joints.diagonal[stage.dof..stage.dof + 3];
+    let diagonal = Sym3::diagonal(Vec3::new(d[0], d[1], d[2])).to_mat3();
+    if stage.kind == Kind::Turn { diagonal + joints.blocks[stage.node] } else { diagonal }
+}
+
+/// [`ImplicitFactor::solve`]
+#[inline(always)]
+pub(super) fn solve(factor: &mut ImplicitFactor, r: &[f64], x: &mut [f64]) {
+    factor.p.fill([0.0; 6]);
+    for k in (0..factor.stages.len()).rev() {
+        let (stage, eliminated) = (factor.stages[k], &factor.eliminated[k]);
+        let p = factor.p[k];
+        let count = if stage.kind == Kind::Single { 1 } else { 3 };
+        // What is left for the degrees of freedom when x of the parent is zero.
+        let mut u = [0.0; 3];
+        for j in 0..count {
+            u[j] = r[stage.dof + j] - power(factor.axes[k][j], &p);
+            x[stage.dof + j] = u[j];
+        }
+        if let Some(parent) = stage.parent {
+            let sum = &mut factor.p[parent];
+            for i in 0..6 {
+                sum[i] += p[i];
+            }
+            for j in 0..count {
+                let [a, b, c] = eliminated.inverse[j];
+                let y = a * u[0] + b * u[1] + c * u[2];
+                for i in 0..6 {
+                    sum[i] += eliminated.push[j][i] * y;
+                }
+            }
+        }
+    }
+    expand(factor, &Row::ZERO, x);
+}
+
+/// From the roots to the leaves: x ← D⁻¹ (x − pull x_λ), from x of the world.
+#[inline(always)]
+fn expand(factor: &mut ImplicitFactor, world: &Row, x: &mut [f64]) {
+    for k in 0..factor.stages.len() {
+        let (stage, Eliminated { reach, pull, inverse, .. }) = (factor.stages[k], &factor.eliminated[k]);
+        let before = match stage.parent {
+            Some(parent) => Lanes::load(&factor.x[parent]),
+            None => Lanes::load(world),
+        };
+        let mut state = before;
+        if stage.kind == Kind::Single {
+            let y = inverse[0][0] * (x[stage.dof] - Lanes::load(&pull[0]).dot(before));
+            x[stage.dof] = y;
+            state = state.plus_scaled(y, Lanes::load(&reach[0]));
+        } else {
+            let mut u = [0.0; 3];
+            for j in 0..3 {
+                u[j] = x[stage.dof + j] - Lanes::load(&pull[j]).dot(before);
+            }
+            for j in 0..3 {
+                let [a, b, c] = inverse[j];
+                let y = a * u[0] + b * u[1] + c * u[2];
+                x[stage.dof + j] = y;
+                state = state.plus_scaled(y, Lanes::load(&reach[j]));
+            }
+        }
+        state.store(&mut factor.x[k]);
+    }
+}
+
+/// U of the only degree of freedom of a joint, whose axis is `axis`: V_λ × S is `swing`, and so is V × S.
+#[inline(always)]
+fn set_single_reach(row: &mut Row, axis: Twist<f64>, swing: Twist<f64>, before: &Motion, rates: Rates) {
+    let nu = axis.ang * rates.velocity + swing.ang * rates.position;
+    let turning = cross(before.acceleration, axis) + cross(before.velocity, swing);
+    let alpha = axis * rates.acceleration + turning * rates.position + swing * (2.0 * rates.velocity);
+    store_reach(row, axis * rates.position, nu, alpha);
+}
+
+/// U of one of several degrees of freedom whose axis is `axis`, and which moves the body by `moved`.
+#[inline(always)]
+fn set_reach(row: &mut Row, axis: Twist<f64>, moved: Twist<f64>, before: &Motion, now: &Motion, rates: Rates) {
+    let (v, a) = (before.velocity, before.acceleration);
+    let carried = cross(v, moved);
+    let nu = axis.ang * rates.velocity + carried.ang;
+    let turning = cross(v, axis) + cross(now.velocity, axis);
+    let alpha = axis * rates.acceleration + cross(a, moved) + cross(v, carried) + turning * rates.velocity;
+    store_reach(row, moved, nu, alpha);
+}
+
+#[inline(always)]
+fn store_reach(row: &mut Row, eta: Twist<f64>, nu: Vec3<f64>, alpha: Twist<f64>) {
+    let (a, b, c, d) = (eta.ang, eta.lin, alpha.ang, alpha.lin);
+    row.0 = [a.x, a.y, a.z, b.x, b.y, b.z, nu.x, nu.y, nu.z, c.x, c.y, c.z, d.x, d.y, d.z, 0.0];
+}
+
+/// P of a body of mass m with centre of mass c and inertia j about the fixed point, that moves with v, has momentum h and
+/// feels f. What is always zero is not set.
+#[inline(always)]
+fn set_body(
+    rows: &mut [Row; 6],
+    (m, c, j): (f64, Vec3<f64>, Sym3<f64>),
+    v: Twist<f64>,
+    h: Wrench<f64>,
+    f: Wrench<f64>,
+) {
+    let first_moment = c * m;
+    // ω̂ J − J ω̂ − m (v̂ ĉ + ĉ v̂), the rate of the inertia: symmetric, half of it and its transpose.
+    let full = j.to_mat3();
+    let spun = Mat3::from_columns(v.ang.cross(full.x), v.ang.cross(full.y), v.ang.cross(full.z));
+    let trace = 2.0 * v.lin.dot(first_moment);
+    let rate =
+        Sym3::plus_transpose(spun - Mat3::outer(v.lin, first_moment)) + Sym3::diagonal(Vec3::new(trace, trace, trace));
+    set_skew(rows, 0, 0, -f.ang);
+    set_skew(rows, 0, 3, -f.lin);
+    set_skew(rows, 3, 0, -f.lin);
+    set(rows, 0, NU, rate.to_mat3() - Mat3::skew(h.ang));
+    set_skew(rows, 3, NU, h.lin * -2.0);
+    set(rows, 0, ALPHA, full);
+    set_skew(rows, 0, ALPHA + 3, first_moment);
+    set_skew(rows, 3, ALPHA, -first_moment);
+    for k in 0..3 {
+        rows[3 + k].0[ALPHA + 3 + k] = m;
+    }
+}
+
+#[inline(always)]
+fn set(rows: &mut [Row; 6], row: usize, column: usize, Mat3 { x, y, z }: Mat3<f64>) {
+    let (a, b, c) = (x.to_array(), y.to_array(), z.to_array());
+    for i in 0..3 {
+        rows[row + i].0[column..column + 3].copy_from_slice(&[a[i], b[i], c[i]]);
+    }
+}
+
+/// The matrix of the cross product with r, but for the zeros on its diagonal.
+#[inline(always)]
+fn set_skew(rows: &mut [Row; 6], row: usize, column: usize, r: Vec3<f64>) {
+    rows[row].0[column + 1] = -r.z;
+    rows[row].0[column + 2] = r.y;
+    rows[row + 1].0[column] = r.z;
+    rows[row + 1].0[column + 2] = -r.x;
+    rows[row + 2].0[column] = -r.y;
+    rows[row + 2].0[column + 1] = r.x;
+}
+
+/// SᵀP + (S ×* F)ᵀ on η, and −r.
+#[inline(always)]
+fn pull(operator: &[Lanes; 6], axis: Twist<f64>, force: Wrench<f64>, r: f64) -> Lanes {
+    let (s, t) = (axis, cross_force(axis, force));
+    let start = [t.ang.x, t.ang.y, t.ang.z, t.lin.x, t.lin.y, t.lin.z, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -r];
+    let angular = Lanes::load(&Row(start))
+        .plus_scaled(s.ang.x, operator[0])
+        .plus_scaled(s.ang.y, operator[1])
+        .plus_scaled(s.ang.z, operator[2]);
+    let linear = operator[3].scaled(s.lin.x).plus_scaled(s.lin.y, operator[4]).plus_scaled(s.lin.z, operator[5]);
+    angular.plus(linear)
+}
+
+/// Eliminates one degree of freedom.
+#[inline(always)]
+fn eliminate_single(
+    out: &mut Eliminated,
+    operator: &mut [Lanes; 6],
+    axis: Twist<f64>,
+    force: Wrench<f64>,
+    d: f64,
+    r: f64,
+) {
+    let reach = Lanes::load(&out.reach[0]);
+    let pull = pull(operator, axis, force, r);
+    let push = products(operator, reach);
+    let inverse = 1.0 / (pull.dot(reach) + d);
+    let row = pull.scaled(-inverse);
+    for i in 0..6 {
+        operator[i] = operator[i].plus_scaled(push[i], row);
+    }
+    pull.store(&mut out.pull[0]);
+    out.push[0] = push;
+    out.inverse[0][0] = inverse;
+}
+
+/// Eliminates three degrees of freedom.
+#[inline(always)]
+fn eliminate_three(
+    out: &mut Eliminated,
+    operator: &mut [Lanes; 6],
+    axes: &[Twist<f64>; 3],
+    force: Wrench<f64>,
+    d: &Mat3<f64>,
+    r: &[f64],
+) {
+    let reach = [Lanes::load(&out.reach[0]), Lanes::load(&out.reach[1]), Lanes::load(&out.reach[2])];
+    let pulls = [
+        pull(operator, axes[0], force, r[0]),
+        pull(operator, axes[1], force, r[1]),
+        pull(operator, axes[2], force, r[2]),
+    ];
+    let columns = [d.x.to_array(), d.y.to_array(), d.z.to_array()];
+    let mut matrix = [[0.0; 3]; 3];
+    for i in 0..3 {
+        for j in 0..3 {
+            matrix[i][j] = pulls[i].dot(reach[j]) + columns[j][i];
+        }
+    }
+    out.inverse = inverse(matrix);
+    for j in 0..3 {
+        out.push[j] = products(operator, reach[j]);
+        pulls[j].store(&mut out.pull[j]);
+    }
+    for j in 0..3 {
+        let [a, b, c] = out.inverse[j];
+        let row = pulls[0].scaled(-a).plus_scaled(-b, pulls[1]).plus_scaled(-c, pulls[2]);
+        for i in 0..6 {
+            operator[i] = operator[i].plus_scaled(out.push[j][i], row);
+        }
+    }
+}
+
+/// The inverse of a 3×3 matrix of rows.
+#[inline(always)]
+fn inverse([a, b, c]: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
+    let (a, b, c) = (Vec3::from(a), Vec3::from(b), Vec3::from(c));
+    let (x, y, z) = (b.cross(c), c.cross(a), a.cross(b));
+    let scale = 1.0 / a.dot(x);
+    let (x, y, z) = (x * scale, y * scale, z * scale);
+    [[x.x, y.x, z.x], [x.y, y.y, z.y], [x.z, y.z, z.z]]
+}
+
+/// aᵀ f of a force as an array.
+#[inline(always)]
+fn power(a: Twist<f64>, f: &[f64; 6]) -> f64 {
+    (a.ang.x * f[0] + a.ang.y * f[1] + a.ang.z * f[2]) + (a.lin.x * f[3] + a.lin.y * f[4] + a.lin.z * f[5])
+}
