@@ -8,7 +8,7 @@ import pytest
 import sapwood as sw
 from sapwood.bench import contact
 from sapwood.bench.engines import Engine, Mujoco, Sapwood
-from sapwood.bench.friction_laws import available, default
+from sapwood.bench.friction_laws import LAWS, default
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -83,7 +83,6 @@ def test_the_convex_cone_hops_and_is_right_otherwise() -> None:
     assert abs(stop) < 1e-3
 
 
-@pytest.mark.skipif("coulomb" not in available(), reason="not in this version")
 @pytest.mark.parametrize("case", contact.CASES)
 def test_coulomb_has_everything_right_at_once(case: str) -> None:
     rows = {(row["engine"], row["metric"]): row["value"] for row in contact.run([], [case], 1)}
@@ -99,7 +98,7 @@ def test_coulomb_has_everything_right_at_once(case: str) -> None:
 
 
 def test_the_default_law_is_one_of_ours() -> None:
-    assert default() in available()
+    assert default() in LAWS
 
 
 def test_missing_peers_are_left_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

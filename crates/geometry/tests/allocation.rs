@@ -6,8 +6,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Random, box_mesh, collider, geom, rock};
+use common::{Placements, box_mesh, collider, geom, rock};
 use geometry::{HeightField, Shape};
+use random::SplitMix64;
 use spatial::{Mat3, Vec3};
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -38,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-fn frames(n: usize, size: f64, random: &mut Random) -> Vec<(Mat3<f64>, Vec3<f64>)> {
+fn frames(n: usize, size: f64, random: &mut SplitMix64) -> Vec<(Mat3<f64>, Vec3<f64>)> {
     (0..n)
         .map(|_| {
             let p = random.pose(size);
@@ -50,7 +51,7 @@ fn frames(n: usize, size: f64, random: &mut Random) -> Vec<(Mat3<f64>, Vec3<f64>
 /// One test alone in this binary: another thread's allocations would count.
 #[test]
 fn steps_do_not_allocate_after_warm_up() {
-    let mut random = Random(11);
+    let mut random = SplitMix64(11);
     for (copies, size) in [(3, 0.5), (20, 0.8)] {
         let mut shapes = vec![
             Shape::Plane { half_extents: [0.0; 2] },

@@ -4,8 +4,9 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Random, geom};
+use common::{Placements, geom};
 use geometry::{Attachment, Collider, Contact, PairSpec, Scene, Shape};
+use random::SplitMix64;
 use spatial::{Mat3, Pose, Vec3};
 
 /// Unit spheres that all overlap. Geom 0 and 1 are fixed, 2 and 3 in group 1 (on the world), 4 in group 2 (on 1), 5 in
@@ -117,7 +118,7 @@ fn margins_add_and_pairs_have_their_own() {
 /// A large scene, which a tree searches, against all of its pairs one by one.
 #[test]
 fn the_tree_finds_what_brute_force_finds() {
-    let mut random = Random(9);
+    let mut random = SplitMix64(9);
     let n = 160;
     let mut geoms: Vec<_> = (0..n)
         .map(|i| {

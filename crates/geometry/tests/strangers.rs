@@ -4,11 +4,12 @@
 
 mod common;
 
-use common::{Random, contacts, rock};
+use common::{Placements, contacts, rock};
 use geometry::{Contact, Shape};
 use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query;
 use parry3d_f64::shape::SharedShape;
+use random::SplitMix64;
 use spatial::{Pose, Vec3};
 
 /// Height of a shape along the unit vector `n`.
@@ -55,7 +56,7 @@ fn parry_pose(pose: &Pose<f64>) -> ParryPose {
 
 const KINDS: [&str; 6] = ["sphere", "capsule", "cylinder", "ellipsoid", "box", "mesh"];
 
-fn shape(kind: &str, random: &mut Random) -> Shape {
+fn shape(kind: &str, random: &mut SplitMix64) -> Shape {
     let mut size = || random.uniform(0.05, 0.2);
     match kind {
         "sphere" => Shape::Sphere { radius: size() },
@@ -72,14 +73,14 @@ fn deepest(found: &[Contact]) -> Option<&Contact> {
 }
 
 /// The largest gap along a direction that many tries find: random ones, and ones ever closer to the best so far.
-fn largest_gap(pair: &[(Shape, Pose<f64>); 2], start: Vec3<f64>, rounds: usize, random: &mut Random) -> f64 {
+fn largest_gap(pair: &[(Shape, Pose<f64>); 2], start: Vec3<f64>, rounds: usize, random: &mut SplitMix64) -> f64 {
     let (mut best, mut at) = (gap_along(pair, start), start);
     for _ in 0..rounds {
         for i in 0..400 {
             let n = if i < 150 {
-                random.vector(1.0)
+                random.vec3(1.0)
             } else {
-                at + random.vector(1.0) * libm::pow(10.0, -8.0 * (i - 150) as f64 / 250.0)
+                at + random.vec3(1.0) * libm::pow(10.0, -8.0 * (i - 150) as f64 / 250.0)
             };
             let Some(n) = n.normalized() else { continue };
             let gap = gap_along(pair, n);
@@ -92,12 +93,12 @@ fn largest_gap(pair: &[(Shape, Pose<f64>); 2], start: Vec3<f64>, rounds: usize, 
 }
 
 fn check(a: &str, b: &str, tolerance: f64) {
-    let mut random = Random(7 + a.len() as u64 * 31 + b.len() as u64);
+    let mut random = SplitMix64(7 + a.len() as u64 * 31 + b.len() as u64);
     let (mut touching, mut worst) = (0, (0.0_f64, 0.0_f64));
     let mut report = String::new();
     for case in 0..400 {
         let shapes = [shape(a, &mut random), shape(b, &mut random)];
-        let offset = random.vector(1.0).normalized().unwrap() * random.uniform(0.02, 0.45);
+        let offset = random.vec3(1.0).normalized().unwrap() * random.uniform(0.02, 0.45);
         let base = random.pose(1.0);
         let other = Pose::new(base.pos + offset, random.rotation());
         let [s, t] = shapes;

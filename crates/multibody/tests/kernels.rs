@@ -5,6 +5,7 @@ use multibody::{
     CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, RneaWorkspace, forward_kinematics, mass_matrix, rnea,
     velocities,
 };
+use random::SplitMix64;
 use spatial::{F32x8, F32x16, F64x4, F64x8, Quat, Real, Vec3};
 
 /// A tree with every joint type, branches at several depths, turned frames, and a second tree.
@@ -35,30 +36,13 @@ fn model() -> Model {
     formats::load_str(MENAGERIE, None, &formats::LoadOptions::default()).unwrap().model
 }
 
-/// Numbers in [−1, 1] (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    fn vector(&mut self, n: usize, size: f64) -> Vec<f64> {
-        (0..n).map(|_| size * self.next()).collect()
-    }
-}
-
 struct Case {
     q: Vec<f64>,
     v: Vec<f64>,
     tau: Vec<f64>,
 }
 
-fn case(model: &Model, random: &mut Random) -> Case {
+fn case(model: &Model, random: &mut SplitMix64) -> Case {
     let mut q = model.q0.clone();
     multibody::integrate(&model.tree, &mut q, &random.vector(model.nv(), 2.0), 1.0);
     Case { q, v: random.vector(model.nv(), 3.0), tau: random.vector(model.nv(), 20.0) }
@@ -105,7 +89,7 @@ fn relative(a: &[f64], b: &[f64]) -> f64 {
 
 #[test]
 fn inverse_dynamics_gives_the_forces_back() {
-    let (model, mut random) = (model(), Random(1));
+    let (model, mut random) = (model(), SplitMix64(1));
     for _ in 0..50 {
         let case = case(&model, &mut random);
         let acceleration = kernel::<f64>(&model, &case, None);
@@ -119,7 +103,7 @@ fn inverse_dynamics_gives_the_forces_back() {
 
 #[test]
 fn impedances_up_to_a_million_agree_with_the_factor() {
-    let (model, mut random) = (model(), Random(2));
+    let (model, mut random) = (model(), SplitMix64(2));
     for size in [0.0, 1e-3, 1.0, 1e3, 1e6] {
         for _ in 0..20 {
             let case = case(&model, &mut random);
@@ -155,7 +139,7 @@ where
         println!("not on this processor");
         return;
     }
-    let (model, mut random) = (model(), Random(3));
+    let (model, mut random) = (model(), SplitMix64(3));
     let cases: Vec<Case> = (0..11).map(|_| case(&model, &mut random)).collect();
     let impedance: Vec<f64> = random.vector(model.nv(), 50.0).into_iter().map(f64::abs).collect();
     let cast = |x: &[f64]| x.iter().map(|x| S::from_f64(*x)).collect::<Vec<S>>();
@@ -198,7 +182,7 @@ where
         println!("not on this processor");
         return;
     }
-    let (model, mut random) = (model(), Random(5));
+    let (model, mut random) = (model(), SplitMix64(5));
     let (tree, nv) = (&model.tree, model.nv());
     let cases: Vec<Case> = (0..11).map(|_| case(&model, &mut random)).collect();
     let all =
@@ -243,7 +227,7 @@ fn inverse_dynamics_mass_matrices_and_placements_agree_with_the_algorithms() {
 
 #[test]
 fn free_flight_keeps_energy_and_momentum() {
-    let (model, mut random) = (model(), Random(4));
+    let (model, mut random) = (model(), SplitMix64(4));
     let tree = model.tree.part(0);
     let packed = PackedTree::<f64>::new(&tree);
     let mut work = f64::work(&packed);

@@ -58,7 +58,7 @@ impl Simulation {
         let (stepper, mut signals) = (&mut *simulation, Signals::default());
         let outcome = py.detach(|| stepper.trajectory_while(times, frame, || signals.let_go_on()));
         self.live.write_motion(py, simulation.state())?;
-        outcome.map_err(|error| simulation_error(py, &error))?;
+        outcome.map(drop).map_err(|error| simulation_error(py, &error))?;
         signals.raised.map_or(Ok(()), Err)
     }
 

@@ -5,12 +5,8 @@
 //! the symbolic phase done before. faer is timed twice: as it comes, its own order and all, and on a matrix already in that
 //! order, whose values it need not move. It picks the widest vectors the processor has at run time.
 
-#[path = "../tests/common/mod.rs"]
-mod common;
-
 use std::time::Instant;
 
-use common::Rng;
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
@@ -18,6 +14,7 @@ use faer::sparse::linalg::SupernodalThreshold;
 use faer::sparse::linalg::cholesky::{CholeskySymbolicParams, SymmetricOrdering, factorize_symbolic_cholesky};
 use faer::sparse::{SparseColMat, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Side};
+use random::SplitMix64;
 use sap::{BlockCholesky, Cholesky};
 
 /// The least mean time of a call, µs.
@@ -49,7 +46,7 @@ struct Matrix {
 impl Matrix {
     fn random(sizes: Vec<usize>, mut edges: Vec<(usize, usize)>) -> Matrix {
         edges.iter_mut().for_each(|(i, j)| (*i, *j) = (*i.min(j), *i.max(j)));
-        let mut rng = Rng(7);
+        let mut rng = SplitMix64(7);
         let nodes = sizes.len();
         let first: Vec<usize> = (0..nodes).map(|i| sizes[..i].iter().sum()).collect();
         let n = sizes.iter().sum();
@@ -221,7 +218,7 @@ fn time_faer(matrix: &Matrix, b: &[f64], ordered: bool) -> Times {
 }
 
 fn report(name: &str, matrix: &Matrix) {
-    let b = Rng(3).vector(matrix.n, 1.0);
+    let b = SplitMix64(3).vector(matrix.n, 1.0);
     let (symbolic, block, x) = time_block(matrix, &b);
     let mut others = vec![("faer", time_faer(matrix, &b, false)), ("faer ordered", time_faer(matrix, &b, true))];
     if matrix.n <= 1000 {
@@ -241,7 +238,7 @@ fn report(name: &str, matrix: &Matrix) {
 
 /// Bodies scattered over a cube, each coupled to those within `reach` of the mean distance.
 fn pile(side: usize, reach: f64) -> Matrix {
-    let mut rng = Rng(side as u64);
+    let mut rng = SplitMix64(side as u64);
     let points: Vec<[f64; 3]> = (0..side.pow(3))
         .map(|i| [i % side, i / side % side, i / side / side].map(|x| x as f64 + rng.uniform(-0.4, 0.4)))
         .collect();

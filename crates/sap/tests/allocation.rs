@@ -5,7 +5,8 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{Rng, tower, tree};
+use common::{tower, tree};
+use random::SplitMix64;
 use sap::{BlockCholesky, Dense, LineSearch, Options, Workspace, solve};
 
 struct Counting;
@@ -96,7 +97,7 @@ fn nothing_is_allocated_after_warm_up() {
 /// Patterns that come and go, each analysed anew.
 #[test]
 fn a_block_cholesky_allocates_nothing_after_warm_up() {
-    let mut rng = Rng(1);
+    let mut rng = SplitMix64(1);
     let mut pattern = || {
         let nodes = 2 + rng.below(40);
         let sizes: Vec<usize> = (0..nodes).map(|_| 1 + rng.below(12)).collect();

@@ -1,8 +1,6 @@
 //! The block Cholesky factorisation against the schoolbook, on random matrices over random graphs.
 
-mod common;
-
-use common::Rng;
+use random::SplitMix64;
 use sap::BlockCholesky;
 
 /// A symmetric positive definite matrix of blocks: row-major, the caller's order.
@@ -15,7 +13,7 @@ struct Matrix {
 
 impl Matrix {
     /// Random blocks over `edges`, the diagonal larger than the rest of its row.
-    fn random(rng: &mut Rng, sizes: Vec<usize>, edges: Vec<(usize, usize)>) -> Matrix {
+    fn random(rng: &mut SplitMix64, sizes: Vec<usize>, edges: Vec<(usize, usize)>) -> Matrix {
         let n = sizes.iter().sum();
         let mut matrix = Matrix { sizes, edges, n, entries: vec![0.0; n * n] };
         let nodes = matrix.sizes.len();
@@ -41,7 +39,7 @@ impl Matrix {
     }
 
     /// Couples and fills `cholesky`. What is there already is a sign that it was not zero.
-    fn fill(&self, cholesky: &mut BlockCholesky, rng: &mut Rng) {
+    fn fill(&self, cholesky: &mut BlockCholesky, rng: &mut SplitMix64) {
         cholesky.begin(self.sizes.iter().copied());
         let mut edges = self.edges.clone();
         for k in (1..edges.len()).rev() {
@@ -87,7 +85,7 @@ impl Matrix {
         x
     }
 
-    fn check(&self, cholesky: &mut BlockCholesky, rng: &mut Rng) {
+    fn check(&self, cholesky: &mut BlockCholesky, rng: &mut SplitMix64) {
         cholesky.factor().unwrap();
         let b = rng.vector(self.n, 1.0);
         let mut x = vec![f64::NAN; self.n];
@@ -99,14 +97,14 @@ impl Matrix {
     }
 }
 
-fn random_sizes(rng: &mut Rng, nodes: usize) -> Vec<usize> {
+fn random_sizes(rng: &mut SplitMix64, nodes: usize) -> Vec<usize> {
     let largest = [6, 1, 3, 40][rng.below(4)];
     let alike = rng.below(2) == 0;
     (0..nodes).map(|_| if alike { largest } else { 1 + rng.below(largest) }).collect()
 }
 
 /// Chains, stars, complete and random graphs, of one part or several; some edges twice.
-fn random_edges(rng: &mut Rng, nodes: usize) -> Vec<(usize, usize)> {
+fn random_edges(rng: &mut SplitMix64, nodes: usize) -> Vec<(usize, usize)> {
     let mut edges = vec![];
     match rng.below(6) {
         0 => {}
@@ -142,7 +140,7 @@ fn random_edges(rng: &mut Rng, nodes: usize) -> Vec<(usize, usize)> {
 
 #[test]
 fn agrees_with_the_schoolbook() {
-    let mut rng = Rng(1);
+    let mut rng = SplitMix64(1);
     // One matrix after the other in the same memory.
     let mut cholesky = BlockCholesky::new();
     for _ in 0..600 {
@@ -158,7 +156,7 @@ fn agrees_with_the_schoolbook() {
 /// Two boxes' worth of rows next to two long chains: panels that are cut, tiles of every width.
 #[test]
 fn wide_and_large_matrices() {
-    let mut rng = Rng(2);
+    let mut rng = SplitMix64(2);
     let mut cholesky = BlockCholesky::new();
     for (nodes, size) in [(2, 34), (3, 67), (1, 195), (40, 6), (90, 6), (300, 1), (5, 41)] {
         for all in [true, false] {
@@ -174,7 +172,7 @@ fn wide_and_large_matrices() {
 /// What was found for one graph is right for it again after others, and the same bits come out however the edges are named.
 #[test]
 fn results_do_not_depend_on_the_past() {
-    let mut rng = Rng(3);
+    let mut rng = SplitMix64(3);
     let matrices: Vec<Matrix> = (0..8)
         .map(|_| {
             let sizes = random_sizes(&mut rng, 20);
@@ -198,7 +196,7 @@ fn results_do_not_depend_on_the_past() {
 
 #[test]
 fn names_the_row_that_is_not_positive() {
-    let mut rng = Rng(4);
+    let mut rng = SplitMix64(4);
     let mut cholesky = BlockCholesky::new();
     for _ in 0..200 {
         let nodes = 1 + rng.below(12);
@@ -227,7 +225,7 @@ fn nodes_without_rows_and_no_nodes() {
     cholesky.factor().unwrap();
     cholesky.solve(&[], &mut []);
 
-    let mut rng = Rng(5);
+    let mut rng = SplitMix64(5);
     let edges = vec![(0, 1), (1, 2), (1, 3), (3, 4), (2, 4)];
     let matrix = Matrix::random(&mut rng, vec![0, 3, 2, 0, 6], edges);
     matrix.fill(&mut cholesky, &mut rng);

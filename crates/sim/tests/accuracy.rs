@@ -2,16 +2,8 @@
 
 mod common;
 
-use common::{run, simulation};
+use common::{DOUBLE_PENDULUM, TUMBLING, run, simulation};
 use sim::{Options, Scheme, Simulation, SimulationError};
-
-const DOUBLE_PENDULUM: &str = r#"<mujoco><worldbody>
-    <body><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -1" mass="1"/>
-    <body pos="0 0 -1"><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -1" mass="1"/></body></body>
-    </worldbody></mujoco>"#;
-
-const TUMBLING: &str = r#"<mujoco><option gravity="0 0 0"/><worldbody><body><freejoint/>
-    <inertial pos="0 0 0" mass="1" diaginertia=".15 .2 .3"/></body></worldbody></mujoco>"#;
 
 const THROWN: &str = r#"<mujoco><worldbody><geom type="plane" size="5 5 1" friction=".5"/>
     <body pos="0 0 .5" euler="20 30 0"><freejoint/><geom type="box" size=".1 .1 .1" mass="1" friction=".5"/></body></worldbody></mujoco>"#;

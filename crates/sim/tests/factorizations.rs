@@ -3,37 +3,17 @@
 mod common;
 
 use common::simulation;
+use random::SplitMix64;
 use sim::{ContactLaw, Factorization, Options, Simulation};
-
-/// SplitMix64.
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn uniform(&mut self, lo: f64, hi: f64) -> f64 {
-        lo + (hi - lo) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-}
 
 /// Loose solids and chains above the ground, from apart to in a heap; in half of the scenes some are tied: a chain's end to a solid
 /// or to the world, or two joints to each other.
-fn mjcf(rng: &mut Rng) -> String {
+fn mjcf(rng: &mut SplitMix64) -> String {
     let spread = rng.uniform(0.05, 0.6);
     let (mut bodies, mut ties) = (String::new(), String::new());
     let solids = rng.below(6);
     for i in 0..solids {
-        let place = |rng: &mut Rng| rng.uniform(-spread, spread);
+        let place = |rng: &mut SplitMix64| rng.uniform(-spread, spread);
         let (x, y, z) = (place(rng), place(rng), rng.uniform(0.05, 0.3));
         let size = rng.uniform(0.03, 0.07);
         let shape = match rng.below(3) {
@@ -100,7 +80,7 @@ struct Seen {
 
 /// Takes each step from the same state by all factorisations and compares velocities, relative to the greatest.
 fn compare(seed: u64, contact: ContactLaw, seen: &mut Seen) {
-    let mut rng = Rng(seed);
+    let mut rng = SplitMix64(seed);
     let text = mjcf(&mut rng);
     let of =
         |factorization| simulation(&text, Options { factorization, contact, tolerance: 1e-12, ..Options::default() });

@@ -2,27 +2,13 @@
 
 mod common;
 
-use common::{run, simulation};
-use sim::{ContactLaw, Options, Simulation};
+use common::{G, block, run, simulation};
+use sim::{ContactLaw, Options};
 
-const G: f64 = 9.81;
 const STEPS: [f64; 2] = [0.01, 0.001];
 
 fn options(contact: ContactLaw, timestep: f64) -> Options {
     Options { contact, timestep: Some(timestep), ..Options::default() }
-}
-
-/// A block of 0.2 × 0.2 × 0.1 m on a plane, gravity at `angle` from the plane's normal towards x.
-fn block(mu: f64, angle: f64, options: Options) -> Simulation {
-    let (s, c) = angle.sin_cos();
-    let mjcf = format!(
-        r#"<mujoco><option gravity="{} 0 {}"/><worldbody><geom type="plane" size="9 9 1" friction="{mu}"/>
-        <body pos="0 0 0.05"><freejoint/><geom type="box" size="0.1 0.1 0.05" mass="1" friction="{mu}"/></body>
-        </worldbody></mujoco>"#,
-        G * s,
-        -G * c
-    );
-    simulation(&mjcf, options)
 }
 
 #[test]

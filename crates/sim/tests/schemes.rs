@@ -2,26 +2,15 @@
 
 mod common;
 
-use common::{run, simulation, tower};
+use common::{DOUBLE_PENDULUM, G, TUMBLING, block, run, simulation, tower};
 use sim::{Options, Pd, Scheme, Simulation, SimulationError, Theta};
 use spatial::{Quat, Vec3};
 
-const G: f64 = 9.81;
 const NAMED: [Scheme; 4] = [Scheme::SymplecticEuler, Scheme::Midpoint, Scheme::ImplicitEuler, Scheme::ExplicitEuler];
 
 fn options(scheme: Scheme, timestep: f64) -> Options {
     Options { scheme, timestep: Some(timestep), ..Options::default() }
 }
-
-/// Two rods of 1 m and 1 kg.
-const DOUBLE_PENDULUM: &str = r#"<mujoco><worldbody>
-    <body><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -1" mass="1"/>
-    <body pos="0 0 -1"><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -1" mass="1"/></body></body>
-    </worldbody></mujoco>"#;
-
-/// A free body whose principal moments differ, its centre of mass at its origin.
-const TUMBLING: &str = r#"<mujoco><option gravity="0 0 0"/><worldbody><body><freejoint/>
-    <inertial pos="0 0 0" mass="1" diaginertia=".15 .2 .3"/></body></worldbody></mujoco>"#;
 
 /// Ball, hinge and slide with springs and dampers on them, and an axis-aligned motor's load.
 const SPRUNG: &str = r#"<mujoco><worldbody>
@@ -220,38 +209,25 @@ fn any_theta_is_a_scheme() {
     }
 }
 
-/// A block of 0.2 × 0.2 × 0.1 m on a plane, gravity at `angle` from the plane's normal towards x.
-fn block(mu: f64, angle: f64, scheme: Scheme, dt: f64) -> Simulation {
-    let (s, c) = angle.sin_cos();
-    let mjcf = format!(
-        r#"<mujoco><option gravity="{} 0 {}"/><worldbody><geom type="plane" size="9 9 1" friction="{mu}"/>
-        <body pos="0 0 0.05"><freejoint/><geom type="box" size="0.1 0.1 0.05" mass="1" friction="{mu}"/></body>
-        </worldbody></mujoco>"#,
-        G * s,
-        -G * c
-    );
-    simulation(&mjcf, options(scheme, dt))
-}
-
 #[test]
 fn blocks_stick_slide_and_stop_alike_under_every_scheme() {
     for scheme in NAMED {
         for dt in [0.01, 0.001] {
             let seconds = |s: &mut Simulation, time: f64| run(s, (time / dt).round() as usize);
             let angle = 20_f64.to_radians();
-            let mut sticks = block(0.7, angle, scheme, dt);
+            let mut sticks = block(0.7, angle, options(scheme, dt));
             seconds(&mut sticks, 1.0);
             let x = sticks.state().q[0];
             seconds(&mut sticks, 1.0);
             assert!((sticks.state().q[0] - x).abs() < 1e-6, "{scheme} {dt} creeps");
-            let mut slides = block(0.2, angle, scheme, dt);
+            let mut slides = block(0.2, angle, options(scheme, dt));
             seconds(&mut slides, 0.5);
             let v = slides.state().v[0];
             seconds(&mut slides, 0.5);
             let a = (slides.state().v[0] - v) / 0.5;
             let expected = G * (angle.sin() - 0.2 * angle.cos());
             assert!((a / expected - 1.0).abs() < 1e-5, "{scheme} {dt} slides with {a}, not {expected}");
-            let mut stops = block(0.5, 0.0, scheme, dt);
+            let mut stops = block(0.5, 0.0, options(scheme, dt));
             seconds(&mut stops, 0.5);
             let (x, z) = (stops.state().q[0], stops.state().q[2]);
             stops.state_mut().v[0] = 2.0;
@@ -271,7 +247,7 @@ fn blocks_stick_slide_and_stop_alike_under_every_scheme() {
 fn what_hits_stops_and_obeys_coulomb_under_every_scheme() {
     for scheme in NAMED {
         for dt in [0.01, 0.001] {
-            let mut s = block(0.5, 0.0, scheme, dt);
+            let mut s = block(0.5, 0.0, options(scheme, dt));
             s.state_mut().q[2] = 0.4;
             s.state_mut().v[2] = -5.0;
             for _ in 0..(0.5 / dt) as usize {

@@ -2,6 +2,7 @@
 
 use characters::Character;
 use multibody::Model;
+use random::SplitMix64;
 use spd::{Command, Error, Method, Solver};
 
 const METHODS: [Method; 5] = [Method::Maba, Method::Dense, Method::Sparse, Method::SparseBlocks, Method::Pcg];
@@ -11,27 +12,10 @@ fn character(character: Character) -> Model {
     formats::load_str(&text, None, &formats::LoadOptions::default()).unwrap().model
 }
 
-/// Numbers in [−1, 1] (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    fn vector(&mut self, n: usize, size: f64) -> Vec<f64> {
-        (0..n).map(|_| size * self.next()).collect()
-    }
-
-    fn configuration(&mut self, model: &Model, size: f64) -> Vec<f64> {
-        let mut q = model.q0.clone();
-        multibody::integrate(&model.tree, &mut q, &self.vector(model.nv(), size), 1.0);
-        q
-    }
+fn configuration(random: &mut SplitMix64, model: &Model, size: f64) -> Vec<f64> {
+    let mut q = model.q0.clone();
+    multibody::integrate(&model.tree, &mut q, &random.vector(model.nv(), size), 1.0);
+    q
 }
 
 fn norm(x: &[f64]) -> f64 {
@@ -44,12 +28,12 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
 
 #[test]
 fn all_methods_find_the_same_acceleration() {
-    let mut random = Random(1);
+    let mut random = SplitMix64(1);
     for which in Character::ALL {
         let model = character(which);
         let mut solvers = METHODS.map(|method| Solver::new(&model, method));
         for gain in [0.0, 1.0, 1e3, 1e6] {
-            let (q, target) = (random.configuration(&model, 1.0), random.configuration(&model, 1.0));
+            let (q, target) = (configuration(&mut random, &model, 1.0), configuration(&mut random, &model, 1.0));
             let v = random.vector(model.nv(), 2.0);
             let kp: Vec<f64> = random.vector(model.nv(), gain).into_iter().map(f64::abs).collect();
             let kd: Vec<f64> = random.vector(model.nv(), 0.1 * gain).into_iter().map(f64::abs).collect();
@@ -78,8 +62,8 @@ fn all_methods_find_the_same_acceleration() {
 fn the_torque_is_the_controllers() {
     // τ = Q − dt K_d q̈, formed by inverse dynamics.
     let model = character(Character::Humanoid);
-    let mut random = Random(2);
-    let (q, target) = (random.configuration(&model, 0.5), random.configuration(&model, 0.5));
+    let mut random = SplitMix64(2);
+    let (q, target) = (configuration(&mut random, &model, 0.5), configuration(&mut random, &model, 0.5));
     let (v, dt) = (random.vector(model.nv(), 1.0), 1.0 / 30.0);
     let (kp, kd) = (vec![500.0; model.nv()], vec![50.0; model.nv()]);
     let command = Command { kp: &kp, kd: &kd, target: &target, target_velocity: None, effort_limit: None };
@@ -148,8 +132,8 @@ fn any_gain_is_stable_at_a_thirtieth_of_a_second() {
     let target = model.q0.clone();
     for method in [Method::Maba, Method::Dense, Method::SparseBlocks] {
         let mut solver = Solver::new(&model, method);
-        let mut q = Random(5).configuration(&model, 0.3);
-        let mut v = Random(6).vector(n, 1.0);
+        let mut q = configuration(&mut SplitMix64(5), &model, 0.3);
+        let mut v = SplitMix64(6).vector(n, 1.0);
         let command = Command { kp: &kp, kd: &kd, target: &target, target_velocity: None, effort_limit: None };
         for _ in 0..150 {
             solver.solve(&q, &v, &command, dt).unwrap();

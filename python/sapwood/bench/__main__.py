@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m sapwood.bench",
         description="Sapwood beside other engines: one run, one thread, CPU time, medians of interleaved runs.",
-        epilog=f"{' and '.join(IN_THE_PROGRAM)} are suites of the program: sapwood bench spd. It runs those here as well.",
+        epilog=f"The suites {' and '.join(IN_THE_PROGRAM)} are in the program, sapwood bench, which runs these too.",
     )
     commands = parser.add_subparsers(dest="suite", metavar="SUITE", required=True)
     for name, suite in SUITES.items():
@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         add_options(commands.add_parser(name, help=title, description=suite.__doc__), suite)
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] in IN_THE_PROGRAM:
-        parser.error(f"{arguments[0]} is a suite of the program: sapwood bench {' '.join(arguments)}")
+        parser.error(f"{arguments[0]} is in the program: sapwood bench {' '.join(arguments)}")
     options = parser.parse_args(arguments)
     if options.repetitions < 1:
         parser.error(f"--repetitions {options.repetitions}: expected at least 1")

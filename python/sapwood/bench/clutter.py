@@ -25,7 +25,7 @@ from sapwood.bench import rapier
 from sapwood.bench.cases import MissingPackageError, installed
 from sapwood.bench.clutter_cases import CASES, Case
 from sapwood.bench.engines import Engine, Mujoco, Sapwood, State, Vector
-from sapwood.bench.friction_laws import available, default
+from sapwood.bench.friction_laws import LAWS, default
 from sapwood.bench.peer_sources import BuildError
 
 __all__ = ["CASES", "PEERS", "run"]
@@ -222,7 +222,7 @@ def engines(case: Case, peers: list[str]) -> list[tuple[str, Any]]:
         label = "sapwood" if threads == 1 else f"sapwood {threads} threads"
         add(label, lambda label=label, threads=threads: Sapwood(source, label, dt, threads=threads))
     if case.laws:
-        for law in (law for law in available() if law != default()):
+        for law in (law for law in LAWS if law != default()):
             add(f"sapwood {law}", lambda law=law: Sapwood(source, f"sapwood {law}", dt, law))
     if "mujoco" in peers:
         for options in case.mujoco:

@@ -27,7 +27,7 @@ import numpy as np
 import sapwood as sw
 from sapwood.bench.cases import installed
 from sapwood.bench.engines import Engine, Mujoco, Sapwood, Vector
-from sapwood.bench.friction_laws import available
+from sapwood.bench.friction_laws import LAWS
 
 __all__ = ["CASES", "PEERS", "run"]
 
@@ -208,9 +208,7 @@ def measured(measure: Measure, make: Make) -> float:
 
 def makers(peers: list[str], dt: float) -> dict[str, Make]:
     """Engine and law to how to make it; what is not installed is left out with a note."""
-    found: dict[str, Make] = {}
-    for law in available():
-        found[f"sapwood {law}"] = partial(ours, dt, law)
+    found: dict[str, Make] = {f"sapwood {law}": partial(ours, dt, law) for law in LAWS}
     if "mujoco" in peers and installed("mujoco", "mujoco"):
         found["mujoco-elliptic"] = lambda text: Mujoco(text, "elliptic", timestep=dt)
         found["mujoco-pyramidal"] = lambda text: Mujoco(text, "pyramidal", timestep=dt)

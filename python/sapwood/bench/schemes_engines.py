@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import sapwood as sw
 from sapwood.bench.cases import installed
 from sapwood.bench.engines import Engine, Mujoco, Sapwood
 
@@ -45,19 +44,6 @@ CHOOSES = "2 3"
 """Dashes of engines that choose their steps."""
 
 
-def schemes() -> list[str]:
-    """Those that this version has."""
-    model, found = sw.load("<mujoco/>"), []
-    for scheme in SCHEMES:
-        try:
-            sw.Simulation(model, scheme=scheme)  # type: ignore[arg-type]
-        except ValueError:
-            print(f"sapwood {scheme}: not in this version")
-        else:
-            found.append(scheme)
-    return found
-
-
 def makers(peers: list[str], touching: bool) -> list[Maker]:
     """All that take steps of a given length; what is not installed is left out with a note.
 
@@ -65,7 +51,7 @@ def makers(peers: list[str], touching: bool) -> list[Maker]:
         peers: Engines to compare with.
         touching: Whether contact laws matter; without contact Drake's are the same.
     """
-    found = [ours(scheme) for scheme in schemes()]
+    found = [ours(scheme) for scheme in SCHEMES]
     if "mujoco" in peers and installed("mujoco", "mujoco"):
         found += [mujocos(integrator) for integrator in INTEGRATORS]
     if "drake" in peers and installed("pydrake", "drake"):

@@ -4,30 +4,22 @@
 use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Contact, Geom, Mesh, Scene, Shape};
+use random::SplitMix64;
 use spatial::{Mat3, Pose, Quat, Vec3};
 
-/// A small generator of pseudo-random numbers (splitmix64).
-pub struct Random(pub u64);
+/// Random placements.
+pub trait Placements {
+    fn vec3(&mut self, size: f64) -> Vec3<f64>;
+    fn rotation(&mut self) -> Quat<f64>;
+    fn pose(&mut self, size: f64) -> Pose<f64>;
+}
 
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in low..high.
-    pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    pub fn vector(&mut self, size: f64) -> Vec3<f64> {
+impl Placements for SplitMix64 {
+    fn vec3(&mut self, size: f64) -> Vec3<f64> {
         Vec3::new(self.uniform(-size, size), self.uniform(-size, size), self.uniform(-size, size))
     }
 
-    pub fn rotation(&mut self) -> Quat<f64> {
+    fn rotation(&mut self) -> Quat<f64> {
         loop {
             let q = [0; 4].map(|_| self.uniform(-1.0, 1.0));
             let q = Quat::new(q[0], q[1], q[2], q[3]);
@@ -37,8 +29,8 @@ impl Random {
         }
     }
 
-    pub fn pose(&mut self, size: f64) -> Pose<f64> {
-        Pose::new(self.vector(size), self.rotation())
+    fn pose(&mut self, size: f64) -> Pose<f64> {
+        Pose::new(self.vec3(size), self.rotation())
     }
 }
 
@@ -84,8 +76,8 @@ pub fn contacts(shapes: &[(Shape, Pose<f64>)], reach: f64) -> Vec<Contact> {
 
 /// An irregular polytope with `n` vertices near a sphere.
 pub fn rock(n: usize, size: f64, seed: u64) -> Shape {
-    let mut random = Random(seed);
-    let points = (0..n).map(|_| random.vector(1.0).normalized().unwrap() * (size * random.uniform(0.9, 1.0)));
+    let mut random = SplitMix64(seed);
+    let points = (0..n).map(|_| random.vec3(1.0).normalized().unwrap() * (size * random.uniform(0.9, 1.0)));
     Shape::Mesh(Arc::new(Mesh::new("rock", points.collect(), vec![]).unwrap()))
 }
 

@@ -3,36 +3,12 @@
 
 use std::f64::consts::PI;
 
+use random::SplitMix64;
 use sap::{Constraint, Contact, Dense, LaggedContact, Law, Limit};
 
-/// SplitMix64: the same numbers everywhere.
-pub struct Rng(pub u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    pub fn uniform(&mut self, lo: f64, hi: f64) -> f64 {
-        lo + (hi - lo) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    /// Ten to a uniform power.
-    pub fn decades(&mut self, lo: f64, hi: f64) -> f64 {
-        10f64.powf(self.uniform(lo, hi))
-    }
-
-    pub fn vector(&mut self, n: usize, size: f64) -> Vec<f64> {
-        (0..n).map(|_| self.uniform(-size, size)).collect()
-    }
+/// Ten to a uniform power.
+pub fn decades(rng: &mut SplitMix64, low: f64, high: f64) -> f64 {
+    10f64.powf(rng.uniform(low, high))
 }
 
 /// A problem as full matrices.
@@ -272,12 +248,12 @@ pub struct Ranges {
 /// A random problem; a tenth of its contacts are without friction.
 pub fn random_within(seed: u64, ranges: &Ranges) -> Problem {
     let Ranges { max_nv, max_contacts, limits, .. } = *ranges;
-    let mut rng = Rng(seed);
+    let mut rng = SplitMix64(seed);
     let nv = 3 + rng.below(max_nv - 2);
     let mut problem = Problem::new(nv, vec![nv]);
     let bodies: Vec<Vec<f64>> = (0..nv + 5).map(|_| rng.vector(nv, 1.0)).collect();
     for body in &bodies {
-        let mass = rng.decades(ranges.mass.0, ranges.mass.1);
+        let mass = decades(&mut rng, ranges.mass.0, ranges.mass.1);
         for i in 0..nv {
             for j in 0..nv {
                 problem.a[i * nv + j] += mass * body[i] * body[j];
@@ -294,7 +270,7 @@ pub fn random_within(seed: u64, ranges: &Ranges) -> Problem {
         }
         rows[2][rng.below(nv)] = 1.0;
         let mu = if rng.below(10) == 0 { 0.0 } else { rng.uniform(0.0, ranges.mu) };
-        let (r_t, r_n) = (rng.decades(ranges.r.0, ranges.r.1), rng.decades(ranges.r.0, ranges.r.1));
+        let (r_t, r_n) = (decades(&mut rng, ranges.r.0, ranges.r.1), decades(&mut rng, ranges.r.0, ranges.r.1));
         let vn_hat = rng.uniform(-0.5, 0.5);
         problem.contact(rows, mu, r_t, r_n, vn_hat);
     }
@@ -303,7 +279,7 @@ pub fn random_within(seed: u64, ranges: &Ranges) -> Problem {
             let mut row = vec![0.0; nv];
             row[rng.below(nv)] = if rng.below(2) == 0 { 1.0 } else { -1.0 };
             problem.j.push(row);
-            problem.constraints.push(Limit::new(rng.decades(-6.0, -1.0), rng.uniform(-0.5, 0.5)).into());
+            problem.constraints.push(Limit::new(decades(&mut rng, -6.0, -1.0), rng.uniform(-0.5, 0.5)).into());
         }
     }
     problem
@@ -353,15 +329,15 @@ fn add_point(rows: &mut [Vec<f64>; 3], first: usize, sign: f64, p: [f64; 3]) {
 
 /// A floating tree of four limbs (6 + 4·4 + 1 = 23 velocities), three contacts at the end of each limb, thrown at the ground.
 pub fn tree(seed: u64) -> Problem {
-    let mut rng = Rng(seed);
+    let mut rng = SplitMix64(seed);
     let nv = 23;
     let mut problem = Problem::new(nv, vec![nv]);
     let limb = |l: usize| (0..6).chain(6 + 4 * l..10 + 4 * l);
     // Every body adds m J_bᵀJ_b over the columns of its path; the root has a large inertia, joints a little armature.
-    let add_body = |path: Vec<usize>, rng: &mut Rng, problem: &mut Problem| {
+    let add_body = |path: Vec<usize>, rng: &mut SplitMix64, problem: &mut Problem| {
         for _ in 0..6 {
             let row = rng.vector(nv, 1.0);
-            let mass = rng.decades(-0.5, 0.5);
+            let mass = decades(rng, -0.5, 0.5);
             for &i in &path {
                 for &j in &path {
                     problem.a[i * nv + j] += mass * row[i] * row[j];

@@ -11,6 +11,32 @@ pub fn simulation(mjcf: &str, options: Options) -> Simulation {
     Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), options).unwrap()
 }
 
+/// Gravity, m/s².
+pub const G: f64 = 9.81;
+
+/// A block of 0.2 × 0.2 × 0.1 m on a plane, gravity at `angle` from the plane's normal towards x.
+pub fn block(mu: f64, angle: f64, options: Options) -> Simulation {
+    let (s, c) = angle.sin_cos();
+    let mjcf = format!(
+        r#"<mujoco><option gravity="{} 0 {}"/><worldbody><geom type="plane" size="9 9 1" friction="{mu}"/>
+        <body pos="0 0 0.05"><freejoint/><geom type="box" size="0.1 0.1 0.05" mass="1" friction="{mu}"/></body>
+        </worldbody></mujoco>"#,
+        G * s,
+        -G * c
+    );
+    simulation(&mjcf, options)
+}
+
+/// Two rods of 1 m and 1 kg.
+pub const DOUBLE_PENDULUM: &str = r#"<mujoco><worldbody>
+    <body><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -1" mass="1"/>
+    <body pos="0 0 -1"><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -1" mass="1"/></body></body>
+    </worldbody></mujoco>"#;
+
+/// A free body whose principal moments differ, its centre of mass at its origin.
+pub const TUMBLING: &str = r#"<mujoco><option gravity="0 0 0"/><worldbody><body><freejoint/>
+    <inertial pos="0 0 0" mass="1" diaginertia=".15 .2 .3"/></body></worldbody></mujoco>"#;
+
 /// Ten cubes of 0.1 m and 1 kg, one on the other, on the ground.
 pub fn tower() -> String {
     let boxes: String = (0..10)
