@@ -2,8 +2,7 @@
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
+use std::sync::{Mutex, PoisonError};
 
 /// The threads of a simulation.
 #[derive(Debug)]
@@ -89,14 +88,29 @@ pub(crate) struct Threads {
     pub are_many: bool,
 }
 
+/// Parts that a loop is cut into at most.
+const SHARES: usize = 64;
+
 impl Threads {
     /// Calls `f` for every item.
+    ///
+    /// Threads work on the same items in every loop as long as they can, so that what belongs to an item stays in a processor's
+    /// cache; who is done takes over from others.
     pub fn for_each<T: Send>(self, items: &mut [T], f: impl Fn(&mut T) + Send + Sync) {
-        if self.are_many && items.len() > 1 {
-            items.par_iter_mut().for_each(f);
-        } else {
-            items.iter_mut().for_each(f);
+        if !self.are_many || items.len() < 2 {
+            return items.iter_mut().for_each(f);
         }
+        let size = items.len().div_ceil(SHARES);
+        let count = items.len().div_ceil(size);
+        let mut parts = items.chunks_mut(size);
+        let shares: [_; SHARES] = std::array::from_fn(|_| Mutex::new(parts.next()));
+        on_all(self.count().min(count), &|| {
+            let first = self.this() * count / self.count();
+            for k in (first..count).chain(0..first) {
+                let share = shares[k].lock().unwrap_or_else(PoisonError::into_inner).take();
+                share.into_iter().flatten().for_each(&f);
+            }
+        });
     }
 
     /// How many threads there are.
@@ -108,14 +122,13 @@ impl Threads {
     pub fn this(self) -> usize {
         if self.are_many { rayon::current_thread_index().unwrap_or(0) } else { 0 }
     }
+}
 
-    /// Does both.
-    pub fn join(self, a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
-        if self.are_many {
-            rayon::join(a, b);
-        } else {
-            a();
-            b();
-        }
+/// Does the same `count` times, on as many threads as have time.
+fn on_all(count: usize, work: &(impl Fn() + Sync)) {
+    if count > 1 {
+        rayon::join(|| on_all(count - 1, work), work);
+    } else {
+        work();
     }
 }
