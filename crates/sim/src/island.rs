@@ -399,7 +399,7 @@ impl Islands {
         memories.truncate(count);
         memories.reserve(self.most_memories - memories.len());
         memories.resize(count, Entry::NONE);
-        self.gather_points(threads, (detected, scene), &self.place_of, points, memories);
+        self.gather_points(threads, (detected, scene), points, memories);
         self.active().iter().for_each(|island| memories.extend_from_slice(&island.other_memories));
     }
 
@@ -407,27 +407,23 @@ impl Islands {
         &self,
         threads: Threads,
         (detected, scene): (&[geometry::Contact], &Scene),
-        place_of: &[(u32, u32)],
         points: &mut [ContactPoint],
         memories: &mut [Entry],
     ) {
-        if threads.are_many && points.len() > MANY_POINTS {
-            let half = points.len() / 2;
-            let (detected, places) = (detected.split_at(half), place_of.split_at(half));
-            let (points, memories) = (points.split_at_mut(half), memories.split_at_mut(half));
-            threads.join(
-                || self.gather_points(threads, (detected.0, scene), places.0, points.0, memories.0),
-                || self.gather_points(threads, (detected.1, scene), places.1, points.1, memories.1),
-            );
-            return;
-        }
-        let out = points.iter_mut().zip(memories);
-        for ((contact, place), (point, memory)) in detected.iter().zip(place_of).zip(out) {
-            let touch = &self.islands[place.0 as usize].touches[place.1 as usize];
-            (*point, *memory) = (touch.at(contact, scene), touch.memory);
-        }
+        let size = detected.len().div_ceil(POINT_SHARES).max(1);
+        let (mut points, mut memories) = (points.chunks_mut(size), memories.chunks_mut(size));
+        let mut sources = detected.chunks(size).zip(self.place_of.chunks(size));
+        let mut shares: [_; POINT_SHARES] = std::array::from_fn(|_| (sources.next(), points.next(), memories.next()));
+        threads.for_each(&mut shares, |share| {
+            let (Some((detected, places)), Some(points), Some(memories)) = share else { return };
+            let out = points.iter_mut().zip(memories.iter_mut());
+            for ((contact, place), (point, memory)) in detected.iter().zip(*places).zip(out) {
+                let touch = &self.islands[place.0 as usize].touches[place.1 as usize];
+                (*point, *memory) = (touch.at(contact, scene), touch.memory);
+            }
+        });
     }
 }
 
-/// More contact points than these are shared between threads.
-const MANY_POINTS: usize = 200;
+/// Parts that contact points are gathered in.
+const POINT_SHARES: usize = 16;

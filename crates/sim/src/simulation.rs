@@ -18,14 +18,14 @@ use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, NONE, Problem};
 use crate::part::Part;
 use crate::scheme::Discretization;
-use crate::threads::Threads;
+use crate::threads::{Pool, Threads};
 use crate::warm_start::Key;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
 
 /// Greatest number of problems that are solved for Coulomb's law in a step.
 const PASSES: usize = 40;
 
-/// Degrees of freedom from which a step is long enough to be shared: waking a thread takes about 10 µs.
+/// Degrees of freedom from which a step is long enough to be shared: waking the threads takes tens of microseconds.
 const WIDE: usize = 100;
 
 /// Parts of the near pairs for each thread: some take longer than others.
@@ -86,7 +86,7 @@ pub struct Simulation {
     /// Newton steps of free motion, the most of a tree; those of all its solutions in the step.
     free_iterations: usize,
     free_evaluations: usize,
-    pool: Option<rayon::ThreadPool>,
+    pool: Option<Pool>,
     /// Whether the step runs in the pool.
     in_pool: bool,
 }
@@ -107,14 +107,13 @@ impl Simulation {
         let collider = Collider::new(scene.clone(), attachments.clone());
         let shares = if options.threads > 1 { SHARES * options.threads } else { 0 };
         let shares = (0..shares).map(|k| (k, collider.workspace(), Vec::new())).collect();
-        let pool = (options.threads > 1)
-            .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads).build())
-            .transpose()
-            .map_err(|_| SimulationError::Option {
+        let pool = (options.threads > 1).then(|| Pool::new(options.threads)).transpose().map_err(|_| {
+            SimulationError::Option {
                 name: "threads",
                 value: options.threads as f64,
                 expected: "no more threads than the system grants",
-            })?;
+            }
+        })?;
         Ok(Self {
             state: State::new(&model),
             contacts: Vec::new(),
@@ -235,7 +234,7 @@ impl Simulation {
             None => self.make_step(),
             Some(pool) => {
                 self.in_pool = true;
-                let outcome = pool.install(|| self.make_step());
+                let outcome = pool.run(|| self.make_step());
                 self.in_pool = false;
                 self.pool = Some(pool);
                 outcome
