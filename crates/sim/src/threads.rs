@@ -1,7 +1,7 @@
 //! Loops that threads share.
 
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The threads of a simulation.
@@ -53,23 +53,14 @@ impl Step {
         if rayon::current_thread_index() == self.thread {
             return;
         }
-        let mut idle = 0_u32;
-        while !self.is_over.load(Ordering::Acquire) {
-            if rayon::yield_now() == Some(rayon::Yield::Executed) {
-                idle = 0;
-                continue;
-            }
-            idle += 1;
-            if idle.is_multiple_of(PATIENCE) {
-                // Whoever else wants the processor.
-                std::thread::yield_now();
-            }
-            std::hint::spin_loop();
-        }
+        wait_until(|| {
+            rayon::yield_now();
+            self.is_over.load(Ordering::Acquire)
+        });
     }
 }
 
-/// Looks for work between two offers of the processor to others.
+/// Looks between two offers of the processor to others.
 const PATIENCE: u32 = 64;
 
 /// Ends a step however it is left.
@@ -104,12 +95,17 @@ impl Threads {
         let count = items.len().div_ceil(size);
         let mut parts = items.chunks_mut(size);
         let shares: [_; SHARES] = std::array::from_fn(|_| Mutex::new(parts.next()));
+        let done = AtomicUsize::new(0);
         on_all(self.count().min(count), &|| {
             let first = self.this() * count / self.count();
             for k in (first..count).chain(0..first) {
-                let share = shares[k].lock().unwrap_or_else(PoisonError::into_inner).take();
-                share.into_iter().flatten().for_each(&f);
+                if let Some(share) = shares[k].lock().unwrap_or_else(PoisonError::into_inner).take() {
+                    let _done = Done(&done);
+                    share.iter_mut().for_each(&f);
+                }
             }
+            // The last shares of others take less time than going to sleep and being woken.
+            wait_until(|| done.load(Ordering::Acquire) == count);
         });
     }
 
@@ -121,6 +117,27 @@ impl Threads {
     /// The number of the one that asks.
     pub fn this(self) -> usize {
         if self.are_many { rayon::current_thread_index().unwrap_or(0) } else { 0 }
+    }
+}
+
+/// Counts a share when it is done, however that is.
+struct Done<'a>(&'a AtomicUsize);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Waits without going to sleep, but lets others have the processor now and then.
+fn wait_until(is_over: impl Fn() -> bool) {
+    let mut looks = 0_u32;
+    while !is_over() {
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(PATIENCE) {
+            std::thread::yield_now();
+        }
+        std::hint::spin_loop();
     }
 }
 

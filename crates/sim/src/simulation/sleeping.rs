@@ -42,7 +42,11 @@ impl Simulation {
     /// Notes in the parts who sleeps in this step: all that the state has asleep but those that something was done to
     /// since the last step, and what fell asleep with them.
     pub(super) fn wake_the_disturbed(&mut self) {
-        let is_known = self.options.sleep_after.is_some() && self.has_rests();
+        if self.options.sleep_after.is_none() {
+            // None ever sleeps: a look at every tree, in vain, is one that memory must answer.
+            return;
+        }
+        let is_known = self.has_rests();
         for (k, part) in self.parts.iter_mut().enumerate() {
             part.asleep = is_known && self.state.rests[k].asleep_with.is_some();
         }
@@ -80,6 +84,9 @@ impl Simulation {
 
     /// Wakes the sleepers that contact points in reach concern; whether there were any.
     pub(super) fn wake_the_touched(&mut self) -> bool {
+        if self.options.sleep_after.is_none() {
+            return false;
+        }
         let mut woken = false;
         for c in 0..self.detected.len() {
             for geom in self.detected[c].geoms {
