@@ -111,6 +111,8 @@ pub(crate) struct FreeMotion<'a> {
     pub force: &'a [f64],
     pub gravity: Vec3<f64>,
     pub step: &'a Discretization,
+    /// Whether it is all that there is: nothing constrains it.
+    pub is_all: bool,
 }
 
 /// diag(k) m
@@ -120,14 +122,13 @@ fn rows_scaled(k: Vec3<f64>, m: Mat3<f64>) -> Mat3<f64> {
 }
 
 impl Part {
-    /// Readies the search for free motion where nothing else needs forces at the beginning of the step: it starts where
-    /// accelerations lead that go on as they did.
-    pub fn go_on(&mut self, state: &State, v0: &[f64], step: &Discretization) {
+    /// Readies the search for free motion where nothing else needs forces at the beginning of the step: it starts at v₀, or
+    /// where the last accelerations lead if they go on as they did.
+    pub fn go_on(&mut self, state: &State, v0: &[f64], step: &Discretization, goes_on: bool) {
         let v0 = &v0[self.dofs.clone()];
         self.v_star.copy_from_slice(v0);
-        if let Some((last, before)) = state.accelerations.split_at_checked(state.v.len())
-            && !before.is_empty()
-        {
+        if goes_on {
+            let (last, before) = state.accelerations.split_at(state.v.len());
             let known = last[self.dofs.clone()].iter().zip(&before[self.dofs.clone()]);
             for (v, (last, before)) in self.v_star.iter_mut().zip(known) {
                 *v += step.dt * (last + (last - before));
@@ -135,6 +136,17 @@ impl Part {
         }
         self.impulse.fill(0.0);
         self.gather_drives(state, v0, step);
+    }
+
+    /// Starts the search where half the step leads, twice as far: on the solution that goes on from v₀.
+    fn start_from_half(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, scale: f64) -> Result<usize, Stall> {
+        let half = Discretization { dt: 0.5 * motion.step.dt, ..*motion.step };
+        self.go_on(motion.state, motion.v0, &half, false);
+        let iterations = self.iterate(newton, &FreeMotion { step: &half, ..*motion }, 0.5 * scale);
+        self.gather_drives(motion.state, &motion.v0[self.dofs.clone()], motion.step);
+        let v0 = &motion.v0[self.dofs.clone()];
+        self.v_star.iter_mut().zip(v0).for_each(|(v, v0)| *v += *v - v0);
+        iterations
     }
 
     /// Finds v* with m(v*) = 0 from the v* that is there; returns the Newton steps.
@@ -158,6 +170,12 @@ impl Part {
             // Inertial forces of the beginning lead far off in fast motion.
             self.v_star.copy_from_slice(v0);
             iterations = self.iterate(&mut newton, motion, scale).map(|more| spent + more);
+        }
+        if let Err(Stall { iterations: spent, .. }) = iterations
+            && motion.is_all
+        {
+            let start = self.start_from_half(&mut newton, motion, scale);
+            iterations = start.and_then(|more| Ok(spent + more + self.iterate(&mut newton, motion, scale)?));
         }
         self.newton = Some(newton);
         iterations
