@@ -29,7 +29,7 @@ use spatial::{Mat3, Twist, Vec3, Wrench};
 use crate::kernels::best_version;
 use crate::{JointType, Kinematics, NO_PARENT, Tree};
 use motion::Motion;
-use row::Row;
+use row::{Narrow, Row};
 
 /// How fast positions, velocities and accelerations of the joints change with v.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -203,7 +203,7 @@ impl ImplicitFactor {
         x: &mut [f64],
     ) {
         let factor = self;
-        best_version!(true, elimination::factor, (
+        best_version!(true, elimination::factor::<row::Wide>, else elimination::factor::<Narrow>, (
             factor: &mut ImplicitFactor,
             kin: &Kinematics<f64>,
             rates: Rates,
@@ -216,7 +216,7 @@ impl ImplicitFactor {
     /// x ← (∂τ/∂v + d)⁻¹ r, both (nv), by the last factor.
     pub fn solve(&mut self, r: &[f64], x: &mut [f64]) {
         let factor = self;
-        best_version!(true, elimination::solve, (
+        best_version!(true, elimination::solve::<row::Wide>, else elimination::solve::<Narrow>, (
             factor: &mut ImplicitFactor,
             r: &[f64],
             x: &mut [f64]

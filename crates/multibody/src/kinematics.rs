@@ -171,8 +171,9 @@ pub fn add_joint_force<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, f: Wrench<
     }
 }
 
+/// The first three numbers of a slice, as those of one joint are read.
 #[inline(always)]
-pub(crate) fn vec3<T: Real>(x: &[T]) -> Vec3<T> {
+pub fn vec3<T: Real>(x: &[T]) -> Vec3<T> {
     Vec3::new(x[0], x[1], x[2])
 }
 

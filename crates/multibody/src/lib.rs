@@ -45,7 +45,7 @@ pub use implicit::{ImplicitFactor, JointDerivative, Rates};
 pub use integrate::{difference, integrate, normalize};
 pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
-    propagate, velocities,
+    propagate, vec3, velocities,
 };
 pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Site, Warning};
 pub use residuals::equality_residuals;

@@ -22,21 +22,13 @@ impl Retraction {
         u * self.angle(u.norm()).0
     }
 
-    /// Cayley's map as a quaternion.
-    fn cayley(u: Vec3<f64>) -> Quat<f64> {
-        Quat::new(1.0, 0.5 * u.x, 0.5 * u.y, 0.5 * u.z).unit()
-    }
-
     /// φ/|u| and dφ/d|u|.
     fn angle(self, u: f64) -> (f64, f64) {
         match self {
             Self::Exponential => (1.0, 1.0),
             Self::Cayley => {
-                let ratio = if u < 1e-4 {
-                    1.0 - u * u / 12.0
-                } else {
-                    Self::cayley(Vec3::new(u, 0.0, 0.0)).rotation_vector().x / u
-                };
+                let ratio =
+                    if u < 1e-4 { 1.0 - u * u / 12.0 } else { cayley(Vec3::new(u, 0.0, 0.0)).rotation_vector().x / u };
                 (ratio, 1.0 / (1.0 + 0.25 * u * u))
             }
         }
@@ -59,10 +51,10 @@ impl Retraction {
     }
 
     fn rotate(self, q: &mut [f64], u: Vec3<f64>, fraction: f64) {
-        let turn = if self == Self::Cayley && fraction == 1.0 {
-            Self::cayley(u)
-        } else {
-            Quat::from_rotation_vector(self.turn(u) * fraction)
+        let turn = match self {
+            Self::Cayley if fraction == 1.0 => cayley(u),
+            Self::Cayley if fraction == 0.5 => cayley(u * (1.0 / (1.0 + secant(u)))),
+            _ => Quat::from_rotation_vector(self.turn(u) * fraction),
         };
         let Quat { w, x, y, z } = (quaternion(q) * turn).unit();
         q[..4].copy_from_slice(&[w, x, y, z]);
@@ -70,11 +62,35 @@ impl Retraction {
 
     /// How the rotation a `fraction` of the way turns, in the body's axes, with u = dt ω: J_r(φ) ∂φ/∂u.
     pub fn tangent(self, u: Vec3<f64>, fraction: f64) -> Mat3<f64> {
+        if self == Self::Cayley && fraction == 1.0 {
+            return cayley_tangent(u);
+        }
+        if self == Self::Cayley && fraction == 0.5 {
+            let n = secant(u);
+            let scale = 1.0 / (1.0 + n);
+            let change = Mat3::IDENTITY * scale - Mat3::outer(u * (0.25 / n * scale * scale), u);
+            return cayley_tangent(u * scale) * change;
+        }
         let (ratio, slope) = self.angle(u.norm());
         let along = u.normalized().unwrap_or(Vec3::ZERO);
-        let change = scaled(ratio * fraction) + Mat3::outer(along * ((slope - ratio) * fraction), along);
+        let change = Mat3::IDENTITY * (ratio * fraction) + Mat3::outer(along * ((slope - ratio) * fraction), along);
         right_jacobian(self.turn(u) * fraction) * change
     }
+}
+
+/// Cayley's map: the rotation by the angle φ about u with tan(φ/2) = |u|/2. Half of it is that of u / (1 + sec(φ/2)).
+fn cayley(u: Vec3<f64>) -> Quat<f64> {
+    Quat::new(1.0, 0.5 * u.x, 0.5 * u.y, 0.5 * u.z).unit()
+}
+
+/// sec(φ/2)
+fn secant(u: Vec3<f64>) -> f64 {
+    (1.0 + 0.25 * u.norm_squared()).sqrt()
+}
+
+/// How Cayley's rotation turns with u, in the body's axes.
+fn cayley_tangent(u: Vec3<f64>) -> Mat3<f64> {
+    (Mat3::IDENTITY - Mat3::skew(u) * 0.5) * (1.0 / (1.0 + 0.25 * u.norm_squared()))
 }
 
 /// J_r(φ): exp(φ + δ) = exp(φ) exp(J_r δ) to first order.
@@ -88,7 +104,7 @@ fn right_jacobian(phi: Vec3<f64>) -> Mat3<f64> {
         ((1.0 - cos) / square, (angle - sin) / (square * angle))
     };
     let skew = Mat3::skew(phi);
-    scaled(1.0) - skew * scaled(first) + skew * skew * scaled(second)
+    Mat3::IDENTITY - skew * first + skew * skew * second
 }
 
 /// J_r⁻¹ at the rotation vector θ: log(exp(θ) exp(δ)) = θ + J_r⁻¹ δ to first order. |θ| < 2π.
@@ -102,9 +118,5 @@ pub fn logarithm_tangent(theta: Vec3<f64>) -> Mat3<f64> {
         (1.0 - half * cos / sin) / square
     };
     let skew = Mat3::skew(theta);
-    scaled(1.0) + skew * scaled(0.5) + skew * skew * scaled(second)
-}
-
-fn scaled(s: f64) -> Mat3<f64> {
-    Mat3::from_columns(Vec3::new(s, 0.0, 0.0), Vec3::new(0.0, s, 0.0), Vec3::new(0.0, 0.0, s))
+    Mat3::IDENTITY + skew * 0.5 + skew * skew * second
 }

@@ -86,6 +86,17 @@ pub struct Tree<T> {
     pub nv: usize,
 }
 
+impl<T> Node<T> {
+    /// The first of the three degrees of freedom with which it rotates about a point; none where it does not.
+    pub fn rotation(&self) -> Option<usize> {
+        match self.joint {
+            JointType::Ball => Some(self.v),
+            JointType::Free => Some(self.v + 3),
+            _ => None,
+        }
+    }
+}
+
 impl<T: Real> Tree<T> {
     /// The number of nodes.
     pub fn len(&self) -> usize {

@@ -88,6 +88,14 @@ impl<T: Real> Mul for Mat3<T> {
     }
 }
 
+impl<T: Real> Mul<T> for Mat3<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, s: T) -> Self {
+        Self::from_columns(self.x * s, self.y * s, self.z * s)
+    }
+}
+
 impl<T: Real> Add for Mat3<T> {
     type Output = Self;
     #[inline(always)]

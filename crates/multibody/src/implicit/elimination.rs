@@ -14,7 +14,7 @@ const RIGHT: usize = 15;
 
 /// [`ImplicitFactor::factor`]
 #[inline(always)]
-pub(super) fn factor(
+pub(super) fn factor<L: Lanes>(
     factor: &mut ImplicitFactor,
     kin: &Kinematics<f64>,
     rates: Rates,
@@ -56,13 +56,13 @@ pub(super) fn factor(
     }
     for k in (0..factor.stages.len()).rev() {
         let stage = factor.stages[k];
-        let mut operator = [Lanes::ZERO; 6];
+        let mut operator = [L::load(&Row::ZERO); 6];
         for i in 0..6 {
-            operator[i] = Lanes::load(&factor.bodies[k][i]);
+            operator[i] = L::load(&factor.bodies[k][i]);
         }
         if stage.gathers {
             for i in 0..6 {
-                operator[i] = operator[i].plus(Lanes::load(&factor.store[k][i]));
+                operator[i] = operator[i].plus(L::load(&factor.store[k][i]));
             }
         }
         let (axes, force, out) = (&factor.axes[k], factor.forces[k], &mut factor.eliminated[k]);
@@ -77,7 +77,7 @@ pub(super) fn factor(
         let store = &mut factor.store[parent];
         if !stage.puts {
             for i in 0..6 {
-                operator[i] = operator[i].plus(Lanes::load(&store[i]));
+                operator[i] = operator[i].plus(L::load(&store[i]));
             }
         }
         for i in 0..6 {
@@ -88,7 +88,7 @@ pub(super) fn factor(
     let mut start = Row::ZERO;
     start.0[RIGHT] = 1.0;
     x.fill(0.0);
-    expand(factor, &start, x);
+    expand::<L>(factor, &start, x);
 }
 
 /// d of three degrees of freedom.
@@ -101,7 +101,7 @@ fn derivative(stage: &Stage, joints: JointDerivative<'_>) -> Mat3<f64> {
 
 /// [`ImplicitFactor::solve`]
 #[inline(always)]
-pub(super) fn solve(factor: &mut ImplicitFactor, r: &[f64], x: &mut [f64]) {
+pub(super) fn solve<L: Lanes>(factor: &mut ImplicitFactor, r: &[f64], x: &mut [f64]) {
     factor.p.fill([0.0; 6]);
     for k in (0..factor.stages.len()).rev() {
         let (stage, eliminated) = (factor.stages[k], &factor.eliminated[k]);
@@ -127,33 +127,33 @@ pub(super) fn solve(factor: &mut ImplicitFactor, r: &[f64], x: &mut [f64]) {
             }
         }
     }
-    expand(factor, &Row::ZERO, x);
+    expand::<L>(factor, &Row::ZERO, x);
 }
 
 /// From the roots to the leaves: x ← D⁻¹ (x − pull x_λ), from x of the world.
 #[inline(always)]
-fn expand(factor: &mut ImplicitFactor, world: &Row, x: &mut [f64]) {
+fn expand<L: Lanes>(factor: &mut ImplicitFactor, world: &Row, x: &mut [f64]) {
     for k in 0..factor.stages.len() {
         let (stage, Eliminated { reach, pull, inverse, .. }) = (factor.stages[k], &factor.eliminated[k]);
         let before = match stage.parent {
-            Some(parent) => Lanes::load(&factor.x[parent]),
-            None => Lanes::load(world),
+            Some(parent) => L::load(&factor.x[parent]),
+            None => L::load(world),
         };
         let mut state = before;
         if stage.kind == Kind::Single {
-            let y = inverse[0][0] * (x[stage.dof] - Lanes::load(&pull[0]).dot(before));
+            let y = inverse[0][0] * (x[stage.dof] - L::load(&pull[0]).dot(before));
             x[stage.dof] = y;
-            state = state.plus_scaled(y, Lanes::load(&reach[0]));
+            state = state.plus_scaled(y, L::load(&reach[0]));
         } else {
             let mut u = [0.0; 3];
             for j in 0..3 {
-                u[j] = x[stage.dof + j] - Lanes::load(&pull[j]).dot(before);
+                u[j] = x[stage.dof + j] - L::load(&pull[j]).dot(before);
             }
             for j in 0..3 {
                 let [a, b, c] = inverse[j];
                 let y = a * u[0] + b * u[1] + c * u[2];
                 x[stage.dof + j] = y;
-                state = state.plus_scaled(y, Lanes::load(&reach[j]));
+                state = state.plus_scaled(y, L::load(&reach[j]));
             }
         }
         state.store(&mut factor.x[k]);
@@ -237,10 +237,10 @@ fn set_skew(rows: &mut [Row; 6], row: usize, column: usize, r: Vec3<f64>) {
 
 /// SᵀP + (S ×* F)ᵀ on η, and −r.
 #[inline(always)]
-fn pull(operator: &[Lanes; 6], axis: Twist<f64>, force: Wrench<f64>, r: f64) -> Lanes {
+fn pull<L: Lanes>(operator: &[L; 6], axis: Twist<f64>, force: Wrench<f64>, r: f64) -> L {
     let (s, t) = (axis, cross_force(axis, force));
     let start = [t.ang.x, t.ang.y, t.ang.z, t.lin.x, t.lin.y, t.lin.z, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -r];
-    let angular = Lanes::load(&Row(start))
+    let angular = L::load(&Row(start))
         .plus_scaled(s.ang.x, operator[0])
         .plus_scaled(s.ang.y, operator[1])
         .plus_scaled(s.ang.z, operator[2]);
@@ -250,15 +250,15 @@ fn pull(operator: &[Lanes; 6], axis: Twist<f64>, force: Wrench<f64>, r: f64) -> 
 
 /// Eliminates one degree of freedom.
 #[inline(always)]
-fn eliminate_single(
+fn eliminate_single<L: Lanes>(
     out: &mut Eliminated,
-    operator: &mut [Lanes; 6],
+    operator: &mut [L; 6],
     axis: Twist<f64>,
     force: Wrench<f64>,
     d: f64,
     r: f64,
 ) {
-    let reach = Lanes::load(&out.reach[0]);
+    let reach = L::load(&out.reach[0]);
     let pull = pull(operator, axis, force, r);
     let push = products(operator, reach);
     let inverse = 1.0 / (pull.dot(reach) + d);
@@ -273,15 +273,15 @@ fn eliminate_single(
 
 /// Eliminates three degrees of freedom.
 #[inline(always)]
-fn eliminate_three(
+fn eliminate_three<L: Lanes>(
     out: &mut Eliminated,
-    operator: &mut [Lanes; 6],
+    operator: &mut [L; 6],
     axes: &[Twist<f64>; 3],
     force: Wrench<f64>,
     d: &Mat3<f64>,
     r: &[f64],
 ) {
-    let reach = [Lanes::load(&out.reach[0]), Lanes::load(&out.reach[1]), Lanes::load(&out.reach[2])];
+    let reach = [L::load(&out.reach[0]), L::load(&out.reach[1]), L::load(&out.reach[2])];
     let pulls = [
         pull(operator, axes[0], force, r[0]),
         pull(operator, axes[1], force, r[1]),

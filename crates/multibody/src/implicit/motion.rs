@@ -54,13 +54,13 @@ pub(super) fn inverse_dynamics(
         let motion = if stage.kind == Kind::Single {
             let (axis, rate) = (axes[0], v[stage.dof]);
             let swing = cross(before.velocity, axis);
-            factor.swings[k] = swing;
+            (factor.axes[k][0], factor.swings[k]) = (axis, swing);
             before.add(axis * rate, axis * a[stage.dof], swing * rate)
         } else {
+            factor.axes[k] = axes;
             let rate = along(&axes, &v[stage.dof..]);
             before.add(rate, along(&axes, &a[stage.dof..]), cross(before.velocity, rate))
         };
-        factor.axes[k] = axes;
         factor.motions[k] = motion;
         if stage.has_body {
             let inertia = about(frame, -arm);

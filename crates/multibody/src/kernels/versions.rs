@@ -63,14 +63,17 @@ pub trait KernelReal: Real {
 }
 
 /// Calls `$body` in a function that is compiled for AVX-512 where the processor has it (twice the registers help narrow lanes
-/// too), else as it is.
+/// too), else as it is. There may be another `$wide` for AVX-512.
 macro_rules! best_version {
-    ($base:literal, $body:path, ($($name:ident: $t:ty),*)) => {{
+    ($base:literal, $body:path, ($($name:ident: $t:ty),*)) => {
+        best_version!($base, $body, else $body, ($($name: $t),*))
+    };
+    ($base:literal, $wide:path, else $body:path, ($($name:ident: $t:ty),*)) => {{
         #[cfg(target_arch = "x86_64")]
         if spatial::cpu::has_avx512() {
             #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
             fn wide($($name: $t),*) {
-                $body($($name),*);
+                $wide($($name),*);
             }
             // SAFETY: the processor has these instructions.
             return unsafe { wide($($name),*) };

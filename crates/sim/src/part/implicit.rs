@@ -14,8 +14,8 @@
 //! 0.
 
 use multibody::{
-    ImplicitFactor, JointDerivative, JointType, Rates, add_generalized_forces, difference, forward_kinematics,
-    logarithm_tangent, propagate, velocities,
+    ImplicitFactor, JointDerivative, Rates, add_generalized_forces, difference, forward_kinematics, logarithm_tangent,
+    propagate, vec3, velocities,
 };
 use spatial::{Mat3, Vec3, Wrench};
 
@@ -30,8 +30,9 @@ const MOST: usize = 16;
 const ROUND_OFF: f64 = 1e-15;
 /// How far constraint impulses may be from what was foreseen, relative, before the second stage is linearised anew.
 const POORLY: f64 = 0.5;
-/// From here a Newton step leads to round-off, whatever the last ones did: its error is squared.
-const SURE: f64 = 3e-8;
+/// The part of a Newton step's length that may be wrong, for every radian (metre) by which it moves joints in the step: inertia
+/// and inertial forces change by about as much of themselves.
+const CURVATURE: f64 = 10.0;
 /// Where it must arrive.
 const TOLERANCE: f64 = 1e-12;
 
@@ -47,8 +48,9 @@ pub(super) struct Newton {
     /// m(v), and what of it are impulses of drives and loads.
     residual: Vec<f64>,
     impulses: Vec<f64>,
-    /// q^θq less the target of PD control.
+    /// q^θq less the target of PD control, and its stiffnesses.
     error: Vec<f64>,
+    gains: Vec<f64>,
     /// The last point from where a step was made, the step, and the next.
     base: Vec<f64>,
     delta: Vec<f64>,
@@ -71,6 +73,7 @@ impl Newton {
             residual: zeros.clone(),
             impulses: zeros.clone(),
             error: zeros.clone(),
+            gains: zeros.clone(),
             base: zeros.clone(),
             delta: zeros.clone(),
             trial: zeros.clone(),
@@ -108,23 +111,8 @@ pub(crate) struct FreeMotion<'a> {
     pub force: &'a [f64],
     pub gravity: Vec3<f64>,
     pub step: &'a Discretization,
-}
-
-/// The first of the three dofs of a node's rotation.
-fn rotation(node: &multibody::Node<f64>) -> Option<usize> {
-    match node.joint {
-        JointType::Ball => Some(node.v),
-        JointType::Free => Some(node.v + 3),
-        _ => None,
-    }
-}
-
-fn vec3(x: &[f64]) -> Vec3<f64> {
-    Vec3::new(x[0], x[1], x[2])
-}
-
-fn scaled(s: f64) -> Mat3<f64> {
-    Mat3::from_columns(Vec3::new(s, 0.0, 0.0), Vec3::new(0.0, s, 0.0), Vec3::new(0.0, 0.0, s))
+    /// Whether it is all that there is: nothing constrains it.
+    pub is_all: bool,
 }
 
 /// diag(k) m
@@ -134,14 +122,13 @@ fn rows_scaled(k: Vec3<f64>, m: Mat3<f64>) -> Mat3<f64> {
 }
 
 impl Part {
-    /// Readies the search for free motion where nothing else needs forces at the beginning of the step: it starts where
-    /// accelerations lead that go on as they did.
-    pub fn go_on(&mut self, state: &State, v0: &[f64], step: &Discretization) {
+    /// Readies the search for free motion where nothing else needs forces at the beginning of the step: it starts at v₀, or
+    /// where the last accelerations lead if they go on as they did.
+    pub fn go_on(&mut self, state: &State, v0: &[f64], step: &Discretization, goes_on: bool) {
         let v0 = &v0[self.dofs.clone()];
         self.v_star.copy_from_slice(v0);
-        if let Some((last, before)) = state.accelerations.split_at_checked(state.v.len())
-            && !before.is_empty()
-        {
+        if goes_on {
+            let (last, before) = state.accelerations.split_at(state.v.len());
             let known = last[self.dofs.clone()].iter().zip(&before[self.dofs.clone()]);
             for (v, (last, before)) in self.v_star.iter_mut().zip(known) {
                 *v += step.dt * (last + (last - before));
@@ -149,6 +136,17 @@ impl Part {
         }
         self.impulse.fill(0.0);
         self.gather_drives(state, v0, step);
+    }
+
+    /// Starts the search where half the step leads, twice as far: on the solution that goes on from v₀.
+    fn start_from_half(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, scale: f64) -> Result<usize, Stall> {
+        let half = Discretization { dt: 0.5 * motion.step.dt, ..*motion.step };
+        self.go_on(motion.state, motion.v0, &half, false);
+        let iterations = self.iterate(newton, &FreeMotion { step: &half, ..*motion }, 0.5 * scale);
+        self.gather_drives(motion.state, &motion.v0[self.dofs.clone()], motion.step);
+        let v0 = &motion.v0[self.dofs.clone()];
+        self.v_star.iter_mut().zip(v0).for_each(|(v, v0)| *v += *v - v0);
+        iterations
     }
 
     /// Finds v* with m(v*) = 0 from the v* that is there; returns the Newton steps.
@@ -173,12 +171,18 @@ impl Part {
             self.v_star.copy_from_slice(v0);
             iterations = self.iterate(&mut newton, motion, scale).map(|more| spent + more);
         }
+        if let Err(Stall { iterations: spent, .. }) = iterations
+            && motion.is_all
+        {
+            let start = self.start_from_half(&mut newton, motion, scale);
+            iterations = start.and_then(|more| Ok(spent + more + self.iterate(&mut newton, motion, scale)?));
+        }
         self.newton = Some(newton);
         iterations
     }
 
     fn iterate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, impulses: f64) -> Result<usize, Stall> {
-        let (mut scale, mut last, mut contraction, mut fraction) = (0.0, f64::INFINITY, f64::INFINITY, 1.0);
+        let (mut scale, mut last, mut fraction) = (0.0, f64::INFINITY, 1.0);
         let mut is_factored_near = false;
         for iteration in 1..=MOST {
             self.evaluate(newton, motion);
@@ -199,10 +203,13 @@ impl Part {
                 if iteration == 1 {
                     scale = (2.0 * newton.factor.kinetic_energy()).sqrt() + error + impulses;
                 }
-                if last < f64::INFINITY {
-                    contraction = error / (last * last);
-                }
-                next = if error <= SURE * scale { 0.0 } else { contraction * error * error };
+                // Its square, times what the last step made of its own.
+                next = if last < f64::INFINITY {
+                    error / (last * last) * error * error
+                } else {
+                    let greatest = newton.trial.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+                    CURVATURE * motion.step.dt * greatest * error
+                };
             }
             if !error.is_finite() {
                 return Err(Stall { iterations: iteration, residual: error / scale });
@@ -278,9 +285,11 @@ impl Part {
         }
         let (pd, dt) = (&state.pd, step.dt);
         difference(&self.tree, &pd.target[self.qs.clone()], &newton.q, &mut newton.error);
+        newton.gains.fill(0.0);
         for drive in self.drives.iter_mut() {
             let dof = self.dofs.start + drive.dof;
             if drive.key == Key::pd(dof) {
+                newton.gains[drive.dof] = if drive.apart { 0.0 } else { pd.kp[dof] };
                 let rate = newton.v_theta[drive.dof] - pd.target_velocity[dof];
                 let force = -pd.kp[dof] * newton.error[drive.dof] - pd.kd[dof] * rate;
                 drive.impulse = dt * (force + drive.impedance * newton.acceleration[drive.dof]);
@@ -312,24 +321,20 @@ impl Part {
         let FreeMotion { state, step, .. } = *motion;
         let Discretization { dt, theta, .. } = *step;
         let has_pd = state.pd.is_active() && !step.stable_pd;
+        let linear = Mat3::IDENTITY * position;
         for (i, node) in self.tree.nodes.iter().enumerate() {
-            let Some(dof) = rotation(node) else { continue };
+            let Some(dof) = node.rotation() else { continue };
             let turn = step.retraction.tangent(vec3(&newton.v_position[dof..]) * dt, theta.q);
-            let turn = turn * scaled(dt * theta.vq);
+            let turn = turn * (dt * theta.vq);
             newton.turns[i] = turn;
             let mut block = Mat3::default();
             if self.has_springs {
                 let k = vec3(&self.stiffness[dof..]);
-                block = block + rows_scaled(k, logarithm_tangent(vec3(&self.change[dof..])) * turn - scaled(position));
+                block = block + rows_scaled(k, logarithm_tangent(vec3(&self.change[dof..])) * turn - linear);
             }
             if has_pd {
-                let mut k = [0.0; 3];
-                let of_node = self.drives.iter().filter(|d| !d.apart && (dof..dof + 3).contains(&d.dof));
-                for drive in of_node.filter(|d| d.key == Key::pd(self.dofs.start + d.dof)) {
-                    k[drive.dof - dof] = state.pd.kp[self.dofs.start + drive.dof];
-                }
-                let tangent = logarithm_tangent(vec3(&newton.error[dof..])) * turn - scaled(position);
-                block = block + rows_scaled(Vec3::from(k), tangent);
+                let tangent = logarithm_tangent(vec3(&newton.error[dof..])) * turn - linear;
+                block = block + rows_scaled(vec3(&newton.gains[dof..]), tangent);
             }
             newton.blocks[i] = block;
         }

@@ -5,6 +5,9 @@ use crate::part::{FreeMotion, Part};
 use crate::scheme::Discretization;
 use crate::{SimulationError, State};
 
+/// How much accelerations may change from one step to the next, relative, to be expected to go on.
+const STEADY: f64 = 0.3;
+
 impl Simulation {
     /// The scheme's step.
     pub(super) fn discretization(&self, dt: f64) -> Discretization {
@@ -67,8 +70,9 @@ impl Simulation {
     /// Free motion of an implicit scheme.
     pub(super) fn move_implicitly(&mut self, dt: f64) -> Result<(), SimulationError> {
         let step = self.discretization(dt);
+        let is_all = self.is_free();
         let Self { state, v_start, force, model, parts, q_at, .. } = self;
-        let motion = FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step };
+        let motion = FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step, is_all };
         self.free_iterations = 0;
         for part in parts.iter_mut().filter(|part| !part.asleep) {
             let iterations = part.move_implicitly(&motion).map_err(|stall| SimulationError::FreeMotion {
@@ -94,17 +98,29 @@ impl Simulation {
         Ok(())
     }
 
-    /// Gathers what is implicit in the forces; the search for free motion starts where accelerations lead that go on as they
-    /// did.
+    /// Whether accelerations changed by so little from one step to the next that they tell of the one after. Where they do
+    /// not, what they tell would lead to other solutions than the one that goes on from v₀.
+    fn goes_on(&self) -> bool {
+        let (last, before) = self.state.accelerations.split_at(self.state.accelerations.len() / 2);
+        let (mut change, mut most) = (0.0_f64, 0.0_f64);
+        for (last, before) in last.iter().zip(before) {
+            change = change.max((last - before).abs());
+            most = most.max(last.abs());
+        }
+        !last.is_empty() && change <= STEADY * most
+    }
+
+    /// Gathers what is implicit in the forces, and where the search for free motion starts.
     fn gather_drives(&mut self, dt: f64) {
         let step = self.discretization(dt);
+        let goes_on = self.goes_on();
         self.force.copy_from_slice(&self.state.applied_force);
         for (k, part) in self.parts.iter_mut().enumerate() {
             if part.asleep {
                 part.sleep();
                 continue;
             }
-            part.go_on(&self.state, &self.v_start, &step);
+            part.go_on(&self.state, &self.v_start, &step, goes_on);
             self.effective_mass.update(k, &part.implicit);
         }
     }
