@@ -7,7 +7,7 @@
 /// assert!(!spatial::are_finite(&[1.0, f64::NAN]));
 /// ```
 pub fn are_finite(x: &[f64]) -> bool {
-    !x.iter().fold(false, |found, x| found | !(x.abs() < f64::INFINITY))
+    !x.iter().fold(false, |found, x| found | !x.is_finite())
 }
 
 /// Whether all of `x` are 0 or more, and finite.
