@@ -24,7 +24,7 @@ use crate::State;
 use crate::scheme::Discretization;
 use crate::warm_start::Key;
 
-/// Most Newton steps, shortened ones included. Where the step resolves the motion it takes two to four.
+/// Most Newton steps, shortened ones included. Where the step resolves the motion it takes one to five.
 const MOST: usize = 16;
 /// Where Newton's method has nothing left to do: ‖m‖ over momentum, in the kinetic norm.
 const ROUND_OFF: f64 = 1e-15;
@@ -173,6 +173,7 @@ impl Part {
         }
         if let Err(Stall { iterations: spent, .. }) = iterations
             && motion.is_all
+            && !self.drives.iter().any(|drive| drive.apart)
         {
             let start = self.start_from_half(&mut newton, motion, scale);
             iterations = start.and_then(|more| Ok(spent + more + self.iterate(&mut newton, motion, scale)?));
