@@ -166,7 +166,7 @@ impl ImplicitFactor {
     }
 
     /// The joint forces τ (nv), without armature, at the placements `kin`, velocities `v` and accelerations `a` (nv): what
-    /// [`rnea`](crate::rnea) computes, to round-off.
+    /// [`rnea`](crate::rnea()) computes, to round-off.
     pub fn inverse_dynamics(
         &mut self,
         tree: &Tree<f64>,

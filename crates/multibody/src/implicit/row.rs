@@ -72,7 +72,7 @@ macro_rules! lanes {
             fn scaled(mut self, s: f64) -> Self {
                 let s = $lanes::splat(s);
                 for k in 0..$count {
-                    self.0[k] = self.0[k] * s;
+                    self.0[k] *= s;
                 }
                 self
             }

@@ -24,7 +24,7 @@ use crate::State;
 use crate::scheme::Discretization;
 use crate::warm_start::Key;
 
-/// Most Newton steps, shortened ones included. Where the step resolves the motion it takes two to four.
+/// Most Newton steps, shortened ones included. Where the step resolves the motion it takes one to five.
 const MOST: usize = 16;
 /// Where Newton's method has nothing left to do: ‖m‖ over momentum, in the kinetic norm.
 const ROUND_OFF: f64 = 1e-15;
@@ -33,6 +33,9 @@ const POORLY: f64 = 0.5;
 /// The part of a Newton step's length that may be wrong, for every radian (metre) by which it moves joints in the step: inertia
 /// and inertial forces change by about as much of themselves.
 const CURVATURE: f64 = 10.0;
+/// How much accelerations may change from one step to the next, relative, to be expected to go on. Where they change by
+/// more, what they tell may lead to other solutions than the one that goes on from v₀.
+const STEADY: f64 = 0.3;
 /// Where it must arrive.
 const TOLERANCE: f64 = 1e-12;
 
@@ -124,16 +127,26 @@ fn rows_scaled(k: Vec3<f64>, m: Mat3<f64>) -> Mat3<f64> {
 impl Part {
     /// Readies the search for free motion where nothing else needs forces at the beginning of the step: it starts at v₀, or
     /// where the last accelerations lead if they go on as they did.
-    pub fn go_on(&mut self, state: &State, v0: &[f64], step: &Discretization, goes_on: bool) {
-        let v0 = &v0[self.dofs.clone()];
-        self.v_star.copy_from_slice(v0);
-        if goes_on {
-            let (last, before) = state.accelerations.split_at(state.v.len());
-            let known = last[self.dofs.clone()].iter().zip(&before[self.dofs.clone()]);
-            for (v, (last, before)) in self.v_star.iter_mut().zip(known) {
+    pub fn go_on(&mut self, state: &State, v0: &[f64], step: &Discretization) {
+        self.stay(state, v0, step);
+        let (last, before) = state.accelerations.split_at(state.accelerations.len() / 2);
+        let (Some(last), Some(before)) = (last.get(self.dofs.clone()), before.get(self.dofs.clone())) else { return };
+        let (mut change, mut most) = (0.0_f64, 0.0_f64);
+        for (last, before) in last.iter().zip(before) {
+            change = change.max((last - before).abs());
+            most = most.max(last.abs());
+        }
+        if change <= STEADY * most {
+            for (v, (last, before)) in self.v_star.iter_mut().zip(last.iter().zip(before)) {
                 *v += step.dt * (last + (last - before));
             }
         }
+    }
+
+    /// Starts the search at v₀.
+    fn stay(&mut self, state: &State, v0: &[f64], step: &Discretization) {
+        let v0 = &v0[self.dofs.clone()];
+        self.v_star.copy_from_slice(v0);
         self.impulse.fill(0.0);
         self.gather_drives(state, v0, step);
     }
@@ -141,7 +154,7 @@ impl Part {
     /// Starts the search where half the step leads, twice as far: on the solution that goes on from v₀.
     fn start_from_half(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, scale: f64) -> Result<usize, Stall> {
         let half = Discretization { dt: 0.5 * motion.step.dt, ..*motion.step };
-        self.go_on(motion.state, motion.v0, &half, false);
+        self.stay(motion.state, motion.v0, &half);
         let iterations = self.iterate(newton, &FreeMotion { step: &half, ..*motion }, 0.5 * scale);
         self.gather_drives(motion.state, &motion.v0[self.dofs.clone()], motion.step);
         let v0 = &motion.v0[self.dofs.clone()];
@@ -173,6 +186,7 @@ impl Part {
         }
         if let Err(Stall { iterations: spent, .. }) = iterations
             && motion.is_all
+            && !self.drives.iter().any(|drive| drive.apart)
         {
             let start = self.start_from_half(&mut newton, motion, scale);
             iterations = start.and_then(|more| Ok(spent + more + self.iterate(&mut newton, motion, scale)?));

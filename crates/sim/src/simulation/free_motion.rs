@@ -5,9 +5,6 @@ use crate::part::{FreeMotion, Part};
 use crate::scheme::Discretization;
 use crate::{SimulationError, State};
 
-/// How much accelerations may change from one step to the next, relative, to be expected to go on.
-const STEADY: f64 = 0.3;
-
 impl Simulation {
     /// The scheme's step.
     pub(super) fn discretization(&self, dt: f64) -> Discretization {
@@ -98,29 +95,16 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether accelerations changed by so little from one step to the next that they tell of the one after. Where they do
-    /// not, what they tell would lead to other solutions than the one that goes on from v₀.
-    fn goes_on(&self) -> bool {
-        let (last, before) = self.state.accelerations.split_at(self.state.accelerations.len() / 2);
-        let (mut change, mut most) = (0.0_f64, 0.0_f64);
-        for (last, before) in last.iter().zip(before) {
-            change = change.max((last - before).abs());
-            most = most.max(last.abs());
-        }
-        !last.is_empty() && change <= STEADY * most
-    }
-
     /// Gathers what is implicit in the forces, and where the search for free motion starts.
     fn gather_drives(&mut self, dt: f64) {
         let step = self.discretization(dt);
-        let goes_on = self.goes_on();
         self.force.copy_from_slice(&self.state.applied_force);
         for (k, part) in self.parts.iter_mut().enumerate() {
             if part.asleep {
                 part.sleep();
                 continue;
             }
-            part.go_on(&self.state, &self.v_start, &step, goes_on);
+            part.go_on(&self.state, &self.v_start, &step);
             self.effective_mass.update(k, &part.implicit);
         }
     }
