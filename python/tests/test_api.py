@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -255,14 +256,17 @@ def test_simulations_step_side_by_side() -> None:
     ids=["step", "advance_to", "trajectory"],
 )
 def test_ctrl_c_stops_a_long_run(run: Callable[[sw.Simulation], object], accuracy: float | None) -> None:
-    import _thread
-
     model = sw.load(CLUTTER)
     sim = sw.Simulation(model, accuracy=accuracy)
-    timer = threading.Timer(0.2, _thread.interrupt_main)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        run(sim)
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    # A shell may have told programs in its background to ignore the signal.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            run(sim)
+    finally:
+        signal.signal(signal.SIGINT, handler)
     assert 0 < sim.time < 1e6
     if accuracy is None:
         # Where whole steps lead.
