@@ -155,7 +155,8 @@ impl Part {
         velocities(&self.tree, all, &v[self.dofs.clone()], &mut self.kin);
     }
 
-    /// Places the nodes and gathers what the step's free motion is made of: impulses at q₀, v₀ less what is implicit of them, Λ, and the drives.
+    /// Places the nodes and gathers what the step's free motion is made of: impulses at q₀, v₀ less what is implicit of
+    /// them, Λ, and the drives.
     ///
     /// `force` has forces on the degrees of freedom of the model, N or N·m.
     pub fn gather_forces(
