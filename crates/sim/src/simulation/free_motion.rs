@@ -1,7 +1,7 @@
 //! The first stage of a step: how trees move without constraints, under each scheme.
 
 use super::Simulation;
-use crate::part::{FreeMotion, Part};
+use crate::part::{FreeMotion, Part, Stall};
 use crate::scheme::Discretization;
 use crate::{SimulationError, State};
 
@@ -64,22 +64,23 @@ impl Simulation {
         wrongly
     }
 
-    /// Free motion of an implicit scheme.
-    pub(super) fn move_implicitly(&mut self, dt: f64) -> Result<(), SimulationError> {
+    /// Free motion of an implicit scheme; with `is_to_resolve` what the step does not resolve is an error too.
+    pub(super) fn move_implicitly(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         let step = self.discretization(dt);
         let is_all = self.is_free();
         let Self { state, v_start, force, model, parts, q_at, .. } = self;
-        let motion = FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step, is_all };
+        let motion =
+            FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step, is_all, is_to_resolve };
         self.free_iterations = 0;
         for part in parts.iter_mut().filter(|part| !part.asleep) {
-            let iterations = part.move_implicitly(&motion).map_err(|stall| SimulationError::FreeMotion {
-                step: state.step,
-                time: state.time,
-                timestep: dt,
-                iterations: stall.iterations,
-                residual: stall.residual,
-            })?;
+            let found = part.move_implicitly(&motion);
+            let (Ok(iterations) | Err(Stall { iterations, .. })) = found;
             self.free_iterations = self.free_iterations.max(iterations);
+            if let Err(Stall { residual, .. }) = found {
+                self.free_evaluations += self.free_iterations;
+                let (step, time) = (state.step, state.time);
+                return Err(SimulationError::FreeMotion { step, time, timestep: dt, iterations, residual });
+            }
         }
         self.free_evaluations += self.free_iterations;
         let needs_more = |part: &Part| part.foresees() || part.drives.iter().any(|drive| drive.apart);
