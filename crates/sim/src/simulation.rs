@@ -314,7 +314,9 @@ impl Simulation {
             if self.options.scheme.is_implicit() {
                 self.move_implicitly(dt, is_to_resolve)?;
             }
-            self.solve(self.rule(dt, 0.0), false);
+            if !self.is_idle() {
+                self.solve(self.rule(dt, 0.0), false);
+            }
             self.collect_velocities(dt)?;
             let is_settled = !self.part_drives() & !self.foresaw_wrongly(dt, &mut may_foresee_again);
             if is_settled {

@@ -12,7 +12,7 @@
 //! Newton's method may have found one of several solutions.
 //!
 //! Of the motion run backwards it is −ε: but for those near the limit, the same steps are refused. Limits that know of
-//! the direction of time (Newton's iterations) or not of inertia (angles) let energy drift as if there were none.
+//! the direction of time (Newton's iterations) or not of inertia (angles) make energy drift.
 
 use multibody::{JointType, Kinematics, Node, Tree, difference, forward_kinematics, vec3, velocities};
 use spatial::Vec3;

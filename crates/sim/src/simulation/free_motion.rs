@@ -16,6 +16,12 @@ impl Simulation {
         self.options.scheme.is_implicit() && self.collider.is_empty() && self.sources.are_none()
     }
 
+    /// Whether there is nothing to constrain in this step, and was nothing in the last.
+    pub(super) fn is_idle(&self) -> bool {
+        let has_limit = |part: &Part| part.drives.iter().any(|drive| drive.apart);
+        self.is_free() && self.islands.active().is_empty() && !self.parts.iter().any(has_limit)
+    }
+
     /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
     pub(super) fn move_freely(&mut self, dt: f64) {
         if self.is_free() {
