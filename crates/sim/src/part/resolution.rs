@@ -20,11 +20,10 @@ use spatial::Vec3;
 use super::Part;
 use super::implicit::{FreeMotion, Newton};
 
-/// The part of the energy of motion and springs that a step may make from nothing. With 0.1 % a double pendulum and a
-/// stiff chain, whose energy errs by a percent and no more in equal steps, change theirs and drift; with 0.5 % the energy of
-/// a flung arm does.
+/// The part of the energy of motion and springs that a step may make from nothing. With 0.1 % a double pendulum at 10 ms is
+/// halved, whose energy stays in bounds in equal steps and drifts then; with 0.5 % the energy of a flung arm is not held.
 const MADE: f64 = 1.5e-3;
-/// Where joints turn by less than this, rad, the motion is resolved.
+/// Where joints turn by less than this, rad, the motion is resolved. With half of it a stiff chain at 5 ms drifts.
 const SLIGHTLY: f64 = 0.1;
 
 /// Scratch: the ends of the step.
