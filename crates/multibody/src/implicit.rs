@@ -54,6 +54,17 @@ pub struct JointDerivative<'a> {
     pub turns: &'a [Mat3<f64>],
 }
 
+/// Sums over bodies in motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Totals {
+    /// Of the forces on bodies but their weights, W: the rate of the kinetic energy less the power of gravity.
+    pub power: f64,
+    /// Linear momentum, kg·m/s.
+    pub momentum: Vec3<f64>,
+    /// The forces on bodies but their weights, N.
+    pub force: Vec3<f64>,
+}
+
 /// Which degrees of freedom of its joint a stage has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
@@ -190,6 +201,17 @@ impl ImplicitFactor {
     pub fn kinetic_energy(&self) -> f64 {
         let bodies = self.stages.iter().zip(&self.motions).zip(&self.momenta).filter(|((stage, _), _)| stage.has_body);
         bodies.map(|((_, motion), h)| 0.5 * motion.velocity.dot(*h)).sum()
+    }
+
+    /// What all bodies have and feel, at the motion of [`inverse_dynamics`](Self::inverse_dynamics).
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals { power: 0.0, momentum: Vec3::ZERO, force: Vec3::ZERO };
+        for (k, _) in self.stages.iter().enumerate().filter(|(_, stage)| stage.has_body) {
+            totals.power += self.motions[k].velocity.dot(self.own_forces[k]);
+            totals.momentum += self.momenta[k].lin;
+            totals.force += self.own_forces[k].lin;
+        }
+        totals
     }
 
     /// Factors ∂τ/∂v + d where [`inverse_dynamics`](Self::inverse_dynamics) was computed last, and solves

@@ -41,7 +41,7 @@ pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
-pub use implicit::{ImplicitFactor, JointDerivative, Rates};
+pub use implicit::{ImplicitFactor, JointDerivative, Rates, Totals};
 pub use integrate::{difference, integrate, normalize};
 pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,

@@ -3,7 +3,7 @@
 mod common;
 
 use multibody::{
-    ImplicitFactor, JointDerivative, Kinematics, Rates, Retraction, RneaWorkspace, Tree, forward_kinematics,
+    ImplicitFactor, JointDerivative, Kinematics, Rates, Retraction, RneaWorkspace, Totals, Tree, forward_kinematics,
     logarithm_tangent, rnea, velocities,
 };
 use spatial::{Mat3, Quat, Vec3};
@@ -76,6 +76,36 @@ fn the_recursion_inverts_the_derivative_of_inverse_dynamics() {
     }
 }
 
+/// Sums over bodies against their derivatives by time, along q̇ = v, v̇ = a.
+fn check_totals(step: &Step<'_>, totals: &Totals, (kin, v, a): (&Kinematics<f64>, &[f64], &[f64])) {
+    let (tree, h) = (step.tree, 1e-5);
+    let [theta_q, _, theta_vq] = step.thetas;
+    let mut q = step.q0.clone();
+    let end: Vec<f64> = step.v0.iter().zip(a).map(|(v0, a)| v0 + step.dt * a).collect();
+    step.retraction.advance(tree, &mut q, &step.blend(&end, theta_vq), step.dt, theta_q);
+    let at = |time: f64| {
+        let (mut q, mut placed) = (q.clone(), kin.clone());
+        Retraction::Exponential.advance(tree, &mut q, v, time, 1.0);
+        forward_kinematics(tree, tree.all(), &q, &mut placed);
+        let v: Vec<f64> = v.iter().zip(a).map(|(v, a)| v + time * a).collect();
+        velocities(tree, tree.all(), &v, &mut placed);
+        let (mut energy, mut momentum) = (0.0, Vec3::ZERO);
+        for (frame, twist) in placed.frames.iter().zip(&placed.twists) {
+            let h = frame.inertia.momentum(*twist);
+            energy += 0.5 * twist.dot(h);
+            momentum += h.lin;
+        }
+        (energy, momentum)
+    };
+    let (before, now, after) = (at(-h), at(0.0), at(h));
+    let mass: f64 = tree.nodes.iter().map(|node| node.inertia.mass).sum();
+    let power = (after.0 - before.0) / (2.0 * h) - GRAVITY.dot(now.1);
+    let force = (after.1 - before.1) * (0.5 / h) - GRAVITY * mass;
+    assert!((totals.power - power).abs() < 1e-6 * (1.0 + power.abs()), "{} {power}", totals.power);
+    assert!((totals.momentum - now.1).norm() < 1e-12 * (1.0 + now.1.norm()));
+    assert!((totals.force - force).norm() < 1e-6 * (1.0 + force.norm()), "{:?} {force:?}", totals.force);
+}
+
 fn check(step: &Step<'_>) {
     let tree = step.tree;
     let nv = tree.nv;
@@ -95,6 +125,7 @@ fn check(step: &Step<'_>) {
     for (tau, rnea) in tau.iter().zip(step.force(&v)) {
         assert!((tau - rnea).abs() < 1e-12 * (1.0 + rnea.abs()), "{tau} {rnea}");
     }
+    check_totals(step, &factor.totals(), (&kin, &v_bar, &a));
     let r: Vec<f64> = (0..nv).map(|k| (1.0 + k as f64).cos()).collect();
     let (mut x, mut again) = (vec![0.0; nv], vec![0.0; nv]);
     let joints = JointDerivative { diagonal: &diagonal, blocks: &blocks, turns: &step.turns(&v) };

@@ -1,11 +1,12 @@
 //! One tree of the model in motion: its kinematics, its drives, its free motion.
 
 mod implicit;
+mod resolution;
 
 use std::ops::Range;
 
 use geometry::Sweep;
-pub(crate) use implicit::FreeMotion;
+pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
     Factor, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, Transmission, Tree, bias_kinematics,
     difference, forward_kinematics, velocities,

@@ -60,7 +60,7 @@ pub struct Stats {
     /// Separate contact problems.
     pub islands: usize,
     /// Parts that the step was made in: more than one where the free motion of an implicit scheme had no solution over
-    /// the whole.
+    /// the whole, or the midpoint rule did not resolve it.
     pub substeps: usize,
     /// Steps that were given up because the accuracy asked for shorter ones.
     pub rejected: usize,

@@ -176,6 +176,11 @@ impl Discretization {
         }
     }
 
+    /// Whether it is the midpoint rule.
+    pub fn is_midpoint(&self) -> bool {
+        self.theta == Theta::all(0.5)
+    }
+
     /// How far ahead springs look at the velocity at the beginning of the step, s.
     pub fn lead(&self) -> f64 {
         self.dt * self.compliant.q

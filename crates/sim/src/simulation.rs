@@ -31,7 +31,7 @@ const WIDE: usize = 100;
 /// Parts of the near pairs for each thread: some take longer than others.
 const SHARES: usize = 4;
 
-/// How often a step is halved at most where free motion has no solution.
+/// How often a step is halved at most where free motion has no solution or is not resolved.
 const HALVINGS: u32 = 6;
 
 /// One world in motion.
@@ -73,6 +73,8 @@ pub struct Simulation {
     theta_at: f64,
     /// Generalised forces of constraints in the step under implicit schemes, (nv).
     constraint_force: Vec<f64>,
+    /// Where a step in parts began.
+    before: State,
     /// Steps under error control.
     doubling: accuracy::Doubling,
     /// Which trees may sleep; scratch of who falls asleep with whom.
@@ -116,6 +118,7 @@ impl Simulation {
         })?;
         Ok(Self {
             state: State::new(&model),
+            before: State::new(&model),
             contacts: Vec::new(),
             stats: Stats::default(),
             effective_mass: EffectiveMass::new(&model),
@@ -259,9 +262,10 @@ impl Simulation {
     }
 
     /// Moves the state by `dt`, but for time and count of steps: in two halves, each of them in two again up to
-    /// `halvings` times, where free motion has no solution near the velocities at the beginning.
+    /// `halvings` times, where free motion has no solution near the velocities at the beginning, or the step does not resolve
+    /// it. What cannot be halved any more counts as resolved.
     fn step_by(&mut self, dt: f64, halvings: u32) -> Result<(), SimulationError> {
-        match self.find_velocities(dt) {
+        match self.find_velocities(dt, halvings > 0) {
             Err(SimulationError::FreeMotion { .. }) if halvings > 0 => {}
             other => {
                 other?;
@@ -270,20 +274,25 @@ impl Simulation {
                 return Ok(());
             }
         }
-        let state = self.state.clone();
-        let halves = (0..2).try_fold(Stats::default(), |sum, _| {
+        let spent = Stats { force_evaluations: 1 + self.free_evaluations, ..Stats::default() };
+        let is_whole = halvings == HALVINGS;
+        if is_whole {
+            self.before.copy_from(&self.state);
+        }
+        let halves = (0..2).try_fold(spent, |sum, _| {
             self.step_by(0.5 * dt, halvings - 1)?;
             Ok(sum.followed_by(&self.stats))
         });
         match halves {
             Ok(stats) => self.stats = stats,
-            Err(_) => self.state = state,
+            Err(_) if is_whole => self.state.copy_from(&self.before),
+            Err(_) => {}
         }
         halves.map(drop)
     }
 
-    /// Finds the velocities at the end of the step.
-    fn find_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
+    /// Finds the velocities at the end of the step, or with `is_to_resolve` that it does not resolve free motion.
+    fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         self.state.check(&self.model, &self.scene)?;
         self.v_start.copy_from_slice(&self.state.v);
         self.free_evaluations = 0;
@@ -303,9 +312,11 @@ impl Simulation {
         let mut may_foresee_again = true;
         loop {
             if self.options.scheme.is_implicit() {
-                self.move_implicitly(dt)?;
+                self.move_implicitly(dt, is_to_resolve)?;
             }
-            self.solve(self.rule(dt, 0.0), false);
+            if !self.is_idle() {
+                self.solve(self.rule(dt, 0.0), false);
+            }
             self.collect_velocities(dt)?;
             let is_settled = !self.part_drives() & !self.foresaw_wrongly(dt, &mut may_foresee_again);
             if is_settled {

@@ -20,6 +20,7 @@ use multibody::{
 use spatial::{Mat3, Vec3, Wrench};
 
 use super::Part;
+use super::resolution::Ends;
 use crate::State;
 use crate::scheme::Discretization;
 use crate::warm_start::Key;
@@ -42,7 +43,7 @@ const TOLERANCE: f64 = 1e-12;
 /// Scratch of Newton's method on a tree.
 #[derive(Clone, Debug)]
 pub(super) struct Newton {
-    factor: ImplicitFactor,
+    pub factor: ImplicitFactor,
     /// Positions and velocities where forces are taken, and what moves positions.
     q: Vec<f64>,
     v_theta: Vec<f64>,
@@ -62,6 +63,7 @@ pub(super) struct Newton {
     diagonal: Vec<f64>,
     blocks: Vec<Mat3<f64>>,
     turns: Vec<Mat3<f64>>,
+    pub ends: Ends,
 }
 
 impl Newton {
@@ -83,6 +85,7 @@ impl Newton {
             diagonal: zeros,
             blocks: vec![Mat3::default(); tree.len()],
             turns: vec![Mat3::default(); tree.len()],
+            ends: Ends::new(tree),
         }
     }
 
@@ -96,7 +99,7 @@ impl Newton {
     }
 }
 
-/// Newton's method on free motion that did not arrive.
+/// Newton's method on free motion that did not arrive, or arrived at what the step does not resolve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stall {
     pub iterations: usize,
@@ -116,6 +119,8 @@ pub(crate) struct FreeMotion<'a> {
     pub step: &'a Discretization,
     /// Whether it is all that there is: nothing constrains it.
     pub is_all: bool,
+    /// Whether motion that the step does not resolve is refused.
+    pub is_to_resolve: bool,
 }
 
 /// diag(k) m
@@ -190,6 +195,12 @@ impl Part {
         {
             let start = self.start_from_half(&mut newton, motion, scale);
             iterations = start.and_then(|more| Ok(spent + more + self.iterate(&mut newton, motion, scale)?));
+        }
+        if let Ok(spent) = iterations
+            && motion.is_to_resolve
+            && self.makes_energy(&mut newton, motion)
+        {
+            iterations = Err(Stall { iterations: spent, residual: 0.0 });
         }
         self.newton = Some(newton);
         iterations

@@ -1,7 +1,7 @@
 //! The first stage of a step: how trees move without constraints, under each scheme.
 
 use super::Simulation;
-use crate::part::{FreeMotion, Part};
+use crate::part::{FreeMotion, Part, Stall};
 use crate::scheme::Discretization;
 use crate::{SimulationError, State};
 
@@ -14,6 +14,12 @@ impl Simulation {
     /// Whether the step needs nothing of its beginning but where it is: the equation of free motion is all there is.
     pub(super) fn is_free(&self) -> bool {
         self.options.scheme.is_implicit() && self.collider.is_empty() && self.sources.are_none()
+    }
+
+    /// Whether there is nothing to constrain in this step, and was nothing in the last.
+    pub(super) fn is_idle(&self) -> bool {
+        let has_limit = |part: &Part| part.drives.iter().any(|drive| drive.apart);
+        self.is_free() && self.islands.active().is_empty() && !self.parts.iter().any(has_limit)
     }
 
     /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
@@ -64,22 +70,23 @@ impl Simulation {
         wrongly
     }
 
-    /// Free motion of an implicit scheme.
-    pub(super) fn move_implicitly(&mut self, dt: f64) -> Result<(), SimulationError> {
+    /// Free motion of an implicit scheme; with `is_to_resolve` what the step does not resolve is an error too.
+    pub(super) fn move_implicitly(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         let step = self.discretization(dt);
         let is_all = self.is_free();
         let Self { state, v_start, force, model, parts, q_at, .. } = self;
-        let motion = FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step, is_all };
+        let motion =
+            FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step, is_all, is_to_resolve };
         self.free_iterations = 0;
         for part in parts.iter_mut().filter(|part| !part.asleep) {
-            let iterations = part.move_implicitly(&motion).map_err(|stall| SimulationError::FreeMotion {
-                step: state.step,
-                time: state.time,
-                timestep: dt,
-                iterations: stall.iterations,
-                residual: stall.residual,
-            })?;
+            let found = part.move_implicitly(&motion);
+            let (Ok(iterations) | Err(Stall { iterations, .. })) = found;
             self.free_iterations = self.free_iterations.max(iterations);
+            if let Err(Stall { residual, .. }) = found {
+                self.free_evaluations += self.free_iterations;
+                let (step, time) = (state.step, state.time);
+                return Err(SimulationError::FreeMotion { step, time, timestep: dt, iterations, residual });
+            }
         }
         self.free_evaluations += self.free_iterations;
         let needs_more = |part: &Part| part.foresees() || part.drives.iter().any(|drive| drive.apart);

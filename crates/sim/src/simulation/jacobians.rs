@@ -100,7 +100,7 @@ impl Simulation {
 
     fn linearize(&mut self) -> Result<StepJacobians, SimulationError> {
         let dt = self.timestep();
-        self.find_velocities(dt)?;
+        self.find_velocities(dt, false)?;
         self.check_friction_law()?;
         self.constrain(self.rule(dt, 0.0));
         let mut scratch = Scratch::new(self);
