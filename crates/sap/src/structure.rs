@@ -32,6 +32,24 @@ pub trait Structure {
     /// `x = H⁻¹ b` with the last factor.
     fn solve(&mut self, b: &[f64], x: &mut [f64]);
 
+    /// Factors `K = A + Jᵀ (G + b eᵀ) J`, which is not symmetric: the impulses of constraint `k` fall by `slopes[k]`, its entry `b_k`,
+    /// with each unit of normal impulse, and that of the last [`LaggedContact`](crate::LaggedContact) up to `k` falls by its `G_nn` with
+    /// each unit of its normal velocity. Returns whether the structure can do so; the last factor is lost in either case.
+    ///
+    /// # Errors
+    /// If a pivot is zero.
+    fn factor_coupled(
+        &mut self,
+        _constraints: &[Constraint],
+        _hessian: &[Block],
+        _slopes: &[[f64; 3]],
+    ) -> Result<bool, FactorError> {
+        Ok(false)
+    }
+
+    /// `x = K⁻¹ b` with the last factor of [`factor_coupled`](Self::factor_coupled), which has returned true.
+    fn solve_coupled(&mut self, _b: &[f64], _x: &mut [f64]) {}
+
     /// `d = diag(A)^{-1/2}`, or an estimate: it gives the entries of a momentum common units.
     fn scale(&mut self, d: &mut [f64]);
 }
