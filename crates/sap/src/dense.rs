@@ -381,18 +381,21 @@ impl Structure for Dense {
         self.cholesky.factor()
     }
 
+    fn can_factor_coupled(&self) -> bool {
+        true
+    }
+
     fn factor_coupled(
         &mut self,
         constraints: &[Constraint],
         hessian: &[Block],
         slopes: &[[f64; 3]],
-    ) -> Result<bool, FactorError> {
+    ) -> Result<(), FactorError> {
         self.cholesky.begin();
         self.cholesky.couple(0, 0..self.nv);
         self.assemble(constraints, hessian);
         self.assemble_unsymmetric(constraints, hessian, slopes);
-        self.unsymmetric.factor_unsymmetric()?;
-        Ok(true)
+        self.unsymmetric.factor_unsymmetric()
     }
 
     fn solve_coupled(&mut self, b: &[f64], x: &mut [f64]) {

@@ -61,9 +61,9 @@ impl<'a, S: Structure> Iteration<'a, S> {
         }
     }
 
-    /// Whether the cap is reached.
+    /// Whether the cap is reached, apart from searches for Coulomb's law, which have their own.
     pub fn is_over(&self) -> bool {
-        self.iterations >= self.options.max_iterations
+        self.iterations - self.searching >= self.options.max_iterations
     }
 
     /// `ℓ_p` at the iterate.

@@ -77,7 +77,7 @@ fn iterate<S: Structure>(
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
-    let mut passes = Passes::new(constraints, options);
+    let mut passes = Passes::new(&*iteration.structure, constraints, options);
     let mut stall = Stall::new();
     let most_predictions = if constraints.iter().any(Constraint::can_predict) { PREDICTIONS } else { 0 };
     let mut predictions = most_predictions;

@@ -2,7 +2,7 @@
 
 use crate::anderson::Anderson;
 use crate::semismooth::may_settle;
-use crate::{Constraint, Law, LineSearch, Options};
+use crate::{Constraint, Law, LineSearch, Options, Structure};
 
 /// The first problem need not be solved closer than this: its bounds are a guess.
 const FIRST_TOLERANCE: f64 = 1e-2;
@@ -49,11 +49,11 @@ pub(crate) struct Passes {
 
 impl Passes {
     /// One problem alone if no constraint has a bound to move.
-    pub fn new(constraints: &[Constraint], options: &Options) -> Passes {
+    pub fn new(structure: &impl Structure, constraints: &[Constraint], options: &Options) -> Passes {
         let left = options.passes.saturating_sub(1);
         let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
-        let may_settle = is_searching && may_settle(constraints);
+        let may_settle = is_searching && may_settle(structure, constraints);
         Passes { is_searching, left, done: 0, tolerance, residual: 0.0, least_residual: f64::INFINITY, may_settle }
     }
 

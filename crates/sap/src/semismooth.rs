@@ -37,13 +37,14 @@ const NEAR: f64 = 1e-2;
 const SHARE: f64 = 0.5;
 
 /// Whether a search is worth its steps: many contacts under Coulomb's law, of which all know their share of the Delassus operator.
-pub(crate) fn may_settle(constraints: &[Constraint]) -> bool {
+pub(crate) fn may_settle(structure: &impl Structure, constraints: &[Constraint]) -> bool {
     let lagged = || constraints.iter().filter(|c| matches!(c.law, Law::Lagged(_)));
-    lagged().count() >= MANY && lagged().all(Constraint::can_predict)
+    structure.can_factor_coupled() && lagged().count() >= MANY && lagged().all(Constraint::can_predict)
 }
 
 impl<S: Structure> Iteration<'_, S> {
-    /// [`settle`](Self::settle) from the free velocities that are remembered.
+    /// Looks for velocities that meet Coulomb's law, from the free velocities that are remembered. Where they do, returns the residual
+    /// with the bounds of friction that are the contacts' own; else all is as it was.
     pub fn settle_from_memory(
         &mut self,
         constraints: &mut [Constraint],
@@ -51,11 +52,15 @@ impl<S: Structure> Iteration<'_, S> {
         ws: &mut Workspace,
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
+        let residual = self.own_residual(constraints, ws)?;
+        if self.is_solved {
+            return Ok(Some(residual));
+        }
         localise(constraints, ws);
         self.settle(constraints, options, ws)
     }
 
-    /// [`settle`](Self::settle) from the iterate, unless that is far from Coulomb's law.
+    /// [`settle_from_memory`](Self::settle_from_memory), but from the iterate, and not where that is far from Coulomb's law.
     pub fn settle_from_here(
         &mut self,
         constraints: &mut [Constraint],
@@ -63,8 +68,10 @@ impl<S: Structure> Iteration<'_, S> {
         ws: &mut Workspace,
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
+        let is_reusable = self.is_reusable;
         if self.own_residual(constraints, ws)? > FAR {
             self.restore(constraints, ws)?;
+            self.is_reusable = is_reusable;
             return Ok(None);
         }
         set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
@@ -72,9 +79,22 @@ impl<S: Structure> Iteration<'_, S> {
         self.settle(constraints, options, ws)
     }
 
-    /// Looks for velocities that meet Coulomb's law. Where they do, returns the residual with the bounds of friction that are the
-    /// contacts' own; else all is as it was.
     fn settle(
+        &mut self,
+        constraints: &mut [Constraint],
+        options: &Options,
+        ws: &mut Workspace,
+    ) -> Result<Option<f64>, Error> {
+        // A pivot may be zero, or so small that numbers overflow. Passes go on then.
+        if let Ok(Some(residual)) = self.search(constraints, options, ws) {
+            return Ok(Some(residual));
+        }
+        self.restore(constraints, ws)?;
+        Ok(None)
+    }
+
+    /// Goes from step to step while that leads nearer.
+    fn search(
         &mut self,
         constraints: &mut [Constraint],
         options: &Options,
@@ -82,9 +102,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<f64>, Error> {
         let (mut least, mut patience) = (f64::INFINITY, PATIENCE);
         for step in 0..MOST {
-            if !self.factor_coupled(constraints, ws)? {
-                break;
-            }
+            self.factor_coupled(constraints, ws)?;
             let mut residual = self.semismooth_step(constraints, ws)?;
             if residual <= NEAR {
                 residual = self.go_on_with_factor(constraints, residual, ws)?;
@@ -101,18 +119,17 @@ impl<S: Structure> Iteration<'_, S> {
             }
             localise(constraints, ws);
         }
-        self.restore(constraints, ws)?;
         Ok(None)
     }
 
-    /// Factors `A + JᵀḠJ`; returns whether the structure can.
-    fn factor_coupled(&mut self, constraints: &[Constraint], ws: &Workspace) -> Result<bool, Error> {
+    /// Factors `A + JᵀḠJ`.
+    fn factor_coupled(&mut self, constraints: &[Constraint], ws: &Workspace) -> Result<(), Error> {
+        let iteration = self.iterations;
+        self.iterations += 1;
+        self.searching += 1;
         self.is_reusable = false;
         let factored = self.structure.factor_coupled(constraints, &ws.predicted.hessian, &ws.slopes);
-        let factored = factored.map_err(|source| Error::Factorization { iteration: self.iterations, source })?;
-        self.iterations += usize::from(factored);
-        self.searching += usize::from(factored);
-        Ok(factored)
+        factored.map_err(|source| Error::Factorization { iteration, source })
     }
 
     /// Moves to where the linear model balances, and sets `z` there. Returns the residual of the contacts themselves.

@@ -252,23 +252,24 @@ impl Structure for Coupled<'_> {
         }
     }
 
+    fn can_factor_coupled(&self) -> bool {
+        // What touches the world alone has a recursion, which is symmetric.
+        !self.may_recurse || !self.scratch.patches.is_empty()
+    }
+
     fn factor_coupled(
         &mut self,
         constraints: &[Constraint],
         hessian: &[Block],
         slopes: &[[f64; 3]],
-    ) -> Result<bool, FactorError> {
+    ) -> Result<(), FactorError> {
         self.gather_impedances(hessian);
-        if self.may_recurse && !self.scratch.patches.iter().any(|p| p.active) {
-            return Ok(false);
-        }
         self.scratch.recursive = false;
         self.couple();
         self.assemble(hessian);
         self.cholesky.make_unsymmetric();
         self.add_friction(constraints, hessian, slopes);
-        self.cholesky.factor_unsymmetric()?;
-        Ok(true)
+        self.cholesky.factor_unsymmetric()
     }
 
     fn solve_coupled(&mut self, b: &[f64], x: &mut [f64]) {
