@@ -30,9 +30,8 @@ const MOST: usize = 10;
 const PATIENCE: usize = 3;
 /// A residual at which the search has gone astray.
 const ASTRAY: f64 = 0.9;
-/// A residual from which passes have yet to lead nearer.
-const FAR: f64 = 0.1;
-/// The residual from which on steps with the last factor are tried; they go on while each leaves no more than this share.
+/// The residual from which on passes need not lead nearer, and steps with the last factor are tried; these go on while each leaves no
+/// more than this share.
 const NEAR: f64 = 1e-2;
 const SHARE: f64 = 0.5;
 
@@ -69,7 +68,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
         let is_reusable = self.is_reusable;
-        if self.own_residual(constraints, ws)? > FAR {
+        if self.own_residual(constraints, ws)? > NEAR {
             self.restore(constraints, ws)?;
             self.is_reusable = is_reusable;
             return Ok(None);

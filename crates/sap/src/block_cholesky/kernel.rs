@@ -235,7 +235,7 @@ fn factor_strips<const TALL: usize, const N: usize>(
             square[j][i] = own - square[j][i];
         }
     }
-    let (l, u) = factor_general_square(&square)?;
+    let (l, u) = factor_general_square(square)?;
     for j in 0..N {
         strip[j * stride..j * stride + N].copy_from_slice(&l[j]);
         upper_strip[j * stride..j * stride + N].copy_from_slice(&u[j]);
@@ -254,10 +254,12 @@ fn factor_strips<const TALL: usize, const N: usize>(
     Ok(())
 }
 
-/// `L` with ones on the diagonal and `Uᵀ` with the inverse there, by columns, of a small matrix given by its columns.
+/// A small matrix by its columns.
+type Square<const N: usize> = [[f64; N]; N];
+
+/// `L` with ones on the diagonal and `Uᵀ` with the inverse there.
 #[inline(always)]
-fn factor_general_square<const N: usize>(square: &[[f64; N]; N]) -> Result<([[f64; N]; N], [[f64; N]; N]), usize> {
-    let mut rest = *square;
+fn factor_general_square<const N: usize>(mut rest: Square<N>) -> Result<(Square<N>, Square<N>), usize> {
     let (mut l, mut u) = ([[0.0; N]; N], [[0.0; N]; N]);
     for j in 0..N {
         let inverse = 1.0 / rest[j][j];

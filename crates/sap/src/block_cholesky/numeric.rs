@@ -102,6 +102,9 @@ fn solve_in_lanes(layout: &Layout, values: &[f64], upper: &[f64], x: &mut [f64],
 mod tests {
     use super::super::unsymmetric;
     use super::*;
+
+    type FactorUnsymmetric = fn(&Layout, &mut [f64], &mut [f64]) -> Result<(), usize>;
+    type Solve = fn(&Layout, &[f64], &[f64], &mut [f64], &mut Vec<f64>);
     use crate::BlockCholesky;
 
     /// A band of nodes of all sizes, the values from a congruential sequence.
@@ -135,7 +138,7 @@ mod tests {
         for (i, j) in [(3, 3), (7, 5), (5, 7), (20, 20)] {
             h.add_outer_product(i, &[0.5; 8], j, &[0.3, -0.2, 0.1, 0.4, 0.6, -0.7, 0.8, 0.9]);
         }
-        let factored = |factor: fn(&Layout, &mut [f64], &mut [f64]) -> Result<(), usize>| {
+        let factored = |factor: FactorUnsymmetric| {
             let (mut lower, mut upper) = (h.values.clone(), h.upper.clone());
             factor(&h.layout, &mut lower, &mut upper).unwrap();
             lower.into_iter().chain(upper).map(f64::to_bits).collect::<Vec<u64>>()
@@ -158,7 +161,7 @@ mod tests {
         assert!(narrow == factored(factor));
         let mut h = h;
         h.factor().unwrap();
-        let solved = |solve: fn(&Layout, &[f64], &[f64], &mut [f64], &mut Vec<f64>)| {
+        let solved = |solve: Solve| {
             let mut x: Vec<f64> = (0..h.permuted.len()).map(|i| (i % 17) as f64 - 7.3).collect();
             solve(&h.layout, &h.values, &h.values, &mut x, &mut Vec::new());
             x.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
