@@ -8,6 +8,9 @@ mod numeric;
 mod substitution;
 mod supernodes;
 mod tree;
+mod unsymmetric;
+
+use std::ops::Range;
 
 use crate::FactorError;
 use graph::Graph;
@@ -68,6 +71,8 @@ pub struct BlockCholesky {
     layout: Layout,
     symbolic: Symbolic,
     values: Vec<f64>,
+    /// The upper triangle, transposed, in panels like those of the lower one: while the matrix is not symmetric.
+    upper: Vec<f64>,
     /// A vector in the order of elimination, and the part of it that a panel has rows of.
     permuted: Vec<f64>,
     local: Vec<f64>,
@@ -166,11 +171,18 @@ impl BlockCholesky {
     ///
     /// # Panics
     /// If the nodes are not coupled.
+    #[inline]
     pub fn block_mut(&mut self, i: usize, j: usize) -> BlockMut<'_> {
         let (row, column) = if self.position[i] >= self.position[j] { (i, j) } else { (j, i) };
+        let (stride, range) = self.place(row, column);
+        BlockMut { row, column, stride, values: &mut self.values[range] }
+    }
+
+    /// Where the block of two nodes is, `row` not before `column` in the order of elimination, and the distance of its columns.
+    fn place(&self, row: usize, column: usize) -> (usize, Range<usize>) {
         let (rows, columns) = (self.sizes[row], self.sizes[column]);
         if rows == 0 || columns == 0 {
-            return BlockMut { row, column, stride: 0, values: &mut [] };
+            return (0, 0..0);
         }
         let (p, q) = (self.position[row], self.position[column]);
         let layout = &self.layout;
@@ -181,12 +193,12 @@ impl BlockCholesky {
             let below = &layout.rows[panel.rows.clone()];
             match below.binary_search_by_key(&p, |row| row.position) {
                 Ok(k) => below[k].offset,
-                Err(_) => panic!("nodes {i} and {j} are not coupled"),
+                Err(_) => panic!("nodes {row} and {column} are not coupled"),
             }
         };
         let start = panel.values + (layout.first_row[q] - panel.first) * panel.stride + first_row;
         let len = (columns - 1) * panel.stride + rows;
-        BlockMut { row, column, stride: panel.stride, values: &mut self.values[start..start + len] }
+        (panel.stride, start..start + len)
     }
 
     /// Replaces the matrix by its factor.
@@ -194,19 +206,75 @@ impl BlockCholesky {
     /// # Errors
     /// If the matrix is not numerically positive definite: the row, in the caller's order, whose pivot is not positive.
     pub fn factor(&mut self) -> Result<(), FactorError> {
-        numeric::factor(&self.layout, &mut self.values).map_err(|row| {
-            let position = self.layout.first_row.partition_point(|&first| first <= row) - 1;
-            FactorError { row: self.first_row[self.order[position]] + row - self.layout.first_row[position] }
-        })
+        numeric::factor(&self.layout, &mut self.values).map_err(|row| self.factor_error(row))
+    }
+
+    fn factor_error(&self, row: usize) -> FactorError {
+        let position = self.layout.first_row.partition_point(|&first| first <= row) - 1;
+        FactorError { row: self.first_row[self.order[position]] + row - self.layout.first_row[position] }
     }
 
     /// `x = H⁻¹ b` with the last factor.
     pub fn solve(&mut self, b: &[f64], x: &mut [f64]) {
+        self.permute(b);
+        numeric::solve(&self.layout, &self.values, &self.values, &mut self.permuted, &mut self.local);
+        self.permute_back(x);
+    }
+
+    /// Makes the matrix, once it is filled, one that is symmetric in its pattern alone:
+    /// [`add_outer_product`](Self::add_outer_product), [`factor_unsymmetric`](Self::factor_unsymmetric) and
+    /// [`solve_unsymmetric`](Self::solve_unsymmetric) come next.
+    pub fn make_unsymmetric(&mut self) {
+        self.upper.clear();
+        self.upper.reserve(self.values.capacity());
+        self.upper.extend_from_slice(&self.values);
+    }
+
+    /// Adds `c rᵀ` to the rows of node `i` and the columns of node `j`.
+    ///
+    /// # Panics
+    /// If the nodes are not coupled, or a vector is shorter than its node's rows.
+    pub fn add_outer_product(&mut self, i: usize, c: &[f64], j: usize, r: &[f64]) {
+        let (m, n) = (self.sizes[i], self.sizes[j]);
+        let is_lower = self.position[i] >= self.position[j];
+        let (stride, range) = if is_lower { self.place(i, j) } else { self.place(j, i) };
+        let (lower, upper) = (&mut self.values[range.clone()], &mut self.upper[range]);
+        for (b, r) in r[..n].iter().enumerate() {
+            for (a, c) in c[..m].iter().enumerate() {
+                if i == j && a >= b || i != j && is_lower {
+                    lower[a + b * stride] += c * r;
+                } else {
+                    upper[b + a * stride] += c * r;
+                }
+            }
+        }
+    }
+
+    /// Replaces the matrix by its factors `L U`. There are no pivots: the factors are as accurate as these happen to be large, and
+    /// the caller has to look at what they solve.
+    ///
+    /// # Errors
+    /// If a pivot is zero or not a number: its row, in the caller's order.
+    pub fn factor_unsymmetric(&mut self) -> Result<(), FactorError> {
+        unsymmetric::factor(&self.layout, &mut self.values, &mut self.upper).map_err(|row| self.factor_error(row))
+    }
+
+    /// `x = K⁻¹ b` with the last factors of [`factor_unsymmetric`](Self::factor_unsymmetric).
+    pub fn solve_unsymmetric(&mut self, b: &[f64], x: &mut [f64]) {
+        self.permute(b);
+        numeric::solve(&self.layout, &self.values, &self.upper, &mut self.permuted, &mut self.local);
+        self.permute_back(x);
+    }
+
+    /// Puts `b` into the order of elimination.
+    fn permute(&mut self, b: &[f64]) {
         for (&node, &to) in self.order.iter().zip(&self.layout.first_row) {
             let (from, size) = (self.first_row[node], self.sizes[node]);
             self.permuted[to..to + size].copy_from_slice(&b[from..from + size]);
         }
-        numeric::solve(&self.layout, &self.values, &mut self.permuted, &mut self.local);
+    }
+
+    fn permute_back(&self, x: &mut [f64]) {
         for (&node, &from) in self.order.iter().zip(&self.layout.first_row) {
             let (to, size) = (self.first_row[node], self.sizes[node]);
             x[to..to + size].copy_from_slice(&self.permuted[from..from + size]);

@@ -93,6 +93,24 @@ impl Law {
         }
     }
 
+    /// The normal impulse that bounds friction, 0 where none does.
+    pub(crate) fn bound(&self) -> f64 {
+        match self {
+            Law::Lagged(contact) => contact.normal_impulse(),
+            Law::Spin(spin) => spin.normal_impulse(),
+            _ => 0.0,
+        }
+    }
+
+    /// Bounds friction by the normal impulse `n`.
+    pub(crate) fn set_bound(&mut self, n: f64) {
+        match self {
+            Law::Lagged(contact) => contact.set_normal_impulse(n),
+            Law::Spin(spin) => spin.set_normal_impulse(n),
+            _ => {}
+        }
+    }
+
     /// Writes `γ(v_c)` and `G(v_c)`, returns `ℓ(v_c)`.
     ///
     /// # Panics
@@ -157,6 +175,12 @@ impl Constraint {
     #[inline]
     pub fn rows(&self) -> usize {
         self.law.rows()
+    }
+
+    /// w, 0 when unknown.
+    #[inline]
+    pub(crate) fn delassus(&self) -> f64 {
+        self.delassus
     }
 
     /// Whether its share of the Delassus operator is known.

@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use crate::cholesky::Cholesky;
 use crate::vector::{LANES, axpy, dot, multiply_add};
-use crate::{Block, Constraint, Error, FactorError, Structure};
+use crate::{Block, BlockCholesky, Constraint, Error, FactorError, Law, Structure};
 
 /// Constraints one after the other in `J` with the same columns: they share one dense block of `J` and one of `JᵀGJ`.
 #[derive(Clone, Debug)]
@@ -66,6 +66,10 @@ pub struct Dense {
     j: Vec<f64>,
     rows: usize,
     cholesky: Cholesky,
+    /// The factors of a matrix that is not symmetric: one block.
+    unsymmetric: BlockCholesky,
+    /// `e J_n` and `J_kᵀ b_k`, one after the other.
+    outer: Vec<f64>,
     /// `x` at a patch's columns, or what is added there.
     local: Vec<f64>,
     /// `J_pᵀ G_p J_p` of a patch, column-major, its lower triangle in use.
@@ -85,6 +89,8 @@ impl Dense {
             j: Vec::new(),
             rows: 0,
             cholesky: Cholesky::new(),
+            unsymmetric: BlockCholesky::new(),
+            outer: Vec::new(),
             local: Vec::new(),
             product: Vec::new(),
         }
@@ -201,9 +207,50 @@ impl Dense {
         }
     }
 
-    /// Finds the profile of `H`, which only active constraints widen, and puts `A` into it.
+    /// Copies `H`, once it is put together, and adds `J_kᵀ b_k e J_n` for every constraint `k` with a slope `b_k`, `n` being the normal
+    /// row of the last lagged contact.
+    fn assemble_unsymmetric(&mut self, constraints: &[Constraint], hessian: &[Block], slopes: &[[f64; 3]]) {
+        let n = self.nv;
+        self.unsymmetric.begin([n]);
+        self.unsymmetric.analyze();
+        let block = self.unsymmetric.block_mut(0, 0);
+        let h = self.cholesky.matrix_mut();
+        for j in 0..n {
+            block.values[j * block.stride + j..j * block.stride + n].copy_from_slice(&h[j * n + j..(j + 1) * n]);
+        }
+        self.unsymmetric.make_unsymmetric();
+        self.outer.resize(2 * n, 0.0);
+        let (normal, change) = self.outer.split_at_mut(n);
+        for patch in &self.patches {
+            let (columns, stride) = (&self.columns[patch.columns.clone()], patch.stride());
+            let mut row = patch.values;
+            for k in patch.constraints.clone() {
+                let end = row + constraints[k].rows() * stride;
+                let j = &self.j[row..end];
+                row = end;
+                if matches!(constraints[k].law, Law::Lagged(_)) {
+                    scatter(columns, j, stride, [0.0, 0.0, hessian[k].0[5]], normal);
+                }
+                if slopes[k] != [0.0; 3] {
+                    scatter(columns, j, stride, slopes[k], change);
+                    self.unsymmetric.add_outer_product(0, change, 0, normal);
+                }
+            }
+        }
+    }
+
+    /// Puts `H` together within its profile.
+    fn assemble(&mut self, constraints: &[Constraint], hessian: &[Block]) {
+        self.assemble_a(hessian);
+        for patch in 0..self.patches.len() {
+            if self.patches[patch].is_active(hessian) {
+                self.assemble_patch(patch, constraints, hessian);
+            }
+        }
+    }
+
+    /// Puts `A` into the profile, which only active constraints widen.
     fn assemble_a(&mut self, hessian: &[Block]) {
-        self.cholesky.begin();
         for block in &self.blocks {
             self.cholesky.couple(block.start, block.clone());
         }
@@ -271,6 +318,14 @@ fn add_congruence(g: &Block, j: &[f64], stride: usize, product: &mut [f64]) {
     }
 }
 
+/// Sets `out` to `Σ_a weights_a J_a` of the three rows `j`, `stride` apart, that have entries in `columns`.
+fn scatter(columns: &[usize], j: &[f64], stride: usize, weights: [f64; 3], out: &mut [f64]) {
+    out.fill(0.0);
+    for (row, weight) in j.chunks_exact(stride).zip(weights) {
+        columns.iter().zip(row).for_each(|(column, j)| out[*column] += weight * j);
+    }
+}
+
 impl Structure for Dense {
     fn nv(&self) -> usize {
         self.nv
@@ -321,13 +376,30 @@ impl Structure for Dense {
     }
 
     fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), FactorError> {
-        self.assemble_a(hessian);
-        for patch in 0..self.patches.len() {
-            if self.patches[patch].is_active(hessian) {
-                self.assemble_patch(patch, constraints, hessian);
-            }
-        }
+        self.cholesky.begin();
+        self.assemble(constraints, hessian);
         self.cholesky.factor()
+    }
+
+    fn can_factor_coupled(&self) -> bool {
+        true
+    }
+
+    fn factor_coupled(
+        &mut self,
+        constraints: &[Constraint],
+        hessian: &[Block],
+        slopes: &[[f64; 3]],
+    ) -> Result<(), FactorError> {
+        self.cholesky.begin();
+        self.cholesky.couple(0, 0..self.nv);
+        self.assemble(constraints, hessian);
+        self.assemble_unsymmetric(constraints, hessian, slopes);
+        self.unsymmetric.factor_unsymmetric()
+    }
+
+    fn solve_coupled(&mut self, b: &[f64], x: &mut [f64]) {
+        self.unsymmetric.solve_unsymmetric(b, x);
     }
 
     fn solve(&mut self, b: &[f64], x: &mut [f64]) {

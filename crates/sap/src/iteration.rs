@@ -14,6 +14,8 @@ pub(crate) struct Iteration<'a, S> {
     options: &'a Options,
     /// Factorisations so far.
     pub iterations: usize,
+    /// How many of these were steps of searches for Coulomb's law.
+    pub searching: usize,
     /// Trials of line searches so far.
     pub line_search_evaluations: usize,
     /// Whether the last [`residual`](Self::residual) met the tolerance.
@@ -50,6 +52,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
             v,
             options,
             iterations: 0,
+            searching: 0,
             line_search_evaluations: 0,
             is_solved: false,
             is_reusable: false,
@@ -58,9 +61,9 @@ impl<'a, S: Structure> Iteration<'a, S> {
         }
     }
 
-    /// Whether the cap is reached.
+    /// Whether the cap is reached, apart from searches for Coulomb's law, which have their own.
     pub fn is_over(&self) -> bool {
-        self.iterations >= self.options.max_iterations
+        self.iterations - self.searching >= self.options.max_iterations
     }
 
     /// `ℓ_p` at the iterate.
@@ -240,7 +243,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
 }
 
 /// Sets what each constraint would meet if it alone did not push.
-fn set_free_velocities(constraints: &[Constraint], v_c: &[f64], gamma: &[f64], free: &mut [f64]) {
+pub(crate) fn set_free_velocities(constraints: &[Constraint], v_c: &[f64], gamma: &[f64], free: &mut [f64]) {
     let mut start = 0;
     for constraint in constraints {
         let rows = start..start + constraint.rows();

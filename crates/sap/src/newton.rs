@@ -1,6 +1,6 @@
 use crate::iteration::Iteration;
 use crate::line_search::COST_ROUND_OFF;
-use crate::passes::{Passes, Turn, gather_normals, is_worth_a_jump};
+use crate::passes::{Passes, Turn};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Criterion, Error, Options, Report, Structure, Workspace};
 
@@ -32,8 +32,8 @@ const PREDICTIONS: usize = 6;
 /// if the cost is not below the line search's within three steps.
 ///
 /// With [`Options::passes`] above 1, problems follow each other, the normal impulses of one the bounds of friction of the next,
-/// until the change of bounds hardly moves the gradient: Coulomb's law. Where many contacts push, bounds and velocities move
-/// together by Newton's method.
+/// until the change of bounds hardly moves the gradient: Coulomb's law. Where there are many contacts, Newton's method looks for it
+/// directly, from the velocities that are remembered and then after each problem.
 ///
 /// # Errors
 /// [`Error::NotConverged`] at the iteration cap (`v` is then the last iterate), [`Error::Factorization`] if `H` is not positive
@@ -64,6 +64,9 @@ pub fn solve<S: Structure>(
     report
 }
 
+/// Steps of searches for Coulomb's law after which passes go on alone.
+const SEARCHING: usize = 30;
+
 /// The residual from which a change of bounds is so small that the last factor will do for the step after it. Beyond, constraints
 /// may do something else, and are asked what.
 const NEAR: f64 = 1e-2;
@@ -74,18 +77,25 @@ fn iterate<S: Structure>(
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
-    let mut passes = Passes::new(constraints, options);
+    let mut passes = Passes::new(&*iteration.structure, constraints, options);
     let mut stall = Stall::new();
     let most_predictions = if constraints.iter().any(Constraint::can_predict) { PREDICTIONS } else { 0 };
     let mut predictions = most_predictions;
     let mut last_residual = 0.0;
     let mut predicted_cost = f64::INFINITY;
+    if passes.may_settle {
+        if let Some(residual) = iteration.settle_from_memory(constraints, options, ws)? {
+            passes.settle(residual, options);
+        } else {
+            ws.start_predictions(constraints);
+        }
+    }
     loop {
         let (mut residual, mut cost) = iteration.residual(ws)?;
         let mut stalled = stall.is_over(residual);
         let mut rebounded = false;
         let ended = iteration.is_solved || stalled || residual <= passes.tolerance;
-        match passes.turn(ended, iteration.iterations, options) {
+        match passes.turn(ended, iteration.iterations - iteration.searching, options) {
             Turn::GoOn => {}
             Turn::Rebound => {
                 (residual, cost) = rebound(&mut iteration, &mut passes, constraints, options, ws)?;
@@ -136,8 +146,8 @@ fn iterate<S: Structure>(
 
 /// Moves the bounds of friction; returns the residual and the cost with the new ones.
 ///
-/// Newton's method moves them together with the velocities. Where that leads away from a fixed point, as in impacts of many bodies
-/// it may, its step is taken back, and they move as Anderson's acceleration of the plain iteration says.
+/// Newton's method looks for a fixed point of them; where it finds none, they move as Anderson's acceleration of the plain iteration
+/// says.
 fn rebound<S: Structure>(
     iteration: &mut Iteration<'_, S>,
     passes: &mut Passes,
@@ -146,50 +156,19 @@ fn rebound<S: Structure>(
     ws: &mut Workspace,
 ) -> Result<(f64, f64), Error> {
     iteration.retreat = None;
-    passes.start(constraints, &mut ws.anderson);
-    ws.gmres.resize(ws.dv.len());
-    if passes.may_jump
-        && iteration.is_coupled(constraints, ws)
-        && is_worth_a_jump(plain_residual(iteration, passes, constraints, ws)?, options)
+    if passes.may_settle
+        && iteration.searching < SEARCHING
+        && let Some(residual) = iteration.settle_from_here(constraints, options, ws)?
     {
-        iteration.couple(constraints, ws)?;
-        passes.jump(constraints, &ws.current.gamma, &mut ws.anderson);
-        ws.current.update(constraints);
-        let (residual, cost) = iteration.residual(ws)?;
-        if passes.has_landed(residual) {
-            ws.anderson.restart();
-            passes.observe(residual, options, &mut ws.anderson);
-            return Ok((residual, cost));
-        }
-        passes.take_back(constraints, &ws.current.gamma, &mut ws.anderson);
-        iteration.go_back(constraints, ws);
-        iteration.is_reusable = true;
+        passes.settle(residual, options);
+        return Ok((residual, iteration.cost(ws)));
     }
+    passes.start(constraints, &mut ws.anderson);
     passes.rebound(constraints, &ws.current.gamma, &mut ws.anderson);
     ws.current.update(constraints);
     let (residual, cost) = iteration.residual(ws)?;
     passes.observe(residual, options, &mut ws.anderson);
     Ok((residual, cost))
-}
-
-/// The residual when each bound is the contact's own normal impulse; later on, the last one that was seen.
-fn plain_residual<S: Structure>(
-    iteration: &mut Iteration<'_, S>,
-    passes: &mut Passes,
-    constraints: &mut [Constraint],
-    ws: &mut Workspace,
-) -> Result<f64, Error> {
-    if passes.done > 0 {
-        return Ok(passes.residual);
-    }
-    gather_normals(constraints, &ws.current.gamma, &mut ws.anderson.g);
-    passes.jump(constraints, &ws.current.gamma, &mut ws.anderson);
-    ws.current.update(constraints);
-    let (residual, _) = iteration.residual(ws)?;
-    passes.take_back(constraints, &ws.current.gamma, &mut ws.anderson);
-    ws.current.update(constraints);
-    iteration.residual(ws)?;
-    Ok(residual)
 }
 
 /// Whether the residual has ceased to fall while the cost is at its round-off.

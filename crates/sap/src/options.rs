@@ -18,8 +18,8 @@ pub struct Options {
     pub tolerance: f64,
     /// `ε_a`, in √J (the square root of energy). Default 1e-14.
     pub absolute_tolerance: f64,
-    /// Newton iterations after which the solve gives up with an error. Default 300: the passes of hard impacts among many bodies
-    /// may take half of them.
+    /// Newton iterations after which the solve gives up with an error, apart from those that look for Coulomb's law directly, 40 at
+    /// most. Default 300: the passes of hard impacts among many bodies may take half of them.
     pub max_iterations: usize,
     /// How many problems may be solved for Coulomb's law, each with its bounds of friction ([`LaggedContact`](crate::LaggedContact),
     /// [`Spin`](crate::Spin)) from the normal impulses of the one before; the last change of bounds moves the residual by no more
@@ -58,13 +58,14 @@ pub enum Criterion {
 /// What a solve did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// Factorisations: predictions and Newton iterations, but for those that could do with the last factor.
+    /// Factorisations: predictions and Newton iterations, those for Coulomb's law among them, but for such as could do with the last
+    /// factor.
     pub iterations: usize,
-    /// Evaluations of the constraints in line searches, and products of Coulomb's Newton steps.
+    /// Evaluations of the constraints in line searches and after steps of Newton's method for Coulomb's law.
     pub line_search_evaluations: usize,
     /// `‖D∇ℓ‖ / max(‖D A v‖, ‖D Jᵀγ‖)`.
     pub residual: f64,
-    /// Changes of the bounds of friction.
+    /// Changes of the bounds of friction; a search for Coulomb's law that succeeds is one.
     pub passes: usize,
     /// The residual after the last change of the bounds of friction, or 0: how far Coulomb's law is from being met.
     pub friction_residual: f64,

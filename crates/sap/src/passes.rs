@@ -1,7 +1,8 @@
 //! Coulomb's law by passes: problems in which friction is bounded by given normal impulses, until those are the problem's own.
 
 use crate::anderson::Anderson;
-use crate::{Constraint, Law, LineSearch, Options};
+use crate::semismooth::may_settle;
+use crate::{Constraint, Law, LineSearch, Options, Structure};
 
 /// The first problem need not be solved closer than this: its bounds are a guess.
 const FIRST_TOLERANCE: f64 = 1e-2;
@@ -15,10 +16,6 @@ const LATE: usize = 100;
 /// Passes after which the bounds move by this share only.
 const PATIENCE: usize = 12;
 const MIXING: f64 = 0.5;
-/// A residual with which a jump of Newton's method goes astray, or has.
-const FAR: f64 = 0.1;
-/// So many times the residual at which Coulomb's law is met is near enough for plain passes.
-const CLOSE: f64 = 5.0;
 /// Where the residual grows by more than this, the acceleration has been led astray: it starts anew.
 const GROWTH: f64 = 2.0;
 
@@ -46,22 +43,23 @@ pub(crate) struct Passes {
     /// Relative residual just after the last change of bounds: how far the iterate is from Coulomb's law.
     pub residual: f64,
     least_residual: f64,
-    /// Whether Newton's method may move the bounds.
-    pub may_jump: bool,
+    /// Whether Newton's method may look for a fixed point.
+    pub may_settle: bool,
 }
 
 impl Passes {
     /// One problem alone if no constraint has a bound to move.
-    pub fn new(constraints: &[Constraint], options: &Options) -> Passes {
+    pub fn new(structure: &impl Structure, constraints: &[Constraint], options: &Options) -> Passes {
         let left = options.passes.saturating_sub(1);
         let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
-        Passes { is_searching, left, done: 0, tolerance, residual: 0.0, least_residual: f64::INFINITY, may_jump: true }
+        let may_settle = is_searching && may_settle(structure, constraints);
+        Passes { is_searching, left, done: 0, tolerance, residual: 0.0, least_residual: f64::INFINITY, may_settle }
     }
 
     /// Whether the last bounds were as good as a fixed point.
     pub fn is_settled(&self, options: &Options) -> bool {
-        self.residual <= FRICTION * options.tolerance
+        meets_coulomb(self.residual, options)
     }
 
     /// The line search of a pass: once the bounds have moved, an exact one would be too exact, they move again.
@@ -118,26 +116,12 @@ impl Passes {
         set_bounds(constraints, &anderson.x, gamma);
     }
 
-    /// Moves the bounds to those in `anderson.g`, which Newton's method has found.
-    pub fn jump(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &mut Anderson) {
-        self.left -= 1;
+    /// Ends the search: the bounds are a fixed point up to `residual`.
+    pub fn settle(&mut self, residual: f64, options: &Options) {
         self.done += 1;
-        std::mem::swap(&mut anderson.x, &mut anderson.g);
-        set_bounds(constraints, &anderson.x, gamma);
-    }
-
-    /// Whether a jump has led nearer to a fixed point. One that has not is the last.
-    pub fn has_landed(&mut self, residual: f64) -> bool {
-        self.may_jump = residual <= FAR && (self.done == 1 || residual <= self.residual);
-        self.may_jump
-    }
-
-    /// Takes the last [`jump`](Self::jump) back.
-    pub fn take_back(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &mut Anderson) {
-        self.left += 1;
-        self.done -= 1;
-        std::mem::swap(&mut anderson.x, &mut anderson.g);
-        set_bounds(constraints, &anderson.x, gamma);
+        self.residual = residual;
+        self.is_searching = false;
+        self.tolerance = options.tolerance;
     }
 
     /// Takes note of the residual with the new bounds.
@@ -153,19 +137,18 @@ impl Passes {
             anderson.keep();
         }
         self.residual = residual;
-        self.is_searching = residual > FRICTION * options.tolerance;
+        self.is_searching = !meets_coulomb(residual, options);
         self.tolerance = options.tolerance.max(if self.is_searching { REDUCTION * residual } else { 0.0 });
     }
 }
 
-/// Whether a jump is worth its products, where plain passes would leave `residual`: another one of them may be enough, or the
-/// fixed point so far away that Newton's method would go astray.
-pub(crate) fn is_worth_a_jump(residual: f64, options: &Options) -> bool {
-    (CLOSE * FRICTION * options.tolerance..FAR).contains(&residual)
+/// Whether bounds of friction with this residual are as good as a fixed point.
+pub(crate) fn meets_coulomb(residual: f64, options: &Options) -> bool {
+    residual <= FRICTION * options.tolerance
 }
 
 /// The normal impulses of the lagged contacts.
-pub(crate) fn gather_normals(constraints: &[Constraint], gamma: &[f64], out: &mut [f64]) {
+fn gather_normals(constraints: &[Constraint], gamma: &[f64], out: &mut [f64]) {
     let (mut row, mut k) = (0, 0);
     for constraint in constraints {
         if matches!(constraint.law, Law::Lagged(_)) {

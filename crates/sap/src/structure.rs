@@ -32,6 +32,29 @@ pub trait Structure {
     /// `x = H⁻¹ b` with the last factor.
     fn solve(&mut self, b: &[f64], x: &mut [f64]);
 
+    /// Whether [`factor_coupled`](Self::factor_coupled) is there, and worth its cost.
+    fn can_factor_coupled(&self) -> bool {
+        false
+    }
+
+    /// Factors `K = A + Jᵀ (G + b eᵀ) J`, which is not symmetric: the impulses of constraint `k` grow by `slopes[k]`, its entry `b_k`,
+    /// with each unit of normal impulse of the last [`LaggedContact`](crate::LaggedContact) up to `k`, and that falls by its `G_nn`
+    /// with each unit of its normal velocity. The last factor of `H` may be lost.
+    ///
+    /// # Errors
+    /// If a pivot is zero, or [`can_factor_coupled`](Self::can_factor_coupled) is false.
+    fn factor_coupled(
+        &mut self,
+        _constraints: &[Constraint],
+        _hessian: &[Block],
+        _slopes: &[[f64; 3]],
+    ) -> Result<(), FactorError> {
+        Err(FactorError { row: 0 })
+    }
+
+    /// `x = K⁻¹ b` with the last factor of [`factor_coupled`](Self::factor_coupled).
+    fn solve_coupled(&mut self, _b: &[f64], _x: &mut [f64]) {}
+
     /// `d = diag(A)^{-1/2}`, or an estimate: it gives the entries of a momentum common units.
     fn scale(&mut self, d: &mut [f64]);
 }

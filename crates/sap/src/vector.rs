@@ -22,26 +22,6 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     total
 }
 
-/// `xᵀ diag(w) y`.
-#[inline]
-pub(crate) fn weighted_dot(w: &[f64], x: &[f64], y: &[f64]) -> f64 {
-    debug_assert!(x.len() == y.len() && x.len() == w.len());
-    let (w_lanes, w_rest) = w.as_chunks::<LANES>();
-    let (x_lanes, x_rest) = x.as_chunks::<LANES>();
-    let (y_lanes, y_rest) = y.as_chunks::<LANES>();
-    let mut sum = [0.0; LANES];
-    for ((w, a), b) in w_lanes.iter().zip(x_lanes).zip(y_lanes) {
-        for i in 0..LANES {
-            sum[i] += w[i] * a[i] * b[i];
-        }
-    }
-    let mut total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    for ((w, a), b) in w_rest.iter().zip(x_rest).zip(y_rest) {
-        total += w * a * b;
-    }
-    total
-}
-
 /// `y += a x`.
 #[inline]
 pub(crate) fn axpy(a: f64, x: &[f64], y: &mut [f64]) {

@@ -1,5 +1,4 @@
 use crate::anderson::Anderson;
-use crate::gmres::Gmres;
 use crate::vector::axpy;
 use crate::{Block, Constraint};
 
@@ -99,7 +98,8 @@ pub struct Workspace {
     pub(crate) anderson: Anderson,
     /// ∂γ/∂n₀, one per constraint.
     pub(crate) slopes: Vec<[f64; 3]>,
-    pub(crate) gmres: Gmres,
+    /// The bounds of friction that the iteration may go back to.
+    pub(crate) bounds: Vec<f64>,
     /// The Hessian blocks that the last Newton step was made with.
     pub(crate) hessian: Vec<Block>,
     /// The impulses as the last step's linear model has them.

@@ -153,6 +153,51 @@ fn agrees_with_the_schoolbook() {
     }
 }
 
+/// Outer products that spoil the symmetry, within nodes and between coupled ones: the factors solve what was put together.
+#[test]
+fn unsymmetric_matrices_are_solved() {
+    let mut rng = SplitMix64(6);
+    let mut cholesky = BlockCholesky::new();
+    for _ in 0..600 {
+        let nodes = 1 + rng.below(16);
+        let sizes = random_sizes(&mut rng, nodes);
+        let edges = random_edges(&mut rng, nodes);
+        let mut matrix = Matrix::random(&mut rng, sizes, edges);
+        let n = matrix.n;
+        matrix.fill(&mut cholesky, &mut rng);
+        cholesky.make_unsymmetric();
+        for _ in 0..2 * nodes {
+            let (i, j) = match rng.below(2) {
+                0 if !matrix.edges.is_empty() => matrix.edges[rng.below(matrix.edges.len())],
+                _ => (rng.below(nodes), usize::MAX),
+            };
+            let (i, j) = if j == usize::MAX {
+                (i, i)
+            } else if rng.below(2) == 0 {
+                (i, j)
+            } else {
+                (j, i)
+            };
+            let (rows, columns) = (matrix.rows(i), matrix.rows(j));
+            let (c, r) = (rng.vector(rows.len(), 0.5), rng.vector(columns.len(), 0.5));
+            cholesky.add_outer_product(i, &c, j, &r);
+            for (row, c) in rows.zip(&c) {
+                for (column, r) in columns.clone().zip(&r) {
+                    matrix.entries[row * n + column] += c * r;
+                }
+            }
+        }
+        cholesky.factor_unsymmetric().unwrap();
+        let expected = rng.vector(n, 1.0);
+        let row = |i: usize| &matrix.entries[i * n..(i + 1) * n];
+        let b: Vec<f64> = (0..n).map(|i| row(i).iter().zip(&expected).map(|(a, x)| a * x).sum()).collect();
+        let mut x = vec![f64::NAN; n];
+        cholesky.solve_unsymmetric(&b, &mut x);
+        let error = x.iter().zip(&expected).fold(0.0, |m, (x, e)| f64::max(m, (x - e).abs()));
+        assert!(error <= 1e-10, "{n}: off by {error:e}");
+    }
+}
+
 /// Two boxes' worth of rows next to two long chains: panels that are cut, tiles of every width.
 #[test]
 fn wide_and_large_matrices() {

@@ -8,6 +8,7 @@
 //! node, as contacts with the world are: all of them enter the composite inertias of the tree's block.
 
 mod assembly;
+mod friction;
 
 use std::ops::Range;
 
@@ -18,6 +19,7 @@ use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 use crate::free_body::is_free_body;
 use crate::link::{End, Link, Term};
 use crate::part::Part;
+use friction::FrictionScratch;
 
 /// A tree of an island: where its degrees of freedom and nodes start in the island's vectors.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +65,7 @@ pub(crate) struct CoupledScratch {
     /// The relative motion of the two nodes, at the origin of the second, per unit of each column.
     rows: Vec<Twist<f64>>,
     crba: CrbaWorkspace<f64>,
+    friction: FrictionScratch,
     /// The recursive factor of every slot, and the joint impedances with the limits that it is made of.
     factors: Vec<(Factor<f64>, JointImpedance<f64>)>,
     /// Whether the last factor is the recursive one.
@@ -247,6 +250,30 @@ impl Structure for Coupled<'_> {
             let Part { tree, kin, .. } = &self.parts[slot.tree];
             factor.solve(tree, tree.all(), kin, &b[slot.dof..], None, &mut x[slot.dof..]);
         }
+    }
+
+    fn can_factor_coupled(&self) -> bool {
+        // What touches the world alone has a recursion, which is symmetric.
+        !self.may_recurse || !self.scratch.patches.is_empty()
+    }
+
+    fn factor_coupled(
+        &mut self,
+        constraints: &[Constraint],
+        hessian: &[Block],
+        slopes: &[[f64; 3]],
+    ) -> Result<(), FactorError> {
+        self.gather_impedances(hessian);
+        self.scratch.recursive = false;
+        self.couple();
+        self.assemble(hessian);
+        self.cholesky.make_unsymmetric();
+        self.add_friction(constraints, hessian, slopes);
+        self.cholesky.factor_unsymmetric()
+    }
+
+    fn solve_coupled(&mut self, b: &[f64], x: &mut [f64]) {
+        self.cholesky.solve_unsymmetric(b, x);
     }
 
     fn scale(&mut self, d: &mut [f64]) {

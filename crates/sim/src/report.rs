@@ -71,8 +71,7 @@ pub struct Stats {
     /// Newton iterations of the contact problems, summed over islands: factorisations, so that a prediction counts and a
     /// step with the factor of the one before does not.
     pub iterations: usize,
-    /// Evaluations of the constraints in line searches, summed over islands, and products with H in GMRES where Newton's
-    /// method solves for Coulomb's law.
+    /// Evaluations of the constraints in line searches and after Newton steps for Coulomb's law, summed over islands.
     pub line_search_evaluations: usize,
     /// Largest relative residual of an island.
     pub residual: f64,

@@ -197,6 +197,89 @@ fn factor_square<const N: usize>(l: &mut [[f64; N]; N]) -> Result<(), usize> {
     Ok(())
 }
 
+/// Factors a panel that is not symmetric, and the transposed one beside it: `L` with ones on its diagonal and `B U⁻¹` of the rows
+/// below in `lower`, `Uᵀ` with the inverse of its diagonal and the like in `upper`.
+///
+/// # Errors
+/// The first column whose pivot is zero or not a number.
+#[inline(always)]
+pub(super) fn factor_panels<const TALL: usize>(
+    lower: &mut [f64],
+    upper: &mut [f64],
+    width: usize,
+    stride: usize,
+) -> Result<(), usize> {
+    for first in (0..width).step_by(TILE) {
+        for_columns!(width - first, factor_strips::<TALL, _>(lower, upper, first, stride))
+            .map_err(|column| first + column)?;
+    }
+    Ok(())
+}
+
+/// [`factor_panels`] of `N` columns, those before being done.
+#[inline(always)]
+fn factor_strips<const TALL: usize, const N: usize>(
+    lower: &mut [f64],
+    upper: &mut [f64],
+    first: usize,
+    stride: usize,
+) -> Result<(), usize> {
+    let (done, strip) = lower.split_at_mut(first * stride);
+    let (upper_done, upper_strip) = upper.split_at_mut(first * stride);
+    let (done, upper_done) = (done.get(first..).unwrap_or(&[]), upper_done.get(first..).unwrap_or(&[]));
+    let (strip, upper_strip) = (&mut strip[first..], &mut upper_strip[first..]);
+    let mut square = product_tile::<N, N>(first, done, upper_done, stride);
+    for j in 0..N {
+        for i in 0..N {
+            let own = if i >= j { strip[j * stride + i] } else { upper_strip[i * stride + j] };
+            square[j][i] = own - square[j][i];
+        }
+    }
+    let (l, u) = factor_general_square(square)?;
+    for j in 0..N {
+        strip[j * stride..j * stride + N].copy_from_slice(&l[j]);
+        upper_strip[j * stride..j * stride + N].copy_from_slice(&u[j]);
+    }
+    let rows = stride - first;
+    for (x, a, b, square) in [(strip, done, upper_done, &u), (upper_strip, upper_done, done, &l)] {
+        for_rows!(TALL, N, rows, |i| solve_tile::<_, N>(
+            &mut x[i..],
+            stride,
+            first,
+            a.get(i..).unwrap_or(&[]),
+            b,
+            square
+        ));
+    }
+    Ok(())
+}
+
+/// A small matrix by its columns.
+type Square<const N: usize> = [[f64; N]; N];
+
+/// `L` with ones on the diagonal and `Uᵀ` with the inverse there.
+#[inline(always)]
+fn factor_general_square<const N: usize>(mut rest: Square<N>) -> Result<(Square<N>, Square<N>), usize> {
+    let (mut l, mut u) = ([[0.0; N]; N], [[0.0; N]; N]);
+    for j in 0..N {
+        let inverse = 1.0 / rest[j][j];
+        if !inverse.is_finite() {
+            return Err(j);
+        }
+        (l[j][j], u[j][j]) = (1.0, inverse);
+        for i in j + 1..N {
+            l[j][i] = rest[j][i] * inverse;
+            u[j][i] = rest[i][j];
+        }
+        for k in j + 1..N {
+            for i in j + 1..N {
+                rest[k][i] = multiply_add(-l[j][i], u[j][k], rest[k][i]);
+            }
+        }
+    }
+    Ok((l, u))
+}
+
 /// `X ← (X − A Bᵀ) L⁻ᵀ` for `M` rows of `N` columns.
 #[inline(always)]
 fn solve_tile<const M: usize, const N: usize>(

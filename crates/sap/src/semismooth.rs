@@ -1,0 +1,254 @@
+//! Newton's method for Coulomb's law as it stands: every contact's friction bounded by its own normal impulse.
+//!
+//! A contact of velocity `v_c` and impulse `γ` meets the law if, left alone with the free velocity `z = v_c − w γ`, it would come to
+//! just these, whatever `w > 0`. What it would come to, `γ̄(z)` and `v̄_c(z) = z + w γ̄(z)`, is a Lipschitz function, however stiff the
+//! contact, and has a slope between its kinks. One step solves
+//!
+//! ```text
+//! A (v − v*) = Jᵀγ        γ = γ̄ − Ḡ (J v − v̄_c)        Ḡ = G + b eᵀ at v̄_c
+//! ```
+//!
+//! and `z ← J v − w γ` leads to the next: the semismooth Newton method of Alart and Curnier. `G` is the Hessian where the bounds of
+//! friction are given, `b eᵀ` makes them follow the normal velocity. `A + JᵀḠJ` is not symmetric, and is factored as it is
+//! ([`Structure::factor_coupled`]): solved to 1e-2 or 1e-3 only, by GMRES say, the steps go astray.
+//!
+//! Near a solution, where each contact does what it will, this converges in one step or a few. From far away, as in impacts of many
+//! bodies, it goes in circles, with line searches as well; passes ([`crate::passes`]) have to lead the way.
+//!
+//! Source: Alart, Curnier, *A Mixed Formulation for Frictional Contact Problems Prone to Newton Like Solution Methods*, Computer
+//! Methods in Applied Mechanics and Engineering 92, 1991.
+
+use crate::iteration::{Iteration, set_free_velocities};
+use crate::passes::meets_coulomb;
+use crate::vector::axpy;
+use crate::{Constraint, Error, Law, Options, Structure, Workspace};
+
+/// Where there are fewer contacts, plain passes cost less.
+const MANY: usize = 32;
+/// Steps after which the search is given up, and those in a row that may leave more than half the residual.
+const MOST: usize = 10;
+const PATIENCE: usize = 3;
+/// A residual at which the search has gone astray.
+const ASTRAY: f64 = 0.9;
+/// The residual from which on passes need not lead nearer, and steps with the last factor are tried; these go on while each leaves no
+/// more than this share.
+const NEAR: f64 = 1e-2;
+const SHARE: f64 = 0.5;
+
+/// Whether a search is worth its steps: many contacts under Coulomb's law, of which all know their share of the Delassus operator.
+pub(crate) fn may_settle(structure: &impl Structure, constraints: &[Constraint]) -> bool {
+    let lagged = || constraints.iter().filter(|c| matches!(c.law, Law::Lagged(_)));
+    structure.can_factor_coupled() && lagged().count() >= MANY && lagged().all(Constraint::can_predict)
+}
+
+impl<S: Structure> Iteration<'_, S> {
+    /// Looks for velocities that meet Coulomb's law, from the free velocities that are remembered. Where they do, returns the residual
+    /// with the bounds of friction that are the contacts' own; else all is as it was.
+    pub fn settle_from_memory(
+        &mut self,
+        constraints: &mut [Constraint],
+        options: &Options,
+        ws: &mut Workspace,
+    ) -> Result<Option<f64>, Error> {
+        self.keep(constraints, ws);
+        let residual = self.own_residual(constraints, ws)?;
+        if self.is_solved {
+            return Ok(Some(residual));
+        }
+        localise(constraints, ws);
+        self.settle(constraints, options, ws)
+    }
+
+    /// [`settle_from_memory`](Self::settle_from_memory), but from the iterate, and not where that is far from Coulomb's law.
+    pub fn settle_from_here(
+        &mut self,
+        constraints: &mut [Constraint],
+        options: &Options,
+        ws: &mut Workspace,
+    ) -> Result<Option<f64>, Error> {
+        self.keep(constraints, ws);
+        let is_reusable = self.is_reusable;
+        if self.own_residual(constraints, ws)? > NEAR {
+            self.restore(constraints, ws)?;
+            self.is_reusable = is_reusable;
+            return Ok(None);
+        }
+        set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
+        localise(constraints, ws);
+        self.settle(constraints, options, ws)
+    }
+
+    fn settle(
+        &mut self,
+        constraints: &mut [Constraint],
+        options: &Options,
+        ws: &mut Workspace,
+    ) -> Result<Option<f64>, Error> {
+        // A pivot may be zero, or so small that numbers overflow. Passes go on then.
+        if let Ok(Some(residual)) = self.search(constraints, options, ws) {
+            return Ok(Some(residual));
+        }
+        self.restore(constraints, ws)?;
+        Ok(None)
+    }
+
+    /// Goes from step to step while that leads nearer.
+    fn search(
+        &mut self,
+        constraints: &mut [Constraint],
+        options: &Options,
+        ws: &mut Workspace,
+    ) -> Result<Option<f64>, Error> {
+        let (mut least, mut patience) = (f64::INFINITY, PATIENCE);
+        for step in 0..MOST {
+            self.factor_coupled(constraints, ws)?;
+            let mut residual = self.semismooth_step(constraints, ws)?;
+            if residual <= NEAR {
+                residual = self.go_on_with_factor(constraints, residual, ws)?;
+            }
+            if self.is_solved || meets_coulomb(residual, options) {
+                return Ok(Some(residual));
+            }
+            patience -= 1;
+            if residual < 0.5 * least {
+                (least, patience) = (residual, PATIENCE);
+            }
+            if patience == 0 || step > 0 && residual > ASTRAY {
+                break;
+            }
+            localise(constraints, ws);
+        }
+        Ok(None)
+    }
+
+    /// Factors `A + JᵀḠJ`.
+    fn factor_coupled(&mut self, constraints: &[Constraint], ws: &Workspace) -> Result<(), Error> {
+        let iteration = self.iterations;
+        self.iterations += 1;
+        self.searching += 1;
+        self.is_reusable = false;
+        let factored = self.structure.factor_coupled(constraints, &ws.predicted.hessian, &ws.slopes);
+        factored.map_err(|source| Error::Factorization { iteration, source })
+    }
+
+    /// Moves to where the linear model balances, and sets `z` there. Returns the residual of the contacts themselves.
+    fn semismooth_step(&mut self, constraints: &mut [Constraint], ws: &mut Workspace) -> Result<f64, Error> {
+        ws.set_coupled_dual(constraints);
+        ws.impulse.fill(0.0);
+        self.structure.add_transpose(&ws.dual, &mut ws.impulse);
+        for ((out, impulse), momentum) in ws.difference.iter_mut().zip(&ws.impulse).zip(&ws.momentum) {
+            *out = impulse - momentum;
+        }
+        self.structure.solve_coupled(&ws.difference, &mut ws.dv);
+        self.structure.products(&ws.dv, &mut ws.dp, &mut ws.dv_c);
+        self.advance(1.0, ws);
+        ws.set_coupled_dual(constraints);
+        set_free_velocities(constraints, &ws.current.v_c, &ws.dual, &mut ws.free);
+        self.own_residual(constraints, ws)
+    }
+
+    /// Steps with the last factor while the `residual` falls fast; returns what is left of it.
+    fn go_on_with_factor(
+        &mut self,
+        constraints: &mut [Constraint],
+        mut residual: f64,
+        ws: &mut Workspace,
+    ) -> Result<f64, Error> {
+        while !self.is_solved {
+            let before = residual;
+            self.structure.solve_coupled(&ws.descent, &mut ws.dv);
+            self.structure.products(&ws.dv, &mut ws.dp, &mut ws.dv_c);
+            self.advance(1.0, ws);
+            residual = self.own_residual(constraints, ws)?;
+            if residual > before {
+                self.advance(-1.0, ws);
+                return self.own_residual(constraints, ws);
+            }
+            set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
+            if residual > SHARE * before {
+                break;
+            }
+        }
+        Ok(residual)
+    }
+
+    /// `v ← v + share Δv`
+    fn advance(&mut self, share: f64, ws: &mut Workspace) {
+        let Workspace { current, dv, dv_c, dp, momentum, .. } = ws;
+        axpy(share, dv, self.v);
+        axpy(share, dp, momentum);
+        axpy(share, dv_c, &mut current.v_c);
+    }
+
+    /// Bounds friction by the contacts' own normal impulses at the iterate; returns the residual.
+    fn own_residual(&mut self, constraints: &mut [Constraint], ws: &mut Workspace) -> Result<f64, Error> {
+        set_own_bounds(constraints, &ws.current.v_c, |_| 0.0);
+        ws.current.update(constraints);
+        self.line_search_evaluations += 1;
+        Ok(self.residual(ws)?.0)
+    }
+
+    fn keep(&self, constraints: &[Constraint], ws: &mut Workspace) {
+        ws.keep(self.v, 0.0);
+        ws.bounds.clear();
+        ws.bounds.extend(constraints.iter().map(|c| c.law.bound()));
+    }
+
+    /// Goes back to what was kept.
+    fn restore(&mut self, constraints: &mut [Constraint], ws: &mut Workspace) -> Result<(), Error> {
+        for (constraint, bound) in constraints.iter_mut().zip(&ws.bounds) {
+            constraint.law.set_bound(*bound);
+        }
+        self.go_back(constraints, ws);
+        self.residual(ws).map(|_| ())
+    }
+}
+
+/// Bounds friction by the normal impulses of contacts alone with `free` and `w`.
+fn set_own_bounds(constraints: &mut [Constraint], free: &[f64], w: impl Fn(&Constraint) -> f64) {
+    let (mut row, mut normal) = (0, 0.0);
+    for constraint in constraints {
+        let w = w(constraint);
+        match &constraint.law {
+            Law::Lagged(contact) => normal = contact.normal_impulse_alone(w, free[row + 2]),
+            // The bounds of what belongs to friction cones are left to passes.
+            Law::Contact(_) => normal = f64::NAN,
+            _ => {}
+        }
+        if !normal.is_nan() {
+            constraint.law.set_bound(normal);
+        }
+        row += constraint.rows();
+    }
+}
+
+/// Sets the bounds, `γ̄`, `v̄_c`, `G` and `b` of every constraint alone with its free velocity, `w` being its share of the Delassus
+/// operator.
+fn localise(constraints: &mut [Constraint], ws: &mut Workspace) {
+    set_own_bounds(constraints, &ws.free, Constraint::delassus);
+    ws.predicted.predict(constraints, &ws.free);
+    let mut row = 0;
+    for (constraint, slope) in constraints.iter().zip(&mut ws.slopes) {
+        *slope = constraint.law.bound_slope(&ws.predicted.v_c[row..row + constraint.rows()]);
+        row += constraint.rows();
+    }
+}
+
+impl Workspace {
+    /// Sets `dual` to the impulses of the linear model at `v_c`.
+    fn set_coupled_dual(&mut self, constraints: &[Constraint]) {
+        let Workspace { predicted, current, slopes, dual, .. } = self;
+        predicted.linear_impulse(constraints, &current.v_c, dual);
+        let (mut row, mut change) = (0, 0.0);
+        for (constraint, slope) in constraints.iter().zip(slopes) {
+            match &constraint.law {
+                Law::Lagged(_) => change = dual[row + 2] - predicted.gamma[row + 2],
+                Law::Contact(_) => change = 0.0,
+                _ => {}
+            }
+            let rows = row..row + constraint.rows();
+            dual[rows.clone()].iter_mut().zip(slope).for_each(|(dual, b)| *dual += *b * change);
+            row = rows.end;
+        }
+    }
+}
