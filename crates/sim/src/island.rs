@@ -347,13 +347,13 @@ impl Islands {
     }
 
     /// Solves the islands, side by side when there are threads; none knows of the others.
-    pub fn solve(&mut self, problem: &Problem<'_>, threads: Threads) {
+    pub fn solve(&mut self, problem: &Problem<'_>, threads: &mut Threads) {
         let Self { islands, active, slot_of, scratch, .. } = self;
         if scratch.len() < threads.count() {
             scratch.resize_with(threads.count(), Mutex::default);
         }
-        threads.for_each(&mut islands[..*active], |island| {
-            let mut scratch = scratch[threads.this()].lock().unwrap_or_else(PoisonError::into_inner);
+        threads.for_each(&mut islands[..*active], |thread, island| {
+            let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
             island.solve(problem, slot_of, &mut scratch);
         });
     }
@@ -382,7 +382,7 @@ impl Islands {
     /// remembers, in any order.
     pub fn collect(
         &mut self,
-        threads: Threads,
+        threads: &mut Threads,
         (detected, scene): (&[geometry::Contact], &Scene),
         more: usize,
         points: &mut Vec<ContactPoint>,
@@ -405,7 +405,7 @@ impl Islands {
 
     fn gather_points(
         &self,
-        threads: Threads,
+        threads: &mut Threads,
         (detected, scene): (&[geometry::Contact], &Scene),
         points: &mut [ContactPoint],
         memories: &mut [Entry],
@@ -414,7 +414,7 @@ impl Islands {
         let (mut points, mut memories) = (points.chunks_mut(size), memories.chunks_mut(size));
         let mut sources = detected.chunks(size).zip(self.place_of.chunks(size));
         let mut shares: [_; POINT_SHARES] = std::array::from_fn(|_| (sources.next(), points.next(), memories.next()));
-        threads.for_each(&mut shares, |share| {
+        threads.for_each(&mut shares, |_, share| {
             let (Some((detected, places)), Some(points), Some(memories)) = share else { return };
             let out = points.iter_mut().zip(memories.iter_mut());
             for ((contact, place), (point, memory)) in detected.iter().zip(*places).zip(out) {

@@ -18,7 +18,7 @@ use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, NONE, Problem};
 use crate::part::Part;
 use crate::scheme::Discretization;
-use crate::threads::{Pool, Threads};
+use crate::threads::Threads;
 use crate::warm_start::Key;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
 
@@ -88,9 +88,7 @@ pub struct Simulation {
     /// Newton steps of free motion, the most of a tree; those of all its solutions in the step.
     free_iterations: usize,
     free_evaluations: usize,
-    pool: Option<Pool>,
-    /// Whether the step runs in the pool.
-    in_pool: bool,
+    threads: Threads,
 }
 
 impl Simulation {
@@ -107,15 +105,14 @@ impl Simulation {
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let collider = Collider::new(scene.clone(), attachments.clone());
-        let shares = if options.threads > 1 { SHARES * options.threads } else { 0 };
-        let shares = (0..shares).map(|k| (k, collider.workspace(), Vec::new())).collect();
-        let pool = (options.threads > 1).then(|| Pool::new(options.threads)).transpose().map_err(|_| {
-            SimulationError::Option {
-                name: "threads",
-                value: options.threads as f64,
-                expected: "no more threads than the system grants",
-            }
+        let is_wide = parts.len() > 1 && model.nv() >= WIDE;
+        let threads = Threads::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
+            name: "threads",
+            value: options.threads as f64,
+            expected: "no more threads than the system grants",
         })?;
+        let shares = if threads.count() > 1 { SHARES * threads.count() } else { 0 };
+        let shares = (0..shares).map(|k| (k, collider.workspace(), Vec::new())).collect();
         Ok(Self {
             state: State::new(&model),
             before: State::new(&model),
@@ -151,8 +148,7 @@ impl Simulation {
             constraint_force: vec![0.0; if options.scheme.is_implicit() { model.nv() } else { 0 }],
             free_iterations: 0,
             free_evaluations: 0,
-            pool,
-            in_pool: false,
+            threads,
             model,
             scene,
             options,
@@ -232,25 +228,6 @@ impl Simulation {
     /// When the state is not finite, the motion diverges, or the contact solver does not converge; the state is then
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
-        let is_wide = self.parts.len() > 1 && self.model.nv() >= WIDE;
-        match self.pool.take_if(|_| is_wide) {
-            None => self.make_step(),
-            Some(pool) => {
-                self.in_pool = true;
-                let outcome = pool.run(|| self.make_step());
-                self.in_pool = false;
-                self.pool = Some(pool);
-                outcome
-            }
-        }
-    }
-
-    /// Whom loops are shared with.
-    fn threads(&self) -> Threads {
-        Threads { are_many: self.in_pool }
-    }
-
-    fn make_step(&mut self) -> Result<(), SimulationError> {
         let dt = self.timestep();
         if self.options.accuracy.is_some() {
             return self.advance_to(self.state.time + dt);
@@ -332,8 +309,7 @@ impl Simulation {
         }
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
         let rest = 1.0 - self.theta_at;
-        let threads = self.threads();
-        let Self { parts, extents, sweeps, collider, tree_of, detected, shares, .. } = self;
+        let Self { parts, extents, sweeps, collider, tree_of, detected, shares, threads, .. } = self;
         for part in parts.iter() {
             for i in part.tree.all() {
                 let node = part.nodes.start + i;
@@ -346,11 +322,12 @@ impl Simulation {
             let frame = &part.kin.frames[node - part.nodes.start];
             (frame.rot, frame.pos)
         };
-        if !threads.are_many {
+        if threads.count() == 1 {
             return collider.contacts(frame, sweeps, detected);
         }
         let (pairs, count) = (collider.search(frame, sweeps), shares.len());
-        threads.for_each(shares, |(k, workspace, found)| {
+        let collider = &*collider;
+        threads.for_each(shares, |_, (k, workspace, found)| {
             found.clear();
             collider.collide(pairs * *k / count..pairs * (*k + 1) / count, workspace, found);
         });
@@ -394,6 +371,7 @@ impl Simulation {
         };
         let step = self.discretization(rule.dt);
         let (mut islands, mut others) = (std::mem::take(&mut self.islands), std::mem::take(&mut self.others));
+        let mut threads = std::mem::take(&mut self.threads);
         let cx = self.context(rule, &step);
         others.clear();
         self.sources.push(&cx, &mut others);
@@ -406,8 +384,8 @@ impl Simulation {
             factorization: self.options.factorization,
             options: &options,
         };
-        islands.solve(&problem, self.threads());
-        (self.islands, self.others) = (islands, others);
+        islands.solve(&problem, &mut threads);
+        (self.islands, self.others, self.threads) = (islands, others, threads);
     }
 
     /// Gathers the velocities at the end of the step.
@@ -448,7 +426,7 @@ impl Simulation {
             ..Stats::default()
         };
         self.islands.active().iter().for_each(|island| island.add_to(&mut stats));
-        let threads = self.threads();
+        let threads = &mut self.threads;
         let (points, memories) = (&mut self.reported, self.remembered.entries_mut());
         self.islands.collect(threads, (&self.detected, &self.scene), self.impacts.len(), points, memories);
         self.remembered.sort();

@@ -143,11 +143,12 @@ impl Simulation {
 
     /// Places the trees and gathers the forces on them; `then(part, v₀)` is next.
     fn gather_forces_and(&mut self, dt: f64, then: impl Fn(&mut Part, &[f64]) + Sync) {
-        let (step, threads) = (self.discretization(dt), self.threads());
+        let step = self.discretization(dt);
         self.force.copy_from_slice(&self.state.applied_force);
         self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
-        let Self { parts, state, v_start, force, model, effective_mass, .. } = self;
-        threads.for_each(parts, |part| {
+        let Self { parts, state, v_start, force, model, effective_mass, threads, .. } = self;
+        let (state, v_start, force) = (&*state, &v_start[..], &force[..]);
+        threads.for_each(parts, |_, part| {
             if part.asleep {
                 part.place(&state.q, v_start);
             } else {
