@@ -34,8 +34,8 @@ const PATIENCE: u32 = 64;
 /// Work that threads do side by side; the argument is the number of the thread.
 type Work<'a> = dyn Fn(usize) + Sync + 'a;
 
-/// A thread that calls and its helpers.
-#[derive(Debug)]
+/// A thread that calls and its helpers; none by default.
+#[derive(Debug, Default)]
 pub struct Crew {
     shared: Arc<Shared>,
     helpers: Vec<JoinHandle<()>>,
@@ -98,15 +98,15 @@ impl Crew {
     /// # Panics
     /// When `f` does.
     pub fn for_each<T: Send>(&mut self, items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
+        if self.helpers.is_empty() || items.len() < 2 {
+            return items.iter_mut().for_each(|item| f(0, item));
+        }
         let shares = Shares::new(items, self.count());
         self.work(&|thread| shares.each(thread, |share| share.iter_mut().for_each(|item| f(thread, item))));
     }
 
     /// Does the same on every thread that comes before the calling one is done with it.
     fn work(&mut self, work: &Work<'_>) {
-        if self.helpers.is_empty() {
-            return work(0);
-        }
         // SAFETY: helpers take the reference from the board, under its lock, and count themselves as busy under the same
         // lock. `Shift` takes it off the board and waits until none is busy before this function is left, by a panic too, so
         // that none of them has it when what it borrows ends. As `self` is borrowed mutably, no other work is on the board.

@@ -62,10 +62,15 @@ impl EffectiveMass {
         mass
     }
 
+    /// Whether the mobilities of tree `k` are those with Λ = `diagonal`.
+    pub fn is_of(&self, k: usize, diagonal: &[f64]) -> bool {
+        self.trees[k].impedance.diagonal == diagonal
+    }
+
     /// Takes the mobilities of tree `k` with Λ = `diagonal`, if they are of another.
     pub fn update(&mut self, k: usize, diagonal: &[f64]) {
-        let tree = &mut self.trees[k];
-        if tree.impedance.diagonal != diagonal {
+        if !self.is_of(k, diagonal) {
+            let tree = &mut self.trees[k];
             tree.impedance.diagonal.copy_from_slice(diagonal);
             tree.refresh(&mut self.nodes);
         }

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crew::Crew;
 use geometry::Scene;
 use multibody::{CrbaWorkspace, mass_matrix};
 use sap::{BlockCholesky, Dense, Error, Report};
@@ -10,7 +11,6 @@ use crate::constrain::{ConstraintSet, Context, push_contacts};
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::link::SparseRows;
 use crate::part::Part;
-use crate::threads::Threads;
 use crate::warm_start::{Entry, Key};
 use crate::{ContactPoint, Factorization, Stats};
 
@@ -347,12 +347,12 @@ impl Islands {
     }
 
     /// Solves the islands, side by side when there are threads; none knows of the others.
-    pub fn solve(&mut self, problem: &Problem<'_>, threads: &mut Threads) {
+    pub fn solve(&mut self, problem: &Problem<'_>, crew: &mut Crew) {
         let Self { islands, active, slot_of, scratch, .. } = self;
-        if scratch.len() < threads.count() {
-            scratch.resize_with(threads.count(), Mutex::default);
+        if scratch.len() < crew.count() {
+            scratch.resize_with(crew.count(), Mutex::default);
         }
-        threads.for_each(&mut islands[..*active], |thread, island| {
+        crew.for_each(&mut islands[..*active], |thread, island| {
             let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
             island.solve(problem, slot_of, &mut scratch);
         });
@@ -382,7 +382,7 @@ impl Islands {
     /// remembers, in any order.
     pub fn collect(
         &mut self,
-        threads: &mut Threads,
+        crew: &mut Crew,
         (detected, scene): (&[geometry::Contact], &Scene),
         more: usize,
         points: &mut Vec<ContactPoint>,
@@ -399,13 +399,13 @@ impl Islands {
         memories.truncate(count);
         memories.reserve(self.most_memories - memories.len());
         memories.resize(count, Entry::NONE);
-        self.gather_points(threads, (detected, scene), points, memories);
+        self.gather_points(crew, (detected, scene), points, memories);
         self.active().iter().for_each(|island| memories.extend_from_slice(&island.other_memories));
     }
 
     fn gather_points(
         &self,
-        threads: &mut Threads,
+        crew: &mut Crew,
         (detected, scene): (&[geometry::Contact], &Scene),
         points: &mut [ContactPoint],
         memories: &mut [Entry],
@@ -414,7 +414,7 @@ impl Islands {
         let (mut points, mut memories) = (points.chunks_mut(size), memories.chunks_mut(size));
         let mut sources = detected.chunks(size).zip(self.place_of.chunks(size));
         let mut shares: [_; POINT_SHARES] = std::array::from_fn(|_| (sources.next(), points.next(), memories.next()));
-        threads.for_each(&mut shares, |_, share| {
+        crew.for_each(&mut shares, |_, share| {
             let (Some((detected, places)), Some(points), Some(memories)) = share else { return };
             let out = points.iter_mut().zip(memories.iter_mut());
             for ((contact, place), (point, memory)) in detected.iter().zip(*places).zip(out) {

@@ -9,6 +9,7 @@ mod touches;
 
 use std::sync::Arc;
 
+use crew::Crew;
 use geometry::{Attachment, Collider, Scene, Sweep};
 use multibody::{Keyframe, Model};
 use spatial::Pose;
@@ -18,7 +19,6 @@ use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, NONE, Problem};
 use crate::part::Part;
 use crate::scheme::Discretization;
-use crate::threads::Threads;
 use crate::warm_start::Key;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
 
@@ -27,9 +27,6 @@ const PASSES: usize = 40;
 
 /// Degrees of freedom from which a step is long enough to be shared: waking the threads takes tens of microseconds.
 const WIDE: usize = 100;
-
-/// Parts of the near pairs for each thread: some take longer than others.
-const SHARES: usize = 4;
 
 /// How often a step is halved at most where free motion has no solution or is not resolved.
 const HALVINGS: u32 = 6;
@@ -56,8 +53,6 @@ pub struct Simulation {
     parts: Vec<Part>,
     sweeps: Vec<Sweep>,
     detected: Vec<geometry::Contact>,
-    /// What threads find of it: a number, scratch, and the points of one part of the near pairs.
-    shares: Vec<(usize, geometry::Workspace, Vec<geometry::Contact>)>,
     reported: Vec<ContactPoint>,
     remembered: WarmStart,
     /// All constraints of a step, for derivatives; and those of every step that are no contacts.
@@ -88,7 +83,8 @@ pub struct Simulation {
     /// Newton steps of free motion, the most of a tree; those of all its solutions in the step.
     free_iterations: usize,
     free_evaluations: usize,
-    threads: Threads,
+    /// The threads that loops are shared among.
+    crew: Crew,
 }
 
 impl Simulation {
@@ -106,13 +102,11 @@ impl Simulation {
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let collider = Collider::new(scene.clone(), attachments.clone());
         let is_wide = parts.len() > 1 && model.nv() >= WIDE;
-        let threads = Threads::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
+        let crew = Crew::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
             name: "threads",
             value: options.threads as f64,
             expected: "no more threads than the system grants",
         })?;
-        let shares = if threads.count() > 1 { SHARES * threads.count() } else { 0 };
-        let shares = (0..shares).map(|k| (k, collider.workspace(), Vec::new())).collect();
         Ok(Self {
             state: State::new(&model),
             before: State::new(&model),
@@ -128,7 +122,6 @@ impl Simulation {
             parts,
             sweeps: vec![Sweep::default(); model.tree.len()],
             detected: Vec::new(),
-            shares,
             reported: Vec::new(),
             remembered: WarmStart::default(),
             set: ConstraintSet::default(),
@@ -148,7 +141,7 @@ impl Simulation {
             constraint_force: vec![0.0; if options.scheme.is_implicit() { model.nv() } else { 0 }],
             free_iterations: 0,
             free_evaluations: 0,
-            threads,
+            crew,
             model,
             scene,
             options,
@@ -309,7 +302,7 @@ impl Simulation {
         }
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
         let rest = 1.0 - self.theta_at;
-        let Self { parts, extents, sweeps, collider, tree_of, detected, shares, threads, .. } = self;
+        let Self { parts, extents, sweeps, collider, tree_of, detected, crew, .. } = self;
         for part in parts.iter() {
             for i in part.tree.all() {
                 let node = part.nodes.start + i;
@@ -322,17 +315,7 @@ impl Simulation {
             let frame = &part.kin.frames[node - part.nodes.start];
             (frame.rot, frame.pos)
         };
-        if threads.count() == 1 {
-            return collider.contacts(frame, sweeps, detected);
-        }
-        let (pairs, count) = (collider.search(frame, sweeps), shares.len());
-        let collider = &*collider;
-        threads.for_each(shares, |_, (k, workspace, found)| {
-            found.clear();
-            collider.collide(pairs * *k / count..pairs * (*k + 1) / count, workspace, found);
-        });
-        detected.clear();
-        shares.iter().for_each(|(_, _, found)| detected.extend_from_slice(found));
+        collider.shared_contacts(crew, frame, sweeps, detected);
     }
 
     /// How constraints become laws; limits farther off than the step can reach by `margin` do, too.
@@ -371,7 +354,7 @@ impl Simulation {
         };
         let step = self.discretization(rule.dt);
         let (mut islands, mut others) = (std::mem::take(&mut self.islands), std::mem::take(&mut self.others));
-        let mut threads = std::mem::take(&mut self.threads);
+        let mut crew = std::mem::take(&mut self.crew);
         let cx = self.context(rule, &step);
         others.clear();
         self.sources.push(&cx, &mut others);
@@ -384,8 +367,8 @@ impl Simulation {
             factorization: self.options.factorization,
             options: &options,
         };
-        islands.solve(&problem, &mut threads);
-        (self.islands, self.others, self.threads) = (islands, others, threads);
+        islands.solve(&problem, &mut crew);
+        (self.islands, self.others, self.crew) = (islands, others, crew);
     }
 
     /// Gathers the velocities at the end of the step.
@@ -426,9 +409,8 @@ impl Simulation {
             ..Stats::default()
         };
         self.islands.active().iter().for_each(|island| island.add_to(&mut stats));
-        let threads = &mut self.threads;
         let (points, memories) = (&mut self.reported, self.remembered.entries_mut());
-        self.islands.collect(threads, (&self.detected, &self.scene), self.impacts.len(), points, memories);
+        self.islands.collect(&mut self.crew, (&self.detected, &self.scene), self.impacts.len(), points, memories);
         self.remembered.sort();
         self.report_impacts();
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);

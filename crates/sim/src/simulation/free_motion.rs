@@ -1,5 +1,7 @@
 //! The first stage of a step: how trees move without constraints, under each scheme.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::Simulation;
 use crate::part::{FreeMotion, Part, Stall};
 use crate::scheme::Discretization;
@@ -146,18 +148,24 @@ impl Simulation {
         let step = self.discretization(dt);
         self.force.copy_from_slice(&self.state.applied_force);
         self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
-        let Self { parts, state, v_start, force, model, effective_mass, threads, .. } = self;
-        let (state, v_start, force) = (&*state, &v_start[..], &force[..]);
-        threads.for_each(parts, |_, part| {
+        let Self { parts, state, v_start, force, model, effective_mass, tree_of, crew, .. } = self;
+        let (state, v_start, force, mass) = (&*state, &v_start[..], &force[..], &*effective_mass);
+        let is_known = AtomicBool::new(true);
+        crew.for_each(parts, |_, part| {
             if part.asleep {
                 part.place(&state.q, v_start);
             } else {
                 part.gather_forces(state, v_start, force, model.gravity, &step);
+                if !mass.is_of(tree_of[part.nodes.start], &part.implicit) {
+                    is_known.store(false, Ordering::Relaxed);
+                }
             }
             then(part, v_start);
         });
-        for (k, part) in parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
-            effective_mass.update(k, &part.implicit);
+        if !is_known.into_inner() {
+            for (k, part) in parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
+                effective_mass.update(k, &part.implicit);
+            }
         }
     }
 
