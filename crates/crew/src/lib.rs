@@ -37,8 +37,9 @@ type Work<'a> = dyn Fn(usize) + Sync + 'a;
 /// A thread that calls and its helpers; none by default.
 #[derive(Debug, Default)]
 pub struct Crew {
-    shared: Arc<Shared>,
     helpers: Vec<JoinHandle<()>>,
+    /// None without helpers: that is a crew for nothing.
+    shared: Option<Arc<Shared>>,
 }
 
 /// What the threads of a crew know of one another.
@@ -56,7 +57,7 @@ struct Shared {
 /// What helpers are to do.
 #[derive(Default)]
 struct Board {
-    /// `'static` to the helpers: see [`Crew::work`].
+    /// `'static` to the helpers: see [`Shared::work`].
     work: Option<&'static Work<'static>>,
     sleepers: usize,
     is_over: bool,
@@ -76,9 +77,9 @@ impl Crew {
     /// # Errors
     /// When the system grants fewer.
     pub fn new(threads: usize) -> io::Result<Self> {
-        let mut crew = Self { shared: Arc::default(), helpers: Vec::new() };
+        let mut crew = Self::default();
         for number in 1..threads {
-            let shared = crew.shared.clone();
+            let shared = crew.shared.get_or_insert_default().clone();
             let helper = std::thread::Builder::new().name(format!("sapwood-{number}"));
             crew.helpers.push(helper.spawn(move || shared.help(number))?);
         }
@@ -98,47 +99,25 @@ impl Crew {
     /// # Panics
     /// When `f` does.
     pub fn for_each<T: Send>(&mut self, items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
-        if self.helpers.is_empty() || items.len() < 2 {
-            return items.iter_mut().for_each(|item| f(0, item));
+        let threads = self.count();
+        match &self.shared {
+            Some(shared) if items.len() > 1 => {
+                let shares = Shares::new(items, threads);
+                shared.work(&|thread| shares.each(thread, |share| share.iter_mut().for_each(|item| f(thread, item))));
+            }
+            _ => items.iter_mut().for_each(|item| f(0, item)),
         }
-        let shares = Shares::new(items, self.count());
-        self.work(&|thread| shares.each(thread, |share| share.iter_mut().for_each(|item| f(thread, item))));
-    }
-
-    /// Does the same on every thread that comes before the calling one is done with it.
-    fn work(&mut self, work: &Work<'_>) {
-        // SAFETY: helpers take the reference from the board, under its lock, and count themselves as busy under the same
-        // lock. `Shift` takes it off the board and waits until none is busy before this function is left, by a panic too, so
-        // that none of them has it when what it borrows ends. As `self` is borrowed mutably, no other work is on the board.
-        let lent = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
-        let shift = Shift(&self.shared);
-        self.shared.post(lent);
-        work(0);
-        drop(shift);
-        let panic = self.shared.board().panic.take();
-        if let Some(panic) = panic {
-            resume_unwind(panic);
-        }
-    }
-}
-
-/// While it lives, helpers may have borrowed work.
-struct Shift<'a>(&'a Shared);
-
-impl Drop for Shift<'_> {
-    fn drop(&mut self) {
-        self.0.board().work = None;
-        wait_until(|| self.0.busy.load(Ordering::Acquire) == 0);
     }
 }
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        let mut board = self.shared.board();
+        let Some(shared) = &self.shared else { return };
+        let mut board = shared.board();
         board.is_over = true;
-        self.shared.news.fetch_add(1, Ordering::Release);
+        shared.news.fetch_add(1, Ordering::Release);
         drop(board);
-        self.shared.bell.notify_all();
+        shared.bell.notify_all();
         for helper in self.helpers.drain(..) {
             // Panics of work were caught, and there is nothing else to fail.
             let _ = helper.join();
@@ -147,6 +126,23 @@ impl Drop for Crew {
 }
 
 impl Shared {
+    /// Does the same on every thread that comes before the calling one is done with it. One call at a time: `Crew` is borrowed
+    /// mutably.
+    fn work(&self, work: &Work<'_>) {
+        // SAFETY: helpers take the reference from the board, under its lock, and count themselves as busy under the same
+        // lock. `Shift` takes it off the board and waits until none is busy before this function is left, by a panic too, so
+        // that none of them has it when what it borrows ends.
+        let lent = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
+        let shift = Shift(self);
+        self.post(lent);
+        work(0);
+        drop(shift);
+        let panic = self.board().panic.take();
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+    }
+
     fn board(&self) -> MutexGuard<'_, Board> {
         // No code that may panic runs under the lock.
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
@@ -206,6 +202,16 @@ impl Shared {
             looks = looks.wrapping_add(1);
             self.news.load(Ordering::Acquire) != seen || looks.is_multiple_of(PATIENCE) && is_long()
         });
+    }
+}
+
+/// While it lives, helpers may have borrowed work.
+struct Shift<'a>(&'a Shared);
+
+impl Drop for Shift<'_> {
+    fn drop(&mut self) {
+        self.0.board().work = None;
+        wait_until(|| self.0.busy.load(Ordering::Acquire) == 0);
     }
 }
 

@@ -222,8 +222,11 @@ pub(crate) struct Islands {
     /// The island of every tree, and its slot there.
     island_of: Vec<usize>,
     slot_of: Vec<usize>,
-    /// Contact points in a row that concern the same trees: the first one, and the first tree.
-    runs: Vec<(u32, usize)>,
+    /// Contact points in a row that concern the same trees, those of this step and of the last partition.
+    runs: Vec<Run>,
+    last_runs: Vec<Run>,
+    /// How many contact points there are; no number when other constraints joined trees.
+    points: Option<usize>,
     /// The island of every contact point, and its place among the points there.
     place_of: Vec<(u32, u32)>,
     /// The most points that there ever were, and the most to remember.
@@ -235,6 +238,15 @@ impl std::fmt::Debug for Islands {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.active()).finish()
     }
+}
+
+/// Contact points in a row.
+#[derive(Clone, Copy, PartialEq)]
+struct Run {
+    /// The first.
+    start: u32,
+    /// The trees that they concern, or one twice.
+    trees: [usize; 2],
 }
 
 /// No tree, or no island.
@@ -255,22 +267,21 @@ impl Islands {
         others: &ConstraintSet,
         parts: &[Part],
     ) {
+        self.find_runs(detected, tree_of_geom);
+        let points = others.links.is_empty().then_some(detected.len());
+        if points.is_some() && points == self.points && self.runs == self.last_runs {
+            // What rests is joined as it was.
+            return;
+        }
+        self.points = points;
         self.parent.clear();
         self.parent.extend(0..parts.len());
         self.island_of.clear();
         self.island_of.resize(parts.len(), NONE);
         self.slot_of.resize(parts.len(), 0);
-        // Neighbours of the same trees in one go; fixed geoms touch none that are fixed.
-        self.runs.clear();
-        let mut last = [NONE; 2];
-        for (c, contact) in (0..).zip(detected) {
-            let [a, b] = [tree_of_geom[contact.geoms[0]], tree_of_geom[contact.geoms[1]]];
-            if [a, b] != last {
-                last = [a, b];
-                let (a, b) = (a.min(b), if a.max(b) == NONE { a.min(b) } else { a.max(b) });
-                self.runs.push((c, a));
-                self.join(a, b);
-            }
+        for k in 0..self.runs.len() {
+            let [a, b] = self.runs[k].trees;
+            self.join(a, b);
         }
         for link in &others.links {
             let mut trees = link.trees(&others.terms);
@@ -280,9 +291,9 @@ impl Islands {
         }
         self.number(parts);
         self.place_of.clear();
-        let ends = self.runs.iter().skip(1).map(|(c, _)| *c).chain([detected.len() as u32]);
-        for (&(c, tree), end) in self.runs.iter().zip(ends) {
-            let island = self.island_of[tree];
+        let ends = self.runs.iter().skip(1).map(|run| run.start).chain([detected.len() as u32]);
+        for (&Run { start: c, trees }, end) in self.runs.iter().zip(ends) {
+            let island = self.island_of[trees[0]];
             let contacts = &mut self.islands[island].contacts;
             self.place_of.extend((contacts.len() as u32..).map(|k| (island as u32, k)).take((end - c) as usize));
             contacts.extend(c..end);
@@ -290,6 +301,20 @@ impl Islands {
         for (k, link) in (0..).zip(&others.links) {
             if let Some(tree) = link.trees(&others.terms).next() {
                 self.islands[self.island_of[tree]].members.push(k);
+            }
+        }
+    }
+
+    /// Finds neighbours of the same trees; fixed geoms touch none that are fixed.
+    fn find_runs(&mut self, detected: &[geometry::Contact], tree_of_geom: &[usize]) {
+        std::mem::swap(&mut self.runs, &mut self.last_runs);
+        self.runs.clear();
+        let mut last = [NONE; 2];
+        for (start, contact) in (0..).zip(detected) {
+            let [a, b] = [tree_of_geom[contact.geoms[0]], tree_of_geom[contact.geoms[1]]];
+            if [a, b] != last {
+                last = [a, b];
+                self.runs.push(Run { start, trees: [a.min(b), if a.max(b) == NONE { a.min(b) } else { a.max(b) }] });
             }
         }
     }

@@ -28,6 +28,9 @@ const PASSES: usize = 40;
 /// Degrees of freedom from which a step is long enough to be shared: waking the threads takes tens of microseconds.
 const WIDE: usize = 100;
 
+/// Parts that loops over several things at once are cut into for threads.
+const SHARES: usize = 32;
+
 /// How often a step is halved at most where free motion has no solution or is not resolved.
 const HALVINGS: u32 = 6;
 
@@ -303,12 +306,21 @@ impl Simulation {
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
         let rest = 1.0 - self.theta_at;
         let Self { parts, extents, sweeps, collider, tree_of, detected, crew, .. } = self;
-        for part in parts.iter() {
-            for i in part.tree.all() {
-                let node = part.nodes.start + i;
-                sweeps[node] = part.sweep(i, extents[node], dt, rest);
-                sweeps[node].slack += margin;
+        let fill = |parts: &[Part], sweeps: &mut [Sweep]| {
+            let first = parts.first().map_or(0, |part| part.nodes.start);
+            for part in parts {
+                for i in part.tree.all() {
+                    let node = part.nodes.start + i;
+                    let sweep = part.sweep(i, extents[node], dt, rest);
+                    sweeps[node - first] = Sweep { slack: sweep.slack + margin, ..sweep };
+                }
             }
+        };
+        if crew.count() == 1 {
+            fill(parts, sweeps);
+        } else {
+            let mut shares: [_; SHARES] = cut(parts, sweeps);
+            crew.for_each(&mut shares, |_, (parts, sweeps)| fill(parts, sweeps));
         }
         let frame = |node: usize| {
             let part = &parts[tree_of[node]];
@@ -470,6 +482,18 @@ impl Simulation {
             None => body.pose,
         }));
     }
+}
+
+/// The parts in as many shares as there is room for, with what there is of each node.
+fn cut<'a, T, const N: usize>(parts: &'a [Part], mut of_nodes: &'a mut [T]) -> [(&'a [Part], &'a mut [T]); N] {
+    let mut shares = parts.chunks(parts.len().div_ceil(N).max(1));
+    std::array::from_fn(|_| {
+        let parts = shares.next().unwrap_or_default();
+        let nodes = parts.first().zip(parts.last()).map_or(0, |(first, last)| last.nodes.end - first.nodes.start);
+        let (nodes, rest) = std::mem::take(&mut of_nodes).split_at_mut(nodes);
+        of_nodes = rest;
+        (parts, nodes)
+    })
 }
 
 /// Every index of the scene must be one of the model.
