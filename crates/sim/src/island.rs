@@ -371,6 +371,11 @@ impl Islands {
         &self.islands[..self.active]
     }
 
+    /// Those of `trees` that are in no island: all, before there ever was one.
+    pub fn alone(&self, trees: usize) -> impl Iterator<Item = usize> {
+        (0..trees).filter(|tree| self.island_of.get(*tree).is_none_or(|island| *island == NONE))
+    }
+
     /// Solves the islands, side by side when there are threads; none knows of the others.
     pub fn solve(&mut self, problem: &Problem<'_>, crew: &mut Crew) {
         let Self { islands, active, slot_of, scratch, .. } = self;

@@ -386,15 +386,16 @@ impl Simulation {
     /// Gathers the velocities at the end of the step.
     fn collect_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
         let (step, time) = (self.state.step, self.state.time);
-        for part in &self.parts {
-            self.v_next[part.dofs.clone()].copy_from_slice(&part.v_star);
+        let dofs_of = &self.model.tree.dofs;
+        for k in self.islands.alone(self.parts.len()) {
+            self.v_next[dofs_of[k].clone()].copy_from_slice(&self.parts[k].v_star);
         }
         for island in self.islands.active() {
             if let Some(Err(source)) = &island.outcome {
                 return Err(SimulationError::Contact { step, time, timestep: dt, source: source.clone() });
             }
             for slot in &island.slots {
-                let dofs = self.parts[slot.tree].dofs.clone();
+                let dofs = dofs_of[slot.tree].clone();
                 let end = slot.dof + dofs.len();
                 self.v_next[dofs].copy_from_slice(&island.v[slot.dof..end]);
             }

@@ -114,7 +114,7 @@ impl Simulation {
                 continue;
             }
             part.go_on(&self.state, &self.v_start, &step);
-            self.effective_mass.update(k, &part.implicit);
+            self.effective_mass.update(k, part.dofs.clone(), &part.implicit);
         }
     }
 
@@ -148,7 +148,7 @@ impl Simulation {
         let step = self.discretization(dt);
         self.force.copy_from_slice(&self.state.applied_force);
         self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
-        let Self { parts, state, v_start, force, model, effective_mass, tree_of, crew, .. } = self;
+        let Self { parts, state, v_start, force, model, effective_mass, crew, .. } = self;
         let (state, v_start, force, mass) = (&*state, &v_start[..], &force[..], &*effective_mass);
         let is_known = AtomicBool::new(true);
         crew.for_each(parts, |_, part| {
@@ -156,7 +156,7 @@ impl Simulation {
                 part.place(&state.q, v_start);
             } else {
                 part.gather_forces(state, v_start, force, model.gravity, &step);
-                if !mass.is_of(tree_of[part.nodes.start], &part.implicit) {
+                if !mass.is_of(part.dofs.clone(), &part.implicit) {
                     is_known.store(false, Ordering::Relaxed);
                 }
             }
@@ -164,7 +164,7 @@ impl Simulation {
         });
         if !is_known.into_inner() {
             for (k, part) in parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
-                effective_mass.update(k, &part.implicit);
+                effective_mass.update(k, part.dofs.clone(), &part.implicit);
             }
         }
     }
