@@ -1,26 +1,35 @@
 //! Near pairs of large scenes, by a tree of bounding boxes.
 
-use parry3d_f64::bounding_volume::Aabb;
+use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
 use parry3d_f64::math::Vector;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 use spatial::Vec3;
 
 use crate::pairs::{Allowed, Filter};
 
-/// Calls after which the tree is built anew, so that it stays good while things move.
+/// Changes of the tree after which it is built anew, so that it stays good while things move.
 const REBUILD_EVERY: u32 = 256;
 
-/// A bounding-volume hierarchy over the items. What it returns does not depend on the state of the tree.
+/// How much wider on every side than an item's box the tree's is, as a part of the sum of its half extents: what moves less
+/// leaves the tree as it is.
+const SPARE: f64 = 0.05;
+
+/// A bounding-volume hierarchy over the items. What it returns does not depend on the state of the tree: that proposes pairs,
+/// and the boxes of the step decide.
 pub(crate) struct BroadPhase {
     filter: Filter,
     /// Geom of each item.
     geoms: Vec<usize>,
+    /// The items' boxes in this step, and those that the tree has, wider.
+    boxes: Vec<Aabb>,
+    wide: Vec<Aabb>,
     tree: Bvh,
     workspace: BvhWorkspace,
-    calls: u32,
+    /// How often the tree changed.
+    changes: u32,
     /// Items without bounds: planes.
     unbounded: Vec<u32>,
-    /// The pairs of this step whose boxes meet, as they are found, and in order.
+    /// The pairs whose boxes in the tree meet, as they are found, and in order.
     pairs: Vec<[u32; 2]>,
     sorted: Sorted,
 }
@@ -30,9 +39,11 @@ impl BroadPhase {
         Self {
             geoms: geoms.to_vec(),
             filter,
+            boxes: vec![EVERYWHERE; geoms.len()],
+            wide: vec![EVERYWHERE; geoms.len()],
             tree: Bvh::new(),
             workspace: BvhWorkspace::default(),
-            calls: 0,
+            changes: 0,
             unbounded: vec![],
             pairs: vec![],
             sorted: Sorted::default(),
@@ -47,28 +58,60 @@ impl BroadPhase {
         near: impl Fn(usize) -> N,
         visit: &mut impl FnMut(usize, usize, Allowed),
     ) {
-        let Self { filter, geoms, tree, workspace, calls, unbounded, pairs, sorted } = self;
+        self.update(extents);
+        let Self { filter, geoms, boxes, sorted, .. } = self;
+        for a in 0..geoms.len() {
+            let near = near(a);
+            for &b in sorted.partners(a) {
+                if near(b as usize)
+                    && boxes[a].intersects(&boxes[b as usize])
+                    && let Some(allowed) = filter.allowed(geoms[a], geoms[b as usize])
+                {
+                    visit(a, b as usize, allowed);
+                }
+            }
+        }
+    }
+
+    /// Takes the boxes of this step, and finds the pairs anew if one of them has left its box in the tree.
+    fn update(&mut self, extents: impl Fn(usize) -> Option<(Vec3<f64>, Vec3<f64>)>) {
+        let Self { filter, geoms, boxes, wide, tree, unbounded, .. } = self;
+        let is_first = tree.is_empty();
+        let mut has_changed = is_first;
         unbounded.clear();
-        pairs.clear();
-        let first = tree.is_empty();
         for i in 0..geoms.len() {
             let Some((centre, half)) = extents(i) else {
                 unbounded.push(i as u32);
                 continue;
             };
-            if !first && filter.is_fixed(geoms[i]) {
+            if !is_first && filter.is_fixed(geoms[i]) {
                 continue;
             }
+            let spare = SPARE * (half.x + half.y + half.z);
             let half = Vector::new(half.x, half.y, half.z);
             // What is nowhere goes far away, where it meets nothing that is somewhere.
             let centre = if centre.is_finite() { centre } else { Vec3::new(1e30, 1e30, 1e30) };
             let centre = Vector::new(centre.x, centre.y, centre.z);
-            tree.insert_or_update_partially(Aabb::new(centre - half, centre + half), i as u32, 0.0);
+            boxes[i] = Aabb::new(centre - half, centre + half);
+            if is_first || !fits(&boxes[i], &wide[i], spare) {
+                wide[i] = boxes[i].loosened(spare);
+                tree.insert_or_update_partially(wide[i], i as u32, 0.0);
+                has_changed = true;
+            }
         }
-        if *calls % REBUILD_EVERY == 0 {
+        if has_changed {
+            self.find_pairs();
+        }
+    }
+
+    /// Finds the pairs whose boxes in the tree meet.
+    fn find_pairs(&mut self) {
+        let Self { filter, geoms, tree, workspace, changes, unbounded, pairs, sorted, .. } = self;
+        pairs.clear();
+        if changes.is_multiple_of(REBUILD_EVERY) {
             tree.rebuild(workspace, BvhBuildStrategy::Binned);
         }
-        *calls = calls.wrapping_add(1);
+        *changes = changes.wrapping_add(1);
         tree.refit(workspace);
         tree.traverse_bvtt_single_tree::<false>(workspace, &mut |a, b| {
             if !(filter.is_fixed(geoms[a as usize]) && filter.is_fixed(geoms[b as usize])) {
@@ -79,18 +122,18 @@ impl BroadPhase {
             pairs.extend((0..geoms.len() as u32).filter(|b| !unbounded.contains(b)).map(|b| [a.min(b), a.max(b)]));
         }
         sorted.take(pairs, geoms.len());
-        for a in 0..geoms.len() {
-            let near = near(a);
-            for &b in sorted.partners(a) {
-                if near(b as usize)
-                    && let Some(allowed) = filter.allowed(geoms[a], geoms[b as usize])
-                {
-                    visit(a, b as usize, allowed);
-                }
-            }
-        }
     }
 }
+
+/// Whether the second box contains the first and is not much wider than `spare` makes it, as it may be of something that was
+/// fast.
+fn fits(inner: &Aabb, outer: &Aabb, spare: f64) -> bool {
+    let room = outer.extents() - inner.extents();
+    outer.contains(inner) && room.max_element() <= 4.0 * spare
+}
+
+/// The box of what has no bounds.
+const EVERYWHERE: Aabb = Aabb { mins: Vector::splat(f64::NEG_INFINITY), maxs: Vector::splat(f64::INFINITY) };
 
 /// Pairs in ascending order, by counting: there are few for each first item.
 #[derive(Clone, Debug, Default)]
@@ -140,9 +183,11 @@ impl Clone for BroadPhase {
         Self {
             filter: self.filter.clone(),
             geoms: self.geoms.clone(),
+            boxes: self.boxes.clone(),
+            wide: self.wide.clone(),
             tree: self.tree.clone(),
             workspace: BvhWorkspace::default(),
-            calls: self.calls,
+            changes: self.changes,
             unbounded: self.unbounded.clone(),
             pairs: Vec::with_capacity(self.pairs.capacity()),
             sorted: self.sorted.clone(),

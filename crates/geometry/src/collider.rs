@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crew::Crew;
 use spatial::{Mat3, Pose, Vec3};
 
 use crate::broad_phase::BroadPhase;
@@ -24,6 +25,11 @@ pub struct Contact {
     pub gap: f64,
     /// The explicit pair ([`Scene::pairs`]) that asked for this contact.
     pub pair: Option<usize>,
+}
+
+impl Contact {
+    /// The place of a contact point.
+    const NONE: Self = Self { geoms: [0; 2], position: Vec3::ZERO, normal: Vec3::ZERO, gap: 0.0, pair: None };
 }
 
 /// How a geom moves.
@@ -98,10 +104,21 @@ pub struct Collider {
     search: Search,
     /// The pairs that may touch in this step, in order.
     near: Vec<Near>,
-    workspace: Workspace,
-    /// The most corners of a face and vertices of a hull.
-    corners: usize,
-    vertices: usize,
+    workspace: Convex,
+    /// What threads find; none while there is one.
+    shares: Vec<Share>,
+}
+
+/// Parts that work is cut into for threads: some take longer than others.
+const SHARES: usize = 32;
+
+/// A part of the near pairs.
+#[derive(Clone, Debug)]
+struct Share {
+    number: usize,
+    workspace: Convex,
+    /// Its contact points.
+    found: Vec<Contact>,
 }
 
 /// Two items that may touch in this step.
@@ -112,10 +129,6 @@ struct Near {
     limit: f64,
     allowed: Allowed,
 }
-
-/// Scratch of [`Collider::collide`].
-#[derive(Clone, Debug, Default)]
-pub struct Workspace(Convex);
 
 /// How pairs that may be near are found.
 #[derive(Clone, Debug)]
@@ -170,15 +183,9 @@ impl Collider {
             items,
             search,
             near: Vec::new(),
-            workspace: Workspace(Convex::new(corners, vertices)),
-            corners,
-            vertices,
+            workspace: Convex::new(corners, vertices),
+            shares: Vec::new(),
         }
-    }
-
-    /// Scratch for [`collide`](Self::collide).
-    pub fn workspace(&self) -> Workspace {
-        Workspace(Convex::new(self.corners, self.vertices))
     }
 
     /// Whether no two geoms may ever touch.
@@ -208,24 +215,61 @@ impl Collider {
     /// When `sweep` is shorter than the number of frames.
     pub fn contacts(
         &mut self,
-        frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>),
+        frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>) + Sync,
         sweep: &[Sweep],
         out: &mut Vec<Contact>,
     ) {
-        out.clear();
-        let pairs = self.search(frame, sweep);
-        let mut workspace = std::mem::take(&mut self.workspace);
-        self.collide(0..pairs, &mut workspace, out);
-        self.workspace = workspace;
+        self.shared_contacts(&mut Crew::default(), frame, sweep, out);
     }
 
-    /// Places the geoms and finds the pairs of them that may touch; returns how many. The first half of
-    /// [`contacts`](Self::contacts), with the same arguments.
+    /// The same [`contacts`](Self::contacts), found by several threads.
     ///
     /// # Panics
     /// When `sweep` is shorter than the number of frames.
-    pub fn search(&mut self, frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>), sweep: &[Sweep]) -> usize {
-        self.place(frame, sweep);
+    pub fn shared_contacts(
+        &mut self,
+        crew: &mut Crew,
+        frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>) + Sync,
+        sweep: &[Sweep],
+        out: &mut Vec<Contact>,
+    ) {
+        self.place(crew, frame, sweep);
+        self.search();
+        if crew.count() > 1 {
+            return self.share_near(crew, out);
+        }
+        out.clear();
+        let mut workspace = std::mem::take(&mut self.workspace);
+        self.collide(0..self.near.len(), &mut workspace, out);
+        self.workspace = workspace;
+    }
+
+    /// Finds the contact points of the near pairs, in order.
+    fn share_near(&mut self, crew: &mut Crew, out: &mut Vec<Contact>) {
+        let mut shares = std::mem::take(&mut self.shares);
+        if shares.is_empty() {
+            let share = |number| Share { number, workspace: self.workspace.clone(), found: Vec::new() };
+            shares.extend((0..SHARES).map(share));
+        }
+        let pairs = self.near.len();
+        crew.for_each(&mut shares, |_, Share { number, workspace, found }| {
+            found.clear();
+            self.collide(pairs * *number / SHARES..pairs * (*number + 1) / SHARES, workspace, found);
+        });
+        out.resize(shares.iter().map(|share| share.found.len()).sum(), Contact::NONE);
+        let mut rest = &mut out[..];
+        let mut copies: [_; SHARES] = std::array::from_fn(|k| {
+            let found = &shares[k].found[..];
+            let (to, after) = std::mem::take(&mut rest).split_at_mut(found.len());
+            rest = after;
+            (found, to)
+        });
+        crew.for_each(&mut copies, |_, (from, to)| to.copy_from_slice(from));
+        self.shares = shares;
+    }
+
+    /// Finds the pairs that may touch.
+    fn search(&mut self) {
         let Self { items, placements, balls, sweeps, search, near: pairs, .. } = self;
         let (items, placements, balls, sweeps) = (&items[..], &placements[..], &balls[..], &sweeps[..]);
         pairs.clear();
@@ -275,15 +319,10 @@ impl Collider {
                 tree.each(extents, near, &mut visit);
             }
         }
-        pairs.len()
     }
 
-    /// Appends the contact points of some of the pairs that [`search`](Self::search) has found last. Those of all pairs,
-    /// one range after the other, are those of [`contacts`](Self::contacts).
-    ///
-    /// # Panics
-    /// When there are not that many pairs.
-    pub fn collide(&self, pairs: Range<usize>, workspace: &mut Workspace, out: &mut Vec<Contact>) {
+    /// Appends the contact points of some of the near pairs.
+    fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Vec<Contact>) {
         let Self { items, placements, .. } = self;
         for &Near { items: [a, b], limit, allowed: Allowed { margin, pair } } in &self.near[pairs] {
             let (a, b) = (a as usize, b as usize);
@@ -291,12 +330,39 @@ impl Collider {
             let flipped = ga > gb;
             let geoms = if flipped { [gb, ga] } else { [ga, gb] };
             let mut sink = Sink { out, geoms, flipped, margin, pair, limit };
-            collide((&items[a].solid, &placements[a]), (&items[b].solid, &placements[b]), &mut workspace.0, &mut sink);
+            collide((&items[a].solid, &placements[a]), (&items[b].solid, &placements[b]), workspace, &mut sink);
         }
     }
 
     /// Poses, bounding balls and sweeps of the items for this step.
-    fn place(&mut self, frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>), sweep: &[Sweep]) {
+    fn place(&mut self, crew: &mut Crew, frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>) + Sync, sweep: &[Sweep]) {
+        let Self { items, placements, balls, sweeps, .. } = self;
+        if crew.count() == 1 {
+            return Places { items, placements, balls, sweeps }.fill(&frame, sweep);
+        }
+        let size = items.len().div_ceil(SHARES).max(1);
+        let (mut placements, mut balls) = (placements.chunks_mut(size), balls.chunks_mut(size));
+        let (mut items, mut sweeps) = (items.chunks(size), sweeps.chunks_mut(size));
+        let mut shares: [_; SHARES] = std::array::from_fn(|_| {
+            let items = items.next().unwrap_or_default();
+            let placements = placements.next().unwrap_or_default();
+            let balls = balls.next().unwrap_or_default();
+            Places { items, placements, balls, sweeps: sweeps.next().unwrap_or_default() }
+        });
+        crew.for_each(&mut shares, |_, places| places.fill(&frame, sweep));
+    }
+}
+
+/// What of some items is taken anew in every step.
+struct Places<'a> {
+    items: &'a [Item],
+    placements: &'a mut [Placement],
+    balls: &'a mut [Ball],
+    sweeps: &'a mut [Sweep],
+}
+
+impl Places<'_> {
+    fn fill(&mut self, frame: &impl Fn(usize) -> (Mat3<f64>, Vec3<f64>), sweep: &[Sweep]) {
         for (i, item) in self.items.iter().enumerate() {
             let Some(f) = item.frame else { continue };
             let (rot, pos) = frame(f);

@@ -52,7 +52,7 @@ mod pairs;
 mod scene;
 mod solid;
 
-pub use collider::{Attachment, Collider, Contact, Sweep, Workspace};
+pub use collider::{Attachment, Collider, Contact, Sweep};
 pub use inertia::{InertiaError, MassModel};
 pub use mesh::{HeightFieldError, MeshError};
 pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape};

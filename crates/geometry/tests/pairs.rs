@@ -174,3 +174,34 @@ fn the_tree_finds_what_brute_force_finds() {
         assert_eq!(found, all, "round {round}");
     }
 }
+
+/// Pairs are kept while things move little, and searched by several threads: as a collider finds that has seen nothing else.
+#[test]
+fn what_was_found_before_does_not_matter() {
+    let mut random = SplitMix64(5);
+    let n = 160;
+    let shape = |i: usize| match i % 3 {
+        0 => Shape::Sphere { radius: 0.05 },
+        1 => Shape::Box { half_extents: [0.07, 0.04, 0.05] },
+        _ => Shape::Capsule { radius: 0.03, half_length: 0.06 },
+    };
+    let mut geoms: Vec<_> = (0..n).map(|i| geom(i + 1, shape(i))).collect();
+    geoms[17].shape = Shape::Plane { half_extents: [0.0; 2] };
+    let fresh = || common::collider(geoms.clone(), &[17, 40]);
+    let (mut used, mut crew) = (fresh(), crew::Crew::new(2).unwrap());
+    let (mut found, mut expected) = (vec![], vec![]);
+    let mut frames = vec![(Mat3::IDENTITY, Vec3::ZERO); n];
+    for round in 0..60 {
+        let is_jump = round % 20 == 0;
+        for (rot, pos) in &mut frames {
+            let pose = random.pose(0.45);
+            (*rot, *pos) = if is_jump { (pose.rot.to_mat3(), pose.pos) } else { (*rot, *pos + pose.pos * 0.004) };
+        }
+        // What was fast has wide boxes for a while.
+        let reach = vec![geometry::Sweep::from(if round % 20 == 10 { 0.1 } else { 0.003 }); n];
+        used.shared_contacts(&mut crew, |i| frames[i], &reach, &mut found);
+        fresh().contacts(|i| frames[i], &reach, &mut expected);
+        assert!(expected.len() > 100, "{}", expected.len());
+        assert_eq!(found, expected, "round {round}");
+    }
+}

@@ -1,5 +1,7 @@
 //! How easily a point of a body is moved: the estimate of the Delassus operator that regularises contacts.
 
+use std::ops::Range;
+
 use multibody::{Factor, JointImpedance, Model, Tree, forward_kinematics};
 use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
 
@@ -12,6 +14,8 @@ use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
 pub(crate) struct EffectiveMass {
     nodes: Vec<NodeMobility>,
     trees: Vec<TreeAtRest>,
+    /// Λ of the mobilities that are known, (nv).
+    lambda: Vec<f64>,
     /// Ω_i with Λ the armature alone, in the nodes' own axes.
     bare: Vec<ArticulatedInertia<f64>>,
 }
@@ -21,9 +25,8 @@ pub(crate) struct EffectiveMass {
 struct TreeAtRest {
     tree: Tree<f64>,
     /// Its nodes in the model.
-    nodes: std::ops::Range<usize>,
+    nodes: Range<usize>,
     kin: multibody::Kinematics<f64>,
-    /// Λ of the mobilities that are known.
     impedance: JointImpedance<f64>,
     factor: Factor<f64>,
     path: Vec<(usize, [f64; 6])>,
@@ -44,7 +47,7 @@ const PER_TRACE: f64 = 0.192_450_089_729_875_26;
 
 impl EffectiveMass {
     pub fn new(model: &Model) -> Self {
-        let at_rest = |(k, nodes): (usize, &std::ops::Range<usize>)| {
+        let at_rest = |(k, nodes): (usize, &Range<usize>)| {
             let tree = model.tree.part(k);
             let mut kin = multibody::Kinematics::new(&tree);
             forward_kinematics(&tree, tree.all(), &model.q0[model.tree.nodes[nodes.start].q..], &mut kin);
@@ -53,7 +56,8 @@ impl EffectiveMass {
         };
         let trees: Vec<TreeAtRest> = model.tree.trees.iter().enumerate().map(at_rest).collect();
         let none = NodeMobility::of(&ArticulatedInertia::ZERO);
-        let mut mass = Self { nodes: vec![none; model.tree.len()], trees, bare: Vec::new() };
+        let lambda = model.armature.clone();
+        let mut mass = Self { nodes: vec![none; model.tree.len()], trees, lambda, bare: Vec::new() };
         for k in 0..mass.trees.len() {
             mass.trees[k].impedance.diagonal.copy_from_slice(&model.armature[model.tree.dofs[k].clone()]);
             mass.trees[k].refresh(&mut mass.nodes);
@@ -62,10 +66,16 @@ impl EffectiveMass {
         mass
     }
 
+    /// Whether the mobilities of the tree with these degrees of freedom are those with Λ = `diagonal`.
+    pub fn is_of(&self, dofs: Range<usize>, diagonal: &[f64]) -> bool {
+        self.lambda[dofs] == *diagonal
+    }
+
     /// Takes the mobilities of tree `k` with Λ = `diagonal`, if they are of another.
-    pub fn update(&mut self, k: usize, diagonal: &[f64]) {
-        let tree = &mut self.trees[k];
-        if tree.impedance.diagonal != diagonal {
+    pub fn update(&mut self, k: usize, dofs: Range<usize>, diagonal: &[f64]) {
+        if !self.is_of(dofs.clone(), diagonal) {
+            self.lambda[dofs].copy_from_slice(diagonal);
+            let tree = &mut self.trees[k];
             tree.impedance.diagonal.copy_from_slice(diagonal);
             tree.refresh(&mut self.nodes);
         }

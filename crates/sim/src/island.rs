@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crew::Crew;
 use geometry::Scene;
 use multibody::{CrbaWorkspace, mass_matrix};
 use sap::{BlockCholesky, Dense, Error, Report};
@@ -10,7 +11,6 @@ use crate::constrain::{ConstraintSet, Context, push_contacts};
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::link::SparseRows;
 use crate::part::Part;
-use crate::threads::Threads;
 use crate::warm_start::{Entry, Key};
 use crate::{ContactPoint, Factorization, Stats};
 
@@ -222,8 +222,11 @@ pub(crate) struct Islands {
     /// The island of every tree, and its slot there.
     island_of: Vec<usize>,
     slot_of: Vec<usize>,
-    /// Contact points in a row that concern the same trees: the first one, and the first tree.
-    runs: Vec<(u32, usize)>,
+    /// Contact points in a row that concern the same trees, those of this step and of the last partition.
+    runs: Vec<Run>,
+    last_runs: Vec<Run>,
+    /// How many contact points there are; no number when other constraints joined trees.
+    points: Option<usize>,
     /// The island of every contact point, and its place among the points there.
     place_of: Vec<(u32, u32)>,
     /// The most points that there ever were, and the most to remember.
@@ -235,6 +238,15 @@ impl std::fmt::Debug for Islands {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.active()).finish()
     }
+}
+
+/// Contact points in a row.
+#[derive(Clone, Copy, PartialEq)]
+struct Run {
+    /// The first.
+    start: u32,
+    /// The trees that they concern, or one twice.
+    trees: [usize; 2],
 }
 
 /// No tree, or no island.
@@ -255,22 +267,21 @@ impl Islands {
         others: &ConstraintSet,
         parts: &[Part],
     ) {
+        self.find_runs(detected, tree_of_geom);
+        let points = others.links.is_empty().then_some(detected.len());
+        if points.is_some() && points == self.points && self.runs == self.last_runs {
+            // What rests is joined as it was.
+            return;
+        }
+        self.points = points;
         self.parent.clear();
         self.parent.extend(0..parts.len());
         self.island_of.clear();
         self.island_of.resize(parts.len(), NONE);
         self.slot_of.resize(parts.len(), 0);
-        // Neighbours of the same trees in one go; fixed geoms touch none that are fixed.
-        self.runs.clear();
-        let mut last = [NONE; 2];
-        for (c, contact) in (0..).zip(detected) {
-            let [a, b] = [tree_of_geom[contact.geoms[0]], tree_of_geom[contact.geoms[1]]];
-            if [a, b] != last {
-                last = [a, b];
-                let (a, b) = (a.min(b), if a.max(b) == NONE { a.min(b) } else { a.max(b) });
-                self.runs.push((c, a));
-                self.join(a, b);
-            }
+        for k in 0..self.runs.len() {
+            let [a, b] = self.runs[k].trees;
+            self.join(a, b);
         }
         for link in &others.links {
             let mut trees = link.trees(&others.terms);
@@ -280,9 +291,9 @@ impl Islands {
         }
         self.number(parts);
         self.place_of.clear();
-        let ends = self.runs.iter().skip(1).map(|(c, _)| *c).chain([detected.len() as u32]);
-        for (&(c, tree), end) in self.runs.iter().zip(ends) {
-            let island = self.island_of[tree];
+        let ends = self.runs.iter().skip(1).map(|run| run.start).chain([detected.len() as u32]);
+        for (&Run { start: c, trees }, end) in self.runs.iter().zip(ends) {
+            let island = self.island_of[trees[0]];
             let contacts = &mut self.islands[island].contacts;
             self.place_of.extend((contacts.len() as u32..).map(|k| (island as u32, k)).take((end - c) as usize));
             contacts.extend(c..end);
@@ -290,6 +301,20 @@ impl Islands {
         for (k, link) in (0..).zip(&others.links) {
             if let Some(tree) = link.trees(&others.terms).next() {
                 self.islands[self.island_of[tree]].members.push(k);
+            }
+        }
+    }
+
+    /// Finds neighbours of the same trees; fixed geoms touch none that are fixed.
+    fn find_runs(&mut self, detected: &[geometry::Contact], tree_of_geom: &[usize]) {
+        std::mem::swap(&mut self.runs, &mut self.last_runs);
+        self.runs.clear();
+        let mut last = [NONE; 2];
+        for (start, contact) in (0..).zip(detected) {
+            let [a, b] = [tree_of_geom[contact.geoms[0]], tree_of_geom[contact.geoms[1]]];
+            if [a, b] != last {
+                last = [a, b];
+                self.runs.push(Run { start, trees: [a.min(b), if a.max(b) == NONE { a.min(b) } else { a.max(b) }] });
             }
         }
     }
@@ -346,14 +371,19 @@ impl Islands {
         &self.islands[..self.active]
     }
 
+    /// Those of `trees` that are in no island: all, before there ever was one.
+    pub fn alone(&self, trees: usize) -> impl Iterator<Item = usize> {
+        (0..trees).filter(|tree| self.island_of.get(*tree).is_none_or(|island| *island == NONE))
+    }
+
     /// Solves the islands, side by side when there are threads; none knows of the others.
-    pub fn solve(&mut self, problem: &Problem<'_>, threads: Threads) {
+    pub fn solve(&mut self, problem: &Problem<'_>, crew: &mut Crew) {
         let Self { islands, active, slot_of, scratch, .. } = self;
-        if scratch.len() < threads.count() {
-            scratch.resize_with(threads.count(), Mutex::default);
+        if scratch.len() < crew.count() {
+            scratch.resize_with(crew.count(), Mutex::default);
         }
-        threads.for_each(&mut islands[..*active], |island| {
-            let mut scratch = scratch[threads.this()].lock().unwrap_or_else(PoisonError::into_inner);
+        crew.for_each(&mut islands[..*active], |thread, island| {
+            let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
             island.solve(problem, slot_of, &mut scratch);
         });
     }
@@ -382,7 +412,7 @@ impl Islands {
     /// remembers, in any order.
     pub fn collect(
         &mut self,
-        threads: Threads,
+        crew: &mut Crew,
         (detected, scene): (&[geometry::Contact], &Scene),
         more: usize,
         points: &mut Vec<ContactPoint>,
@@ -399,13 +429,13 @@ impl Islands {
         memories.truncate(count);
         memories.reserve(self.most_memories - memories.len());
         memories.resize(count, Entry::NONE);
-        self.gather_points(threads, (detected, scene), points, memories);
+        self.gather_points(crew, (detected, scene), points, memories);
         self.active().iter().for_each(|island| memories.extend_from_slice(&island.other_memories));
     }
 
     fn gather_points(
         &self,
-        threads: Threads,
+        crew: &mut Crew,
         (detected, scene): (&[geometry::Contact], &Scene),
         points: &mut [ContactPoint],
         memories: &mut [Entry],
@@ -414,7 +444,7 @@ impl Islands {
         let (mut points, mut memories) = (points.chunks_mut(size), memories.chunks_mut(size));
         let mut sources = detected.chunks(size).zip(self.place_of.chunks(size));
         let mut shares: [_; POINT_SHARES] = std::array::from_fn(|_| (sources.next(), points.next(), memories.next()));
-        threads.for_each(&mut shares, |share| {
+        crew.for_each(&mut shares, |_, share| {
             let (Some((detected, places)), Some(points), Some(memories)) = share else { return };
             let out = points.iter_mut().zip(memories.iter_mut());
             for ((contact, place), (point, memory)) in detected.iter().zip(*places).zip(out) {

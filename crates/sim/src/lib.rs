@@ -35,7 +35,6 @@ mod report;
 mod scheme;
 mod simulation;
 mod state;
-mod threads;
 mod warm_start;
 
 pub use error::SimulationError;

@@ -9,6 +9,7 @@ mod touches;
 
 use std::sync::Arc;
 
+use crew::Crew;
 use geometry::{Attachment, Collider, Scene, Sweep};
 use multibody::{Keyframe, Model};
 use spatial::Pose;
@@ -18,7 +19,6 @@ use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, NONE, Problem};
 use crate::part::Part;
 use crate::scheme::Discretization;
-use crate::threads::{Pool, Threads};
 use crate::warm_start::Key;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
 
@@ -28,8 +28,8 @@ const PASSES: usize = 40;
 /// Degrees of freedom from which a step is long enough to be shared: waking the threads takes tens of microseconds.
 const WIDE: usize = 100;
 
-/// Parts of the near pairs for each thread: some take longer than others.
-const SHARES: usize = 4;
+/// Parts that loops over several things at once are cut into for threads.
+const SHARES: usize = 32;
 
 /// How often a step is halved at most where free motion has no solution or is not resolved.
 const HALVINGS: u32 = 6;
@@ -56,8 +56,6 @@ pub struct Simulation {
     parts: Vec<Part>,
     sweeps: Vec<Sweep>,
     detected: Vec<geometry::Contact>,
-    /// What threads find of it: a number, scratch, and the points of one part of the near pairs.
-    shares: Vec<(usize, geometry::Workspace, Vec<geometry::Contact>)>,
     reported: Vec<ContactPoint>,
     remembered: WarmStart,
     /// All constraints of a step, for derivatives; and those of every step that are no contacts.
@@ -88,9 +86,8 @@ pub struct Simulation {
     /// Newton steps of free motion, the most of a tree; those of all its solutions in the step.
     free_iterations: usize,
     free_evaluations: usize,
-    pool: Option<Pool>,
-    /// Whether the step runs in the pool.
-    in_pool: bool,
+    /// The threads that loops are shared among.
+    crew: Crew,
 }
 
 impl Simulation {
@@ -107,14 +104,11 @@ impl Simulation {
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let collider = Collider::new(scene.clone(), attachments.clone());
-        let shares = if options.threads > 1 { SHARES * options.threads } else { 0 };
-        let shares = (0..shares).map(|k| (k, collider.workspace(), Vec::new())).collect();
-        let pool = (options.threads > 1).then(|| Pool::new(options.threads)).transpose().map_err(|_| {
-            SimulationError::Option {
-                name: "threads",
-                value: options.threads as f64,
-                expected: "no more threads than the system grants",
-            }
+        let is_wide = parts.len() > 1 && model.nv() >= WIDE;
+        let crew = Crew::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
+            name: "threads",
+            value: options.threads as f64,
+            expected: "no more threads than the system grants",
         })?;
         Ok(Self {
             state: State::new(&model),
@@ -131,7 +125,6 @@ impl Simulation {
             parts,
             sweeps: vec![Sweep::default(); model.tree.len()],
             detected: Vec::new(),
-            shares,
             reported: Vec::new(),
             remembered: WarmStart::default(),
             set: ConstraintSet::default(),
@@ -151,8 +144,7 @@ impl Simulation {
             constraint_force: vec![0.0; if options.scheme.is_implicit() { model.nv() } else { 0 }],
             free_iterations: 0,
             free_evaluations: 0,
-            pool,
-            in_pool: false,
+            crew,
             model,
             scene,
             options,
@@ -232,25 +224,6 @@ impl Simulation {
     /// When the state is not finite, the motion diverges, or the contact solver does not converge; the state is then
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
-        let is_wide = self.parts.len() > 1 && self.model.nv() >= WIDE;
-        match self.pool.take_if(|_| is_wide) {
-            None => self.make_step(),
-            Some(pool) => {
-                self.in_pool = true;
-                let outcome = pool.run(|| self.make_step());
-                self.in_pool = false;
-                self.pool = Some(pool);
-                outcome
-            }
-        }
-    }
-
-    /// Whom loops are shared with.
-    fn threads(&self) -> Threads {
-        Threads { are_many: self.in_pool }
-    }
-
-    fn make_step(&mut self) -> Result<(), SimulationError> {
         let dt = self.timestep();
         if self.options.accuracy.is_some() {
             return self.advance_to(self.state.time + dt);
@@ -332,30 +305,29 @@ impl Simulation {
         }
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
         let rest = 1.0 - self.theta_at;
-        let threads = self.threads();
-        let Self { parts, extents, sweeps, collider, tree_of, detected, shares, .. } = self;
-        for part in parts.iter() {
-            for i in part.tree.all() {
-                let node = part.nodes.start + i;
-                sweeps[node] = part.sweep(i, extents[node], dt, rest);
-                sweeps[node].slack += margin;
+        let Self { parts, extents, sweeps, collider, tree_of, detected, crew, .. } = self;
+        let fill = |parts: &[Part], sweeps: &mut [Sweep]| {
+            let first = parts.first().map_or(0, |part| part.nodes.start);
+            for part in parts {
+                for i in part.tree.all() {
+                    let node = part.nodes.start + i;
+                    let sweep = part.sweep(i, extents[node], dt, rest);
+                    sweeps[node - first] = Sweep { slack: sweep.slack + margin, ..sweep };
+                }
             }
+        };
+        if crew.count() == 1 {
+            fill(parts, sweeps);
+        } else {
+            let mut shares: [_; SHARES] = cut(parts, sweeps);
+            crew.for_each(&mut shares, |_, (parts, sweeps)| fill(parts, sweeps));
         }
         let frame = |node: usize| {
             let part = &parts[tree_of[node]];
             let frame = &part.kin.frames[node - part.nodes.start];
             (frame.rot, frame.pos)
         };
-        if !threads.are_many {
-            return collider.contacts(frame, sweeps, detected);
-        }
-        let (pairs, count) = (collider.search(frame, sweeps), shares.len());
-        threads.for_each(shares, |(k, workspace, found)| {
-            found.clear();
-            collider.collide(pairs * *k / count..pairs * (*k + 1) / count, workspace, found);
-        });
-        detected.clear();
-        shares.iter().for_each(|(_, _, found)| detected.extend_from_slice(found));
+        collider.shared_contacts(crew, frame, sweeps, detected);
     }
 
     /// How constraints become laws; limits farther off than the step can reach by `margin` do, too.
@@ -394,6 +366,7 @@ impl Simulation {
         };
         let step = self.discretization(rule.dt);
         let (mut islands, mut others) = (std::mem::take(&mut self.islands), std::mem::take(&mut self.others));
+        let mut crew = std::mem::take(&mut self.crew);
         let cx = self.context(rule, &step);
         others.clear();
         self.sources.push(&cx, &mut others);
@@ -406,22 +379,23 @@ impl Simulation {
             factorization: self.options.factorization,
             options: &options,
         };
-        islands.solve(&problem, self.threads());
-        (self.islands, self.others) = (islands, others);
+        islands.solve(&problem, &mut crew);
+        (self.islands, self.others, self.crew) = (islands, others, crew);
     }
 
     /// Gathers the velocities at the end of the step.
     fn collect_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
         let (step, time) = (self.state.step, self.state.time);
-        for part in &self.parts {
-            self.v_next[part.dofs.clone()].copy_from_slice(&part.v_star);
+        let dofs_of = &self.model.tree.dofs;
+        for k in self.islands.alone(self.parts.len()) {
+            self.v_next[dofs_of[k].clone()].copy_from_slice(&self.parts[k].v_star);
         }
         for island in self.islands.active() {
             if let Some(Err(source)) = &island.outcome {
                 return Err(SimulationError::Contact { step, time, timestep: dt, source: source.clone() });
             }
             for slot in &island.slots {
-                let dofs = self.parts[slot.tree].dofs.clone();
+                let dofs = dofs_of[slot.tree].clone();
                 let end = slot.dof + dofs.len();
                 self.v_next[dofs].copy_from_slice(&island.v[slot.dof..end]);
             }
@@ -448,9 +422,8 @@ impl Simulation {
             ..Stats::default()
         };
         self.islands.active().iter().for_each(|island| island.add_to(&mut stats));
-        let threads = self.threads();
         let (points, memories) = (&mut self.reported, self.remembered.entries_mut());
-        self.islands.collect(threads, (&self.detected, &self.scene), self.impacts.len(), points, memories);
+        self.islands.collect(&mut self.crew, (&self.detected, &self.scene), self.impacts.len(), points, memories);
         self.remembered.sort();
         self.report_impacts();
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
@@ -510,6 +483,18 @@ impl Simulation {
             None => body.pose,
         }));
     }
+}
+
+/// The parts in as many shares as there is room for, with what there is of each node.
+fn cut<'a, T, const N: usize>(parts: &'a [Part], mut of_nodes: &'a mut [T]) -> [(&'a [Part], &'a mut [T]); N] {
+    let mut shares = parts.chunks(parts.len().div_ceil(N).max(1));
+    std::array::from_fn(|_| {
+        let parts = shares.next().unwrap_or_default();
+        let nodes = parts.first().zip(parts.last()).map_or(0, |(first, last)| last.nodes.end - first.nodes.start);
+        let (nodes, rest) = std::mem::take(&mut of_nodes).split_at_mut(nodes);
+        of_nodes = rest;
+        (parts, nodes)
+    })
 }
 
 /// Every index of the scene must be one of the model.

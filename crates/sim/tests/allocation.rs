@@ -5,7 +5,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{BIPED, EVERYTHING, run, set_going, simulation, tower};
+use common::{BIPED, EVERYTHING, run, set_going, simulation, tower, towers};
 use sim::{Options, Scheme, Simulation};
 
 struct Counting;
@@ -45,6 +45,8 @@ fn steps_after_warm_up_do_not_allocate() {
         (BIPED, 0.005, midpoint.clone()),
         (EVERYTHING, 0.005, midpoint),
         (BIPED, 0.005, accurate),
+        // Shared: towers alike, so that it does not matter which thread's scratch has seen which.
+        (&towers(8), 0.01, Options { threads: 2, ..Options::default() }),
     ];
     for (scene, dt, options) in cases {
         let start = |s: &mut Simulation| {

@@ -2,17 +2,11 @@
 
 mod common;
 
-use common::{BIPED, EVERYTHING, everything, run, set_going, simulation, tower};
+use common::{BIPED, EVERYTHING, everything, run, set_going, simulation, tower_at, towers};
 use sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
 
 fn bits(simulation: &Simulation) -> Vec<u8> {
     simulation.state().to_bytes()
-}
-
-/// A tower at (x, y), the text of its bodies.
-fn tower_at(x: f64, y: f64) -> String {
-    let text = tower().replace("pos=\"0 0", &format!("pos=\"{x} {y}"));
-    text[text.find("<body").unwrap()..text.rfind("</worldbody>").unwrap()].to_owned()
 }
 
 /// Below this number of degrees of freedom a step is not shared among threads.
@@ -21,8 +15,7 @@ const WIDE: usize = 100;
 #[test]
 fn threads_do_not_change_a_bit() {
     // Several islands: towers side by side.
-    let towers: String = (0..4).map(|k| tower_at(f64::from(k), 0.0)).collect();
-    let scene = format!(r#"<mujoco><worldbody><geom type="plane" size="9 9 .1"/>{towers}</worldbody></mujoco>"#);
+    let scene = towers(4);
     let short = Options { timestep: Some(0.01), ..Options::default() };
     for (options, steps) in [
         (short.clone(), 200),

@@ -1,5 +1,7 @@
 //! The first stage of a step: how trees move without constraints, under each scheme.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::Simulation;
 use crate::part::{FreeMotion, Part, Stall};
 use crate::scheme::Discretization;
@@ -112,7 +114,7 @@ impl Simulation {
                 continue;
             }
             part.go_on(&self.state, &self.v_start, &step);
-            self.effective_mass.update(k, &part.implicit);
+            self.effective_mass.update(k, part.dofs.clone(), &part.implicit);
         }
     }
 
@@ -143,20 +145,27 @@ impl Simulation {
 
     /// Places the trees and gathers the forces on them; `then(part, v₀)` is next.
     fn gather_forces_and(&mut self, dt: f64, then: impl Fn(&mut Part, &[f64]) + Sync) {
-        let (step, threads) = (self.discretization(dt), self.threads());
+        let step = self.discretization(dt);
         self.force.copy_from_slice(&self.state.applied_force);
         self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
-        let Self { parts, state, v_start, force, model, effective_mass, .. } = self;
-        threads.for_each(parts, |part| {
+        let Self { parts, state, v_start, force, model, effective_mass, crew, .. } = self;
+        let (state, v_start, force, mass) = (&*state, &v_start[..], &force[..], &*effective_mass);
+        let is_known = AtomicBool::new(true);
+        crew.for_each(parts, |_, part| {
             if part.asleep {
                 part.place(&state.q, v_start);
             } else {
                 part.gather_forces(state, v_start, force, model.gravity, &step);
+                if !mass.is_of(part.dofs.clone(), &part.implicit) {
+                    is_known.store(false, Ordering::Relaxed);
+                }
             }
             then(part, v_start);
         });
-        for (k, part) in parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
-            effective_mass.update(k, &part.implicit);
+        if !is_known.into_inner() {
+            for (k, part) in parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
+                effective_mass.update(k, part.dofs.clone(), &part.implicit);
+            }
         }
     }
 

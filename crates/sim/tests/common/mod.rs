@@ -48,6 +48,18 @@ pub fn tower() -> String {
     format!(r#"<mujoco><worldbody><geom type="plane" size="5 5 .1"/>{boxes}</worldbody></mujoco>"#)
 }
 
+/// A tower at (x, y), the text of its bodies.
+pub fn tower_at(x: f64, y: f64) -> String {
+    let text = tower().replace("pos=\"0 0", &format!("pos=\"{x} {y}"));
+    text[text.find("<body").unwrap()..text.rfind("</worldbody>").unwrap()].to_owned()
+}
+
+/// Towers side by side.
+pub fn towers(count: u8) -> String {
+    let towers: String = (0..count).map(|k| tower_at(f64::from(k), 0.0)).collect();
+    format!(r#"<mujoco><worldbody><geom type="plane" size="9 9 .1"/>{towers}</worldbody></mujoco>"#)
+}
+
 /// A biped of capsules with hinges and balls, above the ground: drops, lies, touches itself.
 pub const BIPED: &str = r#"
 <mujoco>
