@@ -1,5 +1,8 @@
 //! Contact problems that do not touch each other: each connected set of trees and constraints is one.
 
+mod partition;
+mod reports;
+
 use std::sync::{Mutex, PoisonError};
 
 use crew::Crew;
@@ -11,7 +14,7 @@ use crate::constrain::{ConstraintSet, Context, push_contacts};
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::link::SparseRows;
 use crate::part::Part;
-use crate::warm_start::{Entry, Key};
+use crate::warm_start::Entry;
 use crate::{ContactPoint, Factorization, Stats};
 
 /// What the islands of a step are solved with.
@@ -223,8 +226,8 @@ pub(crate) struct Islands {
     island_of: Vec<usize>,
     slot_of: Vec<usize>,
     /// Contact points in a row that concern the same trees, those of this step and of the last partition.
-    runs: Vec<Run>,
-    last_runs: Vec<Run>,
+    runs: Vec<partition::Run>,
+    last_runs: Vec<partition::Run>,
     /// How many contact points there are; no number when other constraints joined trees.
     points: Option<usize>,
     /// The island of every contact point, and its place among the points there.
@@ -240,140 +243,12 @@ impl std::fmt::Debug for Islands {
     }
 }
 
-/// Contact points in a row.
-#[derive(Clone, Copy, PartialEq)]
-struct Run {
-    /// The first.
-    start: u32,
-    /// The trees that they concern, or one twice.
-    trees: [usize; 2],
-}
-
 /// No tree, or no island.
 pub(crate) const NONE: usize = usize::MAX;
-/// In some island that has no number yet.
-const UNNUMBERED: usize = NONE - 1;
 
 impl Islands {
-    /// Groups trees that share a constraint; trees without any are in no island. `tree_of_geom` is [`NONE`] for geoms that
-    /// are fixed in the world.
-    ///
-    /// Islands are in the order of their first trees, constraints in the order in which they are given: the result
-    /// depends on nothing else.
-    pub fn partition(
-        &mut self,
-        detected: &[geometry::Contact],
-        tree_of_geom: &[usize],
-        others: &ConstraintSet,
-        parts: &[Part],
-    ) {
-        self.find_runs(detected, tree_of_geom);
-        let points = others.links.is_empty().then_some(detected.len());
-        if points.is_some() && points == self.points && self.runs == self.last_runs {
-            // What rests is joined as it was.
-            return;
-        }
-        self.points = points;
-        self.parent.clear();
-        self.parent.extend(0..parts.len());
-        self.island_of.clear();
-        self.island_of.resize(parts.len(), NONE);
-        self.slot_of.resize(parts.len(), 0);
-        for k in 0..self.runs.len() {
-            let [a, b] = self.runs[k].trees;
-            self.join(a, b);
-        }
-        for link in &others.links {
-            let mut trees = link.trees(&others.terms);
-            let Some(first) = trees.next() else { continue };
-            self.join(first, first);
-            trees.for_each(|tree| self.join(first, tree));
-        }
-        self.number(parts);
-        self.place_of.clear();
-        let ends = self.runs.iter().skip(1).map(|run| run.start).chain([detected.len() as u32]);
-        for (&Run { start: c, trees }, end) in self.runs.iter().zip(ends) {
-            let island = self.island_of[trees[0]];
-            let contacts = &mut self.islands[island].contacts;
-            self.place_of.extend((contacts.len() as u32..).map(|k| (island as u32, k)).take((end - c) as usize));
-            contacts.extend(c..end);
-        }
-        for (k, link) in (0..).zip(&others.links) {
-            if let Some(tree) = link.trees(&others.terms).next() {
-                self.islands[self.island_of[tree]].members.push(k);
-            }
-        }
-    }
-
-    /// Finds neighbours of the same trees; fixed geoms touch none that are fixed.
-    fn find_runs(&mut self, detected: &[geometry::Contact], tree_of_geom: &[usize]) {
-        std::mem::swap(&mut self.runs, &mut self.last_runs);
-        self.runs.clear();
-        let mut last = [NONE; 2];
-        for (start, contact) in (0..).zip(detected) {
-            let [a, b] = [tree_of_geom[contact.geoms[0]], tree_of_geom[contact.geoms[1]]];
-            if [a, b] != last {
-                last = [a, b];
-                self.runs.push(Run { start, trees: [a.min(b), if a.max(b) == NONE { a.min(b) } else { a.max(b) }] });
-            }
-        }
-    }
-
-    /// Puts two trees, or one, into the same island.
-    fn join(&mut self, a: usize, b: usize) {
-        self.island_of[a] = UNNUMBERED;
-        self.island_of[b] = UNNUMBERED;
-        let (a, b) = (self.root(a), self.root(b));
-        self.parent[a.max(b)] = a.min(b);
-    }
-
-    /// Numbers the islands in the order of their first trees, and gives every tree its slot.
-    fn number(&mut self, parts: &[Part]) {
-        self.active = 0;
-        for tree in 0..parts.len() {
-            if self.island_of[tree] == NONE {
-                continue;
-            }
-            let root = self.root(tree);
-            self.island_of[tree] = if root == tree { self.open() } else { self.island_of[root] };
-            let slots = &mut self.islands[self.island_of[tree]].slots;
-            let slot = match slots.last() {
-                Some(last) => {
-                    let part = &parts[last.tree];
-                    Slot { tree, dof: last.dof + part.tree.nv, node: last.node + part.tree.len() }
-                }
-                None => Slot { tree, dof: 0, node: 0 },
-            };
-            self.slot_of[tree] = slots.len();
-            slots.push(slot);
-        }
-    }
-
-    fn open(&mut self) -> usize {
-        if self.active == self.islands.len() {
-            self.islands.push(Island::default());
-        }
-        self.islands[self.active].clear();
-        self.active += 1;
-        self.active - 1
-    }
-
-    fn root(&mut self, mut tree: usize) -> usize {
-        while self.parent[tree] != tree {
-            // Path halving keeps the forest flat.
-            self.parent[tree] = self.parent[self.parent[tree]];
-            tree = self.parent[tree];
-        }
-        tree
-    }
-
     pub fn active(&self) -> &[Island] {
         &self.islands[..self.active]
-    }
-
-    /// Those of `trees` that are in no island: all, before there ever was one.
-    pub fn alone(&self, trees: usize) -> impl Iterator<Item = usize> {
-        (0..trees).filter(|tree| self.island_of.get(*tree).is_none_or(|island| *island == NONE))
     }
 
     /// Solves the islands, side by side when there are threads; none knows of the others.
@@ -387,73 +262,4 @@ impl Islands {
             island.solve(problem, slot_of, &mut scratch);
         });
     }
-
-    /// Whether there are near-rigid constraints.
-    pub fn have_rigid(&self) -> bool {
-        self.active().iter().any(|island| island.has_rigid)
-    }
-
-    /// The contact points with an impulse, and the keys of their constraints.
-    pub fn pushing(&self, detected: &[geometry::Contact], scene: &Scene) -> impl Iterator<Item = (Key, ContactPoint)> {
-        let all = self.active().iter().flat_map(|island| island.contacts.iter().zip(&island.touches));
-        let pushing = all.filter(|(_, touch)| touch.impulse != [0.0; 3]);
-        pushing.map(|(c, touch)| (touch.memory.key, touch.at(&detected[*c as usize], scene)))
-    }
-
-    /// Among all contact points, the one of which the constraint is known by `key`.
-    pub fn find(&self, key: Key) -> Option<usize> {
-        self.active().iter().find_map(|island| {
-            let k = island.touches.iter().position(|touch| touch.memory.key == key)?;
-            Some(island.contacts[k] as usize)
-        })
-    }
-
-    /// Gathers the contact points in the order in which they were detected, with room for `more`, and what the next step
-    /// remembers, in any order.
-    pub fn collect(
-        &mut self,
-        crew: &mut Crew,
-        (detected, scene): (&[geometry::Contact], &Scene),
-        more: usize,
-        points: &mut Vec<ContactPoint>,
-        memories: &mut Vec<Entry>,
-    ) {
-        let count = detected.len();
-        let all = count + self.active().iter().map(|island| island.other_memories.len()).sum::<usize>();
-        // Buffers take turns: none must find out later that there was more than ever.
-        self.most_points = (count + more).max(self.most_points);
-        self.most_memories = all.max(self.most_memories);
-        points.truncate(count);
-        points.reserve(self.most_points - points.len());
-        points.resize(count, ContactPoint::default());
-        memories.truncate(count);
-        memories.reserve(self.most_memories - memories.len());
-        memories.resize(count, Entry::NONE);
-        self.gather_points(crew, (detected, scene), points, memories);
-        self.active().iter().for_each(|island| memories.extend_from_slice(&island.other_memories));
-    }
-
-    fn gather_points(
-        &self,
-        crew: &mut Crew,
-        (detected, scene): (&[geometry::Contact], &Scene),
-        points: &mut [ContactPoint],
-        memories: &mut [Entry],
-    ) {
-        let size = detected.len().div_ceil(POINT_SHARES).max(1);
-        let (mut points, mut memories) = (points.chunks_mut(size), memories.chunks_mut(size));
-        let mut sources = detected.chunks(size).zip(self.place_of.chunks(size));
-        let mut shares: [_; POINT_SHARES] = std::array::from_fn(|_| (sources.next(), points.next(), memories.next()));
-        crew.for_each(&mut shares, |_, share| {
-            let (Some((detected, places)), Some(points), Some(memories)) = share else { return };
-            let out = points.iter_mut().zip(memories.iter_mut());
-            for ((contact, place), (point, memory)) in detected.iter().zip(*places).zip(out) {
-                let touch = &self.islands[place.0 as usize].touches[place.1 as usize];
-                (*point, *memory) = (touch.at(contact, scene), touch.memory);
-            }
-        });
-    }
 }
-
-/// Parts that contact points are gathered in.
-const POINT_SHARES: usize = 16;

@@ -1,6 +1,7 @@
 //! The simulation and its step.
 
 mod accuracy;
+mod build;
 mod free_motion;
 mod impacts;
 mod jacobians;
@@ -10,13 +11,13 @@ mod touches;
 use std::sync::Arc;
 
 use crew::Crew;
-use geometry::{Attachment, Collider, Scene, Sweep};
+use geometry::{Collider, Scene, Sweep};
 use multibody::{Keyframe, Model};
 use spatial::Pose;
 
 use crate::constrain::{ConstraintSet, Context, Rule, Sources, Turning, push_contacts};
 use crate::effective_mass::EffectiveMass;
-use crate::island::{Islands, NONE, Problem};
+use crate::island::{Islands, Problem};
 use crate::part::Part;
 use crate::scheme::Discretization;
 use crate::warm_start::Key;
@@ -24,9 +25,6 @@ use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, S
 
 /// Greatest number of problems that are solved for Coulomb's law in a step.
 const PASSES: usize = 40;
-
-/// Degrees of freedom from which a step is long enough to be shared: waking the threads takes tens of microseconds.
-const WIDE: usize = 100;
 
 /// Parts that loops over several things at once are cut into for threads.
 const SHARES: usize = 32;
@@ -91,66 +89,6 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A simulation at the model's default configuration, at rest.
-    ///
-    /// # Errors
-    /// When an option is outside its domain, or the scene is not one for this model.
-    pub fn new(model: Arc<Model>, scene: Arc<Scene>, options: Options) -> Result<Self, SimulationError> {
-        options.check()?;
-        check_scene(&model, &scene)?;
-        let trees = model.tree.trees.iter().enumerate();
-        let tree_of: Vec<usize> = trees.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
-        let parts = Part::of_model(&model, &tree_of, options.scheme.is_implicit());
-        let attachments = attachments(&model, &scene);
-        let may_sleep = sleeping::may_sleep(&model, &tree_of);
-        let collider = Collider::new(scene.clone(), attachments.clone());
-        let is_wide = parts.len() > 1 && model.nv() >= WIDE;
-        let crew = Crew::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
-            name: "threads",
-            value: options.threads as f64,
-            expected: "no more threads than the system grants",
-        })?;
-        Ok(Self {
-            state: State::new(&model),
-            before: State::new(&model),
-            contacts: Vec::new(),
-            stats: Stats::default(),
-            effective_mass: EffectiveMass::new(&model),
-            turning: Turning::default(),
-            sources: Sources::of_model(&model, &tree_of),
-            extents: collider.extents(model.tree.len()),
-            tree_of_geom: attachments.iter().map(|a| a.frame.map_or(NONE, |node| tree_of[node])).collect(),
-            tree_of,
-            collider,
-            parts,
-            sweeps: vec![Sweep::default(); model.tree.len()],
-            detected: Vec::new(),
-            reported: Vec::new(),
-            remembered: WarmStart::default(),
-            set: ConstraintSet::default(),
-            others: ConstraintSet::default(),
-            islands: Islands::default(),
-            force: vec![0.0; model.nv()],
-            v_start: vec![0.0; model.nv()],
-            v_next: vec![0.0; model.nv()],
-            q_at: vec![0.0; model.nq()],
-            theta_at: 0.0,
-            doubling: accuracy::Doubling::default(),
-            may_sleep,
-            group: Vec::new(),
-            least: Vec::new(),
-            is_near: false,
-            impacts: Vec::new(),
-            constraint_force: vec![0.0; if options.scheme.is_implicit() { model.nv() } else { 0 }],
-            free_iterations: 0,
-            free_evaluations: 0,
-            crew,
-            model,
-            scene,
-            options,
-        })
-    }
-
     /// The model.
     pub fn model(&self) -> &Arc<Model> {
         &self.model
@@ -495,40 +433,4 @@ fn cut<'a, T, const N: usize>(parts: &'a [Part], mut of_nodes: &'a mut [T]) -> [
         of_nodes = rest;
         (parts, nodes)
     })
-}
-
-/// Every index of the scene must be one of the model.
-fn check_scene(model: &Model, scene: &Scene) -> Result<(), SimulationError> {
-    let check = |what: &dyn Fn() -> String, kind, index, count| {
-        if index < count { Ok(()) } else { Err(SimulationError::Scene { what: what(), kind, index, count }) }
-    };
-    for (i, geom) in scene.geoms.iter().enumerate() {
-        let what = || format!("geom {i} {:?}", geom.name);
-        check(&what, "body", geom.body, model.bodies.len())?;
-        check(&what, "material", geom.material, model.materials.len())?;
-    }
-    for (i, pair) in scene.pairs.iter().enumerate() {
-        let what = || format!("contact pair {i}");
-        check(&what, "material", pair.material, model.materials.len())?;
-        for geom in pair.geoms {
-            check(&what, "geom", geom, scene.geoms.len())?;
-        }
-    }
-    Ok(())
-}
-
-/// How the geoms of a scene move with the nodes of a model.
-fn attachments(model: &Model, scene: &Scene) -> Vec<Attachment> {
-    let attach = |geom: &geometry::Geom| {
-        let body = &model.bodies[geom.body];
-        // The parent of the whole rigid group: what its first body hangs on.
-        let parent = model.bodies[body.rigid_group].parent;
-        Attachment {
-            frame: body.node,
-            pose: body.pose * geom.pose,
-            group: body.rigid_group,
-            parent_group: model.bodies[parent].rigid_group,
-        }
-    };
-    scene.geoms.iter().map(attach).collect()
 }

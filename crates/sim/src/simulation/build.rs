@@ -1,0 +1,115 @@
+//! A simulation from a model and a scene.
+
+use std::sync::Arc;
+
+use crew::Crew;
+use geometry::{Attachment, Collider, Scene, Sweep};
+use multibody::Model;
+
+use super::{Simulation, accuracy, sleeping};
+use crate::constrain::{ConstraintSet, Sources, Turning};
+use crate::effective_mass::EffectiveMass;
+use crate::island::{Islands, NONE};
+use crate::part::Part;
+use crate::{Options, SimulationError, State, Stats, WarmStart};
+
+/// Degrees of freedom from which a step is long enough to be shared: waking the threads takes tens of microseconds.
+const WIDE: usize = 100;
+
+impl Simulation {
+    /// A simulation at the model's default configuration, at rest.
+    ///
+    /// # Errors
+    /// When an option is outside its domain, or the scene is not one for this model.
+    pub fn new(model: Arc<Model>, scene: Arc<Scene>, options: Options) -> Result<Self, SimulationError> {
+        options.check()?;
+        check_scene(&model, &scene)?;
+        let trees = model.tree.trees.iter().enumerate();
+        let tree_of: Vec<usize> = trees.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
+        let parts = Part::of_model(&model, &tree_of, options.scheme.is_implicit());
+        let attachments = attachments(&model, &scene);
+        let may_sleep = sleeping::may_sleep(&model, &tree_of);
+        let collider = Collider::new(scene.clone(), attachments.clone());
+        let is_wide = parts.len() > 1 && model.nv() >= WIDE;
+        let crew = Crew::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
+            name: "threads",
+            value: options.threads as f64,
+            expected: "no more threads than the system grants",
+        })?;
+        Ok(Self {
+            state: State::new(&model),
+            before: State::new(&model),
+            contacts: Vec::new(),
+            stats: Stats::default(),
+            effective_mass: EffectiveMass::new(&model),
+            turning: Turning::default(),
+            sources: Sources::of_model(&model, &tree_of),
+            extents: collider.extents(model.tree.len()),
+            tree_of_geom: attachments.iter().map(|a| a.frame.map_or(NONE, |node| tree_of[node])).collect(),
+            tree_of,
+            collider,
+            parts,
+            sweeps: vec![Sweep::default(); model.tree.len()],
+            detected: Vec::new(),
+            reported: Vec::new(),
+            remembered: WarmStart::default(),
+            set: ConstraintSet::default(),
+            others: ConstraintSet::default(),
+            islands: Islands::default(),
+            force: vec![0.0; model.nv()],
+            v_start: vec![0.0; model.nv()],
+            v_next: vec![0.0; model.nv()],
+            q_at: vec![0.0; model.nq()],
+            theta_at: 0.0,
+            doubling: accuracy::Doubling::default(),
+            may_sleep,
+            group: Vec::new(),
+            least: Vec::new(),
+            is_near: false,
+            impacts: Vec::new(),
+            constraint_force: vec![0.0; if options.scheme.is_implicit() { model.nv() } else { 0 }],
+            free_iterations: 0,
+            free_evaluations: 0,
+            crew,
+            model,
+            scene,
+            options,
+        })
+    }
+}
+
+/// Every index of the scene must be one of the model.
+fn check_scene(model: &Model, scene: &Scene) -> Result<(), SimulationError> {
+    let check = |what: &dyn Fn() -> String, kind, index, count| {
+        if index < count { Ok(()) } else { Err(SimulationError::Scene { what: what(), kind, index, count }) }
+    };
+    for (i, geom) in scene.geoms.iter().enumerate() {
+        let what = || format!("geom {i} {:?}", geom.name);
+        check(&what, "body", geom.body, model.bodies.len())?;
+        check(&what, "material", geom.material, model.materials.len())?;
+    }
+    for (i, pair) in scene.pairs.iter().enumerate() {
+        let what = || format!("contact pair {i}");
+        check(&what, "material", pair.material, model.materials.len())?;
+        for geom in pair.geoms {
+            check(&what, "geom", geom, scene.geoms.len())?;
+        }
+    }
+    Ok(())
+}
+
+/// How the geoms of a scene move with the nodes of a model.
+fn attachments(model: &Model, scene: &Scene) -> Vec<Attachment> {
+    let attach = |geom: &geometry::Geom| {
+        let body = &model.bodies[geom.body];
+        // The parent of the whole rigid group: what its first body hangs on.
+        let parent = model.bodies[body.rigid_group].parent;
+        Attachment {
+            frame: body.node,
+            pose: body.pose * geom.pose,
+            group: body.rigid_group,
+            parent_group: model.bodies[parent].rigid_group,
+        }
+    };
+    scene.geoms.iter().map(attach).collect()
+}
