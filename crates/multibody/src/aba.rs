@@ -43,14 +43,29 @@ impl<T: Real> JointImpedance<T> {
 
     /// m += Λ, `m` a square matrix of `stride` rows over all degrees of freedom of the tree.
     pub fn add_to_matrix(&self, tree: &Tree<T>, m: &mut [T], stride: usize) {
+        self.for_triangle(tree, |row, column, x| {
+            m[row + column * stride] += x;
+            if row != column {
+                m[column + row * stride] += x;
+            }
+        });
+    }
+
+    /// Adds the lower triangle of Λ to rows that are `stride` apart.
+    pub fn add_to_lower_triangle(&self, tree: &Tree<T>, m: &mut [T], stride: usize) {
+        self.for_triangle(tree, |row, column, x| m[row * stride + column] += x);
+    }
+
+    /// Calls `add` with row, column and value of the entries of the lower triangle.
+    #[inline(always)]
+    fn for_triangle(&self, tree: &Tree<T>, mut add: impl FnMut(usize, usize, T)) {
         for (k, d) in self.diagonal.iter().enumerate() {
-            m[k + k * stride] += *d;
+            add(k, k, *d);
         }
         for (node, block) in tree.nodes.iter().zip(&self.ball) {
-            for (entry, (row, column)) in block.iter().zip([(1, 0), (2, 0), (2, 1)]) {
-                if node.joint == JointType::Ball {
-                    m[node.v + row + (node.v + column) * stride] += *entry;
-                    m[node.v + column + (node.v + row) * stride] += *entry;
+            if node.joint == JointType::Ball {
+                for (entry, (row, column)) in block.iter().zip([(1, 0), (2, 0), (2, 1)]) {
+                    add(node.v + row, node.v + column, *entry);
                 }
             }
         }
@@ -58,15 +73,17 @@ impl<T: Real> JointImpedance<T> {
 
     /// out += Λ x for the nodes of `range`.
     pub fn add_product(&self, tree: &Tree<T>, range: Range<usize>, x: &[T], out: &mut [T]) {
-        for i in range {
-            let node = &tree.nodes[i];
+        let nodes = &tree.nodes[range.clone()];
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else { return };
+        let dofs = first.v..last.v + last.joint.nv();
+        for ((out, d), x) in out[dofs.clone()].iter_mut().zip(&self.diagonal[dofs.clone()]).zip(&x[dofs]) {
+            *out += *d * *x;
+        }
+        for (node, [xy, xz, yz]) in nodes.iter().zip(&self.ball[range]) {
             if node.joint == JointType::Ball {
-                let y = self.ball_block(node, i) * vec3(&x[node.v..]);
+                let x = vec3(&x[node.v..]);
+                let y = Vec3::new(*xy * x.y + *xz * x.z, *xy * x.x + *yz * x.z, *xz * x.x + *yz * x.y);
                 add3(&mut out[node.v..], y);
-            } else {
-                for k in node.v..node.v + node.joint.nv() {
-                    out[k] += self.diagonal[k] * x[k];
-                }
             }
         }
     }

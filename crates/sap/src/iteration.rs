@@ -2,7 +2,7 @@
 
 use crate::line_search::Line;
 use crate::passes::Passes;
-use crate::vector::{axpy, dot, scaled_norm};
+use crate::vector::{axpy, dot, scaled_norm, sum};
 use crate::{Block, Constraint, Criterion, Error, Law, LineSearch, Options, Report, Structure, Workspace};
 
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
@@ -73,8 +73,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
 
     /// `½ ‖v − v*‖²_A`
     fn kinetic_cost(&self, ws: &Workspace) -> f64 {
-        let moved = self.v.iter().zip(self.v_star).zip(&ws.momentum);
-        0.5 * moved.fold(0.0, |sum, ((v, v_star), p)| sum + (v - v_star) * p)
+        0.5 * sum(self.v, self.v_star, &ws.momentum, |v, v_star, p| (v - v_star) * p)
     }
 
     /// Sets the gradient at the iterate; returns the relative residual and the cost.
@@ -99,12 +98,11 @@ impl<'a, S: Structure> Iteration<'a, S> {
     pub fn gradient(&mut self, ws: &mut Workspace) -> (f64, f64) {
         ws.impulse.fill(0.0);
         self.structure.add_transpose(&ws.current.gamma, &mut ws.impulse);
-        let mut a_v = 0.0;
-        for i in 0..ws.impulse.len() {
-            ws.descent[i] = ws.impulse[i] - ws.momentum[i];
-            let scaled = ws.scale[i] * (ws.a_v_star[i] + ws.momentum[i]);
-            a_v += scaled * scaled;
+        for ((descent, impulse), momentum) in ws.descent.iter_mut().zip(&ws.impulse).zip(&ws.momentum) {
+            *descent = impulse - momentum;
         }
+        let a_v =
+            sum(&ws.scale, &ws.a_v_star, &ws.momentum, |d, a_v_star, p| (d * (a_v_star + p)) * (d * (a_v_star + p)));
         let jt_gamma = scaled_norm(&ws.scale, &ws.impulse);
         (scaled_norm(&ws.scale, &ws.descent), jt_gamma.max(a_v.sqrt()))
     }

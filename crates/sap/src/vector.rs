@@ -34,12 +34,22 @@ pub(crate) fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
 /// `‖D x‖` for a diagonal `D`.
 #[inline]
 pub(crate) fn scaled_norm(d: &[f64], x: &[f64]) -> f64 {
-    let mut sum = 0.0;
-    for (d, x) in d.iter().zip(x) {
-        let scaled = d * x;
-        sum += scaled * scaled;
+    sum(d, x, x, |d, x, _| (d * x) * (d * x)).sqrt()
+}
+
+/// The sum of a function of the entries of three vectors.
+#[inline(always)]
+pub(crate) fn sum(x: &[f64], y: &[f64], z: &[f64], f: impl Fn(f64, f64, f64) -> f64) -> f64 {
+    let ((x, x_rest), (y, y_rest), (z, z_rest)) =
+        (x.as_chunks::<LANES>(), y.as_chunks::<LANES>(), z.as_chunks::<LANES>());
+    let mut sum = [0.0; LANES];
+    for ((x, y), z) in x.iter().zip(y).zip(z) {
+        for i in 0..LANES {
+            sum[i] += f(x[i], y[i], z[i]);
+        }
     }
-    sum.sqrt()
+    let total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    x_rest.iter().zip(y_rest).zip(z_rest).fold(total, |total, ((x, y), z)| total + f(*x, *y, *z))
 }
 
 /// `a b + c`, fused where that is one instruction; elsewhere `mul_add` would be a slow call.

@@ -9,6 +9,7 @@
 
 mod assembly;
 mod friction;
+mod lone_tree;
 
 use std::ops::Range;
 
@@ -16,10 +17,12 @@ use multibody::{CrbaWorkspace, Factor, JointImpedance, add_generalized_forces};
 use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
+use crate::Factorization;
 use crate::free_body::is_free_body;
 use crate::link::{End, Link, Term};
 use crate::part::Part;
 use friction::FrictionScratch;
+use lone_tree::{LoneScratch, LoneTree};
 
 /// A tree of an island: where its degrees of freedom and nodes start in the island's vectors.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +55,18 @@ impl Patch {
     }
 }
 
+/// How H was factored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Factored {
+    /// As a sparse matrix of blocks.
+    #[default]
+    Blocks,
+    /// Every tree by itself.
+    Recursively,
+    /// As the island's only tree.
+    Alone,
+}
+
 /// Scratch of a coupled problem, reused from step to step.
 #[derive(Default)]
 pub(crate) struct CoupledScratch {
@@ -68,8 +83,9 @@ pub(crate) struct CoupledScratch {
     friction: FrictionScratch,
     /// The recursive factor of every slot, and the joint impedances with the limits that it is made of.
     factors: Vec<(Factor<f64>, JointImpedance<f64>)>,
-    /// Whether the last factor is the recursive one.
-    recursive: bool,
+    lone: LoneScratch,
+    /// What the last factor is.
+    factored: Factored,
 }
 
 /// The trees of an island, the constraints on them, and scratch. Links and slots use indices of the island.
@@ -84,6 +100,8 @@ pub(crate) struct Coupled<'a> {
     pub nv: usize,
     /// Whether the recursive factor may be used where it applies.
     may_recurse: bool,
+    /// The only tree, unless that is a single body.
+    lone: Option<LoneTree<'a>>,
 }
 
 impl<'a> Coupled<'a> {
@@ -94,7 +112,7 @@ impl<'a> Coupled<'a> {
         (links, terms): (&'a [Link], &'a [Term]),
         scratch: &'a mut CoupledScratch,
         cholesky: &'a mut BlockCholesky,
-        may_recurse: bool,
+        choice: Factorization,
     ) -> Self {
         let nodes = slots.last().map_or(0, |s| s.node + parts[s.tree].tree.len());
         let nv = slots.last().map_or(0, |s| s.dof + parts[s.tree].tree.nv);
@@ -105,8 +123,17 @@ impl<'a> Coupled<'a> {
             scratch.factors.resize_with(slots.len(), Default::default);
         }
         // A sum couples joints as no recursion does.
-        let may_recurse = may_recurse && terms.is_empty();
-        let mut problem = Self { parts, slots, links, terms, scratch, cholesky, nv, may_recurse };
+        let may_recurse = choice != Factorization::Coupled && terms.is_empty();
+        let lone = match slots {
+            [slot] if choice == Factorization::Auto && nodes > 1 => {
+                Some(LoneTree { part: &parts[slot.tree], links, terms })
+            }
+            _ => None,
+        };
+        let mut problem = Self { parts, slots, links, terms, scratch, cholesky, nv, may_recurse, lone };
+        if let Some(tree) = lone {
+            problem.scratch.lone.place(tree);
+        }
         problem.gather_patches();
         problem
     }
@@ -173,6 +200,9 @@ impl Structure for Coupled<'_> {
     }
 
     fn products(&mut self, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]) {
+        if let Some(tree) = self.lone {
+            return self.scratch.lone.products(tree, x, a_x, j_x);
+        }
         let CoupledScratch { motions, wrenches, .. } = &mut *self.scratch;
         for slot in self.slots {
             let Part { tree, kin, impedance, .. } = &self.parts[slot.tree];
@@ -184,6 +214,9 @@ impl Structure for Coupled<'_> {
     }
 
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {
+        if let Some(tree) = self.lone {
+            return self.scratch.lone.row_velocities(tree, x, j_x);
+        }
         for slot in self.slots {
             let Part { tree, kin, .. } = &self.parts[slot.tree];
             let motions = &mut self.scratch.motions[slot.node..];
@@ -193,6 +226,9 @@ impl Structure for Coupled<'_> {
     }
 
     fn add_transpose(&mut self, gamma: &[f64], out: &mut [f64]) {
+        if let Some(tree) = self.lone {
+            return self.scratch.lone.add_transpose(tree, gamma, out);
+        }
         let wrenches = &mut self.scratch.wrenches;
         wrenches.fill(Wrench::ZERO);
         let mut row = 0;
@@ -230,9 +266,16 @@ impl Structure for Coupled<'_> {
     }
 
     fn factor(&mut self, _: &[Constraint], hessian: &[Block]) -> Result<(), FactorError> {
+        if let Some(tree) = self.lone {
+            self.scratch.factored = Factored::Alone;
+            if let Some(factored) = self.scratch.lone.factor(tree, hessian) {
+                return factored;
+            }
+        }
         self.gather_impedances(hessian);
-        self.scratch.recursive = self.may_recurse && !self.scratch.patches.iter().any(|p| p.active);
-        if self.scratch.recursive {
+        self.scratch.factored = Factored::Blocks;
+        if self.may_recurse && !self.scratch.patches.iter().any(|p| p.active) {
+            self.scratch.factored = Factored::Recursively;
             self.factor_recursively(hessian);
             return Ok(());
         }
@@ -242,9 +285,11 @@ impl Structure for Coupled<'_> {
     }
 
     fn solve(&mut self, b: &[f64], x: &mut [f64]) {
-        let CoupledScratch { factors, recursive, .. } = &mut *self.scratch;
-        if !*recursive {
-            return self.cholesky.solve(b, x);
+        let CoupledScratch { factors, factored, lone, .. } = &mut *self.scratch;
+        match factored {
+            Factored::Blocks => return self.cholesky.solve(b, x),
+            Factored::Alone => return lone.solve(b, x),
+            Factored::Recursively => {}
         }
         for (slot, (factor, _)) in self.slots.iter().zip(factors) {
             let Part { tree, kin, .. } = &self.parts[slot.tree];
@@ -264,7 +309,7 @@ impl Structure for Coupled<'_> {
         slopes: &[[f64; 3]],
     ) -> Result<(), FactorError> {
         self.gather_impedances(hessian);
-        self.scratch.recursive = false;
+        self.scratch.factored = Factored::Blocks;
         self.couple();
         self.assemble(hessian);
         self.cholesky.make_unsymmetric();

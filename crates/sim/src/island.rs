@@ -121,8 +121,8 @@ impl Island {
             }),
             choice => {
                 let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, .. } = scratch;
-                let (cholesky, may_recurse) = (&mut self.cholesky, choice == Factorization::Auto);
-                let mut structure = Coupled::new(parts, &self.slots, (links, terms), coupled, cholesky, may_recurse);
+                let cholesky = &mut self.cholesky;
+                let mut structure = Coupled::new(parts, &self.slots, (links, terms), coupled, cholesky, choice);
                 sap::solve(&mut structure, laws, v_star, &mut self.v, problem.options, ws)
             }
         };

@@ -32,10 +32,13 @@ pub enum PdLaw {
 /// How the Newton systems of the contact problem are factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Factorization {
-    /// Recursive while every contact that pushes is with the world, by sparse blocks over trees and patches otherwise;
-    /// products by recursion.
+    /// An island of one tree recursively about one point ([`multibody::CommonPoint`]), or of few degrees of freedom as a small
+    /// matrix; others as `Recursive`.
     #[default]
     Auto,
+    /// Recursive while every contact that pushes is with the world, by sparse blocks over trees and patches otherwise;
+    /// products by recursion.
+    Recursive,
     /// Sparse blocks always, assembled by composite inertias and pairs of nodes; products by recursion.
     Coupled,
     /// Matrices everywhere: A and J are written out. The check on the others.

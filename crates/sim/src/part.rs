@@ -8,9 +8,10 @@ use std::ops::Range;
 use geometry::Sweep;
 pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
-    Factor, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, Transmission, Tree, bias_kinematics,
+    Factor, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, Supports, Transmission, Tree, bias_kinematics,
     difference, forward_kinematics, velocities,
 };
+use sap::SmallCholesky;
 use spatial::{Vec3, Wrench};
 
 use crate::actuation::{AxisDrive, Drive, Servo};
@@ -77,6 +78,8 @@ pub(crate) struct Part {
     pub asleep: bool,
     /// Whether there are ball or free joints.
     turns: bool,
+    /// Of a tree of few degrees of freedom.
+    pub supports: Option<Supports>,
     /// Under implicit schemes.
     newton: Option<Box<implicit::Newton>>,
 }
@@ -141,6 +144,7 @@ impl Part {
             momenta: vec![Wrench::ZERO; tree.len()],
             asleep: false,
             turns: tree.nodes.iter().any(|node| matches!(node.joint, JointType::Ball | JointType::Free)),
+            supports: (tree.len() > 1 && tree.nv <= SmallCholesky::MOST).then(|| Supports::new(&tree)),
             newton: is_implicit.then(|| Box::new(implicit::Newton::new(&tree))),
             tree,
             nodes,

@@ -101,7 +101,8 @@ fn every_kind_of_constraint_continues_with_the_same_bits_on_any_thread() {
 fn every_kind_of_constraint_moves_alike_by_all_factorizations() {
     let options = |factorization| Options { factorization, tolerance: 1e-11, ..Options::default() };
     let mut auto = everything(options(Factorization::Auto));
-    let mut others = [Factorization::Coupled, Factorization::Dense].map(|f| everything(options(f)));
+    let mut others =
+        [Factorization::Recursive, Factorization::Coupled, Factorization::Dense].map(|f| everything(options(f)));
     for step in 0..300 {
         let before = bits(&auto);
         auto.step().unwrap();

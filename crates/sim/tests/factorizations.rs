@@ -85,7 +85,7 @@ fn compare(seed: u64, contact: ContactLaw, seen: &mut Seen) {
     let of =
         |factorization| simulation(&text, Options { factorization, contact, tolerance: 1e-12, ..Options::default() });
     let mut auto = of(Factorization::Auto);
-    let mut others = [Factorization::Coupled, Factorization::Dense].map(of);
+    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Dense].map(of);
     auto.state_mut().v.iter_mut().for_each(|v| *v = rng.uniform(-1.0, 1.0));
     for step in 0..40 {
         let before = auto.state().to_bytes();

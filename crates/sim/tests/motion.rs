@@ -56,7 +56,7 @@ fn a_tower_of_ten_boxes_stands_and_carries_its_weight() {
 
 #[test]
 fn all_factorizations_move_alike() {
-    let choices = [Factorization::Auto, Factorization::Coupled, Factorization::Dense];
+    let choices = [Factorization::Auto, Factorization::Recursive, Factorization::Coupled, Factorization::Dense];
     let mut all = choices.map(|factorization| {
         let options = Options { factorization, tolerance: 1e-10, ..Options::default() };
         simulation(BIPED, options)

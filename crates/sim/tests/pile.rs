@@ -85,7 +85,7 @@ fn compare(contact: ContactLaw) {
     // Coulomb's law is met to 100 times the tolerance.
     let of = |factorization| pile(Options { factorization, contact, tolerance: 1e-12, ..Options::default() });
     let mut blocks = of(Factorization::Auto);
-    let mut others = [Factorization::Coupled, Factorization::Dense].map(of);
+    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Dense].map(of);
     let (mut coupled, mut limits) = (0, 0);
     let mut iterations = [0; 3];
     for step in 0..160 {

@@ -31,6 +31,7 @@ impl Random {
 }
 
 /// Two trees: one with a free root and every joint kind in branches, one fixed to the world.
+#[allow(dead_code)]
 pub fn every_joint(seed: u64) -> Model {
     let mut random = Random(seed);
     let mut builder = ModelBuilder::new("every joint");

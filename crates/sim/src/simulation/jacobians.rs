@@ -19,7 +19,7 @@ use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::jacobians::StepJacobians;
 use crate::link::Link;
 use crate::warm_start::Key;
-use crate::{ContactLaw, Options, Scheme, SimulationError};
+use crate::{ContactLaw, Factorization, Options, Scheme, SimulationError};
 
 /// Tolerance of the contact problem whose solution is differentiated.
 const TOLERANCE: f64 = 1e-10;
@@ -310,7 +310,7 @@ impl Scratch {
             (&set.links, &set.terms),
             &mut self.coupled,
             &mut self.cholesky,
-            false,
+            Factorization::Coupled,
         )
     }
 
@@ -318,7 +318,8 @@ impl Scratch {
     fn evaluate(&mut self, simulation: &Simulation, v: &[f64], balance: &mut [f64]) {
         let Self { slots, coupled, cholesky, gamma, j_x, x, unused } = self;
         let set = &simulation.set;
-        let mut problem = Coupled::new(&simulation.parts, slots, (&set.links, &set.terms), coupled, cholesky, false);
+        let mut problem =
+            Coupled::new(&simulation.parts, slots, (&set.links, &set.terms), coupled, cholesky, Factorization::Coupled);
         unused.resize(v.len().max(j_x.len()), 0.0);
         problem.products(v, &mut unused[..v.len()], j_x);
         x.clear();

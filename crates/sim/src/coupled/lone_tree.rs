@@ -1,0 +1,218 @@
+//! An island of one tree: products about a common point, and the recursive factor there. Where nodes of the tree push against each
+//! other, H of few degrees of freedom is a small matrix.
+
+use multibody::{CommonPoint, Rows};
+use sap::{Block, FactorError, SmallCholesky};
+
+use crate::link::{Link, Term};
+use crate::part::Part;
+
+/// Distance of the rows of a small matrix.
+const STRIDE: usize = SmallCholesky::MOST;
+
+/// The tree, and what constrains it.
+#[derive(Clone, Copy)]
+pub(super) struct LoneTree<'a> {
+    pub part: &'a Part,
+    pub links: &'a [Link],
+    pub terms: &'a [Term],
+}
+
+/// The rows of J of a link with ends, as wrenches on the nodes that move.
+struct Push {
+    ends: [(usize, Rows); 2],
+    /// How many of them there are.
+    count: usize,
+}
+
+/// Scratch of the products and of the factor.
+#[derive(Default)]
+pub(super) struct LoneScratch {
+    about: CommonPoint,
+    /// Of every link with ends, in their order.
+    pushes: Vec<Push>,
+    /// Λ with the limits.
+    lambda: Vec<f64>,
+    small: SmallCholesky,
+    /// Whether the last factor is the small matrix.
+    is_small: bool,
+}
+
+impl LoneScratch {
+    /// Takes placements and rows of J.
+    pub fn place(&mut self, tree: LoneTree<'_>) {
+        let Self { about, pushes, .. } = self;
+        let kin = &tree.part.kin;
+        about.place(&tree.part.tree, kin);
+        pushes.clear();
+        for link in tree.links {
+            let Link::Ends { ends, basis, motion } = link else { continue };
+            let mut push = Push { ends: [(0, [[0.0; 8]; 3]); 2], count: 0 };
+            for (end, sign) in ends.iter().zip([-1.0, 1.0]) {
+                let Some(end) = end else { continue };
+                let (node, rows) = &mut push.ends[push.count];
+                *node = end.node;
+                for (row, axis) in rows.iter_mut().zip([basis.x, basis.y, basis.z]) {
+                    *row = about.wrench(end.wrench(axis * sign, *motion), kin.frames[end.node].pos);
+                }
+                push.count += 1;
+            }
+            pushes.push(push);
+        }
+    }
+
+    /// `a_x = A x`, `j_x = J x`
+    pub fn products(&mut self, tree: LoneTree<'_>, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]) {
+        let Part { tree: nodes, impedance, .. } = tree.part;
+        self.row_velocities(tree, x, j_x);
+        self.about.set_momenta();
+        a_x.fill(0.0);
+        self.about.add_generalized_forces(a_x);
+        impedance.add_product(nodes, nodes.all(), x, a_x);
+    }
+
+    /// `j_x = J x`
+    pub fn row_velocities(&mut self, tree: LoneTree<'_>, x: &[f64], j_x: &mut [f64]) {
+        self.about.propagate(x);
+        let mut pushes = self.pushes.iter();
+        let mut row = 0;
+        for link in tree.links {
+            match link {
+                Link::Ends { .. } => {
+                    let Some(Push { ends, count }) = pushes.next() else { break };
+                    let mut sum = [0.0; 3];
+                    for (node, rows) in &ends[..*count] {
+                        for (sum, row) in sum.iter_mut().zip(rows) {
+                            *sum += self.about.velocity(*node, row);
+                        }
+                    }
+                    j_x[row..row + 3].copy_from_slice(&sum);
+                }
+                Link::Joint { dof, width, axis, .. } => {
+                    j_x[row] = x[*dof..dof + width].iter().zip(axis).map(|(x, axis)| axis * x).sum();
+                }
+                Link::Sum { terms } => {
+                    j_x[row] = tree.terms[terms.clone()].iter().map(|t| t.coefficient * x[t.dof]).sum();
+                }
+            }
+            row += link.rows();
+        }
+    }
+
+    /// `out += Jᵀ γ`
+    pub fn add_transpose(&mut self, tree: LoneTree<'_>, gamma: &[f64], out: &mut [f64]) {
+        self.about.clear_wrenches();
+        let mut pushes = self.pushes.iter();
+        let mut row = 0;
+        for link in tree.links {
+            match link {
+                Link::Ends { .. } => {
+                    let Some(Push { ends, count }) = pushes.next() else { break };
+                    let gamma = [gamma[row], gamma[row + 1], gamma[row + 2]];
+                    if gamma != [0.0; 3] {
+                        for (node, rows) in &ends[..*count] {
+                            self.about.add_wrench(*node, rows, gamma);
+                        }
+                    }
+                }
+                Link::Joint { dof, width, axis, .. } => {
+                    for (out, axis) in out[*dof..dof + width].iter_mut().zip(axis) {
+                        *out += axis * gamma[row];
+                    }
+                }
+                Link::Sum { terms } => {
+                    for term in &tree.terms[terms.clone()] {
+                        out[term.dof] += term.coefficient * gamma[row];
+                    }
+                }
+            }
+            row += link.rows();
+        }
+        self.about.add_generalized_forces(out);
+    }
+
+    /// Factors H; none where that takes more than a recursion from one degree of freedom to the next, and there are too many for a small
+    /// matrix.
+    pub fn factor(&mut self, tree: LoneTree<'_>, hessian: &[Block]) -> Option<Result<(), FactorError>> {
+        let of_ends = || tree.links.iter().zip(hessian).filter(|(link, _)| matches!(link, Link::Ends { .. }));
+        let couples = |(push, (_, block)): (&Push, (_, &Block))| push.count == 2 && block.is_active();
+        // The limit of a ball joint couples its degrees of freedom.
+        let limits =
+            |(link, block): (&Link, &Block)| matches!(link, Link::Joint { width: 2.., .. }) && block.is_active();
+        self.is_small = !tree.terms.is_empty()
+            || self.pushes.iter().zip(of_ends()).any(couples)
+            || tree.links.iter().zip(hessian).any(limits);
+        if self.is_small && tree.part.supports.is_none() {
+            return None;
+        }
+        self.about.start_composites();
+        for (Push { ends, count }, (_, block)) in self.pushes.iter().zip(of_ends()) {
+            // What pushes against the world is one more inertia of its node.
+            if *count == 1 && block.is_active() {
+                let (node, rows) = &ends[0];
+                self.about.add_impedance(*node, rows, &block.0);
+            }
+        }
+        let factored = if self.is_small { self.factor_matrix(tree, hessian) } else { self.recurse(tree, hessian) };
+        Some(factored.map_err(|row| FactorError { row }))
+    }
+
+    fn recurse(&mut self, tree: LoneTree<'_>, hessian: &[Block]) -> Result<(), usize> {
+        let Self { about, lambda, .. } = self;
+        lambda.clone_from(&tree.part.impedance.diagonal);
+        for (link, block) in tree.links.iter().zip(hessian) {
+            if let Link::Joint { dof, axis, .. } = link {
+                lambda[*dof] += block.0[0] * axis[0] * axis[0];
+            }
+        }
+        about.factor(lambda)
+    }
+
+    fn factor_matrix(&mut self, tree: LoneTree<'_>, hessian: &[Block]) -> Result<(), usize> {
+        let Self { about, pushes, small, .. } = self;
+        let Part { tree: nodes, impedance, supports: Some(supports), .. } = tree.part else { return Err(0) };
+        let h = small.start(nodes.nv);
+        about.write_composites(supports, h, STRIDE);
+        impedance.add_to_lower_triangle(nodes, h, STRIDE);
+        let mut pushes = pushes.iter();
+        for (link, block) in tree.links.iter().zip(hessian) {
+            match link {
+                Link::Ends { .. } => {
+                    let Some(Push { ends, count: 2 }) = pushes.next().filter(|_| block.is_active()) else { continue };
+                    let mut j = [[0.0; STRIDE]; 3];
+                    for (node, rows) in ends {
+                        about.add_rows((*node, rows), supports, j.as_flattened_mut(), STRIDE);
+                    }
+                    small.add(&j, block);
+                }
+                Link::Joint { dof, width, axis, .. } => {
+                    let terms = (0..*width).map(|k| (dof + k, axis[k]));
+                    add_sum(terms, block.0[0], small.rows_mut());
+                }
+                Link::Sum { terms } => {
+                    let terms = tree.terms[terms.clone()].iter().map(|t| (t.dof, t.coefficient));
+                    add_sum(terms, block.0[0], small.rows_mut());
+                }
+            }
+        }
+        small.factor().map_err(|error| error.row)
+    }
+
+    /// `x = H⁻¹ b`
+    pub fn solve(&mut self, b: &[f64], x: &mut [f64]) {
+        if self.is_small {
+            self.small.solve(b, x);
+        } else {
+            self.about.solve(b, x);
+        }
+    }
+}
+
+/// Adds g c cᵀ to the lower triangle for a row c of J that has few entries.
+fn add_sum(terms: impl Iterator<Item = (usize, f64)> + Clone, g: f64, h: &mut [f64]) {
+    for (k, (i, a)) in terms.clone().enumerate() {
+        for (j, b) in terms.clone().take(k + 1) {
+            h[i.max(j) * STRIDE + i.min(j)] += g * a * b;
+        }
+    }
+}
