@@ -41,7 +41,7 @@ pub struct CommonPoint {
     places: Vec<usize>,
     /// S, a column for every degree of freedom.
     motions: Vec<Coordinates>,
-    /// The same in rows: of four degrees of freedom each, the six coordinates.
+    /// The same in rows, where matrices are written out: of four degrees of freedom each, the six coordinates.
     in_rows: Vec<[Register; 6]>,
     /// Inertias of the places; zero but at nodes.
     inertias: Vec<Matrix>,
@@ -63,7 +63,6 @@ impl CommonPoint {
         self.parents.clear();
         self.places.clear();
         self.motions.clear();
-        self.in_rows.resize(tree.nv.div_ceil(LANES), [[0.0; LANES]; 6]);
         self.inertias.resize(tree.nv, ZERO);
         for (node, frame) in tree.nodes.iter().zip(&kin.frames) {
             let mut parent = self.places.get(node.parent).copied().unwrap_or(tree.nv);
@@ -71,9 +70,6 @@ impl CommonPoint {
                 let Twist { ang, lin } = joint_axis(node, frame, k).shifted(point - frame.pos);
                 let motion = coordinates(ang, lin);
                 let dof = node.v + k;
-                for (row, x) in self.in_rows[dof / LANES].iter_mut().zip(motion) {
-                    row[dof % LANES] = x;
-                }
                 self.motions.push(motion);
                 self.parents.push(parent);
                 self.inertias[dof] = ZERO;

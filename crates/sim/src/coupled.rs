@@ -58,8 +58,10 @@ impl Patch {
 /// How H was factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Factored {
-    /// As a sparse matrix of blocks.
+    /// Not yet, of this problem.
     #[default]
+    None,
+    /// As a sparse matrix of blocks.
     Blocks,
     /// Every tree by itself.
     Recursively,
@@ -100,7 +102,7 @@ pub(crate) struct Coupled<'a> {
     pub nv: usize,
     /// Whether the recursive factor may be used where it applies.
     may_recurse: bool,
-    /// The only tree, unless that is a single body.
+    /// The only tree, if it is worked on about one point.
     lone: Option<LoneTree<'a>>,
 }
 
@@ -125,16 +127,17 @@ impl<'a> Coupled<'a> {
         // A sum couples joints as no recursion does.
         let may_recurse = choice != Factorization::Coupled && terms.is_empty();
         let lone = match slots {
-            [slot] if choice == Factorization::Auto && nodes > 1 => {
-                Some(LoneTree { part: &parts[slot.tree], links, terms })
+            [slot] if choice == Factorization::Auto => {
+                let part = &parts[slot.tree];
+                part.supports.as_ref().map(|supports| LoneTree { part, supports, links, terms })
             }
             _ => None,
         };
+        scratch.factored = Factored::None;
         let mut problem = Self { parts, slots, links, terms, scratch, cholesky, nv, may_recurse, lone };
-        if let Some(tree) = lone {
-            problem.scratch.lone.place(tree);
+        if lone.is_none() {
+            problem.gather_patches();
         }
-        problem.gather_patches();
         problem
     }
 
@@ -200,7 +203,7 @@ impl Structure for Coupled<'_> {
     }
 
     fn products(&mut self, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]) {
-        if let Some(tree) = self.lone {
+        if let (Factored::Alone, Some(tree)) = (self.scratch.factored, self.lone) {
             return self.scratch.lone.products(tree, x, a_x, j_x);
         }
         let CoupledScratch { motions, wrenches, .. } = &mut *self.scratch;
@@ -214,7 +217,7 @@ impl Structure for Coupled<'_> {
     }
 
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {
-        if let Some(tree) = self.lone {
+        if let (Factored::Alone, Some(tree)) = (self.scratch.factored, self.lone) {
             return self.scratch.lone.row_velocities(tree, x, j_x);
         }
         for slot in self.slots {
@@ -226,7 +229,7 @@ impl Structure for Coupled<'_> {
     }
 
     fn add_transpose(&mut self, gamma: &[f64], out: &mut [f64]) {
-        if let Some(tree) = self.lone {
+        if let (Factored::Alone, Some(tree)) = (self.scratch.factored, self.lone) {
             return self.scratch.lone.add_transpose(tree, gamma, out);
         }
         let wrenches = &mut self.scratch.wrenches;
@@ -267,10 +270,12 @@ impl Structure for Coupled<'_> {
 
     fn factor(&mut self, _: &[Constraint], hessian: &[Block]) -> Result<(), FactorError> {
         if let Some(tree) = self.lone {
-            self.scratch.factored = Factored::Alone;
-            if let Some(factored) = self.scratch.lone.factor(tree, hessian) {
-                return factored;
+            // What rests needs no factor, and is not placed there.
+            if self.scratch.factored != Factored::Alone {
+                self.scratch.factored = Factored::Alone;
+                self.scratch.lone.place(tree);
             }
+            return self.scratch.lone.factor(tree, hessian);
         }
         self.gather_impedances(hessian);
         self.scratch.factored = Factored::Blocks;
@@ -287,7 +292,7 @@ impl Structure for Coupled<'_> {
     fn solve(&mut self, b: &[f64], x: &mut [f64]) {
         let CoupledScratch { factors, factored, lone, .. } = &mut *self.scratch;
         match factored {
-            Factored::Blocks => return self.cholesky.solve(b, x),
+            Factored::None | Factored::Blocks => return self.cholesky.solve(b, x),
             Factored::Alone => return lone.solve(b, x),
             Factored::Recursively => {}
         }
@@ -299,7 +304,7 @@ impl Structure for Coupled<'_> {
 
     fn can_factor_coupled(&self) -> bool {
         // What touches the world alone has a recursion, which is symmetric.
-        !self.may_recurse || !self.scratch.patches.is_empty()
+        self.lone.is_none() && (!self.may_recurse || !self.scratch.patches.is_empty())
     }
 
     fn factor_coupled(

@@ -58,6 +58,12 @@ impl CommonPoint {
     /// # Panics
     /// If `out` has fewer than `nv` rows, or a row is shorter than `nv`, filled up to a multiple of 4.
     pub fn write_composites(&mut self, supports: &Supports, out: &mut [f64], stride: usize) {
+        self.in_rows.resize(self.motions.len().div_ceil(LANES), [[0.0; LANES]; 6]);
+        for (dof, motion) in self.motions.iter().enumerate() {
+            for (row, x) in self.in_rows[dof / LANES].iter_mut().zip(motion) {
+                row[dof % LANES] = *x;
+            }
+        }
         for (i, parent) in self.parents.iter().enumerate().rev() {
             let own = self.composites[i];
             for (row, own) in self.composites[*parent].iter_mut().zip(&own) {
@@ -69,7 +75,8 @@ impl CommonPoint {
         }
     }
 
-    /// Adds three rows of J to `out`, `stride` apart: those that tell the power of three wrenches on a node.
+    /// Adds three rows of J to `out`, `stride` apart: those that tell the power of three wrenches on a node. After
+    /// [`write_composites`](Self::write_composites).
     ///
     /// # Panics
     /// If there are fewer rows, or a row is shorter than `nv`, filled up to a multiple of 4.

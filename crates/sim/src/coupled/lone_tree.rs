@@ -1,7 +1,7 @@
 //! An island of one tree: products about a common point, and the recursive factor there. Where nodes of the tree push against each
 //! other, H of few degrees of freedom is a small matrix.
 
-use multibody::{CommonPoint, Rows};
+use multibody::{CommonPoint, Rows, Supports};
 use sap::{Block, FactorError, SmallCholesky};
 
 use crate::link::{Link, Term};
@@ -14,6 +14,7 @@ const STRIDE: usize = SmallCholesky::MOST;
 #[derive(Clone, Copy)]
 pub(super) struct LoneTree<'a> {
     pub part: &'a Part,
+    pub supports: &'a Supports,
     pub links: &'a [Link],
     pub terms: &'a [Term],
 }
@@ -131,20 +132,11 @@ impl LoneScratch {
         self.about.add_generalized_forces(out);
     }
 
-    /// Factors H; none where that takes more than a recursion from one degree of freedom to the next, and there are too many for a small
-    /// matrix.
-    pub fn factor(&mut self, tree: LoneTree<'_>, hessian: &[Block]) -> Option<Result<(), FactorError>> {
+    /// Factors H: along the tree, or as a small matrix where nodes push against each other.
+    pub fn factor(&mut self, tree: LoneTree<'_>, hessian: &[Block]) -> Result<(), FactorError> {
         let of_ends = || tree.links.iter().zip(hessian).filter(|(link, _)| matches!(link, Link::Ends { .. }));
         let couples = |(push, (_, block)): (&Push, (_, &Block))| push.count == 2 && block.is_active();
-        // The limit of a ball joint couples its degrees of freedom.
-        let limits =
-            |(link, block): (&Link, &Block)| matches!(link, Link::Joint { width: 2.., .. }) && block.is_active();
-        self.is_small = !tree.terms.is_empty()
-            || self.pushes.iter().zip(of_ends()).any(couples)
-            || tree.links.iter().zip(hessian).any(limits);
-        if self.is_small && tree.part.supports.is_none() {
-            return None;
-        }
+        self.is_small = !tree.terms.is_empty() || self.pushes.iter().zip(of_ends()).any(couples);
         self.about.start_composites();
         for (Push { ends, count }, (_, block)) in self.pushes.iter().zip(of_ends()) {
             // What pushes against the world is one more inertia of its node.
@@ -154,7 +146,7 @@ impl LoneScratch {
             }
         }
         let factored = if self.is_small { self.factor_matrix(tree, hessian) } else { self.recurse(tree, hessian) };
-        Some(factored.map_err(|row| FactorError { row }))
+        factored.map_err(|row| FactorError { row })
     }
 
     fn recurse(&mut self, tree: LoneTree<'_>, hessian: &[Block]) -> Result<(), usize> {
@@ -170,9 +162,9 @@ impl LoneScratch {
 
     fn factor_matrix(&mut self, tree: LoneTree<'_>, hessian: &[Block]) -> Result<(), usize> {
         let Self { about, pushes, small, .. } = self;
-        let Part { tree: nodes, impedance, supports: Some(supports), .. } = tree.part else { return Err(0) };
+        let Part { tree: nodes, impedance, .. } = tree.part;
         let h = small.start(nodes.nv);
-        about.write_composites(supports, h, STRIDE);
+        about.write_composites(tree.supports, h, STRIDE);
         impedance.add_to_lower_triangle(nodes, h, STRIDE);
         let mut pushes = pushes.iter();
         for (link, block) in tree.links.iter().zip(hessian) {
@@ -181,7 +173,7 @@ impl LoneScratch {
                     let Some(Push { ends, count: 2 }) = pushes.next().filter(|_| block.is_active()) else { continue };
                     let mut j = [[0.0; STRIDE]; 3];
                     for (node, rows) in ends {
-                        about.add_rows((*node, rows), supports, j.as_flattened_mut(), STRIDE);
+                        about.add_rows((*node, rows), tree.supports, j.as_flattened_mut(), STRIDE);
                     }
                     small.add(&j, block);
                 }
