@@ -48,11 +48,12 @@ mod hull;
 mod inertia;
 mod mesh;
 mod narrow;
+mod near;
 mod pairs;
 mod scene;
 mod solid;
 
-pub use collider::{Attachment, Collider, Contact, Sweep};
+pub use collider::{Attachment, Collider, Contact, Couple, Movement, Sweep};
 pub use inertia::{InertiaError, MassModel};
 pub use mesh::{HeightFieldError, MeshError};
 pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape};

@@ -108,12 +108,14 @@ impl Simulation {
     fn gather_drives(&mut self, dt: f64) {
         let step = self.discretization(dt);
         self.force.copy_from_slice(&self.state.applied_force);
+        self.has_drives = false;
         for (k, part) in self.parts.iter_mut().enumerate() {
             if part.asleep {
                 part.sleep();
                 continue;
             }
             part.go_on(&self.state, &self.v_start, &step);
+            self.has_drives |= !part.drives.is_empty();
             self.effective_mass.update(k, part.dofs.clone(), &part.implicit);
         }
     }
@@ -146,11 +148,15 @@ impl Simulation {
     /// Places the trees and gathers the forces on them; `then(part, v₀)` is next.
     fn gather_forces_and(&mut self, dt: f64, then: impl Fn(&mut Part, &[f64]) + Sync) {
         let step = self.discretization(dt);
-        self.force.copy_from_slice(&self.state.applied_force);
-        self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
+        let has_others = self.sources.have_tendons() || self.options.scheme.is_implicit();
+        if has_others {
+            self.force.copy_from_slice(&self.state.applied_force);
+            self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
+        }
         let Self { parts, state, v_start, force, model, effective_mass, crew, .. } = self;
-        let (state, v_start, force, mass) = (&*state, &v_start[..], &force[..], &*effective_mass);
-        let is_known = AtomicBool::new(true);
+        let (state, v_start, mass) = (&*state, &v_start[..], &*effective_mass);
+        let force = if has_others { &force[..] } else { &state.applied_force };
+        let (is_known, has_drives) = (AtomicBool::new(true), AtomicBool::new(false));
         crew.for_each(parts, |_, part| {
             if part.asleep {
                 part.place(&state.q, v_start);
@@ -159,9 +165,13 @@ impl Simulation {
                 if !mass.is_of(part.dofs.clone(), &part.implicit) {
                     is_known.store(false, Ordering::Relaxed);
                 }
+                if !part.drives.is_empty() {
+                    has_drives.store(true, Ordering::Relaxed);
+                }
             }
             then(part, v_start);
         });
+        self.has_drives = has_drives.into_inner();
         if !is_known.into_inner() {
             for (k, part) in parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
                 effective_mass.update(k, part.dofs.clone(), &part.implicit);
@@ -172,6 +182,9 @@ impl Simulation {
     /// Sets drives apart that the step took beyond their limits; whether there were any. Each can be only once.
     pub(super) fn part_drives(&mut self) -> bool {
         let mut parted = false;
+        if !self.has_drives {
+            return parted;
+        }
         for part in &mut self.parts {
             let (v, v0) = (&self.v_next[part.dofs.clone()], &self.v_start[part.dofs.clone()]);
             if part.part_drives(v, v0) {
