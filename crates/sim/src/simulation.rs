@@ -208,7 +208,7 @@ impl Simulation {
         self.free_evaluations = 0;
         self.foresee(dt);
         self.wake_the_disturbed();
-        self.move_freely(dt);
+        self.begin_to_move(dt)?;
         self.detect(dt, 0.0);
         while self.wake_the_touched() {
             self.move_freely(dt);

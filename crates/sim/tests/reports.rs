@@ -36,10 +36,11 @@ fn contacts_are_the_same_whenever_they_are_asked_for() {
 
 #[test]
 fn a_step_that_fails_leaves_what_the_last_one_told() {
-    for is_asked_before in [false, true] {
-        let mut s = simulation(&towers(2), options(Scheme::SymplecticEuler));
+    for (is_asked_before, threads) in [(false, 1), (true, 1), (false, 2), (true, 2)] {
+        let options = || Options { threads, ..options(Scheme::SymplecticEuler) };
+        let mut s = simulation(&towers(2), options());
         run(&mut s, 10);
-        let mut fresh = simulation(&towers(2), options(Scheme::SymplecticEuler));
+        let mut fresh = simulation(&towers(2), options());
         run(&mut fresh, 10);
         let (expected, stats) = (told(&fresh), *fresh.stats());
         if is_asked_before {

@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crew::Crew;
+
 use super::Simulation;
-use crate::SimulationError;
 use crate::part::Part;
 use crate::scheme::Discretization;
+use crate::{SimulationError, State};
 
 /// Parts that loops over several things at once are cut into for threads.
 const SHARES: usize = 32;
@@ -56,29 +58,48 @@ impl<'a> Trees<'a> {
 }
 
 impl Simulation {
-    /// Checks the state and takes the velocities that the step starts from.
+    /// Checks the state and takes the velocities that the step starts from, or leaves to [`begin_with`](Self::begin_with) what
+    /// threads can share.
     pub(super) fn begin(&mut self) -> Result<(), SimulationError> {
-        let Self { state, model, scene, v_start, crew, .. } = self;
-        if crew.count() == 1 {
-            state.check(model, scene)?;
-            v_start.copy_from_slice(&state.v);
-            return Ok(());
+        if self.is_shared() && !self.is_free() {
+            return self.state.check_sizes(&self.model, &self.scene);
         }
-        state.check_sizes(model, scene)?;
-        let (are_bad, mut to) = (AtomicBool::new(false), &mut v_start[..]);
-        let mut shares: [_; SHARES] = std::array::from_fn(|k| {
-            let range = share(k, state.v.len());
-            (k, to.split_off_mut(..range.len()).unwrap_or_default(), range)
-        });
-        crew.for_each(&mut shares, |_, (k, to, range)| {
-            to.copy_from_slice(&state.v[range.clone()]);
-            if !state.is_finite_in(|all| share(*k, all)) {
-                are_bad.store(true, Ordering::Relaxed);
-            }
-        });
-        if are_bad.into_inner() { state.check(model, scene) } else { Ok(()) }
+        self.state.check(&self.model, &self.scene)?;
+        self.v_start.copy_from_slice(&self.state.v);
+        Ok(())
     }
 
+    /// Whether loops are shared among threads.
+    pub(super) fn is_shared(&self) -> bool {
+        self.crew.count() > 1
+    }
+}
+
+/// Takes the velocities that the step starts from and calls `then` for every tree; whether there are only numbers in the state.
+pub(super) fn begin_with(
+    crew: &mut Crew,
+    (state, v_start): (&State, &mut [f64]),
+    parts: &mut [Part],
+    then: impl Fn(&mut Part) + Sync,
+) -> bool {
+    let (are_bad, all) = (AtomicBool::new(false), parts.len());
+    let (mut parts, mut v_start) = (parts, v_start);
+    let mut shares: [_; SHARES] = std::array::from_fn(|k| {
+        let parts = parts.split_off_mut(..share(k, all).len()).unwrap_or_default();
+        let dofs = parts.first().zip(parts.last()).map_or(0..0, |(first, last)| first.dofs.start..last.dofs.end);
+        (k, parts, v_start.split_off_mut(..dofs.len()).unwrap_or_default(), dofs)
+    });
+    crew.for_each(&mut shares, |_, (k, parts, v_start, dofs)| {
+        v_start.copy_from_slice(&state.v[dofs.clone()]);
+        if !state.is_finite_in(|all| share(*k, all)) {
+            are_bad.store(true, Ordering::Relaxed);
+        }
+        parts.iter_mut().for_each(&then);
+    });
+    !are_bad.into_inner()
+}
+
+impl Simulation {
     /// Gathers the velocities at the end of the step.
     pub(super) fn collect_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
         if let Some(source) = self.islands.error() {
