@@ -79,7 +79,7 @@ impl Sweep {
 }
 
 /// A moving frame in a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Movement {
     /// Its rotation and its origin in the world.
     pub rot: Mat3<f64>,
@@ -214,10 +214,9 @@ impl Collider {
             return self.share_near(crew, out);
         }
         out.clear();
-        let (mut workspace, mut couples) = (std::mem::take(&mut self.workspace), std::mem::take(&mut self.couples));
+        let Self { items, places, near, couples, workspace, .. } = self;
         couples.clear();
-        self.collide(0..self.near.len(), &mut workspace, out, &mut couples);
-        (self.workspace, self.couples) = (workspace, couples);
+        Pairs { items, places, near }.collide(0..near.len(), workspace, out, couples);
     }
 
     /// Which geoms the contact points of the last call are of.
@@ -227,17 +226,17 @@ impl Collider {
 
     /// Finds the contact points of the near pairs, in order.
     fn share_near(&mut self, crew: &mut Crew, out: &mut Vec<Contact>) {
-        let mut shares = std::mem::take(&mut self.shares);
+        let Self { items, places, near, workspace, shares, .. } = self;
         if shares.is_empty() {
-            let workspace = || self.workspace.clone();
+            let workspace = || workspace.clone();
             let share = |number| Share { number, workspace: workspace(), found: Vec::new(), couples: Vec::new() };
             shares.extend((0..SHARES).map(share));
         }
-        let pairs = self.near.len();
-        crew.for_each(&mut shares, |_, Share { number, workspace, found, couples }| {
+        let (pairs, all) = (Pairs { items, places, near }, near.len());
+        crew.for_each(shares, |_, Share { number, workspace, found, couples }| {
             found.clear();
             couples.clear();
-            self.collide(pairs * *number / SHARES..pairs * (*number + 1) / SHARES, workspace, found, couples);
+            pairs.collide(all * *number / SHARES..all * (*number + 1) / SHARES, workspace, found, couples);
         });
         out.resize(shares.iter().map(|share| share.found.len()).sum(), Contact::NONE);
         self.couples.resize(shares.iter().map(|share| share.couples.len()).sum(), Couple::NONE);
@@ -253,25 +252,6 @@ impl Collider {
             points.copy_from_slice(&share.found);
             for (to, from) in couples.iter_mut().zip(&share.couples) {
                 *to = Couple { first: from.first + *first, ..*from };
-            }
-        });
-        self.shares = shares;
-    }
-
-    /// Appends the contact points of some of the near pairs.
-    fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Vec<Contact>, couples: &mut Vec<Couple>) {
-        let Self { items, places, near, .. } = self;
-        near.each(pairs, |b, &Partner { item: a, flipped, allowed }| {
-            let a = a as usize;
-            // In the canonical order of shapes.
-            let (i, j) = if flipped { (b, a) } else { (a, b) };
-            let Some(limit) = places.limit(i, j, allowed.margin) else { return };
-            let (geoms, first) = ([items[a].geom, items[b].geom], out.len());
-            let mut sink = Sink { out, geoms, flipped, margin: allowed.margin, pair: allowed.pair, limit };
-            let place = |i: usize| (&items[i].solid, places.placement(i));
-            collide(place(i), place(j), workspace, &mut sink);
-            if out.len() > first {
-                couples.push(Couple { geoms: geoms.map(|geom| geom as u32), first: first as u32 });
             }
         });
     }
@@ -294,5 +274,33 @@ impl Collider {
         if have_left {
             search.find_near(items, places, near);
         }
+    }
+}
+
+/// The pairs that may be near.
+#[derive(Clone, Copy)]
+struct Pairs<'a> {
+    items: &'a [Item],
+    places: &'a Places,
+    near: &'a Rows,
+}
+
+impl Pairs<'_> {
+    /// Appends the contact points of some of the near pairs.
+    fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Vec<Contact>, couples: &mut Vec<Couple>) {
+        let Self { items, places, near } = *self;
+        near.each(pairs, |b, &Partner { item: a, flipped, allowed }| {
+            let a = a as usize;
+            // In the canonical order of shapes.
+            let (i, j) = if flipped { (b, a) } else { (a, b) };
+            let Some(limit) = places.limit(i, j, allowed.margin) else { return };
+            let (geoms, first) = ([items[a].geom, items[b].geom], out.len());
+            let mut sink = Sink { out, geoms, flipped, margin: allowed.margin, pair: allowed.pair, limit };
+            let place = |i: usize| (&items[i].solid, places.placement(i));
+            collide(place(i), place(j), workspace, &mut sink);
+            if out.len() > first {
+                couples.push(Couple { geoms: geoms.map(|geom| geom as u32), first: first as u32 });
+            }
+        });
     }
 }

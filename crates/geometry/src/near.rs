@@ -22,6 +22,8 @@ pub(crate) struct Item {
     pub centre: Vec3<f64>,
     pub radius: f64,
     half: Vec3<f64>,
+    /// Whether the centre is the origin.
+    is_centred: bool,
     /// Half of the largest margin that a pair of it can have.
     half_margin: f64,
 }
@@ -33,6 +35,7 @@ impl Item {
             frame: attachment.frame,
             local: attachment.pose.into(),
             centre: solid.centre(),
+            is_centred: solid.centre() == Vec3::ZERO,
             radius: solid.bounding_radius(),
             half: solid.half_extents().unwrap_or(Vec3::ZERO),
             solid,
@@ -66,21 +69,19 @@ impl Item {
     }
 }
 
-/// A ball about a geom.
+/// A geom's bounding ball in a step, without reach and margin, and how its surface may move.
 #[derive(Clone, Copy, Debug)]
 struct Ball {
     centre: Vec3<f64>,
     radius: f64,
+    sweep: Sweep,
 }
 
 /// Where the items are in a step.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     placements: Vec<Placement>,
-    /// About the geoms as they are, without reach and margin.
     balls: Vec<Ball>,
-    /// How their surfaces may move.
-    sweeps: Vec<Sweep>,
     /// Boxes, reach and margin included; none where there are few items.
     boxes: Vec<Aabb>,
 }
@@ -91,11 +92,13 @@ impl Places {
             Search::List { .. } => Vec::new(),
             Search::Tree(_) => items.iter().map(Item::fixed_box).collect(),
         };
-        let ball = |item: &Item| Ball { centre: item.local.point(item.centre), radius: item.radius };
+        let ball = |item: &Item| {
+            let sweep = Sweep { rests: item.frame.is_none(), ..Sweep::default() };
+            Ball { centre: item.local.point(item.centre), radius: item.radius, sweep }
+        };
         Self {
             placements: items.iter().map(|item| item.local).collect(),
             balls: items.iter().map(ball).collect(),
-            sweeps: items.iter().map(|item| Sweep { rests: item.frame.is_none(), ..Sweep::default() }).collect(),
             boxes,
         }
     }
@@ -107,12 +110,12 @@ impl Places {
     /// Up to which distance points of items i and j count, in the canonical order of shapes; none when they are farther apart.
     #[inline(always)]
     pub fn limit(&self, i: usize, j: usize, margin: f64) -> Option<f64> {
-        let (si, sj) = (&self.sweeps[i], &self.sweeps[j]);
+        let (ball, other) = (&self.balls[i], &self.balls[j]);
+        let (si, sj) = (&ball.sweep, &other.sweep);
         if si.rests && sj.rests {
             return None;
         }
         let limit = (si.shift - sj.shift).norm() + si.slack + sj.slack + margin;
-        let (ball, other) = (&self.balls[i], &self.balls[j]);
         let apart = other.centre - ball.centre;
         let is_near = if ball.radius == f64::INFINITY {
             self.placements[i].rot.z.dot(apart) <= other.radius + limit
@@ -125,15 +128,15 @@ impl Places {
 
     /// All of them, to be filled.
     pub fn all<'a>(&'a mut self, items: &'a [Item]) -> Share<'a> {
-        let Self { placements, balls, sweeps, boxes } = self;
-        Share { first: 0, items, placements, balls, sweeps, boxes }
+        let Self { placements, balls, boxes } = self;
+        Share { first: 0, items, placements, balls, boxes }
     }
 
     /// The same cut into `N` shares.
     pub fn shares<'a, const N: usize>(&'a mut self, items: &'a [Item]) -> [Share<'a>; N] {
-        let Self { placements, balls, sweeps, boxes } = self;
+        let Self { placements, balls, boxes } = self;
         let (mut placements, mut balls) = (&mut placements[..], &mut balls[..]);
-        let (mut sweeps, mut boxes) = (&mut sweeps[..], &mut boxes[..]);
+        let mut boxes = &mut boxes[..];
         std::array::from_fn(|k| {
             let (first, end) = (items.len() * k / N, items.len() * (k + 1) / N);
             let count = end - first;
@@ -142,7 +145,6 @@ impl Places {
                 items: &items[first..end],
                 placements: placements.split_off_mut(..count).unwrap_or_default(),
                 balls: balls.split_off_mut(..count).unwrap_or_default(),
-                sweeps: sweeps.split_off_mut(..count).unwrap_or_default(),
                 boxes: boxes.split_off_mut(..count).unwrap_or_default(),
             }
         })
@@ -155,7 +157,6 @@ pub(crate) struct Share<'a> {
     items: &'a [Item],
     placements: &'a mut [Placement],
     balls: &'a mut [Ball],
-    sweeps: &'a mut [Sweep],
     boxes: &'a mut [Aabb],
 }
 
@@ -191,25 +192,26 @@ impl Share<'_> {
     pub fn fill(&mut self, bounds: Bounds<'_>, movement: &impl Fn(usize) -> Movement) -> bool {
         let mut have_left = false;
         // Geoms of one frame come one after the other.
-        let mut last: Option<(usize, Movement, f64)> = None;
+        let (mut known, mut frame, mut farthest) = (None, Movement::default(), 0.0);
         for (i, item) in self.items.iter().enumerate() {
             let Some(f) = item.frame else { continue };
-            let (_, Movement { rot, pos, sweep }, farthest) = match last {
-                Some(known) if known.0 == f => known,
-                _ => {
-                    let movement = movement(f);
-                    *last.insert((f, movement, movement.sweep.farthest()))
-                }
-            };
+            if known != Some(f) {
+                (known, frame) = (Some(f), movement(f));
+                farthest = frame.sweep.farthest();
+            }
+            let Movement { rot, pos, sweep } = frame;
             let at = Placement { rot: rot * item.local.rot, pos: rot * item.local.pos + pos };
             // Three unit vectors across one another sum to length √3. Where they are not, a centre that is not a
             // number fails every comparison from here on.
             let finite = (at.rot.x + at.rot.y + at.rot.z).norm_squared() < 4.0;
-            let centre = if finite { at.point(item.centre) } else { Vec3::new(f64::NAN, f64::NAN, f64::NAN) };
+            let centre = match () {
+                () if !finite => Vec3::new(f64::NAN, f64::NAN, f64::NAN),
+                () if item.is_centred => at.pos,
+                () => at.point(item.centre),
+            };
             let slack = item.half_margin + farthest;
             self.placements[i] = at;
-            self.sweeps[i] = sweep;
-            self.balls[i].centre = centre;
+            self.balls[i] = Ball { centre, radius: item.radius, sweep };
             have_left |= match bounds {
                 Bounds::Balls(wide) => !wide[self.first + i].fits(centre, item.radius + slack),
                 Bounds::Boxes(wide) => {
@@ -257,13 +259,13 @@ impl Search {
     pub fn find_near(&mut self, items: &[Item], places: &Places, near: &mut Rows) {
         let is_still = |i: usize| items[i].frame.is_none();
         // How far above a plane a point must be for nothing to reach it.
-        let above = |i: usize, radius: f64| radius + places.sweeps[i].farthest() + items[i].half_margin;
+        let above = |i: usize, radius: f64| radius + places.balls[i].sweep.farthest() + items[i].half_margin;
         match self {
             Self::List { all, wide } => {
                 for (i, item) in items.iter().enumerate() {
-                    let Ball { centre, radius } = places.balls[i];
+                    let Ball { centre, radius, sweep } = places.balls[i];
                     let spare = if is_still(i) { 0.0 } else { SPARE * radius };
-                    let slack = item.half_margin + places.sweeps[i].farthest();
+                    let slack = item.half_margin + sweep.farthest();
                     wide[i] = WideBall { centre, radius: radius + slack + spare, spare };
                 }
                 near.take_near(all, |b, partner| {

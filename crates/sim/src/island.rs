@@ -216,8 +216,8 @@ pub(crate) struct Islands {
     slot_of: Vec<usize>,
     /// Those of the last partition.
     couples: Vec<Couple>,
-    /// How many contact points there are; no number when other constraints joined trees.
-    points: Option<usize>,
+    /// How many contact points and other constraints there are; no numbers when these joined trees.
+    points: Option<(usize, usize)>,
     /// The island of every contact point, and its place among the points there.
     place_of: Vec<(u32, u32)>,
     /// The most points that there ever were, and the most to remember.

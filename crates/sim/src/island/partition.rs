@@ -23,7 +23,9 @@ impl Islands {
         others: &ConstraintSet,
         parts: &[Part],
     ) {
-        let known = others.links.is_empty().then_some(points);
+        // What else joins trees says nothing where there is one tree alone.
+        let others_count = others.links.len();
+        let known = (others_count == 0 || parts.len() == 1).then_some((points, others_count));
         if known.is_some() && known == self.points && self.couples == couples {
             // What rests is joined as it was.
             return;
