@@ -58,7 +58,7 @@ impl<'a> Trees<'a> {
 }
 
 impl Simulation {
-    /// Checks the state and takes the velocities that the step starts from, or leaves to [`begin_with`](Self::begin_with) what
+    /// Checks the state and takes the velocities that the step starts from, or leaves to [`begin_with`] what
     /// threads can share.
     pub(super) fn begin(&mut self) -> Result<(), SimulationError> {
         if self.is_shared() && !self.is_free() {
