@@ -5,7 +5,7 @@ use parry3d_f64::math::Vector;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 use spatial::Vec3;
 
-use crate::pairs::{Allowed, Filter};
+use crate::pairs::{Filter, Rows};
 
 /// Changes of the tree after which it is built anew, so that it stays good while things move.
 const REBUILD_EVERY: u32 = 256;
@@ -14,14 +14,13 @@ const REBUILD_EVERY: u32 = 256;
 /// leaves the tree as it is.
 const SPARE: f64 = 0.05;
 
-/// A bounding-volume hierarchy over the items. What it returns does not depend on the state of the tree: that proposes pairs,
+/// A bounding-volume hierarchy over the items. What comes of it does not depend on the state of the tree: that proposes pairs,
 /// and the boxes of the step decide.
 pub(crate) struct BroadPhase {
     filter: Filter,
-    /// Geom of each item.
-    geoms: Vec<usize>,
-    /// The items' boxes in this step, and those that the tree has, wider.
-    boxes: Vec<Aabb>,
+    /// Geom and rank of each item.
+    items: Vec<(usize, u8)>,
+    /// The boxes that the tree has, wider than those of the step.
     wide: Vec<Aabb>,
     tree: Bvh,
     workspace: BvhWorkspace,
@@ -34,108 +33,91 @@ pub(crate) struct BroadPhase {
     sorted: Sorted,
 }
 
+/// The box of an item about `centre`, with half its extents in the world.
+pub(crate) fn aabb(centre: Vec3<f64>, half: Vec3<f64>) -> Aabb {
+    // What is nowhere goes far away, where it meets nothing that is somewhere.
+    let centre = if centre.is_finite() { centre } else { Vec3::new(1e30, 1e30, 1e30) };
+    let (centre, half) = (Vector::new(centre.x, centre.y, centre.z), Vector::new(half.x, half.y, half.z));
+    Aabb::new(centre - half, centre + half)
+}
+
 impl BroadPhase {
-    pub fn new(filter: Filter, geoms: &[usize]) -> Self {
+    /// For items with these geoms and ranks; `unbounded` are planes.
+    pub fn new(filter: Filter, items: &[(usize, u8)], unbounded: Vec<u32>) -> Self {
         Self {
-            geoms: geoms.to_vec(),
             filter,
-            boxes: vec![EVERYWHERE; geoms.len()],
-            wide: vec![EVERYWHERE; geoms.len()],
+            items: items.to_vec(),
+            wide: vec![EVERYWHERE; items.len()],
             tree: Bvh::new(),
             workspace: BvhWorkspace::default(),
             changes: 0,
-            unbounded: vec![],
+            unbounded,
             pairs: vec![],
             sorted: Sorted::default(),
         }
     }
 
-    /// Visits the allowed pairs whose boxes meet, in ascending order. `extents(i)` is the centre and half extents of
-    /// item i, or `None` when it is unbounded; `near(a)` is for partners of item a a sharper test than that of the boxes.
-    pub fn each<N: Fn(usize) -> bool>(
-        &mut self,
-        extents: impl Fn(usize) -> Option<(Vec3<f64>, Vec3<f64>)>,
-        near: impl Fn(usize) -> N,
-        visit: &mut impl FnMut(usize, usize, Allowed),
-    ) {
-        self.update(extents);
-        let Self { filter, geoms, boxes, sorted, .. } = self;
-        for a in 0..geoms.len() {
-            let near = near(a);
-            for &b in sorted.partners(a) {
-                if near(b as usize)
-                    && boxes[a].intersects(&boxes[b as usize])
-                    && let Some(allowed) = filter.allowed(geoms[a], geoms[b as usize])
-                {
-                    visit(a, b as usize, allowed);
-                }
-            }
-        }
+    /// The boxes that the tree has.
+    pub fn wide(&self) -> &[Aabb] {
+        &self.wide
     }
 
-    /// Takes the boxes of this step, and finds the pairs anew if one of them has left its box in the tree.
-    fn update(&mut self, extents: impl Fn(usize) -> Option<(Vec3<f64>, Vec3<f64>)>) {
-        let Self { filter, geoms, boxes, wide, tree, unbounded, .. } = self;
-        let is_first = tree.is_empty();
-        let mut has_changed = is_first;
-        unbounded.clear();
-        for i in 0..geoms.len() {
-            let Some((centre, half)) = extents(i) else {
-                unbounded.push(i as u32);
-                continue;
-            };
-            if !is_first && filter.is_fixed(geoms[i]) {
-                continue;
-            }
-            let spare = SPARE * (half.x + half.y + half.z);
-            let half = Vector::new(half.x, half.y, half.z);
-            // What is nowhere goes far away, where it meets nothing that is somewhere.
-            let centre = if centre.is_finite() { centre } else { Vec3::new(1e30, 1e30, 1e30) };
-            let centre = Vector::new(centre.x, centre.y, centre.z);
-            boxes[i] = Aabb::new(centre - half, centre + half);
-            if is_first || !fits(&boxes[i], &wide[i], spare) {
-                wide[i] = boxes[i].loosened(spare);
-                tree.insert_or_update_partially(wide[i], i as u32, 0.0);
-                has_changed = true;
+    /// Takes the boxes of the step that have left those in the tree, and replaces `near` by the allowed pairs whose boxes in
+    /// the tree meet. `is_above(plane, box)` tells whether all of the box is out of reach of a plane that stands still.
+    pub fn find_pairs(&mut self, boxes: &[Aabb], is_above: impl Fn(u32, &Aabb) -> bool, near: &mut Rows) {
+        let Self { filter, items, tree, workspace, changes, wide, unbounded, pairs, sorted } = self;
+        for (i, (inner, outer)) in boxes.iter().zip(wide.iter_mut()).enumerate() {
+            if !fits(inner, outer) && !unbounded.contains(&(i as u32)) {
+                *outer = inner.loosened(spare(inner));
+                tree.insert_or_update_partially(*outer, i as u32, 0.0);
             }
         }
-        if has_changed {
-            self.find_pairs();
-        }
-    }
-
-    /// Finds the pairs whose boxes in the tree meet.
-    fn find_pairs(&mut self) {
-        let Self { filter, geoms, tree, workspace, changes, unbounded, pairs, sorted, .. } = self;
-        pairs.clear();
         if changes.is_multiple_of(REBUILD_EVERY) {
             tree.rebuild(workspace, BvhBuildStrategy::Binned);
         }
         *changes = changes.wrapping_add(1);
         tree.refit(workspace);
+        pairs.clear();
         tree.traverse_bvtt_single_tree::<false>(workspace, &mut |a, b| {
-            if !(filter.is_fixed(geoms[a as usize]) && filter.is_fixed(geoms[b as usize])) {
+            if !(filter.is_fixed(items[a as usize].0) && filter.is_fixed(items[b as usize].0)) {
                 pairs.push(if a < b { [a, b] } else { [b, a] });
             }
         });
         for &a in unbounded.iter() {
-            pairs.extend((0..geoms.len() as u32).filter(|b| !unbounded.contains(b)).map(|b| [a.min(b), a.max(b)]));
+            let meets = |b: &u32| !unbounded.contains(b) && !is_above(a, &wide[*b as usize]);
+            pairs.extend((0..items.len() as u32).filter(meets).map(|b| [a.min(b), a.max(b)]));
         }
-        sorted.take(pairs, geoms.len());
+        sorted.take(pairs, items.len());
+        near.clear();
+        for b in 0..items.len() {
+            for &a in sorted.partners(b) {
+                if let Some(allowed) = filter.allowed(items[a as usize].0, items[b].0) {
+                    near.push(a as usize, b, items, allowed);
+                }
+            }
+            near.end_row();
+        }
     }
 }
 
-/// Whether the second box contains the first and is not much wider than `spare` makes it, as it may be of something that was
-/// fast.
-fn fits(inner: &Aabb, outer: &Aabb, spare: f64) -> bool {
+/// How much wider on every side the box in the tree is made.
+fn spare(inner: &Aabb) -> f64 {
+    let half = inner.half_extents();
+    SPARE * (half.x + half.y + half.z)
+}
+
+/// Whether the box in the tree contains that of the step and is not much wider than it is made, as it may be of something that
+/// was fast.
+#[inline]
+pub(crate) fn fits(inner: &Aabb, outer: &Aabb) -> bool {
     let room = outer.extents() - inner.extents();
-    outer.contains(inner) && room.max_element() <= 4.0 * spare
+    outer.contains(inner) && room.max_element() <= 4.0 * spare(inner)
 }
 
 /// The box of what has no bounds.
-const EVERYWHERE: Aabb = Aabb { mins: Vector::splat(f64::NEG_INFINITY), maxs: Vector::splat(f64::INFINITY) };
+pub(crate) const EVERYWHERE: Aabb = Aabb { mins: Vector::splat(f64::NEG_INFINITY), maxs: Vector::splat(f64::INFINITY) };
 
-/// Pairs in ascending order, by counting: there are few for each first item.
+/// Pairs in ascending order by their later items, by counting: there are few for each.
 #[derive(Clone, Debug, Default)]
 struct Sorted {
     /// Where the partners of each item end.
@@ -144,12 +126,12 @@ struct Sorted {
 }
 
 impl Sorted {
-    /// Sorts `pairs` of `items` items.
+    /// Sorts `pairs` of `items` items, the earlier item first in each.
     fn take(&mut self, pairs: &[[u32; 2]], items: usize) {
         let Self { ends, partners } = self;
         ends.clear();
         ends.resize(items, 0);
-        pairs.iter().for_each(|[a, _]| ends[*a as usize] += 1);
+        pairs.iter().for_each(|[_, b]| ends[*b as usize] += 1);
         let mut sum = 0;
         for end in ends.iter_mut() {
             // Where they start, for now.
@@ -157,24 +139,24 @@ impl Sorted {
         }
         partners.resize(pairs.len(), 0);
         for [a, b] in pairs {
-            let end = &mut ends[*a as usize];
-            partners[*end as usize] = *b;
+            let end = &mut ends[*b as usize];
+            partners[*end as usize] = *a;
             *end += 1;
         }
-        (0..items).for_each(|a| {
-            let range = self.range(a);
+        (0..items).for_each(|b| {
+            let range = self.range(b);
             self.partners[range].sort_unstable();
         });
     }
 
-    fn range(&self, a: usize) -> std::ops::Range<usize> {
-        let start = if a == 0 { 0 } else { self.ends[a - 1] };
-        start as usize..self.ends[a] as usize
+    fn range(&self, b: usize) -> std::ops::Range<usize> {
+        let start = if b == 0 { 0 } else { self.ends[b - 1] };
+        start as usize..self.ends[b] as usize
     }
 
-    /// The partners of item `a`, ascending.
-    fn partners(&self, a: usize) -> &[u32] {
-        &self.partners[self.range(a)]
+    /// The partners of item `b` that come before it, ascending.
+    fn partners(&self, b: usize) -> &[u32] {
+        &self.partners[self.range(b)]
     }
 }
 
@@ -182,8 +164,7 @@ impl Clone for BroadPhase {
     fn clone(&self) -> Self {
         Self {
             filter: self.filter.clone(),
-            geoms: self.geoms.clone(),
-            boxes: self.boxes.clone(),
+            items: self.items.clone(),
             wide: self.wide.clone(),
             tree: self.tree.clone(),
             workspace: BvhWorkspace::default(),
@@ -197,6 +178,6 @@ impl Clone for BroadPhase {
 
 impl std::fmt::Debug for BroadPhase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BroadPhase").field("items", &self.geoms.len()).finish_non_exhaustive()
+        f.debug_struct("BroadPhase").field("items", &self.items.len()).finish_non_exhaustive()
     }
 }

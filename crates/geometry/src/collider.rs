@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crew::Crew;
 use spatial::{Mat3, Pose, Vec3};
 
-use crate::broad_phase::BroadPhase;
 use crate::narrow::{Convex, Sink, collide};
-use crate::pairs::{Allowed, Filter, Rows};
+use crate::near::{Item, Places, Search};
+use crate::pairs::{Filter, Partner, Rows};
 use crate::scene::Scene;
-use crate::solid::{Placement, Solid};
+use crate::solid::Solid;
 
 /// A contact point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +31,20 @@ pub struct Contact {
 impl Contact {
     /// The place of a contact point.
     const NONE: Self = Self { geoms: [0; 2], position: Vec3::ZERO, normal: Vec3::ZERO, gap: 0.0, pair: None };
+}
+
+/// Contact points in a row that are of the same two geoms: all that these have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Couple {
+    /// The two geoms, the lower index first.
+    pub geoms: [u32; 2],
+    /// The first of the points; the last is before that of the next couple.
+    pub first: u32,
+}
+
+impl Couple {
+    /// The place of a couple.
+    const NONE: Self = Self { geoms: [0; 2], first: 0 };
 }
 
 /// How a geom moves.
@@ -58,9 +73,20 @@ pub struct Sweep {
 
 impl Sweep {
     /// How far a point may move at all.
-    fn farthest(&self) -> f64 {
+    pub(crate) fn farthest(&self) -> f64 {
         self.shift.norm() + self.slack
     }
+}
+
+/// A moving frame in a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Movement {
+    /// Its rotation and its origin in the world.
+    pub rot: Mat3<f64>,
+    /// m
+    pub pos: Vec3<f64>,
+    /// How the surfaces of its geoms may move.
+    pub sweep: Sweep,
 }
 
 impl From<f64> for Sweep {
@@ -70,40 +96,21 @@ impl From<f64> for Sweep {
     }
 }
 
-/// A geom that takes part in contacts.
-#[derive(Clone, Debug)]
-struct Item {
-    geom: usize,
-    frame: Option<usize>,
-    local: Placement,
-    solid: Solid,
-    /// Centre and radius of its bounding ball, in its own frame.
-    centre: Vec3<f64>,
-    radius: f64,
-    /// Half of the largest margin that a pair of it can have.
-    half_margin: f64,
-}
-
-/// A bounding ball this step, its radius enlarged by reach and margin.
-#[derive(Clone, Copy, Debug)]
-struct Ball {
-    centre: Vec3<f64>,
-    radius: f64,
-}
-
 /// Finds the contact points of a scene.
 ///
-/// The result is a function of the poses alone: nothing carries over from one call to the next but buffers.
+/// The result is a function of the poses alone: nothing carries over from one call to the next but buffers, and pairs that
+/// were near.
 #[derive(Clone, Debug)]
 pub struct Collider {
+    /// In the order of the geoms.
     items: Vec<Item>,
-    /// For each item this step: where it is, its bounding ball, and how its surface may move.
-    placements: Vec<Placement>,
-    balls: Vec<Ball>,
-    sweeps: Vec<Sweep>,
+    /// Where they are in this step.
+    places: Places,
     search: Search,
-    /// The pairs that may touch in this step, in order.
-    near: Vec<Near>,
+    /// The pairs that may be near for as long as things move little.
+    near: Rows,
+    /// The couples of the last call.
+    couples: Vec<Couple>,
     workspace: Convex,
     /// What threads find; none while there is one.
     shares: Vec<Share>,
@@ -112,31 +119,14 @@ pub struct Collider {
 /// Parts that work is cut into for threads: some take longer than others.
 const SHARES: usize = 32;
 
-/// A part of the near pairs.
+/// What comes of a part of the near pairs.
 #[derive(Clone, Debug)]
 struct Share {
     number: usize,
     workspace: Convex,
-    /// Its contact points.
+    /// Contact points and couples, which count from the first point here.
     found: Vec<Contact>,
-}
-
-/// Two items that may touch in this step.
-#[derive(Clone, Copy, Debug)]
-struct Near {
-    items: [u32; 2],
-    /// Distance up to which they count.
-    limit: f64,
-    allowed: Allowed,
-}
-
-/// How pairs that may be near are found.
-#[derive(Clone, Debug)]
-enum Search {
-    /// Every allowed pair, listed beforehand.
-    List(Rows),
-    /// A tree of bounding boxes.
-    Tree(Box<BroadPhase>),
+    couples: Vec<Couple>,
 }
 
 /// Above this number of allowed pairs a tree finds the near ones faster than going through the list.
@@ -152,39 +142,24 @@ impl Collider {
     pub fn new(scene: Arc<Scene>, attachments: Vec<Attachment>) -> Self {
         assert_eq!(scene.geoms.len(), attachments.len(), "one attachment for each geom");
         let filter = Filter::new(&scene, &attachments);
-        let mut items: Vec<Item> = scene
-            .geoms
-            .iter()
-            .zip(&attachments)
-            .enumerate()
-            .filter_map(|(geom, (g, a))| {
-                let solid = Solid::new(&g.shape)?;
-                let (centre, radius) = (solid.centre(), solid.bounding_radius());
-                let half_margin = filter.half_margin(geom);
-                Some(Item { geom, frame: a.frame, local: a.pose.into(), solid, centre, radius, half_margin })
-            })
-            .collect();
-        items.retain(|item| filter.may_touch_something(item.geom));
-        // Canonical order, so that the first of any two items is the first argument of their function.
-        items.sort_by_key(|item| (item.solid.rank(), item.geom));
-        let geoms: Vec<usize> = items.iter().map(|item| item.geom).collect();
-        let search = match Rows::new(&filter, &geoms, LIST_UP_TO) {
-            Some(rows) => Search::List(rows),
-            None => Search::Tree(Box::new(BroadPhase::new(filter, &geoms))),
+        let geoms = scene.geoms.iter().zip(&attachments).enumerate();
+        let item = |(geom, (g, a)): (usize, (&crate::Geom, &Attachment))| {
+            let solid = Solid::new(&g.shape).filter(|_| filter.may_touch_something(geom))?;
+            Some(Item::new(geom, a, solid, filter.half_margin(geom)))
         };
+        let items: Vec<Item> = geoms.filter_map(item).collect();
         let hulls = || items.iter().filter_map(|item| if let Solid::Hull(h) = &item.solid { Some(h) } else { None });
         let corners = hulls().map(|h| h.largest_face).max().unwrap_or(0);
         let vertices = hulls().map(|h| h.vertices.len()).max().unwrap_or(0);
-        let ball = |item: &Item| Ball { centre: item.local.point(item.centre), radius: item.radius + item.half_margin };
+        let search = Search::new(filter, &items, LIST_UP_TO);
         Self {
-            placements: items.iter().map(|item| item.local).collect(),
-            balls: items.iter().map(ball).collect(),
-            sweeps: items.iter().map(|item| Sweep { rests: item.frame.is_none(), ..Sweep::default() }).collect(),
-            items,
+            places: Places::new(&items, &search),
             search,
-            near: Vec::new(),
+            near: Rows::default(),
+            couples: Vec::new(),
             workspace: Convex::new(corners, vertices),
             shares: Vec::new(),
+            items,
         }
     }
 
@@ -206,7 +181,8 @@ impl Collider {
         extents
     }
 
-    /// Replaces `out` by the contact points whose gap the two geoms' sweeps can close.
+    /// Replaces `out` by the contact points whose gap the two geoms' sweeps can close: in the order of the greater geoms, then of
+    /// the lesser ones.
     ///
     /// `frame(i)` is the rotation and the origin of moving frame i in the world; `sweep[i]` is how the surfaces of
     /// the geoms of frame i may move in the step. Geoms whose pose is not finite touch nothing.
@@ -219,165 +195,112 @@ impl Collider {
         sweep: &[Sweep],
         out: &mut Vec<Contact>,
     ) {
-        self.shared_contacts(&mut Crew::default(), frame, sweep, out);
+        let movement = |i: usize| {
+            let (rot, pos) = frame(i);
+            Movement { rot, pos, sweep: sweep[i] }
+        };
+        self.shared_contacts(&mut Crew::default(), movement, out);
     }
 
     /// The same [`contacts`](Self::contacts), found by several threads.
-    ///
-    /// # Panics
-    /// When `sweep` is shorter than the number of frames.
     pub fn shared_contacts(
         &mut self,
         crew: &mut Crew,
-        frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>) + Sync,
-        sweep: &[Sweep],
+        movement: impl Fn(usize) -> Movement + Sync,
         out: &mut Vec<Contact>,
     ) {
-        self.place(crew, frame, sweep);
-        self.search();
+        self.place(crew, movement);
         if crew.count() > 1 {
             return self.share_near(crew, out);
         }
         out.clear();
-        let mut workspace = std::mem::take(&mut self.workspace);
-        self.collide(0..self.near.len(), &mut workspace, out);
-        self.workspace = workspace;
+        let Self { items, places, near, couples, workspace, .. } = self;
+        couples.clear();
+        Pairs { items, places, near }.collide(0..near.len(), workspace, out, couples);
+    }
+
+    /// Which geoms the contact points of the last call are of.
+    pub fn couples(&self) -> &[Couple] {
+        &self.couples
     }
 
     /// Finds the contact points of the near pairs, in order.
     fn share_near(&mut self, crew: &mut Crew, out: &mut Vec<Contact>) {
-        let mut shares = std::mem::take(&mut self.shares);
+        let Self { items, places, near, workspace, shares, .. } = self;
         if shares.is_empty() {
-            let share = |number| Share { number, workspace: self.workspace.clone(), found: Vec::new() };
+            let workspace = || workspace.clone();
+            let share = |number| Share { number, workspace: workspace(), found: Vec::new(), couples: Vec::new() };
             shares.extend((0..SHARES).map(share));
         }
-        let pairs = self.near.len();
-        crew.for_each(&mut shares, |_, Share { number, workspace, found }| {
+        let (pairs, all) = (Pairs { items, places, near }, near.len());
+        crew.for_each(shares, |_, Share { number, workspace, found, couples }| {
             found.clear();
-            self.collide(pairs * *number / SHARES..pairs * (*number + 1) / SHARES, workspace, found);
+            couples.clear();
+            pairs.collide(all * *number / SHARES..all * (*number + 1) / SHARES, workspace, found, couples);
         });
         out.resize(shares.iter().map(|share| share.found.len()).sum(), Contact::NONE);
-        let mut rest = &mut out[..];
+        self.couples.resize(shares.iter().map(|share| share.couples.len()).sum(), Couple::NONE);
+        let (mut points, mut couples, mut first) = (&mut out[..], &mut self.couples[..], 0);
         let mut copies: [_; SHARES] = std::array::from_fn(|k| {
-            let found = &shares[k].found[..];
-            let (to, after) = std::mem::take(&mut rest).split_at_mut(found.len());
-            rest = after;
-            (found, to)
+            let share = &shares[k];
+            let points = points.split_off_mut(..share.found.len()).unwrap_or_default();
+            let copy = (share, first, points, couples.split_off_mut(..share.couples.len()).unwrap_or_default());
+            first += share.found.len() as u32;
+            copy
         });
-        crew.for_each(&mut copies, |_, (from, to)| to.copy_from_slice(from));
-        self.shares = shares;
+        crew.for_each(&mut copies, |_, (share, first, points, couples)| {
+            points.copy_from_slice(&share.found);
+            for (to, from) in couples.iter_mut().zip(&share.couples) {
+                *to = Couple { first: from.first + *first, ..*from };
+            }
+        });
     }
 
-    /// Finds the pairs that may touch.
-    fn search(&mut self) {
-        let Self { items, placements, balls, sweeps, search, near: pairs, .. } = self;
-        let (items, placements, balls, sweeps) = (&items[..], &placements[..], &balls[..], &sweeps[..]);
-        pairs.clear();
-        let mut visit = |a: usize, b: usize, allowed: Allowed| {
-            let (sa, sb) = (sweeps[a], sweeps[b]);
-            if sa.rests && sb.rests {
-                return;
-            }
-            let limit = (sa.shift - sb.shift).norm() + sa.slack + sb.slack + allowed.margin;
-            // The balls were wide enough for the two to move towards each other; now for what they do.
-            let apart = balls[a].centre - balls[b].centre;
-            let touch = items[a].radius + items[b].radius + limit;
-            if apart.norm_squared() <= touch * touch {
-                pairs.push(Near { items: [a as u32, b as u32], limit, allowed });
-            }
-        };
-        // Whether the second ball meets the first, or the half-space of a plane.
-        let near = |a: usize| {
-            let (ball, normal) = (balls[a], placements[a].rot.z);
-            let plane = ball.radius == f64::INFINITY;
-            let slack = if plane { sweeps[a].farthest() + items[a].half_margin } else { 0.0 };
-            move |b: usize| {
-                let other: &Ball = &balls[b];
-                let d = other.centre - ball.centre;
-                if plane {
-                    return normal.dot(d) <= other.radius + slack;
+    /// Places the items, and finds the pairs that may be near anew if one of them has left where it was known to be.
+    fn place(&mut self, crew: &mut Crew, movement: impl Fn(usize) -> Movement + Sync) {
+        let Self { items, places, search, near, .. } = self;
+        let bounds = search.bounds();
+        let have_left = if crew.count() == 1 {
+            places.all(items).fill(bounds, &movement)
+        } else {
+            let have_left = AtomicBool::new(false);
+            crew.for_each(&mut places.shares::<SHARES>(items), |_, share| {
+                if share.fill(bounds, &movement) {
+                    have_left.store(true, Ordering::Relaxed);
                 }
-                let reach = ball.radius + other.radius;
-                d.norm_squared() <= reach * reach
-            }
+            });
+            have_left.into_inner()
         };
-        match search {
-            Search::List(rows) => rows.each(near, &mut visit),
-            Search::Tree(tree) => {
-                let extents = |i: usize| {
-                    let half = items[i].solid.half_extents()?;
-                    let rot: &Mat3<f64> = &placements[i].rot;
-                    let slack = sweeps[i].farthest() + items[i].half_margin;
-                    let along = |x: f64, y: f64, z: f64| x.abs() * half.x + y.abs() * half.y + z.abs() * half.z + slack;
-                    let half = Vec3::new(
-                        along(rot.x.x, rot.y.x, rot.z.x),
-                        along(rot.x.y, rot.y.y, rot.z.y),
-                        along(rot.x.z, rot.y.z, rot.z.z),
-                    );
-                    Some((balls[i].centre, half))
-                };
-                tree.each(extents, near, &mut visit);
-            }
+        if have_left {
+            search.find_near(items, places, near);
         }
-    }
-
-    /// Appends the contact points of some of the near pairs.
-    fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Vec<Contact>) {
-        let Self { items, placements, .. } = self;
-        for &Near { items: [a, b], limit, allowed: Allowed { margin, pair } } in &self.near[pairs] {
-            let (a, b) = (a as usize, b as usize);
-            let (ga, gb) = (items[a].geom, items[b].geom);
-            let flipped = ga > gb;
-            let geoms = if flipped { [gb, ga] } else { [ga, gb] };
-            let mut sink = Sink { out, geoms, flipped, margin, pair, limit };
-            collide((&items[a].solid, &placements[a]), (&items[b].solid, &placements[b]), workspace, &mut sink);
-        }
-    }
-
-    /// Poses, bounding balls and sweeps of the items for this step.
-    fn place(&mut self, crew: &mut Crew, frame: impl Fn(usize) -> (Mat3<f64>, Vec3<f64>) + Sync, sweep: &[Sweep]) {
-        let Self { items, placements, balls, sweeps, .. } = self;
-        if crew.count() == 1 {
-            return Places { items, placements, balls, sweeps }.fill(&frame, sweep);
-        }
-        let size = items.len().div_ceil(SHARES).max(1);
-        let (mut placements, mut balls) = (placements.chunks_mut(size), balls.chunks_mut(size));
-        let (mut items, mut sweeps) = (items.chunks(size), sweeps.chunks_mut(size));
-        let mut shares: [_; SHARES] = std::array::from_fn(|_| {
-            let items = items.next().unwrap_or_default();
-            let placements = placements.next().unwrap_or_default();
-            let balls = balls.next().unwrap_or_default();
-            Places { items, placements, balls, sweeps: sweeps.next().unwrap_or_default() }
-        });
-        crew.for_each(&mut shares, |_, places| places.fill(&frame, sweep));
     }
 }
 
-/// What of some items is taken anew in every step.
-struct Places<'a> {
+/// The pairs that may be near.
+#[derive(Clone, Copy)]
+struct Pairs<'a> {
     items: &'a [Item],
-    placements: &'a mut [Placement],
-    balls: &'a mut [Ball],
-    sweeps: &'a mut [Sweep],
+    places: &'a Places,
+    near: &'a Rows,
 }
 
-impl Places<'_> {
-    fn fill(&mut self, frame: &impl Fn(usize) -> (Mat3<f64>, Vec3<f64>), sweep: &[Sweep]) {
-        for (i, item) in self.items.iter().enumerate() {
-            let Some(f) = item.frame else { continue };
-            let (rot, pos) = frame(f);
-            let at = &mut self.placements[i];
-            at.pos = rot * item.local.pos + pos;
-            at.rot = rot * item.local.rot;
-            // Three unit vectors across one another sum to length √3. Where they are not, a centre that is not a
-            // number fails every comparison from here on.
-            let finite = (at.rot.x + at.rot.y + at.rot.z).norm_squared() < 4.0;
-            let centre = at.point(item.centre);
-            self.sweeps[i] = sweep[f];
-            self.balls[i] = Ball {
-                centre: if finite { centre } else { Vec3::new(f64::NAN, f64::NAN, f64::NAN) },
-                radius: item.radius + item.half_margin + sweep[f].farthest(),
-            };
-        }
+impl Pairs<'_> {
+    /// Appends the contact points of some of the near pairs.
+    fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Vec<Contact>, couples: &mut Vec<Couple>) {
+        let Self { items, places, near } = *self;
+        near.each(pairs, |b, &Partner { item: a, flipped, allowed }| {
+            let a = a as usize;
+            // In the canonical order of shapes.
+            let (i, j) = if flipped { (b, a) } else { (a, b) };
+            let Some(limit) = places.limit(i, j, allowed.margin) else { return };
+            let (geoms, first) = ([items[a].geom, items[b].geom], out.len());
+            let mut sink = Sink { out, geoms, flipped, margin: allowed.margin, pair: allowed.pair, limit };
+            let place = |i: usize| (&items[i].solid, places.placement(i));
+            collide(place(i), place(j), workspace, &mut sink);
+            if out.len() > first {
+                couples.push(Couple { geoms: geoms.map(|geom| geom as u32), first: first as u32 });
+            }
+        });
     }
 }

@@ -4,7 +4,8 @@
 //! weighs them. A [`Collider`] finds the contact points of a scene for given poses:
 //!
 //! 1. *Filter.* Pairs that may touch are known beforehand (bits, rigid groups, parents, exclusions, explicit pairs).
-//! 2. *Broad phase.* Small scenes go through that list with bounding balls; large ones search a tree of boxes.
+//! 2. *Broad phase.* Small scenes go through that list with bounding balls; large ones search a tree of boxes. What may be
+//!    near is kept while nothing moves far, and looked at more closely in every call.
 //! 3. *Narrow phase.* Closed forms for planes, spheres, capsules and boxes; GJK and EPA (from `parry3d`) for
 //!    everything convex, finished by Newton's method where surfaces are curved; triangles one by one for height
 //!    fields. Flat features that face each other are clipped, so that what rests rests on several points.
@@ -48,11 +49,12 @@ mod hull;
 mod inertia;
 mod mesh;
 mod narrow;
+mod near;
 mod pairs;
 mod scene;
 mod solid;
 
-pub use collider::{Attachment, Collider, Contact, Sweep};
+pub use collider::{Attachment, Collider, Contact, Couple, Movement, Sweep};
 pub use inertia::{InertiaError, MassModel};
 pub use mesh::{HeightFieldError, MeshError};
 pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape};

@@ -1,5 +1,7 @@
 //! Which geoms may touch.
 
+use std::ops::Range;
+
 use crate::collider::Attachment;
 use crate::scene::Scene;
 
@@ -105,51 +107,84 @@ impl Filter {
     }
 }
 
-/// All allowed pairs, by first item.
-#[derive(Clone, Debug)]
+/// A pair that may touch, in the row of the later of its two items.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Partner {
+    /// The earlier item.
+    pub item: u32,
+    /// Whether the later item comes first in the canonical order of shapes.
+    pub flipped: bool,
+    pub allowed: Allowed,
+}
+
+/// Pairs of items in order: ascending by the later item, then by the earlier one.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
-    /// Item, and the end of its part of `partners`.
-    rows: Vec<(usize, usize)>,
-    /// Apart from `allowed`, so that the search for near pairs reads little.
-    partners: Vec<u32>,
-    allowed: Vec<Allowed>,
+    /// Where the row of each item ends.
+    ends: Vec<u32>,
+    partners: Vec<Partner>,
 }
 
 impl Rows {
-    /// The allowed pairs of items, given each item's geom; `None` when there are more than `most`.
-    pub fn new(filter: &Filter, geoms: &[usize], most: usize) -> Option<Self> {
-        let mut rows = Self { rows: vec![], partners: vec![], allowed: vec![] };
-        for (i, &a) in geoms.iter().enumerate() {
-            for (j, &b) in geoms.iter().enumerate().skip(i + 1) {
-                if let Some(allowed) = filter.allowed(a, b) {
-                    rows.partners.push(j as u32);
-                    rows.allowed.push(allowed);
+    /// The allowed pairs of items, given each item's geom and rank; `None` when there are more than `most`.
+    pub fn new(filter: &Filter, items: &[(usize, u8)], most: usize) -> Option<Self> {
+        let mut rows = Self::default();
+        for (b, &(geom_b, _)) in items.iter().enumerate() {
+            for (a, &(geom_a, _)) in items[..b].iter().enumerate() {
+                if let Some(allowed) = filter.allowed(geom_a, geom_b) {
+                    rows.push(a, b, items, allowed);
                 }
             }
-            let end = rows.partners.len();
-            if end > most {
+            rows.end_row();
+            if rows.len() > most {
                 return None;
-            }
-            if rows.rows.last().map_or(0, |row| row.1) < end {
-                rows.rows.push((i, end));
             }
         }
         Some(rows)
     }
 
-    /// Visits the pairs that are `near`, in order. `near(a)` is the test for partners of item a.
-    #[inline(always)]
-    pub fn each<N: Fn(usize) -> bool>(&self, near: impl Fn(usize) -> N, visit: &mut impl FnMut(usize, usize, Allowed)) {
+    pub fn clear(&mut self) {
+        self.ends.clear();
+        self.partners.clear();
+    }
+
+    /// Adds a pair to the row that is not ended; pairs are to come in order.
+    pub fn push(&mut self, a: usize, b: usize, items: &[(usize, u8)], allowed: Allowed) {
+        let flipped = items[b].1 < items[a].1;
+        self.partners.push(Partner { item: a as u32, flipped, allowed });
+    }
+
+    pub fn end_row(&mut self) {
+        self.ends.push(self.partners.len() as u32);
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.partners.len()
+    }
+
+    /// Becomes those of `all` that are `near`, told of the later item and its partner.
+    pub fn take_near(&mut self, all: &Self, near: impl Fn(usize, &Partner) -> bool) {
+        self.clear();
         let mut start = 0;
-        for &(a, end) in &self.rows {
-            let near = near(a);
-            for k in start..end {
-                let b = self.partners[k] as usize;
-                if near(b) {
-                    visit(a, b, self.allowed[k]);
-                }
-            }
+        for (b, &end) in all.ends.iter().enumerate() {
+            let row = &all.partners[start..end as usize];
+            self.partners.extend(row.iter().filter(|partner| near(b, partner)));
+            self.end_row();
+            start = end as usize;
+        }
+    }
+
+    /// Visits some of the pairs in order: the later item and its partner.
+    #[inline(always)]
+    pub fn each(&self, pairs: Range<usize>, mut visit: impl FnMut(usize, &Partner)) {
+        let mut b = if pairs.start == 0 { 0 } else { self.ends.partition_point(|end| *end as usize <= pairs.start) };
+        let mut start = pairs.start;
+        while start < pairs.end {
+            let end = (self.ends[b] as usize).min(pairs.end);
+            self.partners[start..end].iter().for_each(|partner| visit(b, partner));
             start = end;
+            b += 1;
         }
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{Placements, geom};
-use geometry::{Attachment, Collider, Contact, PairSpec, Scene, Shape};
+use geometry::{Attachment, Collider, Contact, Movement, PairSpec, Scene, Shape};
 use random::SplitMix64;
 use spatial::{Mat3, Pose, Vec3};
 
@@ -199,7 +199,8 @@ fn what_was_found_before_does_not_matter() {
         }
         // What was fast has wide boxes for a while.
         let reach = vec![geometry::Sweep::from(if round % 20 == 10 { 0.1 } else { 0.003 }); n];
-        used.shared_contacts(&mut crew, |i| frames[i], &reach, &mut found);
+        let movement = |i: usize| Movement { rot: frames[i].0, pos: frames[i].1, sweep: reach[i] };
+        used.shared_contacts(&mut crew, movement, &mut found);
         fresh().contacts(|i| frames[i], &reach, &mut expected);
         assert!(expected.len() > 100, "{}", expected.len());
         assert_eq!(found, expected, "round {round}");

@@ -267,8 +267,8 @@ impl Sources {
         self.limits.is_empty() && self.friction.is_empty() && self.ties.is_empty() && self.tendons.is_empty()
     }
 
-    /// Adds the constraints of a step that are no contacts.
-    pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
+    /// Adds the constraints of a step that are no contacts; `has_drives` tells whether there are drives at all.
+    pub fn push(&self, cx: &Context<'_>, has_drives: bool, set: &mut ConstraintSet) {
         let is_awake = |tree: usize| !cx.parts[tree].asleep;
         let mut first = 0;
         for of_tree in self.limits.chunk_by(|a, b| a.tree == b.tree) {
@@ -278,7 +278,14 @@ impl Sources {
         self.ties.iter().enumerate().for_each(|(k, tie)| tie.push(k, cx, set));
         self.tendons.iter().enumerate().for_each(|(k, tendon)| tendon.push(k, cx, set));
         self.friction.iter().filter(|friction| is_awake(friction.tree)).for_each(|friction| friction.push(cx, set));
-        joints::push_drives(cx, set);
+        if has_drives {
+            joints::push_drives(cx, set);
+        }
+    }
+
+    /// Whether there are tendons.
+    pub fn have_tendons(&self) -> bool {
+        !self.tendons.is_empty()
     }
 
     /// Adds the explicit forces of tendons; `force` is on the model's degrees of freedom.

@@ -49,10 +49,10 @@ pub enum SimulationError {
         /// What it holds.
         value: f64,
     },
-    /// The step left the numbers that an f64 can hold.
+    /// The step would end with a speed that nothing has: above 1e10 m/s or rad/s, or no number.
     #[error(
-        "step {step} at {time} s: the motion diverged (degree of freedom {dof} has velocity {value}): \
-         try a smaller time step than {timestep} s"
+        "step {step} at {time} s: the motion diverged (joint {joint:?}, degree of freedom {dof}, has velocity {value:e}): \
+         try a smaller time step than {timestep} s, or damping"
     )]
     Diverged {
         /// The step.
@@ -61,9 +61,11 @@ pub enum SimulationError {
         time: f64,
         /// The time step, s.
         timestep: f64,
-        /// The first degree of freedom that diverged.
+        /// The joint that diverged; empty where it has no name.
+        joint: String,
+        /// The first degree of freedom that did.
         dof: usize,
-        /// Its velocity.
+        /// Its velocity, m/s or rad/s.
         value: f64,
     },
     /// Newton's method on the free motion of an implicit scheme did not arrive.

@@ -3,10 +3,11 @@
 mod partition;
 mod reports;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crew::Crew;
-use geometry::Scene;
+use geometry::Couple;
 use multibody::{CrbaWorkspace, mass_matrix};
 use sap::{BlockCholesky, Dense, Error, Report};
 
@@ -14,8 +15,9 @@ use crate::constrain::{ConstraintSet, Context, push_contacts};
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::link::SparseRows;
 use crate::part::Part;
+use crate::report::Touch;
 use crate::warm_start::Entry;
-use crate::{ContactPoint, Factorization, Stats};
+use crate::{Factorization, Stats};
 
 /// What the islands of a step are solved with.
 #[derive(Clone, Copy)]
@@ -46,23 +48,6 @@ struct Scratch {
     crba: CrbaWorkspace<f64>,
 }
 
-/// What became of a contact point.
-#[derive(Clone, Copy)]
-struct Touch {
-    gap: f64,
-    impulse: [f64; 3],
-    velocity: [f64; 3],
-    /// What the next step remembers of it.
-    memory: Entry,
-}
-
-impl Touch {
-    /// The point as reported.
-    fn at(&self, contact: &geometry::Contact, scene: &Scene) -> ContactPoint {
-        ContactPoint::new(contact, scene, self.gap, self.impulse, self.velocity)
-    }
-}
-
 /// One contact problem; its buffers are reused from step to step.
 #[derive(Default)]
 pub(crate) struct Island {
@@ -75,9 +60,10 @@ pub(crate) struct Island {
     /// The solution.
     pub v: Vec<f64>,
     pub outcome: Option<Result<Report, Error>>,
-    /// What became of its contact points.
+    /// What became of its contact points, and what the next step remembers of them.
     touches: Vec<Touch>,
-    /// What the next step remembers of all else.
+    memories: Vec<Entry>,
+    /// What it remembers of all else.
     other_memories: Vec<Entry>,
     /// How many constraints there were, how many of its points push, and how deep the deepest is, m.
     constraints: usize,
@@ -146,11 +132,12 @@ impl Island {
 
     /// Notes impulses and velocities at the contact points, and what is to be remembered.
     fn note(&mut self, Scratch { set, gaps, ws, .. }: &Scratch) {
-        let Self { touches, other_memories, pushing, penetration, .. } = self;
+        let Self { touches, memories, other_memories, pushing, penetration, .. } = self;
         (*pushing, *penetration) = (0, 0.0);
-        let untouched = |gap| Touch { gap, impulse: [0.0; 3], velocity: [0.0; 3], memory: Entry::NONE };
         touches.clear();
-        touches.extend(gaps.iter().map(|gap| untouched(*gap)));
+        touches.extend(gaps.iter().map(|gap| Touch { gap: *gap, ..Touch::default() }));
+        memories.clear();
+        memories.resize(gaps.len(), Entry::NONE);
         other_memories.clear();
         let mut row = 0;
         for (k, law) in set.laws.iter().enumerate() {
@@ -164,7 +151,7 @@ impl Island {
                 let touch = &mut touches[point];
                 touch.impulse.copy_from_slice(impulse);
                 touch.velocity.copy_from_slice(velocity);
-                touch.memory = memory;
+                memories[point] = memory;
                 *pushing += usize::from(normal > 0.0);
                 *penetration = penetration.max(-touch.gap);
             } else {
@@ -220,16 +207,17 @@ pub(crate) struct Islands {
     scratch: Vec<Mutex<Scratch>>,
     /// How many of them are in use.
     active: usize,
+    /// Whether one of them has no solution.
+    has_failed: bool,
     /// Union-find over trees, roots the smallest of their sets.
     parent: Vec<usize>,
     /// The island of every tree, and its slot there.
     island_of: Vec<usize>,
     slot_of: Vec<usize>,
-    /// Contact points in a row that concern the same trees, those of this step and of the last partition.
-    runs: Vec<partition::Run>,
-    last_runs: Vec<partition::Run>,
-    /// How many contact points there are; no number when other constraints joined trees.
-    points: Option<usize>,
+    /// Those of the last partition.
+    couples: Vec<Couple>,
+    /// How many contact points and other constraints there are; no numbers when these joined trees.
+    points: Option<(usize, usize)>,
     /// The island of every contact point, and its place among the points there.
     place_of: Vec<(u32, u32)>,
     /// The most points that there ever were, and the most to remember.
@@ -257,9 +245,20 @@ impl Islands {
         if scratch.len() < crew.count() {
             scratch.resize_with(crew.count(), Mutex::default);
         }
+        let has_failed = AtomicBool::new(false);
         crew.for_each(&mut islands[..*active], |thread, island| {
             let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
             island.solve(problem, slot_of, &mut scratch);
+            if matches!(island.outcome, Some(Err(_))) {
+                has_failed.store(true, Ordering::Relaxed);
+            }
         });
+        self.has_failed = has_failed.into_inner();
+    }
+
+    /// Why the first of the islands that have no solution has none.
+    pub fn error(&self) -> Option<&Error> {
+        let failed = if self.has_failed { self.active() } else { &[] };
+        failed.iter().find_map(|island| island.outcome.as_ref()?.as_ref().err())
     }
 }

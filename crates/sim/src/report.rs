@@ -1,5 +1,8 @@
 //! What a step tells about itself.
 
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use geometry::{Contact, Scene};
 use spatial::Vec3;
 
 /// A contact point of the last step.
@@ -23,16 +26,64 @@ pub struct ContactPoint {
     pub velocity: [f64; 3],
 }
 
+/// What became of a contact point.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Touch {
+    /// As in [`ContactPoint`].
+    pub gap: f64,
+    pub impulse: [f64; 3],
+    pub velocity: [f64; 3],
+}
+
+/// The contact points of the last step, made into reports when they are asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Reports {
+    /// The points that were detected, and what became of them.
+    pub detected: Vec<Contact>,
+    pub touches: Vec<Touch>,
+    points: OnceLock<Vec<ContactPoint>>,
+    /// The memory of reports of earlier steps.
+    spare: Mutex<Vec<ContactPoint>>,
+}
+
+impl Reports {
+    /// Forgets the step.
+    pub fn clear(&mut self) {
+        self.detected.clear();
+        self.touches.clear();
+        self.renew();
+    }
+
+    /// After `detected` and `touches` have changed.
+    pub fn renew(&mut self) {
+        if let Some(points) = self.points.take() {
+            *self.spare.get_mut().unwrap_or_else(PoisonError::into_inner) = points;
+        }
+    }
+
+    /// The reports.
+    pub fn points(&self, scene: &Scene) -> &[ContactPoint] {
+        self.points.get_or_init(|| {
+            let mut points = std::mem::take(&mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner));
+            points.clear();
+            let all = self.detected.iter().zip(&self.touches);
+            points.extend(all.map(|(contact, touch)| ContactPoint::new(contact, scene, touch)));
+            points
+        })
+    }
+
+    /// The reports, made now to be changed.
+    pub fn points_mut(&mut self, scene: &Scene) -> Option<&mut Vec<ContactPoint>> {
+        self.points(scene);
+        self.points.get_mut()
+    }
+}
+
 impl ContactPoint {
     /// The point that was detected, with the bodies of its geoms.
-    pub(crate) fn new(
-        contact: &geometry::Contact,
-        scene: &geometry::Scene,
-        gap: f64,
-        impulse: [f64; 3],
-        velocity: [f64; 3],
-    ) -> Self {
-        let geometry::Contact { geoms, position, normal, .. } = *contact;
+    pub(crate) fn new(contact: &Contact, scene: &Scene, touch: &Touch) -> Self {
+        let Contact { geoms, position, normal, .. } = *contact;
+        let Touch { gap, impulse, velocity } = *touch;
         let bodies = [scene.geoms[geoms[0]].body, scene.geoms[geoms[1]].body];
         let (t1, t2) = normal.tangents();
         Self { geoms, bodies, position, normal, tangents: [t1, t2], gap, impulse, velocity }
@@ -104,6 +155,23 @@ impl Stats {
             unsettled: self.unsettled + next.unsettled,
             penetration: self.penetration.max(next.penetration),
             ..*next
+        }
+    }
+
+    /// With what other islands of the same step found.
+    pub(crate) fn plus(self, islands: &Self) -> Self {
+        Self {
+            constraints: self.constraints + islands.constraints,
+            active_contacts: self.active_contacts + islands.active_contacts,
+            iterations: self.iterations + islands.iterations,
+            line_search_evaluations: self.line_search_evaluations + islands.line_search_evaluations,
+            residual: self.residual.max(islands.residual),
+            passes: self.passes.max(islands.passes),
+            friction_residual: self.friction_residual.max(islands.friction_residual),
+            unsettled: self.unsettled + islands.unsettled,
+            cost: self.cost + islands.cost,
+            penetration: self.penetration.max(islands.penetration),
+            ..self
         }
     }
 

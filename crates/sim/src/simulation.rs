@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod build;
+mod ends;
 mod free_motion;
 mod impacts;
 mod jacobians;
@@ -11,7 +12,7 @@ mod touches;
 use std::sync::Arc;
 
 use crew::Crew;
-use geometry::{Collider, Scene, Sweep};
+use geometry::{Collider, Movement, Scene, Sweep};
 use multibody::{Keyframe, Model};
 use spatial::Pose;
 
@@ -19,15 +20,13 @@ use crate::constrain::{ConstraintSet, Context, Rule, Sources, Turning, push_cont
 use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, Problem};
 use crate::part::Part;
+use crate::report::{Reports, Touch};
 use crate::scheme::Discretization;
 use crate::warm_start::Key;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
 
 /// Greatest number of problems that are solved for Coulomb's law in a step.
 const PASSES: usize = 40;
-
-/// Parts that loops over several things at once are cut into for threads.
-const SHARES: usize = 32;
 
 /// How often a step is halved at most where free motion has no solution or is not resolved.
 const HALVINGS: u32 = 6;
@@ -39,7 +38,7 @@ pub struct Simulation {
     scene: Arc<Scene>,
     options: Options,
     state: State,
-    contacts: Vec<ContactPoint>,
+    reports: Reports,
     stats: Stats,
     // What follows is derived from the model, or scratch: nothing in it survives a step's meaning.
     collider: Collider,
@@ -52,9 +51,8 @@ pub struct Simulation {
     tree_of: Vec<usize>,
     tree_of_geom: Vec<usize>,
     parts: Vec<Part>,
-    sweeps: Vec<Sweep>,
     detected: Vec<geometry::Contact>,
-    reported: Vec<ContactPoint>,
+    touches: Vec<Touch>,
     remembered: WarmStart,
     /// All constraints of a step, for derivatives; and those of every step that are no contacts.
     set: ConstraintSet,
@@ -71,6 +69,8 @@ pub struct Simulation {
     constraint_force: Vec<f64>,
     /// Where a step in parts began.
     before: State,
+    /// Whether there are drives in the step.
+    has_drives: bool,
     /// Steps under error control.
     doubling: accuracy::Doubling,
     /// Which trees may sleep; scratch of who falls asleep with whom.
@@ -151,7 +151,7 @@ impl Simulation {
             pd,
             warm_start,
         };
-        self.contacts.clear();
+        self.reports.clear();
         self.stats = Stats::default();
         Ok(())
     }
@@ -204,12 +204,11 @@ impl Simulation {
 
     /// Finds the velocities at the end of the step, or with `is_to_resolve` that it does not resolve free motion.
     fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
-        self.state.check(&self.model, &self.scene)?;
-        self.v_start.copy_from_slice(&self.state.v);
+        self.begin()?;
         self.free_evaluations = 0;
         self.foresee(dt);
         self.wake_the_disturbed();
-        self.move_freely(dt);
+        self.begin_to_move(dt)?;
         self.detect(dt, 0.0);
         while self.wake_the_touched() {
             self.move_freely(dt);
@@ -243,29 +242,15 @@ impl Simulation {
         }
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
         let rest = 1.0 - self.theta_at;
-        let Self { parts, extents, sweeps, collider, tree_of, detected, crew, .. } = self;
-        let fill = |parts: &[Part], sweeps: &mut [Sweep]| {
-            let first = parts.first().map_or(0, |part| part.nodes.start);
-            for part in parts {
-                for i in part.tree.all() {
-                    let node = part.nodes.start + i;
-                    let sweep = part.sweep(i, extents[node], dt, rest);
-                    sweeps[node - first] = Sweep { slack: sweep.slack + margin, ..sweep };
-                }
-            }
-        };
-        if crew.count() == 1 {
-            fill(parts, sweeps);
-        } else {
-            let mut shares: [_; SHARES] = cut(parts, sweeps);
-            crew.for_each(&mut shares, |_, (parts, sweeps)| fill(parts, sweeps));
-        }
-        let frame = |node: usize| {
+        let Self { parts, extents, collider, tree_of, detected, crew, .. } = self;
+        let movement = |node: usize| {
             let part = &parts[tree_of[node]];
-            let frame = &part.kin.frames[node - part.nodes.start];
-            (frame.rot, frame.pos)
+            let i = node - part.nodes.start;
+            let frame = &part.kin.frames[i];
+            let sweep = part.sweep(i, extents[node], dt, rest);
+            Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { slack: sweep.slack + margin, ..sweep } }
         };
-        collider.shared_contacts(crew, frame, sweeps, detected);
+        collider.shared_contacts(crew, movement, detected);
     }
 
     /// How constraints become laws; limits farther off than the step can reach by `margin` do, too.
@@ -289,7 +274,7 @@ impl Simulation {
         set.clear();
         let cx = self.context(rule, &step);
         push_contacts(&cx, &self.detected, 0..self.detected.len(), &mut set, &mut Vec::new());
-        self.sources.push(&cx, &mut set);
+        self.sources.push(&cx, self.has_drives, &mut set);
         self.set = set;
     }
 
@@ -307,8 +292,9 @@ impl Simulation {
         let mut crew = std::mem::take(&mut self.crew);
         let cx = self.context(rule, &step);
         others.clear();
-        self.sources.push(&cx, &mut others);
-        islands.partition(&self.detected, &self.tree_of_geom, &others, &self.parts);
+        self.sources.push(&cx, self.has_drives, &mut others);
+        let points = (self.collider.couples(), self.detected.len());
+        islands.partition(points, &self.tree_of_geom, &others, &self.parts);
         let problem = Problem {
             cx: &cx,
             detected: &self.detected,
@@ -321,71 +307,32 @@ impl Simulation {
         (self.islands, self.others, self.crew) = (islands, others, crew);
     }
 
-    /// Gathers the velocities at the end of the step.
-    fn collect_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
-        let (step, time) = (self.state.step, self.state.time);
-        let dofs_of = &self.model.tree.dofs;
-        for k in self.islands.alone(self.parts.len()) {
-            self.v_next[dofs_of[k].clone()].copy_from_slice(&self.parts[k].v_star);
-        }
-        for island in self.islands.active() {
-            if let Some(Err(source)) = &island.outcome {
-                return Err(SimulationError::Contact { step, time, timestep: dt, source: source.clone() });
-            }
-            for slot in &island.slots {
-                let dofs = dofs_of[slot.tree].clone();
-                let end = slot.dof + dofs.len();
-                self.v_next[dofs].copy_from_slice(&island.v[slot.dof..end]);
-            }
-        }
-        match self.v_next.iter().position(|v| !v.is_finite()) {
-            Some(dof) => {
-                let value = self.v_next[dof];
-                Err(SimulationError::Diverged { step, time, timestep: dt, dof, value })
-            }
-            None => Ok(()),
-        }
-    }
-
     /// Gathers impulses, statistics, and what the next step starts from.
     fn collect_reports(&mut self) {
-        let mut stats = Stats {
+        // None ever sleeps: a look at every tree, in vain, is one that memory must answer.
+        let may_sleep = self.options.sleep_after.is_some();
+        let asleep = if may_sleep { self.parts.iter().filter(|part| part.asleep).count() } else { 0 };
+        self.stats = Stats {
             contacts: self.detected.len(),
             limits: self.others.limits,
             islands: self.islands.active().len(),
-            asleep: self.parts.iter().filter(|part| part.asleep).count(),
+            asleep,
             substeps: 1,
             force_evaluations: 1 + self.free_evaluations,
             free_iterations: self.free_iterations,
             ..Stats::default()
         };
-        self.islands.active().iter().for_each(|island| island.add_to(&mut stats));
-        let (points, memories) = (&mut self.reported, self.remembered.entries_mut());
-        self.islands.collect(&mut self.crew, (&self.detected, &self.scene), self.impacts.len(), points, memories);
-        self.remembered.sort();
-        self.report_impacts();
+        self.islands.collect(&mut self.crew, &mut self.stats, &mut self.touches, &mut self.remembered);
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
-        self.stats = stats;
-        std::mem::swap(&mut self.contacts, &mut self.reported);
-    }
-
-    fn advance(&mut self, dt: f64) {
-        self.remember_accelerations(dt);
-        let Self { state, v_start, v_next, constraint_force, .. } = self;
-        state.v.copy_from_slice(v_next);
-        state.constraint_force.clone_from(constraint_force);
-        let Discretization { theta, retraction, .. } =
-            Discretization::new(self.options.scheme, dt, self.options.pd_law);
-        if theta.vq < 1.0 {
-            v_next.iter_mut().zip(v_start).for_each(|(v, v0)| *v = *v0 + theta.vq * (*v - *v0));
-        }
-        retraction.advance(&self.model.tree, &mut state.q, v_next, dt, 1.0);
-        self.fall_asleep(dt);
+        std::mem::swap(&mut self.reports.touches, &mut self.touches);
+        std::mem::swap(&mut self.reports.detected, &mut self.detected);
+        self.reports.renew();
+        self.report_impacts();
     }
 
     /// The contact points of the last step.
     pub fn contacts(&self) -> &[ContactPoint] {
-        &self.contacts
+        self.reports.points(&self.scene)
     }
 
     /// Statistics of the last step.
@@ -421,16 +368,4 @@ impl Simulation {
             None => body.pose,
         }));
     }
-}
-
-/// The parts in as many shares as there is room for, with what there is of each node.
-fn cut<'a, T, const N: usize>(parts: &'a [Part], mut of_nodes: &'a mut [T]) -> [(&'a [Part], &'a mut [T]); N] {
-    let mut shares = parts.chunks(parts.len().div_ceil(N).max(1));
-    std::array::from_fn(|_| {
-        let parts = shares.next().unwrap_or_default();
-        let nodes = parts.first().zip(parts.last()).map_or(0, |(first, last)| last.nodes.end - first.nodes.start);
-        let (nodes, rest) = std::mem::take(&mut of_nodes).split_at_mut(nodes);
-        of_nodes = rest;
-        (parts, nodes)
-    })
 }

@@ -1,5 +1,7 @@
 //! The whole state of a simulation in one value.
 
+use std::ops::Range;
+
 use geometry::Scene;
 use multibody::Model;
 
@@ -62,7 +64,11 @@ pub enum StateError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwood5";
+const MAGIC: &[u8; 8] = b"sapwood6";
+
+/// The vectors of a state, but for a controller's.
+const NAMES: [&str; 8] =
+    ["q", "v", "ctrl", "applied_force", "applied_wrench", "surface_velocity", "constraint_force", "accelerations"];
 
 impl State {
     /// The default configuration at rest.
@@ -110,25 +116,8 @@ impl State {
 
     /// Whether the next step can start from here.
     pub(crate) fn check(&self, model: &Model, scene: &Scene) -> Result<(), SimulationError> {
-        let names = [
-            "q",
-            "v",
-            "ctrl",
-            "applied_force",
-            "applied_wrench",
-            "surface_velocity",
-            "constraint_force",
-            "accelerations",
-        ];
-        let geoms = if self.surface_velocity.is_empty() { 0 } else { scene.geoms.len() };
-        let forces = if self.constraint_force.is_empty() { 0 } else { model.nv() };
-        let accelerations = if self.accelerations.is_empty() { 0 } else { 2 * model.nv() };
-        let bodies = model.bodies.len();
-        let sizes = [model.nq(), model.nv(), model.nu(), model.nv(), 6 * bodies, 3 * geoms, forces, accelerations];
-        for ((x, name), expected) in self.vectors().into_iter().zip(names).zip(sizes) {
-            if x.len() != expected {
-                return Err(SimulationError::Size { name, found: x.len(), expected });
-            }
+        self.check_sizes(model, scene)?;
+        for (x, name) in self.vectors().into_iter().zip(NAMES) {
             if !spatial::are_finite(x) {
                 let index = x.iter().position(|x| !x.is_finite()).unwrap_or_default();
                 return Err(SimulationError::NotFinite {
@@ -138,6 +127,26 @@ impl State {
                     index,
                     value: x[index],
                 });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a part of every vector, of which `part` tells the range for its length, has numbers alone.
+    pub(crate) fn is_finite_in(&self, part: impl Fn(usize) -> Range<usize>) -> bool {
+        self.vectors().into_iter().all(|x| spatial::are_finite(&x[part(x.len())]))
+    }
+
+    /// Whether vectors and controller are of the model's size.
+    pub(crate) fn check_sizes(&self, model: &Model, scene: &Scene) -> Result<(), SimulationError> {
+        let geoms = if self.surface_velocity.is_empty() { 0 } else { scene.geoms.len() };
+        let forces = if self.constraint_force.is_empty() { 0 } else { model.nv() };
+        let accelerations = if self.accelerations.is_empty() { 0 } else { 2 * model.nv() };
+        let bodies = model.bodies.len();
+        let sizes = [model.nq(), model.nv(), model.nu(), model.nv(), 6 * bodies, 3 * geoms, forces, accelerations];
+        for ((x, name), expected) in self.vectors().into_iter().zip(NAMES).zip(sizes) {
+            if x.len() != expected {
+                return Err(SimulationError::Size { name, found: x.len(), expected });
             }
         }
         Ok(self.pd.check(&model.tree)?)

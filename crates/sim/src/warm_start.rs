@@ -41,14 +41,14 @@ pub(crate) struct Memory {
 pub(crate) struct Key([u32; 3]);
 
 impl Key {
-    /// Point `ordinal` of two geoms.
-    pub fn contact(geoms: [usize; 2], ordinal: usize) -> Self {
-        Self([geoms[0] as u32, geoms[1] as u32, ordinal as u32])
+    /// Point `ordinal` of two geoms, the lower index first. They ascend as contact points are detected.
+    pub fn contact([lower, upper]: [usize; 2], ordinal: usize) -> Self {
+        Self([upper as u32, lower as u32, ordinal as u32])
     }
 
     /// Rolling and torsional friction of point `ordinal` of two geoms.
-    pub fn spin(geoms: [usize; 2], ordinal: usize) -> Self {
-        Self([geoms[0] as u32, geoms[1] as u32, ordinal as u32 | 1 << 31])
+    pub fn spin([lower, upper]: [usize; 2], ordinal: usize) -> Self {
+        Self([upper as u32, lower as u32, ordinal as u32 | 1 << 31])
     }
 
     /// Whether both come from the same two geoms, the same limit, tendon or equality.
@@ -125,10 +125,15 @@ impl WarmStart {
         &mut self.entries
     }
 
-    /// Drops the places without an entry and puts the others in order.
-    pub(crate) fn sort(&mut self) {
-        self.entries.retain(|entry| *entry != Entry::NONE);
-        self.entries.sort_unstable_by_key(|entry| entry.key);
+    /// Drops the places without an entry and puts the others in order; the first `ordered` are entries and in order.
+    pub(crate) fn sort(&mut self, ordered: usize) {
+        let entries = &mut self.entries;
+        if ordered == 0 {
+            entries.retain(|entry| entry.key != Entry::NONE.key);
+        }
+        if !entries[ordered.saturating_sub(1)..].is_sorted_by_key(|entry| entry.key) {
+            entries.sort_unstable_by_key(|entry| entry.key);
+        }
     }
 
     pub(crate) fn byte_len(&self) -> usize {
@@ -154,7 +159,7 @@ impl WarmStart {
             let free = Vec3::new(number(12), number(20), number(28));
             self.entries.push(Entry { key: Key([word(0), word(4), word(8)]), free, normal: number(36) });
         }
-        self.sort();
+        self.sort(0);
     }
 
     /// Whether `bytes` are those of some warm start.

@@ -53,7 +53,9 @@ pub(crate) struct Point {
 }
 
 /// Reports the contact points of two shapes in canonical order.
-#[inline]
+///
+/// What there is most of is inlined: a call takes as long as some of these.
+#[inline(always)]
 pub(crate) fn collide(
     (a, at): (&Solid, &Placement),
     (b, bt): (&Solid, &Placement),
@@ -62,14 +64,31 @@ pub(crate) fn collide(
 ) {
     use Solid::*;
     match (a, b) {
-        (Plane, Plane | HeightField(_)) | (HeightField(_), HeightField(_)) => {}
         (Plane, &Sphere { radius }) => plane::sphere(at, bt.pos, radius, sink),
         (Plane, &Capsule { radius, half_length }) => plane::capsule(at, bt, radius, half_length, sink),
+        (&Sphere { radius: r }, &Sphere { radius: s }) => sphere::sphere(at.pos, r, bt.pos, s, sink),
+        (&Capsule { radius: r, half_length: h }, &Capsule { radius: s, half_length: k }) => {
+            capsule::capsule((at, r, h), (bt, s, k), sink);
+        }
+        _ => collide_others((a, at), (b, bt), workspace, sink),
+    }
+}
+
+/// The same of all other shapes.
+#[inline(never)]
+fn collide_others(
+    (a, at): (&Solid, &Placement),
+    (b, bt): (&Solid, &Placement),
+    workspace: &mut Convex,
+    sink: &mut Sink,
+) {
+    use Solid::*;
+    match (a, b) {
+        (Plane, Plane | HeightField(_)) | (HeightField(_), HeightField(_)) => {}
         (Plane, &Ellipsoid { radii }) => plane::ellipsoid(at, bt, radii, sink),
         (Plane, &Cylinder { radius, half_length }) => plane::cylinder(at, bt, radius, half_length, sink),
         (Plane, &Box { half }) => plane::cuboid(at, bt, half, sink),
         (Plane, Hull(hull)) => plane::hull(at, bt, hull, workspace, sink),
-        (&Sphere { radius: r }, &Sphere { radius: s }) => sphere::sphere(at.pos, r, bt.pos, s, sink),
         (&Sphere { radius: r }, &Capsule { radius: s, half_length }) => {
             sphere::capsule(at.pos, r, bt, s, half_length, sink);
         }
@@ -78,9 +97,6 @@ pub(crate) fn collide(
             sphere::cylinder(at.pos, r, bt, s, half_length, sink);
         }
         (&Sphere { radius: r }, &Box { half }) => sphere::cuboid(at.pos, r, bt, half, sink),
-        (&Capsule { radius: r, half_length: h }, &Capsule { radius: s, half_length: k }) => {
-            capsule::capsule((at, r, h), (bt, s, k), sink);
-        }
         (&Capsule { radius: r, half_length: h }, &Box { half }) => capsule::cuboid((at, r, h), bt, half, sink),
         (&Box { half: h }, &Box { half: k }) => box_box::collide((at, h), (bt, k), workspace, sink),
         (HeightField(field), _) => height_field::collide((field, at), (b, bt), workspace, sink),

@@ -10,6 +10,9 @@ use crate::solid::Placement;
 /// Below this sine of the tilt the lowest point of a standing cylinder's rim is not told from the others.
 const UPRIGHT: f64 = 1e-6;
 
+/// What is farther off than the limit by this is, however it is computed, m.
+const ROUND_OFF: f64 = 1e-9;
+
 /// Reports a point of a body's surface.
 #[inline(always)]
 fn touch(plane: &Placement, p: Vec3<f64>, sink: &mut Sink) {
@@ -27,6 +30,10 @@ pub fn sphere(plane: &Placement, centre: Vec3<f64>, radius: f64, sink: &mut Sink
 /// One point for each end.
 #[inline(always)]
 pub fn capsule(plane: &Placement, at: &Placement, radius: f64, half_length: f64, sink: &mut Sink) {
+    let n = plane.rot.z;
+    if n.dot(at.pos - plane.pos) - half_length * n.dot(at.rot.z).abs() - radius > sink.limit + ROUND_OFF {
+        return;
+    }
     for end in [half_length, -half_length] {
         sphere(plane, at.pos.add_scaled(end, at.rot.z), radius, sink);
     }

@@ -1,50 +1,48 @@
 //! Which trees are in which island.
 
+use geometry::Couple;
+
 use super::{Island, Islands, NONE};
 use crate::constrain::ConstraintSet;
 use crate::coupled::Slot;
 use crate::part::Part;
 
-/// Contact points in a row.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) struct Run {
-    /// The first.
-    start: u32,
-    /// The trees that they concern, or one twice.
-    trees: [usize; 2],
-}
-
 /// In some island that has no number yet.
 const UNNUMBERED: usize = NONE - 1;
 
 impl Islands {
-    /// Groups trees that share a constraint; trees without any are in no island. `tree_of_geom` is [`NONE`] for geoms that
-    /// are fixed in the world.
+    /// Groups trees that share a constraint; trees without any are in no island. The `couples` are those of `points` contact
+    /// points; `tree_of_geom` is [`NONE`] for geoms that are fixed in the world.
     ///
     /// Islands are in the order of their first trees, constraints in the order in which they are given: the result
     /// depends on nothing else.
     pub fn partition(
         &mut self,
-        detected: &[geometry::Contact],
+        (couples, points): (&[Couple], usize),
         tree_of_geom: &[usize],
         others: &ConstraintSet,
         parts: &[Part],
     ) {
-        self.find_runs(detected, tree_of_geom);
-        let points = others.links.is_empty().then_some(detected.len());
-        if points.is_some() && points == self.points && self.runs == self.last_runs {
+        // What else joins trees says nothing where there is one tree alone.
+        let others_count = others.links.len();
+        let known = (others_count == 0 || parts.len() == 1).then_some((points, others_count));
+        if known.is_some() && known == self.points && self.couples == couples {
             // What rests is joined as it was.
             return;
         }
-        self.points = points;
+        self.points = known;
+        self.couples.clear();
+        self.couples.extend_from_slice(couples);
         self.parent.clear();
         self.parent.extend(0..parts.len());
         self.island_of.clear();
         self.island_of.resize(parts.len(), NONE);
         self.slot_of.resize(parts.len(), 0);
-        for k in 0..self.runs.len() {
-            let [a, b] = self.runs[k].trees;
-            self.join(a, b);
+        let trees = |couple: &Couple| couple.geoms.map(|geom| tree_of_geom[geom as usize]);
+        for couple in couples {
+            // Fixed geoms touch none that are fixed.
+            let [a, b] = trees(couple);
+            self.join(a.min(b), if a.max(b) == NONE { a.min(b) } else { a.max(b) });
         }
         for link in &others.links {
             let mut trees = link.trees(&others.terms);
@@ -54,30 +52,18 @@ impl Islands {
         }
         self.number(parts);
         self.place_of.clear();
-        let ends = self.runs.iter().skip(1).map(|run| run.start).chain([detected.len() as u32]);
-        for (&Run { start: c, trees }, end) in self.runs.iter().zip(ends) {
-            let island = self.island_of[trees[0]];
+        let ends = couples.iter().skip(1).map(|couple| couple.first).chain([points as u32]);
+        for (couple, end) in couples.iter().zip(ends) {
+            let [a, b] = trees(couple);
+            let island = self.island_of[a.min(b)];
             let contacts = &mut self.islands[island].contacts;
-            self.place_of.extend((contacts.len() as u32..).map(|k| (island as u32, k)).take((end - c) as usize));
-            contacts.extend(c..end);
+            let count = (end - couple.first) as usize;
+            self.place_of.extend((contacts.len() as u32..).map(|k| (island as u32, k)).take(count));
+            contacts.extend(couple.first..end);
         }
         for (k, link) in (0..).zip(&others.links) {
             if let Some(tree) = link.trees(&others.terms).next() {
                 self.islands[self.island_of[tree]].members.push(k);
-            }
-        }
-    }
-
-    /// Finds neighbours of the same trees; fixed geoms touch none that are fixed.
-    fn find_runs(&mut self, detected: &[geometry::Contact], tree_of_geom: &[usize]) {
-        std::mem::swap(&mut self.runs, &mut self.last_runs);
-        self.runs.clear();
-        let mut last = [NONE; 2];
-        for (start, contact) in (0..).zip(detected) {
-            let [a, b] = [tree_of_geom[contact.geoms[0]], tree_of_geom[contact.geoms[1]]];
-            if [a, b] != last {
-                last = [a, b];
-                self.runs.push(Run { start, trees: [a.min(b), if a.max(b) == NONE { a.min(b) } else { a.max(b) }] });
             }
         }
     }
@@ -130,8 +116,11 @@ impl Islands {
         tree
     }
 
-    /// Those of `trees` that are in no island: all, before there ever was one.
-    pub fn alone(&self, trees: usize) -> impl Iterator<Item = usize> {
-        (0..trees).filter(|tree| self.island_of.get(*tree).is_none_or(|island| *island == NONE))
+    /// The solution for a tree; none when it is in no island.
+    pub fn velocities_of(&self, tree: usize) -> Option<&[f64]> {
+        let island = self.islands.get(*self.island_of.get(tree)?)?;
+        let slots = &island.slots[self.slot_of[tree]..];
+        let end = slots.get(1).map_or(island.v.len(), |next| next.dof);
+        Some(&island.v[slots[0].dof..end])
     }
 }

@@ -1,14 +1,34 @@
-//! What became of contact points and constraints, gathered from the islands.
+//! What became of the contact points of a step, gathered from its islands in the order in which they were detected.
 
 use crew::Crew;
-use geometry::Scene;
 
-use super::Islands;
-use crate::ContactPoint;
+use super::{Island, Islands};
+use crate::report::Touch;
 use crate::warm_start::{Entry, Key};
+use crate::{Stats, WarmStart};
 
-/// Parts that contact points are gathered in.
-const POINT_SHARES: usize = 16;
+/// Parts that contact points and islands are cut into, whatever the number of threads: sums are the same.
+const SHARES: usize = 16;
+
+/// A part of what is gathered.
+struct Share<'a> {
+    islands: &'a [Island],
+    /// Of the contact points, where they are, and what became of them.
+    places: &'a [(u32, u32)],
+    touches: &'a mut [Touch],
+    entries: &'a mut [Entry],
+    sums: Sums,
+}
+
+/// What islands add up to.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    stats: Stats,
+    /// How much there is to remember beside contact points.
+    others: usize,
+    /// Whether there is nothing to remember of some contact point.
+    has_gaps: bool,
+}
 
 impl Islands {
     /// Whether there are near-rigid constraints.
@@ -16,64 +36,91 @@ impl Islands {
         self.active().iter().any(|island| island.has_rigid)
     }
 
-    /// The contact points with an impulse, and the keys of their constraints.
-    pub fn pushing(&self, detected: &[geometry::Contact], scene: &Scene) -> impl Iterator<Item = (Key, ContactPoint)> {
-        let all = self.active().iter().flat_map(|island| island.contacts.iter().zip(&island.touches));
-        let pushing = all.filter(|(_, touch)| touch.impulse != [0.0; 3]);
-        pushing.map(|(c, touch)| (touch.memory.key, touch.at(&detected[*c as usize], scene)))
+    /// The contact points with an impulse, their keys, and what became of them.
+    pub fn pushing(&self) -> impl Iterator<Item = (u32, Key, &Touch)> {
+        let all = self.active().iter().flat_map(|island| {
+            let points = island.contacts.iter().zip(&island.memories).zip(&island.touches);
+            points.map(|((contact, memory), touch)| (*contact, memory.key, touch))
+        });
+        all.filter(|(_, _, touch)| touch.impulse != [0.0; 3])
     }
 
     /// Among all contact points, the one of which the constraint is known by `key`.
     pub fn find(&self, key: Key) -> Option<usize> {
         self.active().iter().find_map(|island| {
-            let k = island.touches.iter().position(|touch| touch.memory.key == key)?;
+            let k = island.memories.iter().position(|memory| memory.key == key)?;
             Some(island.contacts[k] as usize)
         })
     }
 
-    /// Gathers the contact points in the order in which they were detected, with room for `more`, and what the next step
-    /// remembers, in any order.
-    pub fn collect(
-        &mut self,
-        crew: &mut Crew,
-        (detected, scene): (&[geometry::Contact], &Scene),
-        more: usize,
-        points: &mut Vec<ContactPoint>,
-        memories: &mut Vec<Entry>,
-    ) {
-        let count = detected.len();
-        let all = count + self.active().iter().map(|island| island.other_memories.len()).sum::<usize>();
+    /// Adds what the islands found to `stats`; gathers what became of the contact points in the order in which they were
+    /// detected, and what the next step remembers.
+    pub fn collect(&mut self, crew: &mut Crew, stats: &mut Stats, touches: &mut Vec<Touch>, memory: &mut WarmStart) {
+        let count = self.place_of.len();
+        let entries = memory.entries_mut();
         // Buffers take turns: none must find out later that there was more than ever.
-        self.most_points = (count + more).max(self.most_points);
-        self.most_memories = all.max(self.most_memories);
-        points.truncate(count);
-        points.reserve(self.most_points - points.len());
-        points.resize(count, ContactPoint::default());
-        memories.truncate(count);
-        memories.reserve(self.most_memories - memories.len());
-        memories.resize(count, Entry::NONE);
-        self.gather_points(crew, (detected, scene), points, memories);
-        self.active().iter().for_each(|island| memories.extend_from_slice(&island.other_memories));
+        self.most_points = count.max(self.most_points);
+        touches.truncate(count);
+        touches.reserve(self.most_points - touches.len());
+        touches.resize(count, Touch::default());
+        entries.truncate(count);
+        entries.reserve(self.most_memories.max(count) - entries.len());
+        entries.resize(count, Entry::NONE);
+        let Sums { stats: found, others, has_gaps } = self.gather(crew, touches, entries);
+        *stats = stats.plus(&found);
+        self.most_memories = (count + others).max(self.most_memories);
+        entries.reserve(self.most_memories - count);
+        if others > 0 {
+            self.active().iter().for_each(|island| entries.extend_from_slice(&island.other_memories));
+        }
+        memory.sort(if has_gaps { 0 } else { count });
     }
 
-    fn gather_points(
-        &self,
-        crew: &mut Crew,
-        (detected, scene): (&[geometry::Contact], &Scene),
-        points: &mut [ContactPoint],
-        memories: &mut [Entry],
-    ) {
-        let size = detected.len().div_ceil(POINT_SHARES).max(1);
-        let (mut points, mut memories) = (points.chunks_mut(size), memories.chunks_mut(size));
-        let mut sources = detected.chunks(size).zip(self.place_of.chunks(size));
-        let mut shares: [_; POINT_SHARES] = std::array::from_fn(|_| (sources.next(), points.next(), memories.next()));
-        crew.for_each(&mut shares, |_, share| {
-            let (Some((detected, places)), Some(points), Some(memories)) = share else { return };
-            let out = points.iter_mut().zip(memories.iter_mut());
-            for ((contact, place), (point, memory)) in detected.iter().zip(*places).zip(out) {
-                let touch = &self.islands[place.0 as usize].touches[place.1 as usize];
-                (*point, *memory) = (touch.at(contact, scene), touch.memory);
+    /// Gathers points and sums.
+    fn gather(&self, crew: &mut Crew, mut touches: &mut [Touch], mut entries: &mut [Entry]) -> Sums {
+        if self.active <= SHARES {
+            let (islands, places) = (self.active(), &self.place_of[..]);
+            let mut all = Share { islands, places, touches, entries, sums: Sums::default() };
+            all.gather(&self.islands);
+            return all.sums;
+        }
+        let part = |k: usize, all: usize| all * k / SHARES..all * (k + 1) / SHARES;
+        let mut shares: [_; SHARES] = std::array::from_fn(|k| {
+            let places = &self.place_of[part(k, self.place_of.len())];
+            Share {
+                islands: &self.active()[part(k, self.active)],
+                touches: touches.split_off_mut(..places.len()).unwrap_or_default(),
+                entries: entries.split_off_mut(..places.len()).unwrap_or_default(),
+                places,
+                sums: Sums::default(),
             }
         });
+        crew.for_each(&mut shares, |_, share| share.gather(&self.islands));
+        shares.iter().fold(Sums::default(), |sum, share| sum.plus(&share.sums))
+    }
+}
+
+impl Sums {
+    fn plus(self, more: &Self) -> Self {
+        Self {
+            stats: self.stats.plus(&more.stats),
+            others: self.others + more.others,
+            has_gaps: self.has_gaps || more.has_gaps,
+        }
+    }
+}
+
+impl Share<'_> {
+    fn gather(&mut self, all: &[Island]) {
+        for island in self.islands {
+            island.add_to(&mut self.sums.stats);
+            self.sums.others += island.other_memories.len();
+        }
+        let out = self.touches.iter_mut().zip(self.entries.iter_mut());
+        for (&(island, k), (touch, entry)) in self.places.iter().zip(out) {
+            let (island, k) = (&all[island as usize], k as usize);
+            (*touch, *entry) = (island.touches[k], island.memories[k]);
+            self.sums.has_gaps |= entry.key == Entry::NONE.key;
+        }
     }
 }

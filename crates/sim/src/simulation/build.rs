@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crew::Crew;
-use geometry::{Attachment, Collider, Scene, Sweep};
+use geometry::{Attachment, Collider, Scene};
 use multibody::Model;
 
 use super::{Simulation, accuracy, sleeping};
@@ -11,6 +11,7 @@ use crate::constrain::{ConstraintSet, Sources, Turning};
 use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, NONE};
 use crate::part::Part;
+use crate::report::Reports;
 use crate::{Options, SimulationError, State, Stats, WarmStart};
 
 /// Degrees of freedom from which a step is long enough to be shared: waking the threads takes tens of microseconds.
@@ -39,7 +40,7 @@ impl Simulation {
         Ok(Self {
             state: State::new(&model),
             before: State::new(&model),
-            contacts: Vec::new(),
+            reports: Reports::default(),
             stats: Stats::default(),
             effective_mass: EffectiveMass::new(&model),
             turning: Turning::default(),
@@ -49,9 +50,8 @@ impl Simulation {
             tree_of,
             collider,
             parts,
-            sweeps: vec![Sweep::default(); model.tree.len()],
             detected: Vec::new(),
-            reported: Vec::new(),
+            touches: Vec::new(),
             remembered: WarmStart::default(),
             set: ConstraintSet::default(),
             others: ConstraintSet::default(),
@@ -61,6 +61,7 @@ impl Simulation {
             v_next: vec![0.0; model.nv()],
             q_at: vec![0.0; model.nq()],
             theta_at: 0.0,
+            has_drives: false,
             doubling: accuracy::Doubling::default(),
             may_sleep,
             group: Vec::new(),

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Simulation;
+use super::ends::begin_with;
 use crate::part::{FreeMotion, Part, Stall};
 use crate::scheme::Discretization;
 use crate::{SimulationError, State};
@@ -24,12 +25,24 @@ impl Simulation {
         self.is_free() && self.islands.active().is_empty() && !self.parts.iter().any(has_limit)
     }
 
+    /// Free motion at the beginning of the step, with what [`begin`](Self::begin) left to do.
+    pub(super) fn begin_to_move(&mut self, dt: f64) -> Result<(), SimulationError> {
+        if !self.is_shared() || self.is_free() {
+            self.move_freely(dt);
+            return Ok(());
+        }
+        let has_numbers = self.gather_forces_and(dt, true, fall);
+        self.q_at.copy_from_slice(&self.state.q);
+        self.theta_at = 0.0;
+        if has_numbers { Ok(()) } else { self.state.check(&self.model, &self.scene) }
+    }
+
     /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
     pub(super) fn move_freely(&mut self, dt: f64) {
         if self.is_free() {
             self.gather_drives(dt);
         } else {
-            self.gather_forces_and(dt, |part, v| if part.asleep { part.sleep() } else { part.move_freely(v) });
+            self.gather_forces_and(dt, false, fall);
         }
         self.q_at.copy_from_slice(&self.state.q);
         self.theta_at = 0.0;
@@ -108,12 +121,14 @@ impl Simulation {
     fn gather_drives(&mut self, dt: f64) {
         let step = self.discretization(dt);
         self.force.copy_from_slice(&self.state.applied_force);
+        self.has_drives = false;
         for (k, part) in self.parts.iter_mut().enumerate() {
             if part.asleep {
                 part.sleep();
                 continue;
             }
             part.go_on(&self.state, &self.v_start, &step);
+            self.has_drives |= !part.drives.is_empty();
             self.effective_mass.update(k, part.dofs.clone(), &part.implicit);
         }
     }
@@ -140,18 +155,24 @@ impl Simulation {
 
     /// Places the trees and gathers the forces on them.
     pub(super) fn gather_forces(&mut self, dt: f64) {
-        self.gather_forces_and(dt, |_, _| {});
+        self.gather_forces_and(dt, false, |_, _| {});
     }
 
-    /// Places the trees and gathers the forces on them; `then(part, v₀)` is next.
-    fn gather_forces_and(&mut self, dt: f64, then: impl Fn(&mut Part, &[f64]) + Sync) {
+    /// Places the trees and gathers the forces on them; `then(part, v₀)` is next. Where the step begins, its velocities are taken
+    /// from the state; whether this has only numbers.
+    fn gather_forces_and(&mut self, dt: f64, begins: bool, then: impl Fn(&mut Part, &[f64]) + Sync) -> bool {
         let step = self.discretization(dt);
-        self.force.copy_from_slice(&self.state.applied_force);
-        self.sources.add_explicit_forces(&self.state, &self.v_start, &step, &mut self.force);
+        let has_others = self.sources.have_tendons() || self.options.scheme.is_implicit();
+        if has_others {
+            self.force.copy_from_slice(&self.state.applied_force);
+            let v_start = if begins { &self.state.v } else { &self.v_start };
+            self.sources.add_explicit_forces(&self.state, v_start, &step, &mut self.force);
+        }
         let Self { parts, state, v_start, force, model, effective_mass, crew, .. } = self;
-        let (state, v_start, force, mass) = (&*state, &v_start[..], &force[..], &*effective_mass);
-        let is_known = AtomicBool::new(true);
-        crew.for_each(parts, |_, part| {
+        let (state, mass) = (&*state, &*effective_mass);
+        let force = if has_others { &force[..] } else { &state.applied_force };
+        let (is_known, has_drives) = (AtomicBool::new(true), AtomicBool::new(false));
+        let each = |part: &mut Part, v_start: &[f64]| {
             if part.asleep {
                 part.place(&state.q, v_start);
             } else {
@@ -159,19 +180,33 @@ impl Simulation {
                 if !mass.is_of(part.dofs.clone(), &part.implicit) {
                     is_known.store(false, Ordering::Relaxed);
                 }
+                if !part.drives.is_empty() {
+                    has_drives.store(true, Ordering::Relaxed);
+                }
             }
             then(part, v_start);
-        });
+        };
+        let mut has_numbers = true;
+        if begins {
+            has_numbers = begin_with(crew, (state, v_start), parts, |part| each(part, &state.v));
+        } else {
+            crew.for_each(parts, |_, part| each(part, v_start));
+        }
+        self.has_drives = has_drives.into_inner();
         if !is_known.into_inner() {
             for (k, part) in parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
                 effective_mass.update(k, part.dofs.clone(), &part.implicit);
             }
         }
+        has_numbers
     }
 
     /// Sets drives apart that the step took beyond their limits; whether there were any. Each can be only once.
     pub(super) fn part_drives(&mut self) -> bool {
         let mut parted = false;
+        if !self.has_drives {
+            return parted;
+        }
         for part in &mut self.parts {
             let (v, v0) = (&self.v_next[part.dofs.clone()], &self.v_start[part.dofs.clone()]);
             if part.part_drives(v, v0) {
@@ -193,4 +228,9 @@ impl Simulation {
         turning.begin(&self.context(self.rule(dt, 0.0), &step), &self.sources, &self.detected, theta_q);
         self.turning = turning;
     }
+}
+
+/// Moves a tree freely that is awake; the others sleep.
+fn fall(part: &mut Part, v: &[f64]) {
+    if part.asleep { part.sleep() } else { part.move_freely(v) }
 }

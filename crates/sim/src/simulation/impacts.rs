@@ -8,6 +8,8 @@
 
 use super::Simulation;
 use crate::link::{End, Motion};
+use crate::report::Touch;
+use crate::warm_start::Key;
 use crate::{ContactPoint, SimulationError, Theta};
 
 impl Simulation {
@@ -59,16 +61,24 @@ impl Simulation {
 
     /// Keeps the impulses of the contact points for the report of the step.
     fn remember_impacts(&mut self) {
-        self.impacts.extend(self.islands.pushing(&self.detected, &self.scene));
+        let Self { impacts, islands, detected, scene, .. } = self;
+        let report = |(contact, key, touch): (u32, Key, &Touch)| {
+            (key, ContactPoint::new(&detected[contact as usize], scene, touch))
+        };
+        impacts.extend(islands.pushing().map(report));
     }
 
     /// Adds the impulses of impacts to the reported points, as points of their own where the step had none of them.
     pub(super) fn report_impacts(&mut self) {
-        let Self { impacts, reported, islands, .. } = self;
+        let Self { impacts, reports, islands, scene, .. } = self;
+        if impacts.is_empty() {
+            return;
+        }
+        let Some(points) = reports.points_mut(scene) else { return };
         for (key, impact) in impacts.iter() {
             match islands.find(*key) {
-                Some(report) => add(&mut reported[report], impact),
-                None => reported.push(*impact),
+                Some(report) => add(&mut points[report], impact),
+                None => points.push(*impact),
             }
         }
     }

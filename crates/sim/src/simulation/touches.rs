@@ -4,6 +4,7 @@
 //! forces, so that they agree on what is wrong. So gaps at the end of a step are looked at, and it is made anew to end
 //! where the first of them closes.
 
+use geometry::{Movement, Sweep};
 use spatial::Vec3;
 
 use super::Simulation;
@@ -49,16 +50,13 @@ impl Simulation {
         for part in &mut self.parts {
             part.place(&self.state.q, &self.state.v);
         }
-        for sweep in &mut self.sweeps {
-            *sweep = geometry::Sweep { rests: sweep.rests, ..geometry::Sweep::default() };
-        }
-        let Self { parts, sweeps, collider, tree_of, detected, .. } = self;
-        let frame = |node: usize| {
+        let Self { parts, collider, tree_of, detected, crew, .. } = self;
+        let movement = |node: usize| {
             let part = &parts[tree_of[node]];
             let frame = &part.kin.frames[node - part.nodes.start];
-            (frame.rot, frame.pos)
+            Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { rests: part.asleep, ..Sweep::default() } }
         };
-        collider.contacts(frame, sweeps, detected);
+        collider.shared_contacts(crew, movement, detected);
         touches.clear();
         for contact in self.detected.iter().filter(|contact| contact.gap < 0.0) {
             let (mut relative, mut speed) = (Vec3::ZERO, 0.0);

@@ -1,0 +1,294 @@
+//! Where geoms are in a step, and which of them may be near each other.
+
+use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
+use spatial::{Mat3, Vec3};
+
+use crate::broad_phase::{BroadPhase, EVERYWHERE, aabb, fits};
+use crate::collider::{Attachment, Movement, Sweep};
+use crate::pairs::{Filter, Rows};
+use crate::solid::{Placement, Solid};
+
+/// How much wider than an item's ball that is for which near pairs are kept, as a part of its radius.
+const SPARE: f64 = 0.1;
+
+/// A geom that takes part in contacts.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub geom: usize,
+    pub frame: Option<usize>,
+    pub local: Placement,
+    pub solid: Solid,
+    /// Centre and radius of its bounding ball, in its own frame, and that of its smallest box with half the extents.
+    pub centre: Vec3<f64>,
+    pub radius: f64,
+    half: Vec3<f64>,
+    /// Whether the centre is the origin.
+    is_centred: bool,
+    /// Half of the largest margin that a pair of it can have.
+    half_margin: f64,
+}
+
+impl Item {
+    pub fn new(geom: usize, attachment: &Attachment, solid: Solid, half_margin: f64) -> Self {
+        Self {
+            geom,
+            frame: attachment.frame,
+            local: attachment.pose.into(),
+            centre: solid.centre(),
+            is_centred: solid.centre() == Vec3::ZERO,
+            radius: solid.bounding_radius(),
+            half: solid.half_extents().unwrap_or(Vec3::ZERO),
+            solid,
+            half_margin,
+        }
+    }
+
+    /// Whether it has no bounds.
+    fn is_plane(&self) -> bool {
+        self.radius == f64::INFINITY
+    }
+
+    /// Its box when it is fixed in the world.
+    fn fixed_box(&self) -> Aabb {
+        self.aabb(&self.local.rot, self.local.point(self.centre), self.half_margin)
+    }
+
+    /// Its box in the world, wider on every side by `slack`.
+    fn aabb(&self, rot: &Mat3<f64>, centre: Vec3<f64>, slack: f64) -> Aabb {
+        if self.is_plane() {
+            return EVERYWHERE;
+        }
+        let along =
+            |x: f64, y: f64, z: f64| x.abs() * self.half.x + y.abs() * self.half.y + z.abs() * self.half.z + slack;
+        let half = Vec3::new(
+            along(rot.x.x, rot.y.x, rot.z.x),
+            along(rot.x.y, rot.y.y, rot.z.y),
+            along(rot.x.z, rot.y.z, rot.z.z),
+        );
+        aabb(centre, half)
+    }
+}
+
+/// A geom's bounding ball in a step, without reach and margin, and how its surface may move.
+#[derive(Clone, Copy, Debug)]
+struct Ball {
+    centre: Vec3<f64>,
+    radius: f64,
+    sweep: Sweep,
+}
+
+/// Where the items are in a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    placements: Vec<Placement>,
+    balls: Vec<Ball>,
+    /// Boxes, reach and margin included; none where there are few items.
+    boxes: Vec<Aabb>,
+}
+
+impl Places {
+    pub fn new(items: &[Item], search: &Search) -> Self {
+        let boxes = match search {
+            Search::List { .. } => Vec::new(),
+            Search::Tree(_) => items.iter().map(Item::fixed_box).collect(),
+        };
+        let ball = |item: &Item| {
+            let sweep = Sweep { rests: item.frame.is_none(), ..Sweep::default() };
+            Ball { centre: item.local.point(item.centre), radius: item.radius, sweep }
+        };
+        Self {
+            placements: items.iter().map(|item| item.local).collect(),
+            balls: items.iter().map(ball).collect(),
+            boxes,
+        }
+    }
+
+    pub fn placement(&self, i: usize) -> &Placement {
+        &self.placements[i]
+    }
+
+    /// Up to which distance points of items i and j count, in the canonical order of shapes; none when they are farther apart.
+    #[inline(always)]
+    pub fn limit(&self, i: usize, j: usize, margin: f64) -> Option<f64> {
+        let (ball, other) = (&self.balls[i], &self.balls[j]);
+        let (si, sj) = (&ball.sweep, &other.sweep);
+        if si.rests && sj.rests {
+            return None;
+        }
+        let limit = (si.shift - sj.shift).norm() + si.slack + sj.slack + margin;
+        let apart = other.centre - ball.centre;
+        let is_near = if ball.radius == f64::INFINITY {
+            self.placements[i].rot.z.dot(apart) <= other.radius + limit
+        } else {
+            let touch = ball.radius + other.radius + limit;
+            apart.norm_squared() <= touch * touch && (self.boxes.is_empty() || self.boxes[i].intersects(&self.boxes[j]))
+        };
+        is_near.then_some(limit)
+    }
+
+    /// All of them, to be filled.
+    pub fn all<'a>(&'a mut self, items: &'a [Item]) -> Share<'a> {
+        let Self { placements, balls, boxes } = self;
+        Share { first: 0, items, placements, balls, boxes }
+    }
+
+    /// The same cut into `N` shares.
+    pub fn shares<'a, const N: usize>(&'a mut self, items: &'a [Item]) -> [Share<'a>; N] {
+        let Self { placements, balls, boxes } = self;
+        let (mut placements, mut balls) = (&mut placements[..], &mut balls[..]);
+        let mut boxes = &mut boxes[..];
+        std::array::from_fn(|k| {
+            let (first, end) = (items.len() * k / N, items.len() * (k + 1) / N);
+            let count = end - first;
+            Share {
+                first,
+                items: &items[first..end],
+                placements: placements.split_off_mut(..count).unwrap_or_default(),
+                balls: balls.split_off_mut(..count).unwrap_or_default(),
+                boxes: boxes.split_off_mut(..count).unwrap_or_default(),
+            }
+        })
+    }
+}
+
+/// Items in a row, to be placed.
+pub(crate) struct Share<'a> {
+    first: usize,
+    items: &'a [Item],
+    placements: &'a mut [Placement],
+    balls: &'a mut [Ball],
+    boxes: &'a mut [Aabb],
+}
+
+/// Where the items were known to be when near pairs were found: those that stay have no others near.
+#[derive(Clone, Copy)]
+pub(crate) enum Bounds<'a> {
+    Balls(&'a [WideBall]),
+    Boxes(&'a [Aabb]),
+}
+
+/// A ball that holds a geom's, reach and margin included, and how much wider it was made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WideBall {
+    centre: Vec3<f64>,
+    radius: f64,
+    spare: f64,
+}
+
+impl WideBall {
+    /// Holds nothing.
+    const NOWHERE: Self = Self { centre: Vec3::ZERO, radius: f64::NEG_INFINITY, spare: 0.0 };
+
+    /// Whether it holds a ball and is not much wider than it was made, as it may be of something that was fast.
+    #[inline(always)]
+    fn fits(&self, centre: Vec3<f64>, radius: f64) -> bool {
+        let room = self.radius - radius;
+        room >= 0.0 && room <= 2.0 * self.spare && (centre - self.centre).norm_squared() <= room * room
+    }
+}
+
+impl Share<'_> {
+    /// Takes poses, bounding balls and sweeps of this step; whether an item has left its bounds.
+    pub fn fill(&mut self, bounds: Bounds<'_>, movement: &impl Fn(usize) -> Movement) -> bool {
+        let mut have_left = false;
+        // Geoms of one frame come one after the other.
+        let (mut known, mut frame, mut farthest) = (None, Movement::default(), 0.0);
+        for (i, item) in self.items.iter().enumerate() {
+            let Some(f) = item.frame else { continue };
+            if known != Some(f) {
+                (known, frame) = (Some(f), movement(f));
+                farthest = frame.sweep.farthest();
+            }
+            let Movement { rot, pos, sweep } = frame;
+            let at = Placement { rot: rot * item.local.rot, pos: rot * item.local.pos + pos };
+            // Three unit vectors across one another sum to length √3. Where they are not, a centre that is not a
+            // number fails every comparison from here on.
+            let finite = (at.rot.x + at.rot.y + at.rot.z).norm_squared() < 4.0;
+            let centre = match () {
+                () if !finite => Vec3::new(f64::NAN, f64::NAN, f64::NAN),
+                () if item.is_centred => at.pos,
+                () => at.point(item.centre),
+            };
+            let slack = item.half_margin + farthest;
+            self.placements[i] = at;
+            self.balls[i] = Ball { centre, radius: item.radius, sweep };
+            have_left |= match bounds {
+                Bounds::Balls(wide) => !wide[self.first + i].fits(centre, item.radius + slack),
+                Bounds::Boxes(wide) => {
+                    let inner = item.aabb(&at.rot, centre, slack);
+                    self.boxes[i] = inner;
+                    item.is_plane() || !fits(&inner, &wide[self.first + i])
+                }
+            };
+        }
+        have_left
+    }
+}
+
+/// How pairs that may be near are found.
+#[derive(Clone, Debug)]
+pub(crate) enum Search {
+    /// Of every allowed pair, listed beforehand, those whose wide balls meet.
+    List { all: Rows, wide: Vec<WideBall> },
+    /// A tree of bounding boxes.
+    Tree(Box<BroadPhase>),
+}
+
+impl Search {
+    /// A list where there are no more than `most` allowed pairs.
+    pub fn new(filter: Filter, items: &[Item], most: usize) -> Self {
+        let ranked: Vec<(usize, u8)> = items.iter().map(|item| (item.geom, item.solid.rank())).collect();
+        match Rows::new(&filter, &ranked, most) {
+            Some(all) => Self::List { all, wide: vec![WideBall::NOWHERE; items.len()] },
+            None => {
+                let unbounded = (0..).zip(items).filter(|(_, item)| item.is_plane()).map(|(i, _)| i);
+                Self::Tree(Box::new(BroadPhase::new(filter, &ranked, unbounded.collect())))
+            }
+        }
+    }
+
+    /// Where items are to stay.
+    pub fn bounds(&self) -> Bounds<'_> {
+        match self {
+            Self::List { wide, .. } => Bounds::Balls(wide),
+            Self::Tree(tree) => Bounds::Boxes(tree.wide()),
+        }
+    }
+
+    /// Finds the pairs that are near while no item leaves its bounds, which become new ones.
+    pub fn find_near(&mut self, items: &[Item], places: &Places, near: &mut Rows) {
+        let is_still = |i: usize| items[i].frame.is_none();
+        // How far above a plane a point must be for nothing to reach it.
+        let above = |i: usize, radius: f64| radius + places.balls[i].sweep.farthest() + items[i].half_margin;
+        match self {
+            Self::List { all, wide } => {
+                for (i, item) in items.iter().enumerate() {
+                    let Ball { centre, radius, sweep } = places.balls[i];
+                    let spare = if is_still(i) { 0.0 } else { SPARE * radius };
+                    let slack = item.half_margin + sweep.farthest();
+                    wide[i] = WideBall { centre, radius: radius + slack + spare, spare };
+                }
+                near.take_near(all, |b, partner| {
+                    let (i, j) = if partner.flipped { (b, partner.item as usize) } else { (partner.item as usize, b) };
+                    let apart = wide[j].centre - wide[i].centre;
+                    if items[i].is_plane() {
+                        return !is_still(i) || places.placements[i].rot.z.dot(apart) <= above(i, wide[j].radius);
+                    }
+                    let reach = wide[i].radius + wide[j].radius;
+                    apart.norm_squared() <= reach * reach
+                });
+            }
+            Self::Tree(tree) => {
+                let is_above = |plane: u32, wide: &Aabb| {
+                    let plane = plane as usize;
+                    let Placement { rot, pos } = places.placements[plane];
+                    let (centre, half, n) = (wide.center(), wide.half_extents(), rot.z);
+                    let height = n.dot(Vec3::new(centre.x, centre.y, centre.z) - pos);
+                    is_still(plane)
+                        && height > above(plane, half.x * n.x.abs() + half.y * n.y.abs() + half.z * n.z.abs())
+                };
+                tree.find_pairs(&places.boxes, is_above, near);
+            }
+        }
+    }
+}

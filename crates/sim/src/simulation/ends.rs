@@ -1,0 +1,165 @@
+//! The ends of a step: what goes from the state to the trees and back, shared among threads.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crew::Crew;
+
+use super::Simulation;
+use crate::part::Part;
+use crate::scheme::Discretization;
+use crate::{SimulationError, State};
+
+/// Parts that loops over several things at once are cut into for threads.
+const SHARES: usize = 32;
+
+/// Speeds beyond this are of no motion, m/s or rad/s: light makes 3e8 m/s, and nothing turns so fast that a step resolves. What
+/// gets there runs away, and would be beyond all numbers a few steps later.
+const FASTEST: f64 = 1e10;
+
+/// Share `k` of `all`.
+fn share(k: usize, all: usize) -> Range<usize> {
+    all * k / SHARES..all * (k + 1) / SHARES
+}
+
+/// Trees in a row, with what there is of each of their degrees of freedom and of their coordinates.
+struct Trees<'a> {
+    /// The index of the first.
+    first: usize,
+    parts: &'a [Part],
+    v: &'a mut [f64],
+    /// Empty where coordinates are of no interest.
+    q: &'a mut [f64],
+}
+
+impl<'a> Trees<'a> {
+    /// All trees in shares.
+    fn cut(self) -> [Self; SHARES] {
+        let Self { parts: all, mut v, mut q, .. } = self;
+        std::array::from_fn(|k| {
+            let Range { start: first, end } = share(k, all.len());
+            let parts = &all[first..end];
+            let ends = parts.first().zip(parts.last());
+            let dofs = ends.map_or(0, |(first, last)| last.dofs.end - first.dofs.start);
+            let qs = ends.map_or(0, |(first, last)| last.qs.end - first.qs.start);
+            let v = v.split_off_mut(..dofs).unwrap_or_default();
+            Self { first, parts, v, q: q.split_off_mut(..qs).unwrap_or_default() }
+        })
+    }
+
+    /// Calls `f` for every tree, with its index, its degrees of freedom and its coordinates.
+    fn each(&mut self, mut f: impl FnMut(usize, &Part, &mut [f64], &mut [f64])) {
+        let (mut v, mut q) = (&mut *self.v, &mut *self.q);
+        for (k, part) in (self.first..).zip(self.parts) {
+            let v = v.split_off_mut(..part.dofs.len()).unwrap_or_default();
+            f(k, part, v, q.split_off_mut(..part.qs.len()).unwrap_or_default());
+        }
+    }
+}
+
+impl Simulation {
+    /// Checks the state and takes the velocities that the step starts from, or leaves to [`begin_with`] what
+    /// threads can share.
+    pub(super) fn begin(&mut self) -> Result<(), SimulationError> {
+        if self.is_shared() && !self.is_free() {
+            return self.state.check_sizes(&self.model, &self.scene);
+        }
+        self.state.check(&self.model, &self.scene)?;
+        self.v_start.copy_from_slice(&self.state.v);
+        Ok(())
+    }
+
+    /// Whether loops are shared among threads.
+    pub(super) fn is_shared(&self) -> bool {
+        self.crew.count() > 1
+    }
+}
+
+/// Takes the velocities that the step starts from and calls `then` for every tree; whether there are only numbers in the state.
+pub(super) fn begin_with(
+    crew: &mut Crew,
+    (state, v_start): (&State, &mut [f64]),
+    parts: &mut [Part],
+    then: impl Fn(&mut Part) + Sync,
+) -> bool {
+    let (are_bad, all) = (AtomicBool::new(false), parts.len());
+    let (mut parts, mut v_start) = (parts, v_start);
+    let mut shares: [_; SHARES] = std::array::from_fn(|k| {
+        let parts = parts.split_off_mut(..share(k, all).len()).unwrap_or_default();
+        let dofs = parts.first().zip(parts.last()).map_or(0..0, |(first, last)| first.dofs.start..last.dofs.end);
+        (k, parts, v_start.split_off_mut(..dofs.len()).unwrap_or_default(), dofs)
+    });
+    crew.for_each(&mut shares, |_, (k, parts, v_start, dofs)| {
+        v_start.copy_from_slice(&state.v[dofs.clone()]);
+        if !state.is_finite_in(|all| share(*k, all)) {
+            are_bad.store(true, Ordering::Relaxed);
+        }
+        parts.iter_mut().for_each(&then);
+    });
+    !are_bad.into_inner()
+}
+
+impl Simulation {
+    /// Gathers the velocities at the end of the step.
+    pub(super) fn collect_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
+        if let Some(source) = self.islands.error() {
+            let v_star = self.parts.iter().flat_map(|part| &part.v_star).copied();
+            let (step, time, source) = (self.state.step, self.state.time, source.clone());
+            let error = SimulationError::Contact { step, time, timestep: dt, source };
+            return Err(self.runaway(v_star, dt).unwrap_or(error));
+        }
+        let Self { islands, parts, v_next, crew, .. } = self;
+        let (islands, runs_away) = (&*islands, AtomicBool::new(false));
+        let gather = |trees: &mut Trees<'_>| {
+            trees.each(|k, part, v, _| {
+                v.copy_from_slice(islands.velocities_of(k).unwrap_or(&part.v_star));
+                if !v.iter().all(|v| v.abs() <= FASTEST) {
+                    runs_away.store(true, Ordering::Relaxed);
+                }
+            });
+        };
+        let mut all = Trees { first: 0, parts, v: v_next, q: &mut [] };
+        if crew.count() == 1 {
+            gather(&mut all);
+        } else {
+            crew.for_each(&mut all.cut(), |_, trees| gather(trees));
+        }
+        if runs_away.into_inner() { self.runaway(self.v_next.iter().copied(), dt).map_or(Ok(()), Err) } else { Ok(()) }
+    }
+
+    /// The error of the first of the velocities that runs away.
+    fn runaway(&self, v: impl Iterator<Item = f64>, timestep: f64) -> Option<SimulationError> {
+        let (step, time) = (self.state.step, self.state.time);
+        let fast = v.enumerate().find(|(_, v)| v.abs() > FASTEST || v.is_nan());
+        let (dof, value) = fast?;
+        let joint = self.model.joints.iter().find(|joint| (joint.v..joint.v + joint.kind.nv()).contains(&dof));
+        let joint = joint.map_or_else(String::new, |joint| joint.name.clone());
+        Some(SimulationError::Diverged { step, time, timestep, joint, dof, value })
+    }
+
+    /// Moves the state to the end of the step.
+    pub(super) fn advance(&mut self, dt: f64) {
+        self.remember_accelerations(dt);
+        let Self { parts, state, v_start, v_next, constraint_force, crew, .. } = self;
+        state.constraint_force.clone_from(constraint_force);
+        let Discretization { theta, retraction, .. } =
+            Discretization::new(self.options.scheme, dt, self.options.pd_law);
+        if theta.vq < 1.0 {
+            v_start.iter_mut().zip(&*v_next).for_each(|(v0, v)| *v0 += theta.vq * (v - *v0));
+        }
+        let (v_next, v_of_q) = (&v_next[..], if theta.vq < 1.0 { &v_start[..] } else { &v_next[..] });
+        let move_on = |trees: &mut Trees<'_>| {
+            trees.each(|_, part, v, q| {
+                v.copy_from_slice(&v_next[part.dofs.clone()]);
+                retraction.advance(&part.tree, q, &v_of_q[part.dofs.clone()], dt, 1.0);
+            });
+        };
+        let mut all = Trees { first: 0, parts, v: &mut state.v, q: &mut state.q };
+        if crew.count() == 1 {
+            move_on(&mut all);
+        } else {
+            crew.for_each(&mut all.cut(), |_, trees| move_on(trees));
+        }
+        self.fall_asleep(dt);
+    }
+}
