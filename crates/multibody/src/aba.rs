@@ -35,7 +35,7 @@ impl<T: Real> JointImpedance<T> {
         Self { diagonal: vec![T::ZERO; tree.nv], ball: vec![[T::ZERO; 3]; tree.len()] }
     }
 
-    fn ball_block(&self, node: &Node<T>, i: usize) -> Sym3<T> {
+    pub(crate) fn ball_block(&self, node: &Node<T>, i: usize) -> Sym3<T> {
         let [xy, xz, yz] = self.ball[i];
         let d = &self.diagonal[node.v..node.v + 3];
         Sym3 { xx: d[0], xy, xz, yy: d[1], yz, zz: d[2] }
@@ -74,7 +74,7 @@ impl<T: Real> JointImpedance<T> {
 
 /// What the elimination of one joint leaves behind for the solves.
 #[derive(Clone, Copy, Debug)]
-enum Eliminated<T> {
+pub(crate) enum Eliminated<T> {
     /// One degree of freedom: H = I^A S and 1/D.
     Single { h: Wrench<T>, d_inv: T },
     /// Three rotations: E = D⁻¹ and H = \[A; Bᵀ\], in world axes.
@@ -107,6 +107,11 @@ impl<T: Real> Factor<T> {
         self.articulated.resize(n, ArticulatedInertia::ZERO);
         self.bias.resize(n, Wrench::ZERO);
         self.motions.resize(n, Twist::ZERO);
+    }
+
+    /// What is left of every joint, and the motions of the nodes: for those who factor by other means.
+    pub(crate) fn parts_mut(&mut self) -> (&mut [Eliminated<T>], &mut [Twist<T>]) {
+        (&mut self.joints, &mut self.motions)
     }
 
     /// Factors (★) for the nodes of `range` (a union of whole trees).
@@ -278,7 +283,7 @@ fn reciprocals<T: Real>(d: Vec3<T>) -> Vec3<T> {
 
 /// Eliminates one joint from its articulated inertia; returns what solves need and the inertia that is left, I^a.
 #[inline(always)]
-fn eliminate<T: Real>(
+pub(crate) fn eliminate<T: Real>(
     node: &Node<T>,
     frame: &NodeFrame<T>,
     ia: ArticulatedInertia<T>,
@@ -327,7 +332,7 @@ fn eliminate<T: Real>(
 impl<T: Real> Eliminated<T> {
     /// Leaves u = r − Sᵀp in `x` (rotations in world axes) and returns H D⁻¹ u.
     #[inline(always)]
-    fn reduce(&self, node: &Node<T>, frame: &NodeFrame<T>, p: Wrench<T>, r: &[T], x: &mut [T]) -> Wrench<T> {
+    pub(crate) fn reduce(&self, node: &Node<T>, frame: &NodeFrame<T>, p: Wrench<T>, r: &[T], x: &mut [T]) -> Wrench<T> {
         let v = node.v;
         match *self {
             Self::Single { h, d_inv } => {
@@ -356,7 +361,13 @@ impl<T: Real> Eliminated<T> {
 
     /// x = D⁻¹(u − Hᵀ a'), and the node's motion a' + S x.
     #[inline(always)]
-    fn expand(&self, node: &Node<T>, frame: &NodeFrame<T>, carried: Option<Twist<T>>, x: &mut [T]) -> Twist<T> {
+    pub(crate) fn expand(
+        &self,
+        node: &Node<T>,
+        frame: &NodeFrame<T>,
+        carried: Option<Twist<T>>,
+        x: &mut [T],
+    ) -> Twist<T> {
         let v = node.v;
         let carried_or_zero = carried.unwrap_or(Twist::ZERO);
         match *self {

@@ -25,6 +25,7 @@ mod builder;
 mod checks;
 mod crba;
 mod equality;
+mod free_step;
 mod implicit;
 mod integrate;
 pub mod kernels;
@@ -41,6 +42,7 @@ pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
+pub use free_step::FreeStep;
 pub use implicit::{ImplicitFactor, JointDerivative, Rates, Totals};
 pub use integrate::{difference, integrate, normalize};
 pub use kinematics::{
