@@ -404,11 +404,16 @@ pub fn apply<T: Real>(
     momenta: &mut [Wrench<T>],
     y: &mut [T],
 ) {
-    crate::kinematics::propagate(tree, range.clone(), &kin.frames, x, motions);
+    let Some((first, last)) = tree.nodes[range.clone()].first().zip(tree.nodes[range.clone()].last()) else { return };
+    y[first.v..last.v + last.joint.nv()].fill(T::ZERO);
     for i in range.clone() {
-        let node = &tree.nodes[i];
-        momenta[i] = kin.frames[i].inertia.momentum(motions[i]);
-        y[node.v..node.v + node.joint.nv()].fill(T::ZERO);
+        let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
+        let mut motion = joint_twist(node, frame, x);
+        if node.parent != NO_PARENT {
+            motion += motions[node.parent].shifted(frame.offset);
+        }
+        motions[i] = motion;
+        momenta[i] = frame.inertia.momentum(motion);
     }
     crate::kinematics::add_generalized_forces(tree, range.clone(), kin, momenta, y);
     joints.add_product(tree, range, x, y);
