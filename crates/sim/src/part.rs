@@ -171,11 +171,13 @@ impl Part {
         if self.has_springs {
             difference(&self.tree, &self.spring_reference, q, &mut self.change);
         }
-        for i in 0..self.tree.nv {
-            let (k, d) = (self.stiffness[i], self.damping[i]);
-            let spring = if self.has_springs { k * self.change[i] } else { 0.0 };
-            let force = force[self.dofs.start + i] - spring - (d + step.lead() * k) * v[i];
-            self.impulse[i] = dt * force;
+        let (nv, lead) = (self.tree.nv, step.lead());
+        let (stiffness, damping, change) = (&self.stiffness[..nv], &self.damping[..nv], &self.change[..nv]);
+        let (force, v_tree, impulse) = (&force[self.dofs.clone()][..nv], &v[..nv], &mut self.impulse[..nv]);
+        for i in 0..nv {
+            let (k, d) = (stiffness[i], damping[i]);
+            let spring = if self.has_springs { k * change[i] } else { 0.0 };
+            impulse[i] = dt * (force[i] - spring - (d + lead * k) * v_tree[i]);
         }
         for drive in &self.axis_drives {
             drive.add_impulse(&state.ctrl, v, dt, &mut self.impulse);
@@ -190,8 +192,9 @@ impl Part {
     /// Λ and the drives of the step; what pushes without impedance goes to the impulses. `v` is the tree's.
     fn gather_drives(&mut self, state: &State, v: &[f64], step: &Discretization) {
         let q = &state.q[self.qs.clone()];
-        for i in 0..self.tree.nv {
-            self.lambda[i] = self.armature[i] + step.dt * step.resistance(self.stiffness[i], self.damping[i]);
+        let constants = self.armature.iter().zip(self.stiffness.iter().zip(&self.damping));
+        for (lambda, (armature, (k, d))) in self.lambda.iter_mut().zip(constants) {
+            *lambda = armature + step.dt * step.resistance(*k, *d);
         }
         self.drives.clear();
         self.drives.extend(self.servos.iter().map(|servo| servo.drive(&state.ctrl, q, v, step)));
