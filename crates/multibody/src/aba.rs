@@ -35,7 +35,7 @@ impl<T: Real> JointImpedance<T> {
         Self { diagonal: vec![T::ZERO; tree.nv], ball: vec![[T::ZERO; 3]; tree.len()] }
     }
 
-    fn ball_block(&self, node: &Node<T>, i: usize) -> Sym3<T> {
+    pub(crate) fn ball_block(&self, node: &Node<T>, i: usize) -> Sym3<T> {
         let [xy, xz, yz] = self.ball[i];
         let d = &self.diagonal[node.v..node.v + 3];
         Sym3 { xx: d[0], xy, xz, yy: d[1], yz, zz: d[2] }
@@ -91,7 +91,7 @@ impl<T: Real> JointImpedance<T> {
 
 /// What the elimination of one joint leaves behind for the solves.
 #[derive(Clone, Copy, Debug)]
-enum Eliminated<T> {
+pub(crate) enum Eliminated<T> {
     /// One degree of freedom: H = I^A S and 1/D.
     Single { h: Wrench<T>, d_inv: T },
     /// Three rotations: E = D⁻¹ and H = \[A; Bᵀ\], in world axes.
@@ -124,6 +124,11 @@ impl<T: Real> Factor<T> {
         self.articulated.resize(n, ArticulatedInertia::ZERO);
         self.bias.resize(n, Wrench::ZERO);
         self.motions.resize(n, Twist::ZERO);
+    }
+
+    /// What is left of every joint, and the motions of the nodes: for those who factor by other means.
+    pub(crate) fn parts_mut(&mut self) -> (&mut [Eliminated<T>], &mut [Twist<T>]) {
+        (&mut self.joints, &mut self.motions)
     }
 
     /// Factors (★) for the nodes of `range` (a union of whole trees).
@@ -295,7 +300,7 @@ fn reciprocals<T: Real>(d: Vec3<T>) -> Vec3<T> {
 
 /// Eliminates one joint from its articulated inertia; returns what solves need and the inertia that is left, I^a.
 #[inline(always)]
-fn eliminate<T: Real>(
+pub(crate) fn eliminate<T: Real>(
     node: &Node<T>,
     frame: &NodeFrame<T>,
     ia: ArticulatedInertia<T>,
@@ -344,7 +349,7 @@ fn eliminate<T: Real>(
 impl<T: Real> Eliminated<T> {
     /// Leaves u = r − Sᵀp in `x` (rotations in world axes) and returns H D⁻¹ u.
     #[inline(always)]
-    fn reduce(&self, node: &Node<T>, frame: &NodeFrame<T>, p: Wrench<T>, r: &[T], x: &mut [T]) -> Wrench<T> {
+    pub(crate) fn reduce(&self, node: &Node<T>, frame: &NodeFrame<T>, p: Wrench<T>, r: &[T], x: &mut [T]) -> Wrench<T> {
         let v = node.v;
         match *self {
             Self::Single { h, d_inv } => {
@@ -373,7 +378,13 @@ impl<T: Real> Eliminated<T> {
 
     /// x = D⁻¹(u − Hᵀ a'), and the node's motion a' + S x.
     #[inline(always)]
-    fn expand(&self, node: &Node<T>, frame: &NodeFrame<T>, carried: Option<Twist<T>>, x: &mut [T]) -> Twist<T> {
+    pub(crate) fn expand(
+        &self,
+        node: &Node<T>,
+        frame: &NodeFrame<T>,
+        carried: Option<Twist<T>>,
+        x: &mut [T],
+    ) -> Twist<T> {
         let v = node.v;
         let carried_or_zero = carried.unwrap_or(Twist::ZERO);
         match *self {
@@ -410,11 +421,16 @@ pub fn apply<T: Real>(
     momenta: &mut [Wrench<T>],
     y: &mut [T],
 ) {
-    crate::kinematics::propagate(tree, range.clone(), &kin.frames, x, motions);
+    let Some((first, last)) = tree.nodes[range.clone()].first().zip(tree.nodes[range.clone()].last()) else { return };
+    y[first.v..last.v + last.joint.nv()].fill(T::ZERO);
     for i in range.clone() {
-        let node = &tree.nodes[i];
-        momenta[i] = kin.frames[i].inertia.momentum(motions[i]);
-        y[node.v..node.v + node.joint.nv()].fill(T::ZERO);
+        let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
+        let mut motion = joint_twist(node, frame, x);
+        if node.parent != NO_PARENT {
+            motion += motions[node.parent].shifted(frame.offset);
+        }
+        motions[i] = motion;
+        momenta[i] = frame.inertia.momentum(motion);
     }
     crate::kinematics::add_generalized_forces(tree, range.clone(), kin, momenta, y);
     joints.add_product(tree, range, x, y);

@@ -4,20 +4,19 @@ use std::ops::Range;
 
 use spatial::{ArticulatedInertia, Real, Wrench};
 
-use crate::kinematics::{add_joint_force, joint_axis};
+use crate::kinematics::{joint_axis, joint_force};
 use crate::{Kinematics, NO_PARENT, Tree};
 
 /// Scratch of [`mass_matrix`].
 #[derive(Clone, Debug, Default)]
 pub struct CrbaWorkspace<T> {
     composites: Vec<ArticulatedInertia<T>>,
-    column: Vec<T>,
 }
 
 impl<T: Real> CrbaWorkspace<T> {
     /// Scratch for a tree.
     pub fn new(tree: &Tree<T>) -> Self {
-        let mut ws = Self { composites: Vec::new(), column: Vec::new() };
+        let mut ws = Self { composites: Vec::new() };
         ws.resize(tree);
         ws
     }
@@ -25,7 +24,6 @@ impl<T: Real> CrbaWorkspace<T> {
     /// Makes room for a tree; allocates only when it never had as much.
     pub fn resize(&mut self, tree: &Tree<T>) {
         self.composites.resize(tree.len(), ArticulatedInertia::ZERO);
-        self.column.resize(tree.nv, T::ZERO);
     }
 }
 
@@ -60,7 +58,7 @@ pub fn mass_matrix<T: Real>(
         }
         for k in 0..node.joint.nv() {
             let force = composite.apply(joint_axis(node, frame, k));
-            write_column(tree, kin, i, node.v + k, force, &mut ws.column, m, stride, first);
+            write_column(tree, kin, i, node.v + k, force, m, stride, first);
         }
     }
 }
@@ -72,7 +70,6 @@ fn write_column<T: Real>(
     start: usize,
     dof: usize,
     mut force: Wrench<T>,
-    column: &mut [T],
     m: &mut [T],
     stride: usize,
     first: usize,
@@ -80,13 +77,10 @@ fn write_column<T: Real>(
     let mut i = start;
     loop {
         let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
-        let rows = node.v..node.v + node.joint.nv();
-        column[rows.clone()].fill(T::ZERO);
-        add_joint_force(node, frame, force, column);
-        for row in rows {
-            m[(row - first) + (dof - first) * stride] = column[row];
-            m[(dof - first) + (row - first) * stride] = column[row];
-        }
+        joint_force(node, frame, force, |row, x| {
+            m[(row - first) + (dof - first) * stride] = x;
+            m[(dof - first) + (row - first) * stride] = x;
+        });
         if node.parent == NO_PARENT {
             break;
         }

@@ -158,15 +158,26 @@ pub fn joint_axis<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, k: usize) -> Tw
 /// Sᵀ f added to `out`, indexed by dof: the joint's share of a wrench at the node's origin.
 #[inline(always)]
 pub fn add_joint_force<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, f: Wrench<T>, out: &mut [T]) {
+    joint_force(node, frame, f, |dof, x| out[dof] += x);
+}
+
+/// Sᵀ f: calls `each` with the degrees of freedom and the entries.
+#[inline(always)]
+pub(crate) fn joint_force<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, f: Wrench<T>, mut each: impl FnMut(usize, T)) {
     let v = node.v;
+    let mut vector = |first: usize, x: Vec3<T>| {
+        each(first, x.x);
+        each(first + 1, x.y);
+        each(first + 2, x.z);
+    };
     match node.joint {
-        JointType::Revolute => out[v] += frame.axis.dot(f.ang),
-        JointType::Prismatic => out[v] += frame.axis.dot(f.lin),
-        JointType::Screw => out[v] += frame.axis.dot(f.ang) + node.pitch * frame.axis.dot(f.lin),
-        JointType::Ball => add3(&mut out[v..], frame.rot.transpose_mul(f.ang)),
+        JointType::Revolute => each(v, frame.axis.dot(f.ang)),
+        JointType::Prismatic => each(v, frame.axis.dot(f.lin)),
+        JointType::Screw => each(v, frame.axis.dot(f.ang) + node.pitch * frame.axis.dot(f.lin)),
+        JointType::Ball => vector(v, frame.rot.transpose_mul(f.ang)),
         JointType::Free => {
-            add3(&mut out[v..], f.lin);
-            add3(&mut out[v + 3..], frame.rot.transpose_mul(f.ang));
+            vector(v, f.lin);
+            vector(v + 3, frame.rot.transpose_mul(f.ang));
         }
     }
 }

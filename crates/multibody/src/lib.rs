@@ -26,6 +26,7 @@ mod checks;
 mod common_point;
 mod crba;
 mod equality;
+mod free_step;
 mod implicit;
 mod integrate;
 pub mod kernels;
@@ -43,6 +44,7 @@ pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use common_point::{CommonPoint, Coordinates, Rows, Supports};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
+pub use free_step::FreeStep;
 pub use implicit::{ImplicitFactor, JointDerivative, Rates, Totals};
 pub use integrate::{difference, integrate, normalize};
 pub use kinematics::{

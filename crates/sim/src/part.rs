@@ -8,8 +8,8 @@ use std::ops::Range;
 use geometry::Sweep;
 pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
-    Factor, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, Supports, Transmission, Tree, bias_kinematics,
-    difference, forward_kinematics, velocities,
+    Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Supports, Transmission, Tree, difference,
+    forward_kinematics, velocities,
 };
 use sap::SmallCholesky;
 use spatial::{Vec3, Wrench};
@@ -78,11 +78,9 @@ pub(crate) struct Part {
     lambda: Vec<f64>,
     /// Λ with the drives.
     pub implicit: Vec<f64>,
-    rnea: RneaWorkspace<f64>,
+    free: FreeStep,
     rhs: Vec<f64>,
     change: Vec<f64>,
-    /// Impulses on the nodes: bias forces and loads at q₀, v₀.
-    wrenches: Vec<Wrench<f64>>,
     /// Scratch, one per node.
     momenta: Vec<Wrench<f64>>,
     /// Whether it sleeps: nothing is computed but its placement.
@@ -148,10 +146,9 @@ impl Part {
             impulse: vec![0.0; tree.nv],
             lambda: vec![0.0; tree.nv],
             implicit: vec![0.0; tree.nv],
-            rnea: RneaWorkspace::new(&tree),
+            free: FreeStep::new(&tree),
             rhs: vec![0.0; tree.nv],
             change: vec![0.0; tree.nv],
-            wrenches: vec![Wrench::ZERO; tree.len()],
             momenta: vec![Wrench::ZERO; tree.len()],
             asleep: false,
             turns: tree.nodes.iter().any(|node| matches!(node.joint, JointType::Ball | JointType::Free)),
@@ -185,31 +182,34 @@ impl Part {
     ) {
         let dt = step.dt;
         let (q, v) = (&state.q[self.qs.clone()], &v[self.dofs.clone()]);
-        let (kin, wrenches) = (&mut self.kin, &mut self.wrenches);
-        bias_kinematics(&self.tree, self.tree.all(), (q, v), gravity, dt, kin, &mut self.rnea, wrenches);
+        self.free.place(&self.tree, (q, v), gravity, dt, &mut self.kin);
         if self.has_springs {
             difference(&self.tree, &self.spring_reference, q, &mut self.change);
         }
-        for i in 0..self.tree.nv {
-            let (k, d) = (self.stiffness[i], self.damping[i]);
-            let spring = if self.has_springs { k * self.change[i] } else { 0.0 };
-            let force = force[self.dofs.start + i] - spring - (d + step.lead() * k) * v[i];
-            self.impulse[i] = dt * force;
+        let (nv, lead) = (self.tree.nv, step.lead());
+        let (stiffness, damping, change) = (&self.stiffness[..nv], &self.damping[..nv], &self.change[..nv]);
+        let (force, v_tree, impulse) = (&force[self.dofs.clone()][..nv], &v[..nv], &mut self.impulse[..nv]);
+        for i in 0..nv {
+            let (k, d) = (stiffness[i], damping[i]);
+            let spring = if self.has_springs { k * change[i] } else { 0.0 };
+            impulse[i] = dt * (force[i] - spring - (d + lead * k) * v_tree[i]);
         }
         for drive in &self.axis_drives {
             drive.add_impulse(&state.ctrl, v, dt, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
-        let mut wrenches = std::mem::take(&mut self.wrenches);
-        self.load(state, dt, &mut wrenches);
-        self.wrenches = wrenches;
+        let Self { loads, kin, free, .. } = self;
+        for (node, wrench) in wrenches(loads, state, dt, kin) {
+            free.load(node, wrench);
+        }
     }
 
     /// Λ and the drives of the step; what pushes without impedance goes to the impulses. `v` is the tree's.
     fn gather_drives(&mut self, state: &State, v: &[f64], step: &Discretization) {
         let q = &state.q[self.qs.clone()];
-        for i in 0..self.tree.nv {
-            self.lambda[i] = self.armature[i] + step.dt * step.resistance(self.stiffness[i], self.damping[i]);
+        let constants = self.armature.iter().zip(self.stiffness.iter().zip(&self.damping));
+        for (lambda, (armature, (k, d))) in self.lambda.iter_mut().zip(constants) {
+            *lambda = armature + step.dt * step.resistance(*k, *d);
         }
         self.drives.clear();
         self.drives.extend(self.servos.iter().map(|servo| servo.drive(&state.ctrl, q, v, step)));
@@ -250,8 +250,8 @@ impl Part {
             self.rhs[drive.dof] += drive.impulse;
             self.impedance.diagonal[drive.dof] += drive.impedance;
         }
-        let loads = (&self.rhs[..], &self.wrenches[..]);
-        self.factor.factor_and_solve(&self.tree, self.tree.all(), &self.kin, &self.impedance, loads, &mut self.change);
+        let Self { tree, kin, impedance, rhs, change, factor, .. } = self;
+        self.free.solve(tree, kin, impedance, rhs, change, factor);
         for (v_star, (v, change)) in self.v_star.iter_mut().zip(v[self.dofs.clone()].iter().zip(&self.change)) {
             *v_star = v + change;
         }
@@ -300,20 +300,13 @@ impl Part {
     }
 
     /// Adds the impulses of applied wrenches and gravity compensation on the nodes; whether there are any.
-    fn load(&self, state: &State, dt: f64, wrenches: &mut [Wrench<f64>]) -> bool {
-        let mut loaded = false;
-        for load in &self.loads {
-            let w = &state.applied_wrench[6 * load.body..6 * load.body + 6];
-            let torque = Vec3::new(w[0], w[1], w[2]);
-            let force = Vec3::new(w[3], w[4], w[5]) + load.lift;
-            if torque == Vec3::ZERO && force == Vec3::ZERO {
-                continue;
-            }
-            loaded = true;
-            let arm = self.kin.frames[load.node].rot * load.com;
-            wrenches[load.node] += Wrench { ang: torque + arm.cross(force), lin: force } * dt;
+    fn load(&self, state: &State, dt: f64, loaded: &mut [Wrench<f64>]) -> bool {
+        let mut is_loaded = false;
+        for (node, wrench) in wrenches(&self.loads, state, dt, &self.kin) {
+            loaded[node] += wrench;
+            is_loaded = true;
         }
-        loaded
+        is_loaded
     }
 
     /// How the points of node `i` within `extent` of its origin move in the step: as the origin does in free motion, give
@@ -345,4 +338,24 @@ impl Part {
         }
         energy
     }
+}
+
+/// The impulses of applied wrenches and gravity compensation that are not zero, about the origins of the nodes that they
+/// are on.
+fn wrenches(
+    loads: &[BodyLoad],
+    state: &State,
+    dt: f64,
+    kin: &Kinematics<f64>,
+) -> impl Iterator<Item = (usize, Wrench<f64>)> {
+    loads.iter().filter_map(move |load| {
+        let w = &state.applied_wrench[6 * load.body..6 * load.body + 6];
+        let torque = Vec3::new(w[0], w[1], w[2]);
+        let force = Vec3::new(w[3], w[4], w[5]) + load.lift;
+        if torque == Vec3::ZERO && force == Vec3::ZERO {
+            return None;
+        }
+        let arm = kin.frames[load.node].rot * load.com;
+        Some((load.node, Wrench { ang: torque + arm.cross(force), lin: force } * dt))
+    })
 }

@@ -78,7 +78,7 @@ pub(super) fn plus_rows_crossed<T: Real>(a: Sym3<T>, r: Vec3<T>, m: Mat3<T>) -> 
 
 /// [`Quat::to_mat3`] in 17 operations in place of 24.
 #[inline(always)]
-pub(super) fn rotation<T: Real>(q: Quat<T>) -> Mat3<T> {
+pub(crate) fn rotation<T: Real>(q: Quat<T>) -> Mat3<T> {
     let (x2, y2, z2) = (q.x + q.x, q.y + q.y, q.z + q.z);
     let (xy, xz, yz) = (q.x * y2, q.x * z2, q.y * z2);
     let (not_x, not_y) = ((-q.x).mul_add(x2, T::ONE), (-q.y).mul_add(y2, T::ONE));

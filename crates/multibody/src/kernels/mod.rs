@@ -24,6 +24,7 @@ mod versions;
 
 pub use batch::Batch;
 pub use forward_dynamics::{ForwardDynamics, Impedance};
+pub(crate) use fused::rotation;
 pub use inverse_dynamics::InverseDynamics;
 pub use limbs::LimbDynamics;
 pub use mass_matrix::MassMatrix;
