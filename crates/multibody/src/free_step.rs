@@ -90,6 +90,8 @@ struct Reduced {
 /// and all that the rest of a step reads: placements, velocities, the factor, J x.
 #[derive(Clone, Debug)]
 pub struct FreeStep {
+    /// What roots hang on.
+    world: State,
     states: Vec<State>,
 }
 
@@ -104,7 +106,7 @@ impl FreeStep {
                 states[i].is_last = !std::mem::replace(&mut is_parent[node.parent], true);
             }
         }
-        Self { states }
+        Self { world: State::WORLD, states }
     }
 
     /// Places every node and its velocity at `q` (nq) and `v` (nv). Of wrenches −`scale` times the bias force in the field
@@ -118,13 +120,13 @@ impl FreeStep {
         kin: &mut Kinematics<f64>,
     ) {
         // An accelerated world is a world with gravity.
-        let fall = Screw { ang: Wide::ZERO, lin: wide(-gravity) };
-        let world = State { acceleration: fall, ..State::WORLD };
+        self.world.acceleration.lin = wide(-gravity);
+        let Self { world, states } = self;
         let n = tree.nodes.len();
-        let (states, frames, twists) = (&mut self.states[..n], &mut kin.frames[..n], &mut kin.twists[..n]);
+        let (states, frames, twists) = (&mut states[..n], &mut kin.frames[..n], &mut kin.twists[..n]);
         for (i, node) in tree.nodes.iter().enumerate() {
             let (before, here) = states.split_at_mut(i);
-            let above = if node.parent == NO_PARENT { &world } else { &before[node.parent] };
+            let above = if node.parent == NO_PARENT { &*world } else { &before[node.parent] };
             place(node, above, (q, v), scale, (&mut here[0], &mut frames[i], &mut twists[i]));
         }
     }
