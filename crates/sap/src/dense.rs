@@ -336,11 +336,15 @@ impl Structure for Dense {
     }
 
     fn products(&mut self, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]) {
+        self.momentum(x, a_x);
+        self.row_velocities(x, j_x);
+    }
+
+    fn momentum(&mut self, x: &[f64], a_x: &mut [f64]) {
         for (block, &start) in self.blocks.iter().zip(&self.block_values) {
             let n = block.len();
             multiply_symmetric(&self.a[start..start + n * n], &x[block.clone()], &mut a_x[block.clone()]);
         }
-        self.row_velocities(x, j_x);
     }
 
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {

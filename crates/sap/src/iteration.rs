@@ -22,6 +22,8 @@ pub(crate) struct Iteration<'a, S> {
     pub is_solved: bool,
     /// Whether the last factor led to a whole step.
     pub is_reusable: bool,
+    /// Whether the workspace has `A v*`.
+    has_a_v_star: bool,
     /// Whether there are friction cones: surfaces that are bent.
     has_cones: bool,
     /// Where to go back to, while the cost is yet to fall below what it is there.
@@ -56,6 +58,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
             line_search_evaluations: 0,
             is_solved: false,
             is_reusable: false,
+            has_a_v_star: false,
             has_cones: constraints.iter().any(|c| matches!(&c.law, Law::Contact(contact) if contact.mu() > 0.0)),
             retreat: None,
         }
@@ -78,13 +81,35 @@ impl<'a, S: Structure> Iteration<'a, S> {
 
     /// Sets the gradient at the iterate; returns the relative residual and the cost.
     pub fn residual(&mut self, ws: &mut Workspace) -> Result<(f64, f64), Error> {
-        let (gradient, momentum) = self.gradient(ws);
+        let (gradient, mut momentum) = self.gradient(ws);
+        // Where constraints rest, their impulses alone tell that this is the solution.
+        if !self.is_small(gradient, momentum) {
+            let of_bodies = self.momentum_norm(ws);
+            if !of_bodies.is_finite() {
+                return Err(Error::NotFinite { quantity: "A v*" });
+            }
+            momentum = momentum.max(of_bodies);
+        }
         let cost = self.cost(ws);
         if !(gradient.is_finite() && cost.is_finite()) {
             return Err(Error::NotFinite { quantity: "the gradient of the cost" });
         }
-        self.is_solved = gradient <= self.options.absolute_tolerance + self.options.tolerance * momentum;
+        self.is_solved = self.is_small(gradient, momentum);
         Ok((if momentum > 0.0 { gradient / momentum } else { 0.0 }, cost))
+    }
+
+    /// The end of the iteration, with `momentum` in place of `max(‖D A v‖, ‖D Jᵀγ‖)`.
+    fn is_small(&self, gradient: f64, momentum: f64) -> bool {
+        gradient <= self.options.absolute_tolerance + self.options.tolerance * momentum
+    }
+
+    /// `‖D A v‖`
+    fn momentum_norm(&mut self, ws: &mut Workspace) -> f64 {
+        if !self.has_a_v_star {
+            self.structure.momentum(self.v_star, &mut ws.a_v_star);
+            self.has_a_v_star = true;
+        }
+        sum(&ws.scale, &ws.a_v_star, &ws.momentum, |d, a_v_star, p| (d * (a_v_star + p)) * (d * (a_v_star + p))).sqrt()
     }
 
     /// What the solve did.
@@ -94,17 +119,14 @@ impl<'a, S: Structure> Iteration<'a, S> {
         Report { iterations, line_search_evaluations, residual, passes, friction_residual, cost, criterion }
     }
 
-    /// Sets `Jᵀγ` and `−∇ℓ_p`; returns `‖D∇ℓ_p‖` and `max(‖D A v‖, ‖D Jᵀγ‖)`.
-    pub fn gradient(&mut self, ws: &mut Workspace) -> (f64, f64) {
+    /// Sets `Jᵀγ` and `−∇ℓ_p`; returns `‖D∇ℓ_p‖` and `‖D Jᵀγ‖`.
+    fn gradient(&mut self, ws: &mut Workspace) -> (f64, f64) {
         ws.impulse.fill(0.0);
         self.structure.add_transpose(&ws.current.gamma, &mut ws.impulse);
         for ((descent, impulse), momentum) in ws.descent.iter_mut().zip(&ws.impulse).zip(&ws.momentum) {
             *descent = impulse - momentum;
         }
-        let a_v =
-            sum(&ws.scale, &ws.a_v_star, &ws.momentum, |d, a_v_star, p| (d * (a_v_star + p)) * (d * (a_v_star + p)));
-        let jt_gamma = scaled_norm(&ws.scale, &ws.impulse);
-        (scaled_norm(&ws.scale, &ws.descent), jt_gamma.max(a_v.sqrt()))
+        (scaled_norm(&ws.scale, &ws.descent), scaled_norm(&ws.scale, &ws.impulse))
     }
 
     pub fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), Error> {

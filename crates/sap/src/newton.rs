@@ -216,11 +216,11 @@ fn start_free<S: Structure>(
     v_star: &[f64],
     ws: &mut Workspace,
 ) -> Result<bool, Error> {
-    structure.products(v_star, &mut ws.a_v_star, &mut ws.current.v_c);
+    structure.row_velocities(v_star, &mut ws.current.v_c);
     ws.current.update(constraints);
     ws.momentum.fill(0.0);
-    if !ws.a_v_star.iter().all(|x| x.is_finite()) {
-        return Err(Error::NotFinite { quantity: "A v*" });
+    if !v_star.iter().all(|x| x.is_finite()) {
+        return Err(Error::NotFinite { quantity: "v*" });
     }
     if !ws.current.cost.is_finite() {
         return Err(Error::NotFinite { quantity: "the cost at v*" });

@@ -17,6 +17,9 @@ pub trait Structure {
     /// `a_x = A x` and `j_x = J x`, both overwritten; one call, since a recursion shares the traversal.
     fn products(&mut self, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]);
 
+    /// `a_x = A x` alone, overwritten.
+    fn momentum(&mut self, x: &[f64], a_x: &mut [f64]);
+
     /// `j_x = J x` alone, overwritten.
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]);
 

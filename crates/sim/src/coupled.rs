@@ -206,6 +206,14 @@ impl Structure for Coupled<'_> {
         if let (Factored::Alone, Some(tree)) = (self.scratch.factored, self.lone) {
             return self.scratch.lone.products(tree, x, a_x, j_x);
         }
+        self.momentum(x, a_x);
+        self.rows_of_motions(x, j_x);
+    }
+
+    fn momentum(&mut self, x: &[f64], a_x: &mut [f64]) {
+        if let (Factored::Alone, Some(tree)) = (self.scratch.factored, self.lone) {
+            return self.scratch.lone.momentum(tree, x, a_x);
+        }
         let CoupledScratch { motions, wrenches, .. } = &mut *self.scratch;
         for slot in self.slots {
             let Part { tree, kin, impedance, .. } = &self.parts[slot.tree];
@@ -213,7 +221,6 @@ impl Structure for Coupled<'_> {
             let (motions, wrenches) = (&mut motions[slot.node..], &mut wrenches[slot.node..]);
             multibody::apply(tree, tree.all(), kin, impedance, x, motions, wrenches, a_x);
         }
-        self.rows_of_motions(x, j_x);
     }
 
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {

@@ -64,8 +64,14 @@ impl LoneScratch {
 
     /// `a_x = A x`, `j_x = J x`
     pub fn products(&mut self, tree: LoneTree<'_>, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]) {
+        self.momentum(tree, x, a_x);
+        self.rows_of_motions(tree, x, j_x);
+    }
+
+    /// `a_x = A x`
+    pub fn momentum(&mut self, tree: LoneTree<'_>, x: &[f64], a_x: &mut [f64]) {
         let Part { tree: nodes, impedance, .. } = tree.part;
-        self.row_velocities(tree, x, j_x);
+        self.about.propagate(x);
         self.about.set_momenta();
         a_x.fill(0.0);
         self.about.add_generalized_forces(a_x);
@@ -75,6 +81,11 @@ impl LoneScratch {
     /// `j_x = J x`
     pub fn row_velocities(&mut self, tree: LoneTree<'_>, x: &[f64], j_x: &mut [f64]) {
         self.about.propagate(x);
+        self.rows_of_motions(tree, x, j_x);
+    }
+
+    /// J x, the tree being in motion with x.
+    fn rows_of_motions(&self, tree: LoneTree<'_>, x: &[f64], j_x: &mut [f64]) {
         let mut pushes = self.pushes.iter();
         let mut row = 0;
         for link in tree.links {
