@@ -8,8 +8,8 @@ use std::ops::Range;
 use geometry::Sweep;
 pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
-    Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Supports, Transmission, Tree, difference,
-    forward_kinematics, velocities,
+    CrbaWorkspace, Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Supports, Transmission, Tree,
+    difference, forward_kinematics, velocities,
 };
 use sap::SmallCholesky;
 use spatial::{Vec3, Wrench};
@@ -33,12 +33,24 @@ struct BodyLoad {
 /// The nodes from which on it pays to work about one point.
 const FEW: usize = 12;
 
+/// The least inertia that a joint may have, of the tree's mass at its reach: there seven digits are left of it about a common point.
+const HIDDEN: f64 = 1e-9;
+
 /// Whether a tree is worked on about one point ([`multibody::CommonPoint`]) where it is alone in its island: a robot of hinges. A ball
 /// joint would be three places there in a chain, each of which waits for the one before: characters with ball joints took a fifth more
 /// time than from node to node, those of hinges up to a fifth less, very small ones as much.
-fn is_small(tree: &Tree<f64>) -> bool {
-    let joints = || tree.nodes.iter().map(|node| node.joint);
-    tree.nv <= SmallCholesky::MOST && tree.len() >= FEW && !joints().any(|joint| joint == JointType::Ball)
+fn is_small(tree: &Tree<f64>, q0: &[f64], armature: &[f64]) -> bool {
+    let mut joints = tree.nodes.iter().map(|node| node.joint);
+    if tree.nv > SmallCholesky::MOST || tree.len() < FEW || joints.any(|joint| joint == JointType::Ball) {
+        return false;
+    }
+    let (mut kin, mut mass_matrix) = (Kinematics::new(tree), vec![0.0; tree.nv * tree.nv]);
+    forward_kinematics(tree, tree.all(), q0, &mut kin);
+    let ws = &mut CrbaWorkspace::new(tree);
+    multibody::mass_matrix(tree, tree.all(), &kin, None, ws, &mut mass_matrix, tree.nv, 0);
+    let reach = kin.frames.iter().map(|frame| (frame.pos - kin.frames[0].pos).norm_squared()).fold(0.0, f64::max);
+    let mass: f64 = tree.nodes.iter().map(|node| node.inertia.mass).sum();
+    (0..tree.nv).all(|k| mass_matrix[k * (tree.nv + 1)] + armature[k] >= HIDDEN * mass * reach)
 }
 
 /// One tree: constants of the model with indices of the tree, and the scratch of a step.
@@ -152,7 +164,8 @@ impl Part {
             momenta: vec![Wrench::ZERO; tree.len()],
             asleep: false,
             turns: tree.nodes.iter().any(|node| matches!(node.joint, JointType::Ball | JointType::Free)),
-            supports: is_small(&tree).then(|| Supports::new(&tree)),
+            supports: is_small(&tree, &model.q0[qs.clone()], &model.armature[dofs.clone()])
+                .then(|| Supports::new(&tree)),
             newton: is_implicit.then(|| Box::new(implicit::Newton::new(&tree))),
             tree,
             nodes,
