@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crew::Crew;
 use spatial::{Mat3, Pose, Vec3};
 
-use crate::narrow::{Convex, Sink, collide};
+use crate::narrow::{Convex, Points, Sink, collide};
 use crate::near::{Item, Places, Search};
 use crate::pairs::{Filter, Partner, Rows};
 use crate::scene::Scene;
@@ -40,11 +40,6 @@ pub struct Couple {
     pub geoms: [u32; 2],
     /// The first of the points; the last is before that of the next couple.
     pub first: u32,
-}
-
-impl Couple {
-    /// The place of a couple.
-    const NONE: Self = Self { geoms: [0; 2], first: 0 };
 }
 
 /// How a geom moves.
@@ -114,6 +109,9 @@ pub struct Collider {
     workspace: Convex,
     /// What threads find; none while there is one.
     shares: Vec<Share>,
+    /// Scratch of contact points in another order, and the most there ever were.
+    moved: Vec<Contact>,
+    most: usize,
 }
 
 /// Parts that work is cut into for threads: some take longer than others.
@@ -124,8 +122,12 @@ const SHARES: usize = 32;
 struct Share {
     number: usize,
     workspace: Convex,
-    /// Contact points and couples, which count from the first point here.
-    found: Vec<Contact>,
+    /// How many contact points it had the last time, which have places, and how many it has now.
+    places: usize,
+    count: usize,
+    /// The points beyond these places.
+    beyond: Vec<Contact>,
+    /// Couples, which count from the first point here.
     couples: Vec<Couple>,
 }
 
@@ -159,6 +161,8 @@ impl Collider {
             couples: Vec::new(),
             workspace: Convex::new(corners, vertices),
             shares: Vec::new(),
+            moved: Vec::new(),
+            most: 0,
             items,
         }
     }
@@ -213,10 +217,9 @@ impl Collider {
         if crew.count() > 1 {
             return self.share_near(crew, out);
         }
-        out.clear();
         let Self { items, places, near, couples, workspace, .. } = self;
         couples.clear();
-        Pairs { items, places, near }.collide(0..near.len(), workspace, out, couples);
+        Pairs { items, places, near }.collide(0..near.len(), workspace, &mut Points::new(&mut [], out), couples);
     }
 
     /// Which geoms the contact points of the last call are of.
@@ -224,36 +227,66 @@ impl Collider {
         &self.couples
     }
 
-    /// Finds the contact points of the near pairs, in order.
+    /// Finds the contact points of the near pairs, in order: each share's where they were in the last call, unless it has more or fewer.
     fn share_near(&mut self, crew: &mut Crew, out: &mut Vec<Contact>) {
-        let Self { items, places, near, workspace, shares, .. } = self;
+        let Self { items, places, near, workspace, shares, couples, most, .. } = self;
         if shares.is_empty() {
-            let workspace = || workspace.clone();
-            let share = |number| Share { number, workspace: workspace(), found: Vec::new(), couples: Vec::new() };
+            let share = |number| {
+                let (beyond, couples) = (Vec::new(), Vec::new());
+                Share { number, workspace: workspace.clone(), places: 0, count: 0, beyond, couples }
+            };
             shares.extend((0..SHARES).map(share));
         }
+        shares.iter_mut().for_each(|share| share.places = share.count);
+        // Buffers take turns, here and at the caller's: none must find out later that there was more than ever.
+        out.reserve(most.saturating_sub(out.len()));
+        out.resize(shares.iter().map(|share| share.places).sum(), Contact::NONE);
         let (pairs, all) = (Pairs { items, places, near }, near.len());
-        crew.for_each(shares, |_, Share { number, workspace, found, couples }| {
-            found.clear();
+        let (mut left, mut points) = (&mut shares[..], &mut out[..]);
+        let mut turns: [_; SHARES] = std::array::from_fn(|_| {
+            let share = left.split_off_first_mut();
+            let count = share.as_ref().map_or(0, |share| share.places);
+            (share, points.split_off_mut(..count).unwrap_or_default())
+        });
+        crew.for_each(&mut turns, |_, (share, points)| {
+            let Some(Share { number, workspace, count, beyond, couples, .. }) = share else { return };
             couples.clear();
-            pairs.collide(all * *number / SHARES..all * (*number + 1) / SHARES, workspace, found, couples);
+            let mut points = Points::new(points, beyond);
+            pairs.collide(all * *number / SHARES..all * (*number + 1) / SHARES, workspace, &mut points, couples);
+            *count = points.count();
         });
-        out.resize(shares.iter().map(|share| share.found.len()).sum(), Contact::NONE);
-        self.couples.resize(shares.iter().map(|share| share.couples.len()).sum(), Couple::NONE);
-        let (mut points, mut couples, mut first) = (&mut out[..], &mut self.couples[..], 0);
-        let mut copies: [_; SHARES] = std::array::from_fn(|k| {
-            let share = &shares[k];
-            let points = points.split_off_mut(..share.found.len()).unwrap_or_default();
-            let copy = (share, first, points, couples.split_off_mut(..share.couples.len()).unwrap_or_default());
-            first += share.found.len() as u32;
-            copy
+        couples.clear();
+        let mut first = 0;
+        for share in &*shares {
+            couples.extend(share.couples.iter().map(|couple| Couple { first: couple.first + first, ..*couple }));
+            first += share.count as u32;
+        }
+        if shares.iter().any(|share| share.count != share.places) {
+            self.move_together(crew, out);
+        }
+    }
+
+    /// Puts contact points in order that are not where they were in the last call.
+    fn move_together(&mut self, crew: &mut Crew, out: &mut Vec<Contact>) {
+        let Self { shares, moved, most, .. } = self;
+        let count: usize = shares.iter().map(|share| share.count).sum();
+        *most = count.max(*most);
+        moved.reserve(most.saturating_sub(moved.len()));
+        out.reserve(most.saturating_sub(out.len()));
+        moved.resize(count, Contact::NONE);
+        let (mut from, mut to, mut shares) = (&out[..], &mut moved[..], shares.iter());
+        let mut copies: [_; SHARES] = std::array::from_fn(|_| {
+            let (places, count, beyond) =
+                shares.next().map_or((0, 0, &[][..]), |share| (share.places, share.count, &share.beyond[..]));
+            let from = from.split_off(..places).unwrap_or_default();
+            (&from[..count.min(places)], beyond, to.split_off_mut(..count).unwrap_or_default())
         });
-        crew.for_each(&mut copies, |_, (share, first, points, couples)| {
-            points.copy_from_slice(&share.found);
-            for (to, from) in couples.iter_mut().zip(&share.couples) {
-                *to = Couple { first: from.first + *first, ..*from };
-            }
+        crew.for_each(&mut copies, |_, (known, beyond, to)| {
+            let (first, rest) = to.split_at_mut(known.len());
+            first.copy_from_slice(known);
+            rest.copy_from_slice(beyond);
         });
+        std::mem::swap(out, moved);
     }
 
     /// Places the items, and finds the pairs that may be near anew if one of them has left where it was known to be.
@@ -287,18 +320,18 @@ struct Pairs<'a> {
 
 impl Pairs<'_> {
     /// Appends the contact points of some of the near pairs.
-    fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Vec<Contact>, couples: &mut Vec<Couple>) {
+    fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Points<'_>, couples: &mut Vec<Couple>) {
         let Self { items, places, near } = *self;
         near.each(pairs, |b, &Partner { item: a, flipped, allowed }| {
             let a = a as usize;
             // In the canonical order of shapes.
             let (i, j) = if flipped { (b, a) } else { (a, b) };
             let Some(limit) = places.limit(i, j, allowed.margin) else { return };
-            let (geoms, first) = ([items[a].geom, items[b].geom], out.len());
+            let (geoms, first) = ([items[a].geom, items[b].geom], out.count());
             let mut sink = Sink { out, geoms, flipped, margin: allowed.margin, pair: allowed.pair, limit };
             let place = |i: usize| (&items[i].solid, places.placement(i));
             collide(place(i), place(j), workspace, &mut sink);
-            if out.len() > first {
+            if out.count() > first {
                 couples.push(Couple { geoms: geoms.map(|geom| geom as u32), first: first as u32 });
             }
         });

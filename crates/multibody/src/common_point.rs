@@ -90,7 +90,8 @@ impl CommonPoint {
         coordinates(w.ang, w.lin)
     }
 
-    /// The velocities of all nodes where the degrees of freedom have `x`, for [`velocity`](Self::velocity).
+    /// The velocities of all nodes where the degrees of freedom have `x`, for [`velocity`](Self::velocity); a
+    /// [`solve`](Self::solve) leaves those of its solution.
     pub fn propagate(&mut self, x: &[f64]) {
         for (i, ((x, motion), parent)) in x.iter().zip(&self.motions).zip(&self.parents).enumerate() {
             self.twists[i] = joined(add_scaled(*x, motion, halves(&self.twists[*parent])));
@@ -140,6 +141,7 @@ impl CommonPoint {
 
     /// Starts a sum of inertias and impedances: M alone.
     pub fn start_composites(&mut self) {
+        self.composites.clear();
         self.composites.resize(self.inertias.len() + 1, ZERO);
         self.composites[..self.inertias.len()].copy_from_slice(&self.inertias);
     }

@@ -83,7 +83,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
     pub fn residual(&mut self, ws: &mut Workspace) -> Result<(f64, f64), Error> {
         let (gradient, mut momentum) = self.gradient(ws);
         // Where constraints rest, their impulses alone tell that this is the solution.
-        if !self.is_small(gradient, momentum) {
+        if gradient > self.options.tolerance * momentum {
             let of_bodies = self.momentum_norm(ws);
             if !of_bodies.is_finite() {
                 return Err(Error::NotFinite { quantity: "A v*" });
@@ -94,13 +94,8 @@ impl<'a, S: Structure> Iteration<'a, S> {
         if !(gradient.is_finite() && cost.is_finite()) {
             return Err(Error::NotFinite { quantity: "the gradient of the cost" });
         }
-        self.is_solved = self.is_small(gradient, momentum);
+        self.is_solved = gradient <= self.options.absolute_tolerance + self.options.tolerance * momentum;
         Ok((if momentum > 0.0 { gradient / momentum } else { 0.0 }, cost))
-    }
-
-    /// The end of the iteration, with `momentum` in place of `max(‖D A v‖, ‖D Jᵀγ‖)`.
-    fn is_small(&self, gradient: f64, momentum: f64) -> bool {
-        gradient <= self.options.absolute_tolerance + self.options.tolerance * momentum
     }
 
     /// `‖D A v‖`

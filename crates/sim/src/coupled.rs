@@ -6,6 +6,8 @@
 //! every tree and one for every two that touch. Contacts between two nodes are gathered by pair into one 6×6 impedance,
 //! so that however many points touch, six rows of J are formed. Seen from either tree alone it is an impedance of its
 //! node, as contacts with the world are: all of them enter the composite inertias of the tree's block.
+//!
+//! From its first factor on, a tree of hinges that is alone is worked on about one point (`lone_tree`).
 
 mod assembly;
 mod friction;
@@ -311,7 +313,8 @@ impl Structure for Coupled<'_> {
 
     fn can_factor_coupled(&self) -> bool {
         // What touches the world alone has a recursion, which is symmetric.
-        self.lone.is_none() && (!self.may_recurse || !self.scratch.patches.is_empty())
+        let is_patch = |link: &Link| matches!(link, Link::Ends { ends: [Some(_), Some(_)], .. });
+        !self.may_recurse || self.links.iter().any(is_patch)
     }
 
     fn factor_coupled(
@@ -320,6 +323,9 @@ impl Structure for Coupled<'_> {
         hessian: &[Block],
         slopes: &[[f64; 3]],
     ) -> Result<(), FactorError> {
+        if self.lone.take().is_some() {
+            self.gather_patches();
+        }
         self.gather_impedances(hessian);
         self.scratch.factored = Factored::Blocks;
         self.couple();

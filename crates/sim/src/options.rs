@@ -32,8 +32,8 @@ pub enum PdLaw {
 /// How the Newton systems of the contact problem are factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Factorization {
-    /// An island of one tree recursively about one point ([`multibody::CommonPoint`]), or of few degrees of freedom as a small
-    /// matrix; others as `Recursive`.
+    /// A robot of 12 to 36 hinges, alone in its island, recursively about one point ([`multibody::CommonPoint`]), or where its links
+    /// push against each other as a small matrix ([`sap::SmallCholesky`]); all else as `Recursive`.
     #[default]
     Auto,
     /// Recursive while every contact that pushes is with the world, by sparse blocks over trees and patches otherwise;

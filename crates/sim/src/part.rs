@@ -44,6 +44,10 @@ fn is_small(tree: &Tree<f64>, q0: &[f64], armature: &[f64]) -> bool {
     if tree.nv > SmallCholesky::MOST || tree.len() < FEW || joints.any(|joint| joint == JointType::Ball) {
         return false;
     }
+    // What slides along another may come to be far from the root.
+    if tree.nodes[1..].iter().any(|node| matches!(node.joint, JointType::Prismatic | JointType::Screw)) {
+        return false;
+    }
     let (mut kin, mut mass_matrix) = (Kinematics::new(tree), vec![0.0; tree.nv * tree.nv]);
     forward_kinematics(tree, tree.all(), q0, &mut kin);
     let ws = &mut CrbaWorkspace::new(tree);

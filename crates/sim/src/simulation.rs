@@ -326,6 +326,9 @@ impl Simulation {
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
         std::mem::swap(&mut self.reports.touches, &mut self.touches);
         std::mem::swap(&mut self.reports.detected, &mut self.detected);
+        // The buffers take turns: none must find out later that there was more than ever.
+        self.detected.clear();
+        self.detected.reserve(self.reports.detected.capacity());
         self.reports.renew();
         self.report_impacts();
     }

@@ -1,4 +1,4 @@
-//! What a step tells of its contact points stays as it is until the next step succeeds.
+//! What a step tells of its contact points stays as it is until the next step, whatever becomes of the state.
 
 mod common;
 

@@ -20,9 +20,39 @@ pub(crate) use self::convex::Convex;
 use crate::collider::Contact;
 use crate::solid::{Placement, Solid};
 
+/// Where contact points go: to as many places as there are, and then beyond.
+pub(crate) struct Points<'a> {
+    places: &'a mut [Contact],
+    beyond: &'a mut Vec<Contact>,
+    count: usize,
+}
+
+impl<'a> Points<'a> {
+    /// None yet; `beyond` is cleared.
+    pub fn new(places: &'a mut [Contact], beyond: &'a mut Vec<Contact>) -> Self {
+        beyond.clear();
+        Self { places, beyond, count: 0 }
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    #[inline(always)]
+    fn push(&mut self, contact: Contact) {
+        match self.places.get_mut(self.count) {
+            Some(place) => *place = contact,
+            None => self.beyond.push(contact),
+        }
+        self.count += 1;
+    }
+}
+
 /// Where the contact points of one pair go.
-pub(crate) struct Sink<'a> {
-    pub out: &'a mut Vec<Contact>,
+pub(crate) struct Sink<'a, 'b> {
+    pub out: &'a mut Points<'b>,
     pub geoms: [usize; 2],
     /// Whether the shapes were exchanged to bring them into canonical order.
     pub flipped: bool,
@@ -32,7 +62,7 @@ pub(crate) struct Sink<'a> {
     pub limit: f64,
 }
 
-impl Sink<'_> {
+impl Sink<'_, '_> {
     /// Reports a point, if it is near enough.
     #[inline(always)]
     pub fn push(&mut self, position: Vec3<f64>, normal: Vec3<f64>, distance: f64) {

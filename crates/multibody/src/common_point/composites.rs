@@ -55,9 +55,12 @@ impl CommonPoint {
     /// M + Σ_b J_bᵀ Ĝ_b J_b by composites (RBDA §6.2): a joint meets what all nodes that it supports meet. Of each row of `out`, which
     /// are `stride` apart, all up to the diagonal is set; what is beyond it in the same four has no meaning.
     ///
+    /// The sum is used up as scratch.
+    ///
     /// # Panics
     /// If `out` has fewer than `nv` rows, or a row is shorter than `nv`, filled up to a multiple of 4.
     pub fn write_composites(&mut self, supports: &Supports, out: &mut [f64], stride: usize) {
+        self.in_rows.clear();
         self.in_rows.resize(self.motions.len().div_ceil(LANES), [[0.0; LANES]; 6]);
         for (dof, motion) in self.motions.iter().enumerate() {
             for (row, x) in self.in_rows[dof / LANES].iter_mut().zip(motion) {

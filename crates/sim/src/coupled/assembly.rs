@@ -1,6 +1,6 @@
 //! H of a coupled problem: as impedances of nodes for the recursive factor, as blocks for the sparse one.
 
-use multibody::{JointImpedance, mass_matrix};
+use multibody::mass_matrix;
 use sap::{Block, BlockCholesky, BlockMut};
 use spatial::{ArticulatedInertia, Twist};
 
@@ -55,8 +55,16 @@ impl Coupled<'_> {
             joints.ball.clone_from(&part.impedance.ball);
         }
         for (link, block) in self.links.iter().zip(hessian) {
-            if let Link::Joint { tree, .. } = link {
-                add_limit(link, block.0[0], &mut factors[*tree].1);
+            if let Link::Joint { tree, node, dof, width, axis } = link {
+                let (joints, g) = (&mut factors[*tree].1, block.0[0]);
+                for k in 0..*width {
+                    joints.diagonal[dof + k] += g * axis[k] * axis[k];
+                }
+                if *width == 3 {
+                    let [x, y, z] = *axis;
+                    let b = &mut joints.ball[*node];
+                    *b = [b[0] + g * x * y, b[1] + g * x * z, b[2] + g * y * z];
+                }
             }
         }
         for (slot, (factor, joints)) in self.slots.iter().zip(factors) {
@@ -145,19 +153,6 @@ impl Coupled<'_> {
                 add_patch(patch, columns, rows, self.slots, self.cholesky);
             }
         }
-    }
-}
-
-/// Adds to Λ what the impedance `g` of a row on a joint makes of it.
-fn add_limit(link: &Link, g: f64, joints: &mut JointImpedance<f64>) {
-    let Link::Joint { node, dof, width, axis, .. } = link else { return };
-    for k in 0..*width {
-        joints.diagonal[dof + k] += g * axis[k] * axis[k];
-    }
-    if *width == 3 {
-        let [x, y, z] = *axis;
-        let b = &mut joints.ball[*node];
-        *b = [b[0] + g * x * y, b[1] + g * x * z, b[2] + g * y * z];
     }
 }
 

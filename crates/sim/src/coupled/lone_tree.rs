@@ -164,7 +164,8 @@ impl LoneScratch {
         let Self { about, lambda, .. } = self;
         lambda.clone_from(&tree.part.impedance.diagonal);
         for (link, block) in tree.links.iter().zip(hessian) {
-            if let Link::Joint { dof, axis, .. } = link {
+            if let Link::Joint { dof, width, axis, .. } = link {
+                debug_assert_eq!(*width, 1, "no ball joints here");
                 lambda[*dof] += block.0[0] * axis[0] * axis[0];
             }
         }
