@@ -181,28 +181,6 @@ impl<T: Real> Factor<T> {
         self.expand(tree, range, kin, x);
     }
 
-    /// [`factor`](Self::factor) without body impedances and [`solve`](Self::solve) with the wrenches `w`, in one pass up and
-    /// one down: the same numbers, sooner.
-    pub fn factor_and_solve(
-        &mut self,
-        tree: &Tree<T>,
-        range: Range<usize>,
-        kin: &Kinematics<T>,
-        joints: &JointImpedance<T>,
-        (r, w): (&[T], &[Wrench<T>]),
-        x: &mut [T],
-    ) {
-        for i in range.clone() {
-            self.articulated[i] = kin.frames[i].inertia.articulated();
-            self.bias[i] = -w[i];
-        }
-        for i in range.clone().rev() {
-            self.eliminate(tree, kin, joints, i);
-            self.reduce(tree, kin, r, i, x);
-        }
-        self.expand(tree, range, kin, x);
-    }
-
     /// Eliminates the joint of node `i` and gives its parent what inertia is left.
     #[inline(always)]
     fn eliminate(&mut self, tree: &Tree<T>, kin: &Kinematics<T>, joints: &JointImpedance<T>, i: usize) {

@@ -1,5 +1,6 @@
-//! The free motion of a step: [`crate::bias_kinematics`] and [`crate::Factor::factor_and_solve`] for one tree in `f64`, its
-//! vectors and matrices in registers of four lanes.
+//! The free motion of a step, in one pass down the tree, one up and one down: placements, velocities and bias forces; the factor of
+//! M + Λ ([`crate::Factor`]) and the load on the joints; accelerations. One tree in `f64`, its vectors and matrices in registers
+//! of four lanes.
 //!
 //! Of the product of a 3×3 matrix and a vector three multiplications are left, of the shift of an inertia to the parent some
 //! forty instructions. A hinge takes two thirds of what the compiler makes of scalars, in chains as in limbs.

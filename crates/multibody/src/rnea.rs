@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use spatial::{Real, RigidInertia, Twist, Vec3, Wrench};
 
-use crate::kinematics::{add_joint_force, joint_twist, place, vec3};
+use crate::kinematics::{add_joint_force, joint_twist, vec3};
 use crate::{JointType, Kinematics, NO_PARENT, Tree};
 
 /// Scratch of [`rnea`].
@@ -51,34 +51,6 @@ pub fn rnea<T: Real>(
         if node.parent != NO_PARENT {
             ws.wrenches[node.parent] += f.shifted_back(frame.offset);
         }
-    }
-}
-
-/// Places every node of `range` and its velocity, as [`crate::forward_kinematics`] and [`crate::velocities`] do, and leaves in
-/// `wrenches` the bias force before it is gathered by joints: times −`scale`, what each node alone needs about its origin
-/// to move with the joint accelerations zero. With these wrenches [`crate::Factor::solve`] counts the bias force in.
-///
-/// One pass down the tree in place of three passes down and one up.
-pub fn bias_kinematics<T: Real>(
-    tree: &Tree<T>,
-    range: Range<usize>,
-    (q, v): (&[T], &[T]),
-    gravity: Vec3<T>,
-    scale: T,
-    kin: &mut Kinematics<T>,
-    ws: &mut RneaWorkspace<T>,
-    wrenches: &mut [Wrench<T>],
-) {
-    for i in range {
-        let node = &tree.nodes[i];
-        let Kinematics { frames, twists } = kin;
-        let has_parent = node.parent != NO_PARENT;
-        frames[i] = place(node, has_parent.then(|| &frames[node.parent]), q);
-        let own = joint_twist(node, &frames[i], v);
-        twists[i] = if has_parent { twists[node.parent].shifted(frames[i].offset) + own } else { own };
-        let acceleration = classical_acceleration(tree, kin, i, v, None, gravity, &ws.accelerations);
-        ws.accelerations[i] = acceleration;
-        wrenches[i] = inertial_wrench(&kin.frames[i].inertia, kin.twists[i].ang, acceleration) * -scale;
     }
 }
 

@@ -4,8 +4,7 @@ mod common;
 
 use common::{Random, every_joint, random_tree, state};
 use multibody::{
-    Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, bias_kinematics, forward_kinematics,
-    velocities,
+    Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, forward_kinematics, rnea, velocities,
 };
 use spatial::{Twist, Vec3, Wrench};
 
@@ -27,10 +26,13 @@ fn difference(model: &Model, seed: u64, alike: bool) -> f64 {
     let gravity = Vec3::new(0.3, -0.2, -9.81);
 
     let (mut kin, mut factor) = (Kinematics::new(tree), Factor::new(tree));
-    let (mut wrenches, mut x) = (vec![Wrench::ZERO; tree.len()], vec![0.0; tree.nv]);
-    bias_kinematics(tree, tree.all(), (&q, &v), gravity, 0.01, &mut kin, &mut RneaWorkspace::new(tree), &mut wrenches);
-    wrenches.iter_mut().zip(&loads).for_each(|(sum, w)| *sum += *w);
-    factor.factor_and_solve(tree, tree.all(), &kin, &joints, (&force, &wrenches), &mut x);
+    let (mut bias, mut x) = (vec![0.0; tree.nv], vec![0.0; tree.nv]);
+    forward_kinematics(tree, tree.all(), &q, &mut kin);
+    velocities(tree, tree.all(), &v, &mut kin);
+    rnea(tree, tree.all(), &kin, &v, None, gravity, &mut RneaWorkspace::new(tree), &mut bias);
+    let left: Vec<f64> = force.iter().zip(&bias).map(|(force, bias)| force - 0.01 * bias).collect();
+    factor.factor(tree, tree.all(), &kin, &joints, None);
+    factor.solve(tree, tree.all(), &kin, &left, Some(&loads), &mut x);
 
     let mut step = FreeStep::new(tree);
     let (mut step_kin, mut step_factor) = (Kinematics::new(tree), Factor::new(tree));
