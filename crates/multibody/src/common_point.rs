@@ -142,8 +142,8 @@ impl CommonPoint {
     /// Starts a sum of inertias and impedances: M alone.
     pub fn start_composites(&mut self) {
         self.composites.clear();
-        self.composites.resize(self.inertias.len() + 1, ZERO);
-        self.composites[..self.inertias.len()].copy_from_slice(&self.inertias);
+        self.composites.extend_from_slice(&self.inertias);
+        self.composites.push(ZERO);
     }
 
     /// Adds the impedance Wᵀ G W between a node and the world, `w` the rows of W; G is given by

@@ -184,14 +184,9 @@ impl<'a> Coupled<'a> {
                     j_x[row..row + 3].copy_from_slice(&basis.transpose_mul(of(b) - of(a)).to_array());
                     row += 3;
                 }
-                Link::Joint { tree, dof, width, axis, .. } => {
-                    let x = &x[self.slots[*tree].dof + dof..];
-                    j_x[row] = (0..*width).map(|k| axis[k] * x[k]).sum();
-                    row += 1;
-                }
-                Link::Sum { terms } => {
-                    let of = |t: &Term| t.coefficient * x[self.slots[t.tree].dof + t.dof];
-                    j_x[row] = self.terms[terms.clone()].iter().map(of).sum();
+                _ => {
+                    let of = |(tree, dof, c): (usize, usize, f64)| c * x[self.slots[tree].dof + dof];
+                    j_x[row] = link.coordinates(self.terms).map(of).sum();
                     row += 1;
                 }
             }
@@ -256,16 +251,9 @@ impl Structure for Coupled<'_> {
                     }
                     row += 3;
                 }
-                Link::Joint { tree, dof, width, axis, .. } => {
-                    let out = &mut out[self.slots[*tree].dof + dof..];
-                    for k in 0..*width {
-                        out[k] += axis[k] * gamma[row];
-                    }
-                    row += 1;
-                }
-                Link::Sum { terms } => {
-                    for term in &self.terms[terms.clone()] {
-                        out[self.slots[term.tree].dof + term.dof] += term.coefficient * gamma[row];
+                _ => {
+                    for (tree, dof, c) in link.coordinates(self.terms) {
+                        out[self.slots[tree].dof + dof] += c * gamma[row];
                     }
                     row += 1;
                 }

@@ -91,6 +91,18 @@ impl Link {
         pair.into_iter().flatten().chain(terms[sum].iter().map(|term| term.tree))
     }
 
+    /// Of one row on degrees of freedom: their trees, their places there and their coefficients; `terms` are those that sums refer to.
+    #[inline(always)]
+    pub fn coordinates<'a>(&'a self, terms: &'a [Term]) -> impl Iterator<Item = (usize, usize, f64)> + Clone + use<'a> {
+        let (tree, first, axis, sum) = match self {
+            Self::Ends { .. } => (0, 0, &[][..], 0..0),
+            Self::Joint { tree, dof, width, axis, .. } => (*tree, *dof, &axis[..*width], 0..0),
+            Self::Sum { terms } => (0, 0, &[][..], terms.clone()),
+        };
+        let of_joint = axis.iter().enumerate().map(move |(k, axis)| (tree, first + k, *axis));
+        of_joint.chain(terms[sum].iter().map(|term| (term.tree, term.dof, term.coefficient)))
+    }
+
     /// How many rows of J it has.
     pub fn rows(&self) -> usize {
         match self {

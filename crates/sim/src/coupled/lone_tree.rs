@@ -100,12 +100,7 @@ impl LoneScratch {
                     }
                     j_x[row..row + 3].copy_from_slice(&sum);
                 }
-                Link::Joint { dof, width, axis, .. } => {
-                    j_x[row] = x[*dof..dof + width].iter().zip(axis).map(|(x, axis)| axis * x).sum();
-                }
-                Link::Sum { terms } => {
-                    j_x[row] = tree.terms[terms.clone()].iter().map(|t| t.coefficient * x[t.dof]).sum();
-                }
+                _ => j_x[row] = link.coordinates(tree.terms).map(|(_, dof, c)| c * x[dof]).sum(),
             }
             row += link.rows();
         }
@@ -127,16 +122,7 @@ impl LoneScratch {
                         }
                     }
                 }
-                Link::Joint { dof, width, axis, .. } => {
-                    for (out, axis) in out[*dof..dof + width].iter_mut().zip(axis) {
-                        *out += axis * gamma[row];
-                    }
-                }
-                Link::Sum { terms } => {
-                    for term in &tree.terms[terms.clone()] {
-                        out[term.dof] += term.coefficient * gamma[row];
-                    }
-                }
+                _ => link.coordinates(tree.terms).for_each(|(_, dof, c)| out[dof] += c * gamma[row]),
             }
             row += link.rows();
         }
@@ -189,14 +175,7 @@ impl LoneScratch {
                     }
                     small.add(&j, block);
                 }
-                Link::Joint { dof, width, axis, .. } => {
-                    let terms = (0..*width).map(|k| (dof + k, axis[k]));
-                    add_sum(terms, block.0[0], small.rows_mut());
-                }
-                Link::Sum { terms } => {
-                    let terms = tree.terms[terms.clone()].iter().map(|t| (t.dof, t.coefficient));
-                    add_sum(terms, block.0[0], small.rows_mut());
-                }
+                _ => add_sum(link.coordinates(tree.terms), block.0[0], small.rows_mut()),
             }
         }
         small.factor().map_err(|error| error.row)
@@ -213,9 +192,9 @@ impl LoneScratch {
 }
 
 /// Adds g c cᵀ to the lower triangle for a row c of J that has few entries.
-fn add_sum(terms: impl Iterator<Item = (usize, f64)> + Clone, g: f64, h: &mut [f64]) {
-    for (k, (i, a)) in terms.clone().enumerate() {
-        for (j, b) in terms.clone().take(k + 1) {
+fn add_sum(terms: impl Iterator<Item = (usize, usize, f64)> + Clone, g: f64, h: &mut [f64]) {
+    for (k, (_, i, a)) in terms.clone().enumerate() {
+        for (_, j, b) in terms.clone().take(k + 1) {
             h[i.max(j) * STRIDE + i.min(j)] += g * a * b;
         }
     }
