@@ -54,15 +54,13 @@ pub struct JointDerivative<'a> {
     pub turns: &'a [Mat3<f64>],
 }
 
-/// Sums over bodies in motion.
+/// Sums over bodies in motion of the forces on them but their weights, W.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Totals {
-    /// Of the forces on bodies but their weights, W: the rate of the kinetic energy less the power of gravity.
+    /// Their power: the rate of the kinetic energy less the power of gravity.
     pub power: f64,
-    /// Linear momentum, kg·m/s.
-    pub momentum: Vec3<f64>,
-    /// The forces on bodies but their weights, N.
-    pub force: Vec3<f64>,
+    /// The forces, about the origin of the first node.
+    pub force: Wrench<f64>,
 }
 
 /// Which degrees of freedom of its joint a stage has.
@@ -203,13 +201,12 @@ impl ImplicitFactor {
         bodies.map(|((_, motion), h)| 0.5 * motion.velocity.dot(*h)).sum()
     }
 
-    /// What all bodies have and feel, at the motion of [`inverse_dynamics`](Self::inverse_dynamics).
+    /// What all bodies feel, at the motion of [`inverse_dynamics`](Self::inverse_dynamics).
     pub fn totals(&self) -> Totals {
-        let mut totals = Totals { power: 0.0, momentum: Vec3::ZERO, force: Vec3::ZERO };
+        let mut totals = Totals { power: 0.0, force: Wrench::ZERO };
         for (k, _) in self.stages.iter().enumerate().filter(|(_, stage)| stage.has_body) {
             totals.power += self.motions[k].velocity.dot(self.own_forces[k]);
-            totals.momentum += self.momenta[k].lin;
-            totals.force += self.own_forces[k].lin;
+            totals.force += self.own_forces[k];
         }
         totals
     }

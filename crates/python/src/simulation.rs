@@ -75,12 +75,12 @@ impl Simulation {
     #[new]
     #[pyo3(
         signature = (
-            model, *, timestep=None, accuracy=None, scheme=SchemeArgument::default(), pd_law="auto", contact="coulomb",
-            tolerance=1e-6, line_search="exact", factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0,
+            model, *, timestep=None, accuracy=None, scheme=SchemeArgument::default(), conserve=true, pd_law="auto",
+            contact="coulomb", tolerance=1e-6, line_search="exact", factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0,
             sleep_after=None, sleep_speed=1e-3, threads=1
         ),
-        text_signature = "(model, *, timestep=None, accuracy=None, scheme='symplectic-euler', pd_law='auto', \
-            contact='coulomb', tolerance=1e-06, line_search='exact', factorization='auto', beta=0.1, sigma=1e-05, \
+        text_signature = "(model, *, timestep=None, accuracy=None, scheme='symplectic-euler', conserve=True, \
+            pd_law='auto', contact='coulomb', tolerance=1e-06, line_search='exact', factorization='auto', beta=0.1, sigma=1e-05, \
             recovery_speed=1.0, sleep_after=None, sleep_speed=0.001, threads=1)"
     )]
     fn new(
@@ -88,6 +88,7 @@ impl Simulation {
         timestep: Option<f64>,
         accuracy: Option<f64>,
         scheme: SchemeArgument,
+        conserve: bool,
         pd_law: &str,
         contact: &str,
         tolerance: f64,
@@ -109,6 +110,7 @@ impl Simulation {
             timestep,
             accuracy,
             scheme: scheme.scheme()?,
+            conserve,
             pd_law: word("pd_law", pd_law, &PD_LAWS)?,
             contact: word(
                 "contact",

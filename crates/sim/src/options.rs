@@ -56,6 +56,10 @@ pub struct Options {
     pub accuracy: Option<f64>,
     /// Time-stepping scheme.
     pub scheme: Scheme,
+    /// Whether the midpoint rule mends velocities at the end of a step, so that energy and the momentum that no joint can change are
+    /// kept, or change by what forces do, to round-off: at any step that resolves the motion, without drift. The
+    /// rule by itself keeps them to second order, without drift where joints turn little in a step.
+    pub conserve: bool,
     /// Where PD control is taken.
     pub pd_law: PdLaw,
     /// Friction law.
@@ -88,6 +92,7 @@ impl Default for Options {
             timestep: None,
             accuracy: None,
             scheme: Scheme::SymplecticEuler,
+            conserve: true,
             pd_law: PdLaw::Auto,
             contact: ContactLaw::Coulomb,
             tolerance: 1e-6,

@@ -1,7 +1,8 @@
 //! One tree of the model in motion: its kinematics, its drives, its free motion.
 
 mod implicit;
-mod resolution;
+mod invariants;
+mod whole;
 
 use std::ops::Range;
 

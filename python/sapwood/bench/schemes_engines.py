@@ -52,6 +52,7 @@ def makers(peers: list[str], touching: bool) -> list[Maker]:
         touching: Whether contact laws matter; without contact Drake's are the same.
     """
     found = [ours(scheme) for scheme in SCHEMES]
+    found.insert(2, ours("midpoint", conserve=False))
     if "mujoco" in peers and installed("mujoco", "mujoco"):
         found += [mujocos(integrator) for integrator in INTEGRATORS]
     if "drake" in peers and installed("pydrake", "drake"):
@@ -59,21 +60,30 @@ def makers(peers: list[str], touching: bool) -> list[Maker]:
     return found
 
 
-def ours(scheme: str) -> Maker:
-    """Our engine under a scheme."""
-    name = f"sapwood {scheme}"
+ALONE = " alone"
+"""What is named so mends neither energy nor momentum."""
+
+
+def ours(scheme: str, *, conserve: bool = True) -> Maker:
+    """Our engine under a scheme.
+
+    Args:
+        scheme: Its name.
+        conserve: Whether the midpoint rule mends energy and momentum.
+    """
+    name = f"sapwood {scheme}{'' if conserve else ALONE}"
     return Maker(
         name,
         "sapwood",
-        lambda text, dt: Sapwood(text, name, dt, scheme=scheme, tolerance=TOLERANCE),
+        lambda text, dt: Sapwood(text, name, dt, scheme=scheme, conserve=conserve, tolerance=TOLERANCE),
         COLORS[scheme],
-        "5 4" if scheme == "explicit-euler" else "",
+        "5 4" if scheme == "explicit-euler" or not conserve else "",
     )
 
 
 def scheme_of(maker: Maker) -> str:
     """Which of our schemes it is."""
-    return maker.name.removeprefix("sapwood ")
+    return maker.name.removeprefix("sapwood ").removesuffix(ALONE)
 
 
 def mujocos(integrator: str) -> Maker:

@@ -20,7 +20,7 @@ use multibody::{
 use spatial::{Mat3, Vec3, Wrench};
 
 use super::Part;
-use super::resolution::Ends;
+use super::invariants::Ends;
 use crate::State;
 use crate::scheme::Discretization;
 use crate::warm_start::Key;
@@ -45,8 +45,8 @@ const TOLERANCE: f64 = 1e-12;
 pub(super) struct Newton {
     pub factor: ImplicitFactor,
     /// Positions and velocities where forces are taken, and what moves positions.
-    q: Vec<f64>,
-    v_theta: Vec<f64>,
+    pub q: Vec<f64>,
+    pub v_theta: Vec<f64>,
     v_position: Vec<f64>,
     acceleration: Vec<f64>,
     /// m(v), and what of it are impulses of drives and loads.
@@ -121,6 +121,8 @@ pub(crate) struct FreeMotion<'a> {
     pub is_all: bool,
     /// Whether motion that the step does not resolve is refused.
     pub is_to_resolve: bool,
+    /// Whether energy and momentum are mended.
+    pub conserves: bool,
 }
 
 /// diag(k) m
@@ -197,8 +199,8 @@ impl Part {
             iterations = start.and_then(|more| Ok(spent + more + self.iterate(&mut newton, motion, scale)?));
         }
         if let Ok(spent) = iterations
+            && !self.keep_invariants(&mut newton, motion)
             && motion.is_to_resolve
-            && self.makes_energy(&mut newton, motion)
         {
             iterations = Err(Stall { iterations: spent, residual: 0.0 });
         }
@@ -260,7 +262,7 @@ impl Part {
     }
 
     /// m(v) at v*, placements left at q^θq.
-    fn evaluate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+    pub(super) fn evaluate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let v0 = &motion.v0[self.dofs.clone()];
         let Discretization { dt, theta, .. } = *step;

@@ -152,6 +152,9 @@ impl Simulation {
             trees.each(|_, part, v, q| {
                 v.copy_from_slice(&v_next[part.dofs.clone()]);
                 retraction.advance(&part.tree, q, &v_of_q[part.dofs.clone()], dt, 1.0);
+                if let Some(lack) = part.lack() {
+                    v.iter_mut().zip(lack).for_each(|(v, lack)| *v += lack);
+                }
             });
         };
         let mut all = Trees { first: 0, parts, v: &mut state.v, q: &mut state.q };

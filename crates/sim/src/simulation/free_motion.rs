@@ -88,10 +88,10 @@ impl Simulation {
     /// Free motion of an implicit scheme; with `is_to_resolve` what the step does not resolve is an error too.
     pub(super) fn move_implicitly(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         let step = self.discretization(dt);
-        let is_all = self.is_free();
+        let (is_all, conserves) = (self.is_free(), self.options.conserve);
         let Self { state, v_start, force, model, parts, q_at, .. } = self;
-        let motion =
-            FreeMotion { state, v0: v_start, force, gravity: model.gravity, step: &step, is_all, is_to_resolve };
+        let (v0, gravity) = (&v_start[..], model.gravity);
+        let motion = FreeMotion { state, v0, force, gravity, step: &step, is_all, is_to_resolve, conserves };
         self.free_iterations = 0;
         for part in parts.iter_mut().filter(|part| !part.asleep) {
             let found = part.move_implicitly(&motion);

@@ -1,0 +1,253 @@
+//! What a step of the midpoint rule keeps of energy and momentum.
+//!
+//! Kinetic energy T changes by the work of forces, and momentum p that nothing in the world takes up (all of it, if the
+//! tree hangs on nothing; that about the first axis of an arm, if it is upright) by the forces there, whatever happens
+//! within. The rule takes inertia where the step is half way, and misses that by
+//!
+//! ```text
+//! ε = T(q, v) − T(q₀, v₀) − dt Ṫ(q^½, v^½, (v − v₀)/dt),    p(q, v) − p(q₀, v₀) − dt ṗ(q^½, v^½, (v − v₀)/dt),
+//! ```
+//!
+//! of third order in how far bodies turn against each other, and zero where that changes no inertia (a wheel about its
+//! axis, a free body). While joints turn little, such errors come and go: the rule is symplectic. Where they turn far, they add up.
+//! So velocities are mended at the end of the step: the root takes the momentum, and the motion within, which has none,
+//! is scaled so that energy is what it should be (work of weights and springs taken exactly). That changes velocities by
+//! as much as they are wrong anyhow. (Where joints have dampers or control, which take energy, theirs is not mended: following
+//! them by the rule's own quadrature is as wrong, and measured worse.) Where ε is a good part of the energy, Newton's method may have found one of several
+//! solutions, and the step is refused.
+//!
+//! This is a projection onto invariants (Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.4), which forces may
+//! change.
+
+use multibody::{JointType, Kinematics, Node, Tree, difference, forward_kinematics, vec3, velocities};
+use spatial::{Vec3, Wrench};
+
+use super::Part;
+use super::implicit::{FreeMotion, Newton};
+use super::whole::{Root, Whole, middle};
+
+/// The part of the energy of motion and springs that a step may make from nothing where that is mended,
+const MENDED: f64 = 0.03;
+/// and where it is not: with 0.1 % a double pendulum at 10 ms is refused, whose energy stays in bounds in equal steps and
+/// drifts in others; with 0.5 % the energy of a flung arm is not held.
+const LEFT: f64 = 1.5e-3;
+/// Where joints turn by less than this, rad, the motion is resolved. With half of it a stiff chain at 5 ms is refused.
+const RESOLVED: f64 = 0.1;
+/// Where they turn by less than this, what the step makes is lost in round-off.
+const HARDLY: f64 = 1e-5;
+/// Motion within is scaled by no more than this: what spins fast and hardly moves within is left as it is.
+const SCALING: f64 = 2.0;
+/// Motion within that has no more than this part of the kinetic energy is told by it with too few digits.
+const LITTLE: f64 = 1e-9;
+/// How far gravity may be off the root's axis, the sine.
+const UPRIGHT: f64 = 1e-9;
+
+/// Scratch: the ends of the step.
+#[derive(Clone, Debug)]
+pub(super) struct Ends {
+    kin: Kinematics<f64>,
+    q: Vec<f64>,
+    /// Velocities half way.
+    v: Vec<f64>,
+    /// Deflections of springs.
+    bend: Vec<f64>,
+    /// What velocities lack at the end of the step.
+    lack: Vec<f64>,
+    is_lacking: bool,
+}
+
+impl Ends {
+    pub fn new(tree: &Tree<f64>) -> Self {
+        let zeros = vec![0.0; tree.nv];
+        Self {
+            kin: Kinematics::new(tree),
+            q: vec![0.0; tree.nq],
+            v: zeros.clone(),
+            bend: zeros.clone(),
+            lack: zeros,
+            is_lacking: false,
+        }
+    }
+}
+
+/// What the end of a step should have.
+struct Budget {
+    /// Of motion, weights and springs.
+    energy: f64,
+    /// Of bodies, about the fixed point or, in a tree that hangs on nothing, the centre of mass; and of the root's armature.
+    momentum: Wrench<f64>,
+    spin: [f64; 6],
+    origin: Vec3<f64>,
+    /// Degrees of freedom of the root, where its motion is told from the motion within.
+    apart: usize,
+    keeps_momentum: bool,
+    keeps_energy: bool,
+}
+
+impl Part {
+    /// Finds what v*, where Newton's method arrived from v₀, lacks of energy and momentum; whether the step resolves the motion.
+    pub(super) fn keep_invariants(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) -> bool {
+        newton.ends.is_lacking = false;
+        // Schemes of first order make or take energy in every step; a body by itself keeps it.
+        if !motion.step.is_midpoint() || self.tree.len() < 2 {
+            return true;
+        }
+        let keeps_momentum = motion.conserves && self.keeps_momentum(motion.gravity);
+        let apart = if keeps_momentum || self.floats() { self.tree.nodes[0].joint.nv() } else { 0 };
+        let keeps_energy = motion.conserves && !self.takes_energy();
+        let turn = self.tree.nodes.iter().fold(0.0, |most: f64, node| most.max(turning_speed(node, &newton.v_theta)));
+        let turn = motion.step.dt * turn;
+        let is_to_mend = keeps_energy || keeps_momentum;
+        if turn <= if is_to_mend { HARDLY } else { RESOLVED } {
+            return true;
+        }
+        // Forces were taken last where Newton's method made its last step from: 1e-8 off, which adds up.
+        self.evaluate(newton, motion);
+        let budget = Budget { apart, keeps_momentum, keeps_energy, ..self.budget(newton, motion) };
+        let made = self.spend(&mut newton.ends, motion, &budget);
+        newton.ends.is_lacking &= is_to_mend;
+        if keeps_energy {
+            return made <= if newton.ends.is_lacking { MENDED } else { LEFT };
+        }
+        turn <= RESOLVED || made <= LEFT
+    }
+
+    /// What velocities lack at the end of the step, of the tree.
+    pub fn lack(&self) -> Option<&[f64]> {
+        let ends = &self.newton.as_ref()?.ends;
+        ends.is_lacking.then_some(&ends.lack)
+    }
+
+    /// What the step should leave: what there was, and what came to it half way.
+    fn budget(&self, newton: &mut Newton, motion: &FreeMotion<'_>) -> Budget {
+        let FreeMotion { state, gravity, step, .. } = *motion;
+        let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
+        let Newton { ends: Ends { kin, bend, .. }, factor, q, v_theta, .. } = newton;
+        forward_kinematics(&self.tree, self.tree.all(), q0, kin);
+        velocities(&self.tree, self.tree.all(), v0, kin);
+        let (origin, half) = (self.kin.frames[0].pos, factor.totals());
+        let first = Whole::new(kin, origin);
+        let weight = gravity * first.mass;
+        let momentum = if self.floats() {
+            // About a fixed point weights would have to act where the centre of mass is on its exact way.
+            let force = half.force.shifted_back(-middle(&self.kin, origin)) + Wrench { ang: Vec3::ZERO, lin: weight };
+            first.momentum.shifted_back(-first.middle()) + force * step.dt
+        } else {
+            let arm = middle(&self.kin, origin);
+            first.momentum + (half.force + Wrench { ang: arm.cross(weight), lin: weight }) * step.dt
+        };
+        let held = self.elastic_energy(q0, bend) - gravity.dot(first.moment);
+        let mut power = half.power;
+        if self.has_springs {
+            difference(&self.tree, &self.spring_reference, q, bend);
+            power += self.stiffness.iter().zip(bend).zip(v_theta).map(|((k, bend), v)| k * *bend * *v).sum::<f64>();
+        }
+        let spin = |k: usize| self.armature.get(k).map_or(0.0, |armature| armature * self.v_star[k]);
+        Budget {
+            energy: first.kinetic + held + step.dt * power + self.armature_energy(),
+            momentum,
+            spin: std::array::from_fn(spin),
+            origin,
+            apart: 0,
+            keeps_momentum: false,
+            keeps_energy: false,
+        }
+    }
+
+    /// Finds the velocities that have at the end of the step what the budget says, and leaves what v* lacks of them if it is
+    /// little; returns what the step makes of energy from nothing, relative to the energy there is: as seen from the
+    /// centre of mass of a tree that hangs on nothing.
+    fn spend(&self, ends: &mut Ends, motion: &FreeMotion<'_>, budget: &Budget) -> f64 {
+        let FreeMotion { state, gravity, step, .. } = *motion;
+        let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
+        let Ends { kin, q, v, bend, lack, is_lacking } = ends;
+        for (half, (v0, v)) in v.iter_mut().zip(v0.iter().zip(&self.v_star)) {
+            *half = 0.5 * (v0 + v);
+        }
+        q.copy_from_slice(q0);
+        step.retraction.advance(&self.tree, q, v, step.dt, 1.0);
+        forward_kinematics(&self.tree, self.tree.all(), q, kin);
+        velocities(&self.tree, self.tree.all(), &self.v_star, kin);
+        let last = Whole::new(kin, budget.origin);
+        let (node, elastic) = (&self.tree.nodes[0], self.elastic_energy(q, bend));
+        let root = Root::new((node, &kin.frames[0]), budget.apart, (&last, budget.origin), &self.armature);
+
+        let arm = if self.floats() { last.middle() } else { Vec3::ZERO };
+        let (mut p, mut due) = (root.along(last.momentum), root.along(budget.momentum.shifted_back(arm)));
+        for k in 0..root.dofs {
+            p[k] += self.armature[k] * self.v_star[k];
+            due[k] += budget.spin[k];
+        }
+        // All that moves as the root does, and the rest, which has no momentum there.
+        let (rigid, rigid_energy) = root.velocities(p);
+        let (rigid_due, rigid_energy_due) = root.velocities(due);
+        let kinetic = last.kinetic + self.armature_energy();
+        let within = kinetic - rigid_energy;
+        let within_due = budget.energy - elastic + gravity.dot(last.moment) - rigid_energy_due;
+        let is_told = within > LITTLE * kinetic;
+        let scale = if budget.keeps_energy && is_told { (within_due / within).sqrt() } else { 1.0 };
+        *is_lacking = (1.0 / SCALING..=SCALING).contains(&scale);
+        for (lack, v) in lack.iter_mut().zip(&self.v_star) {
+            *lack = (scale - 1.0) * v;
+        }
+        for k in 0..root.dofs {
+            let kept = if budget.keeps_momentum { rigid_due[k] } else { rigid[k] };
+            lack[k] = kept + scale * (self.v_star[k] - rigid[k]) - self.v_star[k];
+        }
+
+        let carried = if self.floats() { 0.5 * last.momentum.lin.norm_squared() / last.mass } else { 0.0 };
+        (within - within_due).abs() / (kinetic - carried + elastic)
+    }
+
+    /// Whether nothing takes up momentum along the root's joint but forces that are given.
+    fn keeps_momentum(&self, gravity: Vec3<f64>) -> bool {
+        let (root, frame) = (&self.tree.nodes[0], &self.kin.frames[0]);
+        let dofs = 0..root.joint.nv();
+        let is_held = self.drives.iter().any(|drive| dofs.contains(&drive.dof) && drive.impedance != 0.0);
+        if is_held || self.damping[dofs.clone()].iter().chain(&self.stiffness[dofs]).any(|k| *k != 0.0) {
+            return false;
+        }
+        let least = UPRIGHT * gravity.norm();
+        match root.joint {
+            JointType::Free => true,
+            JointType::Revolute => frame.axis.cross(gravity).norm() <= least,
+            JointType::Prismatic => frame.axis.dot(gravity).abs() <= least,
+            JointType::Ball | JointType::Screw => gravity.norm() == 0.0,
+        }
+    }
+
+    /// Whether the tree hangs on nothing.
+    fn floats(&self) -> bool {
+        self.tree.nodes[0].joint == JointType::Free
+    }
+
+    /// Whether dampers or control take energy.
+    fn takes_energy(&self) -> bool {
+        let is_controlled = !self.axis_drives.is_empty() || self.drives.iter().any(|drive| drive.impedance != 0.0);
+        is_controlled || self.damping.iter().any(|damping| *damping != 0.0)
+    }
+
+    /// What springs hold at `q`, of the tree.
+    fn elastic_energy(&self, q: &[f64], bend: &mut [f64]) -> f64 {
+        if !self.has_springs {
+            return 0.0;
+        }
+        difference(&self.tree, &self.spring_reference, q, bend);
+        self.stiffness.iter().zip(bend).map(|(k, bend)| 0.5 * k * *bend * *bend).sum()
+    }
+
+    /// What armatures have of kinetic energy at v*.
+    fn armature_energy(&self) -> f64 {
+        self.armature.iter().zip(&self.v_star).map(|(armature, v)| 0.5 * armature * v * v).sum()
+    }
+}
+
+/// How fast a joint turns at the tree's velocities `v`, rad/s.
+fn turning_speed(node: &Node<f64>, v: &[f64]) -> f64 {
+    match node.joint {
+        JointType::Revolute | JointType::Screw => v[node.v].abs(),
+        JointType::Prismatic => 0.0,
+        JointType::Ball => vec3(&v[node.v..]).norm(),
+        JointType::Free => vec3(&v[node.v + 3..]).norm(),
+    }
+}

@@ -1,0 +1,114 @@
+//! A tree seen as one body, and how its root moves with a given momentum.
+
+use multibody::{Kinematics, Node, NodeFrame, joint_axis};
+use spatial::{ArticulatedInertia, Mat3, RigidInertia, Sym3, Twist, Vec3, Wrench};
+
+/// A tree as one body, about a fixed point.
+pub(super) struct Whole {
+    pub mass: f64,
+    /// Σ m c, kg·m.
+    pub moment: Vec3<f64>,
+    rotation: Sym3<f64>,
+    pub momentum: Wrench<f64>,
+    pub kinetic: f64,
+}
+
+impl Whole {
+    pub fn new(kin: &Kinematics<f64>, origin: Vec3<f64>) -> Self {
+        let mut whole =
+            Self { mass: 0.0, moment: Vec3::ZERO, rotation: Sym3::ZERO, momentum: Wrench::ZERO, kinetic: 0.0 };
+        for (frame, twist) in kin.frames.iter().zip(&kin.twists) {
+            let arm = frame.pos - origin;
+            let h = frame.inertia.momentum(*twist);
+            whole.kinetic += 0.5 * twist.dot(h);
+            whole.momentum += h.shifted_back(arm);
+            let body = RigidInertia { com: frame.inertia.com + arm, ..frame.inertia };
+            whole.mass += body.mass;
+            whole.moment += body.com * body.mass;
+            whole.rotation += body.articulated().a;
+        }
+        whole
+    }
+
+    /// The centre of mass, from the fixed point.
+    pub fn middle(&self) -> Vec3<f64> {
+        center(self.mass, self.moment)
+    }
+
+    fn inertia(&self) -> ArticulatedInertia<f64> {
+        let m = self.mass;
+        ArticulatedInertia { a: self.rotation, b: Mat3::skew(self.moment), c: Sym3::diagonal(Vec3::new(m, m, m)) }
+    }
+}
+
+/// Motion of the root that has a given momentum along its joint: none where that is not kept.
+pub(super) struct Root {
+    pub dofs: usize,
+    /// The joint's axes about the fixed point.
+    axes: [Twist<f64>; 6],
+    /// M of the root's degrees of freedom, and below its diagonal, in place, L of L Lᵀ.
+    factor: [[f64; 6]; 6],
+}
+
+impl Root {
+    pub fn new(
+        (node, frame): (&Node<f64>, &NodeFrame<f64>),
+        dofs: usize,
+        (whole, origin): (&Whole, Vec3<f64>),
+        armature: &[f64],
+    ) -> Self {
+        let mut root = Self { dofs, axes: [Twist::ZERO; 6], factor: [[0.0; 6]; 6] };
+        let inertia = whole.inertia();
+        for k in 0..dofs {
+            root.axes[k] = joint_axis(node, frame, k).shifted(origin - frame.pos);
+            let column = inertia.apply(root.axes[k]);
+            for (l, axis) in root.axes[..=k].iter().enumerate() {
+                root.factor[k][l] = axis.dot(column);
+            }
+            root.factor[k][k] += armature[node.v + k];
+        }
+        for k in 0..dofs {
+            for l in 0..=k {
+                let product: f64 = (0..l).map(|j| root.factor[k][j] * root.factor[l][j]).sum();
+                let left = root.factor[k][l] - product;
+                root.factor[k][l] = if k == l { left.max(f64::MIN_POSITIVE).sqrt() } else { left / root.factor[l][l] };
+            }
+        }
+        root
+    }
+
+    /// The momentum that the joint feels of a wrench.
+    pub fn along(&self, h: Wrench<f64>) -> [f64; 6] {
+        std::array::from_fn(|k| self.axes[k].dot(h))
+    }
+
+    /// The velocities with momentum `p`, and their energy.
+    pub fn velocities(&self, p: [f64; 6]) -> ([f64; 6], f64) {
+        let (mut x, mut twice) = (p, 0.0);
+        for k in 0..self.dofs {
+            let product: f64 = (0..k).map(|j| self.factor[k][j] * x[j]).sum();
+            x[k] = (x[k] - product) / self.factor[k][k];
+            twice += x[k] * x[k];
+        }
+        for k in (0..self.dofs).rev() {
+            let product: f64 = (k + 1..self.dofs).map(|j| self.factor[j][k] * x[j]).sum();
+            x[k] = (x[k] - product) / self.factor[k][k];
+        }
+        (x, 0.5 * twice)
+    }
+}
+
+/// The centre of mass where bodies are placed, from `origin`.
+pub(super) fn middle(kin: &Kinematics<f64>, origin: Vec3<f64>) -> Vec3<f64> {
+    let (mut mass, mut moment) = (0.0, Vec3::ZERO);
+    for frame in &kin.frames {
+        mass += frame.inertia.mass;
+        moment += (frame.pos + frame.inertia.com - origin) * frame.inertia.mass;
+    }
+    center(mass, moment)
+}
+
+/// moment/mass, nothing where there is no mass.
+fn center(mass: f64, moment: Vec3<f64>) -> Vec3<f64> {
+    if mass > 0.0 { moment * (1.0 / mass) } else { Vec3::ZERO }
+}

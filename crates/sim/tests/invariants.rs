@@ -1,0 +1,149 @@
+//! Energy and momentum under the midpoint rule, where nothing constrains: kept to round-off, or changed by what forces do.
+
+mod common;
+
+use common::{DOUBLE_PENDULUM, run, simulation};
+use multibody::{Kinematics, forward_kinematics, velocities};
+use sim::{Options, Scheme, Simulation};
+use spatial::{Vec3, Wrench};
+
+fn midpoint(mjcf: &str, dt: f64) -> Simulation {
+    simulation(mjcf, Options { scheme: Scheme::Midpoint, timestep: Some(dt), ..Options::default() })
+}
+
+/// Mass, first moment about the origin of the world, and momentum about it, of all bodies.
+fn whole(s: &Simulation) -> (f64, Vec3<f64>, Wrench<f64>) {
+    let tree = &s.model().tree;
+    let mut kin = Kinematics::new(tree);
+    forward_kinematics(tree, tree.all(), &s.state().q, &mut kin);
+    velocities(tree, tree.all(), &s.state().v, &mut kin);
+    let (mut mass, mut moment, mut momentum) = (0.0, Vec3::ZERO, Wrench::ZERO);
+    for (frame, twist) in kin.frames.iter().zip(&kin.twists) {
+        mass += frame.inertia.mass;
+        moment += (frame.pos + frame.inertia.com) * frame.inertia.mass;
+        momentum += frame.inertia.momentum(*twist).shifted_back(frame.pos);
+    }
+    (mass, moment, momentum)
+}
+
+/// Angular momentum about the centre of mass.
+fn spin(s: &Simulation) -> Vec3<f64> {
+    let (mass, moment, momentum) = whole(s);
+    momentum.ang - moment.cross(momentum.lin) * (1.0 / mass)
+}
+
+/// Bodies on a hinge with a spring, on a ball joint and on a slide, which hang on nothing.
+fn thrown(joint: &str) -> String {
+    format!(
+        r#"<mujoco><worldbody><body><freejoint/><geom type="box" size=".3 .1 .1" mass="2"/>
+        <body pos=".3 0 0"><joint name="hinge" axis="0 1 0" {joint}/>
+        <geom type="capsule" size=".03" fromto="0 0 0 .3 0 .1" mass=".6"/>
+        <body pos=".3 0 .1"><joint type="ball"/><geom type="capsule" size=".03" fromto="0 0 0 .2 .1 0" mass=".5"/></body></body>
+        <body pos="-.3 0 0"><joint type="slide" axis="0 0 1" stiffness="80"/><geom type="sphere" size=".05" mass=".4"/></body>
+        </body></worldbody><actuator><motor joint="hinge"/></actuator></mujoco>"#
+    )
+}
+
+fn throw(mjcf: &str) -> Simulation {
+    let mut s = midpoint(mjcf, 0.01);
+    let v = [1.0, 2.0, 8.0, 3.0, -2.0, 4.0, 9.0, -6.0, 5.0, 7.0, 0.5];
+    s.state_mut().v.copy_from_slice(&v);
+    s
+}
+
+#[test]
+fn a_flung_arm_keeps_its_energy_and_what_turns_about_its_upright_axis() {
+    let mjcf = scenes::mjcf("flung-arm".parse().unwrap());
+    for (dt, most) in [(0.01, 11_000), (0.02, 8_000)] {
+        let mut s = midpoint(&mjcf, dt);
+        s.state_mut().q[1] = std::f64::consts::PI;
+        let hanging = s.energy().total();
+        s.reset(Some("flung")).unwrap();
+        let (start, turning) = (s.energy().total(), whole(&s).2.ang.z);
+        let mut parts = 0;
+        for _ in 0..(100.0 / dt) as usize {
+            run(&mut s, 1);
+            parts += s.stats().substeps;
+            let error = (s.energy().total() - start) / (start - hanging);
+            assert!(error.abs() < 1e-10, "{error} at {} s", s.state().time);
+            let error = whole(&s).2.ang.z - turning;
+            assert!(error.abs() < 1e-10 * turning.abs(), "{error} at {} s", s.state().time);
+        }
+        // Hardly any step is made in parts for that.
+        assert!(parts < most, "{parts} parts");
+    }
+}
+
+#[test]
+fn a_pendulum_keeps_its_energy_however_it_swings() {
+    for q in [[0.7, 0.35], [2.5, 1.0]] {
+        let mut s = midpoint(DOUBLE_PENDULUM, 0.01);
+        s.state_mut().q.copy_from_slice(&q);
+        let start = s.energy();
+        for _ in 0..20_000 {
+            run(&mut s, 1);
+            assert!((s.energy().total() - start.total()).abs() < 1e-11 * start.total().abs());
+        }
+    }
+}
+
+#[test]
+fn what_is_thrown_keeps_energy_and_momentum() {
+    let mut s = throw(&thrown(r#"stiffness="5""#));
+    let (energy, turning) = (s.energy().total(), spin(&s));
+    let (mass, _, Wrench { lin: first, .. }) = whole(&s);
+    for _ in 0..1000 {
+        run(&mut s, 1);
+        let fallen = Vec3::new(0.0, 0.0, -common::G * s.state().time) * mass;
+        let weight = (first + fallen).norm();
+        assert!((s.energy().total() - energy).abs() < 1e-10 * energy, "at {} s", s.state().time);
+        assert!((spin(&s) - turning).norm() < 1e-10 * turning.norm());
+        assert!((whole(&s).2.lin - first - fallen).norm() < 1e-12 * weight);
+    }
+}
+
+#[test]
+fn motors_do_work() {
+    let mut s = throw(&thrown(""));
+    s.state_mut().ctrl[0] = 0.4;
+    let (energy, turning, angle) = (s.energy().total(), spin(&s), s.state().q[7]);
+    for _ in 0..500 {
+        run(&mut s, 1);
+        let work = 0.4 * (s.state().q[7] - angle);
+        assert!((s.energy().total() - energy - work).abs() < 1e-10 * energy);
+        // It pushes the one body as it pushes the other.
+        assert!((spin(&s) - turning).norm() < 1e-10 * turning.norm());
+    }
+}
+
+#[test]
+fn dampers_take_energy_and_no_momentum() {
+    let weightless = r#"<option gravity="0 0 0"/><worldbody>"#;
+    let mut s = throw(&thrown(r#"damping=".3""#).replace("<worldbody>", weightless));
+    let (mut energy, turning) = (s.energy().total(), spin(&s));
+    let start = energy;
+    for _ in 0..500 {
+        run(&mut s, 1);
+        assert!(s.energy().total() < energy + 1e-3 * start);
+        energy = s.energy().total();
+        assert!((spin(&s) - turning).norm() < 1e-10 * turning.norm());
+    }
+    // Most of it is of the centre of mass.
+    assert!(energy < start - 1.0, "{start} {energy}");
+}
+
+#[test]
+fn the_rule_by_itself_can_be_had() {
+    let energy_error = |conserve: bool| {
+        let mut s = simulation(
+            DOUBLE_PENDULUM,
+            Options { scheme: Scheme::Midpoint, timestep: Some(0.01), conserve, ..Options::default() },
+        );
+        s.state_mut().q.copy_from_slice(&[0.7, 0.35]);
+        let start = s.energy().total();
+        run(&mut s, 1000);
+        (s.energy().total() - start).abs()
+    };
+    assert!(energy_error(true) < 1e-12);
+    assert!(energy_error(false) > 1e-6);
+}
