@@ -54,15 +54,6 @@ pub struct JointDerivative<'a> {
     pub turns: &'a [Mat3<f64>],
 }
 
-/// Sums over bodies in motion of the forces on them but their weights, W.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Totals {
-    /// Their power: the rate of the kinetic energy less the power of gravity.
-    pub power: f64,
-    /// The forces, about the origin of the first node.
-    pub force: Wrench<f64>,
-}
-
 /// Which degrees of freedom of its joint a stage has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
@@ -199,16 +190,6 @@ impl ImplicitFactor {
     pub fn kinetic_energy(&self) -> f64 {
         let bodies = self.stages.iter().zip(&self.motions).zip(&self.momenta).filter(|((stage, _), _)| stage.has_body);
         bodies.map(|((_, motion), h)| 0.5 * motion.velocity.dot(*h)).sum()
-    }
-
-    /// What all bodies feel, at the motion of [`inverse_dynamics`](Self::inverse_dynamics).
-    pub fn totals(&self) -> Totals {
-        let mut totals = Totals { power: 0.0, force: Wrench::ZERO };
-        for (k, _) in self.stages.iter().enumerate().filter(|(_, stage)| stage.has_body) {
-            totals.power += self.motions[k].velocity.dot(self.own_forces[k]);
-            totals.force += self.own_forces[k];
-        }
-        totals
     }
 
     /// Factors ∂τ/∂v + d where [`inverse_dynamics`](Self::inverse_dynamics) was computed last, and solves

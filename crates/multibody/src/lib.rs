@@ -45,7 +45,7 @@ pub use common_point::{CommonPoint, Coordinates, Rows, Supports};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
 pub use free_step::FreeStep;
-pub use implicit::{ImplicitFactor, JointDerivative, Rates, Totals};
+pub use implicit::{ImplicitFactor, JointDerivative, Rates};
 pub use integrate::{difference, integrate, normalize};
 pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,

@@ -45,13 +45,13 @@ const TOLERANCE: f64 = 1e-12;
 pub(super) struct Newton {
     pub factor: ImplicitFactor,
     /// Positions and velocities where forces are taken, and what moves positions.
-    pub q: Vec<f64>,
+    q: Vec<f64>,
     pub v_theta: Vec<f64>,
     v_position: Vec<f64>,
     acceleration: Vec<f64>,
     /// m(v), and what of it are impulses of drives and loads.
     residual: Vec<f64>,
-    impulses: Vec<f64>,
+    pub impulses: Vec<f64>,
     /// q^θq less the target of PD control, and its stiffnesses.
     error: Vec<f64>,
     gains: Vec<f64>,
@@ -262,7 +262,7 @@ impl Part {
     }
 
     /// m(v) at v*, placements left at q^θq.
-    pub(super) fn evaluate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+    fn evaluate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let v0 = &motion.v0[self.dofs.clone()];
         let Discretization { dt, theta, .. } = *step;

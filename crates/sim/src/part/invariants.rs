@@ -19,7 +19,7 @@
 //! This is a projection onto invariants (Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.4), which forces may
 //! change.
 
-use multibody::{JointType, Kinematics, Node, Tree, difference, forward_kinematics, vec3, velocities};
+use multibody::{JointType, Kinematics, Node, NodeFrame, Tree, difference, forward_kinematics, vec3, velocities};
 use spatial::{Vec3, Wrench};
 
 use super::Part;
@@ -101,8 +101,6 @@ impl Part {
         if turn <= if is_to_mend { HARDLY } else { RESOLVED } {
             return true;
         }
-        // Forces were taken last where Newton's method made its last step from: 1e-8 off, which adds up.
-        self.evaluate(newton, motion);
         let budget = Budget { apart, keeps_momentum, keeps_energy, ..self.budget(newton, motion) };
         let made = self.spend(&mut newton.ends, motion, &budget);
         newton.ends.is_lacking &= is_to_mend;
@@ -118,40 +116,34 @@ impl Part {
         ends.is_lacking.then_some(&ends.lack)
     }
 
-    /// What the step should leave: what there was, and what came to it half way.
+    /// What the step should leave: what there was, and what forces add to it, as they were half way.
     fn budget(&self, newton: &mut Newton, motion: &FreeMotion<'_>) -> Budget {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
-        let Newton { ends: Ends { kin, bend, .. }, factor, q, v_theta, .. } = newton;
+        let Newton { ends: Ends { kin, bend, .. }, impulses, v_theta, .. } = newton;
         forward_kinematics(&self.tree, self.tree.all(), q0, kin);
         velocities(&self.tree, self.tree.all(), v0, kin);
-        let (origin, half) = (self.kin.frames[0].pos, factor.totals());
+        let origin = self.kin.frames[0].pos;
         let first = Whole::new(kin, origin);
-        let weight = gravity * first.mass;
+
+        let mut energy = first.kinetic + self.armature_energy(v0);
+        energy += self.elastic_energy(q0, bend) - gravity.dot(first.moment);
+        for (i, (v0, v)) in v0.iter().zip(&self.v_star).enumerate() {
+            impulses[i] +=
+                self.foreseen[i] + step.dt * (motion.force[self.dofs.start + i] - self.damping[i] * v_theta[i]);
+            energy += impulses[i] * 0.5 * (v0 + v);
+        }
+        let push = root_wrench(&self.tree.nodes[0], &self.kin.frames[0], impulses);
         let momentum = if self.floats() {
-            // About a fixed point weights would have to act where the centre of mass is on its exact way.
-            let force = half.force.shifted_back(-middle(&self.kin, origin)) + Wrench { ang: Vec3::ZERO, lin: weight };
-            first.momentum.shifted_back(-first.middle()) + force * step.dt
-        } else {
+            let fall = Wrench { ang: Vec3::ZERO, lin: gravity * (first.mass * step.dt) };
             let arm = middle(&self.kin, origin);
-            first.momentum + (half.force + Wrench { ang: arm.cross(weight), lin: weight }) * step.dt
+            first.momentum.shifted_back(-first.middle()) + push.shifted_back(-arm) + fall
+        } else {
+            first.momentum + push
         };
-        let held = self.elastic_energy(q0, bend) - gravity.dot(first.moment);
-        let mut power = half.power;
-        if self.has_springs {
-            difference(&self.tree, &self.spring_reference, q, bend);
-            power += self.stiffness.iter().zip(bend).zip(v_theta).map(|((k, bend), v)| k * *bend * *v).sum::<f64>();
-        }
-        let spin = |k: usize| self.armature.get(k).map_or(0.0, |armature| armature * self.v_star[k]);
-        Budget {
-            energy: first.kinetic + held + step.dt * power + self.armature_energy(),
-            momentum,
-            spin: std::array::from_fn(spin),
-            origin,
-            apart: 0,
-            keeps_momentum: false,
-            keeps_energy: false,
-        }
+        let spin = |k: usize| self.armature.get(k).map_or(0.0, |armature| armature * v0[k]);
+        let spin = std::array::from_fn(spin);
+        Budget { energy, momentum, spin, origin, apart: 0, keeps_momentum: false, keeps_energy: false }
     }
 
     /// Finds the velocities that have at the end of the step what the budget says, and leaves what v* lacks of them if it is
@@ -181,7 +173,7 @@ impl Part {
         // All that moves as the root does, and the rest, which has no momentum there.
         let (rigid, rigid_energy) = root.velocities(p);
         let (rigid_due, rigid_energy_due) = root.velocities(due);
-        let kinetic = last.kinetic + self.armature_energy();
+        let kinetic = last.kinetic + self.armature_energy(&self.v_star);
         let within = kinetic - rigid_energy;
         let within_due = budget.energy - elastic + gravity.dot(last.moment) - rigid_energy_due;
         let is_told = within > LITTLE * kinetic;
@@ -212,7 +204,8 @@ impl Part {
             JointType::Free => true,
             JointType::Revolute => frame.axis.cross(gravity).norm() <= least,
             JointType::Prismatic => frame.axis.dot(gravity).abs() <= least,
-            JointType::Ball | JointType::Screw => gravity.norm() == 0.0,
+            JointType::Ball => gravity.norm() == 0.0,
+            JointType::Screw => false,
         }
     }
 
@@ -236,10 +229,22 @@ impl Part {
         self.stiffness.iter().zip(bend).map(|(k, bend)| 0.5 * k * *bend * *bend).sum()
     }
 
-    /// What armatures have of kinetic energy at v*.
-    fn armature_energy(&self) -> f64 {
-        self.armature.iter().zip(&self.v_star).map(|(armature, v)| 0.5 * armature * v * v).sum()
+    /// What armatures have of kinetic energy at `v`, of the tree.
+    fn armature_energy(&self, v: &[f64]) -> f64 {
+        self.armature.iter().zip(v).map(|(armature, v)| 0.5 * armature * v * v).sum()
     }
+}
+
+/// The wrench at the root's origin that its joint feels as `u`: a Screw's is left out, its momentum is not asked for.
+fn root_wrench(root: &Node<f64>, frame: &NodeFrame<f64>, u: &[f64]) -> Wrench<f64> {
+    let (ang, lin) = match root.joint {
+        JointType::Revolute => (frame.axis * u[0], Vec3::ZERO),
+        JointType::Prismatic => (Vec3::ZERO, frame.axis * u[0]),
+        JointType::Screw => (Vec3::ZERO, Vec3::ZERO),
+        JointType::Ball => (frame.rot * vec3(u), Vec3::ZERO),
+        JointType::Free => (frame.rot * vec3(&u[3..]), vec3(u)),
+    };
+    Wrench { ang, lin }
 }
 
 /// How fast a joint turns at the tree's velocities `v`, rad/s.
