@@ -9,7 +9,7 @@ use crate::{Block, Constraint, Criterion, Error, Law, LineSearch, Options, Repor
 /// constraints at `J v`.
 pub(crate) struct Iteration<'a, S> {
     pub structure: &'a mut S,
-    v_star: &'a [f64],
+    pub v_star: &'a [f64],
     pub v: &'a mut [f64],
     options: &'a Options,
     /// Factorisations so far.

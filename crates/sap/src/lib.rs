@@ -47,6 +47,7 @@ mod anderson;
 mod block_cholesky;
 mod cholesky;
 mod constraint;
+mod continuation;
 mod dense;
 mod error;
 mod general;

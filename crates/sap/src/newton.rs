@@ -33,7 +33,8 @@ const PREDICTIONS: usize = 6;
 ///
 /// With [`Options::passes`] above 1, problems follow each other, the normal impulses of one the bounds of friction of the next,
 /// until the change of bounds hardly moves the gradient: Coulomb's law. Where there are many contacts, Newton's method looks for it
-/// directly, from the velocities that are remembered and then after each problem.
+/// directly, from the velocities that are remembered and then after each problem. Where neither finds it, a path is followed from the
+/// last problem to it.
 ///
 /// # Errors
 /// [`Error::NotConverged`] at the iteration cap (`v` is then the last iterate), [`Error::Factorization`] if `H` is not positive
@@ -115,6 +116,14 @@ fn iterate<S: Structure>(
                 (predictions, predicted_cost) = (most_predictions, f64::INFINITY);
                 iteration.restart_predictions(constraints, ws);
             }
+        }
+        if (iteration.is_solved || stalled) && passes.must_follow(options) {
+            iteration.retreat = None;
+            if let Some(residual) = iteration.follow(constraints, options, ws)? {
+                passes.settle(residual, options);
+                (stall, stalled, predictions) = (Stall::new(), false, 0);
+            }
+            (residual, cost) = iteration.residual(ws)?;
         }
         if iteration.is_solved || stalled {
             let criterion = if !iteration.is_solved {

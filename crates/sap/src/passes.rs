@@ -1,7 +1,7 @@
 //! Coulomb's law by passes: problems in which friction is bounded by given normal impulses, until those are the problem's own.
 
 use crate::anderson::Anderson;
-use crate::semismooth::may_settle;
+use crate::semismooth::{are_many, can_settle};
 use crate::{Constraint, Law, LineSearch, Options, Structure};
 
 /// The first problem need not be solved closer than this: its bounds are a guess.
@@ -45,6 +45,8 @@ pub(crate) struct Passes {
     least_residual: f64,
     /// Whether Newton's method may look for a fixed point.
     pub may_settle: bool,
+    /// Whether a path may be followed to one.
+    can_follow: bool,
 }
 
 impl Passes {
@@ -53,13 +55,30 @@ impl Passes {
         let left = options.passes.saturating_sub(1);
         let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
-        let may_settle = is_searching && may_settle(structure, constraints);
-        Passes { is_searching, left, done: 0, tolerance, residual: 0.0, least_residual: f64::INFINITY, may_settle }
+        let can_follow = is_searching && can_settle(structure, constraints);
+        let may_settle = can_follow && are_many(constraints);
+        Passes {
+            is_searching,
+            left,
+            done: 0,
+            tolerance,
+            residual: 0.0,
+            least_residual: f64::INFINITY,
+            may_settle,
+            can_follow,
+        }
     }
 
     /// Whether the last bounds were as good as a fixed point.
     pub fn is_settled(&self, options: &Options) -> bool {
         meets_coulomb(self.residual, options)
+    }
+
+    /// Whether a path is to be followed to a fixed point, once: the search has ended without one.
+    pub fn must_follow(&mut self, options: &Options) -> bool {
+        let must = self.can_follow && !self.is_searching && !self.is_settled(options);
+        self.can_follow &= !must;
+        must
     }
 
     /// The line search of a pass: once the bounds have moved, an exact one would be too exact, they move again.

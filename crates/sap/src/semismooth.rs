@@ -13,7 +13,8 @@
 //! ([`Structure::factor_coupled`]): solved to 1e-2 or 1e-3 only, by GMRES say, the steps go astray.
 //!
 //! Near a solution, where each contact does what it will, this converges in one step or a few. From far away, as in impacts of many
-//! bodies, it goes in circles, with line searches as well; passes ([`crate::passes`]) have to lead the way.
+//! bodies, it goes in circles, with line searches as well; passes ([`crate::passes`]) have to lead the way, or where
+//! they fail a path ([`crate::continuation`]).
 //!
 //! Source: Alart, Curnier, *A Mixed Formulation for Frictional Contact Problems Prone to Newton Like Solution Methods*, Computer
 //! Methods in Applied Mechanics and Engineering 92, 1991.
@@ -35,10 +36,18 @@ const ASTRAY: f64 = 0.9;
 const NEAR: f64 = 1e-2;
 const SHARE: f64 = 0.5;
 
-/// Whether a search is worth its steps: many contacts under Coulomb's law, of which all know their share of the Delassus operator.
-pub(crate) fn may_settle(structure: &impl Structure, constraints: &[Constraint]) -> bool {
-    let lagged = || constraints.iter().filter(|c| matches!(c.law, Law::Lagged(_)));
-    structure.can_factor_coupled() && lagged().count() >= MANY && lagged().all(Constraint::can_predict)
+fn lagged(constraints: &[Constraint]) -> impl Iterator<Item = &Constraint> {
+    constraints.iter().filter(|c| matches!(c.law, Law::Lagged(_)))
+}
+
+/// Whether a search is possible: all contacts under Coulomb's law know their share of the Delassus operator.
+pub(crate) fn can_settle(structure: &impl Structure, constraints: &[Constraint]) -> bool {
+    structure.can_factor_coupled() && lagged(constraints).all(Constraint::can_predict)
+}
+
+/// Whether there are so many contacts that a search before and between passes is worth its steps.
+pub(crate) fn are_many(constraints: &[Constraint]) -> bool {
+    lagged(constraints).count() >= MANY
 }
 
 impl<S: Structure> Iteration<'_, S> {
@@ -93,7 +102,7 @@ impl<S: Structure> Iteration<'_, S> {
     }
 
     /// Goes from step to step while that leads nearer.
-    fn search(
+    pub(super) fn search(
         &mut self,
         constraints: &mut [Constraint],
         options: &Options,
@@ -122,7 +131,7 @@ impl<S: Structure> Iteration<'_, S> {
     }
 
     /// Factors `A + JᵀḠJ`.
-    fn factor_coupled(&mut self, constraints: &[Constraint], ws: &Workspace) -> Result<(), Error> {
+    pub(super) fn factor_coupled(&mut self, constraints: &[Constraint], ws: &Workspace) -> Result<(), Error> {
         let iteration = self.iterations;
         self.iterations += 1;
         self.searching += 1;
@@ -133,6 +142,12 @@ impl<S: Structure> Iteration<'_, S> {
 
     /// Moves to where the linear model balances, and sets `z` there. Returns the residual of the contacts themselves.
     fn semismooth_step(&mut self, constraints: &mut [Constraint], ws: &mut Workspace) -> Result<f64, Error> {
+        self.balance(constraints, ws);
+        self.own_residual(constraints, ws)
+    }
+
+    /// Moves to where the linear model balances, and sets `z` there.
+    pub(super) fn balance(&mut self, constraints: &[Constraint], ws: &mut Workspace) {
         ws.set_coupled_dual(constraints);
         ws.impulse.fill(0.0);
         self.structure.add_transpose(&ws.dual, &mut ws.impulse);
@@ -144,7 +159,6 @@ impl<S: Structure> Iteration<'_, S> {
         self.advance(1.0, ws);
         ws.set_coupled_dual(constraints);
         set_free_velocities(constraints, &ws.current.v_c, &ws.dual, &mut ws.free);
-        self.own_residual(constraints, ws)
     }
 
     /// Steps with the last factor while the `residual` falls fast; returns what is left of it.
@@ -188,14 +202,14 @@ impl<S: Structure> Iteration<'_, S> {
         Ok(self.residual(ws)?.0)
     }
 
-    fn keep(&self, constraints: &[Constraint], ws: &mut Workspace) {
+    pub(super) fn keep(&self, constraints: &[Constraint], ws: &mut Workspace) {
         ws.keep(self.v, 0.0);
         ws.bounds.clear();
         ws.bounds.extend(constraints.iter().map(|c| c.law.bound()));
     }
 
     /// Goes back to what was kept.
-    fn restore(&mut self, constraints: &mut [Constraint], ws: &mut Workspace) -> Result<(), Error> {
+    pub(super) fn restore(&mut self, constraints: &mut [Constraint], ws: &mut Workspace) -> Result<(), Error> {
         for (constraint, bound) in constraints.iter_mut().zip(&ws.bounds) {
             constraint.law.set_bound(*bound);
         }
@@ -205,7 +219,7 @@ impl<S: Structure> Iteration<'_, S> {
 }
 
 /// Bounds friction by the normal impulses of contacts alone with `free` and `w`.
-fn set_own_bounds(constraints: &mut [Constraint], free: &[f64], w: impl Fn(&Constraint) -> f64) {
+pub(super) fn set_own_bounds(constraints: &mut [Constraint], free: &[f64], w: impl Fn(&Constraint) -> f64) {
     let (mut row, mut normal) = (0, 0.0);
     for constraint in constraints {
         let w = w(constraint);
@@ -224,8 +238,13 @@ fn set_own_bounds(constraints: &mut [Constraint], free: &[f64], w: impl Fn(&Cons
 
 /// Sets the bounds, `γ̄`, `v̄_c`, `G` and `b` of every constraint alone with its free velocity, `w` being its share of the Delassus
 /// operator.
-fn localise(constraints: &mut [Constraint], ws: &mut Workspace) {
+pub(super) fn localise(constraints: &mut [Constraint], ws: &mut Workspace) {
     set_own_bounds(constraints, &ws.free, Constraint::delassus);
+    set_model(constraints, ws);
+}
+
+/// Sets `γ̄`, `v̄_c`, `G` and `b` with the bounds that are set.
+pub(super) fn set_model(constraints: &[Constraint], ws: &mut Workspace) {
     ws.predicted.predict(constraints, &ws.free);
     let mut row = 0;
     for (constraint, slope) in constraints.iter().zip(&mut ws.slopes) {
@@ -239,16 +258,35 @@ impl Workspace {
     fn set_coupled_dual(&mut self, constraints: &[Constraint]) {
         let Workspace { predicted, current, slopes, dual, .. } = self;
         predicted.linear_impulse(constraints, &current.v_c, dual);
-        let (mut row, mut change) = (0, 0.0);
-        for (constraint, slope) in constraints.iter().zip(slopes) {
-            match &constraint.law {
-                Law::Lagged(_) => change = dual[row + 2] - predicted.gamma[row + 2],
-                Law::Contact(_) => change = 0.0,
-                _ => {}
-            }
+        add_friction(constraints, slopes, dual, |row, normal| normal - predicted.gamma[row]);
+    }
+
+    /// Sets `dual` to the change of these where velocities change by `dv_c`: `−Ḡ dv_c`.
+    pub(super) fn set_impulse_change(&mut self, constraints: &[Constraint]) {
+        let Workspace { predicted, slopes, dual, dv_c, .. } = self;
+        let mut row = 0;
+        for (constraint, block) in constraints.iter().zip(&predicted.hessian) {
             let rows = row..row + constraint.rows();
-            dual[rows.clone()].iter_mut().zip(slope).for_each(|(dual, b)| *dual += *b * change);
+            let mut ahead = [0.0; 3];
+            ahead.iter_mut().zip(&dv_c[rows.clone()]).for_each(|(a, dv)| *a = -dv);
+            dual[rows.clone()].iter_mut().zip(block.apply(ahead)).for_each(|(dual, g)| *dual = g);
             row = rows.end;
         }
+        add_friction(constraints, slopes, dual, |_, normal| normal);
+    }
+}
+
+/// Lets friction follow the normal impulses of the last lagged contacts: `change` of them, from their rows and what `dual` has there.
+fn add_friction(constraints: &[Constraint], slopes: &[[f64; 3]], dual: &mut [f64], change: impl Fn(usize, f64) -> f64) {
+    let (mut row, mut normal) = (0, 0.0);
+    for (constraint, slope) in constraints.iter().zip(slopes) {
+        match &constraint.law {
+            Law::Lagged(_) => normal = change(row + 2, dual[row + 2]),
+            Law::Contact(_) => normal = 0.0,
+            _ => {}
+        }
+        let rows = row..row + constraint.rows();
+        dual[rows.clone()].iter_mut().zip(slope).for_each(|(dual, b)| *dual += *b * normal);
+        row = rows.end;
     }
 }

@@ -1,4 +1,5 @@
 use crate::anderson::Anderson;
+use crate::continuation::Path;
 use crate::vector::axpy;
 use crate::{Block, Constraint};
 
@@ -100,6 +101,8 @@ pub struct Workspace {
     pub(crate) slopes: Vec<[f64; 3]>,
     /// The bounds of friction that the iteration may go back to.
     pub(crate) bounds: Vec<f64>,
+    /// The path to Coulomb's law.
+    pub(crate) path: Path,
     /// The Hessian blocks that the last Newton step was made with.
     pub(crate) hessian: Vec<Block>,
     /// The impulses as the last step's linear model has them.
@@ -215,6 +218,7 @@ impl Workspace {
         self.kept.v_c.resize(rows, 0.0);
         self.kept.dual.resize(rows, 0.0);
         self.slopes.resize(constraints, [0.0; 3]);
+        self.path.resize(rows, constraints);
         self.hessian.resize(constraints, Block::ZERO);
         for vector in [
             &mut self.kept.v,

@@ -1,0 +1,354 @@
+//! Coulomb's law by continuation, where neither passes nor Newton's method found it.
+//!
+//! The problem in which friction is bounded by given normal impulses `b⁰` is convex, and solved. Bounds between these and the
+//! contacts' own normal impulses `n`,
+//!
+//! ```text
+//! b(t) = b⁰ + t (n − b⁰)        0 ≤ t ≤ 1
+//! ```
+//!
+//! lead from there to Coulomb's law. Friction takes energy, and a contact of stiffness `1/R_n` gives no more than `v̂_n²/4R_n`, so that
+//! solutions for all `t` are within one ball. At `t = 0` there is just one, so the degree of the equations is 1, and stays so: there
+//! is a solution for every `t`, and a path of them from one end to the other.
+//!
+//! It is followed in the free velocities `z` and `t` by predictions along its tangent and corrections across it. Both are solves with
+//! the factor of the semismooth Newton method ([`crate::semismooth`]): with `z₀` where the linear model balances at the given `t`, and
+//! `dz/dt` there,
+//!
+//! ```text
+//! z = z₀ + Δt dz/dt        ⟨ż, z − z_last⟩ + ṫ (t − t_last) = length        (ż, ṫ) the unit tangent
+//! ```
+//!
+//! so that the path may turn back in `t`, as it does where contacts jam. Where it turns so sharply that no step is short enough,
+//! a new one begins there: the bounds `b(t)` are as good as any that are given, and the problem with them is solved.
+//!
+//! Source: Allgower, Georg, *Introduction to Numerical Continuation Methods*, SIAM, 2003, chapters 2 and 6.
+
+use crate::iteration::{Iteration, set_free_velocities};
+use crate::semismooth::{set_model, set_own_bounds};
+use crate::vector::{axpy, dot};
+use crate::{Constraint, Error, Options, Structure, Workspace};
+
+/// Factorisations after which the search is given up. 125 spheres take 100 in the mean, 125 boxes 500.
+const MOST: usize = 1500;
+/// Corrections of one prediction, of which each must be smaller than this share of the one before.
+const CORRECTIONS: usize = 6;
+const CONTRACTION: f64 = 0.9;
+/// A correction this small, as a share of `z`, is the last. With 0.03 one search in ten fails, with 0.003 one in a hundred, with
+/// 0.001 as many.
+const CLOSE: f64 = 3e-3;
+/// How the length of steps changes after few corrections and after a failure.
+const FEW: usize = 3;
+const GROWTH: f64 = 2.0;
+const SHRINKAGE: f64 = 0.4;
+/// Steps this short do not pay.
+const SHORTEST: f64 = 1e-3;
+/// The most of a path that the first step of another one may go.
+const CAREFUL: f64 = 0.25;
+/// Steps this short go on along the path if they might have ended it but Newton's method does not find the end: the path may turn.
+const NEAR_END: f64 = 0.1;
+
+/// Scratch of a search, and where it is on the path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Path {
+    /// `b⁰`, one per constraint.
+    start: Vec<f64>,
+    /// `n − b⁰`
+    excess: Vec<f64>,
+    /// `z` at the last point.
+    free: Vec<f64>,
+    /// `ż` there.
+    tangent: Vec<f64>,
+    /// `dz/dt` with the last factor.
+    derivative: Vec<f64>,
+    /// How impulses change with `t` where velocities stay.
+    push: Vec<f64>,
+    /// `z` before a correction.
+    before: Vec<f64>,
+    /// `⟨z, z⟩` that counts as 1.
+    unit: f64,
+}
+
+/// What is left of a point of the path apart from `z` and `ż`: `t` and `ṫ`.
+#[derive(Clone, Copy)]
+struct Point {
+    t: f64,
+    speed: f64,
+}
+
+/// Where a path ends.
+enum End {
+    /// At Coulomb's law, met up to this residual.
+    Law(f64),
+    /// At this `t`, where it can be followed no further.
+    Turn(f64),
+}
+
+impl<S: Structure> Iteration<'_, S> {
+    /// Follows paths from the iterate, which solves the problem with the bounds as they are, to Coulomb's law. Returns the residual
+    /// there; where it is not reached, all is as it was.
+    pub fn follow(
+        &mut self,
+        constraints: &mut [Constraint],
+        options: &Options,
+        ws: &mut Workspace,
+    ) -> Result<Option<f64>, Error> {
+        self.keep(constraints, ws);
+        set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
+        let last = self.iterations + MOST;
+        let mut first_step = 1.0;
+        while self.iterations < last {
+            ws.path.set_start(constraints);
+            // A pivot may be zero.
+            match self.follow_one(constraints, first_step, last, options, ws) {
+                Ok(End::Law(residual)) => return Ok(Some(residual)),
+                Ok(End::Turn(t)) => first_step = t.clamp(10.0 * SHORTEST, CAREFUL),
+                Err(_) => break,
+            }
+        }
+        self.restore(constraints, ws)?;
+        Ok(None)
+    }
+
+    /// Follows the path from the bounds that are set, at first by `first_step` in `t`. Where it can be followed no further, the bounds
+    /// are what they are there.
+    fn follow_one(
+        &mut self,
+        constraints: &mut [Constraint],
+        first_step: f64,
+        last: usize,
+        options: &Options,
+        ws: &mut Workspace,
+    ) -> Result<End, Error> {
+        let mut here = Point { t: 0.0, speed: 1.0 };
+        self.correct(constraints, &mut here, None, ws)?;
+        ws.path.start_tangent(constraints, &ws.free);
+        here.speed = ws.path.turn_tangent(constraints, 1.0);
+        let mut length = first_step / here.speed;
+        while length >= SHORTEST && self.iterations < last {
+            let left = (1.0 - here.t) / here.speed;
+            let is_last = here.speed > 0.0 && length >= left;
+            if is_last {
+                length = left;
+                self.predict_on_path(length, ws);
+                localise_on_path(constraints, 1.0, ws);
+                if let Ok(Some(residual)) = self.search(constraints, options, ws) {
+                    return Ok(End::Law(residual));
+                }
+            }
+            let next =
+                if is_last && length > NEAR_END { None } else { self.advance_on_path(constraints, here, length, ws)? };
+            let Some((there, corrections)) = next else {
+                length *= SHRINKAGE;
+                continue;
+            };
+            here = there;
+            if corrections <= FEW {
+                length *= GROWTH;
+            }
+        }
+        self.predict_on_path(0.0, ws);
+        localise_on_path(constraints, here.t, ws);
+        Ok(End::Turn(here.t))
+    }
+
+    /// Goes on by `length` from the last point; returns the next and how many corrections it took, or none if they do not converge
+    /// or lead beyond the path's ends.
+    fn advance_on_path(
+        &mut self,
+        constraints: &mut [Constraint],
+        here: Point,
+        length: f64,
+        ws: &mut Workspace,
+    ) -> Result<Option<(Point, usize)>, Error> {
+        self.predict_on_path(length, ws);
+        let mut there = Point { t: (here.t + length * here.speed).clamp(0.0, 1.0), speed: here.speed };
+        let Some(corrections) = self.correct(constraints, &mut there, Some((here, length)), ws)? else {
+            return Ok(None);
+        };
+        if !(0.0 < there.t && there.t < 1.0) {
+            return Ok(None);
+        }
+        ws.path.free.copy_from_slice(&ws.free);
+        there.speed = ws.path.turn_tangent(constraints, here.speed);
+        Ok(Some((there, corrections)))
+    }
+
+    /// Sets `z` by `length` ahead along the tangent.
+    fn predict_on_path(&mut self, length: f64, ws: &mut Workspace) {
+        ws.free.copy_from_slice(&ws.path.free);
+        axpy(length, &ws.path.tangent, &mut ws.free);
+        // From wherever it is, the next linear model leads to the same velocities. What round-off, or worse, left of those far away is
+        // lost by this.
+        self.v.copy_from_slice(self.v_star);
+        ws.momentum.fill(0.0);
+        ws.current.v_c.copy_from_slice(&ws.v_c_star);
+    }
+
+    /// Corrects `z` at the point's `t`, or both at a length from another; returns how many corrections it took, or none if they do not
+    /// converge.
+    fn correct(
+        &mut self,
+        constraints: &mut [Constraint],
+        point: &mut Point,
+        from: Option<(Point, f64)>,
+        ws: &mut Workspace,
+    ) -> Result<Option<usize>, Error> {
+        let mut last_change = f64::INFINITY;
+        for correction in 1..=CORRECTIONS {
+            localise_on_path(constraints, point.t, ws);
+            self.factor_coupled(constraints, ws)?;
+            ws.path.before.copy_from_slice(&ws.free);
+            self.balance(constraints, ws);
+            self.set_derivative(constraints, ws);
+            if let Some((here, length)) = from {
+                let Workspace { path, free, .. } = &mut *ws;
+                let along = |x: &[f64]| inner(constraints, &path.tangent, x) / path.unit;
+                let ahead = along(free) - along(&path.free) + here.speed * (point.t - here.t);
+                let change = (length - ahead) / (along(&path.derivative) + here.speed);
+                axpy(change, &path.derivative, free);
+                point.t += change;
+            }
+            let change = ws.path.relative_change(constraints, &ws.free);
+            if change < CLOSE {
+                return Ok(Some(correction));
+            }
+            // What is not a number is no contraction either.
+            let contracts = change < CONTRACTION * last_change;
+            if !contracts {
+                break;
+            }
+            last_change = change;
+        }
+        Ok(None)
+    }
+
+    /// Sets `dz/dt` with the last factor.
+    fn set_derivative(&mut self, constraints: &[Constraint], ws: &mut Workspace) {
+        ws.impulse.fill(0.0);
+        self.structure.add_transpose(&ws.path.push, &mut ws.impulse);
+        self.structure.solve_coupled(&ws.impulse, &mut ws.dv);
+        self.structure.row_velocities(&ws.dv, &mut ws.dv_c);
+        ws.set_impulse_change(constraints);
+        axpy(1.0, &ws.path.push, &mut ws.dual);
+        set_free_velocities(constraints, &ws.dv_c, &ws.dual, &mut ws.path.derivative);
+    }
+}
+
+/// Sets the bounds at `t` for contacts alone with `z`, their linear model there, and how impulses change with `t`.
+fn localise_on_path(constraints: &mut [Constraint], t: f64, ws: &mut Workspace) {
+    set_own_bounds(constraints, &ws.free, Constraint::delassus);
+    for ((constraint, start), excess) in constraints.iter_mut().zip(&ws.path.start).zip(&mut ws.path.excess) {
+        *excess = constraint.law.bound() - start;
+        constraint.law.set_bound(start + t * *excess);
+    }
+    set_model(constraints, ws);
+    let mut row = 0;
+    for ((constraint, slope), excess) in constraints.iter().zip(&mut ws.slopes).zip(&ws.path.excess) {
+        let rows = row..row + constraint.rows();
+        for (push, b) in ws.path.push[rows.clone()].iter_mut().zip(&*slope) {
+            *push = b * excess;
+        }
+        slope.iter_mut().for_each(|b| *b *= t);
+        row = rows.end;
+    }
+}
+
+impl Path {
+    pub fn resize(&mut self, rows: usize, constraints: usize) {
+        self.start.resize(constraints, 0.0);
+        self.excess.resize(constraints, 0.0);
+        for vector in [&mut self.free, &mut self.tangent, &mut self.derivative, &mut self.push, &mut self.before] {
+            vector.resize(rows, 0.0);
+        }
+    }
+
+    /// Lets the path begin at the bounds that are set.
+    fn set_start(&mut self, constraints: &[Constraint]) {
+        self.start.iter_mut().zip(constraints).for_each(|(start, constraint)| *start = constraint.law.bound());
+    }
+
+    /// Lets the path begin at `free`, in the direction of `t`.
+    fn start_tangent(&mut self, constraints: &[Constraint], free: &[f64]) {
+        self.free.copy_from_slice(free);
+        self.unit = inner(constraints, free, free);
+        self.tangent.fill(0.0);
+    }
+
+    /// Turns the tangent, of `ṫ = speed`, into that with the last derivative, onwards; returns its `ṫ`.
+    fn turn_tangent(&mut self, constraints: &[Constraint], speed: f64) -> f64 {
+        let onwards = inner(constraints, &self.tangent, &self.derivative) / self.unit + speed;
+        let length = (1.0 + inner(constraints, &self.derivative, &self.derivative) / self.unit).sqrt();
+        let speed = onwards.signum() / length;
+        self.tangent.iter_mut().zip(&self.derivative).for_each(|(tangent, d)| *tangent = speed * d);
+        speed
+    }
+
+    /// How far `z` is from what it was before the correction, as a share of it.
+    fn relative_change(&mut self, constraints: &[Constraint], z: &[f64]) -> f64 {
+        axpy(-1.0, z, &mut self.before);
+        (inner(constraints, &self.before, &self.before) / inner(constraints, z, z)).sqrt()
+    }
+}
+
+/// `⟨x, y⟩ = Σ_k x_kᵀ y_k / w_k` over the constraints whose share `w` of the Delassus operator is known: an energy, whatever moves.
+fn inner(constraints: &[Constraint], x: &[f64], y: &[f64]) -> f64 {
+    let (mut row, mut sum) = (0, 0.0);
+    for constraint in constraints {
+        let rows = row..row + constraint.rows();
+        if constraint.can_predict() {
+            sum += dot(&x[rows.clone()], &y[rows.clone()]) / constraint.delassus();
+        }
+        row = rows.end;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dense, LaggedContact};
+
+    /// Two contacts that slide on three degrees of freedom: normal impulses and friction depend on each other.
+    fn problem() -> (Dense, Vec<Constraint>, [f64; 3]) {
+        let mut dense = Dense::new();
+        dense.reset(3);
+        dense.a_block_mut(0).copy_from_slice(&[2.0, 0.1, 0.3, 0.1, 1.5, -0.2, 0.3, -0.2, 1.0]);
+        dense.push_jacobian(&[0, 1, 2], &[1.0, 0.0, 0.4, 0.0, 0.3, 0.1, 0.0, 1.0, 0.8]).unwrap();
+        dense.push_jacobian(&[0, 1, 2], &[1.0, 0.2, -0.5, 0.1, 0.0, 0.6, 0.1, 1.0, -0.7]).unwrap();
+        let contact =
+            |mu, r_n, bound| Constraint::from(LaggedContact::new(mu, 1e-3, r_n, 0.02, bound)).with_delassus(0.6);
+        (dense, vec![contact(0.3, 0.05, 0.2), contact(0.4, 0.08, 1.1)], [2.0, -1.0, 0.7])
+    }
+
+    /// `z` of the path at `t`, to round-off, and `dz/dt` there.
+    fn point(t: f64) -> (Vec<f64>, Vec<f64>) {
+        let (mut dense, mut constraints, v_star) = problem();
+        let (mut v, options, mut ws) = (v_star, Options::default(), Workspace::new());
+        ws.resize(3, 6, 2);
+        dense.row_velocities(&v_star, &mut ws.current.v_c);
+        ws.v_c_star.copy_from_slice(&ws.current.v_c);
+        ws.free.copy_from_slice(&ws.current.v_c);
+        dense.scale(&mut ws.scale);
+        ws.path.set_start(&constraints);
+        let start = constraints.clone();
+        let mut iteration = Iteration::new(&mut dense, &start, &v_star, &mut v, &options);
+        for _ in 0..8 {
+            iteration.correct(&mut constraints, &mut Point { t, speed: 1.0 }, None, &mut ws).unwrap();
+        }
+        (ws.free, ws.path.derivative)
+    }
+
+    #[test]
+    fn the_derivative_is_that_of_the_path() {
+        let h = 1e-6;
+        for t in [0.1, 0.5, 0.9] {
+            let ((plus, _), (minus, _), (_, derivative)) = (point(t + h), point(t - h), point(t));
+            assert!(derivative.iter().any(|d| d.abs() > 0.01), "{derivative:?}");
+            for ((plus, minus), derivative) in plus.iter().zip(&minus).zip(&derivative) {
+                let expected = (plus - minus) / (2.0 * h);
+                assert!((derivative - expected).abs() < 1e-7, "t = {t}: {derivative} {expected}");
+            }
+        }
+    }
+}
