@@ -96,6 +96,48 @@ impl Servo {
     }
 }
 
+/// A servo that no motion opposes: one actuator whose force is told by its control alone, as that of a motor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Motor {
+    ctrl: usize,
+    /// Degree of freedom within the tree.
+    pub dof: usize,
+    ctrl_range: (f64, f64),
+    /// At the joint: force per unit of control, force without control, and limits.
+    gain: f64,
+    bias: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Motor {
+    /// The servo, if it is a motor.
+    pub fn of_servo(servo: &Servo) -> Option<Self> {
+        let [(ctrl, gear, actuator)] = &servo.actuators[..] else { return None };
+        let [bias, 0.0, 0.0] = actuator.law.bias else { return None };
+        let free = (f64::NEG_INFINITY, f64::INFINITY);
+        let (low, high) = actuator.force_range.unwrap_or(free);
+        let ForceOfStep { low, high, .. } = ForceOfStep { impulse: 0.0, impedance: 0.0, low, high }.geared(*gear);
+        let effort = servo.effort_limit.unwrap_or(f64::INFINITY);
+        Some(Self {
+            ctrl: *ctrl,
+            dof: servo.dof,
+            ctrl_range: actuator.ctrl_range.unwrap_or(free),
+            gain: gear * actuator.law.gain,
+            bias: gear * bias,
+            low: low.max(-effort).min(effort),
+            high: high.min(effort).max(-effort),
+        })
+    }
+
+    /// The force at the joint; `ctrl` are the model's.
+    #[inline]
+    pub fn force(&self, ctrl: &[f64]) -> f64 {
+        let u = ctrl[self.ctrl].max(self.ctrl_range.0).min(self.ctrl_range.1);
+        (self.gain * u + self.bias).max(self.low).min(self.high)
+    }
+}
+
 /// The force of an actuator over a step, along what it acts on: as [`Drive`], its velocity that of its length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForceOfStep {

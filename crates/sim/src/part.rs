@@ -15,7 +15,7 @@ use multibody::{
 use sap::SmallCholesky;
 use spatial::{Vec3, Wrench};
 
-use crate::actuation::{AxisDrive, Drive, Servo};
+use crate::actuation::{AxisDrive, Drive, Motor, Servo};
 use crate::pd::PdDrive;
 use crate::scheme::Discretization;
 use crate::{State, WarmStart};
@@ -84,6 +84,7 @@ pub(crate) struct Part {
     has_springs: bool,
     loads: Vec<BodyLoad>,
     servos: Vec<Servo>,
+    motors: Vec<Motor>,
     axis_drives: Vec<AxisDrive>,
     pd: PdDrive,
     /// The drives of the step.
@@ -132,6 +133,10 @@ impl Part {
             Servo::add(model, first, ctrl, &mut part.servos);
             part.axis_drives.extend(AxisDrive::new(model, first, ctrl));
         }
+        for Self { servos, motors, .. } in &mut parts {
+            motors.extend(servos.iter().filter_map(Motor::of_servo));
+            servos.retain(|servo| Motor::of_servo(servo).is_none());
+        }
         parts
     }
 
@@ -156,6 +161,7 @@ impl Part {
             spring_reference: model.spring_reference[qs.clone()].to_vec(),
             loads: Vec::new(),
             servos: Vec::new(),
+            motors: Vec::new(),
             axis_drives: Vec::new(),
             pd: PdDrive::new(&tree),
             drives: Vec::new(),
@@ -236,6 +242,11 @@ impl Part {
             self.drives.extend(self.pd.drives(&state.pd, &self.tree, ranges, (q, v), *step));
         }
         self.settle_drives(&state.warm_start);
+        for motor in &self.motors {
+            let impulse = step.dt * motor.force(&state.ctrl);
+            self.impulse[motor.dof] += impulse;
+            self.constant[motor.dof] += impulse;
+        }
     }
 
     /// Keeps those drives apart that were near their limits in the last step; those without impedance are impulses at once.
