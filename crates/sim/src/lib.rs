@@ -35,6 +35,7 @@ mod report;
 mod scheme;
 mod simulation;
 mod state;
+mod trend;
 mod warm_start;
 
 pub use error::SimulationError;
@@ -46,4 +47,5 @@ pub use scheme::{Scheme, Theta};
 pub use simulation::Simulation;
 pub use simulation::sleeping::Rest;
 pub use state::{State, StateError};
+pub use trend::Trend;
 pub use warm_start::WarmStart;

@@ -23,7 +23,7 @@ use crate::part::Part;
 use crate::report::{Reports, Touch};
 use crate::scheme::Discretization;
 use crate::warm_start::Key;
-use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, WarmStart};
+use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, Trend, WarmStart};
 
 /// Greatest number of problems that are solved for Coulomb's law in a step.
 const PASSES: usize = 40;
@@ -150,6 +150,7 @@ impl Simulation {
             rest_q: Vec::new(),
             pd,
             warm_start,
+            trend: Trend::default(),
         };
         self.reports.clear();
         self.stats = Stats::default();

@@ -116,11 +116,12 @@ impl Islands {
         tree
     }
 
-    /// The solution for a tree; none when it is in no island.
-    pub fn velocities_of(&self, tree: usize) -> Option<&[f64]> {
+    /// The solution for a tree, and what it was expected to be, if anything; none when it is in no island.
+    pub fn velocities_of(&self, tree: usize) -> Option<(&[f64], Option<&[f64]>)> {
         let island = self.islands.get(*self.island_of.get(tree)?)?;
         let slots = &island.slots[self.slot_of[tree]..];
         let end = slots.get(1).map_or(island.v.len(), |next| next.dof);
-        Some(&island.v[slots[0].dof..end])
+        let dofs = slots[0].dof..end;
+        Some((&island.v[dofs.clone()], island.foreseen.get(dofs)))
     }
 }

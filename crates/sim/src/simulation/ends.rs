@@ -8,7 +8,8 @@ use crew::Crew;
 use super::Simulation;
 use crate::part::Part;
 use crate::scheme::Discretization;
-use crate::{SimulationError, State};
+use crate::trend::Mark;
+use crate::{SimulationError, State, Trend};
 
 /// Parts that loops over several things at once are cut into for threads.
 const SHARES: usize = 32;
@@ -30,29 +31,60 @@ struct Trees<'a> {
     v: &'a mut [f64],
     /// Empty where coordinates are of no interest.
     q: &'a mut [f64],
+    /// The trend, empty where that is of no interest.
+    accelerations: &'a mut [f64],
+    rates: &'a mut [f64],
+    marks: &'a mut [Mark],
+}
+
+/// What there is of one of them.
+struct TreeEnd<'a> {
+    part: &'a Part,
+    v: &'a mut [f64],
+    q: &'a mut [f64],
+    accelerations: &'a mut [f64],
+    rates: &'a mut [f64],
+    mark: Option<&'a mut Mark>,
 }
 
 impl<'a> Trees<'a> {
     /// All trees in shares.
     fn cut(self) -> [Self; SHARES] {
-        let Self { parts: all, mut v, mut q, .. } = self;
+        let Self { parts: all, mut v, mut q, mut accelerations, mut rates, mut marks, .. } = self;
         std::array::from_fn(|k| {
             let Range { start: first, end } = share(k, all.len());
             let parts = &all[first..end];
             let ends = parts.first().zip(parts.last());
             let dofs = ends.map_or(0, |(first, last)| last.dofs.end - first.dofs.start);
             let qs = ends.map_or(0, |(first, last)| last.qs.end - first.qs.start);
-            let v = v.split_off_mut(..dofs).unwrap_or_default();
-            Self { first, parts, v, q: q.split_off_mut(..qs).unwrap_or_default() }
+            Self {
+                first,
+                parts,
+                v: v.split_off_mut(..dofs).unwrap_or_default(),
+                q: q.split_off_mut(..qs).unwrap_or_default(),
+                accelerations: accelerations.split_off_mut(..dofs).unwrap_or_default(),
+                rates: rates.split_off_mut(..dofs).unwrap_or_default(),
+                marks: marks.split_off_mut(..parts.len()).unwrap_or_default(),
+            }
         })
     }
 
-    /// Calls `f` for every tree, with its index, its degrees of freedom and its coordinates.
-    fn each(&mut self, mut f: impl FnMut(usize, &Part, &mut [f64], &mut [f64])) {
+    /// Calls `f` for every tree, with its index.
+    fn each(&mut self, mut f: impl FnMut(usize, TreeEnd<'_>)) {
         let (mut v, mut q) = (&mut *self.v, &mut *self.q);
+        let (mut accelerations, mut rates) = (&mut *self.accelerations, &mut *self.rates);
+        let mut marks = self.marks.iter_mut();
         for (k, part) in (self.first..).zip(self.parts) {
-            let v = v.split_off_mut(..part.dofs.len()).unwrap_or_default();
-            f(k, part, v, q.split_off_mut(..part.qs.len()).unwrap_or_default());
+            let (nv, nq) = (part.dofs.len(), part.qs.len());
+            let end = TreeEnd {
+                part,
+                v: v.split_off_mut(..nv).unwrap_or_default(),
+                q: q.split_off_mut(..nq).unwrap_or_default(),
+                accelerations: accelerations.split_off_mut(..nv).unwrap_or_default(),
+                rates: rates.split_off_mut(..nv).unwrap_or_default(),
+                mark: marks.next(),
+            };
+            f(k, end);
         }
     }
 }
@@ -111,14 +143,15 @@ impl Simulation {
         let Self { islands, parts, v_next, crew, .. } = self;
         let (islands, runs_away) = (&*islands, AtomicBool::new(false));
         let gather = |trees: &mut Trees<'_>| {
-            trees.each(|k, part, v, _| {
-                v.copy_from_slice(islands.velocities_of(k).unwrap_or(&part.v_star));
+            trees.each(|k, TreeEnd { part, v, .. }| {
+                v.copy_from_slice(islands.velocities_of(k).map_or(&part.v_star, |(v, _)| v));
                 if !v.iter().all(|v| v.abs() <= FASTEST) {
                     runs_away.store(true, Ordering::Relaxed);
                 }
             });
         };
-        let mut all = Trees { first: 0, parts, v: v_next, q: &mut [] };
+        let mut all =
+            Trees { first: 0, parts, v: v_next, q: &mut [], accelerations: &mut [], rates: &mut [], marks: &mut [] };
         if crew.count() == 1 {
             gather(&mut all);
         } else {
@@ -140,7 +173,8 @@ impl Simulation {
     /// Moves the state to the end of the step.
     pub(super) fn advance(&mut self, dt: f64) {
         self.remember_accelerations(dt);
-        let Self { parts, state, v_start, v_next, constraint_force, crew, .. } = self;
+        let follows = !self.is_free();
+        let Self { parts, state, v_start, v_next, constraint_force, islands, crew, .. } = self;
         state.constraint_force.clone_from(constraint_force);
         let Discretization { theta, retraction, .. } =
             Discretization::new(self.options.scheme, dt, self.options.pd_law);
@@ -148,16 +182,27 @@ impl Simulation {
             v_start.iter_mut().zip(&*v_next).for_each(|(v0, v)| *v0 += theta.vq * (v - *v0));
         }
         let (v_next, v_of_q) = (&v_next[..], if theta.vq < 1.0 { &v_start[..] } else { &v_next[..] });
+        if follows {
+            state.trend.resize(v_next.len(), parts.len());
+        }
+        let islands = &*islands;
         let move_on = |trees: &mut Trees<'_>| {
-            trees.each(|_, part, v, q| {
+            trees.each(|k, TreeEnd { part, v, q, accelerations, rates, mark }| {
                 v.copy_from_slice(&v_next[part.dofs.clone()]);
+                if let Some(mark) = mark {
+                    let foreseen = islands.velocities_of(k).and_then(|(_, foreseen)| foreseen);
+                    mark.follow((accelerations, rates), foreseen, v, dt);
+                }
                 retraction.advance(&part.tree, q, &v_of_q[part.dofs.clone()], dt, 1.0);
                 if let Some(lack) = part.lack() {
                     v.iter_mut().zip(lack).for_each(|(v, lack)| *v += lack);
                 }
             });
         };
-        let mut all = Trees { first: 0, parts, v: &mut state.v, q: &mut state.q };
+        let State { v, q, trend: Trend { rates, marks }, .. } = state;
+        let nv = rates.len() / 2;
+        let (accelerations, rates) = rates.split_at_mut(nv);
+        let mut all = Trees { first: 0, parts, v, q, accelerations, rates, marks };
         if crew.count() == 1 {
             move_on(&mut all);
         } else {

@@ -1,0 +1,167 @@
+//! How velocities go on changing from step to step: where the contact solver starts.
+
+use std::ops::Range;
+
+/// How much accelerations, or their rates, may change from one time to the next, relative, to be expected to go on.
+const STEADY: f64 = 0.5;
+
+/// How the velocities of trees in contact change, for the contact solver to start where they lead.
+///
+/// What creeps or topples over changes its velocities steadily, by more in a step than the solver's tolerance: from where they
+/// lead it has nothing to do. The velocities of what rests change back and forth, by what the solver has left undone; there the
+/// last ones are the best guess. So accelerations are means over the time between steps in which the solver had to do something, and
+/// count where they were about the same twice; so do their rates. What moves fast is left out: the tolerance is too coarse there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trend {
+    /// Accelerations, m/s² or rad/s², and their rates, m/s³ or rad/s³: (2, nv); empty before the first step.
+    pub(crate) rates: Vec<f64>,
+    /// One per tree.
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// What is known of the accelerations of a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Mark {
+    /// How long its velocities have been those foreseen, s.
+    pub age: f64,
+    /// The time over which accelerations are the mean, before that, s.
+    pub span: f64,
+    /// Whether accelerations count, and their rates.
+    pub is_steady: bool,
+    pub is_smooth: bool,
+}
+
+impl Trend {
+    /// Makes room for a model.
+    pub(crate) fn resize(&mut self, nv: usize, trees: usize) {
+        self.rates.resize(2 * nv, 0.0);
+        self.marks.resize(trees, Mark::default());
+    }
+
+    /// Moves the velocities of tree `k` to where they are after `dt`, if they go on as they did; `dofs` are its in the model.
+    pub(crate) fn go_on(&self, k: usize, dofs: Range<usize>, dt: f64, v: &mut [f64]) {
+        let (accelerations, rates) = self.rates.split_at(self.rates.len() / 2);
+        let mark = self.marks.get(k).filter(|mark| mark.is_steady);
+        let (Some(mark), Some(a), Some(j)) = (mark, accelerations.get(dofs.clone()), rates.get(dofs)) else { return };
+        let now = mark.shares(mark.age);
+        let then = mark.shares(mark.age + dt);
+        let (of_a, of_j) = (then.0 - now.0, then.1 - now.1);
+        for (v, (a, j)) in v.iter_mut().zip(a.iter().zip(j)) {
+            *v += of_a * a + of_j * j;
+        }
+    }
+}
+
+impl Mark {
+    /// What the velocities change by in the time `t` from where the mark was made: of the accelerations and of their rates.
+    fn shares(&self, t: f64) -> (f64, f64) {
+        let of_rates = if self.is_smooth { 0.5 * t * (self.span + t) } else { 0.0 };
+        if self.is_steady { (t, of_rates) } else { (0.0, 0.0) }
+    }
+
+    /// Takes note of a tree's velocities `v` at the end of a step and of those foreseen, if any were.
+    pub fn follow(
+        &mut self,
+        (accelerations, rates): (&mut [f64], &mut [f64]),
+        foreseen: Option<&[f64]>,
+        v: &[f64],
+        dt: f64,
+    ) {
+        let Some(foreseen) = foreseen else {
+            *self = Self::default();
+            accelerations.fill(0.0);
+            rates.fill(0.0);
+            return;
+        };
+        self.age += dt;
+        if foreseen == v {
+            return;
+        }
+        let (of_a, of_j) = self.shares(self.age);
+        let (per_second, between) = (1.0 / self.age, 2.0 / (self.age + self.span));
+        // Metres and radians alike.
+        let (mut steady, mut smooth) = (Change::default(), Change::default());
+        let ends = v.iter().zip(foreseen);
+        for ((a, j), (v, foreseen)) in accelerations.iter_mut().zip(rates.iter_mut()).zip(ends) {
+            let acceleration = (of_a * *a + of_j * *j + (v - foreseen)) * per_second;
+            let rate = (acceleration - *a) * between;
+            steady.add(*a, acceleration);
+            smooth.add(*j, rate);
+            (*a, *j) = (acceleration, rate);
+        }
+        let is_steady = steady.is_small();
+        *self = Self { age: 0.0, span: self.age, is_steady, is_smooth: is_steady && smooth.is_small() };
+    }
+}
+
+/// Squares of a vector and of its change.
+#[derive(Default)]
+struct Change {
+    change: f64,
+    whole: f64,
+}
+
+impl Change {
+    fn add(&mut self, before: f64, now: f64) {
+        self.change += (now - before) * (now - before);
+        self.whole += now * now;
+    }
+
+    fn is_small(&self) -> bool {
+        self.change < STEADY * STEADY * self.whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DT: f64 = 0.01;
+
+    /// Steps of one degree of freedom whose velocities would be `velocity(k)`, and the solver's tolerance; how many steps of the
+    /// last half it had something to do in.
+    fn solves(steps: usize, tolerance: f64, velocity: impl Fn(usize) -> f64) -> usize {
+        let mut trend = Trend::default();
+        trend.resize(1, 1);
+        let (mut v, mut count) = (velocity(0), 0);
+        for k in 1..steps {
+            let mut foreseen = [v];
+            trend.go_on(0, 0..1, DT, &mut foreseen);
+            v = velocity(k);
+            if (foreseen[0] - v).abs() <= tolerance {
+                v = foreseen[0];
+            } else {
+                count += usize::from(k > steps / 2);
+            }
+            let mut mark = trend.marks[0];
+            let (a, j) = trend.rates.split_at_mut(1);
+            mark.follow((a, j), Some(&foreseen), &[v], DT);
+            trend.marks[0] = mark;
+        }
+        count
+    }
+
+    #[test]
+    fn steady_changes_are_foreseen() {
+        assert_eq!(solves(100, 1e-9, |k| 3.0 + 0.2 * k as f64), 0);
+        assert_eq!(solves(100, 1e-9, |k| 3.0 + 0.2 * k as f64 - 0.01 * (k * k) as f64), 0);
+        // Neither: once in a while, for 99 times with the last velocities.
+        let topple = |k: usize| 0.01 * (0.01 * k as f64).exp();
+        let count = solves(200, 1e-5, topple);
+        assert!((1..25).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn what_goes_back_and_forth_stays() {
+        // Below the tolerance around the mean: nothing to do for the last velocities, but for those that go on.
+        assert_eq!(solves(100, 1.5, |k| if k % 2 == 0 { 1.0 } else { -0.4 }), 0);
+        assert_eq!(solves(100, 0.1, |k| if k % 2 == 0 { 1.0 } else { -1.0 }), 49);
+    }
+
+    #[test]
+    fn what_was_not_foreseen_is_forgotten() {
+        let (mut a, mut j, mut mark) = ([2.0], [1.0], Mark { is_steady: true, ..Mark::default() });
+        mark.follow((&mut a, &mut j), None, &[1.0], DT);
+        assert_eq!((a, j, mark), ([0.0], [0.0], Mark::default()));
+    }
+}
