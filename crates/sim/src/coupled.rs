@@ -176,12 +176,15 @@ impl<'a> Coupled<'a> {
         let mut row = 0;
         for link in self.links {
             match link {
-                Link::Ends { ends: [a, b], basis, motion } => {
-                    let of = |e: &Option<End>| match e {
-                        Some(e) => e.velocity(&motions[self.slots[e.tree].node..], *motion),
-                        None => Vec3::ZERO,
-                    };
-                    j_x[row..row + 3].copy_from_slice(&basis.transpose_mul(of(b) - of(a)).to_array());
+                Link::Ends { ends, basis, motion } => {
+                    let mut velocity = Vec3::ZERO;
+                    if let Some(b) = &ends[1] {
+                        velocity = b.velocity(&motions[self.slots[b.tree].node..], *motion);
+                    }
+                    if let Some(a) = &ends[0] {
+                        velocity = velocity - a.velocity(&motions[self.slots[a.tree].node..], *motion);
+                    }
+                    j_x[row..row + 3].copy_from_slice(&basis.transpose_mul(velocity).to_array());
                     row += 3;
                 }
                 _ => {
@@ -225,9 +228,16 @@ impl Structure for Coupled<'_> {
             return self.scratch.lone.row_velocities(tree, x, j_x);
         }
         for slot in self.slots {
-            let Part { tree, kin, .. } = &self.parts[slot.tree];
+            let part = &self.parts[slot.tree];
+            let Part { tree, kin, .. } = part;
             let motions = &mut self.scratch.motions[slot.node..];
-            multibody::propagate(tree, tree.all(), &kin.frames, &x[slot.dof..], motions);
+            let x = &x[slot.dof..slot.dof + tree.nv];
+            if part.knows_motions_of(x) {
+                let known = kin.twists.iter().zip(&part.factor.motions);
+                motions.iter_mut().zip(known).for_each(|(motion, (start, change))| *motion = *start + *change);
+            } else {
+                multibody::propagate(tree, tree.all(), &kin.frames, x, motions);
+            }
         }
         self.rows_of_motions(x, j_x);
     }
@@ -242,14 +252,18 @@ impl Structure for Coupled<'_> {
         for link in self.links {
             match link {
                 Link::Ends { ends: [a, b], basis, motion } => {
-                    let impulse = *basis * Vec3::new(gamma[row], gamma[row + 1], gamma[row + 2]);
+                    let impulse = Vec3::new(gamma[row], gamma[row + 1], gamma[row + 2]);
+                    row += 3;
+                    if impulse == Vec3::ZERO {
+                        continue;
+                    }
+                    let impulse = *basis * impulse;
                     if let Some(a) = a {
                         wrenches[self.slots[a.tree].node + a.node] += a.wrench(-impulse, *motion);
                     }
                     if let Some(b) = b {
                         wrenches[self.slots[b.tree].node + b.node] += b.wrench(impulse, *motion);
                     }
-                    row += 3;
                 }
                 _ => {
                     for (tree, dof, c) in link.coordinates(self.terms) {

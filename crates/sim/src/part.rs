@@ -307,6 +307,11 @@ impl Part {
         points.all(|(twist, extent)| twist.lin.norm() + extent * twist.ang.norm() <= speed)
     }
 
+    /// Whether the nodes move under `v` as their twists and the factor's motions say: free motion, but for implicit schemes.
+    pub fn knows_motions_of(&self, v: &[f64]) -> bool {
+        self.newton.is_none() && v == self.v_star
+    }
+
     /// No force for no time: v* = `v`, the model's, and A = M, armature included.
     pub fn stand_still(&mut self, v: &[f64]) {
         self.impedance.diagonal.copy_from_slice(&self.armature);

@@ -59,21 +59,55 @@ impl JointLimit {
             // Most limits are far, and this is all that is asked of them.
             let reach = twice_dt * (v[limit.dof].abs() + part.v_star[limit.dof].abs()) + cx.rule.margin;
             let (x, (low, high)) = (q[limit.q], limit.range);
-            if limit.ball || x - low <= reach || high - x <= reach {
-                limit.push(first + k, part, (q, v), cx, set);
+            if limit.ball {
+                limit.push_ball(first + k, part, (q, v), cx, set);
+                continue;
+            }
+            for (side, (gap, sign)) in [(x - low, 1.0), (high - x, -1.0)].into_iter().enumerate() {
+                if gap <= reach {
+                    let rates = || [sign * v[limit.dof], sign * part.v_hat[limit.dof]];
+                    limit.push((first + k, side), part, (gap, limit.link(1, [sign, 0.0, 0.0])), rates, cx, set);
+                }
             }
         }
     }
 
-    /// Adds the sides that the motion can reach in the step; `q` and `v` are the tree's.
-    fn push(&self, index: usize, part: &Part, (q, v): (&[f64], &[f64]), cx: &Context<'_>, set: &mut ConstraintSet) {
+    /// Adds the limit of a ball joint if the motion can reach it in the step; `q` and `v` are the tree's.
+    fn push_ball(
+        &self,
+        index: usize,
+        part: &Part,
+        (q, v): (&[f64], &[f64]),
+        cx: &Context<'_>,
+        set: &mut ConstraintSet,
+    ) {
         for (side, candidate) in self.candidates(q, v, &part.v_star, &cx.rule).into_iter().enumerate() {
             let Some((gap, link)) = candidate else { continue };
-            let w = part.factor.inverse_diagonal(self.node);
-            let start = cx.rule.start(gap, || [v, &part.v_hat[..]].map(|v| Self::rate(&link, v)));
-            let law = cx.rule.normal(self.compliance, start, w);
-            set.push_limit(law, w, link, Key::limit(index, side), cx);
+            let rates = || [v, &part.v_hat[..]].map(|v| Self::rate(&link, v));
+            self.push((index, side), part, (gap, link.clone()), rates, cx, set);
         }
+    }
+
+    /// Adds a side with its gap and its row of J; `rates` are those of the gap that [`Rule::start`] asks for.
+    #[inline]
+    fn push(
+        &self,
+        (index, side): (usize, usize),
+        part: &Part,
+        (gap, link): (f64, Link),
+        rates: impl FnOnce() -> [f64; 2],
+        cx: &Context<'_>,
+        set: &mut ConstraintSet,
+    ) {
+        let w = part.factor.inverse_diagonal(self.node);
+        let law = cx.rule.normal(self.compliance, cx.rule.start(gap, rates), w);
+        set.push_limit(law, w, link, Key::limit(index, side), cx);
+    }
+
+    /// The row of J with `axis` over `width` degrees of freedom.
+    #[inline]
+    fn link(&self, width: usize, axis: [f64; 3]) -> Link {
+        Link::Joint { tree: self.tree, node: self.node, dof: self.dof, width, axis }
     }
 
     /// Gap, rate at the beginning and rate in free motion of both sides; `q` and `v` are the model's.
@@ -103,10 +137,8 @@ impl JointLimit {
 
     /// The sides not farther off than `reach`.
     fn sides(&self, q: &[f64], reach: f64) -> [Option<(f64, Link)>; 2] {
-        let (tree, node, dof) = (self.tree, self.node, self.dof);
         let width = if self.ball { 3 } else { 1 };
-        let side =
-            |gap: f64, axis: [f64; 3]| (gap <= reach).then_some((gap, Link::Joint { tree, node, dof, width, axis }));
+        let side = |gap: f64, axis: [f64; 3]| (gap <= reach).then_some((gap, self.link(width, axis)));
         if self.ball {
             let turn = spatial::Quat::new(q[self.q], q[self.q + 1], q[self.q + 2], q[self.q + 3]).unit();
             let turn = turn.rotation_vector();

@@ -29,6 +29,7 @@ pub(crate) struct Start<T> {
 impl Rule {
     /// What a constraint started with that has `violation` where the scheme takes it; `rates` are those along its rows of
     /// the velocities at the beginning and of those that led there, asked for only if needed.
+    #[inline(always)]
     pub fn start<T>(&self, violation: T, rates: impl FnOnce() -> [T; 2]) -> Start<T>
     where
         T: Copy + Default + std::ops::Sub<Output = T> + std::ops::Add<Output = T> + std::ops::Mul<f64, Output = T>,
@@ -57,6 +58,7 @@ impl Rule {
     /// With force k (φ + τ φ̇) at φ₀ + a dt (a v + (1 − a) v₀), R⁻¹ = dt k a (a dt + τ). `a` is that of the scheme where
     /// the step resolves the compliance, and nears 1 where it does not: a stiff constraint would ring at a = ½. The part
     /// of the step's motion that v₀ makes alone, 1 − θ_vq of it, is foreseen by constraints at the end of the step.
+    #[inline]
     pub fn compliant(&self, compliance: Compliance, w: f64) -> Compliant {
         let Self { dt, beta, recovery_speed, .. } = *self;
         let rigid = (beta * beta / (4.0 * std::f64::consts::PI.powi(2)) * w, beta * dt / std::f64::consts::PI);
