@@ -182,7 +182,7 @@ impl<'a> Coupled<'a> {
                         velocity = b.velocity(&motions[self.slots[b.tree].node..], *motion);
                     }
                     if let Some(a) = &ends[0] {
-                        velocity = velocity - a.velocity(&motions[self.slots[a.tree].node..], *motion);
+                        velocity -= a.velocity(&motions[self.slots[a.tree].node..], *motion);
                     }
                     j_x[row..row + 3].copy_from_slice(&basis.transpose_mul(velocity).to_array());
                     row += 3;

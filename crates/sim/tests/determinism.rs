@@ -64,6 +64,32 @@ fn a_restored_state_continues_with_the_same_bits() {
     }
 }
 
+#[test]
+fn what_creeps_goes_on_and_continues_with_the_same_bits() {
+    // It sinks into honey, by less in every step.
+    let mjcf = r#"<mujoco><option timestep=".005"/><worldbody><geom type="plane" size="9 9 1" solref="-20 -400"/>
+        <body pos="0 0 .3"><freejoint/><geom type="box" size=".3 .3 .3" solref="-20 -400"/></body></worldbody></mujoco>"#;
+    let mut s = simulation(mjcf, Options::default());
+    run(&mut s, 200);
+    let saved = bits(&s);
+    let go_on = |s: &mut Simulation| {
+        let iterations = (0..100).map(|_| {
+            s.step().unwrap();
+            s.stats().iterations
+        });
+        (iterations.sum::<usize>(), bits(s))
+    };
+    let (iterations, expected) = go_on(&mut s);
+    // From the last velocities it would take one in every step.
+    assert!(iterations < 20, "{iterations}");
+    assert!(s.state().v[2] < -1e-3, "{:?}", s.state().v);
+    let mut fresh = simulation(mjcf, Options::default());
+    for s in [&mut s, &mut fresh] {
+        s.state_mut().restore(&saved).unwrap();
+        assert!(go_on(s) == (iterations, expected.clone()));
+    }
+}
+
 /// [`everything`] beside a tower: wide enough to be shared among threads.
 fn everything_and_more(options: Options) -> Simulation {
     let scene = EVERYTHING.replace("</worldbody>", &format!("{}</worldbody>", tower_at(4.0, 4.0)));
