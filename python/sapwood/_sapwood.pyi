@@ -238,8 +238,8 @@ class Simulation:
             it takes. None: every step is one.
         scheme: Time-stepping scheme, by name or by (theta_q, theta_v, theta_vq): where in the step, from 0 to 1,
             positions, velocities and the velocities that move positions are taken.
-        conserve: Whether the midpoint rule mends velocities at the end of a step, so that energy and the momentum that no
-            joint can change are kept, or change by what forces do, to round-off.
+        conserve: Whether the midpoint rule mends velocities at the end of a step, so that energy and the momentum that
+            no joint can change are kept, or change by what forces do, to round-off.
         pd_law: Where ``pd`` is taken: as the scheme takes springs, or by the law of stable PD; auto: stable under
             symplectic Euler alone.
         contact: Friction law.
