@@ -31,6 +31,8 @@ use crate::{Constraint, Error, Options, Structure, Workspace};
 
 /// Factorisations after which the search is given up. 125 spheres take 100 in the mean, 125 boxes 500.
 const MOST: usize = 1500;
+/// Problems of more constraints than this are given fewer, in proportion: each of them costs more, and no step should take minutes.
+const MANY: usize = 1000;
 /// Corrections of one prediction, of which each must be smaller than this share of the one before.
 const CORRECTIONS: usize = 6;
 const CONTRACTION: f64 = 0.9;
@@ -95,7 +97,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
         set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
-        let last = self.iterations + MOST;
+        let last = self.iterations + MOST * MANY / constraints.len().max(MANY);
         let mut first_step = 1.0;
         while self.iterations < last {
             ws.path.set_start(constraints);
