@@ -29,7 +29,7 @@ use crate::semismooth::{set_model, set_own_bounds};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Error, Options, Structure, Workspace};
 
-/// Factorisations after which the search is given up. 125 spheres take 100 in the mean, 125 boxes 500.
+/// Factorisations after which the search is given up, between predictions. 125 spheres take 100 in the mean, 125 boxes 500.
 const MOST: usize = 1500;
 /// Problems of more constraints than this are given fewer, in proportion: each of them costs more, and no step should take minutes.
 const MANY: usize = 1000;
@@ -104,8 +104,11 @@ impl<S: Structure> Iteration<'_, S> {
             // A pivot may be zero.
             match self.follow_one(constraints, first_step, last, options, ws) {
                 Ok(End::Law(residual)) => return Ok(Some(residual)),
-                Ok(End::Turn(t)) => first_step = t.clamp(10.0 * SHORTEST, CAREFUL),
-                Err(_) => break,
+                // Where nothing was gained a shorter first step may do, once.
+                Ok(End::Turn(t)) if t > 0.0 || first_step > 10.0 * SHORTEST => {
+                    first_step = t.clamp(10.0 * SHORTEST, CAREFUL);
+                }
+                Ok(End::Turn(_)) | Err(_) => break,
             }
         }
         self.restore(constraints, ws)?;
@@ -149,7 +152,7 @@ impl<S: Structure> Iteration<'_, S> {
                 length *= GROWTH;
             }
         }
-        self.predict_on_path(0.0, ws);
+        ws.free.copy_from_slice(&ws.path.free);
         localise_on_path(constraints, here.t, ws);
         Ok(End::Turn(here.t))
     }

@@ -19,7 +19,8 @@ pub struct Options {
     /// `ε_a`, in √J (the square root of energy). Default 1e-14.
     pub absolute_tolerance: f64,
     /// Newton iterations after which the solve gives up with an error, apart from those that look for Coulomb's law directly, 40 at
-    /// most, or follow a path to it where that fails, 1500 at most. Default 300: the passes of hard impacts among many bodies may take half of them.
+    /// most, or follow a path to it where that fails, about 1500 at most. Default 300: the passes of hard impacts among many
+    /// bodies may take half of them.
     pub max_iterations: usize,
     /// How many problems may be solved for Coulomb's law, each with its bounds of friction ([`LaggedContact`](crate::LaggedContact),
     /// [`Spin`](crate::Spin)) from the normal impulses of the one before; the last change of bounds moves the residual by no more

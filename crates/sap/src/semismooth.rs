@@ -40,9 +40,10 @@ fn lagged(constraints: &[Constraint]) -> impl Iterator<Item = &Constraint> {
     constraints.iter().filter(|c| matches!(c.law, Law::Lagged(_)))
 }
 
-/// Whether a search is possible: all contacts under Coulomb's law know their share of the Delassus operator.
+/// Whether a search is possible: there are contacts under Coulomb's law, and all know their share of the Delassus operator.
 pub(crate) fn can_settle(structure: &impl Structure, constraints: &[Constraint]) -> bool {
-    structure.can_factor_coupled() && lagged(constraints).all(Constraint::can_predict)
+    let mut contacts = lagged(constraints).peekable();
+    structure.can_factor_coupled() && contacts.peek().is_some() && contacts.all(Constraint::can_predict)
 }
 
 /// Whether there are so many contacts that a search before and between passes is worth its steps.

@@ -103,6 +103,18 @@ fn what_is_thrown_keeps_energy_and_momentum() {
 }
 
 #[test]
+fn springs_on_the_root_take_and_give() {
+    let sprung = thrown("").replace("<freejoint/>", r#"<joint type="free" stiffness="60"/>"#);
+    let mut s = throw(&sprung);
+    let energy = s.energy().total();
+    // Not half a turn, where springs change sides.
+    for _ in 0..50 {
+        run(&mut s, 1);
+        assert!((s.energy().total() - energy).abs() < 1e-10 * energy, "at {} s", s.state().time);
+    }
+}
+
+#[test]
 fn motors_do_work() {
     let mut s = throw(&thrown(""));
     s.state_mut().ctrl[0] = 0.4;

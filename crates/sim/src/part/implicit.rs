@@ -45,7 +45,7 @@ const TOLERANCE: f64 = 1e-12;
 pub(super) struct Newton {
     pub factor: ImplicitFactor,
     /// Positions and velocities where forces are taken, and what moves positions.
-    q: Vec<f64>,
+    pub q: Vec<f64>,
     pub v_theta: Vec<f64>,
     v_position: Vec<f64>,
     acceleration: Vec<f64>,

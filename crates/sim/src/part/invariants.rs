@@ -12,7 +12,7 @@
 //! axis, a free body). While joints turn little, such errors come and go: the rule is symplectic. Where they turn far, they add up.
 //! So velocities are mended at the end of the step: the root takes the momentum, and the motion within, which has none,
 //! is scaled so that energy is what it should be (work of weights and springs taken exactly). That changes velocities by
-//! as much as they are wrong anyhow. (Where joints have dampers or control, which take energy, theirs is not mended: following
+//! as much as they are wrong anyhow. (Where joints have dampers, or control that follows motion, which take energy, theirs is not mended: following
 //! them by the rule's own quadrature is as wrong, and measured worse.) Where ε is a good part of the energy, Newton's method may have found one of several
 //! solutions, and the step is refused.
 //!
@@ -74,6 +74,8 @@ impl Ends {
 struct Budget {
     /// Of motion, weights and springs.
     energy: f64,
+    /// What there was of motion and springs, as seen from the centre of mass of a tree that hangs on nothing.
+    own: f64,
     /// Of bodies, about the fixed point or, in a tree that hangs on nothing, the centre of mass; and of the root's armature.
     momentum: Wrench<f64>,
     spin: [f64; 6],
@@ -103,7 +105,7 @@ impl Part {
         }
         let budget = Budget { apart, keeps_momentum, keeps_energy, ..self.budget(newton, motion) };
         let made = self.spend(&mut newton.ends, motion, &budget);
-        newton.ends.is_lacking &= is_to_mend;
+        newton.ends.is_lacking &= is_to_mend && (made <= MENDED || !motion.is_to_resolve);
         if keeps_energy {
             return made <= if newton.ends.is_lacking { MENDED } else { LEFT };
         }
@@ -120,18 +122,25 @@ impl Part {
     fn budget(&self, newton: &mut Newton, motion: &FreeMotion<'_>) -> Budget {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
-        let Newton { ends: Ends { kin, bend, .. }, impulses, v_theta, .. } = newton;
+        let Newton { ends: Ends { kin, bend, .. }, q: half, impulses, v_theta, .. } = newton;
         forward_kinematics(&self.tree, self.tree.all(), q0, kin);
         velocities(&self.tree, self.tree.all(), v0, kin);
         let origin = self.kin.frames[0].pos;
         let first = Whole::new(kin, origin);
 
-        let mut energy = first.kinetic + self.armature_energy(v0);
-        energy += self.elastic_energy(q0, bend) - gravity.dot(first.moment);
+        let moving = first.kinetic + self.armature_energy(v0) + self.elastic_energy(q0, bend);
+        let own = moving - self.carried(&first);
+        let mut energy = moving - gravity.dot(first.moment);
         for (i, (v0, v)) in v0.iter().zip(&self.v_star).enumerate() {
             impulses[i] +=
                 self.foreseen[i] + step.dt * (motion.force[self.dofs.start + i] - self.damping[i] * v_theta[i]);
             energy += impulses[i] * 0.5 * (v0 + v);
+        }
+        if self.has_springs {
+            // Their work is in what they hold; what they push at the root is not.
+            difference(&self.tree, &self.spring_reference, half, bend);
+            let springs = self.stiffness.iter().zip(bend);
+            impulses.iter_mut().zip(springs).for_each(|(impulse, (k, bend))| *impulse -= step.dt * k * *bend);
         }
         let push = root_wrench(&self.tree.nodes[0], &self.kin.frames[0], impulses);
         let momentum = if self.floats() {
@@ -143,12 +152,12 @@ impl Part {
         };
         let spin = |k: usize| self.armature.get(k).map_or(0.0, |armature| armature * v0[k]);
         let spin = std::array::from_fn(spin);
-        Budget { energy, momentum, spin, origin, apart: 0, keeps_momentum: false, keeps_energy: false }
+        Budget { energy, own, momentum, spin, origin, apart: 0, keeps_momentum: false, keeps_energy: false }
     }
 
     /// Finds the velocities that have at the end of the step what the budget says, and leaves what v* lacks of them if it is
-    /// little; returns what the step makes of energy from nothing, relative to the energy there is: as seen from the
-    /// centre of mass of a tree that hangs on nothing.
+    /// little; returns what the step makes of energy from nothing, or what there is in the momentum that it makes, relative to the energy
+    /// there is: as seen from the centre of mass of a tree that hangs on nothing.
     fn spend(&self, ends: &mut Ends, motion: &FreeMotion<'_>, budget: &Budget) -> f64 {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
@@ -173,22 +182,32 @@ impl Part {
         // All that moves as the root does, and the rest, which has no momentum there.
         let (rigid, rigid_energy) = root.velocities(p);
         let (rigid_due, rigid_energy_due) = root.velocities(due);
+        let (_, change) = root.velocities(std::array::from_fn(|k| due[k] - p[k]));
         let kinetic = last.kinetic + self.armature_energy(&self.v_star);
         let within = kinetic - rigid_energy;
-        let within_due = budget.energy - elastic + gravity.dot(last.moment) - rigid_energy_due;
+        let left = budget.energy - elastic + gravity.dot(last.moment);
+        let made = (within - (left - rigid_energy_due)).abs();
+        let (rigid_due, rigid_energy_due) =
+            if budget.keeps_momentum { (rigid_due, rigid_energy_due) } else { (rigid, rigid_energy) };
         let is_told = within > LITTLE * kinetic;
-        let scale = if budget.keeps_energy && is_told { (within_due / within).sqrt() } else { 1.0 };
-        *is_lacking = (1.0 / SCALING..=SCALING).contains(&scale);
+        let scale = if budget.keeps_energy && is_told { ((left - rigid_energy_due) / within).sqrt() } else { 1.0 };
+        // As much before as behind: of the motion run backwards it is the same.
+        let own = 0.5 * (budget.own + kinetic - self.carried(&last) + elastic);
+        *is_lacking = (1.0 / SCALING..=SCALING).contains(&scale) && change.is_finite();
         for (lack, v) in lack.iter_mut().zip(&self.v_star) {
             *lack = (scale - 1.0) * v;
         }
         for k in 0..root.dofs {
-            let kept = if budget.keeps_momentum { rigid_due[k] } else { rigid[k] };
-            lack[k] = kept + scale * (self.v_star[k] - rigid[k]) - self.v_star[k];
+            lack[k] = rigid_due[k] + scale * (self.v_star[k] - rigid[k]) - self.v_star[k];
         }
+        let change = if budget.keeps_momentum { change } else { 0.0 };
+        made.max(change) / own
+    }
 
-        let carried = if self.floats() { 0.5 * last.momentum.lin.norm_squared() / last.mass } else { 0.0 };
-        (within - within_due).abs() / (kinetic - carried + elastic)
+    /// Kinetic energy of the centre of mass of a tree that hangs on nothing.
+    fn carried(&self, whole: &Whole) -> f64 {
+        let is_carried = self.floats() && whole.mass > 0.0;
+        if is_carried { 0.5 * whole.momentum.lin.norm_squared() / whole.mass } else { 0.0 }
     }
 
     /// Whether nothing takes up momentum along the root's joint but forces that are given.
@@ -196,15 +215,18 @@ impl Part {
         let (root, frame) = (&self.tree.nodes[0], &self.kin.frames[0]);
         let dofs = 0..root.joint.nv();
         let is_held = self.drives.iter().any(|drive| dofs.contains(&drive.dof) && drive.impedance != 0.0);
-        if is_held || self.damping[dofs.clone()].iter().chain(&self.stiffness[dofs]).any(|k| *k != 0.0) {
+        let (damping, stiffness) = (&self.damping[dofs.clone()], &self.stiffness[dofs.clone()]);
+        if is_held || damping.iter().chain(stiffness).any(|k| *k != 0.0) {
             return false;
         }
+        // That of armature is along axes that turn in the step.
+        let is_geared = self.armature[dofs].iter().any(|armature| *armature != 0.0);
         let least = UPRIGHT * gravity.norm();
         match root.joint {
-            JointType::Free => true,
+            JointType::Free => !is_geared,
             JointType::Revolute => frame.axis.cross(gravity).norm() <= least,
             JointType::Prismatic => frame.axis.dot(gravity).abs() <= least,
-            JointType::Ball => gravity.norm() == 0.0,
+            JointType::Ball => gravity.norm() == 0.0 && !is_geared,
             JointType::Screw => false,
         }
     }
