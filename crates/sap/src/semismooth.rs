@@ -239,7 +239,7 @@ pub(super) fn set_own_bounds(constraints: &mut [Constraint], free: &[f64], w: im
 
 /// Sets the bounds, `γ̄`, `v̄_c`, `G` and `b` of every constraint alone with its free velocity, `w` being its share of the Delassus
 /// operator.
-pub(super) fn localise(constraints: &mut [Constraint], ws: &mut Workspace) {
+fn localise(constraints: &mut [Constraint], ws: &mut Workspace) {
     set_own_bounds(constraints, &ws.free, Constraint::delassus);
     set_model(constraints, ws);
 }

@@ -30,7 +30,7 @@ from sapwood.bench.cases import MissingPackageError, installed
 from sapwood.bench.engines import Engine, Sapwood
 from sapwood.bench.schemes_accuracy import ASKED, ask, frames, halving
 from sapwood.bench.schemes_cases import CASES, Case
-from sapwood.bench.schemes_engines import ACCURACIES, Maker, controlled, makers, scheme_of
+from sapwood.bench.schemes_engines import ACCURACIES, Maker, conserves, controlled, makers, scheme_of
 from sapwood.bench.schemes_fit import Point, cost_at, order
 from sapwood.bench.schemes_runs import (
     PATIENCE,
@@ -276,7 +276,8 @@ class Report:
         for maker in self._makers:
             ours = maker.family == "sapwood"
             # To the default tolerance: what a user gets.
-            default = Sapwood(self._begin.text, maker.name, dt, scheme=scheme_of(maker)) if ours else None
+            scheme, conserve = scheme_of(maker), conserves(maker)
+            default = Sapwood(self._begin.text, maker.name, dt, scheme=scheme, conserve=conserve) if ours else None
             engine = default or maker.make(self._begin.text, dt)
             # All settle alike, or explicit Euler would not.
             settled = Sapwood(self._begin.text, timestep=dt)

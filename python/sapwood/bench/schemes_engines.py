@@ -86,6 +86,11 @@ def scheme_of(maker: Maker) -> str:
     return maker.name.removeprefix("sapwood ").removesuffix(ALONE)
 
 
+def conserves(maker: Maker) -> bool:
+    """Whether it mends energy and momentum."""
+    return not maker.name.endswith(ALONE)
+
+
 def mujocos(integrator: str) -> Maker:
     """One of MuJoCo's integrators; its solver to its default tolerance, with which it is no less soft."""
     return Maker(
