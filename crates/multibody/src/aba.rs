@@ -131,6 +131,11 @@ impl<T: Real> Factor<T> {
         (&mut self.joints, &mut self.motions)
     }
 
+    /// What is left of the joint of node `i`.
+    pub(crate) fn eliminated(&self, i: usize) -> &Eliminated<T> {
+        &self.joints[i]
+    }
+
     /// Factors (★) for the nodes of `range` (a union of whole trees).
     ///
     /// `impedance` has one operator per node of the whole tree, about the node's origin in world axes, or is none.

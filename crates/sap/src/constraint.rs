@@ -208,6 +208,19 @@ impl Constraint {
         }
     }
 
+    /// Whether the constraint alone would push from the guess of its free velocity; not without a guess.
+    #[must_use]
+    pub fn expects_to_push(&self) -> bool {
+        let rows = self.rows();
+        if !self.free[..rows].iter().all(|x| x.is_finite()) {
+            return false;
+        }
+        let (mut v_c, mut gamma, mut hessian) = ([0.0; 3], [0.0; 3], Block::ZERO);
+        self.alone(&self.free[..rows], &mut v_c[..rows]);
+        self.evaluate(&v_c[..rows], &mut gamma[..rows], &mut hessian);
+        gamma != [0.0; 3]
+    }
+
     /// Writes the constraint velocity of this constraint alone, on a body of inverse mass `w` that would move with `free`:
     /// `v_c = free + w γ(v_c)`, which is the same law with `R + w` in place of `R`. Where `w` is unknown, `free` itself.
     #[inline]

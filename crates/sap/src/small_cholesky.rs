@@ -71,7 +71,7 @@ impl SmallCholesky {
     /// Adds `Jᵀ G J`, for three rows of `J` in [`MOST`](Self::MOST) numbers each, those from `n` on zero.
     pub fn add(&mut self, j: &[[f64; SmallCholesky::MOST]; 3], block: &Block) {
         let [g11, g12, g13, g22, g23, g33] = block.0.map(F64x4::splat);
-        let j = j.each_ref().map(in_registers);
+        let j = j.each_ref().map(|row| row.as_chunks().0);
         let (blocks, _) = self.rows.as_chunks_mut::<LANES>();
         for (last, rows) in blocks.iter_mut().enumerate() {
             // The limbs that have no share in a contact.
@@ -84,7 +84,7 @@ impl SmallCholesky {
                 g23.mul_add(z, g22.mul_add(y, g12 * x)),
                 g33.mul_add(z, g23.mul_add(y, g13 * x)),
             ];
-            add_block(&shares.map(F64x4::to_array), &j, rows, last);
+            add_block(&shares.map(F64x4::to_array), j, rows, last);
         }
     }
 
@@ -107,7 +107,7 @@ impl SmallCholesky {
                 let shares: [Register; LANES] = std::array::from_fn(|k| {
                     (F64x4::from_array(pivots[k][register]) * F64x4::splat(-inverse[k])).to_array()
                 });
-                add_block(&shares, pivots, rows, register);
+                add_block(&shares, pivots.each_ref().map(|row| &row[..]), rows, register);
             }
         }
         Ok(())
@@ -127,7 +127,7 @@ impl SmallCholesky {
                 }
             }
             left[last] = own;
-            add_combination(&own.map(|x| -x), rows, &mut left, last);
+            add_combination(&own.map(|x| -x), rows.each_ref().map(|row| &row[..]), &mut left, last);
         }
         for (last, (rows, inverse)) in rows.iter().zip(&self.inverses).enumerate() {
             let sums = [0, 1, 2, 3].map(|k| dot(&rows[k], &left, last));
@@ -139,14 +139,6 @@ impl SmallCholesky {
         }
         x.copy_from_slice(&left.as_flattened()[..self.n]);
     }
-}
-
-/// The same numbers by registers.
-#[inline(always)]
-fn in_registers(row: &[f64; SmallCholesky::MOST]) -> Row {
-    let mut registers = ZEROS;
-    registers.as_flattened_mut().copy_from_slice(row);
-    registers
 }
 
 /// The product of two vectors over the registers before `end`.
@@ -162,20 +154,21 @@ fn dot(a: &Row, b: &Row, end: usize) -> f64 {
 
 /// `y += Σ_k a_k x_k` over the registers before `end`.
 #[inline(always)]
-fn add_combination<const K: usize>(a: &[f64; K], x: &[Row; K], y: &mut Row, end: usize) {
+fn add_combination<const K: usize>(a: &[f64; K], x: [&[Register]; K], y: &mut Row, end: usize) {
     let a = a.map(F64x4::splat);
-    for r in 0..end.min(y.len()) {
-        let mut sum = F64x4::from_array(y[r]);
+    let x = x.map(|x| &x[..end]);
+    for (r, y) in y[..end].iter_mut().enumerate() {
+        let mut sum = F64x4::from_array(*y);
         for k in 0..K {
             sum = F64x4::from_array(x[k][r]).mul_add(a[k], sum);
         }
-        y[r] = sum.to_array();
+        *y = sum.to_array();
     }
 }
 
 /// Adds `Σ_k x_k y_k` to four rows up to register `last`, the `x_k` having an entry for each of the rows.
 #[inline(always)]
-fn add_block<const K: usize>(x: &[Register; K], y: &[Row; K], rows: &mut [Row; LANES], last: usize) {
+fn add_block<const K: usize>(x: &[Register; K], y: [&[Register]; K], rows: &mut [Row; LANES], last: usize) {
     for (i, row) in rows.iter_mut().enumerate() {
         add_combination(&std::array::from_fn(|k| x[k][i]), y, row, last + 1);
     }
@@ -195,7 +188,7 @@ fn eliminate_square(rows: &mut [Row; LANES], last: usize) -> Result<Register, Fa
         inverse[k] = 1.0 / d;
         for (i, row) in above.iter_mut().enumerate() {
             let share = -pivot[last][i] * inverse[k];
-            add_combination(&[share], std::array::from_ref(pivot), row, last + 1);
+            add_combination(&[share], [&pivot[..]], row, last + 1);
         }
     }
     Ok(inverse)

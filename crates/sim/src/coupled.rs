@@ -170,8 +170,27 @@ impl<'a> Coupled<'a> {
         }
     }
 
+    /// Whether it is a tree that is worked on about one point.
+    pub fn is_about_one_point(&self) -> bool {
+        self.lone.is_some()
+    }
+
+    /// How many nodes its trees have.
+    pub fn nodes(&self) -> usize {
+        self.scratch.motions.len()
+    }
+
+    /// Sets `x` to A⁻¹ x by what the factors of free motion say of it, x being the sum that `multibody::Factor::carry` makes, and the
+    /// motions of the nodes in the scratch to J x.
+    pub fn respond(&mut self, x: &mut [f64]) {
+        for slot in self.slots {
+            let Part { tree, kin, factor, .. } = &self.parts[slot.tree];
+            factor.respond(tree, kin, &mut x[slot.dof..], &mut self.scratch.motions[slot.node..]);
+        }
+    }
+
     /// J x, the motions of the nodes under x being in the scratch.
-    fn rows_of_motions(&self, x: &[f64], j_x: &mut [f64]) {
+    pub fn rows_of_motions(&self, x: &[f64], j_x: &mut [f64]) {
         let motions = &self.scratch.motions;
         let mut row = 0;
         for link in self.links {

@@ -13,6 +13,7 @@ use sap::{BlockCholesky, Dense, Error, Report};
 
 use crate::constrain::{ConstraintSet, Context, push_contacts};
 use crate::coupled::{Coupled, CoupledScratch, Slot};
+use crate::few_rows::FewRows;
 use crate::link::SparseRows;
 use crate::part::Part;
 use crate::report::Touch;
@@ -42,6 +43,7 @@ struct Scratch {
     v_star: Vec<f64>,
     ws: sap::Workspace,
     coupled: CoupledScratch,
+    few: FewRows,
     dense: Dense,
     blocks: Vec<std::ops::Range<usize>>,
     rows: SparseRows,
@@ -103,27 +105,38 @@ impl Island {
             self.v.extend_from_slice(&v0[part.dofs.clone()]);
         }
         self.foreseen.clear();
-        if !problem.rigid_only && creeps(&self.v, &scratch.v_star) {
+        let pace = pace(&self.v, &scratch.v_star);
+        if !problem.rigid_only && pace < 1.0 {
             for slot in &self.slots {
                 let dofs = parts[slot.tree].dofs.clone();
                 state.trend.go_on(slot.tree, dofs.clone(), rule.dt, &mut self.v[slot.dof..slot.dof + dofs.len()]);
             }
             self.foreseen.extend_from_slice(&self.v);
         }
+        let mut by_rows = false;
         let outcome = match problem.factorization {
             Factorization::Dense => assemble(&self.slots, parts, scratch).and_then(|()| {
                 let Scratch { set, v_star, ws, dense, .. } = scratch;
                 sap::solve(dense, &set.laws, v_star, &mut self.v, problem.options, ws)
             }),
             choice => {
-                let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, .. } = scratch;
+                let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, few, .. } = scratch;
                 let cholesky = &mut self.cholesky;
                 let mut structure = Coupled::new(parts, &self.slots, (links, terms), coupled, cholesky, choice);
-                sap::solve(&mut structure, laws, v_star, &mut self.v, problem.options, ws)
+                let options = problem.options;
+                let report = if choice == Factorization::Auto && pace > RESTING {
+                    few.solve(&mut structure, laws, v_star, &mut self.v, options, ws)
+                } else {
+                    None
+                };
+                by_rows = report.is_some();
+                report.map_or_else(|| sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws), Ok)
             }
         };
         if outcome.is_ok() {
-            self.note(scratch);
+            let Scratch { set, gaps, ws, few, .. } = scratch;
+            let solution = if by_rows { (&*few.impulses, &*few.velocities) } else { (ws.impulses(), ws.velocities()) };
+            self.note(set, gaps, solution);
         }
         self.outcome = Some(outcome);
     }
@@ -141,7 +154,7 @@ impl Island {
     }
 
     /// Notes impulses and velocities at the contact points, and what is to be remembered.
-    fn note(&mut self, Scratch { set, gaps, ws, .. }: &Scratch) {
+    fn note(&mut self, set: &ConstraintSet, gaps: &[f64], (impulses, velocities): (&[f64], &[f64])) {
         let Self { touches, memories, other_memories, pushing, penetration, .. } = self;
         (*pushing, *penetration) = (0, 0.0);
         touches.clear();
@@ -152,7 +165,7 @@ impl Island {
         let mut row = 0;
         for (k, law) in set.laws.iter().enumerate() {
             let rows = row..row + law.rows();
-            let (impulse, velocity) = (&ws.impulses()[rows.clone()], &ws.velocities()[rows.clone()]);
+            let (impulse, velocity) = (&impulses[rows.clone()], &velocities[rows.clone()]);
             let mut free = [0.0; 3];
             law.free_velocity(velocity, impulse, &mut free);
             let normal = impulse[impulse.len() - 1];
@@ -184,16 +197,20 @@ impl Island {
     }
 }
 
-/// Whether an island moves slower than what its constraints hold would make it in the step. The solver's tolerance is relative to these
-/// impulses then. Relative to greater momenta, errors of velocities that are foreseen are too small to see, and add up.
-fn creeps(v: &[f64], v_star: &[f64]) -> bool {
+/// How fast an island moves, relative to what its constraints hold: the change that they would let happen in the step. Below 1 it creeps.
+/// The solver's tolerance is relative to these impulses then. Relative to greater momenta, errors of velocities that are foreseen are
+/// too small to see, and add up.
+fn pace(v: &[f64], v_star: &[f64]) -> f64 {
     let (mut speed, mut change) = (0.0, 0.0);
     for (v, v_star) in v.iter().zip(v_star) {
         speed += v * v;
         change += (v_star - v) * (v_star - v);
     }
-    speed < change
+    if change > 0.0 { (speed / change).sqrt() } else { f64::INFINITY }
 }
+
+/// The pace below which an island is taken to rest: the first guess is often the solution then, and nothing is to be factored.
+const RESTING: f64 = 0.1;
 
 /// Writes A and J of an island as matrices.
 fn assemble(slots: &[Slot], parts: &[Part], scratch: &mut Scratch) -> Result<(), Error> {

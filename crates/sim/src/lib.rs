@@ -24,6 +24,7 @@ mod constrain;
 mod coupled;
 mod effective_mass;
 mod error;
+mod few_rows;
 mod free_body;
 mod island;
 mod jacobians;

@@ -153,14 +153,78 @@ fn boom() -> String {
 
 #[test]
 fn small_joints_far_from_the_root_keep_their_digits() {
-    let of = |factorization| simulation(&boom(), Options { factorization, ..Options::default() });
+    let of = |factorization| simulation(&boom(), Options { factorization, tolerance: 1e-12, ..Options::default() });
     let (mut auto, mut recursive) = (of(Factorization::Auto), of(Factorization::Recursive));
-    let mut touched = 0;
-    for step in 0..100 {
+    let (mut touched, mut worst) = (0, 0.0_f64);
+    for _ in 0..100 {
+        recursive.state_mut().restore(&auto.state().to_bytes()).unwrap();
         auto.step().unwrap();
         recursive.step().unwrap();
         touched += auto.stats().active_contacts;
-        assert_eq!(auto.state().v, recursive.state().v, "step {step}");
+        let size = auto.state().v.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+        let apart = auto.state().v.iter().zip(&recursive.state().v).map(|(a, b)| (a - b).abs());
+        worst = worst.max(apart.fold(0.0, f64::max) / size);
     }
+    assert!(worst < 1e-9, "{worst:e}");
     assert!(touched > 100, "{touched}");
+}
+
+/// A trunk with four limbs of three links: ball joints, hinges with limits and dry friction, two of them tied; the feet have rolling
+/// friction.
+fn crawler(friction: f64) -> String {
+    let mut limbs = String::new();
+    for (k, (x, y)) in [(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)].into_iter().enumerate() {
+        let loss = if k == 0 { 0.05 } else { 0.0 };
+        limbs += &format!(
+            r#"<body pos="{x} {y} 0"><joint type="ball" damping=".3"/><geom type="capsule" fromto="0 0 0 {x} 0 -.1" size=".03"/>
+            <body pos="{x} 0 -.1"><joint name="knee {k}" axis="0 1 0" range="-30 20" damping=".1" frictionloss="{loss}"/>
+            <geom type="capsule" fromto="0 0 0 0 {y} -.2" size=".03"/>
+            <body pos="0 {y} -.2"><joint type="ball" damping=".1"/>
+            <geom type="sphere" pos="0 0 -.05" size=".04" condim="6" friction="{friction} .01 .005"/></body></body></body>"#
+        );
+    }
+    format!(
+        r#"<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="5 5 .1" friction="{friction}"/>
+        <body pos="0 0 .42"><freejoint/><geom type="box" size=".25 .1 .05"/>{limbs}</body></worldbody>
+        <equality><joint joint1="knee 2" joint2="knee 3" polycoef="0 .7 0 0 0"/></equality></mujoco>"#
+    )
+}
+
+#[test]
+fn what_moves_is_solved_on_its_rows_alike() {
+    for contact in [ContactLaw::Sap, ContactLaw::Lagged, ContactLaw::Coulomb] {
+        let (mut on_rows, mut compared, mut worst) = (0, 0, 0.0_f64);
+        for seed in 0..12 {
+            let mut rng = SplitMix64(seed);
+            let text = crawler(rng.uniform(0.2, 1.0));
+            let of = |factorization| {
+                simulation(&text, Options { factorization, contact, tolerance: 1e-12, ..Options::default() })
+            };
+            let mut auto = of(Factorization::Auto);
+            let mut others = [Factorization::Recursive, Factorization::Dense].map(of);
+            auto.state_mut().v.iter_mut().for_each(|v| *v = rng.uniform(-1.5, 1.5));
+            for _ in 0..120 {
+                let before = auto.state().to_bytes();
+                auto.step().unwrap();
+                let mut settled = auto.stats().friction_residual < 1e-10;
+                let (v, mut apart) = (&auto.state().v, 0.0_f64);
+                for other in &mut others {
+                    other.state_mut().restore(&before).unwrap();
+                    other.step().unwrap();
+                    settled &= other.stats().friction_residual < 1e-10;
+                    apart = v.iter().zip(&other.state().v).fold(apart, |most, (a, b)| most.max((a - b).abs()));
+                }
+                // The same bits: the same way.
+                on_rows += usize::from(*v != others[0].state().v);
+                if settled {
+                    compared += 1;
+                    worst = worst.max(apart / v.iter().fold(0.0, |most, v| f64::max(most, v.abs())));
+                }
+            }
+        }
+        println!("{contact:?}: {on_rows} of 1440 steps on rows, {compared} compared, {worst:e}");
+        // A fixed point is found to a residual of 1e-10 of all momentum; of that of light feet it is more.
+        let tolerance = if contact == ContactLaw::Coulomb { 1e-7 } else { 1e-9 };
+        assert!(on_rows > 300 && compared > 1200 && worst < tolerance, "{on_rows} {compared} {worst:e}");
+    }
 }
