@@ -38,8 +38,11 @@ pub fn difference_ahead(tree: &Tree<f64>, q0: &[f64], q: &[f64], v: &[f64], dt: 
     }
 }
 
-/// As many rotations as are worked on at a time.
+/// As many rotations as are side by side.
 const LANES: usize = F64x4::LANES;
+
+/// As many times that are worked on in turn: each is a long chain of operations, four of which fit between each other.
+const BUNDLES: usize = 4;
 
 /// A rotation's first position coordinate and degree of freedom.
 type Rotation = (usize, usize);
@@ -47,7 +50,7 @@ type Rotation = (usize, usize);
 /// [`difference`], or with AHEAD [`difference_ahead`].
 #[inline(always)]
 fn differences<const AHEAD: bool>(tree: &Tree<f64>, q0: &[f64], q: &[f64], (v, dt): (&[f64], f64), out: &mut [f64]) {
-    let mut rotations = [(0, 0); LANES];
+    let mut rotations = [[(0, 0); LANES]; BUNDLES];
     let mut found = 0;
     for node in &tree.nodes {
         let (iq, iv) = (node.q, node.v);
@@ -61,42 +64,47 @@ fn differences<const AHEAD: bool>(tree: &Tree<f64>, q0: &[f64], q: &[f64], (v, d
             out[iv + k] = end - q0[iq + k];
         }
         if along != 1 {
-            rotations[found] = (iq + along, iv + along);
+            rotations[found / LANES][found % LANES] = (iq + along, iv + along);
             found += 1;
         }
-        if found == LANES {
-            arcs::<AHEAD>(rotations, q0, q, (v, dt), out);
+        if found == LANES * BUNDLES {
+            arcs::<AHEAD>(&rotations, q0, q, (v, dt), out);
             found = 0;
         }
     }
     if found > 0 {
-        let [first, ..] = rotations;
-        rotations[found..].fill(first);
-        arcs::<AHEAD>(rotations, q0, q, (v, dt), out);
+        let used = found.div_ceil(LANES);
+        let [[first, ..], ..] = rotations;
+        rotations.as_flattened_mut()[found..used * LANES].fill(first);
+        arcs::<AHEAD>(&rotations[..used], q0, q, (v, dt), out);
     }
 }
 
-/// The shorter arcs of rotations, side by side.
-#[inline(always)]
+/// The shorter arcs of rotations, side by side; of [`BUNDLES`] at most.
+#[inline(never)]
 fn arcs<const AHEAD: bool>(
-    rotations: [Rotation; LANES],
+    rotations: &[[Rotation; LANES]],
     q0: &[f64],
     q: &[f64],
     (v, dt): (&[f64], f64),
     out: &mut [f64],
 ) {
-    let from = gather(q0, rotations.map(|(iq, _)| iq));
-    let to = gather(q, rotations.map(|(iq, _)| iq));
     let quat = |[w, x, y, z]: [F64x4; 4]| Quat::new(w, x, y, z);
-    // No quaternion here need be unit: the logarithm takes any.
-    let mut turn = quat(from).conjugate() * quat(to);
-    if AHEAD {
-        let [x, y, z] = gather(v, rotations.map(|(_, iv)| iv));
-        turn = turn * exponential(Vec3::new(x, y, z) * F64x4::splat(dt));
+    let mut turns = [Quat::IDENTITY; BUNDLES];
+    for (turn, rotations) in turns.iter_mut().zip(rotations) {
+        let (from, to) = (gather(q0, rotations.map(|(iq, _)| iq)), gather(q, rotations.map(|(iq, _)| iq)));
+        // No quaternion here need be unit: the logarithm takes any.
+        *turn = quat(from).conjugate() * quat(to);
+        if AHEAD {
+            let [x, y, z] = gather(v, rotations.map(|(_, iv)| iv));
+            *turn = *turn * exponential(Vec3::new(x, y, z) * F64x4::splat(dt));
+        }
     }
-    let arcs = turn.rotation_vector().map(F64x4::to_array);
-    for (k, (_, iv)) in rotations.into_iter().enumerate() {
-        out[iv..iv + 3].copy_from_slice(&[arcs.x[k], arcs.y[k], arcs.z[k]]);
+    for (turn, rotations) in turns.iter().zip(rotations) {
+        let arcs = turn.rotation_vector().map(F64x4::to_array);
+        for (k, (_, iv)) in rotations.iter().enumerate() {
+            out[*iv..iv + 3].copy_from_slice(&[arcs.x[k], arcs.y[k], arcs.z[k]]);
+        }
     }
 }
 
