@@ -127,12 +127,12 @@ fn time_driven(case: &str, model: &Model) {
     let target = State::<f64>::random(model, 8).q;
     let (kp, kd, zero) = (vec![300.0; model.nv()], vec![30.0; model.nv()], vec![0.0; model.nv()]);
     let command = spd::Command { kp: &kp, kd: &kd, target: &target, target_velocity: None, effort_limit: None };
-    let (mut work, mut next, mut force, mut out) = (f64::work(&tree), s.q.clone(), zero.clone(), zero.clone());
+    let (mut work, mut force, mut out) = (f64::work(&tree), zero.clone(), zero.clone());
     for (kernel, ahead, impedance) in [("pd+aba", 0.0, 0.01), ("pd+maba", DT, 0.01 + DT * 30.0)] {
         let lambda = vec![impedance; model.nv()];
         row(case, kernel, 1, "f64", || {
             let s = black_box(&s);
-            spd::pd_force(&model.tree, &s.q, &s.v, &command, ahead, &mut next, &mut force);
+            spd::pd_force(&model.tree, &s.q, &s.v, &command, ahead, &mut force);
             let impedance = Some(Impedance { diagonal: &lambda[..], uniform: true });
             let arguments = Arguments { tau: &force, impedance, ..s.arguments(false) };
             f64::forward_dynamics(&mut work, &tree, &arguments, &mut out);

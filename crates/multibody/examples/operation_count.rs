@@ -80,6 +80,9 @@ impl Real for Counted {
     fn sqrt(self) -> Self {
         count(self.0.sqrt())
     }
+    fn copysign(self, sign: Self) -> Self {
+        Self(self.0.copysign(sign.0))
+    }
     fn sin_cos(self) -> (Self, Self) {
         let (s, c) = Real::sin_cos(self.0);
         (Self(s), Self(c))

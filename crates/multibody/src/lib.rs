@@ -48,7 +48,7 @@ pub use delassus::Loads;
 pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
 pub use free_step::FreeStep;
 pub use implicit::{ImplicitFactor, JointDerivative, Rates};
-pub use integrate::{difference, integrate, normalize};
+pub use integrate::{difference, difference_ahead, integrate, normalize};
 pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
     propagate, vec3, velocities,

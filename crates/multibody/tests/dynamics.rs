@@ -4,10 +4,10 @@ mod common;
 
 use common::{Random, every_joint, state};
 use multibody::{
-    CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, RneaWorkspace, difference, forward_kinematics, integrate,
-    mass_matrix, rnea, velocities,
+    BodySpec, CrbaWorkspace, Factor, JointImpedance, JointKind, JointSpec, Kinematics, Model, ModelBuilder,
+    RneaWorkspace, difference, difference_ahead, forward_kinematics, integrate, mass_matrix, rnea, velocities,
 };
-use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
+use spatial::{ArticulatedInertia, Mat3, Quat, RigidInertia, Sym3, Twist, Vec3, Wrench};
 
 fn kinematics(model: &Model, q: &[f64], v: &[f64]) -> Kinematics<f64> {
     let mut kin = Kinematics::new(&model.tree);
@@ -199,4 +199,67 @@ fn difference_undoes_integration() {
     difference(&model.tree, &q, &q1, &mut back);
     let expected: Vec<f64> = v.iter().map(|v| 0.7 * v).collect();
     assert!(max_difference(&back, &expected) < 1e-14);
+}
+
+/// A bush of ball joints with free roots and hinges between: more rotations than are worked on at a time, and a rest.
+fn bush(balls: usize) -> Model {
+    let mut builder = ModelBuilder::new("bush");
+    let inertia =
+        RigidInertia { mass: 1.0, com: Vec3::new(0.1, 0.2, 0.3), inertia: Sym3::diagonal(Vec3::new(1.0, 2.0, 2.5)) };
+    for i in 0..=balls {
+        let parent = if i == 0 { 0 } else { 1 };
+        let body = builder.add_body(BodySpec { name: format!("{i}"), parent, inertia, ..BodySpec::default() }).unwrap();
+        let kind = if i == 0 { JointKind::Free } else { JointKind::Ball };
+        builder.add_joint(body, JointSpec { name: format!("{i}"), ..JointSpec::new(kind) }).unwrap();
+        let leaf = builder
+            .add_body(BodySpec { name: format!("leaf {i}"), parent: body, inertia, ..BodySpec::default() })
+            .unwrap();
+        let axis = Vec3::new(0.0, 1.0, 0.0);
+        let hinge = JointSpec { name: format!("hinge {i}"), ..JointSpec::new(JointKind::Revolute { axis }) };
+        builder.add_joint(leaf, hinge).unwrap();
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn the_difference_ahead_is_that_of_what_is_integrated() {
+    for balls in 0..10 {
+        let model = bush(balls);
+        let (q, mut v) = state(&model, 3 + balls as u64);
+        let (q0, _) = state(&model, 50);
+        let mut found = vec![0.0; model.nv()];
+        let mut expected = found.clone();
+        // Short turns, turns of a radian or two, many turns; and of one joint alone.
+        for dt in [0.0, 1e-9, 1.0 / 60.0, 1.0, 2.5, 1e4] {
+            let mut next = q.clone();
+            integrate(&model.tree, &mut next, &v, dt);
+            difference(&model.tree, &q0, &next, &mut expected);
+            difference_ahead(&model.tree, &q0, &q, &v, dt, &mut found);
+            let error = max_difference(&found, &expected);
+            // Angles of 1e4 are known to 1e-12.
+            assert!(error < 2e-15 + 4e-16 * dt, "{balls} balls, {dt} s: {error:e}");
+        }
+        let before = found.clone();
+        let last = model.tree.nodes[model.tree.len() - 2].rotation().unwrap();
+        v[last] *= 0.01;
+        difference_ahead(&model.tree, &q0, &q, &v, 1e4, &mut found);
+        let changed: Vec<usize> = (0..model.nv()).filter(|i| before[*i].to_bits() != found[*i].to_bits()).collect();
+        assert_eq!(changed, [last, last + 1, last + 2], "no rotation depends on another");
+    }
+}
+
+#[test]
+fn rotations_side_by_side_have_the_bits_of_one_alone() {
+    let model = bush(6);
+    let ((q0, _), (q, v)) = (state(&model, 8), state(&model, 9));
+    let mut all = vec![0.0; model.nv()];
+    difference_ahead(&model.tree, &q0, &q, &v, 0.1, &mut all);
+    for node in &model.tree.nodes {
+        let Some(turn) = node.rotation() else { continue };
+        let at = node.q + node.joint.nq() - 4;
+        let quat = |q: &[f64]| Quat::new(q[at], q[at + 1], q[at + 2], q[at + 3]);
+        let (ahead, _) = Quat::from_short_rotation_vector(Vec3::new(v[turn], v[turn + 1], v[turn + 2]) * 0.1);
+        let alone = (quat(&q0).conjugate() * quat(&q) * ahead).rotation_vector();
+        assert_eq!(alone.to_array(), all[turn..turn + 3]);
+    }
 }

@@ -1,9 +1,9 @@
 //! The fused kernels against the factor and inverse dynamics, and lanes against scalars.
 
-use multibody::kernels::{Arguments, Batch, Impedance, KernelReal, PackedTree};
+use multibody::kernels::{Arguments, Batch, Impedance, KernelReal, LimbDynamics, PackedTree};
 use multibody::{
-    CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, RneaWorkspace, forward_kinematics, mass_matrix, rnea,
-    velocities,
+    CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, Node, RneaWorkspace, forward_kinematics, mass_matrix,
+    rnea, velocities,
 };
 use random::SplitMix64;
 use spatial::{F32x8, F32x16, F64x4, F64x8, Quat, Real, Vec3};
@@ -48,7 +48,7 @@ fn case(model: &Model, random: &mut SplitMix64) -> Case {
     Case { q, v: random.vector(model.nv(), 3.0), tau: random.vector(model.nv(), 20.0) }
 }
 
-fn kernel<T: KernelReal<Scalar = T>>(model: &Model, case: &Case, impedance: Option<&[f64]>) -> Vec<T> {
+fn kernel<T: KernelReal<Scalar = T> + PartialEq>(model: &Model, case: &Case, impedance: Option<&[f64]>) -> Vec<T> {
     let tree = PackedTree::new(&model.tree);
     let cast = |x: &[f64]| x.iter().map(|x| T::from_f64(*x)).collect::<Vec<T>>();
     let (q, v, tau, lambda) = (cast(&case.q), cast(&case.v), cast(&case.tau), impedance.map(cast));
@@ -56,7 +56,7 @@ fn kernel<T: KernelReal<Scalar = T>>(model: &Model, case: &Case, impedance: Opti
         q: &q,
         v: &v,
         tau: &tau,
-        impedance: lambda.as_ref().map(|diagonal| Impedance { diagonal, uniform: false }),
+        impedance: lambda.as_ref().map(|diagonal| Impedance { diagonal, uniform: tree.is_uniform(diagonal) }),
         gravity: Vec3::from(GRAVITY.map(T::from_f64)),
     };
     let mut out = vec![T::ZERO; model.nv()];
@@ -113,6 +113,31 @@ fn impedances_up_to_a_million_agree_with_the_factor() {
             assert!(relative(&acceleration, &expected) < 1e-11, "{size:e}: {:e}", relative(&acceleration, &expected));
             let single: Vec<f64> = kernel::<f32>(&model, &case, Some(&impedance)).into_iter().map(f64::from).collect();
             assert!(relative(&single, &expected) < 2e-3, "f32, {size:e}: {:e}", relative(&single, &expected));
+        }
+    }
+}
+
+#[test]
+fn impedances_alike_about_all_axes_keep_as_many_digits() {
+    let (model, mut random) = (model(), SplitMix64(6));
+    let mut limbs = LimbDynamics::<F64x4>::new(&model.tree);
+    for size in [0.0, 1e-9, 1e-3, 1.0, 1e3, 1e6] {
+        for _ in 0..20 {
+            let case = case(&model, &mut random);
+            let mut impedance: Vec<f64> = random.vector(model.nv(), size).into_iter().map(f64::abs).collect();
+            for first in model.tree.nodes.iter().filter_map(Node::rotation) {
+                let alike = impedance[first];
+                impedance[first..first + 3].fill(alike);
+            }
+            let expected = separate(&model, &case, &impedance).1;
+            let error = relative(&kernel::<f64>(&model, &case, Some(&impedance)), &expected);
+            assert!(error < 1e-12, "{size:e}: {error:e}");
+            let mut found = vec![0.0; model.nv()];
+            let impedance = Some(Impedance { diagonal: &impedance[..], uniform: true });
+            let gravity = Vec3::from(GRAVITY);
+            let arguments = Arguments { q: &case.q, v: &case.v, tau: &case.tau, impedance, gravity };
+            limbs.forward_dynamics(&arguments, &mut found);
+            assert!(relative(&found, &expected) < 1e-12, "limbs, {size:e}: {:e}", relative(&found, &expected));
         }
     }
 }

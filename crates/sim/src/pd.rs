@@ -75,15 +75,13 @@ impl Pd {
 /// K_p/K_d. Here that is two thirds at most, and nothing without damping, where all of K_p is implicit.
 #[derive(Clone, Debug)]
 pub(crate) struct PdDrive {
-    /// q ⊞ dt v, scratch.
-    next: Vec<f64>,
     /// Q = −K_p (q ⊞ dt v ⊟ q̄) − K_d (v − v̄).
     force: Vec<f64>,
 }
 
 impl PdDrive {
     pub fn new(tree: &Tree<f64>) -> Self {
-        Self { next: vec![0.0; tree.nq], force: vec![0.0; tree.nv] }
+        Self { force: vec![0.0; tree.nv] }
     }
 
     /// The controller's forces in a step as drives, one for every degree of freedom that it controls; `q` and `v` are the
@@ -99,7 +97,7 @@ impl PdDrive {
         let command = pd.command(qs, dofs.clone());
         let Discretization { dt, stable_pd, .. } = step;
         let lead = if stable_pd { dt } else { step.lead() };
-        spd::pd_force(tree, q, v, &command, lead, &mut self.next, &mut self.force);
+        spd::pd_force(tree, q, v, &command, lead, &mut self.force);
         let (kp, kd, limits) = (&pd.kp[dofs.clone()], &pd.kd[dofs.clone()], &pd.effort_limit[dofs.clone()]);
         self.force.iter().enumerate().filter(move |(i, _)| kp[*i] != 0.0 || kd[*i] != 0.0).map(move |(dof, force)| {
             Drive {

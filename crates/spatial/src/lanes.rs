@@ -177,6 +177,15 @@ macro_rules! lanes {
                 Self(unsafe { $sqrt(self.0) })
             }
 
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                let (mut each, sign) = (self.to_array(), sign.to_array());
+                for k in 0..$n {
+                    each[k] = each[k].copysign(sign[k]);
+                }
+                Self::from_array(each)
+            }
+
             #[inline]
             fn sin_cos(self) -> (Self, Self) {
                 let each = self.to_array().map(|x| Real::sin_cos(x));
@@ -271,6 +280,7 @@ mod tests {
             assert_eq!(Real::mul_add(x, y, x).lane(k), Real::mul_add(a, b, a));
             assert_eq!(Real::sqrt(y * y).lane(k), (b * b).sqrt());
             assert_eq!((sin.lane(k), cos.lane(k)), Real::sin_cos(a));
+            assert_eq!(x.copysign(-y).lane(k), a.copysign(-b));
         }
         let mut z = F32x8::splat(3e7);
         z.set_lane(5, -1.0);

@@ -52,6 +52,8 @@ pub trait Real:
     fn recip(self) -> Self {
         Self::ONE / self
     }
+    /// The magnitude of `self` with the sign of `sign`.
+    fn copysign(self, sign: Self) -> Self;
     /// Sine and cosine of an angle in radians.
     fn sin_cos(self) -> (Self, Self);
 }
@@ -91,6 +93,10 @@ impl Real for f64 {
         f64::sqrt(self)
     }
     #[inline(always)]
+    fn copysign(self, sign: f64) -> f64 {
+        f64::copysign(self, sign)
+    }
+    #[inline(always)]
     fn sin_cos(self) -> (f64, f64) {
         sin_cos(self)
     }
@@ -128,6 +134,10 @@ impl Real for f32 {
     #[inline(always)]
     fn sqrt(self) -> f32 {
         f32::sqrt(self)
+    }
+    #[inline(always)]
+    fn copysign(self, sign: f32) -> f32 {
+        f32::copysign(self, sign)
     }
     #[inline(always)]
     fn sin_cos(self) -> (f32, f32) {

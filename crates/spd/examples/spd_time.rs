@@ -26,8 +26,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         multibody::integrate(&model.tree, &mut q, &wave(0.4), 1.0);
         let (v, kp, kd) = (wave(1.0), vec![75_000.0; nv], vec![4_000.0; nv]);
         let command = Command { kp: &kp, kd: &kd, target: &model.q0, target_velocity: None, effort_limit: None };
-        let (mut next, mut force) = (q.clone(), v.clone());
-        let pd = least(|| pd_force(&model.tree, black_box(&q), &v, &command, 1.0 / 60.0, &mut next, &mut force));
+        let mut force = v.clone();
+        let pd = least(|| pd_force(&model.tree, black_box(&q), &v, &command, 1.0 / 60.0, &mut force));
         let times = [Method::Maba, Method::Dense, Method::Sparse, Method::SparseBlocks, Method::Pcg].map(|method| {
             let mut solver = Solver::new(&model, method);
             least(|| {

@@ -1,6 +1,6 @@
 //! What is asked of the joints.
 
-use multibody::{Tree, difference, integrate};
+use multibody::{Tree, difference_ahead};
 use spatial::{are_finite, are_finite_and_nonnegative};
 
 /// Gains and targets of a PD controller over all degrees of freedom.
@@ -90,22 +90,23 @@ impl Command<'_> {
     }
 }
 
-/// Q = −K_p (q ⊞ dt v ⊟ q̄) − K_d (v − v̄), (nv): the force of the controller before its implicit part. `next` (nq) is scratch:
-/// q ⊞ dt v.
-pub fn pd_force(
-    tree: &Tree<f64>,
-    q: &[f64],
-    v: &[f64],
-    command: &Command<'_>,
-    dt: f64,
-    next: &mut [f64],
-    force: &mut [f64],
-) {
-    next.copy_from_slice(q);
-    integrate(tree, next, v, dt);
-    difference(tree, command.target, next, force);
-    for i in 0..tree.nv {
-        let rate = v[i] - command.target_velocity.map_or(0.0, |v| v[i]);
-        force[i] = -command.kp[i] * force[i] - command.kd[i] * rate;
+/// Q = −K_p (q ⊞ dt v ⊟ q̄) − K_d (v − v̄), (nv): the force of the controller before its implicit part; that of explicit PD with
+/// dt = 0.
+pub fn pd_force(tree: &Tree<f64>, q: &[f64], v: &[f64], command: &Command<'_>, dt: f64, force: &mut [f64]) {
+    let n = tree.nv;
+    let (v, kp, kd, force) = (&v[..n], &command.kp[..n], &command.kd[..n], &mut force[..n]);
+    difference_ahead(tree, command.target, q, v, dt, force);
+    match command.target_velocity {
+        Some(target) => {
+            let target = &target[..n];
+            for i in 0..n {
+                force[i] = -kp[i] * force[i] - kd[i] * (v[i] - target[i]);
+            }
+        }
+        None => {
+            for i in 0..n {
+                force[i] = -kp[i] * force[i] - kd[i] * v[i];
+            }
+        }
     }
 }

@@ -109,7 +109,7 @@ impl Solver {
         if !(dt > 0.0 && dt.is_finite()) {
             return Err(Error::Value { name: "dt", index: 0, value: dt, expected: "a finite number above 0" });
         }
-        pd_force(&self.tree, q, v, command, dt, &mut self.next, &mut self.force);
+        pd_force(&self.tree, q, v, command, dt, &mut self.force);
         for i in 0..self.tree.nv {
             self.lambda[i] = self.armature[i] + dt * command.kd[i];
         }

@@ -69,8 +69,8 @@ fn the_torque_is_the_controllers() {
     let command = Command { kp: &kp, kd: &kd, target: &target, target_velocity: None, effort_limit: None };
     let mut solver = Solver::new(&model, Method::Maba);
     solver.solve(&q, &v, &command, dt).unwrap();
-    let (mut next, mut force) = (vec![0.0; model.nq()], vec![0.0; model.nv()]);
-    spd::pd_force(&model.tree, &q, &v, &command, dt, &mut next, &mut force);
+    let mut force = vec![0.0; model.nv()];
+    spd::pd_force(&model.tree, &q, &v, &command, dt, &mut force);
     let expected: Vec<f64> = force.iter().zip(solver.acceleration()).map(|(f, a)| f - dt * 50.0 * a).collect();
     assert!(apart(solver.torque(&q, &v, &command), &expected) < 1e-11);
 

@@ -3,15 +3,16 @@
 use spatial::{Mat3, Real, Sym3, Twist, Vec3, Wrench};
 
 use super::fused::{
-    plus_cross, plus_crossed, plus_outer, plus_outer_sym, plus_product, plus_rows_crossed, plus_scaled, plus_transposed,
+    plus_cross, plus_crossed, plus_lower_crossed, plus_outer, plus_outer_sym, plus_product, plus_rows_crossed,
+    plus_scaled, plus_sym, plus_transposed,
 };
 use super::packed::Constants;
 use super::placed::{Placed, centripetal};
-use super::told::{Accelerations, Coordinates, Told, read_sym, read_vec};
+use super::told::{Accelerations, Coordinates, Told, read_vec};
 use crate::JointType;
 
 /// What the second pass leaves for the third: E A, E B, E u of a ball joint, all to be scaled; h, the axis, and (u/D,
-/// 1/D) of one with a single degree of freedom.
+/// 1/D) of one with a single degree of freedom. But in a ball joint without impedance, u has what the velocities do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reduced<T> {
     ea: Mat3<T>,
@@ -45,7 +46,7 @@ impl<T: Real> Articulated<T> {
 
     /// As an array.
     #[inline(always)]
-    pub fn to_array(self) -> [T; ARTICULATED] {
+    fn to_array(self) -> [T; ARTICULATED] {
         let Self { a, b: Mat3 { x, y, z }, c, bias: Wrench { ang: n, lin: f } } = self;
         [
             a.xx, a.xy, a.xz, a.yy, a.yz, a.zz, x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z, //
@@ -123,25 +124,27 @@ pub(super) fn eliminate<T: Real, C: Told<T>, X: Coordinates<T>, const IMPEDANCE:
     let JointDrive { tau, lambda, uniform } = drive;
     let r = placed.offset;
     match joint {
-        JointType::Ball if !IMPEDANCE => {
-            *left = eliminate_ball(placed, whole, tau.read3(), reduced).to_array();
+        JointType::Ball if !IMPEDANCE => eliminate_ball(placed, whole, tau.read3(), reduced, left),
+        JointType::Ball if uniform => {
+            let rest = eliminate_ball_uniform(placed, whole, tau.read3(), lambda.read1(), reduced);
+            put_shifted(left, &rest, r);
         }
         JointType::Ball => {
-            let rest = if uniform {
-                eliminate_ball_uniform(placed, whole, tau.read3(), lambda.read1(), reduced)
-            } else {
-                eliminate_ball_impeded(placed, whole, tau.read3(), lambda.read3(), reduced)
-            };
-            *left = shifted(&rest, r).to_array();
+            let rest = eliminate_ball_impeded(placed, whole, tau.read3(), lambda.read3(), reduced);
+            put_shifted(left, &rest, r);
         }
         JointType::Free => {
-            let lambda = if IMPEDANCE { lambda.read() } else { [T::ZERO; 6] };
-            eliminate_free::<T, IMPEDANCE>(placed, whole, tau.read(), lambda, gravity, reduced);
+            let tau = tau.read();
+            if IMPEDANCE {
+                eliminate_free_impeded(placed, whole, tau, (lambda.read(), uniform), gravity, reduced);
+            } else {
+                eliminate_free(placed, whole, tau, gravity, reduced);
+            }
         }
         _ => {
             let lambda = if IMPEDANCE { lambda.read1() } else { T::ZERO };
             let rest = eliminate_single(joint, constants, placed, whole, tau.read1(), lambda, reduced);
-            *left = shifted(&rest, r).to_array();
+            put_shifted(left, &rest, r);
         }
     }
 }
@@ -158,20 +161,21 @@ pub(super) fn expand<T: Real, C: Told<T>, const IMPEDANCE: bool>(
     mut out: impl Accelerations<T>,
 ) -> Twist<T> {
     let rot = placed.frame.rot;
-    let lin = plus_cross(base.lin + placed.coriolis.lin, base.ang, placed.offset);
-    let carried = Twist { ang: base.ang + placed.coriolis.ang, lin };
+    let lin = plus_cross(base.lin, base.ang, placed.offset);
+    let carried = Twist { ang: base.ang, lin } + placed.coriolis;
     match joint {
-        JointType::Ball => {
-            let by_shift = plus_product(reduced.eu, reduced.eb, -carried.lin);
-            let (turn, ang) = if IMPEDANCE {
-                let turn = plus_product(by_shift, reduced.ea, -carried.ang) * reduced.scale;
-                (turn, carried.ang + turn)
-            } else {
-                // E A = 1: the parent's rotation does not turn the child.
-                let ang = by_shift * reduced.scale;
-                (ang - carried.ang, ang)
-            };
+        JointType::Ball if IMPEDANCE => {
+            // What the velocities do is in E u already.
+            let by_turn = plus_product(reduced.eu, reduced.ea, -base.ang);
+            let turn = plus_product(by_turn, reduced.eb, -lin) * reduced.scale;
             let own = rot.transpose_mul(turn);
+            out.write([own.x, own.y, own.z]);
+            Twist { ang: carried.ang + turn, lin: carried.lin }
+        }
+        JointType::Ball => {
+            // E A = 1: the parent's rotation does not turn the child.
+            let ang = plus_product(reduced.eu, reduced.eb, -carried.lin) * reduced.scale;
+            let own = rot.transpose_mul(ang - carried.ang);
             out.write([own.x, own.y, own.z]);
             Twist { ang, lin: carried.lin }
         }
@@ -183,23 +187,67 @@ pub(super) fn expand<T: Real, C: Told<T>, const IMPEDANCE: bool>(
         }
         _ => {
             let (h, s) = (Wrench { ang: reduced.ea.x, lin: reduced.ea.y }, reduced.ea.z);
-            let x = reduced.eu.x - reduced.eu.y * carried.dot(h);
+            let x = reduced.eu.x - reduced.eu.y * Twist { ang: base.ang, lin }.dot(h);
             out.write([x]);
             carried + joint_motion(joint, constants, s) * x
         }
     }
 }
 
-/// The node's own inertia about its origin, and its gyroscopic force. Added to what the children left, not the other
-/// way round: measured faster than adding in place, though zeros are added.
+/// The node's rotational inertia about its origin, world axes.
 #[inline(always)]
-pub(super) fn own<T: Real, C: Told<T>>(constants: &Constants<C>, placed: &Placed<T>) -> Articulated<T> {
-    let (rot, omega) = (placed.frame.rot, placed.frame.omega);
-    let a = read_sym::<T, C>(constants.inertia).rotated(rot);
-    let moment = rot * read_vec(constants.moment);
-    let m = constants.mass.read();
-    let bias = Wrench { ang: omega.cross(a * omega), lin: centripetal(omega, moment) };
-    Articulated { a, b: Mat3::skew(moment), c: Sym3::diagonal(Vec3::new(m, m, m)), bias }
+pub(super) fn turned_inertia<T: Real, C: Told<T>>(constants: &Constants<C>, rot: Mat3<T>) -> Sym3<T> {
+    let (least, x, y) = constants.deflated;
+    let (x, y) = (rot * read_vec(x), rot * read_vec(y));
+    plus_outer_sym(plus_outer_sym(isotropic(least.read()), x, x), y, y)
+}
+
+/// s 1.
+#[inline(always)]
+fn isotropic<T: Real>(s: T) -> Sym3<T> {
+    Sym3::diagonal(Vec3::new(s, s, s))
+}
+
+/// The node's own inertia about its origin, and its gyroscopic force.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Own<T> {
+    inertia: Sym3<T>,
+    /// Mass times centre of mass.
+    moment: Vec3<T>,
+    mass: T,
+    bias: Wrench<T>,
+}
+
+impl<T: Real> Own<T> {
+    /// Of a node.
+    #[inline(always)]
+    pub fn new<C: Told<T>>(constants: &Constants<C>, placed: &Placed<T>) -> Self {
+        let (rot, omega) = (placed.frame.rot, placed.frame.omega);
+        let inertia = turned_inertia(constants, rot);
+        let moment = rot * read_vec(constants.moment);
+        let bias = Wrench { ang: omega.cross(inertia * omega), lin: centripetal(omega, moment) };
+        Self { inertia, moment, mass: constants.mass.read(), bias }
+    }
+
+    /// That of a node without children.
+    #[inline(always)]
+    pub fn alone(self) -> Articulated<T> {
+        Articulated { a: self.inertia, b: Mat3::skew(self.moment), c: isotropic(self.mass), bias: self.bias }
+    }
+
+    /// With what the children left: no zeros are added.
+    #[inline(always)]
+    pub fn with(self, left: &Articulated<T>) -> Articulated<T> {
+        let Articulated { a, b: Mat3 { x, y, z }, c, bias } = *left;
+        let (h, m) = (self.moment, self.mass);
+        let b = Mat3::from_columns(
+            Vec3::new(x.x, x.y + h.z, x.z - h.y),
+            Vec3::new(y.x - h.z, y.y, y.z + h.x),
+            Vec3::new(z.x + h.y, z.y - h.x, z.z),
+        );
+        let c = Sym3 { xx: c.xx + m, yy: c.yy + m, zz: c.zz + m, ..c };
+        Articulated { a: a + self.inertia, b, c, bias: bias + self.bias }
+    }
 }
 
 /// The motion of a joint with one degree of freedom at unit rate.
@@ -224,6 +272,11 @@ fn eliminate_single<T: Real, C: Told<T>>(
 ) -> Articulated<T> {
     let Articulated { a, b, c, bias } = *whole;
     let axis = placed.frame.rot * read_vec(constants.axis);
+    let w = placed.coriolis;
+    let bias = Wrench {
+        ang: plus_product(plus_sym(bias.ang, a, w.ang), b, w.lin),
+        lin: plus_transposed(plus_sym(bias.lin, c, w.lin), b, w.ang),
+    };
     let (h, d, along) = match joint {
         JointType::Prismatic => {
             let h = Wrench { ang: b * axis, lin: c * axis };
@@ -241,26 +294,26 @@ fn eliminate_single<T: Real, C: Told<T>>(
     };
     let d_inv = (d + lambda).recip();
     let eu = (tau - along) * d_inv;
-    let (ha, hl) = (h.ang * -d_inv, h.lin * -d_inv);
-    let a = plus_outer_sym(a, ha, h.ang);
-    let b = plus_outer(b, ha, h.lin);
-    let c = plus_outer_sym(c, hl, h.lin);
-    let w = placed.coriolis;
-    let ang = plus_product(bias.ang.add_scaled(eu, h.ang) + a * w.ang, b, w.lin);
-    let lin = plus_transposed(bias.lin.add_scaled(eu, h.lin) + c * w.lin, b, w.ang);
     reduced.ea = Mat3::from_columns(h.ang, h.lin, axis);
     reduced.eu = Vec3::new(eu, d_inv, T::ZERO);
-    Articulated { a, b, c, bias: Wrench { ang, lin } }
+    let (ha, hl) = (h.ang * -d_inv, h.lin * -d_inv);
+    Articulated {
+        a: plus_outer_sym(a, ha, h.ang),
+        b: plus_outer(b, ha, h.lin),
+        c: plus_outer_sym(c, hl, h.lin),
+        bias: Wrench { ang: bias.ang.add_scaled(eu, h.ang), lin: bias.lin.add_scaled(eu, h.lin) },
+    }
 }
 
-/// Without impedance nothing but C is left, and of the shift half.
+/// Without impedance nothing but C is left, and of the shift half: it is done at once.
 #[inline(always)]
 fn eliminate_ball<T: Real>(
     placed: &Placed<T>,
     whole: &Articulated<T>,
     tau: Vec3<T>,
     reduced: &mut Reduced<T>,
-) -> Articulated<T> {
+    left: &mut [T; ARTICULATED],
+) {
     let Articulated { a, b, c, bias } = *whole;
     let (tau, r) = (placed.frame.rot * tau, placed.offset);
     let u = tau - bias.ang;
@@ -269,15 +322,19 @@ fn eliminate_ball<T: Real>(
     let (ab, au) = (adjugate * b, adjugate * u);
     (reduced.eb, reduced.eu, reduced.scale) = (ab, au, s);
     let c = plus_scaled(c, -s, transpose_times(b, ab));
-    let lin = (bias.lin + c * placed.coriolis.lin).add_scaled(s, ab.transpose_mul(u));
+    let lin = plus_sym(bias.lin, c, placed.coriolis.lin).add_scaled(s, ab.transpose_mul(u));
     let m = c.to_mat3();
     let rc = Mat3::from_columns(r.cross(m.x), r.cross(m.y), r.cross(m.z));
     // r̂ c r̂ᵀ.
     let a = plus_rows_crossed(Sym3::ZERO, r, rc);
-    Articulated { a, b: rc, c, bias: Wrench { ang: plus_cross(tau, r, lin), lin } }
+    let bias = Wrench { ang: plus_cross(tau, r, lin), lin };
+    *left = Articulated { a, b: rc, c, bias }.to_array();
 }
 
 /// With the impedance `k` about all axes.
+///
+/// What the velocities do to the joint (w) goes into u, not into what is left of the inertia: B and C are then multiplied with
+/// it once.
 #[inline(always)]
 fn eliminate_ball_uniform<T: Real>(
     placed: &Placed<T>,
@@ -287,22 +344,27 @@ fn eliminate_ball_uniform<T: Real>(
     reduced: &mut Reduced<T>,
 ) -> Articulated<T> {
     let Articulated { a, b, c, bias } = *whole;
-    let (adjugate, det) = Sym3 { xx: a.xx + k, yy: a.yy + k, zz: a.zz + k, ..a }.adjugate();
+    let (tau, w) = (placed.frame.rot * tau, placed.coriolis);
+    let u = plus_product(plus_sym(tau - bias.ang, a, -w.ang), b, -w.lin);
+    let (e, det) = Sym3 { xx: a.xx + k, yy: a.yy + k, zz: a.zz + k, ..a }.adjugate();
     let s = det.recip();
-    // The adjugate commutes with A: the product is symmetric.
-    let ea = transpose_times(adjugate.to_mat3(), a.to_mat3());
-    let eb = adjugate * b;
-    let tau = placed.frame.rot * tau;
-    let u = tau - bias.ang;
-    let eu = adjugate * u;
-    *reduced = Reduced { ea: ea.to_mat3(), eb, eu, scale: s };
-    let (ks, w) = (k * s, placed.coriolis);
-    let a = scale(ea, ks);
+    let (eb, eu) = (e * b, e * u);
+    (reduced.eb, reduced.eu, reduced.scale) = (eb, eu, s);
+    // E A = 1 − k E: on the diagonal that would cancel digits, elsewhere it is −k E.
+    let ea = Sym3 {
+        xx: e.xx.mul_add(a.xx, e.xy.mul_add(a.xy, e.xz * a.xz)),
+        xy: -k * e.xy,
+        xz: -k * e.xz,
+        yy: e.xy.mul_add(a.xy, e.yy.mul_add(a.yy, e.yz * a.yz)),
+        yz: -k * e.yz,
+        zz: e.xz.mul_add(a.xz, e.yz.mul_add(a.yz, e.zz * a.zz)),
+    };
+    reduced.ea = ea.to_mat3();
+    let ks = k * s;
+    let lin = plus_transposed(plus_sym(bias.lin, c, w.lin), b, w.ang.add_scaled(s, eu));
     let c = plus_scaled(c, -s, transpose_times(b, eb));
     let b = Mat3::from_columns(eb.x * ks, eb.y * ks, eb.z * ks);
-    let ang = plus_product(tau.add_scaled(-ks, eu) + a * w.ang, b, w.lin);
-    let lin = plus_transposed((bias.lin + c * w.lin).add_scaled(s, eb.transpose_mul(u)), b, w.ang);
-    Articulated { a, b, c, bias: Wrench { ang, lin } }
+    Articulated { a: scale(ea, ks), b, c, bias: Wrench { ang: tau.add_scaled(-ks, eu), lin } }
 }
 
 /// With an impedance of its own about every axis of the child.
@@ -314,19 +376,16 @@ fn eliminate_ball_impeded<T: Real>(
     k: Vec3<T>,
     reduced: &mut Reduced<T>,
 ) -> Articulated<T> {
-    let Articulated { a, b, .. } = *whole;
+    let Articulated { a, b, c, bias } = *whole;
     let k = Sym3::diagonal(k).rotated(placed.frame.rot);
     let e = (a + k).inverse();
-    let tau = placed.frame.rot * tau;
-    let (ea, eb, eu) = (e * a.to_mat3(), e * b, e * (tau - whole.bias.ang));
+    let (tau, w) = (placed.frame.rot * tau, placed.coriolis);
+    let u = plus_product(plus_sym(tau - bias.ang, a, -w.ang), b, -w.lin);
+    let (ea, eb, eu) = (e * a.to_mat3(), e * b, e * u);
     *reduced = Reduced { ea, eb, eu, scale: T::ONE };
-    let w = placed.coriolis;
-    let (left_a, left_b) = (Sym3::lower(k * ea), k * eb);
-    let c = whole.c - transpose_times(b, eb);
-    let u = tau - whole.bias.ang;
-    let ang = plus_product(tau - k * eu + left_a * w.ang, left_b, w.lin);
-    let lin = plus_transposed(plus_transposed(whole.bias.lin + c * w.lin, eb, u), left_b, w.ang);
-    Articulated { a: left_a, b: left_b, c, bias: Wrench { ang, lin } }
+    let lin = plus_transposed(plus_sym(bias.lin, c, w.lin), b, w.ang + eu);
+    let c = plus_scaled(c, -T::ONE, transpose_times(b, eb));
+    Articulated { a: Sym3::lower(k * ea), b: k * eb, c, bias: Wrench { ang: plus_sym(tau, k, -eu), lin } }
 }
 
 #[inline(always)]
@@ -342,41 +401,90 @@ fn transpose_times<T: Real>(b: Mat3<T>, x: Mat3<T>) -> Sym3<T> {
 
 /// The acceleration of a free joint: linear in `eu`, angular in the first column of `ea`.
 #[inline(always)]
-fn eliminate_free<T: Real, const IMPEDANCE: bool>(
+fn eliminate_free<T: Real>(
     placed: &Placed<T>,
     whole: &Articulated<T>,
     [fx, fy, fz, nx, ny, nz]: [T; 6],
-    lambda: [T; 6],
     gravity: Vec3<T>,
     reduced: &mut Reduced<T>,
 ) {
-    let Articulated { mut a, b, mut c, bias } = *whole;
+    let bias = whole.bias;
+    let force = Vec3::new(fx, fy, fz) - bias.lin;
+    let torque = placed.frame.rot * Vec3::new(nx, ny, nz) - bias.ang;
+    let (ang, lin) = solve(whole, force, torque);
+    (reduced.ea.x, reduced.eu) = (ang, lin + gravity);
+}
+
+/// The same with impedances (linear, angular), the angular ones alike where that is `uniform`.
+#[inline(always)]
+fn eliminate_free_impeded<T: Real>(
+    placed: &Placed<T>,
+    whole: &Articulated<T>,
+    [fx, fy, fz, nx, ny, nz]: [T; 6],
+    ([x, y, z, p, q, r], uniform): ([T; 6], bool),
+    gravity: Vec3<T>,
+    reduced: &mut Reduced<T>,
+) {
+    let Articulated { a, b, c, bias } = *whole;
     // What the weight of everything does, in place of the base's acceleration −g: Λ acts on v̇ alone.
-    let force = Vec3::new(fx, fy, fz) - bias.lin + c * gravity;
-    let torque = placed.frame.rot * Vec3::new(nx, ny, nz) - bias.ang + b * gravity;
-    if IMPEDANCE {
-        let [x, y, z, p, q, r] = lambda;
-        c += Sym3::diagonal(Vec3::new(x, y, z));
-        a += Sym3::diagonal(Vec3::new(p, q, r)).rotated(placed.frame.rot);
-    }
+    let force = plus_sym(Vec3::new(fx, fy, fz) - bias.lin, c, gravity);
+    let torque = plus_product(placed.frame.rot * Vec3::new(nx, ny, nz) - bias.ang, b, gravity);
+    let a = if uniform {
+        Sym3 { xx: a.xx + p, yy: a.yy + p, zz: a.zz + p, ..a }
+    } else {
+        a + Sym3::diagonal(Vec3::new(p, q, r)).rotated(placed.frame.rot)
+    };
+    let c = Sym3 { xx: c.xx + x, yy: c.yy + y, zz: c.zz + z, ..c };
+    (reduced.ea.x, reduced.eu) = solve(&Articulated { a, b, c, bias }, force, torque);
+}
+
+/// The acceleration (angular, linear) of an inertia under a force and a torque, its bias force apart.
+#[inline(always)]
+fn solve<T: Real>(whole: &Articulated<T>, force: Vec3<T>, torque: Vec3<T>) -> (Vec3<T>, Vec3<T>) {
+    let Articulated { a, b, c, .. } = *whole;
     // By adjugates, so that little waits for the divisions: with s = 1/det C and t = 1/det of the Schur complement.
     let (c_adj, det) = c.adjugate();
     let s = det.recip();
     let schur = plus_scaled(a, -s, transpose_times(b.transpose(), c_adj * b.transpose()));
     let (adjugate, det) = schur.adjugate();
     let ang = adjugate * torque.add_scaled(-s, b * (c_adj * force)) * det.recip();
-    let lin = c_adj * plus_transposed(force, b, -ang) * s;
-    (reduced.ea.x, reduced.eu) = (ang, lin);
+    (ang, c_adj * plus_transposed(force, b, -ang) * s)
 }
 
-/// The articulated inertia and bias force about the parent's origin, which lies `r` before.
+/// Stores the articulated inertia and bias force about the parent's origin, which lies `r` before: all as soon as it is known,
+/// so that it need not wait in registers.
 #[inline(always)]
-fn shifted<T: Real>(left: &Articulated<T>, r: Vec3<T>) -> Articulated<T> {
+fn put_shifted<T: Real>(out: &mut [T; ARTICULATED], left: &Articulated<T>, r: Vec3<T>) {
     let Articulated { a, b, c, bias } = *left;
+    put_sym(out, C, c);
+    put_vec(out, F, bias.lin);
+    put_vec(out, N, plus_cross(bias.ang, r, bias.lin));
     // a' = a + r̂ bᵀ + b' r̂ᵀ with b' = b + r̂ c; both products' sum is symmetric. r̂ bᵀ is the transpose of b r̂ᵀ.
     let b_shifted = plus_crossed(b, r, c.to_mat3());
-    let t = b.transpose();
-    let rb = Mat3::from_columns(r.cross(t.x), r.cross(t.y), r.cross(t.z));
-    let a = plus_rows_crossed(a + Sym3::lower(rb), r, b_shifted);
-    Articulated { a, b: b_shifted, c, bias: Wrench { ang: plus_cross(bias.ang, r, bias.lin), lin: bias.lin } }
+    put_mat(out, B, b_shifted);
+    put_sym(out, A, plus_rows_crossed(plus_lower_crossed(a, r, b.transpose()), r, b_shifted));
+}
+
+/// Where the parts of an [`Articulated`] begin in its array.
+const A: usize = 0;
+const B: usize = 6;
+const C: usize = 15;
+const N: usize = 21;
+const F: usize = 24;
+
+#[inline(always)]
+fn put_vec<T: Real>(out: &mut [T; ARTICULATED], i: usize, x: Vec3<T>) {
+    [out[i], out[i + 1], out[i + 2]] = x.to_array();
+}
+
+#[inline(always)]
+fn put_mat<T: Real>(out: &mut [T; ARTICULATED], i: usize, m: Mat3<T>) {
+    put_vec(out, i, m.x);
+    put_vec(out, i + 3, m.y);
+    put_vec(out, i + 6, m.z);
+}
+
+#[inline(always)]
+fn put_sym<T: Real>(out: &mut [T; ARTICULATED], i: usize, s: Sym3<T>) {
+    [out[i], out[i + 1], out[i + 2], out[i + 3], out[i + 4], out[i + 5]] = [s.xx, s.xy, s.xz, s.yy, s.yz, s.zz];
 }

@@ -13,11 +13,12 @@
 //! A' = K E A    B' = K E B    C' = C − Bᵀ E B    n' = τ − K E u    f' = f + Bᵀ E u        u = τ − n
 //! ```
 //!
-//! Without impedance A' = B' = 0 and n' = τ: nothing cancels, and of the shift to the parent half is left.
+//! With K alike about all axes, a number, K E A = K (1 − K E): on the diagonal that cancels digits where K is large, elsewhere it
+//! is a product. Without impedance A' = B' = 0 and n' = τ: nothing cancels, and of the shift to the parent half is left.
 
 use spatial::{Real, Twist, Vec3};
 
-use super::articulated::{ARTICULATED, Articulated, JointDrive, Reduced, eliminate, expand, own};
+use super::articulated::{ARTICULATED, Articulated, JointDrive, Own, Reduced, eliminate, expand};
 use super::packed::{HandOver, PackedTree};
 use super::placed::{Frame, PLACED, Placed, place_joint};
 use super::told::{Told, read_vec};
@@ -127,10 +128,8 @@ where
         let mut carried = [T::ZERO; ARTICULATED];
         for (i, node) in tree.nodes.iter().enumerate().rev() {
             let placed = &Placed::from_array(&self.placed[i]);
-            let mut whole = own(&node.constants, placed);
-            if node.carries {
-                whole.add(&Articulated::from_array(&carried));
-            }
+            let own = Own::new(&node.constants, placed);
+            let mut whole = if node.carries { own.with(&Articulated::from_array(&carried)) } else { own.alone() };
             if node.gathers {
                 whole.add(&self.store[i]);
             }

@@ -24,6 +24,12 @@ pub(super) fn plus_transposed<T: Real>(x: Vec3<T>, m: Mat3<T>, v: Vec3<T>) -> Ve
     plus_product(x, m.transpose(), v)
 }
 
+/// x + s v.
+#[inline(always)]
+pub(super) fn plus_sym<T: Real>(x: Vec3<T>, s: Sym3<T>, v: Vec3<T>) -> Vec3<T> {
+    plus_product(x, s.to_mat3(), v)
+}
+
 /// a + s b.
 #[inline(always)]
 pub(super) fn plus_scaled<T: Real>(a: Sym3<T>, s: T, b: Sym3<T>) -> Sym3<T> {
@@ -60,6 +66,19 @@ pub(super) fn plus_outer<T: Real>(b: Mat3<T>, u: Vec3<T>, w: Vec3<T>) -> Mat3<T>
 #[inline(always)]
 pub(super) fn plus_crossed<T: Real>(b: Mat3<T>, r: Vec3<T>, m: Mat3<T>) -> Mat3<T> {
     Mat3::from_columns(plus_cross(b.x, r, m.x), plus_cross(b.y, r, m.y), plus_cross(b.z, r, m.z))
+}
+
+/// a + r̂ m, the lower triangle.
+#[inline(always)]
+pub(super) fn plus_lower_crossed<T: Real>(a: Sym3<T>, r: Vec3<T>, m: Mat3<T>) -> Sym3<T> {
+    Sym3 {
+        xx: r.y.mul_add(m.x.z, (-r.z).mul_add(m.x.y, a.xx)),
+        xy: r.z.mul_add(m.x.x, (-r.x).mul_add(m.x.z, a.xy)),
+        xz: r.x.mul_add(m.x.y, (-r.y).mul_add(m.x.x, a.xz)),
+        yy: r.z.mul_add(m.y.x, (-r.x).mul_add(m.y.z, a.yy)),
+        yz: r.x.mul_add(m.y.y, (-r.y).mul_add(m.y.x, a.yz)),
+        zz: r.x.mul_add(m.z.y, (-r.y).mul_add(m.z.x, a.zz)),
+    }
 }
 
 /// a + m r̂ᵀ where that is symmetric: row i of the product is r × (row i of m).
@@ -114,6 +133,8 @@ mod tests {
         // r̂ s r̂ᵀ is symmetric.
         let crossed = Mat3::skew(u) * s.to_mat3();
         near_mat(plus_rows_crossed(s, u, crossed).to_mat3(), s.to_mat3() + crossed * Mat3::skew(u).transpose());
+        near_mat(plus_lower_crossed(s, u, m).to_mat3(), s.to_mat3() + Sym3::lower(Mat3::skew(u) * m).to_mat3());
+        near(plus_sym(w, s, u), w + s * u);
         let q = Quat::new(0.4, -0.2, 0.7, 0.1).unit();
         near_mat(rotation(q), q.to_mat3());
     }

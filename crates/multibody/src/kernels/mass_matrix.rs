@@ -2,12 +2,12 @@
 
 use spatial::{Mat3, Real, Sym3, Vec3, Wrench};
 
-use super::articulated::joint_motion;
+use super::articulated::{joint_motion, turned_inertia};
 use super::fused::{plus_cross, plus_outer_sym};
 use super::inverse_dynamics::project;
 use super::packed::PackedTree;
 use super::placed::{Oriented, orient_joint};
-use super::told::{Told, read_sym, read_vec};
+use super::told::{Told, read_vec};
 use crate::{JointType, NO_PARENT};
 
 /// Scratch of the mass matrix.
@@ -77,7 +77,7 @@ where
             self.oriented[i] = placed;
             self.composites[i] = Composite {
                 moment: placed.rot * read_vec(constants.moment),
-                inertia: read_sym::<T, _>(constants.inertia).rotated(placed.rot),
+                inertia: turned_inertia(constants, placed.rot),
             };
         }
         for i in (0..tree.len()).rev() {

@@ -35,12 +35,16 @@ pub(crate) struct Constants<C> {
     pub moment: Vec3<C>,
     /// Rotational inertia about the node's origin, in its frame.
     pub inertia: Sym3<C>,
+    /// The same as λ 1 + x xᵀ + y yᵀ: (λ, x, y).
+    pub deflated: (C, Vec3<C>, Vec3<C>),
 }
 
 impl<S: Real<Scalar = S>> Constants<S> {
     /// Of a node.
     pub fn new(node: &Node<f64>) -> Self {
         let scalar = S::from_f64;
+        let inertia = node.inertia.articulated().a;
+        let (least, x, y) = inertia.deflated();
         Self {
             pos: node.pos.map(scalar),
             rot: node.rot.map(scalar),
@@ -49,7 +53,8 @@ impl<S: Real<Scalar = S>> Constants<S> {
             q_ref: scalar(node.q_ref),
             mass: scalar(node.inertia.mass),
             moment: (node.inertia.com * node.inertia.mass).map(scalar),
-            inertia: node.inertia.articulated().a.map(scalar),
+            inertia: inertia.map(scalar),
+            deflated: (scalar(least), x.map(scalar), y.map(scalar)),
         }
     }
 }

@@ -151,18 +151,19 @@ pub(super) fn place_joint<T: Real, C: Told<T>>(
     match joint {
         JointType::Ball => {
             let Oriented { quat, rot, offset } = orient_joint(JointType::Ball, turned, constants, above, offset, q);
+            put_orientation(out, quat, rot, offset);
             let own = rot * v.read3();
-            let coriolis = Twist { ang: swing.cross(own), lin: centripetal(swing, offset) };
-            *out = Placed { frame: Frame { quat, rot, omega: swing + own }, offset, coriolis }.to_array();
+            put_motion(out, swing + own, swing.cross(own), centripetal(swing, offset));
         }
         JointType::Free => {
             let Oriented { quat, rot, offset } = orient_joint(JointType::Free, turned, constants, above, offset, q);
+            put_orientation(out, quat, rot, offset);
             let [_, _, _, a, b, c] = v.read();
-            let frame = Frame { quat, rot, omega: rot * Vec3::new(a, b, c) };
-            *out = Placed { frame, offset, coriolis: Twist::ZERO }.to_array();
+            put_motion(out, rot * Vec3::new(a, b, c), Vec3::ZERO, Vec3::ZERO);
         }
         JointType::Revolute | JointType::Screw => {
             let Oriented { quat, rot, offset } = orient_joint(joint, turned, constants, above, offset, q);
+            put_orientation(out, quat, rot, offset);
             let own = rot * read_vec(constants.axis) * v.read1();
             let ang = swing.cross(own);
             let mut lin = Vec3::ZERO;
@@ -170,19 +171,34 @@ pub(super) fn place_joint<T: Real, C: Told<T>>(
                 let pitch = constants.pitch.read();
                 lin = ang * (pitch + pitch);
             }
-            let coriolis = Twist { ang, lin: plus_cross(lin, swing, swing.cross(offset)) };
-            *out = Placed { frame: Frame { quat, rot, omega: swing + own }, offset, coriolis }.to_array();
+            put_motion(out, swing + own, ang, plus_cross(lin, swing, swing.cross(offset)));
         }
         JointType::Prismatic => {
             let Oriented { quat, rot, offset } =
                 orient_joint(JointType::Prismatic, turned, constants, above, offset, q);
+            put_orientation(out, quat, rot, offset);
             let axis = rot * read_vec(constants.axis);
             let rate = v.read1();
             let lin = plus_cross(swing.cross(axis) * (rate + rate), swing, swing.cross(offset));
-            let coriolis = Twist { ang: Vec3::ZERO, lin };
-            *out = Placed { frame: Frame { quat, rot, omega: swing }, offset, coriolis }.to_array();
+            put_motion(out, swing, Vec3::ZERO, lin);
         }
     }
+}
+
+/// Stores part of a [`Placed`] as soon as it is known, and before velocities are read, so that it need not wait in registers.
+#[inline(always)]
+fn put_orientation<T: Real>(out: &mut [T; PLACED], q: Quat<T>, Mat3 { x, y, z }: Mat3<T>, r: Vec3<T>) {
+    [out[0], out[1], out[2], out[3]] = [q.w, q.x, q.y, q.z];
+    [out[7], out[8], out[9], out[10], out[11], out[12]] = [x.x, x.y, x.z, y.x, y.y, y.z];
+    [out[13], out[14], out[15], out[16], out[17], out[18]] = [z.x, z.y, z.z, r.x, r.y, r.z];
+}
+
+/// The rest of it: the angular velocity, and the Coriolis acceleration (angular, linear).
+#[inline(always)]
+fn put_motion<T: Real>(out: &mut [T; PLACED], omega: Vec3<T>, ang: Vec3<T>, lin: Vec3<T>) {
+    [out[4], out[5], out[6]] = omega.to_array();
+    [out[19], out[20], out[21]] = ang.to_array();
+    [out[22], out[23], out[24]] = lin.to_array();
 }
 
 /// The quaternion w x y z, made unit to second order in what it is off by.

@@ -10,10 +10,10 @@ mod schedule;
 use spatial::{Real, Twist, Vec3};
 
 use super::Impedance;
-use super::articulated::{ARTICULATED, Articulated, JointDrive, Reduced, eliminate, expand, own};
+use super::articulated::{ARTICULATED, Articulated, JointDrive, Own, Reduced, eliminate, expand};
 use super::placed::{FRAME, Frame, PLACED, Placed, place_joint};
 use super::told::{Accelerations, Coordinates};
-use crate::Tree;
+use crate::{JointType, Tree};
 use plan::{Legacies, MAX_LANES, Parents, Plan, Row, SUMMED, Slot};
 
 /// Forward dynamics of one world over `T::LANES` limbs at a time: a plan for a tree, and scratch.
@@ -99,9 +99,10 @@ impl<T: Real> LimbDynamics<T> {
         assert!(q.len() >= self.plan.nq && v.len() >= self.plan.nv, "expected a configuration and a velocity");
         for (k, row) in self.plan.rows.iter().enumerate() {
             let parent = parent_frame(&self.placed, &row.parents);
-            let (q, v) = (Across { x: q, first: &row.q }, Across { x: v, first: &row.v });
+            let q = Across { x: q, first: &row.q };
+            let v: [T; 6] = velocity(row.joint, Across { x: v, first: &row.v });
             let offset = parent.rot * row.constants.pos;
-            place_joint(row.joint, row.turned, &row.constants, &parent, offset, q, v, &mut self.placed[k + 1]);
+            place_joint(row.joint, row.turned, &row.constants, &parent, offset, q, &v[..], &mut self.placed[k + 1]);
         }
     }
 
@@ -116,7 +117,7 @@ impl<T: Real> LimbDynamics<T> {
         assert!(tau.len() >= nv && (!IMPEDANCE || impedance.diagonal.len() >= nv), "expected forces and impedances");
         for (k, row) in self.plan.rows.iter().enumerate().rev() {
             let placed = Placed::from_array(&self.placed[k + 1]);
-            let mut whole = own(&row.constants, &placed);
+            let mut whole = Own::new(&row.constants, &placed).alone();
             inherit(&mut whole, &row.legacies, &self.legacies);
             let drive = JointDrive {
                 tau: Across { x: tau, first: &row.v },
@@ -175,6 +176,19 @@ impl<T: Real> Coordinates<T> for Across<'_, T::Scalar> {
             }
         }
         out
+    }
+}
+
+/// The velocities of the joints of a row, and zeros. To be gathered first: what is gathered takes long to arrive.
+#[inline(always)]
+fn velocity<T: Real>(joint: JointType, v: Across<'_, T::Scalar>) -> [T; 6] {
+    match joint {
+        JointType::Ball => {
+            let [x, y, z] = v.read();
+            [x, y, z, T::ZERO, T::ZERO, T::ZERO]
+        }
+        JointType::Free => v.read(),
+        _ => [v.read1(), T::ZERO, T::ZERO, T::ZERO, T::ZERO, T::ZERO],
     }
 }
 

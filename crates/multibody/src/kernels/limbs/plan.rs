@@ -140,6 +140,7 @@ fn idle<T: Real>() -> Constants<T> {
         mass: T::ONE,
         moment: Vec3::ZERO,
         inertia: Sym3::diagonal(Vec3::new(T::ONE, T::ONE, T::ONE)),
+        deflated: (T::ONE, Vec3::ZERO, Vec3::ZERO),
     }
 }
 
@@ -152,6 +153,8 @@ fn set_lane<T: Real>(lanes: &mut Constants<T>, k: usize, one: &Constants<T::Scal
     set3(&mut lanes.pos, one.pos);
     set3(&mut lanes.axis, one.axis);
     set3(&mut lanes.moment, one.moment);
+    set3(&mut lanes.deflated.1, one.deflated.1);
+    set3(&mut lanes.deflated.2, one.deflated.2);
     let (rot, inertia) = (&mut lanes.rot, &mut lanes.inertia);
     let pairs = [
         (&mut rot.w, one.rot.w),
@@ -161,6 +164,7 @@ fn set_lane<T: Real>(lanes: &mut Constants<T>, k: usize, one: &Constants<T::Scal
         (&mut lanes.pitch, one.pitch),
         (&mut lanes.q_ref, one.q_ref),
         (&mut lanes.mass, one.mass),
+        (&mut lanes.deflated.0, one.deflated.0),
         (&mut inertia.xx, one.inertia.xx),
         (&mut inertia.xy, one.inertia.xy),
         (&mut inertia.xz, one.inertia.xz),
