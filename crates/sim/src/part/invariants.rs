@@ -94,8 +94,9 @@ impl Part {
         if !motion.step.is_midpoint() || self.tree.len() < 2 {
             return true;
         }
-        let keeps_momentum = motion.conserves && self.keeps_momentum(motion.gravity);
-        let apart = if keeps_momentum || self.floats() { self.tree.nodes[0].joint.nv() } else { 0 };
+        let kept = if motion.conserves { self.kept_momenta(motion.gravity) } else { 0 };
+        let keeps_momentum = kept > 0;
+        let apart = if self.floats() && !keeps_momentum { 6 } else { kept };
         let keeps_energy = motion.conserves && !self.takes_energy();
         let turn = self.tree.nodes.iter().fold(0.0, |most: f64, node| most.max(turning_speed(node, &newton.v_theta)));
         let turn = motion.step.dt * turn;
@@ -210,25 +211,27 @@ impl Part {
         if is_carried { 0.5 * whole.momentum.lin.norm_squared() / whole.mass } else { 0.0 }
     }
 
-    /// Whether nothing takes up momentum along the root's joint but forces that are given.
-    fn keeps_momentum(&self, gravity: Vec3<f64>) -> bool {
+    /// Of how many of the root's degrees of freedom, from the first on, nothing takes up momentum but forces that are given.
+    fn kept_momenta(&self, gravity: Vec3<f64>) -> usize {
         let (root, frame) = (&self.tree.nodes[0], &self.kin.frames[0]);
         let dofs = 0..root.joint.nv();
         let is_held = self.drives.iter().any(|drive| dofs.contains(&drive.dof) && drive.impedance != 0.0);
         let (damping, stiffness) = (&self.damping[dofs.clone()], &self.stiffness[dofs.clone()]);
         if is_held || damping.iter().chain(stiffness).any(|k| *k != 0.0) {
-            return false;
+            return 0;
         }
-        // That of armature is along axes that turn in the step.
-        let is_geared = self.armature[dofs].iter().any(|armature| *armature != 0.0);
+        // The momentum of armature about axes that turn in the step is kept by nothing.
+        let is_geared = self.armature[dofs.clone()].iter().any(|armature| *armature != 0.0);
         let least = UPRIGHT * gravity.norm();
-        match root.joint {
-            JointType::Free => !is_geared,
+        let is_kept = match root.joint {
+            JointType::Free if is_geared => return 3,
+            JointType::Free => true,
             JointType::Revolute => frame.axis.cross(gravity).norm() <= least,
             JointType::Prismatic => frame.axis.dot(gravity).abs() <= least,
             JointType::Ball => gravity.norm() == 0.0 && !is_geared,
             JointType::Screw => false,
-        }
+        };
+        if is_kept { dofs.end } else { 0 }
     }
 
     /// Whether the tree hangs on nothing.
