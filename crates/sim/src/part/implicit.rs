@@ -14,8 +14,8 @@
 //! 0.
 
 use multibody::{
-    ImplicitFactor, JointDerivative, Rates, add_generalized_forces, difference, forward_kinematics, logarithm_tangent,
-    propagate, vec3, velocities,
+    ImplicitFactor, JointDerivative, Rates, add_generalized_forces, difference, logarithm_tangent, propagate, vec3,
+    velocities,
 };
 use spatial::{Mat3, Vec3, Wrench};
 
@@ -274,10 +274,8 @@ impl Part {
         }
         newton.q.copy_from_slice(&state.q[self.qs.clone()]);
         step.retraction.advance(&self.tree, &mut newton.q, &newton.v_position, dt, theta.q);
-        let all = self.tree.all();
-        forward_kinematics(&self.tree, all.clone(), &newton.q, &mut self.kin);
-        let rates = (&newton.v_theta[..], &newton.acceleration[..]);
-        newton.factor.inverse_dynamics(&self.tree, &self.kin, rates, gravity, &mut newton.residual);
+        let Newton { factor, q, v_theta, acceleration, residual, .. } = newton;
+        factor.inverse_dynamics(&self.tree, (q, v_theta, acceleration), gravity, &mut self.kin, residual);
         if self.has_springs {
             difference(&self.tree, &self.spring_reference, &newton.q, &mut self.change);
         }
@@ -298,7 +296,7 @@ impl Part {
         let mut loads = std::mem::take(&mut self.momenta);
         loads.fill(Wrench::ZERO);
         if self.load(state, dt, &mut loads) {
-            add_generalized_forces(&self.tree, all, &self.kin, &mut loads, &mut newton.impulses);
+            add_generalized_forces(&self.tree, self.tree.all(), &self.kin, &mut loads, &mut newton.impulses);
         }
         self.momenta = loads;
         newton.residual.iter_mut().zip(&newton.impulses).for_each(|(m, impulse)| *m -= impulse);
@@ -339,7 +337,7 @@ impl Part {
         }
         let rates = Rates { position, velocity: theta.v, acceleration: 1.0 / dt };
         let Newton { factor, diagonal, blocks, turns, residual, trial, .. } = newton;
-        factor.factor(&self.kin, rates, JointDerivative { diagonal, blocks, turns }, residual, trial);
+        factor.factor(rates, JointDerivative { diagonal, blocks, turns }, residual, trial);
     }
 
     /// How rotations follow v*, and what that changes in the springs and PD drives on them: of their stiffness k the
