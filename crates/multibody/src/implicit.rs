@@ -26,13 +26,12 @@ mod motion;
 mod row;
 mod whole;
 
-use spatial::{Mat3, Quat, Vec3};
+use spatial::{Mat3, Vec3};
 
 use crate::kernels::best_version;
-use crate::wide::Screw;
 use crate::{JointType, Kinematics, NO_PARENT, Tree};
 use few::Few;
-use motion::{Body, Motion};
+use motion::{Body, Motion, Moving};
 use row::{Narrow, Row};
 pub use whole::Whole;
 
@@ -78,9 +77,6 @@ struct Stage {
     /// First degree of freedom.
     dof: usize,
     parent: Option<usize>,
-    /// Whether it is the first of its joint, and whether the node's frame is turned against the parent's at rest.
-    is_first: bool,
-    is_turned: bool,
     /// Whether a body moves with it: whether it is the last of its joint.
     has_body: bool,
     /// Whether stages outwards have left their operators in its store, and whether it is the first to do so in its
@@ -108,16 +104,9 @@ pub struct ImplicitFactor {
     stages: Vec<Stage>,
     /// Where nodes are.
     placed: Vec<Body>,
-    /// Of the world, and of every stage.
     world: Motion,
-    motions: Vec<Motion>,
-    /// S of every stage, and V_λ × S of those with one degree of freedom.
-    axes: Vec<[Screw; 3]>,
-    swings: Vec<Screw>,
-    /// Momentum and force of the body of a stage, and the force on all that is outwards.
-    momenta: Vec<Screw>,
-    own_forces: Vec<Screw>,
-    forces: Vec<Screw>,
+    /// How stages move.
+    moving: Vec<Moving>,
     /// In place of what follows, where there are few joints with one degree of freedom and no others.
     few: Option<Box<Few>>,
     /// P of the bodies, and sums of what is left of P outwards. What is never set is zero.
@@ -136,17 +125,8 @@ impl ImplicitFactor {
         let mut last: Vec<usize> = Vec::new();
         for (i, node) in tree.nodes.iter().enumerate() {
             let parent = (node.parent != NO_PARENT).then(|| last[node.parent]);
-            let stage = Stage {
-                kind: Kind::Turn,
-                node: i,
-                dof: node.v,
-                parent,
-                is_first: true,
-                is_turned: node.rot != Quat::IDENTITY,
-                has_body: true,
-                gathers: false,
-                puts: false,
-            };
+            let stage =
+                Stage { kind: Kind::Turn, node: i, dof: node.v, parent, has_body: true, gathers: false, puts: false };
             match node.joint {
                 JointType::Revolute | JointType::Prismatic | JointType::Screw => {
                     stages.push(Stage { kind: Kind::Single, ..stage });
@@ -155,7 +135,7 @@ impl ImplicitFactor {
                 JointType::Free => {
                     stages.push(Stage { kind: Kind::Shift, has_body: false, ..stage });
                     let shifted = stages.len() - 1;
-                    stages.push(Stage { dof: node.v + 3, parent: Some(shifted), is_first: false, ..stage });
+                    stages.push(Stage { dof: node.v + 3, parent: Some(shifted), ..stage });
                 }
             }
             last.push(stages.len() - 1);
@@ -173,14 +153,9 @@ impl ImplicitFactor {
         let eliminated = Eliminated { reach: rows, pull: rows, push: [[0.0; 6]; 3], inverse: [[0.0; 3]; 3] };
         Self {
             stages,
-            placed: vec![Body::NONE; tree.len()],
+            placed: tree.nodes.iter().map(Body::of).collect(),
             world: Motion::ZERO,
-            motions: vec![Motion::ZERO; n],
-            axes: vec![[Screw::ZERO; 3]; n],
-            swings: vec![Screw::ZERO; n],
-            momenta: vec![Screw::ZERO; n],
-            own_forces: vec![Screw::ZERO; n],
-            forces: vec![Screw::ZERO; n],
+            moving: vec![Moving::NONE; n],
             few: are_few.then(|| Box::new(Few::new())),
             bodies: vec![[Row::ZERO; 6]; operators],
             store: vec![[Row::ZERO; 6]; operators],
@@ -226,8 +201,7 @@ impl ImplicitFactor {
 
     /// The bodies' kinetic energy at the velocities of [`inverse_dynamics`](Self::inverse_dynamics), J.
     pub fn kinetic_energy(&self) -> f64 {
-        let bodies = self.stages.iter().zip(&self.motions).zip(&self.momenta).filter(|((stage, _), _)| stage.has_body);
-        bodies.map(|((_, motion), h)| 0.5 * motion.velocity.dot(*h)).sum()
+        self.moving.iter().map(|m| 0.5 * m.motion.velocity.dot(m.momentum)).sum()
     }
 
     /// Factors ∂τ/∂v + d where [`inverse_dynamics`](Self::inverse_dynamics) was computed last, and solves

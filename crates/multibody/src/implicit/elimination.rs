@@ -2,7 +2,7 @@
 
 use spatial::{Mat3, Real, Sym3, Vec3};
 
-use super::motion::{Body, Motion, force_cross, motion_cross, turn};
+use super::motion::{Body, Motion, Moving, force_cross, motion_cross, turn};
 use super::row::{Lanes, Row, products};
 use super::{Eliminated, ImplicitFactor, JointDerivative, Kind, Rates, Stage};
 use crate::wide::{Screw, Wide, narrow};
@@ -50,14 +50,14 @@ pub(super) fn factor<L: Lanes>(
     for k in 0..factor.stages.len() {
         let stage = factor.stages[k];
         let body = &factor.placed[stage.node];
-        let (axes, now) = (&factor.axes[k], factor.motions[k]);
+        let Moving { axes, swing, motion: now, momentum, own_force, .. } = &factor.moving[k];
         let before = match stage.parent {
-            Some(parent) => factor.motions[parent],
+            Some(parent) => factor.moving[parent].motion,
             None => factor.world,
         };
         let reach = &mut factor.eliminated[k].reach;
         if stage.kind == Kind::Single {
-            single_reach(axes[0], factor.swings[k], &before, rates).store(&mut reach[0]);
+            single_reach(axes[0], *swing, &before, rates).store(&mut reach[0]);
         } else {
             for j in 0..3 {
                 let moved = match stage.kind {
@@ -67,11 +67,11 @@ pub(super) fn factor<L: Lanes>(
                     }
                     _ => axes[j].scaled(rates.position),
                 };
-                reach_of_three(axes[j], moved, &before, &now, rates).store(&mut reach[j]);
+                reach_of_three(axes[j], moved, &before, now, rates).store(&mut reach[j]);
             }
         }
         if stage.has_body {
-            set_body(&mut factor.bodies[k], body, now.velocity, factor.momenta[k], factor.own_forces[k]);
+            set_body(&mut factor.bodies[k], body, now.velocity, *momentum, *own_force);
         }
     }
     for k in (0..factor.stages.len()).rev() {
@@ -85,13 +85,13 @@ pub(super) fn factor<L: Lanes>(
                 operator[i] = operator[i].plus(L::load(&factor.store[k][i]));
             }
         }
-        let (axes, force, out) = (&factor.axes[k], factor.forces[k], &mut factor.eliminated[k]);
+        let (Moving { axes, force, .. }, out) = (&factor.moving[k], &mut factor.eliminated[k]);
         match stage.kind {
             Kind::Single => {
                 let d = [[joints.diagonal[stage.dof]]];
-                eliminate_single(out, &mut operator, axes[0], force, d[0][0], r[stage.dof]);
+                eliminate_single(out, &mut operator, axes[0], *force, d[0][0], r[stage.dof]);
             }
-            _ => eliminate_three(out, &mut operator, axes, force, &derivative(&stage, joints), &r[stage.dof..]),
+            _ => eliminate_three(out, &mut operator, axes, *force, &derivative(&stage, joints), &r[stage.dof..]),
         }
         let Some(parent) = stage.parent else { continue };
         let store = &mut factor.store[parent];
@@ -130,7 +130,7 @@ pub(super) fn solve<L: Lanes>(factor: &mut ImplicitFactor, r: &[f64], x: &mut [f
         // What is left for the degrees of freedom when x of the parent is zero.
         let mut u = [0.0; 3];
         for j in 0..count {
-            u[j] = r[stage.dof + j] - power(factor.axes[k][j], &p);
+            u[j] = r[stage.dof + j] - power(factor.moving[k].axes[j], &p);
             x[stage.dof + j] = u[j];
         }
         if let Some(parent) = stage.parent {

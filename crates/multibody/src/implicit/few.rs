@@ -14,6 +14,7 @@
 use spatial::Real;
 
 use super::elimination::{Reach, single_reach};
+use super::motion::Moving;
 use super::{ImplicitFactor, JointDerivative, Rates};
 use crate::wide::{Matrix, Screw, Wide, cross};
 
@@ -38,14 +39,12 @@ impl Composite {
         Self { mass: 0.0, moment: Wide::ZERO, rotation: Matrix::ZERO, rate: Matrix::ZERO, momentum: Screw::ZERO };
 
     #[inline(always)]
-    fn plus(&self, o: &Self) -> Self {
-        Self {
-            mass: self.mass + o.mass,
-            moment: self.moment + o.moment,
-            rotation: self.rotation.plus(o.rotation),
-            rate: self.rate.plus(o.rate),
-            momentum: self.momentum.plus(o.momentum),
-        }
+    fn add(&mut self, o: &Self) {
+        self.mass += o.mass;
+        self.moment += o.moment;
+        self.rotation = self.rotation.plus(o.rotation);
+        self.rate = self.rate.plus(o.rate);
+        self.momentum = self.momentum.plus(o.momentum);
     }
 
     /// I A.
@@ -97,38 +96,49 @@ impl Few {
         }
     }
 
-    /// N from its last row on: U, and L in columns.
+    /// N from its last row on: U, and L in columns; y ← (1 + L)⁻¹ y meanwhile.
     #[inline(always)]
-    fn eliminate(&mut self, n: usize) {
-        for k in (0..n).rev() {
-            let inverse = 1.0 / self.rows[k][k];
-            self.inverses[k] = inverse;
-            self.rows[k][k..].fill(0.0);
-            let row = halves(&self.rows[k]);
-            for i in 0..k {
-                let l = self.rows[i][k] * inverse;
-                self.columns[k][i] = l;
-                subtract(&mut self.rows[i], l, row);
+    fn eliminate(&mut self, n: usize, y: &mut Column) {
+        let Self { rows, columns, inverses, .. } = self;
+        for k in (0..n.min(MOST)).rev() {
+            let (before, here) = rows.split_at_mut(k);
+            let row = &mut here[0];
+            let inverse = 1.0 / row[k];
+            inverses[k] = inverse;
+            row[k..].fill(0.0);
+            let row = halves(row);
+            for (row_i, l_i) in before.iter_mut().zip(&mut columns[k]) {
+                let l = row_i[k] * inverse;
+                *l_i = l;
+                subtract(row_i, l, row);
             }
+            let left = y[k];
+            subtract(y, left, halves(&columns[k]));
         }
     }
 
     /// x ← N⁻¹ r.
     #[inline(always)]
     pub fn solve(&self, r: &[f64], x: &mut [f64]) {
-        let n = r.len();
-        let (mut y, mut z) = ([0.0; MOST], [0.0; MOST]);
-        y[..n].copy_from_slice(r);
-        for k in (1..n).rev() {
+        let mut y = [0.0; MOST];
+        y[..r.len()].copy_from_slice(r);
+        for k in (1..r.len().min(MOST)).rev() {
             let left = y[k];
             subtract(&mut y, left, halves(&self.columns[k]));
         }
-        for k in 0..n {
-            let ([a, b], [c, d]) = (halves(&self.rows[k]), halves(&z));
+        self.expand(&y, x);
+    }
+
+    /// x ← U⁻¹ y.
+    #[inline(always)]
+    fn expand(&self, y: &Column, x: &mut [f64]) {
+        let mut all = [0.0; MOST];
+        for k in 0..x.len().min(MOST) {
+            let ([a, b], [c, d]) = (halves(&self.rows[k]), halves(&all));
             let [p, q, r, s] = b.mul_add(d, a * c).to_array();
-            z[k] = (y[k] - ((p + r) + (q + s))) * self.inverses[k];
+            all[k] = (y[k] - ((p + r) + (q + s))) * self.inverses[k];
         }
-        x[..n].copy_from_slice(&z[..n]);
+        x.copy_from_slice(&all[..x.len()]);
     }
 }
 
@@ -158,36 +168,41 @@ pub(super) fn factor(
     x: &mut [f64],
 ) {
     let n = factor.stages.len();
-    few.rows = [[0.0; MOST]; MOST];
+    assert!(n <= MOST, "{n} joints");
+    let (stages, moving, diagonal) = (&factor.stages[..n], &factor.moving[..n], &joints.diagonal[..n]);
+    let Few { composites, reach, rows, .. } = few;
     for k in 0..n {
-        let stage = factor.stages[k];
+        let (stage, Moving { motion, axes, swing, momentum, .. }) = (&stages[k], &moving[k]);
         let before = match stage.parent {
-            Some(parent) => factor.motions[parent],
-            None => factor.world,
+            Some(parent) => &moving[parent].motion,
+            None => &factor.world,
         };
-        few.reach[k] = single_reach(factor.axes[k][0], factor.swings[k], &before, rates);
-        let (body, velocity) = (&factor.placed[stage.node], factor.motions[k].velocity);
+        reach[k] = single_reach(axes[0], *swing, before, rates);
+        let body = &factor.placed[k];
         let (moment, rotation) = (body.moment(), body.rotation());
-        let rate = rotation.rate((velocity.ang, velocity.lin), moment);
-        few.composites[k] = Composite { mass: body.mass, moment, rotation, rate, momentum: factor.momenta[k] };
+        let rate = rotation.rate((motion.velocity.ang, motion.velocity.lin), moment);
+        composites[k] = Composite { mass: body.mass, moment, rotation, rate, momentum: *momentum };
+        rows[k] = [0.0; MOST];
     }
     for k in (0..n).rev() {
-        let (stage, composite, axis) = (factor.stages[k], few.composites[k], factor.axes[k][0]);
-        let push = composite.push(factor.forces[k], &few.reach[k]);
-        let (pull, inertial) = (composite.pull(axis), composite.times(axis));
-        let Reach { nu, alpha, .. } = few.reach[k];
-        few.rows[k][k] = inertial.dot_with((pull, nu), alpha) + joints.diagonal[stage.dof];
-        if let Some(parent) = stage.parent {
-            few.composites[parent] = few.composites[parent].plus(&composite);
+        let Moving { axes: [axis, ..], force, .. } = &moving[k];
+        let (before, outwards) = composites.split_at_mut(k);
+        let composite = &outwards[0];
+        let push = composite.push(*force, &reach[k]);
+        let (pull, inertial) = (composite.pull(*axis), composite.times(*axis));
+        rows[k][k] = inertial.dot_with((pull, reach[k].nu), reach[k].alpha) + diagonal[k];
+        let mut next = stages[k].parent;
+        if let Some(parent) = next {
+            before[parent].add(composite);
         }
-        let mut next = stage.parent;
         while let Some(j) = next {
-            let Reach { nu, alpha, .. } = few.reach[j];
-            few.rows[k][j] = inertial.dot_with((pull, nu), alpha);
-            few.rows[j][k] = factor.axes[j][0].dot(push);
-            next = factor.stages[j].parent;
+            rows[k][j] = inertial.dot_with((pull, reach[j].nu), reach[j].alpha);
+            rows[j][k] = moving[j].axes[0].dot(push);
+            next = stages[j].parent;
         }
     }
-    few.eliminate(n);
-    few.solve(&r[..n], x);
+    let mut y = [0.0; MOST];
+    y[..n].copy_from_slice(&r[..n]);
+    few.eliminate(n, &mut y);
+    few.expand(&y, &mut x[..n]);
 }

@@ -1,12 +1,12 @@
 //! Motions and forces about a fixed point.
 
-use spatial::{Real, Vec3};
+use spatial::{Quat, Real, Vec3};
 
 use super::{ImplicitFactor, Kind, Stage, Whole};
 use crate::kinematics::{set3, vec3};
 use crate::placement::{Placed, Placement};
 use crate::wide::{Matrix, Screw, Wide, cross, dot, narrow, wide};
-use crate::{JointType, Kinematics, NO_PARENT, Node, Tree};
+use crate::{JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
 
 /// Velocity and acceleration of a body, about the fixed point.
 #[derive(Clone, Copy, Debug)]
@@ -20,10 +20,37 @@ impl Motion {
     pub const ZERO: Self = Self { velocity: Screw::ZERO, acceleration: Screw::ZERO };
 }
 
+/// How a stage moves and what its body feels, about the fixed point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moving {
+    pub motion: Motion,
+    /// S, and V_λ × S of one degree of freedom.
+    pub axes: [Screw; 3],
+    pub swing: Screw,
+    /// Momentum of the body and the force on it, zero without one; the force on all that is outwards.
+    pub momentum: Screw,
+    pub own_force: Screw,
+    pub force: Screw,
+}
+
+impl Moving {
+    /// Not at all.
+    pub const NONE: Self = Self {
+        motion: Motion::ZERO,
+        axes: [Screw::ZERO; 3],
+        swing: Screw::ZERO,
+        momentum: Screw::ZERO,
+        own_force: Screw::ZERO,
+        force: Screw::ZERO,
+    };
+}
+
 /// A node's bodies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Body {
     pub frame: Placed,
+    /// Whether the node's frame is turned against its parent's at rest.
+    is_turned: bool,
     axis: Wide,
     /// The node's origin, from the fixed point.
     pub arm: Wide,
@@ -34,21 +61,25 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// Nothing, nowhere.
-    pub const NONE: Self = Self {
-        frame: Placed::WORLD,
-        axis: Wide::ZERO,
-        arm: Wide::ZERO,
-        mass: 0.0,
-        com: Wide::ZERO,
-        inertia: Matrix::ZERO,
-    };
+    /// Those of a node, not yet placed.
+    pub fn of(node: &Node<f64>) -> Self {
+        Self {
+            frame: Placed::WORLD,
+            is_turned: node.rot != Quat::IDENTITY,
+            axis: Wide::ZERO,
+            arm: Wide::ZERO,
+            mass: node.inertia.mass,
+            com: Wide::ZERO,
+            inertia: Matrix::ZERO,
+        }
+    }
 
     #[inline(always)]
-    fn new(node: &Node<f64>, placement: &Placement, origin: Wide) -> Self {
+    fn set(&mut self, placement: &Placement, origin: Wide) {
         let Placement { frame, axis, com, inertia, .. } = *placement;
         let arm = frame.pos - origin;
-        Self { frame, axis, arm, mass: node.inertia.mass, com: com + arm, inertia }
+        (self.frame, self.axis, self.arm) = (frame, axis, arm);
+        (self.com, self.inertia) = (com + arm, inertia);
     }
 
     /// What it has of momentum with a velocity: I V.
@@ -72,16 +103,35 @@ impl Body {
     }
 }
 
-/// Where a tree is placed, if the stage is the first of its joint: the fixed point is the root's origin, unless it is given.
+/// Places the nodes: the fixed point is the root's origin, unless it is given. What is placed is stored in `frames`, as many as there are.
+///
+/// This and what follows are loops by themselves: the next node's work fills the time that this one's waits for itself.
 #[inline(always)]
-fn place(factor: &mut ImplicitFactor, tree: &Tree<f64>, k: usize, q: &[f64], origin: &mut Option<Wide>) -> Placement {
-    let stage = factor.stages[k];
-    let node = &tree.nodes[stage.node];
-    let above = if node.parent == NO_PARENT { Placed::WORLD } else { factor.placed[node.parent].frame };
-    let placement = Placement::new(node, &above, stage.is_turned, q);
-    let origin = *origin.get_or_insert(placement.frame.pos);
-    factor.placed[stage.node] = Body::new(node, &placement, origin);
-    placement
+fn place(
+    factor: &mut ImplicitFactor,
+    tree: &Tree<f64>,
+    q: &[f64],
+    origin: Option<Vec3<f64>>,
+    frames: &mut [NodeFrame<f64>],
+) {
+    let placed = &mut factor.placed[..tree.nodes.len()];
+    let (is_given, mut origin) = match origin {
+        Some(origin) => (true, wide(origin)),
+        None => (false, Wide::ZERO),
+    };
+    for (i, node) in tree.nodes.iter().enumerate() {
+        let (before, here) = placed.split_at_mut(i);
+        let above = if node.parent == NO_PARENT { &Placed::WORLD } else { &before[node.parent].frame };
+        let here = &mut here[0];
+        let placement = Placement::new(node, above, here.is_turned, q);
+        if i == 0 && !is_given {
+            origin = placement.frame.pos;
+        }
+        here.set(&placement, origin);
+        if i < frames.len() {
+            placement.store(node, &mut frames[i]);
+        }
+    }
 }
 
 /// [`ImplicitFactor::inverse_dynamics`]
@@ -94,50 +144,52 @@ pub(super) fn inverse_dynamics(
     kin: &mut Kinematics<f64>,
     tau: &mut [f64],
 ) {
+    place(factor, tree, q, None, &mut kin.frames);
     // An accelerated world is a world with gravity.
     factor.world.acceleration.lin = wide(-gravity);
-    let mut origin = None;
-    for k in 0..factor.stages.len() {
-        let stage = factor.stages[k];
-        if stage.is_first {
-            let placement = place(factor, tree, k, q, &mut origin);
-            placement.store(&tree.nodes[stage.node], &mut kin.frames[stage.node]);
-        }
+    let ImplicitFactor { stages, placed, world, moving, .. } = factor;
+    let moving = &mut moving[..stages.len()];
+    for (k, stage) in stages.iter().enumerate() {
+        let (before, here) = moving.split_at_mut(k);
         let Motion { velocity, acceleration } = match stage.parent {
-            Some(parent) => factor.motions[parent],
-            None => factor.world,
+            Some(parent) => &before[parent].motion,
+            None => &*world,
         };
-        let body = &factor.placed[stage.node];
-        let motion = if stage.kind == Kind::Single {
+        let (body, here) = (&placed[stage.node], &mut here[0]);
+        here.motion = if stage.kind == Kind::Single {
             let (axis, rate) = (single_axis(&tree.nodes[stage.node], body), v[stage.dof]);
-            let swing = motion_cross(velocity, axis);
-            (factor.axes[k][0], factor.swings[k]) = (axis, swing);
+            let swing = motion_cross(*velocity, axis);
+            (here.axes[0], here.swing) = (axis, swing);
             let change = acceleration.plus_scaled(a[stage.dof], axis).plus_scaled(rate, swing);
             Motion { velocity: velocity.plus_scaled(rate, axis), acceleration: change }
         } else {
-            let axes = three_axes(&stage, body);
-            factor.axes[k] = axes;
-            let rate = along(&axes, vec3(&v[stage.dof..]));
-            let change = along(&axes, vec3(&a[stage.dof..])).plus(motion_cross(velocity, rate));
+            here.axes = three_axes(stage, body);
+            let rate = along(&here.axes, vec3(&v[stage.dof..]));
+            let change = along(&here.axes, vec3(&a[stage.dof..])).plus(motion_cross(*velocity, rate));
             Motion { velocity: velocity.plus(rate), acceleration: acceleration.plus(change) }
         };
-        factor.motions[k] = motion;
-        (factor.momenta[k], factor.own_forces[k]) = (Screw::ZERO, Screw::ZERO);
-        if stage.has_body {
-            let h = body.momentum(motion.velocity);
-            factor.momenta[k] = h;
-            factor.own_forces[k] = body.momentum(motion.acceleration).plus(force_cross(motion.velocity, h));
-        }
-        factor.forces[k] = factor.own_forces[k];
     }
-    for k in (0..factor.stages.len()).rev() {
-        let (stage, axes, f) = (factor.stages[k], &factor.axes[k], factor.forces[k]);
+    for (stage, here) in stages.iter().zip(moving.iter_mut()) {
+        if stage.has_body {
+            let (body, Motion { velocity, acceleration }) = (&placed[stage.node], here.motion);
+            let h = body.momentum(velocity);
+            let force = body.momentum(acceleration).plus(force_cross(velocity, h));
+            (here.momentum, here.own_force, here.force) = (h, force, force);
+        } else {
+            // Momentum and a force of its own are never set.
+            here.force = Screw::ZERO;
+        }
+    }
+    for (k, stage) in stages.iter().enumerate().rev() {
+        let (before, here) = moving.split_at_mut(k);
+        let Moving { axes, force, .. } = &here[0];
         match stage.kind {
-            Kind::Single => tau[stage.dof] = axes[0].dot(f),
-            _ => set3(&mut tau[stage.dof..], Vec3::new(axes[0].dot(f), axes[1].dot(f), axes[2].dot(f))),
+            Kind::Single => tau[stage.dof] = axes[0].dot(*force),
+            _ => set3(&mut tau[stage.dof..], Vec3::new(axes[0].dot(*force), axes[1].dot(*force), axes[2].dot(*force))),
         }
         if let Some(parent) = stage.parent {
-            factor.forces[parent] = factor.forces[parent].plus(f);
+            let sum = &mut before[parent].force;
+            *sum = sum.plus(*force);
         }
     }
 }
@@ -151,32 +203,27 @@ pub(super) fn whole(
     origin: Option<Vec3<f64>>,
     whole: &mut Whole,
 ) {
-    let mut origin = match origin {
-        Some(origin) => Some(wide(origin)),
-        None => None,
-    };
-    let (mut mass, mut moment, mut rotation) = (0.0, Wide::ZERO, Matrix::ZERO);
-    let (mut momentum, mut twice) = (Screw::ZERO, 0.0);
-    for k in 0..factor.stages.len() {
-        let stage = factor.stages[k];
-        if stage.is_first {
-            let placement = place(factor, tree, k, q, &mut origin);
-            if k == 0 {
-                placement.store(&tree.nodes[stage.node], &mut whole.root);
-            }
-        }
-        let before = match stage.parent {
-            Some(parent) => factor.motions[parent].velocity,
+    place(factor, tree, q, origin, std::slice::from_mut(&mut whole.root));
+    let ImplicitFactor { stages, placed, moving, .. } = factor;
+    let moving = &mut moving[..stages.len()];
+    for (k, stage) in stages.iter().enumerate() {
+        let (before, here) = moving.split_at_mut(k);
+        let velocity = match stage.parent {
+            Some(parent) => before[parent].motion.velocity,
             None => Screw::ZERO,
         };
-        let body = &factor.placed[stage.node];
-        let velocity = if stage.kind == Kind::Single {
-            before.plus_scaled(v[stage.dof], single_axis(&tree.nodes[stage.node], body))
+        let body = &placed[stage.node];
+        here[0].motion.velocity = if stage.kind == Kind::Single {
+            velocity.plus_scaled(v[stage.dof], single_axis(&tree.nodes[stage.node], body))
         } else {
-            before.plus(along(&three_axes(&stage, body), vec3(&v[stage.dof..])))
+            velocity.plus(along(&three_axes(stage, body), vec3(&v[stage.dof..])))
         };
-        factor.motions[k].velocity = velocity;
+    }
+    let (mut mass, mut moment, mut rotation) = (0.0, Wide::ZERO, Matrix::ZERO);
+    let (mut momentum, mut twice) = (Screw::ZERO, 0.0);
+    for (stage, here) in stages.iter().zip(moving.iter()) {
         if stage.has_body {
+            let (body, velocity) = (&placed[stage.node], here.motion.velocity);
             let h = body.momentum(velocity);
             momentum = momentum.plus(h);
             twice += velocity.dot(h);
