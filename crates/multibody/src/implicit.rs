@@ -31,7 +31,7 @@ use spatial::{Mat3, Vec3};
 use crate::kernels::best_version;
 use crate::{JointType, Kinematics, NO_PARENT, Tree};
 use few::Few;
-use motion::{Body, Motion, Moving};
+use motion::{Body, Known, Motion, Moving};
 use row::{Narrow, Row};
 pub use whole::Whole;
 
@@ -104,6 +104,7 @@ pub struct ImplicitFactor {
     stages: Vec<Stage>,
     /// Where nodes are.
     placed: Vec<Body>,
+    known: Known,
     world: Motion,
     /// How stages move.
     moving: Vec<Moving>,
@@ -154,6 +155,7 @@ impl ImplicitFactor {
         Self {
             stages,
             placed: tree.nodes.iter().map(Body::of).collect(),
+            known: Known::new(tree),
             world: Motion::ZERO,
             moving: vec![Moving::NONE; n],
             few: are_few.then(|| Box::new(Few::new())),
@@ -186,7 +188,8 @@ impl ImplicitFactor {
         ));
     }
 
-    /// The tree as one body about a fixed point, the root's origin if none is given, at positions q (nq) and velocities v (nv). Used up
+    /// The tree as one body about a fixed point, the root's origin if none is given, at positions q (nq) and velocities v (nv). What
+    /// was placed last about a given point, the root's origin, is not placed again without one: where a step ends, the next begins. Used up
     /// is what [`inverse_dynamics`](Self::inverse_dynamics) left for factors; factors stay.
     pub fn whole(&mut self, tree: &Tree<f64>, state: (&[f64], &[f64]), origin: Option<Vec3<f64>>, whole: &mut Whole) {
         let factor = self;

@@ -103,6 +103,29 @@ impl Body {
     }
 }
 
+/// Where the nodes were at the end of a step, which is where the next one begins: the same bits as if they were placed anew.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    placed: Vec<Body>,
+    /// Positions; no numbers where nothing is known.
+    q: Vec<f64>,
+    root: NodeFrame<f64>,
+}
+
+impl Known {
+    /// Nothing.
+    pub fn new(tree: &Tree<f64>) -> Self {
+        let placed = tree.nodes.iter().map(Body::of).collect();
+        Self { placed, q: vec![f64::NAN; tree.nq], root: NodeFrame::default() }
+    }
+
+    /// Whether it is of these positions, and about the root's origin.
+    #[inline(always)]
+    fn is_of(&self, q: &[f64]) -> bool {
+        self.q == q && self.placed.first().is_some_and(|root| root.arm == Wide::ZERO)
+    }
+}
+
 /// Places the nodes: the fixed point is the root's origin, unless it is given. What is placed is stored in `frames`, as many as there are.
 ///
 /// This and what follows are loops by themselves: the next node's work fills the time that this one's waits for itself.
@@ -203,8 +226,14 @@ pub(super) fn whole(
     origin: Option<Vec3<f64>>,
     whole: &mut Whole,
 ) {
-    place(factor, tree, q, origin, std::slice::from_mut(&mut whole.root));
-    let ImplicitFactor { stages, placed, moving, .. } = factor;
+    if origin.is_none() && factor.known.is_of(q) {
+        std::mem::swap(&mut factor.placed, &mut factor.known.placed);
+        factor.known.q.fill(f64::NAN);
+        whole.root = factor.known.root;
+    } else {
+        place(factor, tree, q, origin, std::slice::from_mut(&mut whole.root));
+    }
+    let ImplicitFactor { stages, placed, moving, known, .. } = factor;
     let moving = &mut moving[..stages.len()];
     for (k, stage) in stages.iter().enumerate() {
         let (before, here) = moving.split_at_mut(k);
@@ -234,6 +263,11 @@ pub(super) fn whole(
     }
     (whole.mass, whole.moment, whole.rotation) = (mass, narrow(moment), rotation.to_sym3());
     (whole.momentum, whole.kinetic) = (momentum.to_wrench(), 0.5 * twice);
+    if origin.is_some() {
+        std::mem::swap(placed, &mut known.placed);
+        known.q.copy_from_slice(q);
+        known.root = whole.root;
+    }
 }
 
 /// S of a joint with one degree of freedom, about the fixed point.

@@ -162,7 +162,8 @@ impl Part {
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
         let Newton { factor, ends: Ends { whole: last, q, v, bend, lack, is_lacking }, .. } = newton;
         for (half, (v0, v)) in v.iter_mut().zip(v0.iter().zip(&self.v_star)) {
-            *half = 0.5 * (v0 + v);
+            // To the bit as the state moves.
+            *half = v0 + step.theta.vq * (v - v0);
         }
         q.copy_from_slice(q0);
         step.retraction.advance(&self.tree, q, v, step.dt, 1.0);
