@@ -18,7 +18,8 @@
 //! [`Retraction::tangent`](crate::Retraction::tangent).
 //!
 //! About a fixed point velocities and accelerations are sums along the way from the root, and forces sums over the bodies
-//! outwards: τ itself costs little more than what its derivative needs anyway, and is computed here too.
+//! outwards: τ itself costs little more than what its derivative needs anyway, and is computed here too, with the placements. Where
+//! there are few joints with one degree of freedom and no others, the derivative is written out instead (`few`).
 
 mod elimination;
 mod few;

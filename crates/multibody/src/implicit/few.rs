@@ -9,7 +9,8 @@
 //! ```
 //!
 //! and one that is outwards by S_i·(η_j ×* F_j + I_j α_j + ν_j ×* H_j + …), the force that it takes to move so. That is n² scalar
-//! products of a few numbers and a factor of n³/3, for an arm a third of what operators of 6×15 take.
+//! products of a few numbers and a factor of n³/3: for an arm of seven hinges half the instructions of operators of 6×15, and a fifth of
+//! theirs in a solve.
 
 use spatial::Real;
 
