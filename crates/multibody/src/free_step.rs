@@ -5,22 +5,18 @@
 //! Of the product of a 3×3 matrix and a vector three multiplications are left, of the shift of an inertia to the parent some
 //! forty instructions. A hinge takes two thirds of what the compiler makes of scalars, in chains as in limbs.
 
-mod wide;
-
 use spatial::{ArticulatedInertia, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
 use crate::aba::{Eliminated, eliminate};
-use crate::kernels::rotation;
-use crate::kinematics::{quaternion, set3, vec3};
+use crate::kinematics::{set3, vec3};
+use crate::placement::{Placed, Placement, rotated};
+use crate::wide::{Block, Matrix, Screw, Wide, cross, dot, narrow, wide};
 use crate::{Factor, JointImpedance, JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
-use wide::{Block, Matrix, Screw, Wide, cross, dot, narrow, narrow_quat, quat_product, unit, wide, wide_quat};
 
 /// What the passes leave of a node for each other.
 #[derive(Clone, Copy, Debug)]
 struct State {
-    quat: Wide,
-    rot: Matrix,
-    pos: Wide,
+    frame: Placed,
     velocity: Screw,
     /// The acceleration that velocities and gravity cause.
     acceleration: Screw,
@@ -42,9 +38,7 @@ struct State {
 impl State {
     /// The world's.
     const WORLD: Self = Self {
-        quat: unit(3),
-        rot: Matrix::IDENTITY,
-        pos: Wide::ZERO,
+        frame: Placed::WORLD,
         velocity: Screw::ZERO,
         acceleration: Screw::ZERO,
         inertia: Matrix::ZERO,
@@ -162,7 +156,7 @@ impl FreeStep {
             let (before, here) = states.split_at_mut(i);
             let here = &mut here[0];
             let whole = here.whole(frame.inertia.mass);
-            let (rot, is_last, reduced) = (here.rot, here.is_last, &mut here.reduced);
+            let (rot, is_last, reduced) = (here.frame.rot, here.is_last, &mut here.reduced);
             let left = match node.joint {
                 JointType::Free => {
                     eliminated[i] = eliminate_free(node, frame, &whole, joints, (r, x), i);
@@ -209,36 +203,15 @@ fn place(
     scale: f64,
     (state, frame, twist): (&mut State, &mut NodeFrame<f64>, &mut Twist<f64>),
 ) {
-    let base = if state.is_turned { quat_product(above.quat, wide_quat(node.rot)) } else { above.quat };
-    let mut offset = above.rot.times_vec(node.pos);
-    let quat = match node.joint {
-        JointType::Revolute | JointType::Screw => {
-            quat_product(base, wide_quat(Quat::of_turn(node.axis, q[node.q] - node.q_ref)))
-        }
-        JointType::Prismatic => base,
-        JointType::Ball => quat_product(base, wide_quat(quaternion(&q[node.q..]))),
-        JointType::Free => {
-            offset = wide(vec3(&q[node.q..]));
-            wide_quat(quaternion(&q[node.q + 3..]))
-        }
-    };
-    let turned = rotation(narrow_quat(quat));
-    let rot = Matrix::new(turned);
-    let mut axis = Wide::ZERO;
+    let placement = Placement::new(node, &above.frame, state.is_turned, q);
+    let Placement { frame: Placed { rot, .. }, offset, axis, com, inertia, .. } = placement;
     let (mut own, mut slide) = (Wide::ZERO, Wide::ZERO);
     match node.joint {
-        JointType::Revolute => {
-            axis = rot.times_vec(node.axis);
+        JointType::Revolute => own = axis * Wide::splat(v[node.v]),
+        JointType::Prismatic => slide = axis * Wide::splat(v[node.v]),
+        JointType::Screw => {
+            slide = axis * Wide::splat(v[node.v] * node.pitch);
             own = axis * Wide::splat(v[node.v]);
-        }
-        JointType::Prismatic | JointType::Screw => {
-            axis = rot.times_vec(node.axis);
-            let (pitch, along) = if node.joint == JointType::Screw { (node.pitch, node.pitch) } else { (1.0, 1.0) };
-            offset = Wide::splat((q[node.q] - node.q_ref) * pitch).mul_add(axis, offset);
-            slide = axis * Wide::splat(v[node.v] * along);
-            if node.joint == JointType::Screw {
-                own = axis * Wide::splat(v[node.v]);
-            }
         }
         JointType::Ball => own = rot.times_vec(vec3(&v[node.v..])),
         JointType::Free => {
@@ -253,43 +226,20 @@ fn place(
     let acceleration =
         Screw { ang: turn + cross(swing, own), lin: above.acceleration.lin + cross(turn, offset) + centripetal };
     let body = &node.inertia;
-    let com = rot.times_vec(body.com);
-    let inertia = rotated(&body.inertia, rot);
     // Newton and Euler at the centre of mass, the moment taken about the origin.
     let (omega, alpha) = (velocity.ang, acceleration.ang);
     let com_acceleration = acceleration.lin + cross(alpha, com) + cross(omega, cross(omega, com));
     let force = com_acceleration * Wide::splat(body.mass * scale);
     let moment = (inertia.times(alpha) + cross(omega, inertia.times(omega))) * Wide::splat(scale) + cross(com, force);
     let mc = com * Wide::splat(body.mass);
-    let pos = above.pos + offset;
-    state.quat = quat;
-    state.rot = rot;
-    state.pos = pos;
+    state.frame = placement.frame;
     state.velocity = velocity;
     state.acceleration = acceleration;
     state.inertia = inertia.plus_outer(-mc, com).plus_diagonal(dot(mc, com));
     state.moment = narrow(mc);
     state.bias = Screw { ang: moment, lin: force };
     *twist = velocity.to_twist();
-    frame.quat = narrow_quat(quat);
-    frame.rot = turned;
-    frame.pos = narrow(pos);
-    frame.offset = narrow(offset);
-    frame.axis = narrow(axis);
-    frame.inertia.mass = body.mass;
-    frame.inertia.com = narrow(com);
-    frame.inertia.inertia = inertia.to_sym3();
-}
-
-/// R I Rᵀ.
-#[inline(always)]
-fn rotated(i: &Sym3<f64>, rot: Matrix) -> Matrix {
-    let m = [
-        rot.times_vec(Vec3::new(i.xx, i.xy, i.xz)),
-        rot.times_vec(Vec3::new(i.xy, i.yy, i.yz)),
-        rot.times_vec(Vec3::new(i.xz, i.yz, i.zz)),
-    ];
-    Matrix::ZERO.plus_outer(m[0], rot.x).plus_outer(m[1], rot.y).plus_outer(m[2], rot.z)
+    placement.store(node, frame);
 }
 
 #[inline(always)]

@@ -18,18 +18,23 @@
 //! [`Retraction::tangent`](crate::Retraction::tangent).
 //!
 //! About a fixed point velocities and accelerations are sums along the way from the root, and forces sums over the bodies
-//! outwards: τ itself costs little more than what its derivative needs anyway, and is computed here too.
+//! outwards: τ itself costs little more than what its derivative needs anyway, and is computed here too, with the placements. Where
+//! there are few joints with one degree of freedom and no others, the derivative is written out instead (`few`).
 
 mod elimination;
+mod few;
 mod motion;
 mod row;
+mod whole;
 
-use spatial::{Mat3, Twist, Vec3, Wrench};
+use spatial::{Mat3, Vec3};
 
 use crate::kernels::best_version;
 use crate::{JointType, Kinematics, NO_PARENT, Tree};
-use motion::Motion;
+use few::Few;
+use motion::{Body, Known, Motion, Moving};
 use row::{Narrow, Row};
+pub use whole::Whole;
 
 /// How fast positions, velocities and accelerations of the joints change with v.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,19 +100,17 @@ struct Eliminated {
 }
 
 /// The factor of ∂τ/∂v + d, and the scratch of its solves.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ImplicitFactor {
     stages: Vec<Stage>,
-    /// Of the world, and of every stage.
+    /// Where nodes are.
+    placed: Vec<Body>,
+    known: Known,
     world: Motion,
-    motions: Vec<Motion>,
-    /// S of every stage, and V_λ × S of those with one degree of freedom.
-    axes: Vec<[Twist<f64>; 3]>,
-    swings: Vec<Twist<f64>>,
-    /// Momentum and force of the body of a stage, and the force on all that is outwards.
-    momenta: Vec<Wrench<f64>>,
-    own_forces: Vec<Wrench<f64>>,
-    forces: Vec<Wrench<f64>>,
+    /// How stages move.
+    moving: Vec<Moving>,
+    /// In place of what follows, where there are few joints with one degree of freedom and no others.
+    few: Option<Box<Few>>,
     /// P of the bodies, and sums of what is left of P outwards. What is never set is zero.
     bodies: Vec<[Row; 6]>,
     store: Vec<[Row; 6]>,
@@ -146,66 +149,93 @@ impl ImplicitFactor {
                 stages[parent].gathers = true;
             }
         }
+        let are_few = n <= few::MOST && stages.iter().all(|stage| stage.kind == Kind::Single);
+        let operators = if are_few { 0 } else { n };
         let rows = [Row::ZERO; 3];
         let eliminated = Eliminated { reach: rows, pull: rows, push: [[0.0; 6]; 3], inverse: [[0.0; 3]; 3] };
         Self {
             stages,
-            world: Motion::default(),
-            motions: vec![Motion::default(); n],
-            axes: vec![[Twist::ZERO; 3]; n],
-            swings: vec![Twist::ZERO; n],
-            momenta: vec![Wrench::ZERO; n],
-            own_forces: vec![Wrench::ZERO; n],
-            forces: vec![Wrench::ZERO; n],
-            bodies: vec![[Row::ZERO; 6]; n],
-            store: vec![[Row::ZERO; 6]; n],
-            eliminated: vec![eliminated; n],
-            x: vec![Row::ZERO; n],
-            p: vec![[0.0; 6]; n],
+            placed: tree.nodes.iter().map(Body::of).collect(),
+            known: Known::new(tree),
+            world: Motion::ZERO,
+            moving: vec![Moving::NONE; n],
+            few: are_few.then(|| Box::new(Few::new())),
+            bodies: vec![[Row::ZERO; 6]; operators],
+            store: vec![[Row::ZERO; 6]; operators],
+            eliminated: vec![eliminated; operators],
+            x: vec![Row::ZERO; operators],
+            p: vec![[0.0; 6]; operators],
         }
     }
 
-    /// The joint forces τ (nv), without armature, at the placements `kin`, velocities `v` and accelerations `a` (nv): what
-    /// [`rnea`](crate::rnea()) computes, to round-off.
+    /// The joint forces τ (nv), without armature, at positions q (nq), velocities v and accelerations a (nv): what
+    /// [`rnea`](crate::rnea()) computes, to round-off. The nodes are placed in `kin`, but for their velocities. |Angles| up to 1e5.
     pub fn inverse_dynamics(
         &mut self,
         tree: &Tree<f64>,
-        kin: &Kinematics<f64>,
-        (v, a): (&[f64], &[f64]),
+        state: (&[f64], &[f64], &[f64]),
         gravity: Vec3<f64>,
+        kin: &mut Kinematics<f64>,
         tau: &mut [f64],
     ) {
-        let (factor, rates) = (self, (v, a));
+        let factor = self;
         best_version!(true, motion::inverse_dynamics, (
             factor: &mut ImplicitFactor,
             tree: &Tree<f64>,
-            kin: &Kinematics<f64>,
-            rates: (&[f64], &[f64]),
+            state: (&[f64], &[f64], &[f64]),
             gravity: Vec3<f64>,
+            kin: &mut Kinematics<f64>,
             tau: &mut [f64]
+        ));
+    }
+
+    /// The tree as one body about a fixed point, the root's origin if none is given, at positions q (nq) and velocities v (nv). What
+    /// was placed last about a given point, the root's origin, is not placed again without one: where a step ends, the next begins. Used up
+    /// is what [`inverse_dynamics`](Self::inverse_dynamics) left for factors; factors stay.
+    pub fn whole(&mut self, tree: &Tree<f64>, state: (&[f64], &[f64]), origin: Option<Vec3<f64>>, whole: &mut Whole) {
+        let factor = self;
+        best_version!(true, motion::whole, (
+            factor: &mut ImplicitFactor,
+            tree: &Tree<f64>,
+            state: (&[f64], &[f64]),
+            origin: Option<Vec3<f64>>,
+            whole: &mut Whole
         ));
     }
 
     /// The bodies' kinetic energy at the velocities of [`inverse_dynamics`](Self::inverse_dynamics), J.
     pub fn kinetic_energy(&self) -> f64 {
-        let bodies = self.stages.iter().zip(&self.motions).zip(&self.momenta).filter(|((stage, _), _)| stage.has_body);
-        bodies.map(|((_, motion), h)| 0.5 * motion.velocity.dot(*h)).sum()
+        self.moving.iter().map(|m| 0.5 * m.motion.velocity.dot(m.momentum)).sum()
     }
 
     /// Factors ∂τ/∂v + d where [`inverse_dynamics`](Self::inverse_dynamics) was computed last, and solves
     /// x ← (∂τ/∂v + d)⁻¹ r at once, both (nv).
-    pub fn factor(
-        &mut self,
-        kin: &Kinematics<f64>,
-        rates: Rates,
-        joints: JointDerivative<'_>,
-        r: &[f64],
-        x: &mut [f64],
-    ) {
+    pub fn factor(&mut self, rates: Rates, joints: JointDerivative<'_>, r: &[f64], x: &mut [f64]) {
+        match self.few.take() {
+            Some(mut few) => {
+                self.factor_few(&mut few, rates, joints, r, x);
+                self.few = Some(few);
+            }
+            None => self.factor_many(rates, joints, r, x),
+        }
+    }
+
+    fn factor_few(&self, few: &mut Few, rates: Rates, joints: JointDerivative<'_>, r: &[f64], x: &mut [f64]) {
+        let factor = self;
+        best_version!(true, few::factor, (
+            factor: &ImplicitFactor,
+            few: &mut Few,
+            rates: Rates,
+            joints: JointDerivative<'_>,
+            r: &[f64],
+            x: &mut [f64]
+        ));
+    }
+
+    fn factor_many(&mut self, rates: Rates, joints: JointDerivative<'_>, r: &[f64], x: &mut [f64]) {
         let factor = self;
         best_version!(true, elimination::factor::<row::Wide>, else elimination::factor::<Narrow>, (
             factor: &mut ImplicitFactor,
-            kin: &Kinematics<f64>,
             rates: Rates,
             joints: JointDerivative<'_>,
             r: &[f64],
@@ -215,6 +245,9 @@ impl ImplicitFactor {
 
     /// x ← (∂τ/∂v + d)⁻¹ r, both (nv), by the last factor.
     pub fn solve(&mut self, r: &[f64], x: &mut [f64]) {
+        if let Some(few) = &self.few {
+            return few.solve(r, x);
+        }
         let factor = self;
         best_version!(true, elimination::solve::<row::Wide>, else elimination::solve::<Narrow>, (
             factor: &mut ImplicitFactor,

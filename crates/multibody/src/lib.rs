@@ -33,10 +33,12 @@ mod integrate;
 pub mod kernels;
 mod kinematics;
 mod model;
+mod placement;
 mod residuals;
 mod retraction;
 mod rnea;
 mod tree;
+mod wide;
 
 pub use aba::{Factor, JointImpedance, apply};
 pub use actuator::{Actuator, ActuatorLaw, Transmission};
@@ -47,7 +49,7 @@ pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
 pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
 pub use free_step::FreeStep;
-pub use implicit::{ImplicitFactor, JointDerivative, Rates};
+pub use implicit::{ImplicitFactor, JointDerivative, Rates, Whole};
 pub use integrate::{difference, difference_ahead, integrate, normalize};
 pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,

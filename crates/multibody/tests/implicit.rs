@@ -3,10 +3,10 @@
 mod common;
 
 use multibody::{
-    ImplicitFactor, JointDerivative, Kinematics, Rates, Retraction, RneaWorkspace, Tree, forward_kinematics,
+    ImplicitFactor, JointDerivative, Kinematics, Rates, Retraction, RneaWorkspace, Tree, Whole, forward_kinematics,
     logarithm_tangent, rnea, velocities,
 };
-use spatial::{Mat3, Quat, Vec3};
+use spatial::{Mat3, Quat, RigidInertia, Sym3, Vec3, Wrench};
 
 const GRAVITY: Vec3<f64> = Vec3 { x: 0.3, y: -0.2, z: -9.81 };
 
@@ -25,21 +25,20 @@ impl Step<'_> {
         v.iter().zip(&self.v0).map(|(v, v0)| theta * v + (1.0 - theta) * v0).collect()
     }
 
-    /// Placements, velocities and accelerations of the step.
-    fn place(&self, v: &[f64]) -> (Kinematics<f64>, Vec<f64>, Vec<f64>) {
+    /// Positions, velocities and accelerations of the step.
+    fn place(&self, v: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let [theta_q, theta_v, theta_vq] = self.thetas;
         let mut q = self.q0.clone();
         self.retraction.advance(self.tree, &mut q, &self.blend(v, theta_vq), self.dt, theta_q);
-        let mut kin = Kinematics::new(self.tree);
-        forward_kinematics(self.tree, self.tree.all(), &q, &mut kin);
-        let v_bar = self.blend(v, theta_v);
-        velocities(self.tree, self.tree.all(), &v_bar, &mut kin);
         let a = v.iter().zip(&self.v0).map(|(v, v0)| (v - v0) / self.dt).collect();
-        (kin, v_bar, a)
+        (q, self.blend(v, theta_v), a)
     }
 
     fn force(&self, v: &[f64]) -> Vec<f64> {
-        let (kin, v_bar, a) = self.place(v);
+        let (q, v_bar, a) = self.place(v);
+        let mut kin = Kinematics::new(self.tree);
+        forward_kinematics(self.tree, self.tree.all(), &q, &mut kin);
+        velocities(self.tree, self.tree.all(), &v_bar, &mut kin);
         let mut tau = vec![0.0; self.tree.nv];
         let mut ws = RneaWorkspace::new(self.tree);
         rnea(self.tree, self.tree.all(), &kin, &v_bar, Some(&a), GRAVITY, &mut ws, &mut tau);
@@ -76,13 +75,64 @@ fn the_recursion_inverts_the_derivative_of_inverse_dynamics() {
     }
 }
 
+/// Up to eight joints with one degree of freedom each, in a chain and with limbs, are written out.
+#[test]
+fn few_joints_are_factored_as_many_are() {
+    let link = |joint: &str, inner: &str| {
+        format!(
+            r#"<body pos=".1 .2 .3" quat="1 .2 .1 -.3"><joint {joint}/>
+            <geom type="box" size=".2 .1 .05" pos=".1 .02 -.05" quat="1 .3 .2 .1" mass="1.3"/>{inner}</body>"#
+        )
+    };
+    let (hinge, slide) = (r#"axis=".3 1 .2""#, r#"type="slide" axis="1 .2 .1""#);
+    let chain = |n: usize| (0..n).fold(String::new(), |inner, k| link([hinge, slide][k % 3 / 2], &inner));
+    let limbs = link(hinge, &format!("{}{}", chain(3), link(slide, &chain(2))));
+    for (seed, body) in [chain(1), chain(4), chain(7), chain(8), chain(9), limbs].into_iter().enumerate() {
+        let text = format!("<mujoco><worldbody>{body}</worldbody></mujoco>");
+        let model = formats::load_str(&text, None, &formats::LoadOptions::default()).unwrap().model;
+        let (q0, v0) = common::state(&model, seed as u64);
+        check(&Step { tree: &model.tree, q0, v0, dt: 0.02, thetas: [0.5; 3], retraction: Retraction::Cayley });
+    }
+}
+
+#[test]
+fn a_tree_is_one_body() {
+    let model = common::every_joint(5);
+    let (q, v) = common::state(&model, 6);
+    for k in 0..model.tree.trees.len() {
+        let tree = model.tree.part(k);
+        let (first_q, dofs) = (model.tree.nodes[model.tree.trees[k].start].q, model.tree.dofs[k].clone());
+        let (q, v) = (&q[first_q..first_q + tree.nq], &v[dofs]);
+        let mut kin = Kinematics::new(&tree);
+        forward_kinematics(&tree, tree.all(), q, &mut kin);
+        velocities(&tree, tree.all(), v, &mut kin);
+        let origin = Vec3::new(0.2, -0.3, 0.5);
+        let (mut momentum, mut kinetic, mut whole) = (Wrench::ZERO, 0.0, Whole::default());
+        let (mut moment, mut rotation) = (Vec3::ZERO, Sym3::ZERO);
+        for (frame, twist) in kin.frames.iter().zip(&kin.twists) {
+            let (h, arm) = (frame.inertia.momentum(*twist), frame.pos - origin);
+            momentum += h.shifted_back(arm);
+            kinetic += 0.5 * twist.dot(h);
+            let body = RigidInertia { com: frame.inertia.com + arm, ..frame.inertia };
+            moment += body.com * body.mass;
+            rotation += body.articulated().a;
+        }
+        ImplicitFactor::new(&tree).whole(&tree, (q, v), Some(origin), &mut whole);
+        let apart = (whole.momentum.ang - momentum.ang).norm() + (whole.momentum.lin - momentum.lin).norm();
+        assert!(apart < 1e-12 && (whole.kinetic - kinetic).abs() < 1e-12 && (whole.moment - moment).norm() < 1e-12);
+        let turned = Vec3::new(1.0, 0.7, -0.4);
+        assert!((whole.rotation * turned - rotation * turned).norm() < 1e-12);
+        assert!((whole.root.pos - kin.frames[0].pos).norm() < 1e-14);
+    }
+}
+
 fn check(step: &Step<'_>) {
     let tree = step.tree;
     let nv = tree.nv;
     let v: Vec<f64> = step.v0.iter().enumerate().map(|(k, v)| v + 0.3 * (k as f64).sin()).collect();
     let diagonal: Vec<f64> = (0..nv).map(|k| 0.1 + 0.05 * k as f64).collect();
     let block = Mat3::from_columns(Vec3::new(0.1, 0.2, 0.3), Vec3::new(-0.2, 0.4, 0.1), Vec3::new(0.0, 0.3, 0.2));
-    let (kin, v_bar, a) = step.place(&v);
+    let (q, v_bar, a) = step.place(&v);
     let rates = Rates {
         position: step.dt * step.thetas[0] * step.thetas[2],
         velocity: step.thetas[1],
@@ -91,14 +141,19 @@ fn check(step: &Step<'_>) {
     let mut factor = ImplicitFactor::new(tree);
     let blocks = vec![block; tree.len()];
     let mut tau = vec![0.0; nv];
-    factor.inverse_dynamics(tree, &kin, (&v_bar, &a), GRAVITY, &mut tau);
+    let (mut kin, mut expected) = (Kinematics::new(tree), Kinematics::new(tree));
+    factor.inverse_dynamics(tree, (&q, &v_bar, &a), GRAVITY, &mut kin, &mut tau);
+    forward_kinematics(tree, tree.all(), &q, &mut expected);
+    for (frame, expected) in kin.frames.iter().zip(&expected.frames) {
+        assert!((frame.pos - expected.pos).norm() < 1e-13 && (frame.axis - expected.axis).norm() < 1e-13);
+    }
     for (tau, rnea) in tau.iter().zip(step.force(&v)) {
         assert!((tau - rnea).abs() < 1e-12 * (1.0 + rnea.abs()), "{tau} {rnea}");
     }
     let r: Vec<f64> = (0..nv).map(|k| (1.0 + k as f64).cos()).collect();
     let (mut x, mut again) = (vec![0.0; nv], vec![0.0; nv]);
     let joints = JointDerivative { diagonal: &diagonal, blocks: &blocks, turns: &step.turns(&v) };
-    factor.factor(&kin, rates, joints, &r, &mut x);
+    factor.factor(rates, joints, &r, &mut x);
     factor.solve(&r, &mut again);
     for (x, again) in x.iter().zip(&again) {
         assert!((x - again).abs() < 1e-12 * (1.0 + x.abs()), "{x} {again}");

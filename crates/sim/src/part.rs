@@ -333,14 +333,16 @@ impl Part {
         parted
     }
 
-    /// Adds the impulses of applied wrenches and gravity compensation on the nodes; whether there are any.
-    fn load(&self, state: &State, dt: f64, loaded: &mut [Wrench<f64>]) -> bool {
-        let mut is_loaded = false;
+    /// Adds the impulses of applied wrenches and gravity compensation on the nodes.
+    fn load(&self, state: &State, dt: f64, loaded: &mut [Wrench<f64>]) {
         for (node, wrench) in wrenches(&self.loads, state, dt, &self.kin) {
             loaded[node] += wrench;
-            is_loaded = true;
         }
-        is_loaded
+    }
+
+    /// Whether there are any of these.
+    fn is_loaded(&self, state: &State) -> bool {
+        self.loads.iter().any(|load| load.lift != Vec3::ZERO) || self.is_loaded_by(&state.applied_wrench)
     }
 
     /// How the points of node `i` within `extent` of its origin move in the step: as the origin does in free motion, give

@@ -1,57 +1,77 @@
 //! The elimination of joints from 6×15 operators, and solves with what it leaves.
 
-use spatial::{Mat3, Sym3, Twist, Vec3, Wrench};
+use spatial::{Mat3, Real, Sym3, Vec3};
 
-use super::motion::{Motion, about, cross, cross_force};
+use super::motion::{Body, Motion, Moving, force_cross, motion_cross, turn};
 use super::row::{Lanes, Row, products};
 use super::{Eliminated, ImplicitFactor, JointDerivative, Kind, Rates, Stage};
-use crate::Kinematics;
+use crate::wide::{Screw, Wide, narrow};
 
 /// Columns of x: η (angular, linear), ν (angular), α (angular, linear), and 1 for the right-hand side.
 const NU: usize = 6;
 const ALPHA: usize = 9;
 const RIGHT: usize = 15;
 
+/// How a degree of freedom moves its body, changes its velocity and its acceleration: U.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reach {
+    pub eta: Screw,
+    pub nu: Wide,
+    pub alpha: Screw,
+}
+
+impl Reach {
+    /// None.
+    pub const ZERO: Self = Self { eta: Screw::ZERO, nu: Wide::ZERO, alpha: Screw::ZERO };
+
+    #[inline(always)]
+    fn store(&self, row: &mut Row) {
+        let ([a, b], [c, d]) = (parts(self.eta), parts(self.alpha));
+        let nu = self.nu.to_array();
+        row.0 = [a[0], a[1], a[2], b[0], b[1], b[2], nu[0], nu[1], nu[2], c[0], c[1], c[2], d[0], d[1], d[2], 0.0];
+    }
+}
+
+/// Its numbers, and one more of each part that says nothing.
+#[inline(always)]
+fn parts(x: Screw) -> [[f64; 4]; 2] {
+    [x.ang.to_array(), x.lin.to_array()]
+}
+
 /// [`ImplicitFactor::factor`]
 #[inline(always)]
 pub(super) fn factor<L: Lanes>(
     factor: &mut ImplicitFactor,
-    kin: &Kinematics<f64>,
     rates: Rates,
     joints: JointDerivative<'_>,
     r: &[f64],
     x: &mut [f64],
 ) {
-    let Some(root) = kin.frames.first() else { return };
-    let origin = root.pos;
     for k in 0..factor.stages.len() {
         let stage = factor.stages[k];
-        let frame = &kin.frames[stage.node];
-        let (axes, now) = (&factor.axes[k], factor.motions[k]);
+        let body = &factor.placed[stage.node];
+        let Moving { axes, swing, motion: now, momentum, own_force, .. } = &factor.moving[k];
         let before = match stage.parent {
-            Some(parent) => factor.motions[parent],
+            Some(parent) => factor.moving[parent].motion,
             None => factor.world,
         };
         let reach = &mut factor.eliminated[k].reach;
         if stage.kind == Kind::Single {
-            set_single_reach(&mut reach[0], axes[0], factor.swings[k], &before, rates);
+            single_reach(axes[0], *swing, &before, rates).store(&mut reach[0]);
         } else {
             for j in 0..3 {
                 let moved = match stage.kind {
                     Kind::Turn => {
-                        let turn = joints.turns[stage.node];
-                        let column = frame.rot * [turn.x, turn.y, turn.z][j];
-                        Twist { ang: column, lin: Vec3::ZERO }.shifted(origin - frame.pos)
+                        let Mat3 { x, y, z } = joints.turns[stage.node];
+                        turn(body.frame.rot.times_vec([x, y, z][j]), body)
                     }
-                    _ => axes[j] * rates.position,
+                    _ => axes[j].scaled(rates.position),
                 };
-                set_reach(&mut reach[j], axes[j], moved, &before, &now, rates);
+                reach_of_three(axes[j], moved, &before, now, rates).store(&mut reach[j]);
             }
         }
         if stage.has_body {
-            let inertia = about(frame, frame.pos - origin);
-            let (m, c, j) = (inertia.mass, inertia.com, inertia.articulated().a);
-            set_body(&mut factor.bodies[k], (m, c, j), now.velocity, factor.momenta[k], factor.own_forces[k]);
+            set_body(&mut factor.bodies[k], body, now.velocity, *momentum, *own_force);
         }
     }
     for k in (0..factor.stages.len()).rev() {
@@ -65,13 +85,13 @@ pub(super) fn factor<L: Lanes>(
                 operator[i] = operator[i].plus(L::load(&factor.store[k][i]));
             }
         }
-        let (axes, force, out) = (&factor.axes[k], factor.forces[k], &mut factor.eliminated[k]);
+        let (Moving { axes, force, .. }, out) = (&factor.moving[k], &mut factor.eliminated[k]);
         match stage.kind {
             Kind::Single => {
                 let d = [[joints.diagonal[stage.dof]]];
-                eliminate_single(out, &mut operator, axes[0], force, d[0][0], r[stage.dof]);
+                eliminate_single(out, &mut operator, axes[0], *force, d[0][0], r[stage.dof]);
             }
-            _ => eliminate_three(out, &mut operator, axes, force, &derivative(&stage, joints), &r[stage.dof..]),
+            _ => eliminate_three(out, &mut operator, axes, *force, &derivative(&stage, joints), &r[stage.dof..]),
         }
         let Some(parent) = stage.parent else { continue };
         let store = &mut factor.store[parent];
@@ -110,7 +130,7 @@ pub(super) fn solve<L: Lanes>(factor: &mut ImplicitFactor, r: &[f64], x: &mut [f
         // What is left for the degrees of freedom when x of the parent is zero.
         let mut u = [0.0; 3];
         for j in 0..count {
-            u[j] = r[stage.dof + j] - power(factor.axes[k][j], &p);
+            u[j] = r[stage.dof + j] - power(factor.moving[k].axes[j], &p);
             x[stage.dof + j] = u[j];
         }
         if let Some(parent) = stage.parent {
@@ -162,57 +182,41 @@ fn expand<L: Lanes>(factor: &mut ImplicitFactor, world: &Row, x: &mut [f64]) {
 
 /// U of the only degree of freedom of a joint, whose axis is `axis`: V_λ × S is `swing`, and so is V × S.
 #[inline(always)]
-fn set_single_reach(row: &mut Row, axis: Twist<f64>, swing: Twist<f64>, before: &Motion, rates: Rates) {
-    let nu = axis.ang * rates.velocity + swing.ang * rates.position;
-    let turning = cross(before.acceleration, axis) + cross(before.velocity, swing);
-    let alpha = axis * rates.acceleration + turning * rates.position + swing * (2.0 * rates.velocity);
-    store_reach(row, axis * rates.position, nu, alpha);
+pub(super) fn single_reach(axis: Screw, swing: Screw, before: &Motion, rates: Rates) -> Reach {
+    let nu = Wide::splat(rates.position).mul_add(swing.ang, axis.ang * Wide::splat(rates.velocity));
+    let turning = motion_cross(before.acceleration, axis).plus(motion_cross(before.velocity, swing));
+    let alpha = axis.scaled(rates.acceleration).plus_scaled(rates.position, turning);
+    Reach { eta: axis.scaled(rates.position), nu, alpha: alpha.plus_scaled(2.0 * rates.velocity, swing) }
 }
 
 /// U of one of several degrees of freedom whose axis is `axis`, and which moves the body by `moved`.
 #[inline(always)]
-fn set_reach(row: &mut Row, axis: Twist<f64>, moved: Twist<f64>, before: &Motion, now: &Motion, rates: Rates) {
+fn reach_of_three(axis: Screw, moved: Screw, before: &Motion, now: &Motion, rates: Rates) -> Reach {
     let (v, a) = (before.velocity, before.acceleration);
-    let carried = cross(v, moved);
-    let nu = axis.ang * rates.velocity + carried.ang;
-    let turning = cross(v, axis) + cross(now.velocity, axis);
-    let alpha = axis * rates.acceleration + cross(a, moved) + cross(v, carried) + turning * rates.velocity;
-    store_reach(row, moved, nu, alpha);
+    let carried = motion_cross(v, moved);
+    let nu = Wide::splat(rates.velocity).mul_add(axis.ang, carried.ang);
+    let turning = motion_cross(v, axis).plus(motion_cross(now.velocity, axis));
+    let changed = motion_cross(a, moved).plus(motion_cross(v, carried));
+    let alpha = axis.scaled(rates.acceleration).plus(changed).plus_scaled(rates.velocity, turning);
+    Reach { eta: moved, nu, alpha }
 }
 
+/// P of a body that moves with v, has momentum h and feels f. What is always zero is not set.
 #[inline(always)]
-fn store_reach(row: &mut Row, eta: Twist<f64>, nu: Vec3<f64>, alpha: Twist<f64>) {
-    let (a, b, c, d) = (eta.ang, eta.lin, alpha.ang, alpha.lin);
-    row.0 = [a.x, a.y, a.z, b.x, b.y, b.z, nu.x, nu.y, nu.z, c.x, c.y, c.z, d.x, d.y, d.z, 0.0];
-}
-
-/// P of a body of mass m with centre of mass c and inertia j about the fixed point, that moves with v, has momentum h and
-/// feels f. What is always zero is not set.
-#[inline(always)]
-fn set_body(
-    rows: &mut [Row; 6],
-    (m, c, j): (f64, Vec3<f64>, Sym3<f64>),
-    v: Twist<f64>,
-    h: Wrench<f64>,
-    f: Wrench<f64>,
-) {
-    let first_moment = c * m;
-    // ω̂ J − J ω̂ − m (v̂ ĉ + ĉ v̂), the rate of the inertia: symmetric, half of it and its transpose.
-    let full = j.to_mat3();
-    let spun = Mat3::from_columns(v.ang.cross(full.x), v.ang.cross(full.y), v.ang.cross(full.z));
-    let trace = 2.0 * v.lin.dot(first_moment);
-    let rate =
-        Sym3::plus_transpose(spun - Mat3::outer(v.lin, first_moment)) + Sym3::diagonal(Vec3::new(trace, trace, trace));
+fn set_body(rows: &mut [Row; 6], body: &Body, v: Screw, h: Screw, f: Screw) {
+    let (moment, rotation) = (body.moment(), body.rotation());
+    let (full, rate) = (rotation.to_mat3(), rotation.rate((v.ang, v.lin), moment).to_mat3());
+    let (first_moment, h, f) = (narrow(moment), h.to_wrench(), f.to_wrench());
     set_skew(rows, 0, 0, -f.ang);
     set_skew(rows, 0, 3, -f.lin);
     set_skew(rows, 3, 0, -f.lin);
-    set(rows, 0, NU, rate.to_mat3() - Mat3::skew(h.ang));
+    set(rows, 0, NU, rate - Mat3::skew(h.ang));
     set_skew(rows, 3, NU, h.lin * -2.0);
     set(rows, 0, ALPHA, full);
     set_skew(rows, 0, ALPHA + 3, first_moment);
     set_skew(rows, 3, ALPHA, -first_moment);
     for k in 0..3 {
-        rows[3 + k].0[ALPHA + 3 + k] = m;
+        rows[3 + k].0[ALPHA + 3 + k] = body.mass;
     }
 }
 
@@ -237,9 +241,9 @@ fn set_skew(rows: &mut [Row; 6], row: usize, column: usize, r: Vec3<f64>) {
 
 /// SᵀP + (S ×* F)ᵀ on η, and −r.
 #[inline(always)]
-fn pull<L: Lanes>(operator: &[L; 6], axis: Twist<f64>, force: Wrench<f64>, r: f64) -> L {
-    let (s, t) = (axis, cross_force(axis, force));
-    let start = [t.ang.x, t.ang.y, t.ang.z, t.lin.x, t.lin.y, t.lin.z, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -r];
+fn pull<L: Lanes>(operator: &[L; 6], axis: Screw, force: Screw, r: f64) -> L {
+    let (s, [t, u]) = (axis.to_twist(), parts(force_cross(axis, force)));
+    let start = [t[0], t[1], t[2], u[0], u[1], u[2], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -r];
     let angular = L::load(&Row(start))
         .plus_scaled(s.ang.x, operator[0])
         .plus_scaled(s.ang.y, operator[1])
@@ -250,14 +254,7 @@ fn pull<L: Lanes>(operator: &[L; 6], axis: Twist<f64>, force: Wrench<f64>, r: f6
 
 /// Eliminates one degree of freedom.
 #[inline(always)]
-fn eliminate_single<L: Lanes>(
-    out: &mut Eliminated,
-    operator: &mut [L; 6],
-    axis: Twist<f64>,
-    force: Wrench<f64>,
-    d: f64,
-    r: f64,
-) {
+fn eliminate_single<L: Lanes>(out: &mut Eliminated, operator: &mut [L; 6], axis: Screw, force: Screw, d: f64, r: f64) {
     let reach = L::load(&out.reach[0]);
     let pull = pull(operator, axis, force, r);
     let push = products(operator, reach);
@@ -276,8 +273,8 @@ fn eliminate_single<L: Lanes>(
 fn eliminate_three<L: Lanes>(
     out: &mut Eliminated,
     operator: &mut [L; 6],
-    axes: &[Twist<f64>; 3],
-    force: Wrench<f64>,
+    axes: &[Screw; 3],
+    force: Screw,
     d: &Mat3<f64>,
     r: &[f64],
 ) {
@@ -320,6 +317,7 @@ fn inverse([a, b, c]: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
 
 /// aᵀ f of a force as an array.
 #[inline(always)]
-fn power(a: Twist<f64>, f: &[f64; 6]) -> f64 {
+fn power(a: Screw, f: &[f64; 6]) -> f64 {
+    let a = a.to_twist();
     (a.ang.x * f[0] + a.ang.y * f[1] + a.ang.z * f[2]) + (a.lin.x * f[3] + a.lin.y * f[4] + a.lin.z * f[5])
 }

@@ -1,31 +1,159 @@
 //! Motions and forces about a fixed point.
 
-use spatial::{RigidInertia, Twist, Vec3, Wrench};
+use spatial::{Quat, Real, Vec3};
 
-use super::{ImplicitFactor, Kind, Stage};
-use crate::kinematics::{joint_axis, set3};
-use crate::{JointType, Kinematics, Node, NodeFrame, Tree};
+use super::{ImplicitFactor, Kind, Stage, Whole};
+use crate::kinematics::{set3, vec3};
+use crate::placement::{Placed, Placement};
+use crate::wide::{Matrix, Screw, Wide, cross, dot, narrow, wide};
+use crate::{JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
 
 /// Velocity and acceleration of a body, about the fixed point.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Motion {
-    pub velocity: Twist<f64>,
-    pub acceleration: Twist<f64>,
+    pub velocity: Screw,
+    pub acceleration: Screw,
 }
 
 impl Motion {
-    #[inline(always)]
-    pub fn at_rest(gravity: Vec3<f64>) -> Self {
-        // An accelerated world is a world with gravity.
-        let acceleration = Twist { ang: Vec3::ZERO, lin: -gravity };
-        Self { velocity: Twist::ZERO, acceleration }
+    /// None.
+    pub const ZERO: Self = Self { velocity: Screw::ZERO, acceleration: Screw::ZERO };
+}
+
+/// How a stage moves and what its body feels, about the fixed point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moving {
+    pub motion: Motion,
+    /// S, and V_λ × S of one degree of freedom.
+    pub axes: [Screw; 3],
+    pub swing: Screw,
+    /// Momentum of the body and the force on it, zero without one; the force on all that is outwards.
+    pub momentum: Screw,
+    pub own_force: Screw,
+    pub force: Screw,
+}
+
+impl Moving {
+    /// Not at all.
+    pub const NONE: Self = Self {
+        motion: Motion::ZERO,
+        axes: [Screw::ZERO; 3],
+        swing: Screw::ZERO,
+        momentum: Screw::ZERO,
+        own_force: Screw::ZERO,
+        force: Screw::ZERO,
+    };
+}
+
+/// A node's bodies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Body {
+    pub frame: Placed,
+    /// Whether the node's frame is turned against its parent's at rest.
+    is_turned: bool,
+    axis: Wide,
+    /// The node's origin, from the fixed point.
+    pub arm: Wide,
+    pub mass: f64,
+    /// Centre of mass from the fixed point, and the rotational inertia about the former.
+    com: Wide,
+    inertia: Matrix,
+}
+
+impl Body {
+    /// Those of a node, not yet placed.
+    pub fn of(node: &Node<f64>) -> Self {
+        Self {
+            frame: Placed::WORLD,
+            is_turned: node.rot != Quat::IDENTITY,
+            axis: Wide::ZERO,
+            arm: Wide::ZERO,
+            mass: node.inertia.mass,
+            com: Wide::ZERO,
+            inertia: Matrix::ZERO,
+        }
     }
 
-    /// The child's motion, when a joint adds the velocity `rate` and its rate of change `change` along its axes, which are
-    /// carried around by `swing` (V × `rate`).
     #[inline(always)]
-    fn add(&self, rate: Twist<f64>, change: Twist<f64>, swing: Twist<f64>) -> Self {
-        Self { velocity: self.velocity + rate, acceleration: self.acceleration + change + swing }
+    fn set(&mut self, placement: &Placement, origin: Wide) {
+        let Placement { frame, axis, com, inertia, .. } = *placement;
+        let arm = frame.pos - origin;
+        (self.frame, self.axis, self.arm) = (frame, axis, arm);
+        (self.com, self.inertia) = (com + arm, inertia);
+    }
+
+    /// What it has of momentum with a velocity: I V.
+    #[inline(always)]
+    fn momentum(&self, v: Screw) -> Screw {
+        let lin = (v.lin + cross(v.ang, self.com)) * Wide::splat(self.mass);
+        Screw { ang: self.inertia.times(v.ang) + cross(self.com, lin), lin }
+    }
+
+    /// Mass times centre of mass.
+    #[inline(always)]
+    pub fn moment(&self) -> Wide {
+        self.com * Wide::splat(self.mass)
+    }
+
+    /// The rotational inertia about the fixed point.
+    #[inline(always)]
+    pub fn rotation(&self) -> Matrix {
+        let moment = self.moment();
+        self.inertia.plus_outer(-moment, self.com).plus_diagonal(dot(moment, self.com))
+    }
+}
+
+/// Where the nodes were at the end of a step, which is where the next one begins: the same bits as if they were placed anew.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    placed: Vec<Body>,
+    /// Positions; no numbers where nothing is known.
+    q: Vec<f64>,
+    root: NodeFrame<f64>,
+}
+
+impl Known {
+    /// Nothing.
+    pub fn new(tree: &Tree<f64>) -> Self {
+        let placed = tree.nodes.iter().map(Body::of).collect();
+        Self { placed, q: vec![f64::NAN; tree.nq], root: NodeFrame::default() }
+    }
+
+    /// Whether it is of these positions, and about the root's origin.
+    #[inline(always)]
+    fn is_of(&self, q: &[f64]) -> bool {
+        self.q == q && self.placed.first().is_some_and(|root| root.arm == Wide::ZERO)
+    }
+}
+
+/// Places the nodes: the fixed point is the root's origin, unless it is given. What is placed is stored in `frames`, as many as there are.
+///
+/// This and what follows are loops by themselves: the next node's work fills the time that this one's waits for itself.
+#[inline(always)]
+fn place(
+    factor: &mut ImplicitFactor,
+    tree: &Tree<f64>,
+    q: &[f64],
+    origin: Option<Vec3<f64>>,
+    frames: &mut [NodeFrame<f64>],
+) {
+    let placed = &mut factor.placed[..tree.nodes.len()];
+    let (is_given, mut origin) = match origin {
+        Some(origin) => (true, wide(origin)),
+        None => (false, Wide::ZERO),
+    };
+    for (i, node) in tree.nodes.iter().enumerate() {
+        let (before, here) = placed.split_at_mut(i);
+        let above = if node.parent == NO_PARENT { &Placed::WORLD } else { &before[node.parent].frame };
+        let here = &mut here[0];
+        let placement = Placement::new(node, above, here.is_turned, q);
+        if i == 0 && !is_given {
+            origin = placement.frame.pos;
+        }
+        here.set(&placement, origin);
+        if i < frames.len() {
+            placement.store(node, &mut frames[i]);
+        }
     }
 }
 
@@ -34,89 +162,157 @@ impl Motion {
 pub(super) fn inverse_dynamics(
     factor: &mut ImplicitFactor,
     tree: &Tree<f64>,
-    kin: &Kinematics<f64>,
-    (v, a): (&[f64], &[f64]),
+    (q, v, a): (&[f64], &[f64], &[f64]),
     gravity: Vec3<f64>,
+    kin: &mut Kinematics<f64>,
     tau: &mut [f64],
 ) {
-    let Some(root) = kin.frames.first() else { return };
-    let origin = root.pos;
-    factor.world = Motion::at_rest(gravity);
-    for k in 0..factor.stages.len() {
-        let stage = factor.stages[k];
-        let (node, frame) = (&tree.nodes[stage.node], &kin.frames[stage.node]);
-        let arm = origin - frame.pos;
-        let before = match stage.parent {
-            Some(parent) => factor.motions[parent],
-            None => factor.world,
+    place(factor, tree, q, None, &mut kin.frames);
+    // An accelerated world is a world with gravity.
+    factor.world.acceleration.lin = wide(-gravity);
+    let ImplicitFactor { stages, placed, world, moving, .. } = factor;
+    let moving = &mut moving[..stages.len()];
+    for (k, stage) in stages.iter().enumerate() {
+        let (before, here) = moving.split_at_mut(k);
+        let Motion { velocity, acceleration } = match stage.parent {
+            Some(parent) => &before[parent].motion,
+            None => &*world,
         };
-        let axes = axes(&stage, node, frame, arm);
-        let motion = if stage.kind == Kind::Single {
-            let (axis, rate) = (axes[0], v[stage.dof]);
-            let swing = cross(before.velocity, axis);
-            (factor.axes[k][0], factor.swings[k]) = (axis, swing);
-            before.add(axis * rate, axis * a[stage.dof], swing * rate)
+        let (body, here) = (&placed[stage.node], &mut here[0]);
+        here.motion = if stage.kind == Kind::Single {
+            let (axis, rate) = (single_axis(&tree.nodes[stage.node], body), v[stage.dof]);
+            let swing = motion_cross(*velocity, axis);
+            (here.axes[0], here.swing) = (axis, swing);
+            let change = acceleration.plus_scaled(a[stage.dof], axis).plus_scaled(rate, swing);
+            Motion { velocity: velocity.plus_scaled(rate, axis), acceleration: change }
         } else {
-            factor.axes[k] = axes;
-            let rate = along(&axes, &v[stage.dof..]);
-            before.add(rate, along(&axes, &a[stage.dof..]), cross(before.velocity, rate))
+            here.axes = three_axes(stage, body);
+            let rate = along(&here.axes, vec3(&v[stage.dof..]));
+            let change = along(&here.axes, vec3(&a[stage.dof..])).plus(motion_cross(*velocity, rate));
+            Motion { velocity: velocity.plus(rate), acceleration: acceleration.plus(change) }
         };
-        factor.motions[k] = motion;
+    }
+    for (stage, here) in stages.iter().zip(moving.iter_mut()) {
         if stage.has_body {
-            let inertia = about(frame, -arm);
-            let h = inertia.momentum(motion.velocity);
-            let f = inertia.momentum(motion.acceleration) + cross_force(motion.velocity, h);
-            factor.momenta[k] = h;
-            factor.own_forces[k] = f;
-            factor.forces[k] = f;
+            let (body, Motion { velocity, acceleration }) = (&placed[stage.node], here.motion);
+            let h = body.momentum(velocity);
+            let force = body.momentum(acceleration).plus(force_cross(velocity, h));
+            (here.momentum, here.own_force, here.force) = (h, force, force);
         } else {
-            factor.forces[k] = Wrench::ZERO;
+            // Momentum and a force of its own are never set.
+            here.force = Screw::ZERO;
         }
     }
-    for k in (0..factor.stages.len()).rev() {
-        let (stage, axes, f) = (factor.stages[k], &factor.axes[k], factor.forces[k]);
+    for (k, stage) in stages.iter().enumerate().rev() {
+        let (before, here) = moving.split_at_mut(k);
+        let Moving { axes, force, .. } = &here[0];
         match stage.kind {
-            Kind::Single => tau[stage.dof] = axes[0].dot(f),
-            _ => set3(&mut tau[stage.dof..], Vec3::new(axes[0].dot(f), axes[1].dot(f), axes[2].dot(f))),
+            Kind::Single => tau[stage.dof] = axes[0].dot(*force),
+            _ => set3(&mut tau[stage.dof..], Vec3::new(axes[0].dot(*force), axes[1].dot(*force), axes[2].dot(*force))),
         }
         if let Some(parent) = stage.parent {
-            factor.forces[parent] += f;
+            let sum = &mut before[parent].force;
+            *sum = sum.plus(*force);
         }
     }
 }
 
-/// S of a stage about the fixed point, which lies at `arm` from the node's origin; the first alone where there is one.
+/// [`ImplicitFactor::whole`]
 #[inline(always)]
-fn axes(stage: &Stage, node: &Node<f64>, frame: &NodeFrame<f64>, arm: Vec3<f64>) -> [Twist<f64>; 3] {
-    if stage.kind == Kind::Single {
-        return [joint_axis(node, frame, 0).shifted(arm), Twist::ZERO, Twist::ZERO];
+pub(super) fn whole(
+    factor: &mut ImplicitFactor,
+    tree: &Tree<f64>,
+    (q, v): (&[f64], &[f64]),
+    origin: Option<Vec3<f64>>,
+    whole: &mut Whole,
+) {
+    if origin.is_none() && factor.known.is_of(q) {
+        std::mem::swap(&mut factor.placed, &mut factor.known.placed);
+        factor.known.q.fill(f64::NAN);
+        whole.root = factor.known.root;
+    } else {
+        place(factor, tree, q, origin, std::slice::from_mut(&mut whole.root));
     }
-    let first = if node.joint == JointType::Free && stage.kind == Kind::Turn { 3 } else { 0 };
-    let [x, y, z] =
-        [joint_axis(node, frame, first), joint_axis(node, frame, first + 1), joint_axis(node, frame, first + 2)];
-    [x.shifted(arm), y.shifted(arm), z.shifted(arm)]
+    let ImplicitFactor { stages, placed, moving, known, .. } = factor;
+    let moving = &mut moving[..stages.len()];
+    for (k, stage) in stages.iter().enumerate() {
+        let (before, here) = moving.split_at_mut(k);
+        let velocity = match stage.parent {
+            Some(parent) => before[parent].motion.velocity,
+            None => Screw::ZERO,
+        };
+        let body = &placed[stage.node];
+        here[0].motion.velocity = if stage.kind == Kind::Single {
+            velocity.plus_scaled(v[stage.dof], single_axis(&tree.nodes[stage.node], body))
+        } else {
+            velocity.plus(along(&three_axes(stage, body), vec3(&v[stage.dof..])))
+        };
+    }
+    let (mut mass, mut moment, mut rotation) = (0.0, Wide::ZERO, Matrix::ZERO);
+    let (mut momentum, mut twice) = (Screw::ZERO, 0.0);
+    for (stage, here) in stages.iter().zip(moving.iter()) {
+        if stage.has_body {
+            let (body, velocity) = (&placed[stage.node], here.motion.velocity);
+            let h = body.momentum(velocity);
+            momentum = momentum.plus(h);
+            twice += velocity.dot(h);
+            mass += body.mass;
+            moment += body.moment();
+            rotation = rotation.plus(body.rotation());
+        }
+    }
+    (whole.mass, whole.moment, whole.rotation) = (mass, narrow(moment), rotation.to_sym3());
+    (whole.momentum, whole.kinetic) = (momentum.to_wrench(), 0.5 * twice);
+    if origin.is_some() {
+        std::mem::swap(placed, &mut known.placed);
+        known.q.copy_from_slice(q);
+        known.root = whole.root;
+    }
+}
+
+/// S of a joint with one degree of freedom, about the fixed point.
+#[inline(always)]
+fn single_axis(node: &Node<f64>, body: &Body) -> Screw {
+    let (axis, turned) = (body.axis, cross(body.arm, body.axis));
+    match node.joint {
+        JointType::Prismatic => Screw { ang: Wide::ZERO, lin: axis },
+        JointType::Screw => Screw { ang: axis, lin: Wide::splat(node.pitch).mul_add(axis, turned) },
+        _ => Screw { ang: axis, lin: turned },
+    }
+}
+
+/// S of three degrees of freedom, about the fixed point.
+#[inline(always)]
+fn three_axes(stage: &Stage, body: &Body) -> [Screw; 3] {
+    if stage.kind == Kind::Shift {
+        let Matrix { x, y, z } = Matrix::IDENTITY;
+        let ang = Wide::ZERO;
+        return [Screw { ang, lin: x }, Screw { ang, lin: y }, Screw { ang, lin: z }];
+    }
+    let Matrix { x, y, z } = body.frame.rot;
+    [turn(x, body), turn(y, body), turn(z, body)]
+}
+
+/// A rotation about a node's origin.
+#[inline(always)]
+pub(super) fn turn(ang: Wide, body: &Body) -> Screw {
+    Screw { ang, lin: cross(body.arm, ang) }
 }
 
 /// S x of three degrees of freedom.
 #[inline(always)]
-fn along(axes: &[Twist<f64>; 3], x: &[f64]) -> Twist<f64> {
-    axes[0] * x[0] + axes[1] * x[1] + axes[2] * x[2]
-}
-
-/// The inertia of a node's bodies about the fixed point, from which its origin is at `pos`.
-#[inline(always)]
-pub(super) fn about(frame: &NodeFrame<f64>, pos: Vec3<f64>) -> RigidInertia<f64> {
-    RigidInertia { com: frame.inertia.com + pos, ..frame.inertia }
+fn along(axes: &[Screw; 3], x: Vec3<f64>) -> Screw {
+    axes[0].scaled(x.x).plus_scaled(x.y, axes[1]).plus_scaled(x.z, axes[2])
 }
 
 /// The motion's cross product a × b.
 #[inline(always)]
-pub(super) fn cross(a: Twist<f64>, b: Twist<f64>) -> Twist<f64> {
-    Twist { ang: a.ang.cross(b.ang), lin: a.ang.cross(b.lin) + a.lin.cross(b.ang) }
+pub(super) fn motion_cross(a: Screw, b: Screw) -> Screw {
+    Screw { ang: cross(a.ang, b.ang), lin: cross(a.ang, b.lin) + cross(a.lin, b.ang) }
 }
 
 /// The force's cross product a ×* f.
 #[inline(always)]
-pub(super) fn cross_force(a: Twist<f64>, f: Wrench<f64>) -> Wrench<f64> {
-    Wrench { ang: a.ang.cross(f.ang) + a.lin.cross(f.lin), lin: a.ang.cross(f.lin) }
+pub(super) fn force_cross(a: Screw, f: Screw) -> Screw {
+    Screw { ang: cross(a.ang, f.ang) + cross(a.lin, f.lin), lin: cross(a.ang, f.lin) }
 }

@@ -14,8 +14,8 @@
 //! 0.
 
 use multibody::{
-    ImplicitFactor, JointDerivative, Rates, add_generalized_forces, difference, forward_kinematics, logarithm_tangent,
-    propagate, vec3, velocities,
+    ImplicitFactor, JointDerivative, Rates, add_generalized_forces, difference, logarithm_tangent, propagate, vec3,
+    velocities,
 };
 use spatial::{Mat3, Vec3, Wrench};
 
@@ -29,6 +29,8 @@ use crate::warm_start::Key;
 const MOST: usize = 16;
 /// Where Newton's method has nothing left to do: ‖m‖ over momentum, in the kinetic norm.
 const ROUND_OFF: f64 = 1e-15;
+/// How far off this what is left of the error may be said to be for the last factor to be tried once more.
+const NEARLY: f64 = 1e3;
 /// How far constraint impulses may be from what was foreseen, relative, before the second stage is linearised anew.
 const POORLY: f64 = 0.5;
 /// The part of a Newton step's length that may be wrong, for every radian (metre) by which it moves joints in the step: inertia
@@ -49,9 +51,10 @@ pub(super) struct Newton {
     pub v_theta: Vec<f64>,
     v_position: Vec<f64>,
     acceleration: Vec<f64>,
-    /// m(v), and what of it are impulses of drives and loads.
+    /// m(v), and what of it are impulses of drives and loads; whether there are loads.
     residual: Vec<f64>,
     pub impulses: Vec<f64>,
+    is_loaded: bool,
     /// q^θq less the target of PD control, and its stiffnesses.
     error: Vec<f64>,
     gains: Vec<f64>,
@@ -77,6 +80,7 @@ impl Newton {
             acceleration: zeros.clone(),
             residual: zeros.clone(),
             impulses: zeros.clone(),
+            is_loaded: false,
             error: zeros.clone(),
             gains: zeros.clone(),
             base: zeros.clone(),
@@ -181,6 +185,7 @@ impl Part {
             self.v_star.iter_mut().zip(&self.change).for_each(|(v, change)| *v += change);
             scale += self.foreseen.iter().zip(&self.change).map(|(w, change)| w * change).sum::<f64>().abs().sqrt();
         }
+        newton.is_loaded = self.is_loaded(motion.state);
         let v0 = &motion.v0[self.dofs.clone()];
         let starts_there = self.v_star == v0;
         let mut iterations = self.iterate(&mut newton, motion, scale);
@@ -209,20 +214,19 @@ impl Part {
     }
 
     fn iterate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, impulses: f64) -> Result<usize, Stall> {
-        let (mut scale, mut last, mut fraction) = (0.0, f64::INFINITY, 1.0);
+        let (mut scale, mut last, mut next, mut fraction) = (0.0, f64::INFINITY, f64::INFINITY, 1.0);
         let mut is_factored_near = false;
         for iteration in 1..=MOST {
             self.evaluate(newton, motion);
-            let (mut error, mut next) = (f64::INFINITY, f64::INFINITY);
-            let mut is_kept = false;
-            if is_factored_near {
-                // The last factor is off by what the last step changed, twice what Newton's method left of the error.
+            let (mut error, mut is_kept) = (f64::INFINITY, false);
+            // The last factor is off by what the last step changed, twice what Newton's method left of the error. It is kept where it
+            // arrives: one more evaluation would cost more than a factor.
+            if is_factored_near && 2.0 * next / last * next <= NEARLY * ROUND_OFF * scale {
                 newton.factor.solve(&newton.residual, &mut newton.trial);
                 error = newton.error(motion.step.dt);
-                let rate = 2.0 * error / last;
-                next = rate * error;
-                // Two such steps more cost no more than a factor.
-                is_kept = rate * rate * next <= ROUND_OFF * scale;
+                let left = 2.0 * error / last * error;
+                is_kept = left <= ROUND_OFF * scale;
+                next = left;
             }
             if !is_kept {
                 self.differentiate(newton, motion);
@@ -264,44 +268,55 @@ impl Part {
     /// m(v) at v*, placements left at q^θq.
     fn evaluate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
         let FreeMotion { state, gravity, step, .. } = *motion;
-        let v0 = &motion.v0[self.dofs.clone()];
         let Discretization { dt, theta, .. } = *step;
-        for (i, (v, v0)) in self.v_star.iter().zip(v0).enumerate() {
-            let change = v - v0;
-            newton.v_theta[i] = v0 + theta.v * change;
-            newton.v_position[i] = v0 + theta.vq * change;
-            newton.acceleration[i] = change / dt;
+        let n = self.tree.nv;
+        let (v0, v) = (&motion.v0[self.dofs.clone()][..n], &self.v_star[..n]);
+        let (v_theta, v_position) = (&mut newton.v_theta[..n], &mut newton.v_position[..n]);
+        let (acceleration, per_second) = (&mut newton.acceleration[..n], 1.0 / dt);
+        for i in 0..n {
+            let change = v[i] - v0[i];
+            v_theta[i] = v0[i] + theta.v * change;
+            v_position[i] = v0[i] + theta.vq * change;
+            acceleration[i] = change * per_second;
         }
         newton.q.copy_from_slice(&state.q[self.qs.clone()]);
-        step.retraction.advance(&self.tree, &mut newton.q, &newton.v_position, dt, theta.q);
-        let all = self.tree.all();
-        forward_kinematics(&self.tree, all.clone(), &newton.q, &mut self.kin);
-        let rates = (&newton.v_theta[..], &newton.acceleration[..]);
-        newton.factor.inverse_dynamics(&self.tree, &self.kin, rates, gravity, &mut newton.residual);
+        step.retraction.advance(&self.tree, &mut newton.q, v_position, dt, theta.q);
+        let at = (&newton.q[..], &*v_theta, &*acceleration);
+        newton.factor.inverse_dynamics(&self.tree, at, gravity, &mut self.kin, &mut newton.residual);
         if self.has_springs {
             difference(&self.tree, &self.spring_reference, &newton.q, &mut self.change);
         }
-        for i in 0..self.tree.nv {
+        let (armature, damping) = (&self.armature[..n], &self.damping[..n]);
+        let (residual, force) = (&mut newton.residual[..n], &motion.force[self.dofs.clone()][..n]);
+        let foreseen = &self.foreseen[..n];
+        for i in 0..n {
             let spring = if self.has_springs { self.stiffness[i] * self.change[i] } else { 0.0 };
-            let force = self.armature[i] * newton.acceleration[i] + self.damping[i] * newton.v_theta[i] + spring;
-            newton.residual[i] =
-                dt * (newton.residual[i] + force - motion.force[self.dofs.start + i]) - self.foreseen[i];
+            let own = armature[i] * acceleration[i] + damping[i] * v_theta[i] + spring;
+            residual[i] = dt * (residual[i] + own - force[i]) - foreseen[i];
         }
+        self.push(newton, motion);
+        newton.residual.iter_mut().zip(&newton.impulses).for_each(|(m, impulse)| *m -= impulse);
+    }
+
+    /// The impulses of drives and loads where [`evaluate`](Self::evaluate) is.
+    fn push(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+        let FreeMotion { state, step, .. } = *motion;
         newton.impulses.copy_from_slice(&self.constant);
         for drive in &self.axis_drives {
-            drive.add_impulse(&state.ctrl, &newton.v_theta, dt, &mut newton.impulses);
+            drive.add_impulse(&state.ctrl, &newton.v_theta, step.dt, &mut newton.impulses);
         }
         self.relinearize(newton, motion);
         for drive in self.drives.iter().filter(|drive| !drive.apart) {
-            newton.impulses[drive.dof] += drive.impulse_at(dt * newton.acceleration[drive.dof]);
+            newton.impulses[drive.dof] += drive.impulse_at(step.dt * newton.acceleration[drive.dof]);
+        }
+        if !newton.is_loaded {
+            return;
         }
         let mut loads = std::mem::take(&mut self.momenta);
         loads.fill(Wrench::ZERO);
-        if self.load(state, dt, &mut loads) {
-            add_generalized_forces(&self.tree, all, &self.kin, &mut loads, &mut newton.impulses);
-        }
+        self.load(state, step.dt, &mut loads);
+        add_generalized_forces(&self.tree, self.tree.all(), &self.kin, &mut loads, &mut newton.impulses);
         self.momenta = loads;
-        newton.residual.iter_mut().zip(&newton.impulses).for_each(|(m, impulse)| *m -= impulse);
     }
 
     /// Makes PD drives exact at v*: on rotations they are linear in no velocity.
@@ -339,7 +354,7 @@ impl Part {
         }
         let rates = Rates { position, velocity: theta.v, acceleration: 1.0 / dt };
         let Newton { factor, diagonal, blocks, turns, residual, trial, .. } = newton;
-        factor.factor(&self.kin, rates, JointDerivative { diagonal, blocks, turns }, residual, trial);
+        factor.factor(rates, JointDerivative { diagonal, blocks, turns }, residual, trial);
     }
 
     /// How rotations follow v*, and what that changes in the springs and PD drives on them: of their stiffness k the

@@ -19,12 +19,12 @@
 //! This is a projection onto invariants (Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.4), which forces may
 //! change.
 
-use multibody::{JointType, Kinematics, Node, NodeFrame, Tree, difference, forward_kinematics, vec3, velocities};
+use multibody::{JointType, Node, NodeFrame, Tree, Whole, difference, vec3};
 use spatial::{Vec3, Wrench};
 
 use super::Part;
 use super::implicit::{FreeMotion, Newton};
-use super::whole::{Root, Whole, middle};
+use super::whole::{Root, middle};
 
 /// The part of the energy of motion and springs that a step may make from nothing where that is mended,
 const MENDED: f64 = 0.03;
@@ -45,7 +45,7 @@ const UPRIGHT: f64 = 1e-9;
 /// Scratch: the ends of the step.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
-    kin: Kinematics<f64>,
+    whole: Whole,
     q: Vec<f64>,
     /// Velocities half way.
     v: Vec<f64>,
@@ -60,7 +60,7 @@ impl Ends {
     pub fn new(tree: &Tree<f64>) -> Self {
         let zeros = vec![0.0; tree.nv];
         Self {
-            kin: Kinematics::new(tree),
+            whole: Whole::default(),
             q: vec![0.0; tree.nq],
             v: zeros.clone(),
             bend: zeros.clone(),
@@ -94,8 +94,9 @@ impl Part {
         if !motion.step.is_midpoint() || self.tree.len() < 2 {
             return true;
         }
-        let keeps_momentum = motion.conserves && self.keeps_momentum(motion.gravity);
-        let apart = if keeps_momentum || self.floats() { self.tree.nodes[0].joint.nv() } else { 0 };
+        let kept = if motion.conserves { self.kept_momenta(motion.gravity) } else { 0 };
+        let keeps_momentum = kept > 0;
+        let apart = if self.floats() && !keeps_momentum { 6 } else { kept };
         let keeps_energy = motion.conserves && !self.takes_energy();
         let turn = self.tree.nodes.iter().fold(0.0, |most: f64, node| most.max(turning_speed(node, &newton.v_theta)));
         let turn = motion.step.dt * turn;
@@ -104,7 +105,7 @@ impl Part {
             return true;
         }
         let budget = Budget { apart, keeps_momentum, keeps_energy, ..self.budget(newton, motion) };
-        let made = self.spend(&mut newton.ends, motion, &budget);
+        let made = self.spend(newton, motion, &budget);
         newton.ends.is_lacking &= is_to_mend && (made <= MENDED || !motion.is_to_resolve);
         if keeps_energy {
             return made <= if newton.ends.is_lacking { MENDED } else { LEFT };
@@ -122,14 +123,12 @@ impl Part {
     fn budget(&self, newton: &mut Newton, motion: &FreeMotion<'_>) -> Budget {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
-        let Newton { ends: Ends { kin, bend, .. }, q: half, impulses, v_theta, .. } = newton;
-        forward_kinematics(&self.tree, self.tree.all(), q0, kin);
-        velocities(&self.tree, self.tree.all(), v0, kin);
-        let origin = self.kin.frames[0].pos;
-        let first = Whole::new(kin, origin);
+        let Newton { factor, ends: Ends { whole: first, bend, .. }, q: half, impulses, v_theta, .. } = newton;
+        factor.whole(&self.tree, (q0, v0), None, first);
+        let origin = first.root.pos;
 
         let moving = first.kinetic + self.armature_energy(v0) + self.elastic_energy(q0, bend);
-        let own = moving - self.carried(&first);
+        let own = moving - self.carried(first);
         let mut energy = moving - gravity.dot(first.moment);
         for (i, (v0, v)) in v0.iter().zip(&self.v_star).enumerate() {
             impulses[i] +=
@@ -146,7 +145,7 @@ impl Part {
         let momentum = if self.floats() {
             let fall = Wrench { ang: Vec3::ZERO, lin: gravity * (first.mass * step.dt) };
             let arm = middle(&self.kin, origin);
-            first.momentum.shifted_back(-first.middle()) + push.shifted_back(-arm) + fall
+            first.momentum.shifted_back(-first.center()) + push.shifted_back(-arm) + fall
         } else {
             first.momentum + push
         };
@@ -158,22 +157,21 @@ impl Part {
     /// Finds the velocities that have at the end of the step what the budget says, and leaves what v* lacks of them if it is
     /// little; returns what the step makes of energy from nothing, or what there is in the momentum that it makes, relative to the energy
     /// there is: as seen from the centre of mass of a tree that hangs on nothing.
-    fn spend(&self, ends: &mut Ends, motion: &FreeMotion<'_>, budget: &Budget) -> f64 {
+    fn spend(&self, newton: &mut Newton, motion: &FreeMotion<'_>, budget: &Budget) -> f64 {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
-        let Ends { kin, q, v, bend, lack, is_lacking } = ends;
+        let Newton { factor, ends: Ends { whole: last, q, v, bend, lack, is_lacking }, .. } = newton;
         for (half, (v0, v)) in v.iter_mut().zip(v0.iter().zip(&self.v_star)) {
-            *half = 0.5 * (v0 + v);
+            // To the bit as the state moves.
+            *half = v0 + step.theta.vq * (v - v0);
         }
         q.copy_from_slice(q0);
         step.retraction.advance(&self.tree, q, v, step.dt, 1.0);
-        forward_kinematics(&self.tree, self.tree.all(), q, kin);
-        velocities(&self.tree, self.tree.all(), &self.v_star, kin);
-        let last = Whole::new(kin, budget.origin);
-        let (node, elastic) = (&self.tree.nodes[0], self.elastic_energy(q, bend));
-        let root = Root::new((node, &kin.frames[0]), budget.apart, (&last, budget.origin), &self.armature);
+        factor.whole(&self.tree, (q, &self.v_star), Some(budget.origin), last);
+        let elastic = self.elastic_energy(q, bend);
+        let root = Root::new(&self.tree.nodes[0], budget.apart, (last, budget.origin), &self.armature);
 
-        let arm = if self.floats() { last.middle() } else { Vec3::ZERO };
+        let arm = if self.floats() { last.center() } else { Vec3::ZERO };
         let (mut p, mut due) = (root.along(last.momentum), root.along(budget.momentum.shifted_back(arm)));
         for k in 0..root.dofs {
             p[k] += self.armature[k] * self.v_star[k];
@@ -192,7 +190,7 @@ impl Part {
         let is_told = within > LITTLE * kinetic;
         let scale = if budget.keeps_energy && is_told { ((left - rigid_energy_due) / within).sqrt() } else { 1.0 };
         // As much before as behind: of the motion run backwards it is the same.
-        let own = 0.5 * (budget.own + kinetic - self.carried(&last) + elastic);
+        let own = 0.5 * (budget.own + kinetic - self.carried(last) + elastic);
         *is_lacking = (1.0 / SCALING..=SCALING).contains(&scale) && change.is_finite();
         for (lack, v) in lack.iter_mut().zip(&self.v_star) {
             *lack = (scale - 1.0) * v;
@@ -210,25 +208,27 @@ impl Part {
         if is_carried { 0.5 * whole.momentum.lin.norm_squared() / whole.mass } else { 0.0 }
     }
 
-    /// Whether nothing takes up momentum along the root's joint but forces that are given.
-    fn keeps_momentum(&self, gravity: Vec3<f64>) -> bool {
+    /// Of how many of the root's degrees of freedom, from the first on, nothing takes up momentum but forces that are given.
+    fn kept_momenta(&self, gravity: Vec3<f64>) -> usize {
         let (root, frame) = (&self.tree.nodes[0], &self.kin.frames[0]);
         let dofs = 0..root.joint.nv();
         let is_held = self.drives.iter().any(|drive| dofs.contains(&drive.dof) && drive.impedance != 0.0);
         let (damping, stiffness) = (&self.damping[dofs.clone()], &self.stiffness[dofs.clone()]);
         if is_held || damping.iter().chain(stiffness).any(|k| *k != 0.0) {
-            return false;
+            return 0;
         }
-        // That of armature is along axes that turn in the step.
-        let is_geared = self.armature[dofs].iter().any(|armature| *armature != 0.0);
+        // The momentum of armature about axes that turn in the step is kept by nothing.
+        let is_geared = self.armature[dofs.clone()].iter().any(|armature| *armature != 0.0);
         let least = UPRIGHT * gravity.norm();
-        match root.joint {
-            JointType::Free => !is_geared,
+        let is_kept = match root.joint {
+            JointType::Free if is_geared => return 3,
+            JointType::Free => true,
             JointType::Revolute => frame.axis.cross(gravity).norm() <= least,
             JointType::Prismatic => frame.axis.dot(gravity).abs() <= least,
             JointType::Ball => gravity.norm() == 0.0 && !is_geared,
             JointType::Screw => false,
-        }
+        };
+        if is_kept { dofs.end } else { 0 }
     }
 
     /// Whether the tree hangs on nothing.

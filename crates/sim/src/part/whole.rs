@@ -1,45 +1,7 @@
-//! A tree seen as one body, and how its root moves with a given momentum.
+//! How the root of a tree, seen as one body, moves with a given momentum.
 
-use multibody::{Kinematics, Node, NodeFrame, joint_axis};
-use spatial::{ArticulatedInertia, Mat3, RigidInertia, Sym3, Twist, Vec3, Wrench};
-
-/// A tree as one body, about a fixed point.
-pub(super) struct Whole {
-    pub mass: f64,
-    /// Σ m c, kg·m.
-    pub moment: Vec3<f64>,
-    rotation: Sym3<f64>,
-    pub momentum: Wrench<f64>,
-    pub kinetic: f64,
-}
-
-impl Whole {
-    pub fn new(kin: &Kinematics<f64>, origin: Vec3<f64>) -> Self {
-        let mut whole =
-            Self { mass: 0.0, moment: Vec3::ZERO, rotation: Sym3::ZERO, momentum: Wrench::ZERO, kinetic: 0.0 };
-        for (frame, twist) in kin.frames.iter().zip(&kin.twists) {
-            let arm = frame.pos - origin;
-            let h = frame.inertia.momentum(*twist);
-            whole.kinetic += 0.5 * twist.dot(h);
-            whole.momentum += h.shifted_back(arm);
-            let body = RigidInertia { com: frame.inertia.com + arm, ..frame.inertia };
-            whole.mass += body.mass;
-            whole.moment += body.com * body.mass;
-            whole.rotation += body.articulated().a;
-        }
-        whole
-    }
-
-    /// The centre of mass, from the fixed point.
-    pub fn middle(&self) -> Vec3<f64> {
-        center(self.mass, self.moment)
-    }
-
-    fn inertia(&self) -> ArticulatedInertia<f64> {
-        let m = self.mass;
-        ArticulatedInertia { a: self.rotation, b: Mat3::skew(self.moment), c: Sym3::diagonal(Vec3::new(m, m, m)) }
-    }
-}
+use multibody::{Kinematics, Node, Whole, joint_axis};
+use spatial::{Twist, Vec3, Wrench};
 
 /// Motion of the root that has a given momentum along its joint: none where that is not kept.
 pub(super) struct Root {
@@ -51,12 +13,8 @@ pub(super) struct Root {
 }
 
 impl Root {
-    pub fn new(
-        (node, frame): (&Node<f64>, &NodeFrame<f64>),
-        dofs: usize,
-        (whole, origin): (&Whole, Vec3<f64>),
-        armature: &[f64],
-    ) -> Self {
+    pub fn new(node: &Node<f64>, dofs: usize, (whole, origin): (&Whole, Vec3<f64>), armature: &[f64]) -> Self {
+        let frame = &whole.root;
         let mut root = Self { dofs, axes: [Twist::ZERO; 6], factor: [[0.0; 6]; 6] };
         let inertia = whole.inertia();
         for k in 0..dofs {
@@ -98,17 +56,12 @@ impl Root {
     }
 }
 
-/// The centre of mass where bodies are placed, from `origin`.
+/// The centre of mass where bodies are placed, from `origin`; nothing where there is no mass.
 pub(super) fn middle(kin: &Kinematics<f64>, origin: Vec3<f64>) -> Vec3<f64> {
     let (mut mass, mut moment) = (0.0, Vec3::ZERO);
     for frame in &kin.frames {
         mass += frame.inertia.mass;
         moment += (frame.pos + frame.inertia.com - origin) * frame.inertia.mass;
     }
-    center(mass, moment)
-}
-
-/// moment/mass, nothing where there is no mass.
-fn center(mass: f64, moment: Vec3<f64>) -> Vec3<f64> {
     if mass > 0.0 { moment * (1.0 / mass) } else { Vec3::ZERO }
 }

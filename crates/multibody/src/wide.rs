@@ -3,9 +3,9 @@
 use spatial::{F64x4, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
 /// A vector (x, y, z, anything), or a quaternion (x, y, z, w).
-pub(super) type Wide = F64x4;
+pub(crate) type Wide = F64x4;
 
-pub(super) const fn unit(k: usize) -> Wide {
+pub(crate) const fn unit(k: usize) -> Wide {
     let mut x = [0.0; 4];
     x[k] = 1.0;
     // SAFETY: both are the same bytes, any of which are numbers.
@@ -13,23 +13,23 @@ pub(super) const fn unit(k: usize) -> Wide {
 }
 
 #[inline(always)]
-pub(super) fn wide(v: Vec3<f64>) -> Wide {
+pub(crate) fn wide(v: Vec3<f64>) -> Wide {
     Wide::from_array([v.x, v.y, v.z, 0.0])
 }
 
 #[inline(always)]
-pub(super) fn narrow(v: Wide) -> Vec3<f64> {
+pub(crate) fn narrow(v: Wide) -> Vec3<f64> {
     let [x, y, z, _] = v.to_array();
     Vec3::new(x, y, z)
 }
 
 #[inline(always)]
-pub(super) fn wide_quat(q: Quat<f64>) -> Wide {
+pub(crate) fn wide_quat(q: Quat<f64>) -> Wide {
     Wide::from_array([q.x, q.y, q.z, q.w])
 }
 
 #[inline(always)]
-pub(super) fn narrow_quat(q: Wide) -> Quat<f64> {
+pub(crate) fn narrow_quat(q: Wide) -> Quat<f64> {
     let [x, y, z, w] = q.to_array();
     Quat::new(w, x, y, z)
 }
@@ -49,19 +49,19 @@ fn turned(v: Wide) -> Wide {
 
 /// a × b.
 #[inline(always)]
-pub(super) fn cross(a: Wide, b: Wide) -> Wide {
+pub(crate) fn cross(a: Wide, b: Wide) -> Wide {
     turned(a.mul_add(turned(b), -(turned(a) * b)))
 }
 
 #[inline(always)]
-pub(super) fn dot(a: Wide, b: Wide) -> f64 {
+pub(crate) fn dot(a: Wide, b: Wide) -> f64 {
     let [x, y, z, _] = (a * b).to_array();
     x + y + z
 }
 
 /// The product of quaternions.
 #[inline(always)]
-pub(super) fn quat_product(a: Wide, b: Wide) -> Wide {
+pub(crate) fn quat_product(a: Wide, b: Wide) -> Wide {
     let [x, y, z, w] = b.to_array();
     let sum = fill::<3>(a) * b;
     let sum = fill::<0>(a).mul_add(Wide::from_array([w, -z, y, -x]), sum);
@@ -71,7 +71,7 @@ pub(super) fn quat_product(a: Wide, b: Wide) -> Wide {
 
 /// A 3×3 matrix by columns.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Matrix {
+pub(crate) struct Matrix {
     pub x: Wide,
     pub y: Wide,
     pub z: Wide,
@@ -179,6 +179,15 @@ impl Matrix {
         }
     }
 
+    /// How fast an inertia about a fixed point changes, its moment `mc`, where the body moves with (ω, v): ω̂ J − J ω̂ − m (v̂ ĉ + ĉ v̂).
+    #[inline(always)]
+    pub fn rate(self, (ang, lin): (Wide, Wide), mc: Wide) -> Self {
+        // Symmetric: half of it and its transpose.
+        let spun = Self { x: cross(ang, self.x), y: cross(ang, self.y), z: cross(ang, self.z) };
+        let half = spun.plus_outer(-lin, mc);
+        half.plus(half.transpose()).plus_diagonal(2.0 * dot(lin, mc))
+    }
+
     /// The inverse of a symmetric matrix.
     #[inline(always)]
     pub fn inverse(self) -> Self {
@@ -189,7 +198,7 @@ impl Matrix {
 
 /// A motion or a force: its angular and its linear part.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Screw {
+pub(crate) struct Screw {
     pub ang: Wide,
     pub lin: Wide,
 }
@@ -219,6 +228,19 @@ impl Screw {
         x + y + z
     }
 
+    /// The product with another's parts, and that of two vectors.
+    #[inline(always)]
+    pub fn dot_with(self, (a, b): (Wide, Wide), o: Self) -> f64 {
+        let [x, y, z, _] = a.mul_add(b, self.lin.mul_add(o.lin, self.ang * o.ang)).to_array();
+        x + y + z
+    }
+
+    #[inline(always)]
+    pub fn scaled(self, s: f64) -> Self {
+        let s = Wide::splat(s);
+        Self { ang: self.ang * s, lin: self.lin * s }
+    }
+
     /// self + s o.
     #[inline(always)]
     pub fn plus_scaled(self, s: f64, o: Self) -> Self {
@@ -229,7 +251,7 @@ impl Screw {
 
 /// An articulated inertia \[\[a, b\], \[bᵀ, c\]\] and a bias force.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub a: Matrix,
     pub b: Matrix,
     pub c: Matrix,

@@ -1,0 +1,97 @@
+//! Where joints put their nodes, in registers of four lanes.
+
+use spatial::{Mat3, Quat, Real, Sym3, Vec3};
+
+use crate::kernels::rotation;
+use crate::kinematics::{quaternion, vec3};
+use crate::wide::{Matrix, Wide, narrow, narrow_quat, quat_product, unit, wide, wide_quat};
+use crate::{JointType, Node, NodeFrame};
+
+/// A frame in the world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed {
+    pub quat: Wide,
+    pub rot: Matrix,
+    pub pos: Wide,
+}
+
+impl Placed {
+    /// The world's.
+    pub const WORLD: Self = Self { quat: unit(3), rot: Matrix::IDENTITY, pos: Wide::ZERO };
+}
+
+/// A node, its joint and its bodies, in world axes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placement {
+    pub frame: Placed,
+    rot: Mat3<f64>,
+    /// Origin less the parent's.
+    pub offset: Wide,
+    /// Joint axis; zero where there is none.
+    pub axis: Wide,
+    /// Centre of mass from the origin, and the rotational inertia about it.
+    pub com: Wide,
+    pub inertia: Matrix,
+}
+
+impl Placement {
+    /// The node at `q` (nq), whose frame is turned against its parent's at rest or is not.
+    #[inline(always)]
+    pub fn new(node: &Node<f64>, above: &Placed, is_turned: bool, q: &[f64]) -> Self {
+        let base = if is_turned { quat_product(above.quat, wide_quat(node.rot)) } else { above.quat };
+        let mut offset = above.rot.times_vec(node.pos);
+        let quat = match node.joint {
+            JointType::Revolute | JointType::Screw => {
+                quat_product(base, wide_quat(Quat::of_turn(node.axis, q[node.q] - node.q_ref)))
+            }
+            JointType::Prismatic => base,
+            JointType::Ball => quat_product(base, wide_quat(quaternion(&q[node.q..]))),
+            JointType::Free => {
+                offset = wide(vec3(&q[node.q..]));
+                wide_quat(quaternion(&q[node.q + 3..]))
+            }
+        };
+        let turned = rotation(narrow_quat(quat));
+        let rot = Matrix::new(turned);
+        let mut axis = Wide::ZERO;
+        if matches!(node.joint, JointType::Revolute | JointType::Prismatic | JointType::Screw) {
+            axis = rot.times_vec(node.axis);
+        }
+        if matches!(node.joint, JointType::Prismatic | JointType::Screw) {
+            let pitch = if node.joint == JointType::Screw { node.pitch } else { 1.0 };
+            offset = Wide::splat((q[node.q] - node.q_ref) * pitch).mul_add(axis, offset);
+        }
+        Self {
+            frame: Placed { quat, rot, pos: above.pos + offset },
+            rot: turned,
+            offset,
+            axis,
+            com: rot.times_vec(node.inertia.com),
+            inertia: rotated(&node.inertia.inertia, rot),
+        }
+    }
+
+    /// Writes it down for others.
+    #[inline(always)]
+    pub fn store(&self, node: &Node<f64>, frame: &mut NodeFrame<f64>) {
+        frame.quat = narrow_quat(self.frame.quat);
+        frame.rot = self.rot;
+        frame.pos = narrow(self.frame.pos);
+        frame.offset = narrow(self.offset);
+        frame.axis = narrow(self.axis);
+        frame.inertia.mass = node.inertia.mass;
+        frame.inertia.com = narrow(self.com);
+        frame.inertia.inertia = self.inertia.to_sym3();
+    }
+}
+
+/// R I Rᵀ.
+#[inline(always)]
+pub(crate) fn rotated(i: &Sym3<f64>, rot: Matrix) -> Matrix {
+    let m = [
+        rot.times_vec(Vec3::new(i.xx, i.xy, i.xz)),
+        rot.times_vec(Vec3::new(i.xy, i.yy, i.yz)),
+        rot.times_vec(Vec3::new(i.xz, i.yz, i.zz)),
+    ];
+    Matrix::ZERO.plus_outer(m[0], rot.x).plus_outer(m[1], rot.y).plus_outer(m[2], rot.z)
+}
