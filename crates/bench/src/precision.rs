@@ -162,10 +162,10 @@ impl<T: Real + Into<f64>> Flight<T> {
         let (model, reference) = (&subject.model, subject.reference(self.dt, steps)?);
         let mut effector = EndEffector::new(subject, effector)?;
         let (mut q, mut v) = (reference.at(0).to_vec(), reference.velocity.clone());
-        let (mut next, mut force) = (q.clone(), v.clone());
+        let mut force = v.clone();
         for k in 1..=steps {
             self.pd.target.copy_from_slice(reference.at(k));
-            pd_force(&model.tree, &q, &v, &command(&self.pd), self.dt, &mut next, &mut force);
+            pd_force(&model.tree, &q, &v, &command(&self.pd), self.dt, &mut force);
             let cast =
                 |to: &mut [T], from: &[f64]| to.iter_mut().zip(from).for_each(|(to, from)| *to = T::from_f64(*from));
             cast(&mut self.q, &q);

@@ -82,7 +82,6 @@ pub struct Tracker {
     solver: Solver,
     /// Gains, and in `target` the pose to reach in this step.
     pd: Pd,
-    next: Vec<f64>,
     force: Vec<f64>,
     start: Vec<u8>,
 }
@@ -103,9 +102,9 @@ impl Tracker {
             state.pd.clone_from(&pd);
         }
         let method = if let Control::TwoPass(method, _) = control { method } else { Method::Maba };
-        let (next, force) = (vec![0.0; subject.model.nq()], vec![0.0; subject.model.nv()]);
+        let force = vec![0.0; subject.model.nv()];
         let (start, solver) = (simulation.state().to_bytes(), Solver::new(&subject.model, method));
-        Ok(Self { control, reference, simulation, solver, pd, next, force, start })
+        Ok(Self { control, reference, simulation, solver, pd, force, start })
     }
 
     /// The simulation.
@@ -179,7 +178,7 @@ impl Tracker {
 
     fn pd_force(&mut self, dt: f64) {
         let (state, tree) = (self.simulation.state(), &self.simulation.model().tree);
-        pd_force(tree, &state.q, &state.v, &command(&self.pd), dt, &mut self.next, &mut self.force);
+        pd_force(tree, &state.q, &state.v, &command(&self.pd), dt, &mut self.force);
     }
 
     fn solve(&mut self, torque: Torque) -> Result<(), Error> {
