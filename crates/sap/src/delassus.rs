@@ -213,7 +213,7 @@ impl Structure for Delassus {
             left = rest;
             match rows {
                 _ if !block.is_active() => {}
-                &[ref row] => self.h.add(&[*row, NO_ROW, NO_ROW], block),
+                [row] => self.h.add(&[*row, NO_ROW, NO_ROW], block),
                 _ => rows.first_chunk().into_iter().for_each(|rows| self.h.add(rows, block)),
             }
         }
