@@ -13,7 +13,7 @@ use crate::{Block, Constraint, FactorError, SmallCholesky, Structure};
 ///
 /// which is the same problem with 1 in place of `A` and `L` in place of `J`. An iteration costs nothing that grows with the number of
 /// velocities. `v*` itself is one coordinate more that nothing changes: of square `v*ᵀ A v*`, so that residuals are relative to the whole
-/// momentum, and with `J v*` for a column of `J`.
+/// momentum at `v*`, and with `J v*` for a column of `J`.
 ///
 /// ```
 /// use sap::{Constraint, Delassus, Limit, Options, Workspace, solve};
@@ -92,16 +92,13 @@ impl Delassus {
         for constraint in constraints {
             let diagonal = &left[scales.len()..scales.len() + constraint.rows()];
             let most = diagonal.iter().fold(0.0_f64, |most, x| most.max(*x));
-            scales.resize(scales.len() + constraint.rows(), if most > 0.0 { 1.0 / most } else { 0.0 });
+            scales.resize(scales.len() + constraint.rows(), if most >= f64::MIN_POSITIVE { 1.0 / most } else { 0.0 });
         }
         assert_eq!(scales.len(), rows.len(), "rows and those of constraints");
         w.clone_from(rows);
         rows.fill(NO_ROW);
         pivots.clear();
-        while let Some((pivot, most)) = most_left(left, scales) {
-            if most <= DEPENDENT {
-                break;
-            }
+        while let Some(pivot) = most_left(left, scales) {
             let c = pivots.len();
             let root = left[pivot].sqrt();
             let inverse = 1.0 / root;
@@ -130,8 +127,8 @@ impl Delassus {
         &self.free
     }
 
-    /// The `λ` of `z = Lᵀ λ`: impulses on rows that are independent and nothing on the others, which make the velocities of `z`. Of a
-    /// solution they are the constraints' impulses up to the tolerance, where all rows are independent.
+    /// The `λ` of `z = Lᵀ λ`: impulses on the rows that columns of `L` were made from, and nothing on the others, which make the
+    /// velocities of `z`. Where all rows are independent, and `z` is a solution, they are the constraints' own up to the tolerance.
     pub fn impulses(&self, z: &[f64], lambda: &mut [f64]) {
         lambda.fill(0.0);
         let mut left = [0.0; Self::MOST];
@@ -160,10 +157,11 @@ impl Delassus {
     }
 }
 
-/// The row of which most is left, and how much, relative to its constraint.
-fn most_left(left: &[f64], scales: &[f64]) -> Option<(usize, f64)> {
+/// The row of which most is left, relative to its constraint, if the others do not tell all of it. What is no number is never most.
+fn most_left(left: &[f64], scales: &[f64]) -> Option<usize> {
     let shares = left.iter().zip(scales).map(|(left, scale)| left * scale).enumerate();
-    shares.reduce(|most, share| if share.1 > most.1 { share } else { most })
+    let (row, most) = shares.fold((0, 0.0), |most, share| if share.1 > most.1 { share } else { most });
+    (most > DEPENDENT).then_some(row)
 }
 
 impl Structure for Delassus {
@@ -234,7 +232,7 @@ impl Structure for Delassus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Dense, LaggedContact, Options, Workspace, solve};
+    use crate::{Dense, LaggedContact, Limit, Options, Workspace, solve};
     use random::SplitMix64;
 
     /// Contacts on a random body of 8 velocities, more rows than velocities: the impulses and velocities of rows are those of the
@@ -284,6 +282,18 @@ mod tests {
                     assert!((found - expected).abs() < 1e-7, "{found} {expected}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn rows_that_cannot_move_or_are_no_numbers_have_no_share() {
+        for diagonal in [0.0, 1e-320, -1.0, f64::NAN, f64::INFINITY] {
+            let mut delassus = Delassus::new();
+            let w = delassus.start(2);
+            w[0] = diagonal;
+            w[Delassus::MOST + 1] = 2.0;
+            delassus.factor(&[Limit::new(1e-3, 0.0).into(), Limit::new(1e-3, 0.0).into()], &[-1.0, -1.0], 1.0);
+            assert!(delassus.rank() <= 2, "{diagonal}");
         }
     }
 

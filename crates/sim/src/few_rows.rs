@@ -36,6 +36,8 @@ pub(crate) struct FewRows {
     change: Vec<f64>,
     z: Vec<f64>,
     z_star: Vec<f64>,
+    /// Factorisations and trials of line searches of solves that led to nothing.
+    pub spent: (usize, usize),
     /// The solution: γ and J v.
     pub impulses: Vec<f64>,
     pub velocities: Vec<f64>,
@@ -75,6 +77,7 @@ impl FewRows {
         options: &Options,
         ws: &mut Workspace,
     ) -> Option<Report> {
+        self.spent = (0, 0);
         if structure.nodes() < MANY_NODES || structure.is_about_one_point() {
             return None;
         }
@@ -91,21 +94,30 @@ impl FewRows {
         self.change.resize(v_star.len(), 0.0);
         structure.momentum(v_star, &mut self.change);
         let energy = v_star.iter().zip(&self.change).map(|(v, p)| v * p).sum();
-        let (mut iterations, mut evaluations) = (0, 0);
         for _ in 0..CHOICES {
             let report = self.solve_chosen(structure, energy, options, ws)?;
-            iterations += report.iterations;
-            evaluations += report.line_search_evaluations;
+            self.spent.0 += report.iterations;
+            self.spent.1 += report.line_search_evaluations;
             if report.criterion == Criterion::Passes && structure.can_factor_coupled() || !self.agrees(ws, options) {
                 return None;
             }
             if !self.choose(laws)? {
                 self.write_solution(ws);
                 v.iter_mut().zip(v_star).zip(&self.change).for_each(|((v, v_star), change)| *v = v_star + change);
-                return Some(Report { iterations, line_search_evaluations: evaluations, ..report });
+                return Some(self.with_spent(Report { iterations: 0, line_search_evaluations: 0, ..report }));
             }
         }
         None
+    }
+
+    /// The report of a solve after those that led to nothing.
+    pub fn with_spent(&self, report: Report) -> Report {
+        let (iterations, evaluations) = self.spent;
+        Report {
+            iterations: report.iterations + iterations,
+            line_search_evaluations: report.line_search_evaluations + evaluations,
+            ..report
+        }
     }
 
     /// Chooses the constraints that push at the velocities of rows, those that are chosen already included; returns whether there are
@@ -189,7 +201,9 @@ impl FewRows {
     fn carry(&mut self, structure: &Coupled<'_>) {
         let Self { chosen, carried, passing, .. } = self;
         let count = chosen.len();
+        // Room for as many as there may ever be, at once.
         carried.clear();
+        carried.reserve(structure.nv * MOST_ROWS);
         carried.resize(structure.nv * count, [F64x4::ZERO; 2]);
         passing.clear();
         passing.resize(structure.nodes(), 0);
@@ -229,6 +243,7 @@ impl FewRows {
         let Self { delassus, chosen, carried, passing, products, chosen_free, .. } = self;
         let count = chosen.len();
         products.clear();
+        products.reserve(MOST_ROWS * (MOST_ROWS + 1) / 2);
         products.resize(count * (count + 1) / 2, [F64x4::ZERO; 3]);
         for slot in structure.slots {
             for (i, node) in structure.parts[slot.tree].tree.nodes.iter().enumerate() {

@@ -124,13 +124,16 @@ impl Island {
                 let cholesky = &mut self.cholesky;
                 let mut structure = Coupled::new(parts, &self.slots, (links, terms), coupled, cholesky, choice);
                 let options = problem.options;
-                let report = if choice == Factorization::Auto && pace > RESTING {
-                    few.solve(&mut structure, laws, v_star, &mut self.v, options, ws)
+                if choice == Factorization::Auto && pace > RESTING {
+                    let report = few.solve(&mut structure, laws, v_star, &mut self.v, options, ws);
+                    by_rows = report.is_some();
+                    report.map_or_else(
+                        || Ok(few.with_spent(sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws)?)),
+                        Ok,
+                    )
                 } else {
-                    None
-                };
-                by_rows = report.is_some();
-                report.map_or_else(|| sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws), Ok)
+                    sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws)
+                }
             }
         };
         if outcome.is_ok() {

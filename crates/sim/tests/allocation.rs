@@ -5,7 +5,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{BIPED, EVERYTHING, run, set_going, simulation, tower, towers};
+use common::{BIPED, EVERYTHING, crawlers, run, set_going, simulation, tower, towers};
 use sim::{Options, Scheme, Simulation};
 
 struct Counting;
@@ -42,6 +42,7 @@ fn steps_after_warm_up_do_not_allocate() {
         (BIPED, 0.005, Options::default()),
         (&tower(), 0.01, Options::default()),
         (EVERYTHING, 0.005, Options::default()),
+        (&crawlers(1), 0.005, Options::default()),
         (BIPED, 0.005, midpoint.clone()),
         (EVERYTHING, 0.005, midpoint),
         (BIPED, 0.005, accurate),

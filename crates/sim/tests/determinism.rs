@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{BIPED, EVERYTHING, everything, run, set_going, simulation, tower_at, towers};
+use common::{BIPED, EVERYTHING, crawlers, everything, run, set_going, simulation, tower_at, towers};
 use sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
 
 fn bits(simulation: &Simulation) -> Vec<u8> {
@@ -118,6 +118,40 @@ fn every_kind_of_constraint_continues_with_the_same_bits_on_any_thread() {
             fresh.state_mut().restore(&saved).unwrap();
             run(&mut fresh, 150);
             assert!(bits(&fresh) == expected, "{contact:?}, {threads} threads, restored");
+        }
+    }
+}
+
+/// Characters of 13 nodes that are thrown: what moves is solved on its rows (`Factorization::Auto`).
+#[test]
+fn what_is_solved_on_its_rows_continues_with_the_same_bits_on_any_thread() {
+    let scene = crawlers(4);
+    for scheme in [Scheme::SymplecticEuler, Scheme::Midpoint] {
+        let of = |threads, factorization| {
+            let mut s = simulation(&scene, Options { scheme, threads, factorization, ..Options::default() });
+            s.state_mut().v.iter_mut().enumerate().for_each(|(k, v)| *v = (k as f64).sin());
+            s
+        };
+        let mut s = of(1, Factorization::Auto);
+        assert!(s.model().nv() >= WIDE);
+        let mut states = vec![bits(&s)];
+        for _ in 0..100 {
+            s.step().unwrap();
+            states.push(bits(&s));
+        }
+        let mut other = of(1, Factorization::Recursive);
+        run(&mut other, 100);
+        assert!(bits(&other) != states[100], "another way gives other bits");
+        for threads in [2, 3] {
+            let mut s = of(threads, Factorization::Auto);
+            run(&mut s, 100);
+            assert!(bits(&s) == states[100], "{scheme}, {threads} threads");
+        }
+        let mut fresh = of(1, Factorization::Auto);
+        for k in (0..100).step_by(3) {
+            fresh.state_mut().restore(&states[k]).unwrap();
+            fresh.step().unwrap();
+            assert!(bits(&fresh) == states[k + 1], "{scheme}, step {k}");
         }
     }
 }

@@ -64,8 +64,8 @@ impl<T: Real> Quat<T> {
         Self::new(self.w * s, self.x * s, self.y * s, self.z * s)
     }
 
-    /// The exponential map of short vectors: a multiple of the quaternion of the rotation by |θ| about θ, and what |θ|² must
-    /// not exceed for that.
+    /// The exponential map of short vectors: a multiple of the quaternion of the rotation by |θ| about θ, and |θ|², which
+    /// must not exceed 4 for that.
     ///
     /// tan(x)/x by its [4/4] Padé approximant in x² = |θ|²/4: half of what sine and cosine take, and no root. Off by less
     /// than a unit in the last place up to |θ| = 2.

@@ -12,7 +12,7 @@ use super::told::{Accelerations, Coordinates, Told, read_vec};
 use crate::JointType;
 
 /// What the second pass leaves for the third: E A, E B, E u of a ball joint, all to be scaled; h, the axis, and (u/D,
-/// 1/D) of one with a single degree of freedom. But in a ball joint without impedance, u has what the velocities do.
+/// 1/D) of one with a single degree of freedom. In a ball joint with impedance u has what the velocities do as well.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reduced<T> {
     ea: Mat3<T>,

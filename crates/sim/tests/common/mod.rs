@@ -216,3 +216,26 @@ pub fn set_going(s: &mut Simulation) {
     // A ball that spins and rolls.
     state.v[..6].copy_from_slice(&[0.5, 0.0, 0.0, 0.0, 5.0, 3.0]);
 }
+
+/// Trunks with four limbs of three links each, above the ground in a row: ball joints and hinges with limits.
+#[allow(dead_code)]
+pub fn crawlers(count: usize) -> String {
+    let mut limbs = String::new();
+    for (x, y) in [(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)] {
+        limbs += &format!(
+            r#"<body pos="{x} {y} 0"><joint type="ball" damping=".3"/><geom type="capsule" fromto="0 0 0 {x} 0 -.1" size=".03"/>
+            <body pos="{x} 0 -.1"><joint axis="0 1 0" range="-30 20" damping=".1"/>
+            <geom type="capsule" fromto="0 0 0 0 {y} -.2" size=".03"/>
+            <body pos="0 {y} -.2"><joint type="ball" damping=".1"/><geom type="sphere" pos="0 0 -.05" size=".04"/>
+            </body></body></body>"#
+        );
+    }
+    let bodies: String = (0..count)
+        .map(|k| {
+            format!(r#"<body pos="{} 0 .42"><freejoint/><geom type="box" size=".25 .1 .05"/>{limbs}</body>"#, 2 * k)
+        })
+        .collect();
+    format!(
+        r#"<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="50 50 .1"/>{bodies}</worldbody></mujoco>"#
+    )
+}
