@@ -29,6 +29,11 @@ impl Drive {
         self.impulse - self.impedance * change
     }
 
+    /// Whether there is a limit.
+    pub fn is_limited(&self) -> bool {
+        self.low > f64::NEG_INFINITY || self.high < f64::INFINITY
+    }
+
     /// Whether an impulse is beyond a limit, by more than round-off.
     pub fn exceeds(&self, impulse: f64) -> bool {
         let round_off = 1e-12 * self.impulse.abs().max(impulse.abs());

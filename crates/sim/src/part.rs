@@ -239,7 +239,20 @@ impl Part {
         self.drives.extend(self.servos.iter().map(|servo| servo.drive(&state.ctrl, q, v, step)));
         if state.pd.is_active() {
             let ranges = (self.qs.clone(), self.dofs.clone());
-            self.drives.extend(self.pd.drives(&state.pd, &self.tree, ranges, (q, v), *step));
+            let of_pd = self.pd.drives(&state.pd, &self.tree, ranges, (q, v), *step);
+            if self.newton.is_some() {
+                self.drives.extend(of_pd);
+            } else {
+                // What has no limit is never a constraint: part of A and of the impulses for good.
+                for drive in of_pd {
+                    if drive.is_limited() {
+                        self.drives.push(drive);
+                    } else {
+                        self.impulse[drive.dof] += drive.impulse;
+                        self.lambda[drive.dof] += drive.impedance;
+                    }
+                }
+            }
         }
         self.settle_drives(&state.warm_start);
         for motor in &self.motors {
@@ -262,10 +275,9 @@ impl Part {
                 constant[drive.dof] += impulse;
                 return false;
             }
-            let is_limited = drive.low > f64::NEG_INFINITY || drive.high < f64::INFINITY;
             implicit[drive.dof] += drive.impedance;
-            drive.apart =
-                is_limited && warm_start.of(drive.key, &mut next).is_some_and(|m| drive.is_near_limit(m.normal));
+            drive.apart = drive.is_limited()
+                && warm_start.of(drive.key, &mut next).is_some_and(|m| drive.is_near_limit(m.normal));
             true
         });
     }
