@@ -158,6 +158,11 @@ impl Reference {
     pub fn at(&self, k: usize) -> &[f64] {
         &self.q[k * self.nq..(k + 1) * self.nq]
     }
+
+    /// The configuration to reach in step `step`, (nq): that of its end, and the last one from then on.
+    pub fn aim(&self, step: u64) -> &[f64] {
+        self.at((step as usize).saturating_add(1).min(self.steps()))
+    }
 }
 
 /// How far a body is from where the reference has it, seen from the root as in the paper's figures 5 and 6.

@@ -130,14 +130,18 @@ impl Tracker {
     /// # Errors
     /// When the motion has diverged.
     pub fn step(&mut self) -> Result<(), Error> {
-        self.aim();
         match self.control {
-            Control::Embedded => self.simulation.state_mut().pd.target.copy_from_slice(&self.pd.target),
+            Control::Embedded => {
+                let state = self.simulation.state_mut();
+                state.pd.target.copy_from_slice(self.reference.aim(state.step));
+            }
             Control::TwoPass(_, torque) => {
+                self.aim();
                 self.solve(torque)?;
                 self.simulation.state_mut().applied_force.copy_from_slice(&self.force);
             }
             Control::Explicit => {
+                self.aim();
                 self.pd_force(0.0);
                 self.simulation.state_mut().applied_force.copy_from_slice(&self.force);
             }
@@ -172,8 +176,7 @@ impl Tracker {
 
     /// The pose of the end of this step.
     fn aim(&mut self) {
-        let k = (self.simulation.state().step as usize + 1).min(self.reference.steps());
-        self.pd.target.copy_from_slice(self.reference.at(k));
+        self.pd.target.copy_from_slice(self.reference.aim(self.simulation.state().step));
     }
 
     fn pd_force(&mut self, dt: f64) {

@@ -238,20 +238,14 @@ impl Part {
         self.drives.clear();
         self.drives.extend(self.servos.iter().map(|servo| servo.drive(&state.ctrl, q, v, step)));
         if state.pd.is_active() {
-            let ranges = (self.qs.clone(), self.dofs.clone());
-            let of_pd = self.pd.drives(&state.pd, &self.tree, ranges, (q, v), *step);
-            if self.newton.is_some() {
-                self.drives.extend(of_pd);
+            let Self { pd, tree, qs, dofs, .. } = self;
+            let is_limited = pd.evaluate(&state.pd, tree, (qs.clone(), dofs.clone()), (q, v), step);
+            if is_limited || self.newton.is_some() {
+                self.drives.extend(pd.drives(&state.pd, dofs.clone(), step.dt));
             } else {
-                // What has no limit is never a constraint: part of A and of the impulses for good.
-                for drive in of_pd {
-                    if drive.is_limited() {
-                        self.drives.push(drive);
-                    } else {
-                        self.impulse[drive.dof] += drive.impulse;
-                        self.lambda[drive.dof] += drive.impedance;
-                    }
-                }
+                // What has no limit is never a constraint: part of A and of the impulses at once.
+                add(&mut self.impulse, &pd.impulse);
+                add(&mut self.lambda, &pd.impedance);
             }
         }
         self.settle_drives(&state.warm_start);
@@ -386,6 +380,10 @@ impl Part {
         }
         energy
     }
+}
+
+fn add(sum: &mut [f64], x: &[f64]) {
+    sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += x);
 }
 
 /// The impulses of applied wrenches and gravity compensation that are not zero, about the origins of the nodes that they

@@ -75,45 +75,55 @@ impl Pd {
 /// K_p/K_d. Here that is two thirds at most, and nothing without damping, where all of K_p is implicit.
 #[derive(Clone, Debug)]
 pub(crate) struct PdDrive {
-    /// Q = −K_p (q ⊞ dt v ⊟ q̄) − K_d (v − v̄).
-    force: Vec<f64>,
+    /// dt Q, Q = −K_p (q ⊞ dt v ⊟ q̄) − K_d (v − v̄), and dt Z; zero where there are no gains.
+    pub impulse: Vec<f64>,
+    pub impedance: Vec<f64>,
 }
 
 impl PdDrive {
     pub fn new(tree: &Tree<f64>) -> Self {
-        Self { force: vec![0.0; tree.nv] }
+        Self { impulse: vec![0.0; tree.nv], impedance: vec![0.0; tree.nv] }
     }
 
-    /// The controller's forces in a step as drives, one for every degree of freedom that it controls; `q` and `v` are the
-    /// tree's.
-    pub fn drives(
+    /// Sets the controller's impulses and impedances in a step; `q` and `v` are the tree's. Returns whether some of its forces have limits.
+    pub fn evaluate(
         &mut self,
         pd: &Pd,
         tree: &Tree<f64>,
         (qs, dofs): (Range<usize>, Range<usize>),
         (q, v): (&[f64], &[f64]),
-        step: Discretization,
-    ) -> impl Iterator<Item = Drive> {
+        step: &Discretization,
+    ) -> bool {
         let command = pd.command(qs, dofs.clone());
-        let Discretization { dt, stable_pd, .. } = step;
+        let Discretization { dt, stable_pd, .. } = *step;
         let lead = if stable_pd { dt } else { step.lead() };
-        spd::pd_force(tree, q, v, &command, lead, &mut self.force);
-        let (kp, kd, limits) = (&pd.kp[dofs.clone()], &pd.kd[dofs.clone()], &pd.effort_limit[dofs.clone()]);
-        self.force.iter().enumerate().filter(move |(i, _)| kp[*i] != 0.0 || kd[*i] != 0.0).map(move |(dof, force)| {
-            Drive {
+        let n = tree.nv;
+        let (impulse, impedance) = (&mut self.impulse[..n], &mut self.impedance[..n]);
+        spd::pd_force(tree, q, v, &command, lead, impulse);
+        let (kp, kd) = (&command.kp[..n], &command.kd[..n]);
+        for i in 0..n {
+            impulse[i] *= dt;
+            let stable = kd[i].max(dt * kp[i] + kd[i] / 3.0);
+            impedance[i] = dt * if stable_pd { stable } else { step.resistance(kp[i], kd[i]) };
+        }
+        pd.effort_limit[dofs].iter().fold(false, |found, limit| found | (*limit < f64::INFINITY))
+    }
+
+    /// The same as drives, one for every degree of freedom that is controlled, of which those are `dofs` of the model.
+    pub fn drives(&self, pd: &Pd, dofs: Range<usize>, dt: f64) -> impl Iterator<Item = Drive> {
+        let Self { impulse, impedance } = self;
+        let gains = pd.kp[dofs.clone()].iter().zip(&pd.kd[dofs.clone()]);
+        let limits = &pd.effort_limit[dofs.clone()];
+        gains.zip(limits).enumerate().filter(|(_, ((kp, kd), _))| **kp != 0.0 || **kd != 0.0).map(
+            move |(dof, (_, limit))| Drive {
                 key: Key::pd(dofs.start + dof),
                 dof,
-                impulse: dt * force,
-                impedance: dt
-                    * if stable_pd {
-                        kd[dof].max(dt * kp[dof] + kd[dof] / 3.0)
-                    } else {
-                        step.resistance(kp[dof], kd[dof])
-                    },
-                low: -dt * limits[dof],
-                high: dt * limits[dof],
+                impulse: impulse[dof],
+                impedance: impedance[dof],
+                low: -dt * limit,
+                high: dt * limit,
                 apart: false,
-            }
-        })
+            },
+        )
     }
 }
