@@ -19,8 +19,16 @@
 //! z = z₀ + Δt dz/dt        ⟨ż, z − z_last⟩ + ṫ (t − t_last) = length        (ż, ṫ) the unit tangent
 //! ```
 //!
-//! so that the path may turn back in `t`, as it does where contacts jam. Where it turns so sharply that no step is short enough,
-//! a new one begins there: the bounds `b(t)` are as good as any that are given, and the problem with them is solved.
+//! so that the path may turn back in `t`, as it does where contacts jam. It has corners, where contacts begin to slide, stick or part:
+//!
+//! * The orientation of a path does not change along it, and it starts towards greater `t` with `det K > 0`, `K` the factored matrix.
+//!   So `ṫ` has the sign of `det K`, where the angle to the last tangent would mislead.
+//! * Where corrections go to and fro between what lies on both sides of a corner, they are damped: most of all where a contact is
+//!   about to slide, which a linear model far from there takes for another motion.
+//! * Where no step is short enough, the path has turned: its direction is that beyond the corner.
+//!
+//! Where that does not help either, a new path begins: the bounds `b(t)` are as good as any that are given, and the problem with them
+//! is solved.
 //!
 //! Source: Allgower, Georg, *Introduction to Numerical Continuation Methods*, SIAM, 2003, chapters 2 and 6.
 
@@ -33,9 +41,10 @@ use crate::{Constraint, Error, Options, Structure, Workspace};
 const MOST: usize = 1500;
 /// Problems of more constraints than this are given fewer, in proportion: each of them costs more, and no step should take minutes.
 const MANY: usize = 1000;
-/// Corrections of one prediction, of which each must be smaller than this share of the one before.
-const CORRECTIONS: usize = 6;
+/// Corrections of one prediction. One that is not smaller than this share of the one before is taken back by that share of it.
+const CORRECTIONS: usize = 12;
 const CONTRACTION: f64 = 0.9;
+const DAMPING: f64 = 0.3;
 /// A correction this small, as a share of `z`, is the last. With 0.03 one search in ten fails, with 0.003 one in a hundred, with
 /// 0.001 as many.
 const CLOSE: f64 = 3e-3;
@@ -43,12 +52,20 @@ const CLOSE: f64 = 3e-3;
 const FEW: usize = 3;
 const GROWTH: f64 = 2.0;
 const SHRINKAGE: f64 = 0.4;
-/// Steps this short do not pay.
+/// Steps this short do not pay: there is a corner. From it on the first step is this long.
 const SHORTEST: f64 = 1e-3;
+const AFTER_CORNER: f64 = 1e-2;
+/// Corners without a step between them, and corners sharper than a right angle, after which a path is given up: it goes in a circle.
+const CORNERS: usize = 3;
+const REVERSALS: usize = 1;
+/// Steps longer than this after which the path seems to go back have left it for another part of it.
+const REVERSING: f64 = 2e-3;
 /// The most of a path that the first step of another one may go.
 const CAREFUL: f64 = 0.25;
 /// Steps this short go on along the path if they might have ended it but Newton's method does not find the end: the path may turn.
 const NEAR_END: f64 = 0.1;
+/// From here on the end is corrected, as other points are, before Newton's method looks for it again.
+const AT_END: f64 = 5e-3;
 
 /// Scratch of a search, and where it is on the path.
 #[derive(Clone, Debug, Default)]
@@ -128,16 +145,23 @@ impl<S: Structure> Iteration<'_, S> {
         let mut here = Point { t: 0.0, speed: 1.0 };
         self.correct(constraints, &mut here, None, ws)?;
         ws.path.start_tangent(constraints, &ws.free);
-        here.speed = ws.path.turn_tangent(constraints, 1.0);
-        let mut length = first_step / here.speed;
-        while length >= SHORTEST && self.iterations < last {
+        here.speed = ws.path.turn_tangent(constraints, self.structure.coupled_sign());
+        let mut length = first_step / here.speed.abs();
+        let (mut corners, mut reversals) = (0, 0);
+        while self.iterations < last {
+            if length < SHORTEST {
+                corners += 1;
+                reversals += usize::from(self.turn_corner(constraints, &mut here, length / SHRINKAGE, ws)?);
+                if corners > CORNERS || reversals > REVERSALS {
+                    break;
+                }
+                length = AFTER_CORNER;
+            }
             let left = (1.0 - here.t) / here.speed;
             let is_last = here.speed > 0.0 && length >= left;
             if is_last {
                 length = left;
-                self.predict_on_path(length, ws);
-                localise_on_path(constraints, 1.0, ws);
-                if let Ok(Some(residual)) = self.search(constraints, options, ws) {
+                if let Some(residual) = self.end(constraints, length, options, ws)? {
                     return Ok(End::Law(residual));
                 }
             }
@@ -147,7 +171,7 @@ impl<S: Structure> Iteration<'_, S> {
                 length *= SHRINKAGE;
                 continue;
             };
-            here = there;
+            (here, corners) = (there, 0);
             if corrections <= FEW {
                 length *= GROWTH;
             }
@@ -157,8 +181,56 @@ impl<S: Structure> Iteration<'_, S> {
         Ok(End::Turn(here.t))
     }
 
+    /// Looks for the end, `length` ahead; returns the residual there if it is found.
+    fn end(
+        &mut self,
+        constraints: &mut [Constraint],
+        length: f64,
+        options: &Options,
+        ws: &mut Workspace,
+    ) -> Result<Option<f64>, Error> {
+        self.predict_on_path(length, ws);
+        localise_on_path(constraints, 1.0, ws);
+        if let Ok(Some(residual)) = self.search(constraints, options, ws) {
+            return Ok(Some(residual));
+        }
+        if length > AT_END {
+            return Ok(None);
+        }
+        self.predict_on_path(length, ws);
+        if self.correct(constraints, &mut Point { t: 1.0, speed: 1.0 }, None, ws)?.is_none() {
+            return Ok(None);
+        }
+        localise_on_path(constraints, 1.0, ws);
+        Ok(self.search(constraints, options, ws).unwrap_or(None))
+    }
+
+    /// Turns the tangent into that `length` ahead, beyond a corner; returns whether the path goes back from there.
+    fn turn_corner(
+        &mut self,
+        constraints: &mut [Constraint],
+        here: &mut Point,
+        length: f64,
+        ws: &mut Workspace,
+    ) -> Result<bool, Error> {
+        self.predict_on_path(length, ws);
+        let t = (here.t + length * here.speed).clamp(0.0, 1.0);
+        localise_on_path(constraints, t, ws);
+        self.factor_coupled(constraints, ws)?;
+        self.set_derivative(constraints, ws);
+        let sign = self.structure.coupled_sign();
+        let reverses = ws.path.onwards(constraints, here.speed) * sign < 0.0;
+        here.speed = ws.path.turn_tangent(constraints, sign);
+        if reverses {
+            // Behind the corner, the way back would be the way here.
+            ws.path.free.copy_from_slice(&ws.free);
+            here.t = t;
+        }
+        Ok(reverses)
+    }
+
     /// Goes on by `length` from the last point; returns the next and how many corrections it took, or none if they do not converge
-    /// or lead beyond the path's ends.
+    /// or lead beyond the path's ends or to another part of it.
     fn advance_on_path(
         &mut self,
         constraints: &mut [Constraint],
@@ -174,8 +246,12 @@ impl<S: Structure> Iteration<'_, S> {
         if !(0.0 < there.t && there.t < 1.0) {
             return Ok(None);
         }
+        let sign = self.structure.coupled_sign();
+        if length > REVERSING && ws.path.onwards(constraints, here.speed) * sign < 0.0 {
+            return Ok(None);
+        }
         ws.path.free.copy_from_slice(&ws.free);
-        there.speed = ws.path.turn_tangent(constraints, here.speed);
+        there.speed = ws.path.turn_tangent(constraints, sign);
         Ok(Some((there, corrections)))
     }
 
@@ -191,7 +267,7 @@ impl<S: Structure> Iteration<'_, S> {
     }
 
     /// Corrects `z` at the point's `t`, or both at a length from another; returns how many corrections it took, or none if they do not
-    /// converge.
+    /// converge. The last factor and derivative are those of the point, or close to it.
     fn correct(
         &mut self,
         constraints: &mut [Constraint],
@@ -201,6 +277,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<usize>, Error> {
         let mut last_change = f64::INFINITY;
         for correction in 1..=CORRECTIONS {
+            let t_before = point.t;
             localise_on_path(constraints, point.t, ws);
             self.factor_coupled(constraints, ws)?;
             ws.path.before.copy_from_slice(&ws.free);
@@ -218,10 +295,13 @@ impl<S: Structure> Iteration<'_, S> {
             if change < CLOSE {
                 return Ok(Some(correction));
             }
-            // What is not a number is no contraction either.
-            let contracts = change < CONTRACTION * last_change;
-            if !contracts {
+            if !change.is_finite() {
                 break;
+            }
+            if change >= CONTRACTION * last_change {
+                let Workspace { path, free, .. } = &mut *ws;
+                axpy(DAMPING, &path.before, free);
+                point.t += DAMPING * (t_before - point.t);
             }
             last_change = change;
         }
@@ -280,16 +360,20 @@ impl Path {
         self.tangent.fill(0.0);
     }
 
-    /// Turns the tangent, of `ṫ = speed`, into that with the last derivative, onwards; returns its `ṫ`.
-    fn turn_tangent(&mut self, constraints: &[Constraint], speed: f64) -> f64 {
-        let onwards = inner(constraints, &self.tangent, &self.derivative) / self.unit + speed;
+    /// The product of the tangent, of `ṫ = speed`, and the one with the last derivative towards greater `t`, times the latter's length.
+    fn onwards(&self, constraints: &[Constraint], speed: f64) -> f64 {
+        inner(constraints, &self.tangent, &self.derivative) / self.unit + speed
+    }
+
+    /// Turns the tangent into that with the last derivative, of the given sign of `ṫ`; returns `ṫ`.
+    fn turn_tangent(&mut self, constraints: &[Constraint], sign: f64) -> f64 {
         let length = (1.0 + inner(constraints, &self.derivative, &self.derivative) / self.unit).sqrt();
-        let speed = onwards.signum() / length;
+        let speed = sign / length;
         self.tangent.iter_mut().zip(&self.derivative).for_each(|(tangent, d)| *tangent = speed * d);
         speed
     }
 
-    /// How far `z` is from what it was before the correction, as a share of it.
+    /// How far `z` is from what it was before the correction, as a share of it; the difference is then where it was before.
     fn relative_change(&mut self, constraints: &[Constraint], z: &[f64]) -> f64 {
         axpy(-1.0, z, &mut self.before);
         (inner(constraints, &self.before, &self.before) / inner(constraints, z, z)).sqrt()

@@ -406,6 +406,10 @@ impl Structure for Dense {
         self.unsymmetric.solve_unsymmetric(b, x);
     }
 
+    fn coupled_sign(&self) -> f64 {
+        self.unsymmetric.determinant_sign()
+    }
+
     fn solve(&mut self, b: &[f64], x: &mut [f64]) {
         self.cholesky.solve(b, x);
     }

@@ -58,6 +58,11 @@ pub trait Structure {
     /// `x = K⁻¹ b` with the last factor of [`factor_coupled`](Self::factor_coupled).
     fn solve_coupled(&mut self, _b: &[f64], _x: &mut [f64]) {}
 
+    /// The sign of `det K`, 1 or −1, by the last factor of [`factor_coupled`](Self::factor_coupled).
+    fn coupled_sign(&self) -> f64 {
+        1.0
+    }
+
     /// `d = diag(A)^{-1/2}`, or an estimate: it gives the entries of a momentum common units.
     fn scale(&mut self, d: &mut [f64]);
 }

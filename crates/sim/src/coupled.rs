@@ -360,6 +360,10 @@ impl Structure for Coupled<'_> {
         self.cholesky.solve_unsymmetric(b, x);
     }
 
+    fn coupled_sign(&self) -> f64 {
+        self.cholesky.determinant_sign()
+    }
+
     fn scale(&mut self, d: &mut [f64]) {
         for slot in self.slots {
             let part = &self.parts[slot.tree];
