@@ -118,17 +118,18 @@ class Report:
         steps = timesteps(case)
         shown = steps[:: max(1, len(steps) // 5)]
         columns = "".join(f"{f'dt {1e3 * dt:.4g} ms':>14}" for dt in shown)
-        print(f"{'engine':26}{'order':>7}{'of pairs':>16}{columns}{'µs/step':>10}")
+        print(f"{'engine':26}{'order':>7}{'of pairs':>18}{columns}{'µs/step':>10}")
         goals = {"": goal(begin, case.system())}
         if case.in_mujoco is not None:
             goals["mujoco"] = goal(begin, case.in_mujoco())
         floor = max(FLOOR, 100 * goals[""].doubt)
         curves: Curves = {}
+        orders: dict[str, float | None] = {}
         for maker in self._makers:
             end = goals.get(maker.family, goals[""])
             points = self._refined(maker, end, steps)
             curves[maker.name] = points
-            slope = order(points, floor)
+            slope = orders[maker.name] = order(points, floor)
             self._row(maker.name, "order", slope, "1")
             between = slopes(points, floor)
             for k, each in enumerate(reversed(between)):
@@ -139,7 +140,7 @@ class Report:
                 curves[maker.name] = self._refined(maker, goals[""], ACCURACIES)
         self._asked(goals[""].system)
         self._compare("error", curves)
-        self._draw(schemes_plots.errors(self._name, case, curves, self._styles()))
+        self._draw(schemes_plots.errors(self._name, case, curves, orders, self._styles()))
 
     def _asked(self, system: System) -> None:
         """What came of runs whose accuracy was asked: table and rows."""
@@ -202,7 +203,7 @@ class Report:
         per_step = f"{1e6 * finite[-1].cost * finite[-1].timestep / self._case.horizon:10.2f}" if finite else ""
         fitted = "-" if slope is None else f"{slope:.2f}"
         pairs = " ".join(f"{each:.2f}" for each in between)
-        print(f"{name:26}{fitted:>7}{pairs:>16}{cells}{per_step}", flush=True)
+        print(f"{name:26}{fitted:>7}{pairs:>18}{cells}{per_step}", flush=True)
 
     def _energies(self) -> None:
         """Energy over time: table, rows, pictures."""
