@@ -217,7 +217,7 @@ CASES: dict[str, Case] = {
         in_mujoco=lambda: BouncingBall(0.05, 9e4 / IMPEDANCE, 0.0, (1 - IMPEDANCE) * GRAVITY),
     ),
     "humanoid": Case(
-        humanoid, articulated(humanoid), "swung", horizon=0.5, coarsest=25, runs=8, peers=("mujoco",), dissipates=True
+        humanoid, articulated(humanoid), "swung", horizon=0.5, coarsest=25, runs=11, peers=("mujoco",), dissipates=True
     ),
     "humanoid-on-ground": Case(
         partial(humanoid, ground=True),
