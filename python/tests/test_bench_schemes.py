@@ -12,9 +12,9 @@ from agreement import random_quaternion
 
 import sapwood as sw
 from sapwood.bench import schemes
-from sapwood.bench.schemes_balls import Billiards, BouncingBall, LopsidedBall
+from sapwood.bench.schemes_balls import GRAVITY, Billiards, BouncingBall, LopsidedBall
 from sapwood.bench.schemes_cases import CASES, humanoid
-from sapwood.bench.schemes_fit import Point, cost_at, front, order
+from sapwood.bench.schemes_fit import Point, cost_at, front, order, slopes
 from sapwood.bench.schemes_runs import start
 from sapwood.bench.schemes_systems import (
     Articulated,
@@ -49,6 +49,39 @@ def test_an_order_is_that_of_the_finest_runs_above_the_floor() -> None:
     assert order(points[:3], 0.0) is None
     # What lies beyond a divergence says nothing.
     assert order([*points[:4], points[4]._replace(error=math.inf), *points[5:]], 0.0) is None
+
+
+def test_slopes_between_runs_show_whether_they_settle() -> None:
+    assert slopes(curve(1.0), 0.0) == pytest.approx([1.0, 1.0, 1.0])
+    # Errors that stop growing with the step: of coarse runs the slope is less.
+    bent = [point._replace(error=1 - math.exp(-30 * point.timestep)) for point in curve(1.0)]
+    found = slopes(bent, 0.0)
+    assert found == sorted(found)
+    assert found[0] < found[-1] < 1
+    assert slopes(curve(1.0)[:1], 0.0) == []
+
+
+def undamped_bounce(time: float) -> float:
+    """The height of the elastic ball once it has bounced, m: it leaves as fast as it came."""
+    stiffness, touch = 9e4 / 0.9999, math.sqrt(0.4 / GRAVITY)
+    rate, sag = math.sqrt(stiffness), GRAVITY / stiffness
+    # Depth: sag (1 − cos) + v/ω sin; back at zero by symmetry about its turning point.
+    contact = 2 / rate * (math.pi - math.atan(GRAVITY * touch / (rate * sag)))
+    flight = time - touch - contact
+    return 0.05 + GRAVITY * touch * flight - 0.5 * GRAVITY * flight * flight
+
+
+def test_the_elastic_ball_follows_the_closed_form() -> None:
+    case = CASES["elastic-bouncing-ball"]
+    begin = start(case)
+    ((end, _),) = solve(case.system(), begin.q, begin.v, [0.3], longest=case.longest)
+    assert end[2] == pytest.approx(undamped_bounce(0.3), abs=1e-11)
+    # Nothing of the damper is left in the text either.
+    sim = sw.Simulation(begin.model, timestep=1e-5, scheme="midpoint", tolerance=1e-12)
+    sim.q = begin.q
+    for _ in range(30_000):
+        sim.step()
+    assert sim.q[2] == pytest.approx(undamped_bounce(0.3), abs=1e-8)
 
 
 def test_costs_at_an_error_lie_on_the_front() -> None:
@@ -232,13 +265,15 @@ def test_pictures_are_svg() -> None:
 
 
 def test_the_suite_measures_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = schemes.run(["mujoco"], ["billiard-balls", "rolling-ball"], 1, svg=tmp_path)
+    rows = schemes.run(["mujoco"], ["elastic-billiard-balls", "rolling-ball"], 1, svg=tmp_path)
     assert {row["suite"] for row in rows} == {"schemes"}
     found = {(row["case"], row["engine"], row["metric"]): float(row["value"]) for row in rows}
     ours = "sapwood symplectic-euler"
-    assert found["billiard-balls", ours, "order"] == pytest.approx(1, abs=0.1)
+    assert found["elastic-billiard-balls", ours, "order"] == pytest.approx(1, abs=0.05)
+    assert found["elastic-billiard-balls", "sapwood midpoint", "order"] == pytest.approx(2, abs=0.05)
+    assert found["elastic-billiard-balls", "sapwood midpoint", "slope, 1 from the finest"] == pytest.approx(2, abs=0.05)
     assert found["rolling-ball", ours, "energy error, 0.001"] < 1e-12
     assert found["rolling-ball", "mujoco euler", "energy error, 0.001"] > 1e-6
     assert "mujoco over sapwood, time at energy error 1e-02" in {metric for _, _, metric in found}
-    assert {path.name for path in tmp_path.iterdir()} >= {"order-billiard-balls.svg", "energy-rolling-ball.svg"}
+    assert {path.name for path in tmp_path.iterdir()} >= {"order-elastic-billiard-balls.svg", "energy-rolling-ball.svg"}
     assert "mujoco rk4" in capsys.readouterr().out

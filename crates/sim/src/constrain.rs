@@ -4,6 +4,7 @@ mod contacts;
 mod equalities;
 mod joints;
 mod limits;
+mod passage;
 mod rule;
 mod sums;
 mod tendons;

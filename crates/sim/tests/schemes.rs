@@ -1,8 +1,8 @@
-//! What the time-stepping schemes promise: their order, what they conserve, and contact under each of them.
+//! What the time-stepping schemes promise: their order and what they conserve.
 
 mod common;
 
-use common::{DOUBLE_PENDULUM, G, TUMBLING, block, run, simulation, tower};
+use common::{DOUBLE_PENDULUM, G, TUMBLING, run, simulation};
 use sim::{Options, Pd, Scheme, Simulation, SimulationError, Theta};
 use spatial::{Quat, Vec3};
 
@@ -32,6 +32,12 @@ const LOPSIDED: &str = r#"<mujoco><worldbody><geom type="plane" size="50 50 1" f
     <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1" mass="0" friction="2"/>
     <inertial pos=".02 0 0" mass="1" diaginertia=".004 .004 .004"/></body></worldbody></mujoco>"#;
 
+/// A rod on a hinge across, its end tied to the world by a soft spring with a damper that turns with nothing.
+const TIED: &str = r#"<mujoco><worldbody><body name="rod"><joint axis="0 1 0"/>
+    <geom type="capsule" size=".03" fromto="0 0 0 .4 0 0" mass="1"/>
+    <body name="tip" pos=".4 0 0"><joint axis="0 1 0"/><geom type="capsule" size=".03" fromto="0 0 0 .3 0 0" mass=".6"/></body></body>
+    </worldbody><equality><connect body1="tip" anchor=".3 0 0" solref="-60 -8" solimp=".99 .99"/></equality></mujoco>"#;
+
 fn start(mjcf: &str, scheme: Scheme, dt: f64) -> Simulation {
     let mut s = simulation(mjcf, Options { tolerance: 1e-12, ..options(scheme, dt) });
     let state = s.state_mut();
@@ -50,6 +56,7 @@ fn start(mjcf: &str, scheme: Scheme, dt: f64) -> Simulation {
                 effort_limit: vec![f64::INFINITY; 5],
             };
         }
+        TIED => state.v.copy_from_slice(&[4.0, -9.0]),
         LOPSIDED => state.v.copy_from_slice(&[0.5, 0.0, 0.0, 0.0, 5.0, 0.0]),
         _ => {}
     }
@@ -83,6 +90,62 @@ fn midpoint_is_of_second_order_and_the_others_of_first() {
             let slope = order(mjcf, scheme, 0.8);
             assert!((slope - 1.0).abs() < 0.05, "{scheme} {slope} in {mjcf}");
         }
+    }
+}
+
+#[test]
+fn midpoint_is_of_second_order_in_compliant_ties() {
+    let slope = order(TIED, Scheme::Midpoint, 0.5);
+    assert!((slope - 2.0).abs() < 0.05, "{slope}");
+}
+
+/// A ball of 1 kg that falls on a spring and a damper, both of which only push: its height after a time.
+fn bounced(stiffness: f64, damping: f64, time: f64) -> f64 {
+    let (radius, drop): (f64, f64) = (0.05, 0.2);
+    let touch = (2.0 * drop / G).sqrt();
+    let ratio = damping / (2.0 * stiffness.sqrt());
+    let (decay, rate) = (ratio * stiffness.sqrt(), (stiffness * (1.0 - ratio * ratio)).sqrt());
+    // Depth and its rate: an oscillation about where the spring carries the weight.
+    let sag = G / stiffness;
+    let [cosine, sine] = [-sag, (G * touch - decay * sag) / rate];
+    let motion = |t: f64| {
+        let (s, c) = (rate * t).sin_cos();
+        let depth = sag + (-decay * t).exp() * (cosine * c + sine * s);
+        let slope = (-decay * t).exp() * ((rate * sine - decay * cosine) * c - (rate * cosine + decay * sine) * s);
+        (depth, slope)
+    };
+    let push = |t: f64| {
+        let (depth, slope) = motion(t);
+        stiffness * depth + damping * slope
+    };
+    // It lets go once, between a quarter and a little more than half of an oscillation.
+    let (mut low, mut high) = (0.5 * std::f64::consts::PI / rate, 1.2 * std::f64::consts::PI / rate);
+    assert!(push(low) > 0.0 && push(high) < 0.0);
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if push(middle) > 0.0 { low = middle } else { high = middle }
+    }
+    let (depth, slope) = motion(low);
+    let flight = time - touch - low;
+    radius - depth - slope * flight - 0.5 * G * flight * flight
+}
+
+#[test]
+fn midpoint_is_of_second_order_through_touch_and_parting() {
+    for damping in [0.0, 60.0] {
+        let expected = bounced(9e4 / 0.9999, damping / 0.9999, 0.3);
+        let error = |steps: usize| {
+            let mjcf = format!(
+                r#"<mujoco><worldbody><geom type="plane" size="5 5 1"/><body pos="0 0 .25"><freejoint/>
+                <geom type="sphere" size=".05" mass="1" solref="-9e4 -{damping}" solimp=".9999 .9999"/></body></worldbody></mujoco>"#
+            );
+            let mut s = start(&mjcf, Scheme::Midpoint, 0.3 / steps as f64);
+            run(&mut s, steps);
+            (s.state().q[2] - expected).abs()
+        };
+        // Where in a step it touches is another part of it in every run; over a factor of 32 that does not matter.
+        let slope = (error(1000) / error(32_000)).log2() / 5.0;
+        assert!((slope - 2.0).abs() < 0.05, "damping {damping}: {slope}");
     }
 }
 
@@ -207,82 +270,6 @@ fn any_theta_is_a_scheme() {
     {
         let slope = order(DOUBLE_PENDULUM, Scheme::Theta(theta), 0.8);
         assert!((slope - 1.0).abs() < 0.1, "{theta:?}: {slope}");
-    }
-}
-
-#[test]
-fn blocks_stick_slide_and_stop_alike_under_every_scheme() {
-    for scheme in NAMED {
-        for dt in [0.01, 0.001] {
-            let seconds = |s: &mut Simulation, time: f64| run(s, (time / dt).round() as usize);
-            let angle = 20_f64.to_radians();
-            let mut sticks = block(0.7, angle, options(scheme, dt));
-            seconds(&mut sticks, 1.0);
-            let x = sticks.state().q[0];
-            seconds(&mut sticks, 1.0);
-            assert!((sticks.state().q[0] - x).abs() < 1e-6, "{scheme} {dt} creeps");
-            let mut slides = block(0.2, angle, options(scheme, dt));
-            seconds(&mut slides, 0.5);
-            let v = slides.state().v[0];
-            seconds(&mut slides, 0.5);
-            let a = (slides.state().v[0] - v) / 0.5;
-            let expected = G * (angle.sin() - 0.2 * angle.cos());
-            assert!((a / expected - 1.0).abs() < 1e-5, "{scheme} {dt} slides with {a}, not {expected}");
-            let mut stops = block(0.5, 0.0, options(scheme, dt));
-            seconds(&mut stops, 0.5);
-            let (x, z) = (stops.state().q[0], stops.state().q[2]);
-            stops.state_mut().v[0] = 2.0;
-            for _ in 0..(1.0 / dt) as usize {
-                run(&mut stops, 1);
-                assert!((stops.state().q[2] - z).abs() < 1e-5, "{scheme} {dt} hops");
-            }
-            // First order: within dt v₀/2 of where it must; second: dt² g μ.
-            let distance = stops.state().q[0] - x;
-            let bound = if scheme == Scheme::Midpoint { 0.5 * G * dt * dt } else { 0.5 * 2.0 * dt } + 1e-6;
-            assert!((distance - 4.0 / (2.0 * 0.5 * G)).abs() < 1.01 * bound, "{scheme} {dt} stops after {distance}");
-        }
-    }
-}
-
-#[test]
-fn what_hits_stops_and_obeys_coulomb_under_every_scheme() {
-    for scheme in NAMED {
-        for dt in [0.01, 0.001] {
-            let mut s = block(0.5, 0.0, options(scheme, dt));
-            s.state_mut().q[2] = 0.4;
-            s.state_mut().v[2] = -5.0;
-            for _ in 0..(0.5 / dt) as usize {
-                run(&mut s, 1);
-                assert!(s.state().q[2] > 0.05 - 1e-6, "{scheme} {dt} is let through to {}", s.state().q[2]);
-            }
-            assert!(s.state().v.iter().all(|v| v.abs() < 1e-6));
-            let mjcf = r#"<mujoco><option gravity="0 0 0"/><worldbody><geom type="plane" size="9 9 1" friction=".5"/>
-                <body pos="0 0 .3"><freejoint/><geom type="sphere" size=".1" mass="1" friction=".5"/></body></worldbody></mujoco>"#;
-            let mut s = simulation(mjcf, options(scheme, dt));
-            s.state_mut().v.copy_from_slice(&[4.0, 0.0, -2.0, 0.0, 0.0, 0.0]);
-            let mut impulse = [0.0; 3];
-            for _ in 0..(0.3 / dt) as usize {
-                run(&mut s, 1);
-                for point in s.contacts() {
-                    let world = point.impulse_world().to_array();
-                    impulse.iter_mut().zip(world).for_each(|(sum, x)| *sum += x);
-                }
-            }
-            assert!((impulse[2] - 2.0).abs() < 1e-3, "{scheme} {dt}: {impulse:?}");
-            assert!((-impulse[0] / impulse[2] - 0.5).abs() < 1e-3, "{scheme} {dt}: {impulse:?}");
-        }
-    }
-}
-
-#[test]
-fn a_tower_stands_under_every_scheme() {
-    for scheme in NAMED {
-        let mut s = simulation(&tower(), options(scheme, 0.01));
-        run(&mut s, 200);
-        let settled = s.state().q.clone();
-        run(&mut s, 300);
-        let drift = s.state().q.iter().zip(&settled).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
-        assert!(drift < 3e-6, "{scheme}: {drift} in 3 s");
     }
 }
 

@@ -4,7 +4,8 @@ Motions whose continuation is known: by Pinocchio's or written-out equations of 
 tolerance of 1e-13. For every engine and integrator:
 
 * ``error``: the largest coordinate by which the pose misses the reference at the horizon, rad or m, at time steps that
-  halve; ``order``: the slope of its logarithm, fitted to the finest runs above the reference's own error.
+  halve; ``order``: the slope of its logarithm, fitted to the four finest runs above the reference's own error, and the
+  slopes from one of these to the next, which settle where runs are in the regime of their order.
 * ``energy error``: the largest change of the energy over a long run, relative to that of the start above rest; in the
   four quarters of the run as well, so that a drift shows. For a free body, the change of its angular momentum too.
 * ``time per step`` of a humanoid that lies on the ground.
@@ -31,7 +32,7 @@ from sapwood.bench.engines import Engine, Sapwood
 from sapwood.bench.schemes_accuracy import ASKED, ask, frames, halving
 from sapwood.bench.schemes_cases import CASES, Case
 from sapwood.bench.schemes_engines import ACCURACIES, Maker, conserves, controlled, makers, scheme_of
-from sapwood.bench.schemes_fit import Point, cost_at, order
+from sapwood.bench.schemes_fit import Point, cost_at, order, slopes
 from sapwood.bench.schemes_runs import (
     PATIENCE,
     SAMPLES,
@@ -117,25 +118,29 @@ class Report:
         steps = timesteps(case)
         shown = steps[:: max(1, len(steps) // 5)]
         columns = "".join(f"{f'dt {1e3 * dt:.4g} ms':>14}" for dt in shown)
-        print(f"{'engine':26}{'order':>7}{columns}{'µs/step':>10}")
+        print(f"{'engine':26}{'order':>7}{'of pairs':>18}{columns}{'µs/step':>10}")
         goals = {"": goal(begin, case.system())}
         if case.in_mujoco is not None:
             goals["mujoco"] = goal(begin, case.in_mujoco())
         floor = max(FLOOR, 100 * goals[""].doubt)
         curves: Curves = {}
+        orders: dict[str, float | None] = {}
         for maker in self._makers:
             end = goals.get(maker.family, goals[""])
             points = self._refined(maker, end, steps)
             curves[maker.name] = points
-            slope = order(points, floor)
+            slope = orders[maker.name] = order(points, floor)
             self._row(maker.name, "order", slope, "1")
-            self._line(maker.name, slope, points, shown)
+            between = slopes(points, floor)
+            for k, each in enumerate(reversed(between)):
+                self._row(maker.name, f"slope, {k + 1} from the finest", each, "1")
+            self._line(maker.name, slope, between, points, shown)
         for maker in self._at_once:
             if (maker.family, case.touching) != ("sapwood", True):
                 curves[maker.name] = self._refined(maker, goals[""], ACCURACIES)
         self._asked(goals[""].system)
         self._compare("error", curves)
-        self._draw(schemes_plots.errors(self._name, case, curves, self._styles()))
+        self._draw(schemes_plots.errors(self._name, case, curves, orders, self._styles()))
 
     def _asked(self, system: System) -> None:
         """What came of runs whose accuracy was asked: table and rows."""
@@ -182,7 +187,9 @@ class Report:
                 break
         return points
 
-    def _line(self, name: str, slope: float | None, points: list[Point], shown: list[float]) -> None:
+    def _line(
+        self, name: str, slope: float | None, between: list[float], points: list[Point], shown: list[float]
+    ) -> None:
         errors = {point.timestep: point.error for point in points}
 
         def cell(dt: float) -> str:
@@ -194,7 +201,9 @@ class Report:
         finite = [point for point in points if math.isfinite(point.cost)]
         # The longest run says it best.
         per_step = f"{1e6 * finite[-1].cost * finite[-1].timestep / self._case.horizon:10.2f}" if finite else ""
-        print(f"{name:26}{'-' if slope is None else f'{slope:.2f}':>7}{cells}{per_step}", flush=True)
+        fitted = "-" if slope is None else f"{slope:.2f}"
+        pairs = " ".join(f"{each:.2f}" for each in between)
+        print(f"{name:26}{fitted:>7}{pairs:>18}{cells}{per_step}", flush=True)
 
     def _energies(self) -> None:
         """Energy over time: table, rows, pictures."""

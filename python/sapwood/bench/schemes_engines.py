@@ -62,6 +62,8 @@ def makers(peers: list[str], touching: bool) -> list[Maker]:
 
 ALONE = " alone"
 """What is named so mends neither energy nor momentum."""
+ALONE_COLOR = "#a78bfa"
+"""Seen on the curve of the same scheme, which it often follows."""
 
 
 def ours(scheme: str, *, conserve: bool = True) -> Maker:
@@ -76,7 +78,7 @@ def ours(scheme: str, *, conserve: bool = True) -> Maker:
         name,
         "sapwood",
         lambda text, dt: Sapwood(text, name, dt, scheme=scheme, conserve=conserve, tolerance=TOLERANCE),
-        COLORS[scheme],
+        COLORS[scheme] if conserve else ALONE_COLOR,
         "5 4" if scheme == "explicit-euler" or not conserve else "",
     )
 

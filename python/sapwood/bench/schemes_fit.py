@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,28 @@ def order(points: Sequence[Point], floor: float) -> float | None:
 
     None where fewer than ``POINTS`` are left. Runs coarser than one that diverged do not count.
     """
+    kept = told(points, floor)
+    if len(kept) < POINTS:
+        return None
+    x = np.log([point.timestep for point in kept])
+    y = np.log([point.error for point in kept])
+    return float(np.polyfit(x, y, 1)[0])
+
+
+def slopes(points: Sequence[Point], floor: float) -> list[float]:
+    """The slopes between one and the next of the runs that an order is fitted to, coarsest first.
+
+    Where they do not settle, runs are not yet in the regime of their order.
+    """
+    kept = told(points, floor)[::-1]
+    return [
+        math.log(coarse.error / fine.error) / math.log(coarse.timestep / fine.timestep)
+        for coarse, fine in pairwise(kept)
+    ]
+
+
+def told(points: Sequence[Point], floor: float) -> list[Point]:
+    """The finest ``POINTS`` runs with errors above ``floor``, finest first; none coarser than one that diverged."""
     finest_first = sorted(points, key=lambda point: point.timestep)
     kept: list[Point] = []
     for point in finest_first:
@@ -34,11 +57,7 @@ def order(points: Sequence[Point], floor: float) -> float | None:
             kept.append(point)
         elif kept:
             break
-    if len(kept) < POINTS:
-        return None
-    x = np.log([point.timestep for point in kept[:POINTS]])
-    y = np.log([point.error for point in kept[:POINTS]])
-    return float(np.polyfit(x, y, 1)[0])
+    return kept[:POINTS]
 
 
 def front(points: Sequence[Point]) -> list[Point]:

@@ -19,16 +19,17 @@ Curves = dict[str, list[Point]]
 Styles = dict[str, Maker]
 
 
-def errors(name: str, case: Case, curves: Curves, styles: Styles) -> dict[str, str]:
-    """Order plot and work–precision diagram."""
+def errors(name: str, case: Case, curves: Curves, orders: dict[str, float | None], styles: Styles) -> dict[str, str]:
+    """Order plot, with the orders beside the names, and work–precision diagram."""
     after = f"of the pose after {case.horizon:g} s, rad or m"
     stepped = {engine: points for engine, points in curves.items() if styles[engine].dash != CHOOSES}
+    by_step = [against_timestep(engine, points, styles[engine]) for engine, points in stepped.items()]
     return {
         "order": plot(
             f"{name}: error and time step",
-            "Largest coordinate of the difference from the reference; crosses: diverged",
+            "Largest coordinate of the difference from the reference; numbers: orders; crosses: diverged",
             ("time step, s", f"error {after}"),
-            [against_timestep(engine, points, styles[engine]) for engine, points in stepped.items()],
+            [curve._replace(label=labelled(curve.label, orders.get(curve.label))) for curve in by_step],
             ceiling=MOST,
         ),
         "work": plot(
@@ -71,6 +72,11 @@ def energies(name: str, case: Case, curves: Curves, over_time: dict[str, EnergyR
             ceiling=MOST,
         ),
     }
+
+
+def labelled(engine: str, slope: float | None) -> str:
+    """An engine's name with its order."""
+    return engine if slope is None else f"{engine} {slope:.2f}"
 
 
 def against_timestep(engine: str, points: list[Point], style: Maker) -> Curve:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-WIDTH, HEIGHT = 860, 520
-LEFT, RIGHT, TOP, BOTTOM = 84, 210, 64, 56
+WIDTH, HEIGHT = 890, 520
+LEFT, RIGHT, TOP, BOTTOM = 84, 240, 64, 56
 FONT = "font-family='system-ui, sans-serif'"
 
 

@@ -108,7 +108,7 @@ fn push_contact(
         other => other,
     };
     let start = cx.rule.start(contact.gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z)));
-    let OneSided { r: r_n, v_hat: vn_hat, is_rigid } = cx.rule.normal(compliance, start, w);
+    let OneSided { r: r_n, v_hat: vn_hat, is_rigid, is_midway } = cx.rule.normal(compliance, start, w);
     let r_t = cx.rule.sigma * w;
     let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
     let memory = set.recall(key, cx);
@@ -126,7 +126,7 @@ fn push_contact(
     } else {
         (Vec3::ZERO, 0.0)
     };
-    let vn_hat = vn_hat - normal_turning;
+    let vn_hat = if is_midway { vn_hat } else { vn_hat - normal_turning };
     let slip = couple.slip + turning;
     let belt = (slip != Vec3::ZERO).then(|| {
         let [t1, t2, _] = basis.transpose_mul(slip).to_array();

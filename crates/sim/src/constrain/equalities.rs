@@ -121,12 +121,12 @@ impl Tie {
             let law = match along {
                 Some(violation) => {
                     let rates = || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z));
-                    let v_hat = rule.scalar_bias(cx.rule.start(violation, rates)) - turning[0].z;
+                    let v_hat = rule.scalar_bias(cx.rule.start(violation, rates)) - turning[0].z * rule.turned();
                     Equality::along_third(rule.r, v_hat)
                 }
                 None => {
                     let start = cx.rule.start(second.pos - first.pos, || cx.velocities(&ends, Motion::Linear));
-                    Equality::vector(rule.r, (rule.bias(start) - turning[0]).to_array())
+                    Equality::vector(rule.r, (rule.bias(start) - turning[0] * rule.turned()).to_array())
                 }
             };
             let link = Link::Ends { ends, basis, motion: Motion::Linear };
@@ -138,7 +138,7 @@ impl Tie {
             let rule = cx.rule.compliant(compliance, w);
             let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
             let start = cx.rule.start(turn, || cx.velocities(&ends, Motion::Angular));
-            let law = Equality::vector(rule.r, (rule.bias(start) - turning[1]).to_array());
+            let law = Equality::vector(rule.r, (rule.bias(start) - turning[1] * rule.turned()).to_array());
             let link = Link::Ends { ends, basis, motion: Motion::Angular };
             set.push(law, w, link, Key::equality(self.index, 1), cx);
             set.set_rigid(rule.is_rigid());

@@ -3,6 +3,7 @@
 use multibody::{Compliance, Material};
 use spatial::Vec3;
 
+use super::passage::{Mean, Passage};
 use crate::Theta;
 
 /// Parameters that turn compliance into regularisation.
@@ -19,11 +20,13 @@ pub(crate) struct Rule {
     pub margin: f64,
 }
 
-/// The violation of a constraint at the beginning of a step, and its rate there: of a gap, below zero when violated.
+/// The violation of a constraint at the beginning of a step, its rate there and the rate that the step is expected to lead to:
+/// of a gap, below zero when violated. Rates are zero where the scheme does not ask for them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start<T> {
     pub violation: T,
     pub rate: T,
+    pub led: T,
 }
 
 impl Rule {
@@ -36,10 +39,10 @@ impl Rule {
     {
         let Theta { q, vq, .. } = self.theta;
         if q == 0.0 && vq == 1.0 {
-            return Start { violation, rate: T::default() };
+            return Start { violation, rate: T::default(), led: T::default() };
         }
         let [rate, led] = rates();
-        Start { violation: violation - (led * vq + rate * (1.0 - vq)) * (self.dt * q), rate }
+        Start { violation: violation - (led * vq + rate * (1.0 - vq)) * (self.dt * q), rate, led }
     }
 
     /// (R_n, v̂_n) of a one-sided constraint, where an impulse meets the inverse effective mass `w`:
@@ -47,7 +50,22 @@ impl Rule {
     pub fn normal(&self, compliance: Compliance, start: Start<f64>, w: f64) -> OneSided {
         let law = self.compliant(compliance, w);
         let v_hat = -(start.violation + law.lag * start.rate) / law.time;
-        OneSided { r: law.r, v_hat: v_hat.min(law.fastest), is_rigid: law.is_rigid() }
+        let whole =
+            OneSided { r: law.r, v_hat: v_hat.min(law.fastest), is_rigid: law.is_rigid(), is_midway: law.is_midway };
+        if law.is_midway { self.passing(whole, law.time, start) } else { whole }
+    }
+
+    /// A law that is taken in the middle of the step, or where the constraint pushes during a part of the step only, the tangent of
+    /// its mean at the rate that the step is expected to lead to. A constraint that would not be met does not push before.
+    fn passing(&self, whole: OneSided, time: f64, start: Start<f64>) -> OneSided {
+        let relaxation = 2.0 * time - 0.5 * self.dt;
+        let passage = Passage::new(self.dt, relaxation, start.violation, [start.rate, start.led]);
+        if passage.is_apart() {
+            return OneSided { v_hat: whole.v_hat.min(passage.closing_rate()), ..whole };
+        }
+        let Some(Mean { force, slope }) = passage.mean() else { return whole };
+        // R⁻¹ of the whole is dt k time.
+        OneSided { r: whole.r * time / slope, v_hat: start.led + force / slope, ..whole }
     }
 
     /// What a constraint's compliance makes of its law.
@@ -63,7 +81,8 @@ impl Rule {
         let Self { dt, beta, recovery_speed, .. } = *self;
         let rigid = (beta * beta / (4.0 * std::f64::consts::PI.powi(2)) * w, beta * dt / std::f64::consts::PI);
         let unseen = dt * (1.0 - self.theta.vq);
-        let near_rigid = Compliant { r: rigid.0, time: dt + rigid.1, lag: unseen, fastest: recovery_speed };
+        let near_rigid =
+            Compliant { r: rigid.0, time: dt + rigid.1, lag: unseen, fastest: recovery_speed, is_midway: false };
         let (stiffness, relaxation) = match compliance {
             Compliance::NearRigid => return near_rigid,
             Compliance::Physical { stiffness, relaxation } => (stiffness, relaxation),
@@ -74,7 +93,7 @@ impl Rule {
         let compliant = 1.0 / (dt * stiffness * time);
         if compliant > rigid.0 {
             let lag = (1.0 - a) * (a * dt + relaxation) + (2.0 * a - 1.0) * unseen;
-            return Compliant { r: compliant, time, lag, fastest: f64::INFINITY };
+            return Compliant { r: compliant, time, lag, fastest: f64::INFINITY, is_midway: a == 0.5 };
         }
         near_rigid
     }
@@ -93,6 +112,8 @@ pub(crate) struct OneSided {
     pub v_hat: f64,
     /// Whether it is near-rigid, so that what hits it is stopped at once.
     pub is_rigid: bool,
+    /// Whether it is taken in the middle of the step, where rows are as they should be and need not be turned to its end.
+    pub is_midway: bool,
 }
 
 /// A compliant constraint over a step: γ = (v̂ − v_c)/R, v̂ = −(φ + lag φ̇)/time at the beginning, no faster than `fastest`.
@@ -102,12 +123,20 @@ pub(crate) struct Compliant {
     pub time: f64,
     pub lag: f64,
     pub fastest: f64,
+    /// Whether it is taken in the middle of the step, which resolves it.
+    pub is_midway: bool,
 }
 
 impl Compliant {
     /// Whether it is near-rigid.
     pub fn is_rigid(&self) -> bool {
         self.fastest < f64::INFINITY
+    }
+
+    /// How much of what rows turn by from the place of the law to the end of the step counts: nothing in the middle of it, where rows
+    /// are as they should be.
+    pub fn turned(&self) -> f64 {
+        if self.is_midway { 0.0 } else { 1.0 }
     }
 
     /// v̂ for the violation φ of an equality.

@@ -87,7 +87,7 @@ impl TendonForces {
         }
         self.push_limits(index, cx, set);
         let (tendon, dt) = (&self.tendon, cx.rule.dt);
-        let Start { violation: length, rate } = self.sum.start(cx);
+        let Start { violation: length, rate, .. } = self.sum.start(cx);
         let stretch = self.stretch(length);
         let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
         let free = (f64::NEG_INFINITY, f64::INFINITY);
