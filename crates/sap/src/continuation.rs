@@ -41,14 +41,16 @@ use crate::{Constraint, Error, Options, Structure, Workspace};
 const MOST: usize = 1500;
 /// Problems of more constraints than this are given fewer, in proportion: each of them costs more, and no step should take minutes.
 const MANY: usize = 1000;
-/// Corrections of one prediction. One that is not smaller than this share of the one before is taken back by that share of it.
+/// Corrections of one prediction; from the fifth on they must be smaller than half the first. One that is not smaller than this share of
+/// the one before is taken back by that share of it.
 const CORRECTIONS: usize = 12;
+const TRIALS: usize = 5;
 const CONTRACTION: f64 = 0.9;
 const DAMPING: f64 = 0.3;
 /// A correction this small, as a share of `z`, is the last. With 0.03 one search in ten fails, with 0.003 one in a hundred, with
 /// 0.001 as many.
 const CLOSE: f64 = 3e-3;
-/// How the length of steps changes after few corrections and after a failure.
+/// How the length of steps changes after few corrections, but for a step after a failure, and after that.
 const FEW: usize = 3;
 const GROWTH: f64 = 2.0;
 const SHRINKAGE: f64 = 0.4;
@@ -147,7 +149,7 @@ impl<S: Structure> Iteration<'_, S> {
         ws.path.start_tangent(constraints, &ws.free);
         here.speed = ws.path.turn_tangent(constraints, self.structure.coupled_sign());
         let mut length = first_step / here.speed.abs();
-        let (mut corners, mut reversals) = (0, 0);
+        let (mut corners, mut reversals, mut has_failed) = (0, 0, false);
         while self.iterations < last {
             if length < SHORTEST {
                 corners += 1;
@@ -169,12 +171,13 @@ impl<S: Structure> Iteration<'_, S> {
                 if is_last && length > NEAR_END { None } else { self.advance_on_path(constraints, here, length, ws)? };
             let Some((there, corrections)) = next else {
                 length *= SHRINKAGE;
+                has_failed = true;
                 continue;
             };
-            (here, corners) = (there, 0);
-            if corrections <= FEW {
+            if corrections <= FEW && !has_failed {
                 length *= GROWTH;
             }
+            (here, corners, has_failed) = (there, 0, false);
         }
         ws.free.copy_from_slice(&ws.path.free);
         localise_on_path(constraints, here.t, ws);
@@ -275,7 +278,7 @@ impl<S: Structure> Iteration<'_, S> {
         from: Option<(Point, f64)>,
         ws: &mut Workspace,
     ) -> Result<Option<usize>, Error> {
-        let mut last_change = f64::INFINITY;
+        let (mut first_change, mut last_change) = (f64::INFINITY, f64::INFINITY);
         for correction in 1..=CORRECTIONS {
             let t_before = point.t;
             localise_on_path(constraints, point.t, ws);
@@ -295,7 +298,10 @@ impl<S: Structure> Iteration<'_, S> {
             if change < CLOSE {
                 return Ok(Some(correction));
             }
-            if !change.is_finite() {
+            if correction == 1 {
+                first_change = change;
+            }
+            if !change.is_finite() || correction >= TRIALS && change > 0.5 * first_change {
                 break;
             }
             if change >= CONTRACTION * last_change {

@@ -153,7 +153,34 @@ fn agrees_with_the_schoolbook() {
     }
 }
 
-/// Outer products that spoil the symmetry, within nodes and between coupled ones: the factors solve what was put together.
+/// Adds outer products that spoil the symmetry, within nodes and between coupled ones, of entries up to `size`.
+fn spoil_symmetry(matrix: &mut Matrix, cholesky: &mut BlockCholesky, size: f64, rng: &mut SplitMix64) {
+    let (n, nodes) = (matrix.n, matrix.sizes.len());
+    cholesky.make_unsymmetric();
+    for _ in 0..2 * nodes {
+        let (i, j) = match rng.below(2) {
+            0 if !matrix.edges.is_empty() => matrix.edges[rng.below(matrix.edges.len())],
+            _ => (rng.below(nodes), usize::MAX),
+        };
+        let (i, j) = if j == usize::MAX {
+            (i, i)
+        } else if rng.below(2) == 0 {
+            (i, j)
+        } else {
+            (j, i)
+        };
+        let (rows, columns) = (matrix.rows(i), matrix.rows(j));
+        let (c, r) = (rng.vector(rows.len(), size), rng.vector(columns.len(), size));
+        cholesky.add_outer_product(i, &c, j, &r);
+        for (row, c) in rows.zip(&c) {
+            for (column, r) in columns.clone().zip(&r) {
+                matrix.entries[row * n + column] += c * r;
+            }
+        }
+    }
+}
+
+/// The factors solve what was put together.
 #[test]
 fn unsymmetric_matrices_are_solved() {
     let mut rng = SplitMix64(6);
@@ -165,28 +192,7 @@ fn unsymmetric_matrices_are_solved() {
         let mut matrix = Matrix::random(&mut rng, sizes, edges);
         let n = matrix.n;
         matrix.fill(&mut cholesky, &mut rng);
-        cholesky.make_unsymmetric();
-        for _ in 0..2 * nodes {
-            let (i, j) = match rng.below(2) {
-                0 if !matrix.edges.is_empty() => matrix.edges[rng.below(matrix.edges.len())],
-                _ => (rng.below(nodes), usize::MAX),
-            };
-            let (i, j) = if j == usize::MAX {
-                (i, i)
-            } else if rng.below(2) == 0 {
-                (i, j)
-            } else {
-                (j, i)
-            };
-            let (rows, columns) = (matrix.rows(i), matrix.rows(j));
-            let (c, r) = (rng.vector(rows.len(), 0.5), rng.vector(columns.len(), 0.5));
-            cholesky.add_outer_product(i, &c, j, &r);
-            for (row, c) in rows.zip(&c) {
-                for (column, r) in columns.clone().zip(&r) {
-                    matrix.entries[row * n + column] += c * r;
-                }
-            }
-        }
+        spoil_symmetry(&mut matrix, &mut cholesky, 0.5, &mut rng);
         cholesky.factor_unsymmetric().unwrap();
         let expected = rng.vector(n, 1.0);
         let row = |i: usize| &matrix.entries[i * n..(i + 1) * n];
@@ -196,6 +202,28 @@ fn unsymmetric_matrices_are_solved() {
         let error = x.iter().zip(&expected).fold(0.0, |m, (x, e)| f64::max(m, (x - e).abs()));
         assert!(error <= 1e-10, "{n}: off by {error:e}");
     }
+}
+
+/// The sign of the determinant is that of an elimination with pivots.
+#[test]
+fn unsymmetric_matrices_know_the_sign_of_their_determinant() {
+    let mut rng = SplitMix64(9);
+    let mut cholesky = BlockCholesky::new();
+    let mut negative = 0;
+    for _ in 0..400 {
+        let nodes = 1 + rng.below(5);
+        let sizes = random_sizes(&mut rng, nodes);
+        let edges = random_edges(&mut rng, nodes);
+        let mut matrix = Matrix::random(&mut rng, sizes, edges);
+        let n = matrix.n;
+        matrix.fill(&mut cholesky, &mut rng);
+        spoil_symmetry(&mut matrix, &mut cholesky, 6.0, &mut rng);
+        cholesky.factor_unsymmetric().unwrap();
+        let expected = faer::MatRef::from_row_major_slice(&matrix.entries, n, n).determinant().signum();
+        assert_eq!(cholesky.determinant_sign(), expected, "{n}");
+        negative += usize::from(expected < 0.0);
+    }
+    assert!((50..350).contains(&negative), "{negative}");
 }
 
 /// Two boxes' worth of rows next to two long chains: panels that are cut, tiles of every width.

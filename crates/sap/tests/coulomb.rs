@@ -56,13 +56,14 @@ fn solve_from_afar(problem: &Problem) -> (Report, f64) {
     (report, coulomb_residual(&problem, &v))
 }
 
-/// With much friction passes and Newton's method go in circles on five of these, and a path leads to the law.
+/// With much friction passes and Newton's method go in circles on seven of these, and a path leads to the law; the last two have corners
+/// where it is hard to follow.
 #[test]
 fn a_path_leads_where_passes_do_not() {
     let ranges =
         common::Ranges { max_nv: 30, max_contacts: 40, limits: false, mass: (-1.0, 1.0), mu: 1.0, r: (-5.0, -3.0) };
     let mut hard = 0;
-    for seed in 0..60 {
+    for seed in (0..60).chain([357, 497]) {
         let (report, residual) = solve_from_afar(&random_within(seed, &ranges));
         hard += usize::from(report.iterations > 90);
         assert!(report.criterion != Criterion::Passes && residual < 1e-8, "{seed}: {residual:e}, {report:?}");
