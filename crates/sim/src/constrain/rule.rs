@@ -100,6 +100,9 @@ impl Rule {
 
     /// Where in the step a constraint is taken whose oscillation has the rate ω = `squared_rate`^½.
     fn evaluation(&self, squared_rate: f64, relaxation: f64) -> f64 {
+        if self.constraint_theta >= 1.0 {
+            return self.constraint_theta;
+        }
         let angle = self.dt * squared_rate.sqrt().max(squared_rate * relaxation);
         self.constraint_theta.max(1.0 - 0.5 / angle)
     }
