@@ -23,8 +23,8 @@
 //!
 //! * The orientation of a path does not change along it, and it starts towards greater `t` with `det K > 0`, `K` the factored matrix.
 //!   So `ṫ` has the sign of `det K`, where the angle to the last tangent would mislead.
-//! * Where corrections go to and fro between what lies on both sides of a corner, they are damped: most of all where a contact is
-//!   about to slide, which a linear model far from there takes for another motion.
+//! * Where corrections go to and fro between what lies on both sides of a corner, they are damped. So they do where a contact is about
+//!   to slide, for a linear model far from there takes that for another motion.
 //! * Where no step is short enough, the path has turned: its direction is that beyond the corner.
 //!
 //! Where that does not help either, a new path begins: the bounds `b(t)` are as good as any that are given, and the problem with them
@@ -41,10 +41,10 @@ use crate::{Constraint, Error, Options, Structure, Workspace};
 const MOST: usize = 1500;
 /// Problems of more constraints than this are given fewer, in proportion: each of them costs more, and no step should take minutes.
 const MANY: usize = 1000;
-/// Corrections of one prediction; from the fifth on they must be smaller than half the first. One that is not smaller than this share of
-/// the one before is taken back by that share of it.
+/// Corrections of one prediction; from this one on they must be smaller than half the first.
 const CORRECTIONS: usize = 12;
 const TRIALS: usize = 5;
+/// A correction that is not smaller than this share of the one before is taken back by so much of itself.
 const CONTRACTION: f64 = 0.9;
 const DAMPING: f64 = 0.3;
 /// A correction this small, as a share of `z`, is the last. With 0.03 one search in ten fails, with 0.003 one in a hundred, with
@@ -57,7 +57,7 @@ const SHRINKAGE: f64 = 0.4;
 /// Steps this short do not pay: there is a corner. From it on the first step is this long.
 const SHORTEST: f64 = 1e-3;
 const AFTER_CORNER: f64 = 1e-2;
-/// Corners without a step between them, and corners sharper than a right angle, after which a path is given up: it goes in a circle.
+/// With more corners without a step between them, or more that are sharper than a right angle, a path is given up: it goes in a circle.
 const CORNERS: usize = 3;
 const REVERSALS: usize = 1;
 /// Steps longer than this after which the path seems to go back have left it for another part of it.
@@ -150,10 +150,12 @@ impl<S: Structure> Iteration<'_, S> {
         here.speed = ws.path.turn_tangent(constraints, self.structure.coupled_sign());
         let mut length = first_step / here.speed.abs();
         let (mut corners, mut reversals, mut has_failed) = (0, 0, false);
-        while self.iterations < last {
+        while self.iterations < last && length.is_finite() {
             if length < SHORTEST {
                 corners += 1;
-                reversals += usize::from(self.turn_corner(constraints, &mut here, length / SHRINKAGE, ws)?);
+                // A pivot may be zero there.
+                let Ok(reverses) = self.turn_corner(constraints, &mut here, length / SHRINKAGE, ws) else { break };
+                reversals += usize::from(reverses);
                 if corners > CORNERS || reversals > REVERSALS {
                     break;
                 }
@@ -163,7 +165,7 @@ impl<S: Structure> Iteration<'_, S> {
             let is_last = here.speed > 0.0 && length >= left;
             if is_last {
                 length = left;
-                if let Some(residual) = self.end(constraints, length, options, ws)? {
+                if let Some(residual) = self.end(constraints, length, options, ws) {
                     return Ok(End::Law(residual));
                 }
             }
@@ -191,21 +193,20 @@ impl<S: Structure> Iteration<'_, S> {
         length: f64,
         options: &Options,
         ws: &mut Workspace,
-    ) -> Result<Option<f64>, Error> {
+    ) -> Option<f64> {
+        // A pivot may be zero: nothing is found then.
         self.predict_on_path(length, ws);
         localise_on_path(constraints, 1.0, ws);
         if let Ok(Some(residual)) = self.search(constraints, options, ws) {
-            return Ok(Some(residual));
+            return Some(residual);
         }
         if length > AT_END {
-            return Ok(None);
+            return None;
         }
         self.predict_on_path(length, ws);
-        if self.correct(constraints, &mut Point { t: 1.0, speed: 1.0 }, None, ws)?.is_none() {
-            return Ok(None);
-        }
+        self.correct(constraints, &mut Point { t: 1.0, speed: 1.0 }, None, ws).ok()??;
         localise_on_path(constraints, 1.0, ws);
-        Ok(self.search(constraints, options, ws).unwrap_or(None))
+        self.search(constraints, options, ws).ok()?
     }
 
     /// Turns the tangent into that `length` ahead, beyond a corner; returns whether the path goes back from there.

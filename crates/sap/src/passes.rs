@@ -56,7 +56,7 @@ impl Passes {
         let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
         let can_follow = is_searching && can_settle(structure, constraints);
-        let may_settle = can_follow && are_many(constraints);
+        let may_settle = can_follow && structure.is_coupling_cheap() && are_many(constraints);
         Passes {
             is_searching,
             left,

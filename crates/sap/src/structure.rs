@@ -35,9 +35,14 @@ pub trait Structure {
     /// `x = H⁻¹ b` with the last factor.
     fn solve(&mut self, b: &[f64], x: &mut [f64]);
 
-    /// Whether [`factor_coupled`](Self::factor_coupled) is there, and worth its cost.
+    /// Whether [`factor_coupled`](Self::factor_coupled) is there.
     fn can_factor_coupled(&self) -> bool {
         false
+    }
+
+    /// Whether [`factor_coupled`](Self::factor_coupled) is there and costs about as much as [`factor`](Self::factor).
+    fn is_coupling_cheap(&self) -> bool {
+        self.can_factor_coupled()
     }
 
     /// Factors `K = A + Jᵀ (G + b eᵀ) J`, which is not symmetric: the impulses of constraint `k` grow by `slopes[k]`, its entry `b_k`,
@@ -58,7 +63,7 @@ pub trait Structure {
     /// `x = K⁻¹ b` with the last factor of [`factor_coupled`](Self::factor_coupled).
     fn solve_coupled(&mut self, _b: &[f64], _x: &mut [f64]) {}
 
-    /// The sign of `det K`, 1 or −1, by the last factor of [`factor_coupled`](Self::factor_coupled).
+    /// The sign of `det K`, 1 or −1, by the last factor of [`factor_coupled`](Self::factor_coupled); to be told wherever that is there.
     fn coupled_sign(&self) -> f64 {
         1.0
     }

@@ -57,7 +57,7 @@ fn solve_from_afar(problem: &Problem) -> (Report, f64) {
 }
 
 /// With much friction passes and Newton's method go in circles on seven of these, and a path leads to the law; the last two have corners
-/// where it is hard to follow.
+/// at which it was lost, or all but lost, before these were turned.
 #[test]
 fn a_path_leads_where_passes_do_not() {
     let ranges =

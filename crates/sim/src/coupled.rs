@@ -333,6 +333,10 @@ impl Structure for Coupled<'_> {
     }
 
     fn can_factor_coupled(&self) -> bool {
+        true
+    }
+
+    fn is_coupling_cheap(&self) -> bool {
         // What touches the world alone has a recursion, which is symmetric.
         let is_patch = |link: &Link| matches!(link, Link::Ends { ends: [Some(_), Some(_)], .. });
         !self.may_recurse || self.links.iter().any(is_patch)

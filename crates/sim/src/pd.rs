@@ -85,7 +85,7 @@ impl PdDrive {
         Self { impulse: vec![0.0; tree.nv], impedance: vec![0.0; tree.nv] }
     }
 
-    /// Sets the controller's impulses and impedances in a step; `q` and `v` are the tree's. Returns whether some of its forces have limits.
+    /// Sets the controller's impulses and impedances in a step; `q` and `v` are the tree's. Returns whether there are effort limits.
     pub fn evaluate(
         &mut self,
         pd: &Pd,
@@ -102,7 +102,9 @@ impl PdDrive {
         spd::pd_force(tree, q, v, &command, lead, impulse);
         let (kp, kd) = (&command.kp[..n], &command.kd[..n]);
         for i in 0..n {
-            impulse[i] *= dt;
+            // Where nothing is controlled, targets may be anything.
+            let acts = kp[i] != 0.0 || kd[i] != 0.0;
+            impulse[i] = if acts { dt * impulse[i] } else { 0.0 };
             let stable = kd[i].max(dt * kp[i] + kd[i] / 3.0);
             impedance[i] = dt * if stable_pd { stable } else { step.resistance(kp[i], kd[i]) };
         }

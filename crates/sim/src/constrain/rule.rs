@@ -52,20 +52,27 @@ impl Rule {
         let v_hat = -(start.violation + law.lag * start.rate) / law.time;
         let whole =
             OneSided { r: law.r, v_hat: v_hat.min(law.fastest), is_rigid: law.is_rigid(), is_midway: law.is_midway };
-        if law.is_midway { self.passing(whole, law.time, start) } else { whole }
+        if law.is_midway { self.passing(whole, law.time, start, self.near_rigid(w)) } else { whole }
     }
 
     /// A law that is taken in the middle of the step, or where the constraint pushes during a part of the step only, the tangent of
-    /// its mean at the rate that the step is expected to lead to. A constraint that would not be met does not push before.
-    fn passing(&self, whole: OneSided, time: f64, start: Start<f64>) -> OneSided {
+    /// its mean at the rate that the step is expected to lead to, of R `least` or more. A constraint that would not be met does not push
+    /// before.
+    fn passing(&self, whole: OneSided, time: f64, start: Start<f64>, least: f64) -> OneSided {
         let relaxation = 2.0 * time - 0.5 * self.dt;
         let passage = Passage::new(self.dt, relaxation, start.violation, [start.rate, start.led]);
         if passage.is_apart() {
             return OneSided { v_hat: whole.v_hat.min(passage.closing_rate()), ..whole };
         }
-        let Some(Mean { force, slope }) = passage.mean() else { return whole };
-        // R⁻¹ of the whole is dt k time.
-        OneSided { r: whole.r * time / slope, v_hat: start.led + force / slope, ..whole }
+        match passage.mean() {
+            None => whole,
+            Some(Mean { force: 0.0, .. }) => OneSided { v_hat: whole.v_hat.min(start.led), ..whole },
+            // R⁻¹ of the whole is dt k time. None is harder than a near-rigid one.
+            Some(Mean { force, slope }) => {
+                let r = (whole.r * time / slope).max(least);
+                OneSided { r, v_hat: start.led + force * r / (whole.r * time), ..whole }
+            }
+        }
     }
 
     /// What a constraint's compliance makes of its law.
@@ -79,7 +86,7 @@ impl Rule {
     #[inline]
     pub fn compliant(&self, compliance: Compliance, w: f64) -> Compliant {
         let Self { dt, beta, recovery_speed, .. } = *self;
-        let rigid = (beta * beta / (4.0 * std::f64::consts::PI.powi(2)) * w, beta * dt / std::f64::consts::PI);
+        let rigid = (self.near_rigid(w), beta * dt / std::f64::consts::PI);
         let unseen = dt * (1.0 - self.theta.vq);
         let near_rigid =
             Compliant { r: rigid.0, time: dt + rigid.1, lag: unseen, fastest: recovery_speed, is_midway: false };
@@ -96,6 +103,12 @@ impl Rule {
             return Compliant { r: compliant, time, lag, fastest: f64::INFINITY, is_midway: a == 0.5 };
         }
         near_rigid
+    }
+
+    /// The least R_n, β²/(4π²) w.
+    #[inline]
+    fn near_rigid(&self, w: f64) -> f64 {
+        self.beta * self.beta / (4.0 * std::f64::consts::PI.powi(2)) * w
     }
 
     /// Where in the step a constraint is taken whose oscillation has the rate ω = `squared_rate`^½.
@@ -115,7 +128,7 @@ pub(crate) struct OneSided {
     pub v_hat: f64,
     /// Whether it is near-rigid, so that what hits it is stopped at once.
     pub is_rigid: bool,
-    /// Whether it is taken in the middle of the step, where rows are as they should be and need not be turned to its end.
+    /// Whether it is taken in the middle of the step, where its normal row is as it should be and need not be turned to its end.
     pub is_midway: bool,
 }
 
