@@ -96,7 +96,7 @@ fn iterate<S: Structure>(
         let mut stalled = stall.is_over(residual);
         let mut rebounded = false;
         let ended = iteration.is_solved || stalled || residual <= passes.tolerance;
-        match passes.turn(ended, iteration.iterations - iteration.searching, options) {
+        match passes.turn(ended, iteration.iterations - iteration.searching) {
             Turn::GoOn => {}
             Turn::Rebound => {
                 (residual, cost) = rebound(&mut iteration, &mut passes, constraints, options, ws)?;

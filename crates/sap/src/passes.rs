@@ -11,8 +11,10 @@ const FIRST_TOLERANCE: f64 = 1e-2;
 const FRICTION: f64 = 100.0;
 /// Each pass reduces its residual to this fraction of what the change of bounds made of it, or to the tolerance.
 const REDUCTION: f64 = 0.1;
-/// Iterations after which the search for a fixed point is given up.
+/// Iterations after which the search for a fixed point is given up, and where contacts are few and a path can be followed, which costs
+/// little then.
 const LATE: usize = 100;
+const LATE_FOR_FEW: usize = 25;
 /// Passes after which the bounds move by this share only.
 const PATIENCE: usize = 12;
 const MIXING: f64 = 0.5;
@@ -43,6 +45,8 @@ pub(crate) struct Passes {
     /// Relative residual just after the last change of bounds: how far the iterate is from Coulomb's law.
     pub residual: f64,
     least_residual: f64,
+    /// Iterations after which it is given up.
+    late: usize,
     /// Whether Newton's method may look for a fixed point.
     pub may_settle: bool,
     /// Whether a path may be followed to one.
@@ -56,7 +60,9 @@ impl Passes {
         let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
         let can_follow = is_searching && can_settle(structure, constraints);
-        let may_settle = can_follow && structure.is_coupling_cheap() && are_many(constraints);
+        let is_large = are_many(constraints);
+        let may_settle = can_follow && structure.is_coupling_cheap() && is_large;
+        let late = if can_follow && !is_large { LATE_FOR_FEW } else { LATE };
         Passes {
             is_searching,
             left,
@@ -64,6 +70,7 @@ impl Passes {
             tolerance,
             residual: 0.0,
             least_residual: f64::INFINITY,
+            late: late.min(options.max_iterations / 2),
             may_settle,
             can_follow,
         }
@@ -90,8 +97,8 @@ impl Passes {
     }
 
     /// What is to be done where this pass has `ended` or has not.
-    pub fn turn(&self, ended: bool, iterations: usize, options: &Options) -> Turn {
-        let late = iterations >= LATE.min(options.max_iterations / 2);
+    pub fn turn(&self, ended: bool, iterations: usize) -> Turn {
+        let late = iterations >= self.late;
         if !self.is_searching || !(ended || late) {
             return Turn::GoOn;
         }

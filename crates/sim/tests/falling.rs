@@ -1,8 +1,9 @@
-//! Piles while they fall: impacts of many bodies in one step.
+//! What falls: piles, impacts of many bodies in one step, and a biped that jams.
 
 use std::sync::Arc;
 
 use formats::LoadOptions;
+use random::SplitMix64;
 use sim::{Options, Simulation};
 
 /// Coulomb's law is met in every step, most of all in those where neither passes nor Newton's method find it and a path to it is
@@ -22,4 +23,42 @@ fn every_step_of_falling_spheres_meets_coulombs_law() {
         hard += usize::from(stats.iterations > 100);
     }
     assert!(hard > 0);
+}
+
+/// A planar biped whose feet grip well.
+fn biped() -> String {
+    let leg = |y: f64| {
+        format!(
+            r#"<body pos="0 {y} -.3"><joint axis="0 1 0" range="-20 100"/><geom type="capsule" size=".05" fromto="0 0 0 0 0 -.4" mass="3"/>
+            <body pos="0 0 -.45"><joint axis="0 1 0" range="-150 0"/><geom type="capsule" size=".04" fromto="0 0 0 0 0 -.5" mass="2"/>
+            <body pos=".06 0 -.5"><joint axis="0 1 0" range="-45 45"/><geom type="capsule" size=".05" fromto="-.1 0 0 .1 0 0" mass="1"/>
+            </body></body></body>"#
+        )
+    };
+    let (left, right) = (leg(0.05), leg(-0.05));
+    format!(
+        r#"<mujoco><compiler angle="degree"/><option timestep=".005"/><default><geom friction="1.2"/></default><worldbody>
+        <geom type="plane" size="9 9 1"/><body pos="0 0 1.35"><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+        <joint axis="0 1 0"/><geom type="capsule" size=".07" fromto="0 0 -.3 0 0 .3" mass="10"/>{left}{right}</body></worldbody></mujoco>"#
+    )
+}
+
+/// Strong random torques: passes fail in a tenth of the steps, with one tree that touches the world alone.
+#[test]
+fn a_jammed_biped_meets_coulombs_law() {
+    let loaded = formats::load_str(&biped(), None, &LoadOptions::default()).unwrap();
+    let mut simulation = Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), Options::default()).unwrap();
+    let mut rng = SplitMix64(1);
+    let mut hard = 0;
+    for step in 0..1500 {
+        if step % 20 == 0 {
+            let torques = rng.vector(6, 60.0);
+            simulation.state_mut().applied_force[3..].copy_from_slice(&torques);
+        }
+        simulation.step().unwrap();
+        let stats = simulation.stats();
+        assert!(stats.unsettled == 0 && stats.friction_residual <= 1e-4, "step {step}: {stats:?}");
+        hard += usize::from(stats.iterations > 40);
+    }
+    assert!(hard > 20, "{hard}");
 }
