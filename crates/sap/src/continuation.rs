@@ -47,8 +47,8 @@ const TRIALS: usize = 5;
 /// A correction that is not smaller than this share of the one before is taken back by so much of itself.
 const CONTRACTION: f64 = 0.9;
 const DAMPING: f64 = 0.3;
-/// A correction this small, as a share of `z`, is the last. With 0.03 one search in ten fails, with 0.003 one in a hundred, with
-/// 0.001 as many.
+/// A correction this small, as a share of `z`, is the last. Before corrections were damped, one search in ten failed with
+/// 0.03, one in a hundred with 0.003, as many with 0.001.
 const CLOSE: f64 = 3e-3;
 /// How the length of steps changes after few corrections, but for a step after a failure, and after that.
 const FEW: usize = 3;
