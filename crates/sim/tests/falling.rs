@@ -1,19 +1,18 @@
 //! What falls: piles, impacts of many bodies in one step, and a biped that jams.
 
-use std::sync::Arc;
+mod common;
 
-use formats::LoadOptions;
+use common::simulation;
 use random::SplitMix64;
-use sim::{Options, Simulation};
+use sim::Options;
 
 /// Coulomb's law is met in every step, most of all in those where neither passes nor Newton's method find it and a path to it is
 /// followed: more than a hundred factorisations tell them.
 #[test]
 fn every_step_of_falling_spheres_meets_coulombs_law() {
-    let loaded = formats::load_str(&scenes::mjcf("clutter-sphere-27".parse().unwrap()), None, &LoadOptions::default());
-    let loaded = loaded.unwrap();
+    let scene = scenes::mjcf("clutter-sphere-27".parse().unwrap());
     let options = Options { timestep: Some(0.005), ..Options::default() };
-    let mut simulation = Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), options).unwrap();
+    let mut simulation = simulation(&scene, options);
     let mut hard = 0;
     for step in 0..260 {
         simulation.step().unwrap();
@@ -46,8 +45,7 @@ fn biped() -> String {
 /// Strong random torques: passes fail in a tenth of the steps, with one tree that touches the world alone.
 #[test]
 fn a_jammed_biped_meets_coulombs_law() {
-    let loaded = formats::load_str(&biped(), None, &LoadOptions::default()).unwrap();
-    let mut simulation = Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), Options::default()).unwrap();
+    let mut simulation = simulation(&biped(), Options::default());
     let mut rng = SplitMix64(1);
     let mut hard = 0;
     for step in 0..1500 {

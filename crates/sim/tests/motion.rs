@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{BIPED, run, simulation, tower};
+use common::{BIPED, balls_in_a_box, run, simulation, tower};
 use sim::{Factorization, Options, SimulationError};
 
 const GROUND: &str = r#"<geom type="plane" size="5 5 .1"/>"#;
@@ -222,26 +222,10 @@ fn trees_of_one_world_keep_their_own_bodies_and_drives() {
     }
 }
 
-/// Balls that fall into a narrow box, hit each other and roll: near-rigid slip, the hardest for Newton's method.
+/// Near-rigid slip, the hardest for Newton's method.
 #[test]
 fn every_step_of_balls_in_a_box_converges() {
-    let wall = |x: f64, y: f64, sx: f64, sy: f64| {
-        format!(r#"<geom type="box" pos="{x} {y} .4" size="{sx} {sy} .4" friction=".5"/>"#)
-    };
-    let walls = [
-        wall(0.25, 0.0, 0.05, 0.3),
-        wall(-0.25, 0.0, 0.05, 0.3),
-        wall(0.0, 0.25, 0.3, 0.05),
-        wall(0.0, -0.25, 0.3, 0.05),
-    ];
-    let balls: String = (0..27)
-        .map(|i| {
-            let at = |k: usize| 0.13 * (k % 3) as f64 - 0.13 + 0.005 * (7 * i % 5) as f64 - 0.01;
-            let (x, y, z) = (at(i), at(i / 3), 0.12 + 0.13 * (i / 9) as f64);
-            format!(r#"<body pos="{x} {y} {z}"><freejoint/><geom type="sphere" size=".05" friction=".5"/></body>"#)
-        })
-        .collect();
-    let mut s = simulation(&scene(&(walls.concat() + &balls)), Options { timestep: Some(0.001), ..Options::default() });
+    let mut s = simulation(&balls_in_a_box(27), Options { timestep: Some(0.001), ..Options::default() });
     for _ in 0..1500 {
         s.step().unwrap();
         assert!(s.stats().penetration < 1e-3, "{}", s.stats().penetration);

@@ -218,7 +218,6 @@ pub fn set_going(s: &mut Simulation) {
 }
 
 /// Trunks with four limbs of three links each, above the ground in a row: ball joints and hinges with limits.
-#[allow(dead_code)]
 pub fn crawlers(count: usize) -> String {
     let mut limbs = String::new();
     for (x, y) in [(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)] {
@@ -238,4 +237,23 @@ pub fn crawlers(count: usize) -> String {
     format!(
         r#"<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="50 50 .1"/>{bodies}</worldbody></mujoco>"#
     )
+}
+
+/// Balls that fall into a narrow box, nine in a layer, hit each other and roll.
+pub fn balls_in_a_box(count: usize) -> String {
+    let wall = |(x, y, sx, sy): (f64, f64, f64, f64)| {
+        format!(r#"<geom type="box" pos="{x} {y} .4" size="{sx} {sy} .4" friction=".5"/>"#)
+    };
+    let walls: String =
+        [(0.25, 0.0, 0.05, 0.3), (-0.25, 0.0, 0.05, 0.3), (0.0, 0.25, 0.3, 0.05), (0.0, -0.25, 0.3, 0.05)]
+            .map(wall)
+            .concat();
+    let balls: String = (0..count)
+        .map(|i| {
+            let at = |k: usize| 0.13 * (k % 3) as f64 - 0.13 + 0.005 * (7 * i % 5) as f64 - 0.01;
+            let (x, y, z) = (at(i), at(i / 3), 0.12 + 0.13 * (i / 9) as f64);
+            format!(r#"<body pos="{x} {y} {z}"><freejoint/><geom type="sphere" size=".05" friction=".5"/></body>"#)
+        })
+        .collect();
+    format!(r#"<mujoco><worldbody><geom type="plane" size="5 5 .1"/>{walls}{balls}</worldbody></mujoco>"#)
 }
