@@ -29,8 +29,11 @@ use crate::warm_start::Key;
 const MOST: usize = 16;
 /// Where Newton's method has nothing left to do: ‖m‖ over momentum, in the kinetic norm.
 const ROUND_OFF: f64 = 1e-15;
-/// How far off this what is left of the error may be said to be for the last factor to be tried once more.
-const NEARLY: f64 = 1e3;
+/// It has arrived, too, where the step's energy is mended, with this part left of what steady accelerations missed: that is of third order in
+/// the step, as the rule's own error is, and 12 to 24 times as much,
+const MISSED: f64 = 1e-3;
+/// but with no more than this, as part of the momentum, should something have changed from one step to the next.
+const MOST_MISSED: f64 = 1e-4;
 /// How far constraint impulses may be from what was foreseen, relative, before the second stage is linearised anew.
 const POORLY: f64 = 0.5;
 /// The part of a Newton step's length that may be wrong, for every radian (metre) by which it moves joints in the step: inertia
@@ -62,6 +65,9 @@ pub(super) struct Newton {
     base: Vec<f64>,
     delta: Vec<f64>,
     trial: Vec<f64>,
+    /// Velocities where the last accelerations lead if they go on as they did; whether there were some.
+    expected: Vec<f64>,
+    expects: bool,
     /// What joints add to the derivative.
     diagonal: Vec<f64>,
     blocks: Vec<Mat3<f64>>,
@@ -86,6 +92,8 @@ impl Newton {
             base: zeros.clone(),
             delta: zeros.clone(),
             trial: zeros.clone(),
+            expected: zeros.clone(),
+            expects: false,
             diagonal: zeros,
             blocks: vec![Mat3::default(); tree.len()],
             turns: vec![Mat3::default(); tree.len()],
@@ -127,6 +135,8 @@ pub(crate) struct FreeMotion<'a> {
     pub is_to_resolve: bool,
     /// Whether energy and momentum are mended.
     pub conserves: bool,
+    /// Whether all steps are of one size.
+    pub is_regular: bool,
 }
 
 /// diag(k) m
@@ -142,15 +152,17 @@ impl Part {
         self.stay(state, v0, step);
         let (last, before) = state.accelerations.split_at(state.accelerations.len() / 2);
         let (Some(last), Some(before)) = (last.get(self.dofs.clone()), before.get(self.dofs.clone())) else { return };
+        let Some(newton) = &mut self.newton else { return };
         let (mut change, mut most) = (0.0_f64, 0.0_f64);
-        for (last, before) in last.iter().zip(before) {
+        let (v0, accelerations) = (&self.v_star, last.iter().zip(before));
+        for ((expected, v0), (last, before)) in newton.expected.iter_mut().zip(v0).zip(accelerations) {
             change = change.max((last - before).abs());
             most = most.max(last.abs());
+            *expected = v0 + step.dt * (last + (last - before));
         }
+        newton.expects = true;
         if change <= STEADY * most {
-            for (v, (last, before)) in self.v_star.iter_mut().zip(last.iter().zip(before)) {
-                *v += step.dt * (last + (last - before));
-            }
+            self.v_star.copy_from_slice(&newton.expected);
         }
     }
 
@@ -160,6 +172,7 @@ impl Part {
         self.v_star.copy_from_slice(v0);
         self.impulse.fill(0.0);
         self.gather_drives(state, v0, step);
+        self.newton.iter_mut().for_each(|newton| newton.expects = false);
     }
 
     /// Starts the search where half the step leads, twice as far: on the solution that goes on from v₀.
@@ -215,24 +228,24 @@ impl Part {
 
     fn iterate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, impulses: f64) -> Result<usize, Stall> {
         let (mut scale, mut last, mut next, mut fraction) = (0.0, f64::INFINITY, f64::INFINITY, 1.0);
-        let mut is_factored_near = false;
+        let (mut is_factored_near, mut is_mended) = (false, false);
         for iteration in 1..=MOST {
             self.evaluate(newton, motion);
             let (mut error, mut is_kept) = (f64::INFINITY, false);
             // The last factor is off by what the last step changed, twice what Newton's method left of the error. It is kept where it
             // arrives: one more evaluation would cost more than a factor.
-            if is_factored_near && 2.0 * next / last * next <= NEARLY * ROUND_OFF * scale {
+            if is_factored_near {
                 newton.factor.solve(&newton.residual, &mut newton.trial);
                 error = newton.error(motion.step.dt);
-                let left = 2.0 * error / last * error;
-                is_kept = left <= ROUND_OFF * scale;
-                next = left;
+                next = 2.0 * error / last * error;
+                is_kept = next <= self.arrival(newton, error, scale, is_mended);
             }
             if !is_kept {
                 self.differentiate(newton, motion);
                 error = newton.error(motion.step.dt);
                 if iteration == 1 {
                     scale = (2.0 * newton.factor.kinetic_energy()).sqrt() + error + impulses;
+                    is_mended = newton.expects && self.is_mended(newton, motion);
                 }
                 // Its square, times what the last step made of its own.
                 next = if last < f64::INFINITY {
@@ -254,15 +267,34 @@ impl Part {
                 is_factored_near = false;
                 continue;
             }
+            let arrival = self.arrival(newton, error, scale, is_mended);
             std::mem::swap(&mut newton.delta, &mut newton.trial);
             newton.base.copy_from_slice(&self.v_star);
             self.v_star.iter_mut().zip(&newton.delta).for_each(|(v, delta)| *v += delta);
-            if next <= ROUND_OFF * scale || (has_arrived && error > 0.5 * last) {
+            if next <= arrival || (has_arrived && error > 0.5 * last) {
                 return Ok(iteration);
             }
             (last, fraction, is_factored_near) = (error, 1.0, true);
         }
         Err(Stall { iterations: MOST, residual: last / scale })
+    }
+
+    /// How much of the error may be left after the step that is to be tried, of length `error` in the kinetic norm.
+    fn arrival(&self, newton: &Newton, error: f64, scale: f64, is_mended: bool) -> f64 {
+        let round_off = ROUND_OFF * scale;
+        if !is_mended {
+            return round_off;
+        }
+        let (mut missed, mut most) = (0.0_f64, 0.0_f64);
+        for (v, (delta, expected)) in self.v_star.iter().zip(newton.trial.iter().zip(&newton.expected)) {
+            missed = missed.max((v + delta - expected).abs());
+            most = most.max(delta.abs());
+        }
+        if most == 0.0 {
+            return round_off;
+        }
+        let part = MISSED * missed / most * error;
+        part.min(MOST_MISSED * scale).max(round_off)
     }
 
     /// m(v) at v*, placements left at q^θq.

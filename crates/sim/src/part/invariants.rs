@@ -98,8 +98,7 @@ impl Part {
         let keeps_momentum = kept > 0;
         let apart = if self.floats() && !keeps_momentum { 6 } else { kept };
         let keeps_energy = motion.conserves && !self.takes_energy();
-        let turn = self.tree.nodes.iter().fold(0.0, |most: f64, node| most.max(turning_speed(node, &newton.v_theta)));
-        let turn = motion.step.dt * turn;
+        let turn = motion.step.dt * self.turning_speed(&newton.v_theta);
         let is_to_mend = keeps_energy || keeps_momentum;
         if turn <= if is_to_mend { HARDLY } else { RESOLVED } {
             return true;
@@ -111,6 +110,13 @@ impl Part {
             return made <= if newton.ends.is_lacking { MENDED } else { LEFT };
         }
         turn <= RESOLVED || made <= LEFT
+    }
+
+    /// Whether energy is mended of a step that Newton's method is looking for.
+    pub(super) fn is_mended(&self, newton: &Newton, motion: &FreeMotion<'_>) -> bool {
+        let FreeMotion { step, conserves, is_regular, .. } = *motion;
+        let may_be = step.is_midpoint() && conserves && is_regular && self.tree.len() > 1 && !self.takes_energy();
+        may_be && motion.step.dt * self.turning_speed(&newton.v_theta) > HARDLY
     }
 
     /// What velocities lack at the end of the step, of the tree.
@@ -240,6 +246,11 @@ impl Part {
     fn takes_energy(&self) -> bool {
         let is_controlled = !self.axis_drives.is_empty() || self.drives.iter().any(|drive| drive.impedance != 0.0);
         is_controlled || self.damping.iter().any(|damping| *damping != 0.0)
+    }
+
+    /// How fast joints turn at the tree's velocities `v`, rad/s.
+    fn turning_speed(&self, v: &[f64]) -> f64 {
+        self.tree.nodes.iter().fold(0.0, |most: f64, node| most.max(turning_speed(node, v)))
     }
 
     /// What springs hold at `q`, of the tree.

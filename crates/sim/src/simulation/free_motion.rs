@@ -89,9 +89,11 @@ impl Simulation {
     pub(super) fn move_implicitly(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         let step = self.discretization(dt);
         let (is_all, conserves) = (self.is_free(), self.options.conserve);
+        let is_regular = self.options.accuracy.is_none();
         let Self { state, v_start, force, model, parts, q_at, .. } = self;
         let (v0, gravity) = (&v_start[..], model.gravity);
-        let motion = FreeMotion { state, v0, force, gravity, step: &step, is_all, is_to_resolve, conserves };
+        let motion =
+            FreeMotion { state, v0, force, gravity, step: &step, is_all, is_to_resolve, conserves, is_regular };
         self.free_iterations = 0;
         for part in parts.iter_mut().filter(|part| !part.asleep) {
             let found = part.move_implicitly(&motion);
