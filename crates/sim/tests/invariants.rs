@@ -178,3 +178,26 @@ fn the_rule_by_itself_can_be_had() {
     assert!(energy_error(true) < 1e-12);
     assert!(energy_error(false) > 1e-6);
 }
+
+#[test]
+fn newtons_method_leaves_little_beside_the_rules_own_error() {
+    let at_the_end = |dt: f64, conserve: bool| {
+        let options = Options { scheme: Scheme::Midpoint, timestep: Some(dt), conserve, ..Options::default() };
+        let mut s = simulation(&scenes::mjcf("double-pendulum".parse().unwrap()), options);
+        s.state_mut().v.copy_from_slice(&[1.0, -1.5]);
+        let mut iterations = 0;
+        for _ in 0..(0.5 / dt).round() as usize {
+            run(&mut s, 1);
+            iterations += s.stats().free_iterations;
+        }
+        (s.state().q[0], s.state().q[1], iterations)
+    };
+    let reference = at_the_end(5e-5, false);
+    let miss = |(a, b, _): (f64, f64, usize)| (a - reference.0).abs().max((b - reference.1).abs());
+    for dt in [0.01, 0.005, 0.002] {
+        let (mended, alone) = (at_the_end(dt, true), at_the_end(dt, false));
+        // Alone it is solved to round-off. Seen: 1.003 of the error in 0.51 to 0.59 of the iterations.
+        assert!(miss(mended) < 1.02 * miss(alone), "{} and {} at {dt} s", miss(mended), miss(alone));
+        assert!(10 * mended.2 < 7 * alone.2, "{} and {} iterations at {dt} s", mended.2, alone.2);
+    }
+}

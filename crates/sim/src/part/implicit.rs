@@ -30,7 +30,7 @@ const MOST: usize = 16;
 /// Where Newton's method has nothing left to do: ‖m‖ over momentum, in the kinetic norm.
 const ROUND_OFF: f64 = 1e-15;
 /// It has arrived, too, where the step's energy is mended, with this part left of what steady accelerations missed: that is of third order in
-/// the step, as the rule's own error is, and 12 to 24 times as much,
+/// the step, as the rule's own error is,
 const MISSED: f64 = 1e-3;
 /// but with no more than this, as part of the momentum, should something have changed from one step to the next.
 const MOST_MISSED: f64 = 1e-4;
