@@ -94,10 +94,12 @@ impl Part {
         if !motion.step.is_midpoint() || self.tree.len() < 2 {
             return true;
         }
-        let kept = if motion.conserves { self.kept_momenta(motion.gravity) } else { 0 };
+        let keeps_energy = motion.conserves && !self.takes_energy();
+        // Constraints that push take momentum: what the step misses of it is theirs as well.
+        let is_pushed = !keeps_energy && self.foresees();
+        let kept = if motion.conserves && !is_pushed { self.kept_momenta(motion.gravity) } else { 0 };
         let keeps_momentum = kept > 0;
         let apart = if self.floats() && !keeps_momentum { 6 } else { kept };
-        let keeps_energy = motion.conserves && !self.takes_energy();
         let turn = motion.step.dt * self.turning_speed(&newton.v_theta);
         let is_to_mend = keeps_energy || keeps_momentum;
         if turn <= if is_to_mend { HARDLY } else { RESOLVED } {
