@@ -43,7 +43,9 @@ use crate::semismooth::{set_model, set_own_bounds};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Error, Law, Options, Structure, Workspace};
 
-/// Factorisations after which the search is given up, between predictions. 125 spheres take 100 in the mean, 125 boxes 500.
+/// Factorisations after which the search is given up, between predictions. With steps of 5 ms, falling piles of 125 spheres take 86 in
+/// the mean where they search, 125 boxes 21. Of 44000 steps of piles of 27 to 125 bodies, one was given up; no other took more than 1313
+/// with its passes.
 const MOST: usize = 1500;
 /// Problems of more constraints than this are given fewer, in proportion: each of them costs more, and no step should take minutes.
 const MANY: usize = 1000;
@@ -53,8 +55,8 @@ const TRIALS: usize = 5;
 /// A correction that is not smaller than this share of the one before is taken back by so much of itself.
 const CONTRACTION: f64 = 0.9;
 const DAMPING: f64 = 0.3;
-/// A correction this small, as a share of `z`, is the last. Before corrections were damped, one search in ten failed with
-/// 0.03, one in a hundred with 0.003, as many with 0.001.
+/// A correction this small, as a share of `z`, is the last. In 291 steps of falling piles that take 70 factorisations or more, with 146
+/// searches, the first path leads to the end in 139, with 0.01 in 127, with 0.001 in 136; both take 4 % more factorisations.
 const CLOSE: f64 = 3e-3;
 /// How the length of steps changes after few corrections, but for a step after a failure, and after that.
 const FEW: usize = 3;
@@ -66,7 +68,8 @@ const AFTER_CORNER: f64 = 1e-2;
 /// With more corners without a step between them, or more that are sharper than a right angle, a path is given up: it goes in a circle.
 const CORNERS: usize = 2;
 const REVERSALS: usize = 1;
-/// By how much of itself a bound may move before another path begins from it.
+/// By how much of itself a bound may move before another path begins from it. In trials on the 68 hardest of these steps 0 gave up four,
+/// 0.03, 0.05 and 0.1 none, 0.2 two.
 const STRAY: f64 = 0.05;
 /// Steps longer than this after which the path seems to go back have left it for another part of it.
 const REVERSING: f64 = 2e-3;
