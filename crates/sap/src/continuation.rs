@@ -27,17 +27,25 @@
 //!   to slide, for a linear model far from there takes that for another motion.
 //! * Where no step is short enough, the path has turned: its direction is that beyond the corner.
 //!
-//! Where that does not help either, a new path begins: the bounds `b(t)` are as good as any that are given, and the problem with them
-//! is solved.
+//! Where that does not help either, a new path begins from the bounds `b(t)`, as good as any that are given:
+//!
+//! * The problem with them is convex, and solved by steps that lead to its one solution. Corrections can go to and fro there as well,
+//!   and what they leave is no point of a path.
+//! * They stray a little first, each contact's by another share. The path from `b(t)` itself begins so near to where the last one ended
+//!   that it ends there as well, and so does the next, for good. Others miss the place where nothing helps.
 //!
 //! Source: Allgower, Georg, *Introduction to Numerical Continuation Methods*, SIAM, 2003, chapters 2 and 6.
+
+use random::SplitMix64;
 
 use crate::iteration::{Iteration, set_free_velocities};
 use crate::semismooth::{set_model, set_own_bounds};
 use crate::vector::{axpy, dot};
-use crate::{Constraint, Error, Options, Structure, Workspace};
+use crate::{Constraint, Error, Law, Options, Structure, Workspace};
 
-/// Factorisations after which the search is given up, between predictions. 125 spheres take 100 in the mean, 125 boxes 500.
+/// Factorisations after which the search is given up, between predictions. With steps of 5 ms, falling piles of 125 spheres take 86 in
+/// the mean where they search, 125 boxes 21. Of 44000 steps of piles of 27 to 125 bodies, one was given up; no other took more than 1313
+/// with its passes.
 const MOST: usize = 1500;
 /// Problems of more constraints than this are given fewer, in proportion: each of them costs more, and no step should take minutes.
 const MANY: usize = 1000;
@@ -47,8 +55,8 @@ const TRIALS: usize = 5;
 /// A correction that is not smaller than this share of the one before is taken back by so much of itself.
 const CONTRACTION: f64 = 0.9;
 const DAMPING: f64 = 0.3;
-/// A correction this small, as a share of `z`, is the last. Before corrections were damped, one search in ten failed with
-/// 0.03, one in a hundred with 0.003, as many with 0.001.
+/// A correction this small, as a share of `z`, is the last. In 291 steps of falling piles that take 70 factorisations or more, with 146
+/// searches, the first path leads to the end in 139, with 0.01 in 127, with 0.001 in 136; both take 4 % more factorisations.
 const CLOSE: f64 = 3e-3;
 /// How the length of steps changes after few corrections, but for a step after a failure, and after that.
 const FEW: usize = 3;
@@ -58,8 +66,11 @@ const SHRINKAGE: f64 = 0.4;
 const SHORTEST: f64 = 1e-3;
 const AFTER_CORNER: f64 = 1e-2;
 /// With more corners without a step between them, or more that are sharper than a right angle, a path is given up: it goes in a circle.
-const CORNERS: usize = 3;
+const CORNERS: usize = 2;
 const REVERSALS: usize = 1;
+/// By how much of itself a bound may move before another path begins from it. In trials on the 68 hardest of these steps 0 gave up four,
+/// 0.03, 0.05 and 0.1 none, 0.2 two.
+const STRAY: f64 = 0.05;
 /// Steps longer than this after which the path seems to go back have left it for another part of it.
 const REVERSING: f64 = 2e-3;
 /// The most of a path that the first step of another one may go.
@@ -117,18 +128,25 @@ impl<S: Structure> Iteration<'_, S> {
         self.keep(constraints, ws);
         set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
         let last = self.iterations + MOST * MANY / constraints.len().max(MANY);
-        let mut first_step = 1.0;
-        while self.iterations < last {
+        let (mut first_step, mut random) = (1.0, SplitMix64(0));
+        loop {
             ws.path.set_start(constraints);
-            // A pivot may be zero.
-            match self.follow_one(constraints, first_step, last, options, ws) {
+            let turn = match self.follow_one(constraints, first_step, last, options, ws) {
                 Ok(End::Law(residual)) => return Ok(Some(residual)),
-                // Where nothing was gained a shorter first step may do, once.
-                Ok(End::Turn(t)) if t > 0.0 || first_step > 10.0 * SHORTEST => {
-                    first_step = t.clamp(10.0 * SHORTEST, CAREFUL);
+                Ok(End::Turn(t)) => t,
+                // A pivot may be zero, or so small that numbers overflow: what is known is where the path began.
+                Err(_) => {
+                    ws.path.set_bounds(constraints);
+                    ws.free.copy_from_slice(&ws.v_c_star);
+                    0.0
                 }
-                Ok(End::Turn(_)) | Err(_) => break,
+            };
+            stray(constraints, &mut random);
+            if self.iterations >= last || self.minimise(constraints, ws).is_err() {
+                break;
             }
+            first_step = turn.clamp(10.0 * SHORTEST, CAREFUL);
+            set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
         }
         self.restore(constraints, ws)?;
         Ok(None)
@@ -346,6 +364,15 @@ fn localise_on_path(constraints: &mut [Constraint], t: f64, ws: &mut Workspace) 
     }
 }
 
+/// Moves the bounds of contacts a little, each by another share.
+fn stray(constraints: &mut [Constraint], random: &mut SplitMix64) {
+    for constraint in constraints {
+        if let Law::Lagged(contact) = &mut constraint.law {
+            contact.set_normal_impulse(contact.normal_impulse() * (1.0 + STRAY * random.symmetric()));
+        }
+    }
+}
+
 impl Path {
     pub fn resize(&mut self, rows: usize, constraints: usize) {
         self.start.resize(constraints, 0.0);
@@ -358,6 +385,11 @@ impl Path {
     /// Lets the path begin at the bounds that are set.
     fn set_start(&mut self, constraints: &[Constraint]) {
         self.start.iter_mut().zip(constraints).for_each(|(start, constraint)| *start = constraint.law.bound());
+    }
+
+    /// Goes back to the bounds at which the path began.
+    fn set_bounds(&self, constraints: &mut [Constraint]) {
+        constraints.iter_mut().zip(&self.start).for_each(|(constraint, start)| constraint.law.set_bound(*start));
     }
 
     /// Lets the path begin at `free`, in the direction of `t`.

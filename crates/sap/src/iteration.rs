@@ -40,6 +40,9 @@ pub(crate) struct Retreat {
 /// Steps after which the cost must have fallen below that of the line search which was set aside.
 const PATIENCE: usize = 3;
 
+/// Steps of [`minimise`](Iteration::minimise) at most.
+const STEPS: usize = 30;
+
 impl<'a, S: Structure> Iteration<'a, S> {
     pub fn new(
         structure: &'a mut S,
@@ -254,6 +257,34 @@ impl<'a, S: Structure> Iteration<'a, S> {
             std::mem::swap(&mut ws.current, &mut ws.trial);
         }
         Ok(reached)
+    }
+
+    /// Solves the problem with the bounds that are set, from where each constraint would go alone with the workspace's free velocities,
+    /// as well as some steps can: predictions while the cost falls, then Newton's. They count as steps of a search.
+    pub fn minimise(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<(), Error> {
+        // No whole step is tried: what is kept stays.
+        let (has_cones, before) = (std::mem::take(&mut self.has_cones), self.iterations);
+        let result = self.minimise_in_line(constraints, ws);
+        self.has_cones = has_cones;
+        self.searching += self.iterations - before;
+        result
+    }
+
+    fn minimise_in_line(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<(), Error> {
+        let (mut predicts, mut least) = (true, f64::INFINITY);
+        for _ in 0..STEPS {
+            if predicts {
+                let cost = self.predict(constraints, f64::INFINITY, ws)?;
+                (predicts, least) = (cost < least, cost);
+            } else {
+                self.newton_step(constraints, LineSearch::Exact, false, ws)?;
+            }
+            self.residual(ws)?;
+            if self.is_solved {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 
