@@ -1,3 +1,4 @@
+use crate::guess;
 use crate::iteration::Iteration;
 use crate::line_search::COST_ROUND_OFF;
 use crate::passes::{Passes, Turn};
@@ -15,8 +16,8 @@ const PREDICTIONS: usize = 6;
 /// Minimises `ℓ_p(v) = ½‖v − v*‖²_A + Σ_k ℓ_k(J_k v)` by Newton's method.
 ///
 /// `v_star` has `n_v` entries, as has `v`: a guess on entry, the solution on exit. The iteration starts from whichever of `v`
-/// and `v*` has the lower cost. If no constraint pushes at `v*`, then `v = v*` bit for bit, in 0 iterations. The impulses are
-/// then in [`Workspace::impulses`].
+/// and `v*` has the lower cost. If no constraint pushes at `v*`, then `v = v*` bit for bit, in 0 iterations, unless
+/// [`Options::expects_guess`] and the guess, where some push, meets the tolerance. The impulses are then in [`Workspace::impulses`].
 ///
 /// ```text
 /// up to 6 times, while the cost falls
@@ -48,12 +49,18 @@ pub fn solve<S: Structure>(
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
     resize(structure, constraints, v_star, v, ws)?;
+    let looks = options.expects_guess && v != v_star;
+    if looks {
+        if let Some(report) = guess::look(structure, constraints, (v_star, v), options, ws) {
+            return Ok(report);
+        }
+    }
     if start_free(structure, constraints, v_star, ws)? {
         v.copy_from_slice(v_star);
         return Ok(unconstrained());
     }
     ws.v_c_star.copy_from_slice(&ws.current.v_c);
-    start_guess(structure, constraints, v_star, v, ws)?;
+    start_guess(structure, constraints, (v_star, v), looks, ws)?;
     structure.scale(&mut ws.scale);
     ws.start_predictions(constraints);
     ws.dual.copy_from_slice(&ws.current.gamma);
@@ -237,22 +244,22 @@ fn start_free<S: Structure>(
     Ok(ws.current.is_unconstrained())
 }
 
-/// Moves to the guess in `v` if the cost is lower there, else sets `v = v*`.
+/// Moves to the guess in `v` if the cost is lower there, else sets `v = v*`. With `has_looked` the products are there already.
 fn start_guess<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
-    v_star: &[f64],
-    v: &mut [f64],
+    (v_star, v): (&[f64], &mut [f64]),
+    has_looked: bool,
     ws: &mut Workspace,
 ) -> Result<(), Error> {
     if v == v_star {
         return Ok(());
     }
-    for ((difference, v), v_star) in ws.difference.iter_mut().zip(&*v).zip(v_star) {
-        *difference = v - v_star;
+    if !has_looked {
+        ws.set_difference(v, v_star);
+        structure.products(&ws.difference, &mut ws.dp, &mut ws.trial.v_c);
+        axpy(1.0, &ws.current.v_c, &mut ws.trial.v_c);
     }
-    structure.products(&ws.difference, &mut ws.dp, &mut ws.trial.v_c);
-    axpy(1.0, &ws.current.v_c, &mut ws.trial.v_c);
     ws.trial.update(constraints);
     let cost = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
     if !cost.is_finite() {

@@ -20,6 +20,15 @@ use crate::pd::PdDrive;
 use crate::scheme::Discretization;
 use crate::{State, WarmStart};
 
+/// Motions of the nodes that need not be computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KnownMotion {
+    /// Their twists.
+    Start,
+    /// Their twists and the factor's motions.
+    Free,
+}
+
 /// A body's part in the loads of a tree.
 #[derive(Clone, Copy, Debug)]
 struct BodyLoad {
@@ -313,9 +322,22 @@ impl Part {
         points.all(|(twist, extent)| twist.lin.norm() + extent * twist.ang.norm() <= speed)
     }
 
-    /// Whether the nodes move under `v` as their twists and the factor's motions say: free motion, but for implicit schemes.
-    pub fn knows_motions_of(&self, v: &[f64]) -> bool {
-        self.newton.is_none() && v == self.v_star
+    /// What is known of how the nodes move under the tree's velocities `v`, but for implicit schemes; `v0` are the model's that the
+    /// step starts from.
+    pub fn known_motions_of(&self, v: &[f64], v0: &[f64]) -> Option<KnownMotion> {
+        match () {
+            () if self.newton.is_some() => None,
+            () if v == self.v_star => Some(KnownMotion::Free),
+            () if *v == v0[self.dofs.clone()] => Some(KnownMotion::Start),
+            () => None,
+        }
+    }
+
+    /// A (v₀ − v*), of the tree's degrees of freedom; `wrenches` is scratch, one for each node.
+    pub fn momentum_to_start(&self, wrenches: &mut [Wrench<f64>], out: &mut [f64]) {
+        let Self { tree, kin, rhs, free, .. } = self;
+        free.loads(tree, kin, rhs, wrenches, out);
+        out[..tree.nv].iter_mut().for_each(|x| *x = -*x);
     }
 
     /// No force for no time: v* = `v`, the model's, and A = M, armature included.

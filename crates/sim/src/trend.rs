@@ -38,6 +38,11 @@ impl Trend {
         self.marks.resize(trees, Mark::default());
     }
 
+    /// Whether the velocities of tree `k` were those foreseen in the last step.
+    pub(crate) fn holds(&self, k: usize) -> bool {
+        self.marks.get(k).is_some_and(|mark| mark.age > 0.0)
+    }
+
     /// Moves the velocities of tree `k` to where they are after `dt`, if they go on as they did; `dofs` are its in the model.
     pub(crate) fn go_on(&self, k: usize, dofs: Range<usize>, dt: f64, v: &mut [f64]) {
         let (accelerations, rates) = self.rates.split_at(self.rates.len() / 2);

@@ -1,0 +1,74 @@
+//! A look at the guess, before anything else is computed: what rests has its solution there.
+
+use crate::vector::{dot, scaled_norm};
+use crate::workspace::Evaluation;
+use crate::{Constraint, Criterion, Law, Options, Report, Structure, Workspace};
+
+/// Whether the guess in `v` is the solution: some constraint pushes there and the gradient meets the tolerance, with bounds of
+/// friction by Coulomb's law if there may be [`passes`](Options::passes). The workspace is at the guess then. Otherwise `A (v − v*)`
+/// and `J v` are left in its step and its trial.
+pub(crate) fn look<S: Structure>(
+    structure: &mut S,
+    constraints: &[Constraint],
+    (v_star, v): (&[f64], &[f64]),
+    options: &Options,
+    ws: &mut Workspace,
+) -> Option<Report> {
+    ws.set_difference(v, v_star);
+    structure.products_at(v, &ws.difference, &mut ws.dp, &mut ws.trial.v_c);
+    let moves_bounds = options.passes > 1;
+    let has_bounds = ws.trial.update_bounded(constraints, moves_bounds);
+    if ws.trial.is_unconstrained() {
+        return None;
+    }
+    structure.scale(&mut ws.scale);
+    ws.impulse.fill(0.0);
+    structure.add_transpose(&ws.trial.gamma, &mut ws.impulse);
+    for ((descent, impulse), momentum) in ws.descent.iter_mut().zip(&ws.impulse).zip(&ws.dp) {
+        *descent = impulse - momentum;
+    }
+    let (gradient, momentum) = (scaled_norm(&ws.scale, &ws.descent), scaled_norm(&ws.scale, &ws.impulse));
+    let cost = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
+    let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum && cost.is_finite();
+    if !is_solved {
+        return None;
+    }
+    std::mem::swap(&mut ws.momentum, &mut ws.dp);
+    std::mem::swap(&mut ws.current, &mut ws.trial);
+    let residual = if momentum > 0.0 { gradient / momentum } else { 0.0 };
+    let (passes, friction_residual) = if moves_bounds && has_bounds { (1, residual) } else { (0, 0.0) };
+    let (iterations, line_search_evaluations, criterion) = (0, 0, Criterion::Gradient);
+    Some(Report { iterations, line_search_evaluations, residual, passes, friction_residual, cost, criterion })
+}
+
+impl Evaluation {
+    /// Sets `γ`, `G` and the cost from `v_c`, with `moves_bounds` each bound of friction being the normal impulse there; whether
+    /// there are any.
+    fn update_bounded(&mut self, constraints: &[Constraint], moves_bounds: bool) -> bool {
+        let (mut cost, mut start, mut normal, mut has_bounds) = (0.0, 0, 0.0, false);
+        for (constraint, hessian) in constraints.iter().zip(&mut self.hessian) {
+            let end = start + constraint.rows();
+            let (v_c, gamma) = (&self.v_c[start..end], &mut self.gamma[start..end]);
+            start = end;
+            let law = match constraint.law {
+                Law::Lagged(mut contact) if moves_bounds => {
+                    normal = contact.own_normal_impulse(v_c[2]);
+                    contact.set_normal_impulse(normal);
+                    Law::Lagged(contact)
+                }
+                Law::Spin(mut spin) if moves_bounds => {
+                    spin.set_normal_impulse(normal);
+                    Law::Spin(spin)
+                }
+                other => other,
+            };
+            has_bounds |= matches!(law, Law::Lagged(_) | Law::Spin(_));
+            cost += law.evaluate(v_c, gamma, hessian);
+            if matches!(law, Law::Contact(_)) {
+                normal = gamma[2];
+            }
+        }
+        self.cost = cost;
+        has_bounds
+    }
+}
