@@ -1,23 +1,43 @@
-//! A look at the guess, before anything else is computed: what rests has its solution there.
+//! A look at the guess, before anything else is computed: what rests or creeps has its solution there or near.
 
+use crate::passes::meets_coulomb;
 use crate::vector::{dot, scaled_norm};
 use crate::workspace::Evaluation;
 use crate::{Constraint, Criterion, Law, Options, Report, Structure, Workspace};
 
-/// Whether the guess in `v` is the solution: some constraint pushes there and the gradient meets the tolerance, with bounds of
-/// friction by Coulomb's law if there may be [`passes`](Options::passes). The workspace is at the guess then. Otherwise `A (v − v*)`
-/// and `J v` are left in its step and its trial.
+/// A guess that is the solution or near it.
+pub(crate) struct Seen {
+    pub is_solution: bool,
+    /// Whether bounds of friction are the normal impulses there.
+    pub moves_bounds: bool,
+    pub residual: f64,
+    pub cost: f64,
+}
+
+impl Seen {
+    /// Of a guess that is the solution.
+    pub fn report(&self) -> Report {
+        let Seen { moves_bounds, residual, cost, .. } = *self;
+        let (passes, friction_residual) = if moves_bounds { (1, residual) } else { (0, 0.0) };
+        let (iterations, line_search_evaluations, criterion) = (0, 0, Criterion::Gradient);
+        Report { iterations, line_search_evaluations, residual, passes, friction_residual, cost, criterion }
+    }
+}
+
+/// Looks at the guess in `v`: none unless some constraint pushes there and the gradient is so small that Coulomb's law is as good as
+/// met, bounds of friction being the normal impulses there if there may be [`passes`](Options::passes). The workspace is at the guess
+/// then. Otherwise `A (v − v*)` and `J v` are left in its step and its trial.
 pub(crate) fn look<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
     (v_star, v): (&[f64], &[f64]),
     options: &Options,
     ws: &mut Workspace,
-) -> Option<Report> {
+) -> Option<Seen> {
     ws.set_difference(v, v_star);
     structure.products_at(v, &ws.difference, &mut ws.dp, &mut ws.trial.v_c);
-    let moves_bounds = options.passes > 1;
-    let has_bounds = ws.trial.update_bounded(constraints, moves_bounds);
+    let may_move = options.passes > 1;
+    let has_bounds = ws.trial.update_bounded(constraints, may_move);
     if ws.trial.is_unconstrained() {
         return None;
     }
@@ -28,17 +48,15 @@ pub(crate) fn look<S: Structure>(
         *descent = impulse - momentum;
     }
     let (gradient, momentum) = (scaled_norm(&ws.scale, &ws.descent), scaled_norm(&ws.scale, &ws.impulse));
+    let residual = gradient / momentum;
     let cost = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
-    let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum && cost.is_finite();
-    if !is_solved {
+    if !(meets_coulomb(residual, options) && cost.is_finite()) {
         return None;
     }
     std::mem::swap(&mut ws.momentum, &mut ws.dp);
     std::mem::swap(&mut ws.current, &mut ws.trial);
-    let residual = if momentum > 0.0 { gradient / momentum } else { 0.0 };
-    let (passes, friction_residual) = if moves_bounds && has_bounds { (1, residual) } else { (0, 0.0) };
-    let (iterations, line_search_evaluations, criterion) = (0, 0, Criterion::Gradient);
-    Some(Report { iterations, line_search_evaluations, residual, passes, friction_residual, cost, criterion })
+    let is_solution = gradient <= options.absolute_tolerance + options.tolerance * momentum;
+    Some(Seen { is_solution, moves_bounds: may_move && has_bounds, residual, cost })
 }
 
 impl Evaluation {

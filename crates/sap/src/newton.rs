@@ -1,4 +1,4 @@
-use crate::guess;
+use crate::guess::{self, Seen};
 use crate::iteration::Iteration;
 use crate::line_search::COST_ROUND_OFF;
 use crate::passes::{Passes, Turn};
@@ -50,24 +50,26 @@ pub fn solve<S: Structure>(
 ) -> Result<Report, Error> {
     resize(structure, constraints, v_star, v, ws)?;
     let looks = options.expects_guess && v != v_star;
-    if looks {
-        if let Some(report) = guess::look(structure, constraints, (v_star, v), options, ws) {
-            return Ok(report);
+    let seen = if looks { guess::look(structure, constraints, (v_star, v), options, ws) } else { None };
+    if let Some(seen) = &seen {
+        if seen.is_solution {
+            return Ok(seen.report());
         }
+    } else {
+        if start_free(structure, constraints, v_star, ws)? {
+            v.copy_from_slice(v_star);
+            return Ok(unconstrained());
+        }
+        ws.v_c_star.copy_from_slice(&ws.current.v_c);
+        start_guess(structure, constraints, (v_star, v), looks, ws)?;
+        structure.scale(&mut ws.scale);
+        ws.start_predictions(constraints);
     }
-    if start_free(structure, constraints, v_star, ws)? {
-        v.copy_from_slice(v_star);
-        return Ok(unconstrained());
-    }
-    ws.v_c_star.copy_from_slice(&ws.current.v_c);
-    start_guess(structure, constraints, (v_star, v), looks, ws)?;
-    structure.scale(&mut ws.scale);
-    ws.start_predictions(constraints);
     ws.dual.copy_from_slice(&ws.current.gamma);
     let mut laws = std::mem::take(&mut ws.laws);
     laws.clear();
     laws.extend_from_slice(constraints);
-    let report = iterate(Iteration::new(structure, constraints, v_star, v, options), &mut laws, options, ws);
+    let report = iterate(Iteration::new(structure, constraints, v_star, v, options), &mut laws, seen, options, ws);
     ws.laws = laws;
     report
 }
@@ -82,6 +84,7 @@ const NEAR: f64 = 1e-2;
 fn iterate<S: Structure>(
     mut iteration: Iteration<'_, S>,
     constraints: &mut [Constraint],
+    seen: Option<Seen>,
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
@@ -91,15 +94,22 @@ fn iterate<S: Structure>(
     let mut predictions = most_predictions;
     let mut last_residual = 0.0;
     let mut predicted_cost = f64::INFINITY;
-    if passes.may_settle {
+    // From near the solution Newton's steps lead there, and nothing else is known.
+    if let Some(seen) = &seen {
+        predictions = 0;
+        if seen.moves_bounds {
+            passes.settle_there(constraints, &ws.current.gamma, seen.residual, options);
+        }
+    } else if passes.may_settle {
         if let Some(residual) = iteration.settle_from_memory(constraints, options, ws)? {
             passes.settle(residual, options);
         } else {
             ws.start_predictions(constraints);
         }
     }
+    let mut known = seen.map(|seen| (seen.residual, seen.cost));
     loop {
-        let (mut residual, mut cost) = iteration.residual(ws)?;
+        let (mut residual, mut cost) = known.take().map_or_else(|| iteration.residual(ws), Ok)?;
         let mut stalled = stall.is_over(residual);
         let mut rebounded = false;
         let ended = iteration.is_solved || stalled || residual <= passes.tolerance;

@@ -123,7 +123,8 @@ impl Island {
                 let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, few, .. } = scratch;
                 let cholesky = &mut self.cholesky;
                 let mut structure = Coupled::new((parts, v0), &self.slots, (links, terms), coupled, cholesky, choice);
-                let expects_guess = pace <= RESTING && self.slots.iter().all(|slot| state.trend.holds(slot.tree));
+                let expects_guess =
+                    pace <= RESTING && self.slots.iter().all(|slot| state.trend.holds(slot.tree, rule.dt));
                 let options = &sap::Options { expects_guess, ..*problem.options };
                 if choice == Factorization::Auto && pace > RESTING {
                     let report = few.solve(&mut structure, laws, v_star, &mut self.v, options, ws);

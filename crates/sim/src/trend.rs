@@ -38,9 +38,10 @@ impl Trend {
         self.marks.resize(trees, Mark::default());
     }
 
-    /// Whether the velocities of tree `k` were those foreseen in the last step.
-    pub(crate) fn holds(&self, k: usize) -> bool {
-        self.marks.get(k).is_some_and(|mark| mark.age > 0.0)
+    /// Whether the velocities of tree `k` are probably about those foreseen: they were in the last step, or in more than one before the
+    /// one of length `dt` that changed them, or they change steadily.
+    pub(crate) fn holds(&self, k: usize, dt: f64) -> bool {
+        self.marks.get(k).is_some_and(|mark| mark.age > 0.0 || mark.span > 1.5 * dt || mark.is_steady)
     }
 
     /// Moves the velocities of tree `k` to where they are after `dt`, if they go on as they did; `dofs` are its in the model.
