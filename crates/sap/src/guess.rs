@@ -1,6 +1,7 @@
 //! A look at the guess, before anything else is computed: what rests or creeps has its solution there or near.
 
 use crate::passes::meets_coulomb;
+use crate::semismooth::are_many;
 use crate::vector::{dot, scaled_norm};
 use crate::workspace::Evaluation;
 use crate::{Constraint, Criterion, Law, Options, Report, Structure, Workspace};
@@ -24,9 +25,9 @@ impl Seen {
     }
 }
 
-/// Looks at the guess in `v`: none unless some constraint pushes there and the gradient is so small that Coulomb's law is as good as
-/// met, bounds of friction being the normal impulses there if there may be [`passes`](Options::passes). The workspace is at the guess
-/// then. Otherwise `A (v − v*)` and `J v` are left in its step and its trial.
+/// Looks at the guess in `v`: none unless some constraint pushes there and the gradient meets the tolerance, or with few contacts is so
+/// small that Coulomb's law is as good as met; bounds of friction are the normal impulses there if there may be
+/// [`passes`](Options::passes). The workspace is at the guess then. Otherwise `A (v − v*)` and `J v` are left in its step and its trial.
 pub(crate) fn look<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
@@ -48,14 +49,19 @@ pub(crate) fn look<S: Structure>(
         *descent = impulse - momentum;
     }
     let (gradient, momentum) = (scaled_norm(&ws.scale, &ws.descent), scaled_norm(&ws.scale, &ws.impulse));
+    if momentum <= 0.0 {
+        return None;
+    }
     let residual = gradient / momentum;
     let cost = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
-    if !(meets_coulomb(residual, options) && cost.is_finite()) {
+    let is_solution = gradient <= options.absolute_tolerance + options.tolerance * momentum;
+    // Many contacts are solved together with their bounds of friction, which takes fewer steps.
+    let is_near = meets_coulomb(residual, options) && !are_many(constraints);
+    if !((is_solution || is_near) && cost.is_finite()) {
         return None;
     }
     std::mem::swap(&mut ws.momentum, &mut ws.dp);
     std::mem::swap(&mut ws.current, &mut ws.trial);
-    let is_solution = gradient <= options.absolute_tolerance + options.tolerance * momentum;
     Some(Seen { is_solution, moves_bounds: may_move && has_bounds, residual, cost })
 }
 
