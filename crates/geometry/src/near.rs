@@ -210,11 +210,9 @@ impl WideBall {
     /// Whether two of them meet.
     fn meets(&self, other: &Self) -> bool {
         let (apart, reach) = (other.centre - self.centre, self.radius + other.radius);
-        if !(apart.norm_squared() <= reach * reach) {
-            return false;
-        }
-        if self.half_length == 0.0 && other.half_length == 0.0 {
-            return true;
+        let balls_meet = apart.norm_squared() <= reach * reach;
+        if !balls_meet || self.half_length == 0.0 && other.half_length == 0.0 {
+            return balls_meet;
         }
         let gap = nearest_of_axes((self.axis, self.half_length), (other.axis, other.half_length), apart).2;
         let reach = self.thickness() + other.thickness();
