@@ -5,6 +5,7 @@ use spatial::{Mat3, Vec3};
 
 use crate::broad_phase::{BroadPhase, EVERYWHERE, aabb, fits};
 use crate::collider::{Attachment, Movement, Sweep};
+use crate::narrow::nearest_of_axes;
 use crate::pairs::{Filter, Rows};
 use crate::solid::{Placement, Solid};
 
@@ -21,6 +22,8 @@ pub(crate) struct Item {
     /// Centre and radius of its bounding ball, in its own frame, and that of its smallest box with half the extents.
     pub centre: Vec3<f64>,
     pub radius: f64,
+    /// Half the length of a capsule's axis, 0 of all else.
+    half_length: f64,
     half: Vec3<f64>,
     /// Whether the centre is the origin.
     is_centred: bool,
@@ -37,6 +40,7 @@ impl Item {
             centre: solid.centre(),
             is_centred: solid.centre() == Vec3::ZERO,
             radius: solid.bounding_radius(),
+            half_length: if let Solid::Capsule { half_length, .. } = solid { half_length } else { 0.0 },
             half: solid.half_extents().unwrap_or(Vec3::ZERO),
             solid,
             half_margin,
@@ -167,23 +171,52 @@ pub(crate) enum Bounds<'a> {
     Boxes(&'a [Aabb]),
 }
 
-/// A ball that holds a geom's, reach and margin included, and how much wider it was made.
+/// A ball that holds a geom's, reach and margin included, and how much wider it was made; for a capsule, one as much thicker, within
+/// the ball.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WideBall {
     centre: Vec3<f64>,
     radius: f64,
     spare: f64,
+    /// A capsule's axis and half its length, 0 of all else.
+    axis: Vec3<f64>,
+    half_length: f64,
 }
 
 impl WideBall {
     /// Holds nothing.
-    const NOWHERE: Self = Self { centre: Vec3::ZERO, radius: f64::NEG_INFINITY, spare: 0.0 };
+    const NOWHERE: Self =
+        Self { centre: Vec3::ZERO, radius: f64::NEG_INFINITY, spare: 0.0, axis: Vec3::ZERO, half_length: 0.0 };
 
-    /// Whether it holds a ball and is not much wider than it was made, as it may be of something that was fast.
+    /// Whether it holds a ball, or a capsule with this axis, and is not much wider than it was made, as it may be of something that was
+    /// fast.
     #[inline(always)]
-    fn fits(&self, centre: Vec3<f64>, radius: f64) -> bool {
+    fn fits(&self, centre: Vec3<f64>, radius: f64, axis: Vec3<f64>) -> bool {
         let room = self.radius - radius;
-        room >= 0.0 && room <= 2.0 * self.spare && (centre - self.centre).norm_squared() <= room * room
+        let mut moved = (centre - self.centre).norm_squared();
+        if self.half_length > 0.0 {
+            // The centre and an end move less than √2 times the root of this together.
+            let turned = (axis - self.axis) * self.half_length;
+            moved = 2.0 * (moved + turned.norm_squared());
+        }
+        room >= 0.0 && room <= 2.0 * self.spare && moved <= room * room
+    }
+
+    /// The radius of the capsule, or of the ball.
+    fn thickness(&self) -> f64 {
+        self.radius - self.half_length
+    }
+
+    /// Whether two of them meet.
+    fn meets(&self, other: &Self) -> bool {
+        let (apart, reach) = (other.centre - self.centre, self.radius + other.radius);
+        let balls_meet = apart.norm_squared() <= reach * reach;
+        if !balls_meet || self.half_length == 0.0 && other.half_length == 0.0 {
+            return balls_meet;
+        }
+        let gap = nearest_of_axes((self.axis, self.half_length), (other.axis, other.half_length), apart).2;
+        let reach = self.thickness() + other.thickness();
+        gap.norm_squared() <= reach * reach
     }
 }
 
@@ -213,7 +246,7 @@ impl Share<'_> {
             self.placements[i] = at;
             self.balls[i] = Ball { centre, radius: item.radius, sweep };
             have_left |= match bounds {
-                Bounds::Balls(wide) => !wide[self.first + i].fits(centre, item.radius + slack),
+                Bounds::Balls(wide) => !wide[self.first + i].fits(centre, item.radius + slack, at.rot.z),
                 Bounds::Boxes(wide) => {
                     let inner = item.aabb(&at.rot, centre, slack);
                     self.boxes[i] = inner;
@@ -266,16 +299,17 @@ impl Search {
                     let Ball { centre, radius, sweep } = places.balls[i];
                     let spare = if is_still(i) { 0.0 } else { SPARE * radius };
                     let slack = item.half_margin + sweep.farthest();
-                    wide[i] = WideBall { centre, radius: radius + slack + spare, spare };
+                    let (axis, half_length) = (places.placements[i].rot.z, item.half_length);
+                    wide[i] = WideBall { centre, radius: radius + slack + spare, spare, axis, half_length };
                 }
                 near.take_near(all, |b, partner| {
                     let (i, j) = if partner.flipped { (b, partner.item as usize) } else { (partner.item as usize, b) };
-                    let apart = wide[j].centre - wide[i].centre;
                     if items[i].is_plane() {
-                        return !is_still(i) || places.placements[i].rot.z.dot(apart) <= above(i, wide[j].radius);
+                        let (n, other) = (places.placements[i].rot.z, &wide[j]);
+                        let lowest = n.dot(other.centre - wide[i].centre) - n.dot(other.axis).abs() * other.half_length;
+                        return !is_still(i) || lowest <= above(i, other.thickness());
                     }
-                    let reach = wide[i].radius + wide[j].radius;
-                    apart.norm_squared() <= reach * reach
+                    wide[i].meets(&wide[j])
                 });
             }
             Self::Tree(tree) => {

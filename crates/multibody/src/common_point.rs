@@ -76,7 +76,9 @@ impl CommonPoint {
                 parent = dof;
             }
             self.places.push(parent);
-            self.inertias[parent] = inertia_matrix(&frame.inertia, frame.pos - point);
+            if node.inertia != RigidInertia::ZERO {
+                self.inertias[parent] = inertia_matrix(&frame.inertia, frame.pos - point);
+            }
         }
         self.twists.clear();
         self.twists.resize(tree.nv + 1, [0.0; 8]);

@@ -5,11 +5,11 @@
 //! Of the product of a 3×3 matrix and a vector three multiplications are left, of the shift of an inertia to the parent some
 //! forty instructions. A hinge takes two thirds of what the compiler makes of scalars, in chains as in limbs.
 
-use spatial::{ArticulatedInertia, Quat, Real, Sym3, Twist, Vec3, Wrench};
+use spatial::{ArticulatedInertia, Real, Sym3, Twist, Vec3, Wrench};
 
 use crate::aba::{Eliminated, eliminate};
-use crate::kinematics::{set3, vec3};
-use crate::placement::{Placed, Placement, rotated};
+use crate::kinematics::{add_joint_force, set3, vec3};
+use crate::placement::{Placed, Placement, Traits, rotated};
 use crate::wide::{Block, Matrix, Screw, Wide, cross, dot, narrow, wide};
 use crate::{Factor, JointImpedance, JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
 
@@ -29,8 +29,7 @@ struct State {
     inherited: Block,
     reduced: Reduced,
     motion: Screw,
-    /// Whether the frame is turned against the parent's at rest.
-    is_turned: bool,
+    traits: Traits,
     /// Whether it is the last of its parent's children: the first on the way up.
     is_last: bool,
 }
@@ -47,7 +46,7 @@ impl State {
         inherited: Block::ZERO,
         reduced: Reduced { e: Matrix::ZERO, a: Matrix::ZERO, b: Matrix::ZERO, d_inv: 0.0 },
         motion: Screw::ZERO,
-        is_turned: false,
+        traits: Traits::NONE,
         is_last: false,
     };
 
@@ -55,6 +54,9 @@ impl State {
     #[inline(always)]
     fn whole(&self, mass: f64) -> Block {
         let Block { a, b, c, bias } = self.inherited;
+        if self.traits.is_empty {
+            return Block { a, b, c, bias: bias.plus(self.bias) };
+        }
         Block {
             a: a.plus(self.inertia),
             b: b.plus_skew(self.moment),
@@ -96,7 +98,7 @@ impl FreeStep {
         let mut states = vec![State::WORLD; tree.len()];
         let mut is_parent = vec![false; tree.len()];
         for (i, node) in tree.nodes.iter().enumerate().rev() {
-            states[i].is_turned = node.rot != Quat::IDENTITY;
+            states[i].traits = Traits::of(node);
             if node.parent != NO_PARENT {
                 states[i].is_last = !std::mem::replace(&mut is_parent[node.parent], true);
             }
@@ -133,6 +135,32 @@ impl FreeStep {
     pub fn load(&mut self, node: usize, w: Wrench<f64>) {
         let bias = &mut self.states[node].bias;
         *bias = bias.plus_scaled(-1.0, Screw { ang: wide(w.ang), lin: wide(w.lin) });
+    }
+
+    /// r + Jᵀw, w what is on the nodes: (M + Λ) x after [`solve`](Self::solve), without a product. `r` and `out` are indexed by dof
+    /// (nv), `wrenches` is scratch, one for each node.
+    pub fn loads(
+        &self,
+        tree: &Tree<f64>,
+        kin: &Kinematics<f64>,
+        r: &[f64],
+        wrenches: &mut [Wrench<f64>],
+        out: &mut [f64],
+    ) {
+        let n = tree.nodes.len();
+        let (states, frames, wrenches) = (&self.states[..n], &kin.frames[..n], &mut wrenches[..n]);
+        out[..tree.nv].copy_from_slice(&r[..tree.nv]);
+        for (wrench, state) in wrenches.iter_mut().zip(states) {
+            *wrench = -state.bias.to_wrench();
+        }
+        for (i, node) in tree.nodes.iter().enumerate().rev() {
+            let (frame, wrench) = (&frames[i], wrenches[i]);
+            add_joint_force(node, frame, wrench, out);
+            if node.parent != NO_PARENT {
+                wrenches[node.parent] +=
+                    if states[i].traits.is_at_parent { wrench } else { wrench.shifted_back(frame.offset) };
+            }
+        }
     }
 
     /// x = (M + Λ)⁻¹ (r + Jᵀw), w what is on the nodes; `r` and `x` are indexed by dof (nv). The factor and J x are left in
@@ -173,7 +201,7 @@ impl FreeStep {
             };
             if node.parent != NO_PARENT {
                 let inherited = &mut before[node.parent].inherited;
-                let shifted = left.shifted_back(frame.offset);
+                let shifted = if here.traits.is_at_parent { left } else { left.shifted_back(frame.offset) };
                 *inherited = if is_last { shifted } else { inherited.plus(&shifted) };
             }
         }
@@ -185,7 +213,10 @@ impl FreeStep {
                 Screw { ang: wide(twist.ang), lin: wide(twist.lin) }
             } else {
                 let above = if node.parent == NO_PARENT { &Screw::ZERO } else { &before[node.parent].motion };
-                let carried = Screw { ang: above.ang, lin: above.lin + cross(above.ang, wide(frame.offset)) };
+                let mut carried = *above;
+                if !here[0].traits.is_at_parent {
+                    carried.lin += cross(above.ang, wide(frame.offset));
+                }
                 expand(node, frame, &here[0].reduced, carried, x)
             };
             here[0].motion = motion;
@@ -203,7 +234,7 @@ fn place(
     scale: f64,
     (state, frame, twist): (&mut State, &mut NodeFrame<f64>, &mut Twist<f64>),
 ) {
-    let placement = Placement::new(node, &above.frame, state.is_turned, q);
+    let placement = Placement::new(node, &above.frame, state.traits, q);
     let Placement { frame: Placed { rot, .. }, offset, axis, com, inertia, .. } = placement;
     let (mut own, mut slide) = (Wide::ZERO, Wide::ZERO);
     match node.joint {
@@ -220,11 +251,22 @@ fn place(
         }
     }
     let (swing, turn) = (above.velocity.ang, above.acceleration.ang);
-    let swung = cross(swing, offset);
-    let velocity = Screw { ang: swing + own, lin: above.velocity.lin + swung + slide };
-    let centripetal = cross(swing, swung + slide + slide);
-    let acceleration =
-        Screw { ang: turn + cross(swing, own), lin: above.acceleration.lin + cross(turn, offset) + centripetal };
+    let (mut velocity, mut acceleration) = (above.velocity, above.acceleration);
+    velocity.ang += own;
+    acceleration.ang += cross(swing, own);
+    if !state.traits.is_at_parent {
+        let swung = cross(swing, offset);
+        velocity.lin += swung + slide;
+        acceleration.lin += cross(turn, offset) + cross(swing, swung + slide + slide);
+    }
+    state.frame = placement.frame;
+    (state.velocity, state.acceleration) = (velocity, acceleration);
+    *twist = velocity.to_twist();
+    placement.store(node, frame);
+    if state.traits.is_empty {
+        state.bias = Screw::ZERO;
+        return;
+    }
     let body = &node.inertia;
     // Newton and Euler at the centre of mass, the moment taken about the origin.
     let (omega, alpha) = (velocity.ang, acceleration.ang);
@@ -232,14 +274,9 @@ fn place(
     let force = com_acceleration * Wide::splat(body.mass * scale);
     let moment = (inertia.times(alpha) + cross(omega, inertia.times(omega))) * Wide::splat(scale) + cross(com, force);
     let mc = com * Wide::splat(body.mass);
-    state.frame = placement.frame;
-    state.velocity = velocity;
-    state.acceleration = acceleration;
     state.inertia = inertia.plus_outer(-mc, com).plus_diagonal(dot(mc, com));
     state.moment = narrow(mc);
     state.bias = Screw { ang: moment, lin: force };
-    *twist = velocity.to_twist();
-    placement.store(node, frame);
 }
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! Where joints put their nodes, in registers of four lanes.
 
-use spatial::{Mat3, Quat, Real, Sym3, Vec3};
+use spatial::{Mat3, Quat, Real, RigidInertia, Sym3, Vec3};
 
 use crate::kernels::rotation;
 use crate::kinematics::{quaternion, vec3};
@@ -20,6 +20,29 @@ impl Placed {
     pub const WORLD: Self = Self { quat: unit(3), rot: Matrix::IDENTITY, pos: Wide::ZERO };
 }
 
+/// What a node is spared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traits {
+    /// Whether its frame is turned against the parent's at rest.
+    is_turned: bool,
+    /// Whether its origin is always the parent's, as between the hinges of a shoulder.
+    pub is_at_parent: bool,
+    /// Whether no body moves with it.
+    pub is_empty: bool,
+}
+
+impl Traits {
+    pub const NONE: Self = Self { is_turned: false, is_at_parent: false, is_empty: false };
+
+    pub fn of(node: &Node<f64>) -> Self {
+        Self {
+            is_turned: node.rot != Quat::IDENTITY,
+            is_at_parent: matches!(node.joint, JointType::Revolute | JointType::Ball) && node.pos == Vec3::ZERO,
+            is_empty: node.inertia == RigidInertia::ZERO,
+        }
+    }
+}
+
 /// A node, its joint and its bodies, in world axes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
@@ -35,11 +58,11 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    /// The node at `q` (nq), whose frame is turned against its parent's at rest or is not.
+    /// The node at `q` (nq).
     #[inline(always)]
-    pub fn new(node: &Node<f64>, above: &Placed, is_turned: bool, q: &[f64]) -> Self {
-        let base = if is_turned { quat_product(above.quat, wide_quat(node.rot)) } else { above.quat };
-        let mut offset = above.rot.times_vec(node.pos);
+    pub fn new(node: &Node<f64>, above: &Placed, traits: Traits, q: &[f64]) -> Self {
+        let base = if traits.is_turned { quat_product(above.quat, wide_quat(node.rot)) } else { above.quat };
+        let mut offset = if traits.is_at_parent { Wide::ZERO } else { above.rot.times_vec(node.pos) };
         let quat = match node.joint {
             JointType::Revolute | JointType::Screw => {
                 quat_product(base, wide_quat(Quat::of_turn(node.axis, q[node.q] - node.q_ref)))
@@ -61,14 +84,12 @@ impl Placement {
             let pitch = if node.joint == JointType::Screw { node.pitch } else { 1.0 };
             offset = Wide::splat((q[node.q] - node.q_ref) * pitch).mul_add(axis, offset);
         }
-        Self {
-            frame: Placed { quat, rot, pos: above.pos + offset },
-            rot: turned,
-            offset,
-            axis,
-            com: rot.times_vec(node.inertia.com),
-            inertia: rotated(&node.inertia.inertia, rot),
-        }
+        let (com, inertia) = if traits.is_empty {
+            (Wide::ZERO, Matrix::ZERO)
+        } else {
+            (rot.times_vec(node.inertia.com), rotated(&node.inertia.inertia, rot))
+        };
+        Self { frame: Placed { quat, rot, pos: above.pos + offset }, rot: turned, offset, axis, com, inertia }
     }
 
     /// Writes it down for others.

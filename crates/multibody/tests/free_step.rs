@@ -4,9 +4,10 @@ mod common;
 
 use common::{Random, every_joint, random_tree, state};
 use multibody::{
-    Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, forward_kinematics, rnea, velocities,
+    Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, apply, forward_kinematics, rnea,
+    velocities,
 };
-use spatial::{Twist, Vec3, Wrench};
+use spatial::{RigidInertia, Twist, Vec3, Wrench};
 
 fn relative(a: &[f64], b: &[f64]) -> f64 {
     let size = b.iter().fold(1e-300_f64, |m, x| m.max(x.abs()));
@@ -48,6 +49,11 @@ fn difference(model: &Model, seed: u64, alike: bool) -> f64 {
     worst = worst.max(relative(&placements(&step_kin), &placements(&kin)));
     worst = worst.max(relative(&twists(&step_kin.twists), &twists(&kin.twists)));
     worst = worst.max(relative(&twists(&step_factor.motions), &twists(&factor.motions)));
+    let (mut motions, mut wrenches) = (vec![Twist::ZERO; tree.len()], vec![Wrench::ZERO; tree.len()]);
+    let (mut product, mut on_joints) = (vec![0.0; tree.nv], vec![f64::NAN; tree.nv]);
+    apply(tree, tree.all(), &kin, &joints, &x, &mut motions, &mut wrenches, &mut product);
+    step.loads(tree, &step_kin, &force, &mut wrenches, &mut on_joints);
+    worst = worst.max(relative(&on_joints, &product));
     // The factors solve for something else.
     factor.solve(tree, tree.all(), &kin, &force, None, &mut x);
     step_factor.solve(tree, tree.all(), &step_kin, &force, None, &mut step_x);
@@ -80,6 +86,28 @@ fn a_step_leaves_what_the_recursions_leave() {
                 assert!(worst < 1e-11, "{seed}: {worst:e}");
             }
         }
+    }
+}
+
+/// Nodes without bodies, and such as lie where their parents are: what a step is spared there changes nothing.
+#[test]
+fn hinges_between_hinges_are_like_others() {
+    for seed in 1..20 {
+        let mut model = random_tree(seed, 12);
+        let is_hinge = |joint| matches!(joint, JointType::Revolute | JointType::Ball);
+        let has_child: Vec<bool> =
+            (0..model.tree.len()).map(|i| model.tree.nodes.iter().any(|node| node.parent == i)).collect();
+        let nodes = model.tree.nodes.iter_mut().zip(has_child).enumerate();
+        for (i, (node, has_child)) in nodes.filter(|(_, (node, _))| is_hinge(node.joint)) {
+            if i % 3 == 0 {
+                node.pos = Vec3::ZERO;
+            }
+            if i % 2 == 0 && has_child {
+                node.inertia = RigidInertia::ZERO;
+            }
+        }
+        let worst = difference(&model, seed, false);
+        assert!(worst < 1e-11, "{seed}: {worst:e}");
     }
 }
 

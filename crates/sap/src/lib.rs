@@ -52,6 +52,7 @@ mod delassus;
 mod dense;
 mod error;
 mod general;
+mod guess;
 mod iteration;
 mod line_search;
 mod linearization;

@@ -1,3 +1,4 @@
+use crate::guess::{self, Seen};
 use crate::iteration::Iteration;
 use crate::line_search::COST_ROUND_OFF;
 use crate::passes::{Passes, Turn};
@@ -15,8 +16,8 @@ const PREDICTIONS: usize = 6;
 /// Minimises `ℓ_p(v) = ½‖v − v*‖²_A + Σ_k ℓ_k(J_k v)` by Newton's method.
 ///
 /// `v_star` has `n_v` entries, as has `v`: a guess on entry, the solution on exit. The iteration starts from whichever of `v`
-/// and `v*` has the lower cost. If no constraint pushes at `v*`, then `v = v*` bit for bit, in 0 iterations. The impulses are
-/// then in [`Workspace::impulses`].
+/// and `v*` has the lower cost. If no constraint pushes at `v*`, then `v = v*` bit for bit, in 0 iterations, unless
+/// [`Options::expects_guess`] and the guess, where some push, meets the tolerance. The impulses are then in [`Workspace::impulses`].
 ///
 /// ```text
 /// up to 6 times, while the cost falls
@@ -48,19 +49,27 @@ pub fn solve<S: Structure>(
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
     resize(structure, constraints, v_star, v, ws)?;
-    if start_free(structure, constraints, v_star, ws)? {
-        v.copy_from_slice(v_star);
-        return Ok(unconstrained());
+    let looks = options.expects_guess && v != v_star;
+    let seen = if looks { guess::look(structure, constraints, (v_star, v), options, ws) } else { None };
+    if let Some(seen) = &seen {
+        if seen.is_solution {
+            return Ok(seen.report());
+        }
+    } else {
+        if start_free(structure, constraints, v_star, ws)? {
+            v.copy_from_slice(v_star);
+            return Ok(unconstrained());
+        }
+        ws.v_c_star.copy_from_slice(&ws.current.v_c);
+        start_guess(structure, constraints, (v_star, v), looks, ws)?;
+        structure.scale(&mut ws.scale);
+        ws.start_predictions(constraints);
     }
-    ws.v_c_star.copy_from_slice(&ws.current.v_c);
-    start_guess(structure, constraints, v_star, v, ws)?;
-    structure.scale(&mut ws.scale);
-    ws.start_predictions(constraints);
     ws.dual.copy_from_slice(&ws.current.gamma);
     let mut laws = std::mem::take(&mut ws.laws);
     laws.clear();
     laws.extend_from_slice(constraints);
-    let report = iterate(Iteration::new(structure, constraints, v_star, v, options), &mut laws, options, ws);
+    let report = iterate(Iteration::new(structure, constraints, v_star, v, options), &mut laws, seen, options, ws);
     ws.laws = laws;
     report
 }
@@ -75,6 +84,7 @@ const NEAR: f64 = 1e-2;
 fn iterate<S: Structure>(
     mut iteration: Iteration<'_, S>,
     constraints: &mut [Constraint],
+    seen: Option<Seen>,
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
@@ -84,15 +94,22 @@ fn iterate<S: Structure>(
     let mut predictions = most_predictions;
     let mut last_residual = 0.0;
     let mut predicted_cost = f64::INFINITY;
-    if passes.may_settle {
+    // From near the solution Newton's steps lead there, and nothing else is known.
+    if let Some(seen) = &seen {
+        predictions = 0;
+        if seen.moves_bounds {
+            passes.settle_there(constraints, &ws.current.gamma, seen.residual, options);
+        }
+    } else if passes.may_settle {
         if let Some(residual) = iteration.settle_from_memory(constraints, options, ws)? {
             passes.settle(residual, options);
         } else {
             ws.start_predictions(constraints);
         }
     }
+    let mut known = seen.map(|seen| (seen.residual, seen.cost));
     loop {
-        let (mut residual, mut cost) = iteration.residual(ws)?;
+        let (mut residual, mut cost) = known.take().map_or_else(|| iteration.residual(ws), Ok)?;
         let mut stalled = stall.is_over(residual);
         let mut rebounded = false;
         let ended = iteration.is_solved || stalled || residual <= passes.tolerance;
@@ -237,22 +254,22 @@ fn start_free<S: Structure>(
     Ok(ws.current.is_unconstrained())
 }
 
-/// Moves to the guess in `v` if the cost is lower there, else sets `v = v*`.
+/// Moves to the guess in `v` if the cost is lower there, else sets `v = v*`. With `has_looked` the products are there already.
 fn start_guess<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
-    v_star: &[f64],
-    v: &mut [f64],
+    (v_star, v): (&[f64], &mut [f64]),
+    has_looked: bool,
     ws: &mut Workspace,
 ) -> Result<(), Error> {
     if v == v_star {
         return Ok(());
     }
-    for ((difference, v), v_star) in ws.difference.iter_mut().zip(&*v).zip(v_star) {
-        *difference = v - v_star;
+    if !has_looked {
+        ws.set_difference(v, v_star);
+        structure.products(&ws.difference, &mut ws.dp, &mut ws.trial.v_c);
+        axpy(1.0, &ws.current.v_c, &mut ws.trial.v_c);
     }
-    structure.products(&ws.difference, &mut ws.dp, &mut ws.trial.v_c);
-    axpy(1.0, &ws.current.v_c, &mut ws.trial.v_c);
     ws.trial.update(constraints);
     let cost = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
     if !cost.is_finite() {

@@ -28,6 +28,9 @@ pub struct Options {
     pub passes: usize,
     /// Default exact.
     pub line_search: LineSearch,
+    /// Whether the guess is probably the solution, as where bodies rest: it is looked at before `v*`. Costs an evaluation where it is
+    /// not. Default false.
+    pub expects_guess: bool,
 }
 
 impl Default for Options {
@@ -38,6 +41,7 @@ impl Default for Options {
             max_iterations: 300,
             passes: 1,
             line_search: LineSearch::Exact,
+            expects_guess: false,
         }
     }
 }

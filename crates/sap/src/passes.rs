@@ -150,6 +150,19 @@ impl Passes {
         self.tolerance = options.tolerance;
     }
 
+    /// Bounds friction by the normal impulses in `gamma`, known to be a fixed point up to `residual`, and ends the search.
+    pub fn settle_there(&mut self, constraints: &mut [Constraint], gamma: &[f64], residual: f64, options: &Options) {
+        let (mut row, mut normal) = (0, 0.0);
+        for constraint in constraints {
+            if matches!(constraint.law, Law::Contact(_) | Law::Lagged(_)) {
+                normal = gamma[row + 2];
+            }
+            constraint.law.set_bound(normal);
+            row += constraint.rows();
+        }
+        self.settle(residual, options);
+    }
+
     /// Takes note of the residual with the new bounds.
     pub fn observe(&mut self, residual: f64, options: &Options, anderson: &mut Anderson) {
         if !self.is_searching {

@@ -23,6 +23,12 @@ pub trait Structure {
     /// `j_x = J x` alone, overwritten.
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]);
 
+    /// `a_x = A x` with `x = v − v*`, and `j_v = J v`, both overwritten: at a guess `v` of which something may be known.
+    fn products_at(&mut self, v: &[f64], x: &[f64], a_x: &mut [f64], j_v: &mut [f64]) {
+        self.momentum(x, a_x);
+        self.row_velocities(v, j_v);
+    }
+
     /// `out += Jᵀ γ`.
     fn add_transpose(&mut self, gamma: &[f64], out: &mut [f64]);
 

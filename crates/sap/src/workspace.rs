@@ -152,6 +152,13 @@ impl Workspace {
         &self.current.hessian
     }
 
+    /// Sets `v − v*`.
+    pub(crate) fn set_difference(&mut self, v: &[f64], v_star: &[f64]) {
+        for ((difference, v), v_star) in self.difference.iter_mut().zip(v).zip(v_star) {
+            *difference = v - v_star;
+        }
+    }
+
     /// Sets the velocities that predictions start from.
     pub(crate) fn start_predictions(&mut self, constraints: &[Constraint]) {
         self.free.copy_from_slice(&self.v_c_star);

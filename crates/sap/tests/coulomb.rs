@@ -70,3 +70,44 @@ fn a_path_leads_where_passes_do_not() {
     }
     assert!(hard >= 3, "{hard}");
 }
+
+/// The solution as a guess that is expected to be it takes nothing, one near it a step or two, and whatever it is, it changes nothing:
+/// with few contacts and many, from bounds that are far off.
+#[test]
+fn an_expected_guess_is_looked_at() {
+    let ranges =
+        common::Ranges { max_nv: 40, max_contacts: 20, limits: true, mass: (-1.0, 1.0), mu: 0.5, r: (-4.0, -2.0) };
+    let mut problems: Vec<Problem> = (0..40).map(|seed| random_within(seed, &ranges)).collect();
+    problems.extend([tower(2, 0.01), tower(12, 0.01)]);
+    let (mut solved, mut near) = (0, 0);
+    for problem in &problems {
+        let mut problem = problem.clone().lagged(|k| 0.01 * (k % 3) as f64);
+        problem.set_delassus();
+        let solve_from = |guess: &[f64], tolerance: f64, expects_guess: bool| {
+            let (mut v, mut ws) = (guess.to_vec(), Workspace::new());
+            let options = Options { tolerance, passes: 40, expects_guess, ..Options::default() };
+            let report =
+                solve(&mut problem.dense(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap();
+            let residual = problem.residual(&v, ws.impulses()).max(coulomb_residual(&problem, &v));
+            (report, v, residual)
+        };
+        let (_, solution, _) = solve_from(&problem.v_star, 1e-12, false);
+        if solution == problem.v_star {
+            continue;
+        }
+        let (report, v, residual) = solve_from(&solution, 1e-6, true);
+        assert_eq!((report.iterations, report.passes, report.criterion), (0, 1, Criterion::Gradient));
+        assert!(v == solution && residual < 1e-6, "{residual:e}");
+        solved += 1;
+        for error in [1e-9, 1e-7, 1e-5, 1e-2, 10.0] {
+            let guess: Vec<f64> = solution.iter().enumerate().map(|(i, v)| v + error * (i as f64).sin()).collect();
+            let (report, v, residual) = solve_from(&guess, 1e-9, true);
+            assert!(residual < 1e-7, "{error:e}: {residual:e}, {report:?}");
+            near += usize::from(report.passes == 1 && (1..3).contains(&report.iterations));
+            let off = v.iter().zip(&solution).fold(0.0_f64, |most, (v, solution)| most.max((v - solution).abs()));
+            let size = solution.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
+            assert!(off < 1e-5 * size, "{error:e}: {off:e} of {size:e}");
+        }
+    }
+    assert!(solved > 30 && near > 10, "{solved} {near}");
+}

@@ -22,7 +22,7 @@ use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 use crate::Factorization;
 use crate::free_body::is_free_body;
 use crate::link::{End, Link, Term};
-use crate::part::Part;
+use crate::part::{KnownMotion, Part};
 use friction::FrictionScratch;
 use lone_tree::{LoneScratch, LoneTree};
 
@@ -95,6 +95,8 @@ pub(crate) struct CoupledScratch {
 /// The trees of an island, the constraints on them, and scratch. Links and slots use indices of the island.
 pub(crate) struct Coupled<'a> {
     pub parts: &'a [Part],
+    /// The velocities that the step starts from, the model's.
+    v0: &'a [f64],
     pub slots: &'a [Slot],
     pub links: &'a [Link],
     /// What the links that are sums refer to.
@@ -111,7 +113,7 @@ pub(crate) struct Coupled<'a> {
 impl<'a> Coupled<'a> {
     /// Gathers the patches.
     pub fn new(
-        parts: &'a [Part],
+        (parts, v0): (&'a [Part], &'a [f64]),
         slots: &'a [Slot],
         (links, terms): (&'a [Link], &'a [Term]),
         scratch: &'a mut CoupledScratch,
@@ -136,7 +138,7 @@ impl<'a> Coupled<'a> {
             _ => None,
         };
         scratch.factored = Factored::None;
-        let mut problem = Self { parts, slots, links, terms, scratch, cholesky, nv, may_recurse, lone };
+        let mut problem = Self { parts, v0, slots, links, terms, scratch, cholesky, nv, may_recurse, lone };
         if lone.is_none() {
             problem.gather_patches();
         }
@@ -242,6 +244,21 @@ impl Structure for Coupled<'_> {
         }
     }
 
+    fn products_at(&mut self, v: &[f64], x: &[f64], a_x: &mut [f64], j_v: &mut [f64]) {
+        let rests = |slot: &Slot| {
+            let part = &self.parts[slot.tree];
+            part.known_motions_of(&v[slot.dof..slot.dof + part.tree.nv], self.v0) == Some(KnownMotion::Start)
+        };
+        if self.slots.iter().all(rests) {
+            for slot in self.slots {
+                self.parts[slot.tree].momentum_to_start(&mut self.scratch.wrenches, &mut a_x[slot.dof..]);
+            }
+        } else {
+            self.momentum(x, a_x);
+        }
+        self.row_velocities(v, j_v);
+    }
+
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {
         if let (Factored::Alone, Some(tree)) = (self.scratch.factored, self.lone) {
             return self.scratch.lone.row_velocities(tree, x, j_x);
@@ -251,11 +268,14 @@ impl Structure for Coupled<'_> {
             let Part { tree, kin, .. } = part;
             let motions = &mut self.scratch.motions[slot.node..];
             let x = &x[slot.dof..slot.dof + tree.nv];
-            if part.knows_motions_of(x) {
-                let known = kin.twists.iter().zip(&part.factor.motions);
-                motions.iter_mut().zip(known).for_each(|(motion, (start, change))| *motion = *start + *change);
-            } else {
-                multibody::propagate(tree, tree.all(), &kin.frames, x, motions);
+            let start = &kin.twists[..];
+            match part.known_motions_of(x, self.v0) {
+                Some(KnownMotion::Start) => motions[..start.len()].copy_from_slice(start),
+                Some(KnownMotion::Free) => {
+                    let known = start.iter().zip(&part.factor.motions);
+                    motions.iter_mut().zip(known).for_each(|(motion, (start, change))| *motion = *start + *change);
+                }
+                None => multibody::propagate(tree, tree.all(), &kin.frames, x, motions),
             }
         }
         self.rows_of_motions(x, j_x);

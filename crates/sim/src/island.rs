@@ -122,8 +122,10 @@ impl Island {
             choice => {
                 let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, few, .. } = scratch;
                 let cholesky = &mut self.cholesky;
-                let mut structure = Coupled::new(parts, &self.slots, (links, terms), coupled, cholesky, choice);
-                let options = problem.options;
+                let mut structure = Coupled::new((parts, v0), &self.slots, (links, terms), coupled, cholesky, choice);
+                let expects_guess =
+                    pace <= RESTING && self.slots.iter().all(|slot| state.trend.holds(slot.tree, rule.dt));
+                let options = &sap::Options { expects_guess, ..*problem.options };
                 if choice == Factorization::Auto && pace > RESTING {
                     let report = few.solve(&mut structure, laws, v_star, &mut self.v, options, ws);
                     by_rows = report.is_some();

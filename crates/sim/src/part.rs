@@ -20,6 +20,15 @@ use crate::pd::PdDrive;
 use crate::scheme::Discretization;
 use crate::{State, WarmStart};
 
+/// Motions of the nodes that need not be computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KnownMotion {
+    /// Their twists.
+    Start,
+    /// Their twists and the factor's motions.
+    Free,
+}
+
 /// A body's part in the loads of a tree.
 #[derive(Clone, Copy, Debug)]
 struct BodyLoad {
@@ -82,7 +91,12 @@ pub(crate) struct Part {
     stiffness: Vec<f64>,
     spring_reference: Vec<f64>,
     has_springs: bool,
+    /// The coordinates and degrees of freedom of all springs, where none is of a rotation.
+    plain_springs: Option<Vec<(usize, usize)>>,
     loads: Vec<BodyLoad>,
+    /// The bodies from the first of these to the last, and whether gravity is taken off any.
+    bodies: Range<usize>,
+    has_lift: bool,
     servos: Vec<Servo>,
     motors: Vec<Motor>,
     axis_drives: Vec<AxisDrive>,
@@ -120,6 +134,8 @@ impl Part {
             let part = &mut parts[tree_of[node]];
             let lift = model.gravity * -(b.inertia.mass * b.gravity_compensation);
             let (node, com) = (node - part.nodes.start, b.pose.transform_point(b.inertia.com));
+            part.bodies = if part.loads.is_empty() { body..body + 1 } else { part.bodies.start..body + 1 };
+            part.has_lift |= lift != Vec3::ZERO;
             part.loads.push(BodyLoad { body, node, com, lift });
         }
         for (ctrl, actuator) in model.actuators.iter().enumerate() {
@@ -157,9 +173,12 @@ impl Part {
             armature: model.armature[dofs.clone()].to_vec(),
             damping: model.damping[dofs.clone()].to_vec(),
             has_springs: stiffness.iter().any(|&k| k > 0.0),
+            plain_springs: plain_springs(&tree, &stiffness),
             stiffness,
             spring_reference: model.spring_reference[qs.clone()].to_vec(),
             loads: Vec::new(),
+            bodies: 0..0,
+            has_lift: false,
             servos: Vec::new(),
             motors: Vec::new(),
             axis_drives: Vec::new(),
@@ -207,24 +226,29 @@ impl Part {
         let dt = step.dt;
         let (q, v) = (&state.q[self.qs.clone()], &v[self.dofs.clone()]);
         self.free.place(&self.tree, (q, v), gravity, dt, &mut self.kin);
-        if self.has_springs {
-            difference(&self.tree, &self.spring_reference, q, &mut self.change);
+        match &self.plain_springs {
+            Some(springs) => {
+                springs.iter().for_each(|&(iq, iv)| self.change[iv] = q[iq] - self.spring_reference[iq]);
+            }
+            None => difference(&self.tree, &self.spring_reference, q, &mut self.change),
         }
         let (nv, lead) = (self.tree.nv, step.lead());
         let (stiffness, damping, change) = (&self.stiffness[..nv], &self.damping[..nv], &self.change[..nv]);
         let (force, v_tree, impulse) = (&force[self.dofs.clone()][..nv], &v[..nv], &mut self.impulse[..nv]);
         for i in 0..nv {
             let (k, d) = (stiffness[i], damping[i]);
-            let spring = if self.has_springs { k * change[i] } else { 0.0 };
+            let spring = if k != 0.0 { k * change[i] } else { 0.0 };
             impulse[i] = dt * (force[i] - spring - (d + lead * k) * v_tree[i]);
         }
         for drive in &self.axis_drives {
             drive.add_impulse(&state.ctrl, v, dt, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
-        let Self { loads, kin, free, .. } = self;
-        for (node, wrench) in wrenches(loads, state, dt, kin) {
-            free.load(node, wrench);
+        let Self { loads, bodies, has_lift, kin, free, .. } = self;
+        if *has_lift || !are_zero(&state.applied_wrench[6 * bodies.start..6 * bodies.end]) {
+            for (node, wrench) in wrenches(loads, state, dt, kin) {
+                free.load(node, wrench);
+            }
         }
     }
 
@@ -313,9 +337,22 @@ impl Part {
         points.all(|(twist, extent)| twist.lin.norm() + extent * twist.ang.norm() <= speed)
     }
 
-    /// Whether the nodes move under `v` as their twists and the factor's motions say: free motion, but for implicit schemes.
-    pub fn knows_motions_of(&self, v: &[f64]) -> bool {
-        self.newton.is_none() && v == self.v_star
+    /// What is known of how the nodes move under the tree's velocities `v`, but for implicit schemes; `v0` are the model's that the
+    /// step starts from.
+    pub fn known_motions_of(&self, v: &[f64], v0: &[f64]) -> Option<KnownMotion> {
+        match () {
+            () if self.newton.is_some() => None,
+            () if v == self.v_star => Some(KnownMotion::Free),
+            () if *v == v0[self.dofs.clone()] => Some(KnownMotion::Start),
+            () => None,
+        }
+    }
+
+    /// A (v₀ − v*), of the tree's degrees of freedom; `wrenches` is scratch, one for each node.
+    pub fn momentum_to_start(&self, wrenches: &mut [Wrench<f64>], out: &mut [f64]) {
+        let Self { tree, kin, rhs, free, .. } = self;
+        free.loads(tree, kin, rhs, wrenches, out);
+        out[..tree.nv].iter_mut().for_each(|x| *x = -*x);
     }
 
     /// No force for no time: v* = `v`, the model's, and A = M, armature included.
@@ -380,6 +417,26 @@ impl Part {
         }
         energy
     }
+}
+
+/// The coordinates and degrees of freedom of a tree's springs, if those are all of joints with one degree of freedom.
+fn plain_springs(tree: &Tree<f64>, stiffness: &[f64]) -> Option<Vec<(usize, usize)>> {
+    let mut springs = Vec::new();
+    for node in &tree.nodes {
+        let nv = node.joint.nv();
+        if stiffness[node.v..node.v + nv].iter().any(|k| *k != 0.0) {
+            if nv > 1 {
+                return None;
+            }
+            springs.push((node.q, node.v));
+        }
+    }
+    Some(springs)
+}
+
+/// Whether all of `x` are zero, without a branch for each of them.
+fn are_zero(x: &[f64]) -> bool {
+    x.iter().fold(0, |bits, x| bits | x.to_bits() << 1) == 0
 }
 
 fn add(sum: &mut [f64], x: &[f64]) {

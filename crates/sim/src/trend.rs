@@ -38,6 +38,12 @@ impl Trend {
         self.marks.resize(trees, Mark::default());
     }
 
+    /// Whether the velocities of tree `k` are probably about those foreseen: they were in the last step, or in more than one before the
+    /// one of length `dt` that changed them, or they change steadily.
+    pub(crate) fn holds(&self, k: usize, dt: f64) -> bool {
+        self.marks.get(k).is_some_and(|mark| mark.age > 0.0 || mark.span > 1.5 * dt || mark.is_steady)
+    }
+
     /// Moves the velocities of tree `k` to where they are after `dt`, if they go on as they did; `dofs` are its in the model.
     pub(crate) fn go_on(&self, k: usize, dofs: Range<usize>, dt: f64, v: &mut [f64]) {
         let (accelerations, rates) = self.rates.split_at(self.rates.len() / 2);

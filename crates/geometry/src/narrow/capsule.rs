@@ -14,6 +14,22 @@ const NEARER: f64 = 1e-9;
 /// An overlap shorter than this share of the radius is one point.
 const SHORT: f64 = 0.1;
 
+/// The nearest points of two segments along unit vectors, with half their lengths, the second's centre `d` from the first's (Ericson,
+/// Real-Time Collision Detection, 5.1.9): how far along each they are, and the way from one to the other.
+#[inline(always)]
+pub(crate) fn nearest_of_axes(
+    (u, h): (Vec3<f64>, f64),
+    (v, k): (Vec3<f64>, f64),
+    d: Vec3<f64>,
+) -> (f64, f64, Vec3<f64>) {
+    let (uv, du, dv) = (u.dot(v), d.dot(u), d.dot(v));
+    let sine2 = u.cross(v).norm_squared();
+    let along_a = if sine2 > 1e-12 { ((du - uv * dv) / sine2).clamp(-h, h) } else { du.clamp(-h, h) };
+    let along_b = (uv * along_a - dv).clamp(-k, k);
+    let along_a = (uv * along_b + du).clamp(-h, h);
+    (along_a, along_b, d.add_scaled(along_b, v).add_scaled(-along_a, u))
+}
+
 /// The nearest points of two capsules; of nearly parallel ones the two ends of their overlap.
 #[inline]
 pub fn capsule((at, r, h): (&Placement, f64, f64), (bt, s, k): (&Placement, f64, f64), sink: &mut Sink) {
@@ -22,11 +38,8 @@ pub fn capsule((at, r, h): (&Placement, f64, f64), (bt, s, k): (&Placement, f64,
     let (uv, du, dv) = (u.dot(v), d.dot(u), d.dot(v));
     let cross = u.cross(v);
     let sine2 = cross.norm_squared();
-    // Closest points of two segments (Ericson, Real-Time Collision Detection, 5.1.9).
-    let along_a = if sine2 > 1e-12 { ((du - uv * dv) / sine2).clamp(-h, h) } else { du.clamp(-h, h) };
-    let along_b = (uv * along_a - dv).clamp(-k, k);
-    let along_a = (uv * along_b + du).clamp(-h, h);
-    let gap2 = (d.add_scaled(along_b, v).add_scaled(-along_a, u)).norm_squared();
+    let (along_a, along_b, gap) = nearest_of_axes((u, h), (v, k), d);
+    let gap2 = gap.norm_squared();
     let most = r + s + sink.limit;
     if gap2 > most * most {
         return;

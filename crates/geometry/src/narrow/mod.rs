@@ -16,6 +16,7 @@ mod spread;
 
 use spatial::Vec3;
 
+pub(crate) use self::capsule::nearest_of_axes;
 pub(crate) use self::convex::Convex;
 use crate::collider::Contact;
 use crate::solid::{Placement, Solid};

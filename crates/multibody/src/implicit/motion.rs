@@ -1,10 +1,10 @@
 //! Motions and forces about a fixed point.
 
-use spatial::{Quat, Real, Vec3};
+use spatial::{Real, Vec3};
 
 use super::{ImplicitFactor, Kind, Stage, Whole};
 use crate::kinematics::{set3, vec3};
-use crate::placement::{Placed, Placement};
+use crate::placement::{Placed, Placement, Traits};
 use crate::wide::{Matrix, Screw, Wide, cross, dot, narrow, wide};
 use crate::{JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
 
@@ -49,8 +49,7 @@ impl Moving {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Body {
     pub frame: Placed,
-    /// Whether the node's frame is turned against its parent's at rest.
-    is_turned: bool,
+    traits: Traits,
     axis: Wide,
     /// The node's origin, from the fixed point.
     pub arm: Wide,
@@ -65,7 +64,7 @@ impl Body {
     pub fn of(node: &Node<f64>) -> Self {
         Self {
             frame: Placed::WORLD,
-            is_turned: node.rot != Quat::IDENTITY,
+            traits: Traits::of(node),
             axis: Wide::ZERO,
             arm: Wide::ZERO,
             mass: node.inertia.mass,
@@ -146,7 +145,7 @@ fn place(
         let (before, here) = placed.split_at_mut(i);
         let above = if node.parent == NO_PARENT { &Placed::WORLD } else { &before[node.parent].frame };
         let here = &mut here[0];
-        let placement = Placement::new(node, above, here.is_turned, q);
+        let placement = Placement::new(node, above, here.traits, q);
         if i == 0 && !is_given {
             origin = placement.frame.pos;
         }

@@ -19,6 +19,12 @@ impl Disc {
         Disc { r, inv_r: 1.0 / r, bound }
     }
 
+    /// The same impulses but for the bound.
+    #[inline]
+    pub fn set_bound(&mut self, bound: f64) {
+        self.bound = bound;
+    }
+
     /// `ℓ`, `γ` and `[G₁₁, G₁₂, G₂₂]` at `u = v̂ − v_c`.
     #[inline]
     pub fn evaluate(&self, u: [f64; 2]) -> (f64, [f64; 2], [f64; 3]) {

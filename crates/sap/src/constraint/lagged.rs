@@ -74,7 +74,13 @@ impl LaggedContact {
 
     pub(crate) fn set_normal_impulse(&mut self, n: f64) {
         self.normal_impulse = n;
-        self.friction = Disc::new(self.r_t, self.mu * n);
+        self.friction.set_bound(self.mu * n);
+    }
+
+    /// γ_n at the normal velocity `v_n`, which no bound of friction changes.
+    #[inline]
+    pub(crate) fn own_normal_impulse(&self, v_n: f64) -> f64 {
+        ((self.v_hat[2] - v_n) * self.inv_r_n).max(0.0)
     }
 
     /// ∂γ/∂n₀ at the tangential velocity `v_t`: μ t̂ while it slides.

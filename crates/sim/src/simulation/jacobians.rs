@@ -305,7 +305,7 @@ impl Scratch {
     fn coupled<'a>(&'a mut self, simulation: &'a Simulation) -> Coupled<'a> {
         let set = &simulation.set;
         Coupled::new(
-            &simulation.parts,
+            (&simulation.parts, &simulation.v_start),
             &self.slots,
             (&set.links, &set.terms),
             &mut self.coupled,
@@ -318,8 +318,14 @@ impl Scratch {
     fn evaluate(&mut self, simulation: &Simulation, v: &[f64], balance: &mut [f64]) {
         let Self { slots, coupled, cholesky, gamma, j_x, x, unused } = self;
         let set = &simulation.set;
-        let mut problem =
-            Coupled::new(&simulation.parts, slots, (&set.links, &set.terms), coupled, cholesky, Factorization::Coupled);
+        let mut problem = Coupled::new(
+            (&simulation.parts, &simulation.v_start),
+            slots,
+            (&set.links, &set.terms),
+            coupled,
+            cholesky,
+            Factorization::Coupled,
+        );
         unused.resize(v.len().max(j_x.len()), 0.0);
         problem.products(v, &mut unused[..v.len()], j_x);
         x.clear();

@@ -1,0 +1,98 @@
+//! A look at the guess, before anything else is computed: what rests or creeps has its solution there or near.
+
+use crate::passes::meets_coulomb;
+use crate::semismooth::are_many;
+use crate::vector::{dot, scaled_norm};
+use crate::workspace::Evaluation;
+use crate::{Constraint, Criterion, Law, Options, Report, Structure, Workspace};
+
+/// A guess that is the solution or near it.
+pub(crate) struct Seen {
+    pub is_solution: bool,
+    /// Whether bounds of friction are the normal impulses there.
+    pub moves_bounds: bool,
+    pub residual: f64,
+    pub cost: f64,
+}
+
+impl Seen {
+    /// Of a guess that is the solution.
+    pub fn report(&self) -> Report {
+        let Seen { moves_bounds, residual, cost, .. } = *self;
+        let (passes, friction_residual) = if moves_bounds { (1, residual) } else { (0, 0.0) };
+        let (iterations, line_search_evaluations, criterion) = (0, 0, Criterion::Gradient);
+        Report { iterations, line_search_evaluations, residual, passes, friction_residual, cost, criterion }
+    }
+}
+
+/// Looks at the guess in `v`: none unless some constraint pushes there and the gradient meets the tolerance, or with few contacts is so
+/// small that Coulomb's law is as good as met; bounds of friction are the normal impulses there if there may be
+/// [`passes`](Options::passes). The workspace is at the guess then. Otherwise `A (v − v*)` and `J v` are left in its step and its trial.
+pub(crate) fn look<S: Structure>(
+    structure: &mut S,
+    constraints: &[Constraint],
+    (v_star, v): (&[f64], &[f64]),
+    options: &Options,
+    ws: &mut Workspace,
+) -> Option<Seen> {
+    ws.set_difference(v, v_star);
+    structure.products_at(v, &ws.difference, &mut ws.dp, &mut ws.trial.v_c);
+    let may_move = options.passes > 1;
+    let has_bounds = ws.trial.update_bounded(constraints, may_move);
+    if ws.trial.is_unconstrained() {
+        return None;
+    }
+    structure.scale(&mut ws.scale);
+    ws.impulse.fill(0.0);
+    structure.add_transpose(&ws.trial.gamma, &mut ws.impulse);
+    for ((descent, impulse), momentum) in ws.descent.iter_mut().zip(&ws.impulse).zip(&ws.dp) {
+        *descent = impulse - momentum;
+    }
+    let (gradient, momentum) = (scaled_norm(&ws.scale, &ws.descent), scaled_norm(&ws.scale, &ws.impulse));
+    if momentum <= 0.0 {
+        return None;
+    }
+    let residual = gradient / momentum;
+    let cost = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
+    let is_solution = gradient <= options.absolute_tolerance + options.tolerance * momentum;
+    // Many contacts are solved together with their bounds of friction, which takes fewer steps.
+    let is_near = meets_coulomb(residual, options) && !are_many(constraints);
+    if !((is_solution || is_near) && cost.is_finite()) {
+        return None;
+    }
+    std::mem::swap(&mut ws.momentum, &mut ws.dp);
+    std::mem::swap(&mut ws.current, &mut ws.trial);
+    Some(Seen { is_solution, moves_bounds: may_move && has_bounds, residual, cost })
+}
+
+impl Evaluation {
+    /// Sets `γ`, `G` and the cost from `v_c`, with `moves_bounds` each bound of friction being the normal impulse there; whether
+    /// there are any.
+    fn update_bounded(&mut self, constraints: &[Constraint], moves_bounds: bool) -> bool {
+        let (mut cost, mut start, mut normal, mut has_bounds) = (0.0, 0, 0.0, false);
+        for (constraint, hessian) in constraints.iter().zip(&mut self.hessian) {
+            let end = start + constraint.rows();
+            let (v_c, gamma) = (&self.v_c[start..end], &mut self.gamma[start..end]);
+            start = end;
+            let law = match constraint.law {
+                Law::Lagged(mut contact) if moves_bounds => {
+                    normal = contact.own_normal_impulse(v_c[2]);
+                    contact.set_normal_impulse(normal);
+                    Law::Lagged(contact)
+                }
+                Law::Spin(mut spin) if moves_bounds => {
+                    spin.set_normal_impulse(normal);
+                    Law::Spin(spin)
+                }
+                other => other,
+            };
+            has_bounds |= matches!(law, Law::Lagged(_) | Law::Spin(_));
+            cost += law.evaluate(v_c, gamma, hessian);
+            if matches!(law, Law::Contact(_)) {
+                normal = gamma[2];
+            }
+        }
+        self.cost = cost;
+        has_bounds
+    }
+}
