@@ -82,5 +82,6 @@ CASES: dict[str, Case] = {
     "islands-1000": islands(200),
     "arm7": Case(scene("arm7"), timestep=0.001, mujoco=ARM_SOLVERS, peers=("drake",), amplitude=0.5),
     "dm_humanoid": Case(dm_humanoid, laws=True, mujoco=(ELLIPTIC, PYRAMIDAL)),
+    "dm_humanoid_at_rest": Case(dm_humanoid, settle=10.0, mujoco=(ELLIPTIC, PYRAMIDAL)),
     **{name: Case(lambda name=name: sw.characters.mjcf(name)) for name in ("snake36", "snake72", "snake195")},  # type: ignore[misc]
 }
