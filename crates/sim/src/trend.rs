@@ -38,7 +38,7 @@ impl Trend {
         self.marks.resize(trees, Mark::default());
     }
 
-    /// Whether the velocities of tree `k` are probably about those foreseen: they were in the last step, or in more than one before the
+    /// Whether the velocities of tree `k` are probably about those foreseen: they were in the last step, or in at least one before the
     /// one of length `dt` that changed them, or they change steadily.
     pub(crate) fn holds(&self, k: usize, dt: f64) -> bool {
         self.marks.get(k).is_some_and(|mark| mark.age > 0.0 || mark.span > 1.5 * dt || mark.is_steady)

@@ -30,10 +30,12 @@ const MOST: usize = 16;
 /// Where Newton's method has nothing left to do: ‖m‖ over momentum, in the kinetic norm.
 const ROUND_OFF: f64 = 1e-15;
 /// It has arrived, too, where the step's energy is mended, with this part left of what steady accelerations missed: that is of third order in
-/// the step, as the rule's own error is,
+/// the step, as the rule's own error is, while forces change steadily,
 const MISSED: f64 = 1e-3;
-/// but with no more than this, as part of the momentum, should something have changed from one step to the next.
+/// but with no more than these, as parts of the momentum, should they not: the second times the third power of how far joints turn in
+/// the step, which the rule's own error is like however forces change from one step to the next.
 const MOST_MISSED: f64 = 1e-4;
+const MOST_OF_TURN: f64 = 0.1;
 /// How far constraint impulses may be from what was foreseen, relative, before the second stage is linearised anew.
 const POORLY: f64 = 0.5;
 /// The part of a Newton step's length that may be wrong, for every radian (metre) by which it moves joints in the step: inertia
@@ -135,7 +137,7 @@ pub(crate) struct FreeMotion<'a> {
     pub is_to_resolve: bool,
     /// Whether energy and momentum are mended.
     pub conserves: bool,
-    /// Whether all steps are of one size.
+    /// Whether steps are of one size, but for those made in parts.
     pub is_regular: bool,
 }
 
@@ -228,7 +230,7 @@ impl Part {
 
     fn iterate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, impulses: f64) -> Result<usize, Stall> {
         let (mut scale, mut last, mut next, mut fraction) = (0.0, f64::INFINITY, f64::INFINITY, 1.0);
-        let (mut is_factored_near, mut is_mended) = (false, false);
+        let (mut is_factored_near, mut may_miss) = (false, 0.0);
         for iteration in 1..=MOST {
             self.evaluate(newton, motion);
             let (mut error, mut is_kept) = (f64::INFINITY, false);
@@ -238,14 +240,14 @@ impl Part {
                 newton.factor.solve(&newton.residual, &mut newton.trial);
                 error = newton.error(motion.step.dt);
                 next = 2.0 * error / last * error;
-                is_kept = next <= self.arrival(newton, error, scale, is_mended);
+                is_kept = next <= self.arrival(newton, error, scale, may_miss);
             }
             if !is_kept {
                 self.differentiate(newton, motion);
                 error = newton.error(motion.step.dt);
                 if iteration == 1 {
                     scale = (2.0 * newton.factor.kinetic_energy()).sqrt() + error + impulses;
-                    is_mended = newton.expects && self.is_mended(newton, motion);
+                    may_miss = if newton.expects { scale * self.may_miss(newton, motion) } else { 0.0 };
                 }
                 // Its square, times what the last step made of its own.
                 next = if last < f64::INFINITY {
@@ -267,7 +269,7 @@ impl Part {
                 is_factored_near = false;
                 continue;
             }
-            let arrival = self.arrival(newton, error, scale, is_mended);
+            let arrival = self.arrival(newton, error, scale, may_miss);
             std::mem::swap(&mut newton.delta, &mut newton.trial);
             newton.base.copy_from_slice(&self.v_star);
             self.v_star.iter_mut().zip(&newton.delta).for_each(|(v, delta)| *v += delta);
@@ -279,10 +281,16 @@ impl Part {
         Err(Stall { iterations: MOST, residual: last / scale })
     }
 
-    /// How much of the error may be left after the step that is to be tried, of length `error` in the kinetic norm.
-    fn arrival(&self, newton: &Newton, error: f64, scale: f64, is_mended: bool) -> f64 {
+    /// How much of the error may be left, as a part of the momentum, whatever was expected: none where energy is not mended.
+    fn may_miss(&self, newton: &Newton, motion: &FreeMotion<'_>) -> f64 {
+        let turn = self.turn_of_mended(newton, motion);
+        MOST_MISSED.min(MOST_OF_TURN * turn * turn * turn)
+    }
+
+    /// How much of the error may be left after the step that is to be tried, of length `error` in the kinetic norm: `may_miss` at most.
+    fn arrival(&self, newton: &Newton, error: f64, scale: f64, may_miss: f64) -> f64 {
         let round_off = ROUND_OFF * scale;
-        if !is_mended {
+        if may_miss <= round_off {
             return round_off;
         }
         let (mut missed, mut most) = (0.0_f64, 0.0_f64);
@@ -294,7 +302,7 @@ impl Part {
             return round_off;
         }
         let part = MISSED * missed / most * error;
-        part.min(MOST_MISSED * scale).max(round_off)
+        part.min(may_miss).max(round_off)
     }
 
     /// m(v) at v*, placements left at q^θq.

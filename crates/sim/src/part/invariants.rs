@@ -39,6 +39,8 @@ const HARDLY: f64 = 1e-5;
 const SCALING: f64 = 2.0;
 /// Motion within that has no more than this part of the kinetic energy is told by it with too few digits.
 const LITTLE: f64 = 1e-9;
+/// The part of the constraints' greatest force that is a push at the root: the solver's tolerance is none.
+const PUSHED: f64 = 1e-4;
 /// How far gravity may be off the root's axis, the sine.
 const UPRIGHT: f64 = 1e-9;
 
@@ -95,8 +97,7 @@ impl Part {
             return true;
         }
         let keeps_energy = motion.conserves && !self.takes_energy();
-        // Constraints that push take momentum: what the step misses of it is theirs as well.
-        let is_pushed = !keeps_energy && self.foresees();
+        let is_pushed = !keeps_energy && self.takes_momentum();
         let kept = if motion.conserves && !is_pushed { self.kept_momenta(motion.gravity) } else { 0 };
         let keeps_momentum = kept > 0;
         let apart = if self.floats() && !keeps_momentum { 6 } else { kept };
@@ -114,11 +115,19 @@ impl Part {
         turn <= RESOLVED || made <= LEFT
     }
 
-    /// Whether energy is mended of a step that Newton's method is looking for.
-    pub(super) fn is_mended(&self, newton: &Newton, motion: &FreeMotion<'_>) -> bool {
+    /// How far joints turn in a step whose energy is mended and that Newton's method is looking for; zero where it is not.
+    pub(super) fn turn_of_mended(&self, newton: &Newton, motion: &FreeMotion<'_>) -> f64 {
         let FreeMotion { step, conserves, is_regular, .. } = *motion;
         let may_be = step.is_midpoint() && conserves && is_regular && self.tree.len() > 1 && !self.takes_energy();
-        may_be && motion.step.dt * self.turning_speed(&newton.v_theta) > HARDLY
+        let turn = if may_be { step.dt * self.turning_speed(&newton.v_theta) } else { 0.0 };
+        if turn > HARDLY { turn } else { 0.0 }
+    }
+
+    /// Whether constraints that pushed in the last step take momentum: those that move the root, not those within the tree. What the step
+    /// misses of it is theirs as well.
+    fn takes_momentum(&self) -> bool {
+        let greatest = |w: &[f64]| w.iter().fold(0.0_f64, |most, w| most.max(w.abs()));
+        greatest(&self.foreseen[..self.tree.nodes[0].joint.nv()]) > PUSHED * greatest(&self.foreseen)
     }
 
     /// What velocities lack at the end of the step, of the tree.
