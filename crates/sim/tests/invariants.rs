@@ -203,27 +203,6 @@ fn newtons_method_leaves_little_beside_the_rules_own_error() {
 }
 
 #[test]
-fn forces_that_jump_cost_no_accuracy() {
-    // Torques that are others in every step of 2 ms, in steps of that length and shorter ones.
-    let after = |substeps: usize, conserve: bool| {
-        let timestep = Some(2e-3 / substeps as f64);
-        let options = Options { scheme: Scheme::Midpoint, timestep, conserve, ..Options::default() };
-        let mut s = simulation(&scenes::mjcf("double-pendulum".parse().unwrap()), options);
-        let mut random = random::SplitMix64(7);
-        for _ in 0..250 {
-            let torques = [5.0 * random.symmetric(), 5.0 * random.symmetric()];
-            s.state_mut().applied_force.copy_from_slice(&torques);
-            run(&mut s, substeps);
-        }
-        (s.state().q[0], s.state().q[1])
-    };
-    let reference = after(40, false);
-    let miss = |(a, b): (f64, f64)| (a - reference.0).abs().max((b - reference.1).abs());
-    let (mended, alone) = (miss(after(1, true)), miss(after(1, false)));
-    assert!(mended < 2.0 * alone, "{mended:e} and {alone:e}");
-}
-
-#[test]
 fn friction_in_joints_takes_no_momentum() {
     let weightless = r#"<option gravity="0 0 0"/><worldbody>"#;
     let mut s = throw(&thrown(r#"damping=".02" frictionloss=".05""#).replace("<worldbody>", weightless));
