@@ -56,6 +56,12 @@ impl Anderson {
         &self.kept
     }
 
+    /// Starts anew from it.
+    pub fn return_to_kept(&mut self) {
+        self.x.copy_from_slice(&self.kept);
+        self.restart();
+    }
+
     /// Moves `x`, by the share `mixing` of what `g` asks for.
     pub fn step(&mut self, mixing: f64) {
         let n = self.x.len();

@@ -47,8 +47,6 @@ use crate::{Constraint, Error, Law, Options, Structure, Workspace};
 /// the mean where they search, 125 boxes 21. Of 44000 steps of piles of 27 to 125 bodies, one was given up; no other took more than 1313
 /// with its passes.
 const MOST: usize = 1500;
-/// Problems of more constraints than this are given fewer, in proportion: each of them costs more, and no step should take minutes.
-const MANY: usize = 1000;
 /// Corrections of one prediction; from this one on they must be smaller than half the first.
 const CORRECTIONS: usize = 12;
 const TRIALS: usize = 5;
@@ -127,7 +125,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
         set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
-        let last = self.iterations + MOST * MANY / constraints.len().max(MANY);
+        let last = self.iterations + MOST;
         let (mut first_step, mut random) = (1.0, SplitMix64(0));
         loop {
             ws.path.set_start(constraints);

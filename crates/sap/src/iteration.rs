@@ -16,6 +16,8 @@ pub(crate) struct Iteration<'a, S> {
     pub iterations: usize,
     /// How many of these were steps of searches for Coulomb's law.
     pub searching: usize,
+    /// How many of the others were of problems with other bounds of friction.
+    in_others: usize,
     /// Trials of line searches so far.
     pub line_search_evaluations: usize,
     /// Whether the last [`residual`](Self::residual) met the tolerance.
@@ -58,6 +60,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
             options,
             iterations: 0,
             searching: 0,
+            in_others: 0,
             line_search_evaluations: 0,
             is_solved: false,
             is_reusable: false,
@@ -67,9 +70,25 @@ impl<'a, S: Structure> Iteration<'a, S> {
         }
     }
 
-    /// Whether the cap is reached, apart from searches for Coulomb's law, which have their own.
+    /// Factorisations so far, but for searches for Coulomb's law, which have their own cap.
+    pub fn minimising(&self) -> usize {
+        self.iterations - self.searching
+    }
+
+    /// Those of the present problem.
+    pub fn in_problem(&self) -> usize {
+        self.minimising() - self.in_others
+    }
+
+    /// Begins another problem.
+    pub fn begin_problem(&mut self) {
+        self.in_others = self.minimising();
+        self.retreat = None;
+    }
+
+    /// Whether the cap is reached.
     pub fn is_over(&self) -> bool {
-        self.iterations - self.searching >= self.options.max_iterations
+        self.in_problem() >= self.options.max_iterations
     }
 
     /// `ℓ_p` at the iterate.

@@ -113,14 +113,14 @@ fn iterate<S: Structure>(
         let mut stalled = stall.is_over(residual);
         let mut rebounded = false;
         let ended = iteration.is_solved || stalled || residual <= passes.tolerance;
-        match passes.turn(ended, iteration.iterations - iteration.searching) {
+        match passes.turn(ended, iteration.minimising(), iteration.in_problem()) {
             Turn::GoOn => {}
             Turn::Rebound => {
                 (residual, cost) = rebound(&mut iteration, &mut passes, constraints, options, ws)?;
                 rebounded = true;
             }
             Turn::GiveUp => {
-                iteration.retreat = None;
+                iteration.begin_problem();
                 passes.give_up(constraints, &ws.current.gamma, &ws.anderson, options);
                 ws.current.update(constraints);
                 (residual, cost) = iteration.residual(ws)?;
@@ -135,12 +135,18 @@ fn iterate<S: Structure>(
             }
         }
         if (iteration.is_solved || stalled) && passes.must_follow(options) {
-            iteration.retreat = None;
+            iteration.begin_problem();
             if let Some(residual) = iteration.follow(constraints, options, ws)? {
                 passes.settle(residual, options);
                 (stall, stalled, predictions) = (Stall::new(), false, 0);
+            } else {
+                passes.resume(iteration.minimising(), &mut ws.anderson);
             }
             (residual, cost) = iteration.residual(ws)?;
+            if passes.is_searching() {
+                (stall, known) = (Stall::new(), Some((residual, cost)));
+                continue;
+            }
         }
         if iteration.is_solved || stalled {
             let criterion = if !iteration.is_solved {
@@ -181,7 +187,7 @@ fn rebound<S: Structure>(
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<(f64, f64), Error> {
-    iteration.retreat = None;
+    iteration.begin_problem();
     if passes.may_settle
         && iteration.searching < SEARCHING
         && let Some(residual) = iteration.settle_from_here(constraints, options, ws)?

@@ -18,13 +18,14 @@ pub struct Options {
     pub tolerance: f64,
     /// `ε_a`, in √J (the square root of energy). Default 1e-14.
     pub absolute_tolerance: f64,
-    /// Newton iterations after which the solve gives up with an error, apart from those that look for Coulomb's law directly, 40 at
-    /// most, or follow a path to it where that fails, about 1500 at most. Default 300: the passes of hard impacts among many
-    /// bodies may take half of them.
+    /// Newton iterations of one problem after which the solve gives up with an error, apart from those that look for Coulomb's law
+    /// directly, 40 at most, or follow a path to it where passes fail, about 1500 at most. With other bounds of friction it is
+    /// another problem ([`passes`](Self::passes)). Default 300.
     pub max_iterations: usize,
     /// How many problems may be solved for Coulomb's law, each with its bounds of friction ([`LaggedContact`](crate::LaggedContact),
     /// [`Spin`](crate::Spin)) from the normal impulses of the one before; the last change of bounds moves the residual by no more
-    /// than 100 times the tolerance. Default 1: the bounds stay as they are given.
+    /// than 100 times the tolerance. After 40 of them a path is tried first where there are no more than 400 constraints. Default 1:
+    /// the bounds stay as they are given.
     pub passes: usize,
     /// Default exact.
     pub line_search: LineSearch,

@@ -26,7 +26,7 @@ use crate::warm_start::Key;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, Trend, WarmStart};
 
 /// Greatest number of problems that are solved for Coulomb's law in a step.
-const PASSES: usize = 40;
+const PASSES: usize = 5000;
 
 /// How often a step is halved at most where free motion has no solution or is not resolved.
 const HALVINGS: u32 = 6;
