@@ -35,7 +35,7 @@ const PREDICTIONS: usize = 6;
 /// With [`Options::passes`] above 1, problems follow each other, the normal impulses of one the bounds of friction of the next,
 /// until the change of bounds hardly moves the gradient: Coulomb's law. Where there are many contacts, Newton's method looks for it
 /// directly, from the velocities that are remembered and then after each problem. Where neither finds it, a path is followed from the
-/// last problem to it.
+/// last problem to it, and where that ends before, the problems go on.
 ///
 /// # Errors
 /// [`Error::NotConverged`] at the iteration cap (`v` is then the last iterate), [`Error::Factorization`] if `H` is not positive

@@ -18,14 +18,14 @@ pub struct Options {
     pub tolerance: f64,
     /// `ε_a`, in √J (the square root of energy). Default 1e-14.
     pub absolute_tolerance: f64,
-    /// Newton iterations of one problem after which the solve gives up with an error, apart from those that look for Coulomb's law
-    /// directly, 40 at most, or follow a path to it where passes fail, about 1500 at most. With other bounds of friction it is
-    /// another problem ([`passes`](Self::passes)). Default 300.
+    /// Newton iterations of one problem after which the solve gives up with an error. With other bounds of friction it is another
+    /// problem: the search for Coulomb's law ([`passes`](Self::passes)) takes as many as it needs, at most 1000, about 1500 more on a
+    /// path, and 3000 after that. Default 300.
     pub max_iterations: usize,
     /// How many problems may be solved for Coulomb's law, each with its bounds of friction ([`LaggedContact`](crate::LaggedContact),
     /// [`Spin`](crate::Spin)) from the normal impulses of the one before; the last change of bounds moves the residual by no more
-    /// than 100 times the tolerance. After 40 of them a path is tried first where there are no more than 400 constraints. Default 1:
-    /// the bounds stay as they are given.
+    /// than 100 times the tolerance. After 40 of them, or fewer, a path is tried where there are no more than 400 constraints.
+    /// Default 1: the bounds stay as they are given.
     pub passes: usize,
     /// Default exact.
     pub line_search: LineSearch,
@@ -73,7 +73,7 @@ pub struct Report {
     pub residual: f64,
     /// Changes of the bounds of friction; a search for Coulomb's law that succeeds is one.
     pub passes: usize,
-    /// The residual after the last change of the bounds of friction, or 0: how far Coulomb's law is from being met.
+    /// The residual after the last change of the bounds of friction, had they moved all the way, or 0: how far Coulomb's law is from being met.
     pub friction_residual: f64,
     /// `ℓ_p` at the solution.
     pub cost: f64,

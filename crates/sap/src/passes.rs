@@ -11,7 +11,7 @@ const FIRST_TOLERANCE: f64 = 1e-2;
 const FRICTION: f64 = 100.0;
 /// Each pass reduces its residual to this fraction of what the change of bounds made of it, or to the tolerance.
 const REDUCTION: f64 = 0.1;
-/// From [`PATIENCE`] on, when what inexact problems leave is all that the acceleration sees.
+/// After [`PATIENCE`], when what inexact problems leave is all that the acceleration sees.
 const LATE_REDUCTION: f64 = 0.03;
 /// Iterations after which the search for a fixed point is given up; where contacts are few and a path can be followed, which costs
 /// little then; and where constraints are a crowd, whose path would be longer than most searches.
@@ -20,10 +20,10 @@ const LATE_FOR_FEW: usize = 25;
 const LATE_FOR_CROWD: usize = 1000;
 /// How many more may follow where paths were tried in vain.
 const LAST: usize = 3000;
-/// Passes after which it is given up where there is no crowd.
+/// Passes after which it is given up for a path where there is no crowd.
 const MANY_PASSES: usize = 40;
-/// More constraints than this are a crowd: in falling piles of 216 and 343 bodies passes that go on where they might give up to a path
-/// take three quarters of its factorisations, in a pile of 1000 boxes, with 4900, a tenth of them or less.
+/// More constraints than this are a crowd: in falling piles of 216 and 343 bodies passes that go on where a path might be followed
+/// take three quarters to all of its factorisations and half to two thirds of its time, in one of 1000 boxes a tenth or less.
 const CROWD: usize = 400;
 /// Passes after which the bounds move by this share only.
 const PATIENCE: usize = 12;
@@ -52,7 +52,7 @@ pub(crate) struct Passes {
     pub done: usize,
     /// Relative residual at which the present pass ends.
     pub tolerance: f64,
-    /// Relative residual just after the last change of bounds: how far the iterate is from Coulomb's law.
+    /// Relative residual just after the last change of bounds, had they moved all the way: how far the iterate is from Coulomb's law.
     pub residual: f64,
     least_residual: f64,
     /// The share of what was asked by which the bounds moved last.
@@ -76,10 +76,10 @@ impl Passes {
         let can_follow = is_searching && can_settle(structure, constraints);
         let is_large = are_many(constraints);
         let may_settle = can_follow && structure.is_coupling_cheap() && is_large;
-        let (late, most) = if constraints.len() > CROWD {
-            (LATE_FOR_CROWD, usize::MAX)
-        } else {
-            (if can_follow && !is_large { LATE_FOR_FEW } else { LATE }, MANY_PASSES)
+        let (late, most) = match (can_follow, constraints.len() > CROWD) {
+            (_, true) => (LATE_FOR_CROWD, usize::MAX),
+            (true, false) => (if is_large { LATE } else { LATE_FOR_FEW }, MANY_PASSES),
+            (false, false) => (LATE, usize::MAX),
         };
         Passes {
             is_searching,
@@ -111,7 +111,7 @@ impl Passes {
 
     /// Goes on with the search from the bounds that were best, after so many iterations: no path has led further.
     pub fn resume(&mut self, iterations: usize, anderson: &mut Anderson) {
-        if self.left > 0 {
+        if self.left > 0 && self.least_residual.is_finite() {
             self.is_searching = true;
             (self.late, self.most) = (iterations + LAST, usize::MAX);
             anderson.return_to_kept();
@@ -133,12 +133,12 @@ impl Passes {
 
     /// What is to be done where this pass has `ended` or has not, after so many iterations of the search and of the pass.
     pub fn turn(&self, ended: bool, iterations: usize, in_pass: usize) -> Turn {
-        let late = iterations >= self.late || in_pass >= self.late_in_pass || self.done >= self.most;
+        let late = iterations >= self.late || in_pass >= self.late_in_pass;
         if !self.is_searching || !(ended || late) {
             return Turn::GoOn;
         }
         // The bounds move once at least: before that nothing is known of how far they are from a fixed point.
-        if self.done > 0 && (late || self.left == 0) { Turn::GiveUp } else { Turn::Rebound }
+        if self.done > 0 && (late || self.left == 0 || self.done >= self.most) { Turn::GiveUp } else { Turn::Rebound }
     }
 
     /// Ends the search: the bounds go back to those that were nearest to a fixed point, for good. What is left is one convex
@@ -199,12 +199,12 @@ impl Passes {
         self.settle(residual, options);
     }
 
-    /// Takes note of the residual with the new bounds.
+    /// Takes note of the residual with the new bounds, `change`.
     pub fn observe(&mut self, change: f64, options: &Options, anderson: &mut Anderson) {
         if !self.is_searching {
             return;
         }
-        // Had they moved all the way, it would be as much greater.
+        // Had they moved all the way, it would be about as much greater.
         let residual = change / self.mixing;
         if self.done > 1 && residual > GROWTH * self.residual {
             anderson.restart();
