@@ -73,7 +73,8 @@ pub struct Report {
     pub residual: f64,
     /// Changes of the bounds of friction; a search for Coulomb's law that succeeds is one.
     pub passes: usize,
-    /// The residual after the last change of the bounds of friction, had they moved all the way, or 0: how far Coulomb's law is from being met.
+    /// The residual after the last change of the bounds of friction, had they moved all the way, or 0: how far Coulomb's law is from
+    /// being met.
     pub friction_residual: f64,
     /// `ℓ_p` at the solution.
     pub cost: f64,

@@ -20,7 +20,7 @@ const LATE_FOR_FEW: usize = 25;
 const LATE_FOR_CROWD: usize = 1000;
 /// How many more may follow where paths were tried in vain.
 const LAST: usize = 3000;
-/// Passes after which it is given up for a path where there is no crowd.
+/// Passes after which it is given up for a path where there is no crowd, not to go on with old factors for long.
 const MANY_PASSES: usize = 40;
 /// More constraints than this are a crowd: in falling piles of 216 and 343 bodies passes that go on where a path might be followed
 /// take three quarters to all of its factorisations and half to two thirds of its time, in one of 1000 boxes a tenth or less.
@@ -79,7 +79,7 @@ impl Passes {
         let (late, most) = match (can_follow, constraints.len() > CROWD) {
             (_, true) => (LATE_FOR_CROWD, usize::MAX),
             (true, false) => (if is_large { LATE } else { LATE_FOR_FEW }, MANY_PASSES),
-            (false, false) => (LATE, usize::MAX),
+            (false, false) => (LATE, LATE),
         };
         Passes {
             is_searching,
