@@ -82,7 +82,7 @@ impl Law {
 
     /// The law with `R + soft` in place of `R`.
     #[inline]
-    fn softened(&self, soft: f64) -> Law {
+    pub(crate) fn softened(&self, soft: f64) -> Law {
         match self {
             Law::Contact(law) => Law::Contact(law.softened(soft)),
             Law::Lagged(law) => Law::Lagged(law.softened(soft)),

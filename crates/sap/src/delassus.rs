@@ -1,5 +1,7 @@
 //! Few constraints on many velocities: a problem in as many coordinates as the constraints can tell apart.
 
+mod settle;
+
 use crate::vector::{axpy, dot};
 use crate::{Block, Constraint, FactorError, SmallCholesky, Structure};
 
@@ -46,6 +48,7 @@ pub struct Delassus {
     /// `v*`: zeros, then the last coordinate.
     free: Vec<f64>,
     h: SmallCholesky,
+    settling: settle::Scratch,
 }
 
 type Row = [f64; Delassus::MOST];

@@ -174,11 +174,26 @@ impl FewRows {
     ) -> Option<Report> {
         self.carry(structure);
         self.multiply(structure);
+        self.lambda.resize(self.chosen_free.len(), 0.0);
+        let Self { delassus, laws, chosen_free, lambda, .. } = self;
+        let settled = delassus.settle(laws, chosen_free, energy, lambda, options, ws);
+        let report = match settled {
+            Some(report) => report,
+            None => self.minimise(energy, options, ws)?,
+        };
+        self.respond();
+        structure.respond(&mut self.change);
+        structure.rows_of_motions(&self.change, &mut self.velocities);
+        self.velocities.iter_mut().zip(&self.free).for_each(|(v, free)| *v += free);
+        Some(report)
+    }
+
+    /// Solves the problem of the chosen constraints by passes.
+    fn minimise(&mut self, energy: f64, options: &Options, ws: &mut Workspace) -> Option<Report> {
         self.delassus.factor(&self.laws, &self.chosen_free, energy);
         self.z_star.clear();
         self.z_star.extend_from_slice(self.delassus.free());
         self.z.resize(self.z_star.len(), 0.0);
-        self.lambda.resize(self.chosen_free.len(), 0.0);
         if self.chosen_before.is_empty() {
             // The first choice starts at v*: what the trees did before, or were foreseen to do, is no guess of what the rows alone do.
             self.z.clone_from(&self.z_star);
@@ -191,10 +206,6 @@ impl FewRows {
         }
         let report = sap::solve(&mut self.delassus, &self.laws, &self.z_star, &mut self.z, options, ws).ok()?;
         self.delassus.impulses(&self.z, &mut self.lambda);
-        self.respond();
-        structure.respond(&mut self.change);
-        structure.rows_of_motions(&self.change, &mut self.velocities);
-        self.velocities.iter_mut().zip(&self.free).for_each(|(v, free)| *v += free);
         Some(report)
     }
 
