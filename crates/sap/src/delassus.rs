@@ -76,7 +76,9 @@ impl Delassus {
     pub fn start(&mut self, rows: usize) -> &mut [f64] {
         assert!(rows <= Self::MOST, "{rows} rows, expected at most {}", Self::MOST);
         self.rows.clear();
-        self.rows.resize(rows, [0.0; Self::MOST]);
+        // Room for as many as there may ever be, at once.
+        self.rows.reserve(Self::MOST);
+        self.rows.resize(rows, NO_ROW);
         self.rows.as_flattened_mut()
     }
 

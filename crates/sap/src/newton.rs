@@ -58,7 +58,7 @@ pub fn solve<S: Structure>(
     } else {
         if start_free(structure, constraints, v_star, ws)? {
             v.copy_from_slice(v_star);
-            return Ok(unconstrained());
+            return Ok(Report::unconstrained());
         }
         ws.v_c_star.copy_from_slice(&ws.current.v_c);
         start_guess(structure, constraints, (v_star, v), looks, ws)?;
@@ -288,16 +288,4 @@ fn start_guess<S: Structure>(
         v.copy_from_slice(v_star);
     }
     Ok(())
-}
-
-fn unconstrained() -> Report {
-    Report {
-        iterations: 0,
-        line_search_evaluations: 0,
-        residual: 0.0,
-        passes: 0,
-        friction_residual: 0.0,
-        cost: 0.0,
-        criterion: Criterion::Unconstrained,
-    }
 }

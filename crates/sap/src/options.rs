@@ -81,3 +81,18 @@ pub struct Report {
     /// Which test ended the iteration.
     pub criterion: Criterion,
 }
+
+impl Report {
+    /// Of a problem in which no constraint pushes at `v*`.
+    pub(crate) fn unconstrained() -> Report {
+        Report {
+            iterations: 0,
+            line_search_evaluations: 0,
+            residual: 0.0,
+            passes: 0,
+            friction_residual: 0.0,
+            cost: 0.0,
+            criterion: Criterion::Unconstrained,
+        }
+    }
+}

@@ -215,7 +215,18 @@ impl Workspace {
     }
 
     pub(crate) fn resize(&mut self, nv: usize, rows: usize, constraints: usize) {
-        self.resize_rows(rows, constraints);
+        self.current.resize(rows, constraints);
+        self.trial.resize(rows, constraints);
+        self.dv_c.resize(rows, 0.0);
+        self.v_c_star.resize(rows, 0.0);
+        self.predicted.resize(rows, constraints);
+        self.free.resize(rows, 0.0);
+        self.dual.resize(rows, 0.0);
+        self.kept.v_c.resize(rows, 0.0);
+        self.kept.dual.resize(rows, 0.0);
+        self.slopes.resize(constraints, [0.0; 3]);
+        self.path.resize(rows, constraints);
+        self.hessian.resize(constraints, Block::ZERO);
         for vector in [
             &mut self.kept.v,
             &mut self.kept.momentum,
@@ -230,21 +241,5 @@ impl Workspace {
         ] {
             vector.resize(nv, 0.0);
         }
-    }
-
-    /// Makes room for constraints alone.
-    pub(crate) fn resize_rows(&mut self, rows: usize, constraints: usize) {
-        self.current.resize(rows, constraints);
-        self.trial.resize(rows, constraints);
-        self.dv_c.resize(rows, 0.0);
-        self.v_c_star.resize(rows, 0.0);
-        self.predicted.resize(rows, constraints);
-        self.free.resize(rows, 0.0);
-        self.dual.resize(rows, 0.0);
-        self.kept.v_c.resize(rows, 0.0);
-        self.kept.dual.resize(rows, 0.0);
-        self.slopes.resize(constraints, [0.0; 3]);
-        self.path.resize(rows, constraints);
-        self.hessian.resize(constraints, Block::ZERO);
     }
 }

@@ -176,10 +176,13 @@ impl FewRows {
         self.multiply(structure);
         self.lambda.resize(self.chosen_free.len(), 0.0);
         let Self { delassus, laws, chosen_free, lambda, .. } = self;
-        let settled = delassus.settle(laws, chosen_free, energy, lambda, options, ws);
-        let report = match settled {
-            Some(report) => report,
-            None => self.minimise(energy, options, ws)?,
+        let report = match delassus.settle(laws, chosen_free, energy, lambda, options, ws) {
+            Ok(report) => report,
+            Err(steps) => {
+                self.spent.0 += steps;
+                self.spent.1 += steps;
+                self.minimise(energy, options, ws)?
+            }
         };
         self.respond();
         structure.respond(&mut self.change);

@@ -1,15 +1,15 @@
 //! Newton's method for few constraints, in what they would meet alone.
 
 use super::Delassus;
+use crate::semismooth::set_own_bounds;
 use crate::vector::{axpy, dot};
-use crate::workspace::Evaluation;
 use crate::{Block, Constraint, Criterion, Law, Options, Report, Workspace};
 
 /// Steps after which the search is given up.
 const MOST_STEPS: usize = 20;
 /// How much greater than its own share of `W` a constraint's `w` is. Neighbours resist as well. Of 2000 problems of a humanoid and a dog
 /// that walk and run, steps of 33 and 4 ms, 3 % are given up with 1, 2 % with 2 or 3, and 2 takes the fewest steps, 2 to 4.
-const SHARE: f64 = 2.0;
+const FACTOR: f64 = 2.0;
 /// By how much it grows where the search goes in a circle: that the same residual comes again, to so many digits, is no chance.
 const GROWTH: f64 = 3.0;
 const SAME: f64 = 1e-3;
@@ -26,13 +26,13 @@ const NO_ROW: Row = [0.0; MOST_ROWS];
 pub(super) struct Scratch {
     /// `W`, both triangles.
     w: Vec<Row>,
-    /// The columns of the matrix of a step, of the rows that push.
+    /// The columns of the matrix of a step, of the active rows.
     columns: Vec<Row>,
     tangents: Vec<Tangent>,
-    /// The rows that push.
+    /// The rows whose impulses follow `z`.
     active: Vec<usize>,
     /// The laws with `R + w` in place of `R`: those of constraints alone.
-    alone: Vec<Law>,
+    alone: Vec<Constraint>,
     /// The residuals so far with the present `w`.
     residuals: Vec<f64>,
 }
@@ -42,12 +42,19 @@ pub(super) struct Scratch {
 struct Tangent {
     row: usize,
     rows: usize,
-    /// w
-    share: f64,
+    /// `w`, as the search has it.
+    w: f64,
     block: Block,
     slope: [f64; 3],
     /// The row that `e` picks, of the normal impulse that bounds friction.
     normal: usize,
+}
+
+impl Tangent {
+    /// Whether its impulses follow `z`.
+    fn is_active(&self) -> bool {
+        self.block.is_active() || self.slope != [0.0; 3]
+    }
 }
 
 impl Delassus {
@@ -63,8 +70,11 @@ impl Delassus {
     ///
     /// However stiff constraints are, `w T` is of the order of one. Where the steps go in a circle, another `w` leads elsewhere.
     ///
-    /// None where this does not converge, with more than 20 rows, where a constraint does not know its share `w` of `W`, and where
-    /// torsional friction belongs to a friction cone: [`solve`](crate::solve) has to.
+    /// Where no constraint pushes at `v*`, that is the solution.
+    ///
+    /// # Errors
+    /// Where this does not converge: the steps that it took, as [`solve`](crate::solve) has to begin anew. None with more than 20 rows,
+    /// where a constraint does not know its share `w` of `W`, or where there are torsional friction and friction cones under Coulomb's law.
     ///
     /// ```
     /// use sap::{Constraint, Delassus, LaggedContact, Options, Workspace};
@@ -78,7 +88,7 @@ impl Delassus {
     /// let (mut impulses, mut ws) = ([0.0; 3], Workspace::new());
     /// let options = Options { passes: 100, ..Options::default() };
     /// let report = delassus.settle(&[contact], &[3.0, 0.0, -1.0], 20.0, &mut impulses, &options, &mut ws);
-    /// assert!(report.is_some());
+    /// assert!(report.is_ok());
     /// assert!((impulses[2] - 2.0).abs() < 1e-4 && (impulses[0] + 1.0).abs() < 1e-4);
     /// ```
     ///
@@ -92,19 +102,27 @@ impl Delassus {
         lambda: &mut [f64],
         options: &Options,
         ws: &mut Workspace,
-    ) -> Option<Report> {
+    ) -> Result<Report, usize> {
         let n = self.rows.len();
         assert!(free_rows.len() == n && lambda.len() == n, "velocities, impulses and rows");
+        assert_eq!(constraints.iter().map(Constraint::rows).sum::<usize>(), n, "rows and those of constraints");
         let has = |which: fn(&Law) -> bool| constraints.iter().any(|c| which(&c.law));
         let is_coulomb = options.passes > 1 && has(|law| matches!(law, Law::Lagged(_) | Law::Spin(_)));
         let is_left_out =
             is_coulomb && has(|law| matches!(law, Law::Contact(_))) && has(|law| matches!(law, Law::Spin(_)));
         if n > MOST_ROWS || is_left_out || !constraints.iter().all(Constraint::can_predict) {
-            return None;
+            return Err(0);
+        }
+        // Room for what follows where this fails as well.
+        ws.resize(n + 1, n, constraints.len());
+        ws.v_c_star.copy_from_slice(free_rows);
+        ws.current.v_c.copy_from_slice(free_rows);
+        ws.current.update(constraints);
+        if ws.current.is_unconstrained() {
+            lambda.fill(0.0);
+            return Ok(Report::unconstrained());
         }
         self.fill_up();
-        ws.resize_rows(n, constraints.len());
-        ws.v_c_star.copy_from_slice(free_rows);
         ws.start_predictions(constraints);
         let mut laws = std::mem::take(&mut ws.laws);
         laws.clear();
@@ -122,18 +140,24 @@ impl Delassus {
         is_coulomb: bool,
         options: &Options,
         ws: &mut Workspace,
-    ) -> Option<Report> {
+    ) -> Result<Report, usize> {
         let (most, scratch) = (MOST_STEPS.min(options.max_iterations), &mut self.settling);
-        let mut share = SHARE;
-        scratch.start(laws, share);
+        let mut factor = FACTOR;
+        scratch.start(laws, factor);
         for step in 0..=most {
-            scratch.localise(&ws.free, is_coulomb, lambda);
-            scratch.velocities(lambda, &ws.v_c_star, &mut ws.current.v_c);
-            evaluate(laws, is_coulomb, &mut ws.current);
+            scratch.localise(is_coulomb, lambda, ws);
+            scratch.velocities(lambda, ws);
+            if is_coulomb {
+                set_own_bounds(laws, &ws.current.v_c, |_| 0.0);
+            }
+            ws.current.update(laws);
             let (gradient, momentum, cost) = scratch.gradient(lambda, energy, ws);
             let residual = gradient / momentum;
+            if step == most || !(residual.is_finite() && momentum.is_finite() && cost.is_finite()) {
+                return Err(step);
+            }
             if gradient <= options.absolute_tolerance + options.tolerance * momentum {
-                return Some(Report {
+                return Ok(Report {
                     iterations: step,
                     line_search_evaluations: step,
                     residual,
@@ -143,20 +167,17 @@ impl Delassus {
                     criterion: Criterion::Gradient,
                 });
             }
-            if step == most || !residual.is_finite() {
-                return None;
-            }
-            let excess = scratch.each_row(|t, row| ws.current.v_c[row] - t.share * lambda[row] - ws.free[row]);
-            scratch.step(&excess, lambda)?;
-            scratch.velocities(lambda, &ws.v_c_star, &mut ws.current.v_c);
+            let excess = scratch.each_row(|t, row| ws.current.v_c[row] - t.w * lambda[row] - ws.free[row]);
+            scratch.step(&excess, lambda).ok_or(step + 1)?;
+            scratch.velocities(lambda, ws);
             if scratch.has_seen(residual) {
-                share *= GROWTH;
-                scratch.start(laws, share);
+                factor *= GROWTH;
+                scratch.start(laws, factor);
             }
-            let free = scratch.each_row(|t, row| ws.current.v_c[row] - t.share * lambda[row]);
+            let free = scratch.each_row(|t, row| ws.current.v_c[row] - t.w * lambda[row]);
             ws.free.copy_from_slice(&free[..lambda.len()]);
         }
-        None
+        Err(most)
     }
 
     /// Copies `W` with both its triangles.
@@ -172,53 +193,6 @@ impl Delassus {
             }
         }
     }
-}
-
-/// Sets impulses and cost at the velocities, friction bounded by the contacts' own normal impulses under Coulomb's law.
-fn evaluate(laws: &mut [Constraint], is_coulomb: bool, current: &mut Evaluation) {
-    let (mut row, mut normal, mut cost) = (0, 0.0, 0.0);
-    for (constraint, block) in laws.iter_mut().zip(&mut current.hessian) {
-        let rows = row..row + constraint.rows();
-        cost += evaluate_law(
-            &mut constraint.law,
-            is_coulomb,
-            &current.v_c[rows.clone()],
-            &mut current.gamma[rows.clone()],
-            block,
-            &mut normal,
-        );
-        row = rows.end;
-    }
-    current.cost = cost;
-}
-
-/// [`Law::evaluate`], friction bounded by the last normal impulse under Coulomb's law.
-#[inline]
-fn evaluate_law(
-    law: &mut Law,
-    is_coulomb: bool,
-    v_c: &[f64],
-    gamma: &mut [f64],
-    block: &mut Block,
-    normal: &mut f64,
-) -> f64 {
-    if is_coulomb {
-        match law {
-            Law::Lagged(contact) => {
-                *normal = contact.own_normal_impulse(v_c[2]);
-                contact.set_normal_impulse(*normal);
-            }
-            Law::Spin(spin) => spin.set_normal_impulse(*normal),
-            _ => {}
-        }
-    }
-    if let Law::Lagged(contact) = law {
-        let (cost, impulse, hessian) = contact.evaluate([v_c[0], v_c[1], v_c[2]]);
-        gamma.copy_from_slice(&impulse);
-        *block = hessian;
-        return cost;
-    }
-    law.evaluate(v_c, gamma, block)
 }
 
 impl Scratch {
@@ -240,8 +214,8 @@ impl Scratch {
         has_seen
     }
 
-    /// Starts a search with `share` times the constraints' own shares of `W`.
-    fn start(&mut self, laws: &[Constraint], share: f64) {
+    /// Starts a search with `factor` times the constraints' own shares of `W`.
+    fn start(&mut self, laws: &[Constraint], factor: f64) {
         let Self { residuals, alone, tangents, active, columns, .. } = self;
         residuals.clear();
         alone.clear();
@@ -256,51 +230,55 @@ impl Scratch {
         columns.reserve(MOST_ROWS);
         let (mut row, mut normal) = (0, 0);
         for constraint in laws {
-            let (rows, share) = (constraint.rows(), share * constraint.delassus());
+            let (rows, w) = (constraint.rows(), factor * constraint.delassus());
             if matches!(constraint.law, Law::Lagged(_) | Law::Contact(_)) {
                 normal = row + 2;
             }
-            alone.push(constraint.law.softened(share));
-            tangents.push(Tangent { row, rows, share, block: Block::ZERO, slope: [0.0; 3], normal });
+            alone.push(Constraint::from(constraint.law.softened(w)));
+            tangents.push(Tangent { row, rows, w, block: Block::ZERO, slope: [0.0; 3], normal });
             row += rows;
         }
     }
 
-    /// Sets the impulses of constraints alone with `free`, and how they follow it.
-    fn localise(&mut self, free: &[f64], is_coulomb: bool, lambda: &mut [f64]) {
+    /// Sets the impulses of constraints alone with their free velocities, and how they follow these.
+    fn localise(&mut self, is_coulomb: bool, lambda: &mut [f64], ws: &mut Workspace) {
         let Self { alone, tangents, active, .. } = self;
+        let Workspace { predicted, free, .. } = ws;
+        if is_coulomb {
+            set_own_bounds(alone, free, |_| 0.0);
+        }
+        predicted.v_c.copy_from_slice(free);
+        predicted.update(alone);
+        lambda.copy_from_slice(&predicted.gamma);
         active.clear();
-        let (mut normal, mut stiffness) = (0.0, 0.0);
-        for (law, tangent) in alone.iter_mut().zip(tangents) {
+        let mut stiffness = 0.0;
+        for ((constraint, tangent), block) in alone.iter().zip(tangents).zip(&predicted.hessian) {
             let rows = tangent.row..tangent.row + tangent.rows;
-            let (free, gamma) = (&free[rows.clone()], &mut lambda[rows.clone()]);
-            evaluate_law(law, is_coulomb, free, gamma, &mut tangent.block, &mut normal);
+            tangent.block = *block;
             tangent.slope = [0.0; 3];
-            if is_coulomb {
-                if matches!(law, Law::Lagged(_)) {
-                    stiffness = tangent.block.0[5];
-                }
-                if stiffness > 0.0 {
-                    tangent.slope = law.bound_slope(free).map(|b| b * stiffness);
-                }
+            if matches!(constraint.law, Law::Lagged(_)) {
+                stiffness = block.0[5];
             }
-            if tangent.block.is_active() {
+            if is_coulomb && stiffness > 0.0 {
+                tangent.slope = constraint.law.bound_slope(&free[rows.clone()]).map(|b| b * stiffness);
+            }
+            if tangent.is_active() {
                 active.extend(rows);
             }
         }
     }
 
     /// `v_c = J v* + W λ`
-    fn velocities(&self, lambda: &[f64], v_c_star: &[f64], v_c: &mut [f64]) {
+    fn velocities(&self, lambda: &[f64], ws: &mut Workspace) {
         let n = lambda.len();
         let mut sum = NO_ROW;
-        sum[..n].copy_from_slice(v_c_star);
+        sum[..n].copy_from_slice(&ws.v_c_star);
         for (lambda, row) in lambda.iter().zip(&self.w) {
             if *lambda != 0.0 {
                 add(*lambda, row, &mut sum);
             }
         }
-        v_c.copy_from_slice(&sum[..n]);
+        ws.current.v_c.copy_from_slice(&sum[..n]);
     }
 
     /// How far the impulses `λ` that make the velocities are from the constraints' own, `‖λ − γ‖_W`, the norm of momentum, and the cost.
@@ -321,7 +299,7 @@ impl Scratch {
         let error = dot(&left, &velocity);
         // Round-off may leave less than nothing of a square; what is no number stays so.
         let positive = |x: f64| if x < 0.0 { 0.0 } else { x };
-        let momentum = positive(change) + if energy > 0.0 { energy } else { 1.0 };
+        let momentum = positive(change) + if energy <= 0.0 { 1.0 } else { energy };
         (positive(error).sqrt(), momentum.sqrt(), 0.5 * change + ws.current.cost)
     }
 
@@ -338,7 +316,7 @@ impl Scratch {
         let mut all = NO_ROW;
         active.iter().zip(&dz).for_each(|(row, dz)| all[*row] = *dz);
         for tangent in tangents {
-            if !tangent.block.is_active() {
+            if !tangent.is_active() {
                 continue;
             }
             let mut own = [0.0; 3];
@@ -351,16 +329,16 @@ impl Scratch {
         Some(())
     }
 
-    /// Sets `1 + (W − w) T` of the rows that push.
+    /// Sets `1 + (W − w) T` of the active rows.
     fn assemble(&mut self) {
         let Self { w, columns, tangents, active, .. } = self;
         let m = active.len();
         columns.clear();
         columns.resize(m, NO_ROW);
         let mut first = 0;
-        // Where the normal row of the last contact is among those that push.
+        // Where the normal row of the last contact is among those.
         let mut normal = 0;
-        for tangent in tangents.iter().filter(|t| t.block.is_active()) {
+        for tangent in tangents.iter().filter(|t| t.is_active()) {
             if tangent.normal == tangent.row + 2 {
                 normal = first + 2;
             }
@@ -368,7 +346,7 @@ impl Scratch {
             for (k, out) in w_rows.iter_mut().enumerate().take(tangent.rows) {
                 let row = &w[tangent.row + k];
                 out.iter_mut().zip(&*active).for_each(|(out, i)| *out = row[*i]);
-                out[first + k] -= tangent.share;
+                out[first + k] -= tangent.w;
             }
             for k in 0..tangent.rows {
                 let mut unit = [0.0; 3];
@@ -408,14 +386,14 @@ fn eliminate(columns: &mut [Row], x: &mut Row) -> Option<()> {
         }
         column.swap(k, pivot);
         let inverse = 1.0 / greatest;
-        column[k + 1..m].iter_mut().for_each(|share| *share *= inverse);
-        let shares = &column[k + 1..m];
+        column[k + 1..m].iter_mut().for_each(|x| *x *= inverse);
+        let multiples = &column[k + 1..m];
         for column in rest {
             column.swap(k, pivot);
-            axpy(-column[k], shares, &mut column[k + 1..m]);
+            axpy(-column[k], multiples, &mut column[k + 1..m]);
         }
         x.swap(k, pivot);
-        axpy(-x[k], shares, &mut x[k + 1..m]);
+        axpy(-x[k], multiples, &mut x[k + 1..m]);
     }
     for k in (0..m).rev() {
         x[k] /= columns[k][k];
@@ -435,13 +413,13 @@ fn add(a: f64, x: &Row, y: &mut Row) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Contact, LaggedContact, Limit, Spin};
+    use crate::{Bounded, Contact, Dense, Equality, LaggedContact, Limit, Spin, solve};
     use random::SplitMix64;
 
     const ENERGY: f64 = 10.0;
 
-    /// `W = J A⁻¹ Jᵀ` for random `J` of `n` rows, `A = 1`, and random velocities.
-    fn problem(n: usize, nv: usize, random: &mut SplitMix64) -> (Delassus, Vec<f64>) {
+    /// `W = J A⁻¹ Jᵀ` for random `J` of `n` rows, `A = 1`, random velocities, and `J`.
+    fn problem(n: usize, nv: usize, random: &mut SplitMix64) -> (Delassus, Vec<f64>, Vec<f64>) {
         let j: Vec<f64> = (0..n * nv).map(|_| random.symmetric()).collect();
         let mut delassus = Delassus::new();
         let w = delassus.start(n);
@@ -451,7 +429,7 @@ mod tests {
                 w[i * Delassus::MOST + k] = i_row.iter().zip(k_row).map(|(a, b)| a * b).sum();
             }
         }
-        (delassus, (0..n).map(|_| random.symmetric()).collect())
+        (delassus, (0..n).map(|_| random.symmetric()).collect(), j)
     }
 
     fn settle(
@@ -459,11 +437,11 @@ mod tests {
         laws: &[Constraint],
         free: &[f64],
         passes: usize,
-    ) -> Option<(Report, Vec<f64>, Vec<f64>)> {
+    ) -> Result<(Report, Vec<f64>, Vec<f64>), usize> {
         let options = Options { passes, tolerance: 1e-10, ..Options::default() };
         let (mut lambda, mut ws) = (vec![0.0; free.len()], Workspace::new());
         let report = delassus.settle(laws, free, ENERGY, &mut lambda, &options, &mut ws)?;
-        Some((report, lambda, ws.velocities().to_vec()))
+        Ok((report, lambda, ws.velocities().to_vec()))
     }
 
     /// `|a − b|`, the greatest.
@@ -476,13 +454,13 @@ mod tests {
     fn what_settles_meets_coulombs_law() {
         let (mut random, mut settled, mut slides, mut twists) = (SplitMix64(3), 0, 0, 0);
         for _ in 0..200 {
-            let (mut delassus, free) = problem(13, 9, &mut random);
+            let (mut delassus, free, _) = problem(13, 9, &mut random);
             let (mu, r, rolling, torsional) = (0.6, 1e-4, 0.02, 0.05);
             let contact = || Constraint::from(LaggedContact::new(mu, r, r, 0.0, 0.3)).with_delassus(3.0);
             let spin = Constraint::from(Spin::new(r, rolling, torsional, 0.3)).with_delassus(3.0);
             let limit = Constraint::from(Limit::new(r, 0.0)).with_delassus(3.0);
             let laws = [contact(), spin, contact(), contact(), limit];
-            let Some((report, lambda, v)) = settle(&mut delassus, &laws, &free, 100) else { continue };
+            let Ok((report, lambda, v)) = settle(&mut delassus, &laws, &free, 100) else { continue };
             settled += 1;
             assert!(report.residual <= 1e-10 && report.friction_residual <= 1e-10 && report.passes == 1);
             let mut made = vec![0.0; 13];
@@ -515,7 +493,7 @@ mod tests {
         let mut delassus = Delassus::new();
         let w = delassus.start(3);
         (0..3).for_each(|k| w[k * Delassus::MOST + k] = 2.0);
-        let law = |mu| Constraint::from(LaggedContact::new(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0 / SHARE);
+        let law = |mu| Constraint::from(LaggedContact::new(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0 / FACTOR);
         let (report, lambda, v) = settle(&mut delassus, &[law(0.8)], &[0.3, 0.0, -1.0], 100).unwrap();
         assert_eq!((report.iterations, report.passes), (0, 1));
         assert!(distance(&lambda, &[-0.15, 0.0, 0.5]) < 1e-6 && distance(&v, &[0.0; 3]) < 1e-6, "{lambda:?} {v:?}");
@@ -524,21 +502,89 @@ mod tests {
         assert!(distance(&lambda, &[-0.05, 0.0, 0.5]) < 1e-6, "{lambda:?}");
     }
 
+    /// Every law but the cone, beside [`solve`] on all velocities, whose fixed point is found by passes. In 2.9 steps; in 5.7 where twists
+    /// without rolling friction are left out of the derivative.
+    #[test]
+    fn what_settles_is_what_passes_find() {
+        let (mut random, mut settled, mut steps) = (SplitMix64(11), 0, 0);
+        for _ in 0..100 {
+            let nv = 24;
+            let (mut delassus, _, j) = problem(15, nv, &mut random);
+            let v_star: Vec<f64> = (0..nv).map(|_| random.symmetric()).collect();
+            let free: Vec<f64> = j.chunks_exact(nv).map(|row| dot(row, &v_star)).collect();
+            let mut laws: Vec<Constraint> = vec![
+                LaggedContact::new(0.3, 1e-3, 1e-3, 0.0, 0.3).with_surface_velocity([0.4, 0.1]).into(),
+                Spin::new(1e-3, 0.0, 0.3, 0.3).into(),
+                LaggedContact::new(0.0, 1e-3, 1e-3, 0.1, 0.3).into(),
+                Limit::new(1e-3, 0.2).into(),
+                Bounded::new(1e-3, 0.0, -0.01, 0.02).into(),
+                Bounded::new(1e-3, 0.1, -5.0, 5.0).into(),
+                Equality::vector(1e-3, [0.1, -0.2, 0.3]).into(),
+            ];
+            laws.iter_mut().for_each(|law| *law = law.with_delassus(nv as f64 / 3.0));
+            let Ok((report, lambda, v)) = settle(&mut delassus, &laws, &free, 100) else { continue };
+            settled += 1;
+            steps += report.iterations;
+
+            let mut dense = Dense::new();
+            dense.reset(nv);
+            let block = dense.a_block_mut(0);
+            (0..nv).for_each(|i| block[i * nv + i] = 1.0);
+            let columns: Vec<u32> = (0..nv as u32).collect();
+            let mut rows = &j[..];
+            for law in &laws {
+                let (own, rest) = rows.split_at(law.rows() * nv);
+                dense.push_jacobian(&columns, own).unwrap();
+                rows = rest;
+            }
+            let options = Options { passes: 200, tolerance: 1e-9, ..Options::default() };
+            let (mut found, mut ws) = (v_star.clone(), Workspace::new());
+            solve(&mut dense, &laws, &v_star, &mut found, &options, &mut ws).unwrap();
+            assert!(distance(ws.velocities(), &v) < 1e-5, "{:?} {v:?}", ws.velocities());
+            assert!(distance(ws.impulses(), &lambda) < 1e-3, "{:?} {lambda:?}", ws.impulses());
+        }
+        assert!(settled > 95 && steps < 4 * settled, "{settled} {steps}");
+    }
+
+    /// One that parts, but would jam from where it was: nothing pushes at `v*`, which is the solution.
+    #[test]
+    fn what_does_not_push_stays() {
+        let mut delassus = Delassus::new();
+        let w = delassus.start(3);
+        (0..3).for_each(|k| w[k * Delassus::MOST + k] = 1.0);
+        w[2 * Delassus::MOST] = 0.9;
+        let law = Constraint::from(LaggedContact::new(1.5, 1e-3, 1e-3, 0.0, 0.0)).with_delassus(0.5);
+        let law = law.with_free_velocity([3.0, 0.0, -0.3]);
+        let (report, lambda, v) = settle(&mut delassus, &[law], &[3.0, 0.0, 0.1], 100).unwrap();
+        assert_eq!((report.criterion, lambda, v), (Criterion::Unconstrained, vec![0.0; 3], vec![3.0, 0.0, 0.1]));
+    }
+
+    #[test]
+    fn what_is_not_finite_is_no_solution() {
+        for (free, energy) in [(-1e200, 1.0), (-1.0, f64::INFINITY), (-1.0, f64::NAN), (f64::NAN, 1.0)] {
+            let mut delassus = Delassus::new();
+            delassus.start(1)[0] = 1.0;
+            let (law, mut ws) = (Constraint::from(Limit::new(1e-3, 0.0)).with_delassus(1.0), Workspace::new());
+            let report = delassus.settle(&[law], &[free], energy, &mut [0.0], &Options::default(), &mut ws);
+            assert!(report.is_err(), "{free} {energy}: {report:?}");
+        }
+    }
+
     #[test]
     fn what_it_cannot_solve_is_left() {
         let mut random = SplitMix64(5);
-        let (mut delassus, free) = problem(6, 9, &mut random);
+        let (mut delassus, free, _) = problem(6, 9, &mut random);
         let cone = Constraint::from(Contact::new(0.5, 1e-4, 1e-4, 0.0)).with_delassus(3.0);
         let spin = Constraint::from(Spin::new(1e-4, 0.1, 0.1, 0.3)).with_delassus(3.0);
-        assert!(settle(&mut delassus, &[cone, spin], &free, 100).is_none());
+        assert!(settle(&mut delassus, &[cone, spin], &free, 100).is_err());
         let unknown = Constraint::from(LaggedContact::new(0.5, 1e-4, 1e-4, 0.0, 0.3));
-        assert!(settle(&mut delassus, &[unknown, unknown], &free, 100).is_none());
-        assert!(settle(&mut delassus, &[cone, cone], &[f64::NAN; 6], 100).is_none());
-        let (mut delassus, free) = problem(21, 9, &mut random);
-        assert!(settle(&mut delassus, &[cone; 7], &free, 1).is_none());
+        assert!(settle(&mut delassus, &[unknown, unknown], &free, 100).is_err());
+        assert!(settle(&mut delassus, &[cone, cone], &[f64::NAN; 6], 100).is_err());
+        let (mut delassus, free, _) = problem(21, 9, &mut random);
+        assert!(settle(&mut delassus, &[cone; 7], &free, 1).is_err());
         let cones = (0..40).filter(|_| {
-            let (mut delassus, free) = problem(6, 9, &mut random);
-            settle(&mut delassus, &[cone, cone], &free, 1).is_some()
+            let (mut delassus, free, _) = problem(6, 9, &mut random);
+            settle(&mut delassus, &[cone, cone], &free, 1).is_ok()
         });
         assert!(cones.count() > 30);
     }
