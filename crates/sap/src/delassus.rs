@@ -75,6 +75,7 @@ impl Delassus {
     /// If `rows` is greater than [`MOST`](Self::MOST).
     pub fn start(&mut self, rows: usize) -> &mut [f64] {
         assert!(rows <= Self::MOST, "{rows} rows, expected at most {}", Self::MOST);
+        self.pivots.clear();
         self.rows.clear();
         // Room for as many as there may ever be, at once.
         self.rows.reserve(Self::MOST);

@@ -91,22 +91,11 @@ fn iterate<S: Structure>(
     let mut passes = Passes::new(&*iteration.structure, constraints, options);
     let mut stall = Stall::new();
     let most_predictions = if constraints.iter().any(Constraint::can_predict) { PREDICTIONS } else { 0 };
-    let mut predictions = most_predictions;
+    // From near the solution Newton's steps lead there, and nothing else is known.
+    let mut predictions = if seen.is_some() { 0 } else { most_predictions };
     let mut last_residual = 0.0;
     let mut predicted_cost = f64::INFINITY;
-    // From near the solution Newton's steps lead there, and nothing else is known.
-    if let Some(seen) = &seen {
-        predictions = 0;
-        if seen.moves_bounds {
-            passes.settle_there(constraints, &ws.current.gamma, seen.residual, options);
-        }
-    } else if passes.may_settle {
-        if let Some(residual) = iteration.settle_from_memory(constraints, options, ws)? {
-            passes.settle(residual, options);
-        } else {
-            ws.start_predictions(constraints);
-        }
-    }
+    start_search(&mut iteration, &mut passes, constraints, seen.as_ref(), options, ws)?;
     let mut known = seen.map(|seen| (seen.residual, seen.cost));
     loop {
         let (mut residual, mut cost) = known.take().map_or_else(|| iteration.residual(ws), Ok)?;
@@ -135,12 +124,8 @@ fn iterate<S: Structure>(
             }
         }
         if (iteration.is_solved || stalled) && passes.must_follow(options) {
-            iteration.begin_problem();
-            if let Some(residual) = iteration.follow(constraints, options, ws)? {
-                passes.settle(residual, options);
+            if follow_or_resume(&mut iteration, &mut passes, constraints, options, ws)? {
                 (stall, stalled, predictions) = (Stall::new(), false, 0);
-            } else {
-                passes.resume(iteration.minimising(), &mut ws.anderson);
             }
             (residual, cost) = iteration.residual(ws)?;
             if passes.is_searching() {
@@ -174,6 +159,46 @@ fn iterate<S: Structure>(
             stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();
         }
     }
+}
+
+/// Takes the bounds of friction from what is seen at a guess, or looks for a fixed point of them from what is remembered.
+fn start_search<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    passes: &mut Passes,
+    constraints: &mut [Constraint],
+    seen: Option<&Seen>,
+    options: &Options,
+    ws: &mut Workspace,
+) -> Result<(), Error> {
+    if let Some(seen) = seen {
+        if seen.moves_bounds {
+            passes.settle_there(constraints, &ws.current.gamma, seen.residual, options);
+        }
+    } else if passes.may_settle {
+        if let Some(residual) = iteration.settle_from_memory(constraints, options, ws)? {
+            passes.settle(residual, options);
+        } else {
+            ws.start_predictions(constraints);
+        }
+    }
+    Ok(())
+}
+
+/// Follows a path to Coulomb's law; returns whether it leads there. Where it does not, the search goes on from the best bounds.
+fn follow_or_resume<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    passes: &mut Passes,
+    constraints: &mut [Constraint],
+    options: &Options,
+    ws: &mut Workspace,
+) -> Result<bool, Error> {
+    iteration.begin_problem();
+    let found = iteration.follow(constraints, options, ws)?;
+    match found {
+        Some(residual) => passes.settle(residual, options),
+        None => passes.resume(iteration.minimising(), &mut ws.anderson),
+    }
+    Ok(found.is_some())
 }
 
 /// Moves the bounds of friction; returns the residual and the cost with the new ones.

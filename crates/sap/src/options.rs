@@ -69,7 +69,7 @@ pub struct Report {
     pub iterations: usize,
     /// Evaluations of the constraints in line searches and after steps of Newton's method for Coulomb's law.
     pub line_search_evaluations: usize,
-    /// `‖D∇ℓ‖ / max(‖D A v‖, ‖D Jᵀγ‖)`; where the second alone meets the tolerance, the first is left out.
+    /// `‖D∇ℓ‖ / max(‖D A v‖, ‖D Jᵀγ‖)`; where the second alone meets the tolerance, the first may be left out.
     pub residual: f64,
     /// Changes of the bounds of friction; a search for Coulomb's law that succeeds is one.
     pub passes: usize,

@@ -2,8 +2,8 @@
 //!
 //! Newton's method in all velocities factors and multiplies along whole trees in every iteration. A robot in motion meets the ground in a
 //! few points, and each of them knows of the trees no more than how it moves itself and the others: the Delassus operator
-//! W = J A⁻¹ Jᵀ. That costs each point its way to the root, once; iterations are then on matrices of a few rows (`sap::Delassus`), and
-//! one pass down the trees gives the velocities.
+//! W = J A⁻¹ Jᵀ. That costs each point its way to the root, once; iterations are then on matrices of a few rows (`sap::Delassus`: Newton's
+//! method on W, and where it does not converge what is done in all velocities), and one pass down the trees gives the velocities.
 
 use multibody::Loads;
 use sap::{Constraint, Criterion, Delassus, Options, Report, Structure, Workspace};
@@ -66,8 +66,8 @@ const CHOICES: usize = 4;
 
 impl FewRows {
     /// Solves the problem and returns what the solve did, the velocities in `v`; none where the whole problem is to be solved: where
-    /// there are few nodes or is a way that is as short, where no constraint pushes at `v_star` or too many may, and where the rows
-    /// alone have led to no solution.
+    /// there are few nodes or is a way that is as short, where no constraint pushes at `v_star` or is expected to, or too many are,
+    /// and where the rows alone have led to no solution.
     pub fn solve(
         &mut self,
         structure: &mut Coupled<'_>,

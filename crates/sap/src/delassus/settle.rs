@@ -7,8 +7,8 @@ use crate::{Block, Constraint, Criterion, Law, Options, Report, Workspace};
 
 /// Steps after which the search is given up.
 const MOST_STEPS: usize = 20;
-/// How much greater than its own share of `W` a constraint's `w` is. Neighbours resist as well. Of 2000 problems of a humanoid and a dog
-/// that walk and run, steps of 33 and 4 ms, 3 % are given up with 1, 2 % with 2 or 3, and 2 takes the fewest steps, 2 to 4.
+/// How much greater than its own share of `W` a constraint's `w` is: neighbours resist as well. Of 4180 problems of a humanoid and a dog
+/// that walk and run, 48 are given up with 1, 44 with 2, 46 with 3, and 2 takes the fewest steps, 2.0 to 4.3 in the mean of a motion.
 const FACTOR: f64 = 2.0;
 /// By how much it grows where the search goes in a circle: that the same residual comes again, to so many digits, is no chance.
 const GROWTH: f64 = 3.0;
@@ -93,7 +93,7 @@ impl Delassus {
     /// ```
     ///
     /// # Panics
-    /// If there are not as many velocities and impulses as rows, or not those of the constraints.
+    /// If there are not as many velocities and impulses as rows, or not those of the constraints, or if `W` is factored already.
     pub fn settle(
         &mut self,
         constraints: &[Constraint],
@@ -104,6 +104,7 @@ impl Delassus {
         ws: &mut Workspace,
     ) -> Result<Report, usize> {
         let n = self.rows.len();
+        assert!(self.pivots.is_empty(), "W is factored already");
         assert!(free_rows.len() == n && lambda.len() == n, "velocities, impulses and rows");
         assert_eq!(constraints.iter().map(Constraint::rows).sum::<usize>(), n, "rows and those of constraints");
         let has = |which: fn(&Law) -> bool| constraints.iter().any(|c| which(&c.law));
