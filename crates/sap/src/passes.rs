@@ -147,7 +147,7 @@ impl Passes {
         self.is_searching = false;
         self.tolerance = options.tolerance;
         self.residual = self.least_residual;
-        set_bounds(constraints, anderson.kept(), gamma);
+        set_bounds(constraints, gamma, |k, _| anderson.kept()[k]);
     }
 
     /// Makes the bounds known to the fixed-point iteration, once.
@@ -175,7 +175,7 @@ impl Passes {
             // What does not push has no friction, whatever the acceleration says.
             *x = if *g > 0.0 { x.max(0.0) } else { 0.0 };
         }
-        set_bounds(constraints, &anderson.x, gamma);
+        set_bounds(constraints, gamma, |k, _| anderson.x[k]);
     }
 
     /// Ends the search: the bounds are a fixed point up to `residual`.
@@ -188,14 +188,7 @@ impl Passes {
 
     /// Bounds friction by the normal impulses in `gamma`, known to be a fixed point up to `residual`, and ends the search.
     pub fn settle_there(&mut self, constraints: &mut [Constraint], gamma: &[f64], residual: f64, options: &Options) {
-        let (mut row, mut normal) = (0, 0.0);
-        for constraint in constraints {
-            if matches!(constraint.law, Law::Contact(_) | Law::Lagged(_)) {
-                normal = gamma[row + 2];
-            }
-            constraint.law.set_bound(normal);
-            row += constraint.rows();
-        }
+        set_bounds(constraints, gamma, |_, own| own);
         self.settle(residual, options);
     }
 
@@ -237,20 +230,20 @@ fn gather_normals(constraints: &[Constraint], gamma: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Bounds friction by the normal impulses `x` of the lagged contacts.
-fn set_bounds(constraints: &mut [Constraint], x: &[f64], gamma: &[f64]) {
+/// Bounds friction of the lagged contacts, and of what spins with them, by what `bound` makes of a contact's number among them and of its
+/// own normal impulse in `gamma`.
+fn set_bounds(constraints: &mut [Constraint], gamma: &[f64], bound: impl Fn(usize, f64) -> f64) {
     let (mut row, mut k, mut normal) = (0, 0, 0.0);
     for constraint in constraints {
-        match &mut constraint.law {
-            Law::Lagged(contact) => {
-                normal = x[k];
-                contact.set_normal_impulse(normal);
+        match &constraint.law {
+            Law::Lagged(_) => {
+                normal = bound(k, gamma[row + 2]);
                 k += 1;
             }
-            Law::Spin(spin) => spin.set_normal_impulse(normal),
             Law::Contact(_) => normal = gamma[row + 2],
             _ => {}
         }
+        constraint.law.set_bound(normal);
         row += constraint.rows();
     }
 }
