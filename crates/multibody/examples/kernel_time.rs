@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use multibody::Model;
 use multibody::kernels::{
-    Arguments, Impedance, InverseDynamics, KernelReal, LimbDynamics, MassMatrix, PackedTree, Placements,
+    Arguments, Impedance, InverseDynamics, KernelReal, LimbDynamics, MassMatrix, NodeDynamics, PackedTree, Placements,
 };
 use spatial::{F32x8, F32x16, F64x4, F64x8, Real, Vec3};
 
@@ -106,6 +106,16 @@ fn time<T: KernelReal>(case: &str, model: &Model, scalar: &str) {
     row(case, "kinematics", T::LANES, scalar, || T::place(&mut placements, &tree, &black_box(&s).q));
 }
 
+/// One world node by node, numbers of a node across lanes.
+fn time_nodes(case: &str, model: &Model) {
+    let mut nodes = NodeDynamics::new(&model.tree);
+    let s = State::<f64>::random(model, 7);
+    let mut out = s.out.clone();
+    for (kernel, driven) in [("aba+nodes", false), ("maba+nodes", true)] {
+        row(case, kernel, 1, "f64", || nodes.forward_dynamics(&black_box(&s).arguments(driven), &mut out));
+    }
+}
+
 /// One world, its limbs across lanes, where that pays.
 fn time_limbs(case: &str, model: &Model) {
     let mut limbs = LimbDynamics::<F64x4>::new(&model.tree);
@@ -146,6 +156,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let model = &loaded.model;
         let case = Path::new(&path).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
         time::<f64>(&case, model, "f64");
+        time_nodes(&case, model);
         time_limbs(&case, model);
         time_driven(&case, model);
         time::<f32>(&case, model, "f32");

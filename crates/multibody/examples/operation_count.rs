@@ -74,6 +74,9 @@ impl Real for Counted {
     fn scalars(x: &[Self]) -> &[Self] {
         x
     }
+    fn scalars_mut(x: &mut [Self]) -> &mut [Self] {
+        x
+    }
     fn mul_add(self, a: Self, b: Self) -> Self {
         count(self.0.mul_add(a.0, b.0))
     }

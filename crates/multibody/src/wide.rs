@@ -36,7 +36,7 @@ pub(crate) fn narrow_quat(q: Wide) -> Quat<f64> {
 
 /// Lane `K` in all lanes.
 #[inline(always)]
-fn fill<const K: usize>(v: Wide) -> Wide {
+pub(crate) fn fill<const K: usize>(v: Wide) -> Wide {
     Wide::from_array([v.to_array()[K]; 4])
 }
 

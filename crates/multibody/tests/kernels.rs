@@ -1,6 +1,6 @@
 //! The fused kernels against the factor and inverse dynamics, and lanes against scalars.
 
-use multibody::kernels::{Arguments, Batch, Impedance, KernelReal, LimbDynamics, PackedTree};
+use multibody::kernels::{Arguments, Batch, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
 use multibody::{
     CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, Node, RneaWorkspace, forward_kinematics, mass_matrix,
     rnea, velocities,
@@ -120,7 +120,7 @@ fn impedances_up_to_a_million_agree_with_the_factor() {
 #[test]
 fn impedances_alike_about_all_axes_keep_as_many_digits() {
     let (model, mut random) = (model(), SplitMix64(6));
-    let mut limbs = LimbDynamics::<F64x4>::new(&model.tree);
+    let (mut limbs, mut nodes) = (LimbDynamics::<F64x4>::new(&model.tree), NodeDynamics::new(&model.tree));
     for size in [0.0, 1e-9, 1e-3, 1.0, 1e3, 1e6] {
         for _ in 0..20 {
             let case = case(&model, &mut random);
@@ -138,6 +138,8 @@ fn impedances_alike_about_all_axes_keep_as_many_digits() {
             let arguments = Arguments { q: &case.q, v: &case.v, tau: &case.tau, impedance, gravity };
             limbs.forward_dynamics(&arguments, &mut found);
             assert!(relative(&found, &expected) < 1e-12, "limbs, {size:e}: {:e}", relative(&found, &expected));
+            nodes.forward_dynamics(&arguments, &mut found);
+            assert!(relative(&found, &expected) < 1e-12, "nodes, {size:e}: {:e}", relative(&found, &expected));
         }
     }
 }

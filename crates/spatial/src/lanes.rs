@@ -164,6 +164,12 @@ macro_rules! lanes {
             }
 
             #[inline(always)]
+            fn scalars_mut(x: &mut [Self]) -> &mut [$scalar] {
+                // SAFETY: as above; any bytes are numbers.
+                unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len() * $n) }
+            }
+
+            #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
                 // SAFETY: as above.
                 #[allow(unused_unsafe)]

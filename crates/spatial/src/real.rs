@@ -44,6 +44,8 @@ pub trait Real:
     fn set_lane(&mut self, k: usize, x: Self::Scalar);
     /// The numbers of all lanes of all bundles, one bundle after the other.
     fn scalars(x: &[Self]) -> &[Self::Scalar];
+    /// The same to be written.
+    fn scalars_mut(x: &mut [Self]) -> &mut [Self::Scalar];
     /// `self · a + b`, fused where the target has the instruction.
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// Square root.
@@ -89,6 +91,10 @@ impl Real for f64 {
         x
     }
     #[inline(always)]
+    fn scalars_mut(x: &mut [f64]) -> &mut [f64] {
+        x
+    }
+    #[inline(always)]
     fn sqrt(self) -> f64 {
         f64::sqrt(self)
     }
@@ -129,6 +135,10 @@ impl Real for f32 {
     }
     #[inline(always)]
     fn scalars(x: &[f32]) -> &[f32] {
+        x
+    }
+    #[inline(always)]
+    fn scalars_mut(x: &mut [f32]) -> &mut [f32] {
         x
     }
     #[inline(always)]

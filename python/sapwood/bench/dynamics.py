@@ -50,9 +50,16 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "what to build Pinocchio with, by comma (default: %(default)s)",
     },
 }
-OVER = {"maba": ("aba",), "maba+limbs": ("aba+limbs",), "pd+maba": ("pd+aba", "aba"), "pd+aba": ("aba",)}
+OVER = {
+    "maba": ("aba",),
+    "maba+nodes": ("aba+nodes",),
+    "maba+limbs": ("aba+limbs",),
+    "pd+maba": ("pd+aba", "aba"),
+    "pd+aba": ("aba",),
+}
 """Which kernels each is compared with for what driving the joints costs. ``pd+aba`` has armature and an explicit PD
-force, ``pd+maba`` the force of stable PD and its impedance: both compute it, ``aba`` and ``maba`` are given one."""
+force, ``pd+maba`` the force of stable PD and its impedance: both compute it, ``aba`` and ``maba`` are given one. With
+``nodes`` one world has its numbers, with ``limbs`` its limbs across lanes."""
 BUSY = 1.1
 """Median over least from which the machine is called busy."""
 STATES = 8

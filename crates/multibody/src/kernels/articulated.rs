@@ -7,7 +7,7 @@ use super::fused::{
     plus_scaled, plus_sym, plus_transposed,
 };
 use super::packed::Constants;
-use super::placed::{Placed, centripetal};
+use super::placed::{Frame, Placed, centripetal};
 use super::told::{Accelerations, Coordinates, Told, read_vec};
 use crate::JointType;
 
@@ -135,11 +135,13 @@ pub(super) fn eliminate<T: Real, C: Told<T>, X: Coordinates<T>, const IMPEDANCE:
         }
         JointType::Free => {
             let tau = tau.read();
-            if IMPEDANCE {
-                eliminate_free_impeded(placed, whole, tau, (lambda.read(), uniform), gravity, reduced);
+            let rot = placed.frame.rot;
+            let (ang, lin) = if IMPEDANCE {
+                accelerate_impeded(rot, whole, tau, (lambda.read(), uniform), gravity)
             } else {
-                eliminate_free(placed, whole, tau, gravity, reduced);
-            }
+                accelerate(rot, whole, tau, gravity)
+            };
+            (reduced.ea.x, reduced.eu) = (ang, lin);
         }
         _ => {
             let lambda = if IMPEDANCE { lambda.read1() } else { T::ZERO };
@@ -211,18 +213,18 @@ fn isotropic<T: Real>(s: T) -> Sym3<T> {
 /// The node's own inertia about its origin, and its gyroscopic force.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Own<T> {
-    inertia: Sym3<T>,
+    pub inertia: Sym3<T>,
     /// Mass times centre of mass.
-    moment: Vec3<T>,
+    pub moment: Vec3<T>,
     mass: T,
-    bias: Wrench<T>,
+    pub bias: Wrench<T>,
 }
 
 impl<T: Real> Own<T> {
     /// Of a node.
     #[inline(always)]
-    pub fn new<C: Told<T>>(constants: &Constants<C>, placed: &Placed<T>) -> Self {
-        let (rot, omega) = (placed.frame.rot, placed.frame.omega);
+    pub fn new<C: Told<T>>(constants: &Constants<C>, frame: &Frame<T>) -> Self {
+        let Frame { rot, omega, .. } = *frame;
         let inertia = turned_inertia(constants, rot);
         let moment = rot * read_vec(constants.moment);
         let bias = Wrench { ang: omega.cross(inertia * omega), lin: centripetal(omega, moment) };
@@ -399,43 +401,41 @@ fn transpose_times<T: Real>(b: Mat3<T>, x: Mat3<T>) -> Sym3<T> {
     Sym3 { xx: b.x.dot(x.x), xy: b.y.dot(x.x), xz: b.z.dot(x.x), yy: b.y.dot(x.y), yz: b.z.dot(x.y), zz: b.z.dot(x.z) }
 }
 
-/// The acceleration of a free joint: linear in `eu`, angular in the first column of `ea`.
+/// The acceleration (angular, linear) of a free joint.
 #[inline(always)]
-fn eliminate_free<T: Real>(
-    placed: &Placed<T>,
+pub(super) fn accelerate<T: Real>(
+    rot: Mat3<T>,
     whole: &Articulated<T>,
     [fx, fy, fz, nx, ny, nz]: [T; 6],
     gravity: Vec3<T>,
-    reduced: &mut Reduced<T>,
-) {
+) -> (Vec3<T>, Vec3<T>) {
     let bias = whole.bias;
     let force = Vec3::new(fx, fy, fz) - bias.lin;
-    let torque = placed.frame.rot * Vec3::new(nx, ny, nz) - bias.ang;
+    let torque = rot * Vec3::new(nx, ny, nz) - bias.ang;
     let (ang, lin) = solve(whole, force, torque);
-    (reduced.ea.x, reduced.eu) = (ang, lin + gravity);
+    (ang, lin + gravity)
 }
 
 /// The same with impedances (linear, angular), the angular ones alike where that is `uniform`.
 #[inline(always)]
-fn eliminate_free_impeded<T: Real>(
-    placed: &Placed<T>,
+pub(super) fn accelerate_impeded<T: Real>(
+    rot: Mat3<T>,
     whole: &Articulated<T>,
     [fx, fy, fz, nx, ny, nz]: [T; 6],
     ([x, y, z, p, q, r], uniform): ([T; 6], bool),
     gravity: Vec3<T>,
-    reduced: &mut Reduced<T>,
-) {
+) -> (Vec3<T>, Vec3<T>) {
     let Articulated { a, b, c, bias } = *whole;
     // What the weight of everything does, in place of the base's acceleration −g: Λ acts on v̇ alone.
     let force = plus_sym(Vec3::new(fx, fy, fz) - bias.lin, c, gravity);
-    let torque = plus_product(placed.frame.rot * Vec3::new(nx, ny, nz) - bias.ang, b, gravity);
+    let torque = plus_product(rot * Vec3::new(nx, ny, nz) - bias.ang, b, gravity);
     let a = if uniform {
         Sym3 { xx: a.xx + p, yy: a.yy + p, zz: a.zz + p, ..a }
     } else {
-        a + Sym3::diagonal(Vec3::new(p, q, r)).rotated(placed.frame.rot)
+        a + Sym3::diagonal(Vec3::new(p, q, r)).rotated(rot)
     };
     let c = Sym3 { xx: c.xx + x, yy: c.yy + y, zz: c.zz + z, ..c };
-    (reduced.ea.x, reduced.eu) = solve(&Articulated { a, b, c, bias }, force, torque);
+    solve(&Articulated { a, b, c, bias }, force, torque)
 }
 
 /// The acceleration (angular, linear) of an inertia under a force and a torque, its bias force apart.

@@ -6,8 +6,9 @@
 //! accelerations: linear velocities never appear.
 //!
 //! [`Batch`] takes many worlds, one in each lane; [`OneWorld`] one, its limbs across lanes ([`LimbDynamics`]) where the
-//! tree has enough of them. What they call is chosen by the processor ([`KernelReal`]).
+//! tree has enough of them, else node by node ([`NodeDynamics`]). What they call is chosen by the processor ([`KernelReal`]).
 
+mod across;
 mod articulated;
 mod batch;
 mod forward_dynamics;
@@ -15,6 +16,7 @@ mod fused;
 mod inverse_dynamics;
 mod limbs;
 mod mass_matrix;
+mod nodes;
 mod one_world;
 mod packed;
 mod placed;
@@ -28,6 +30,7 @@ pub(crate) use fused::rotation;
 pub use inverse_dynamics::InverseDynamics;
 pub use limbs::LimbDynamics;
 pub use mass_matrix::MassMatrix;
+pub use nodes::NodeDynamics;
 pub use one_world::OneWorld;
 pub use packed::PackedTree;
 pub use placements::Placements;

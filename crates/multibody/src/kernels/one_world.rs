@@ -2,10 +2,10 @@
 
 use spatial::F64x4;
 
-use super::{Arguments, KernelReal, LimbDynamics, PackedTree};
+use super::{Arguments, LimbDynamics, NodeDynamics, PackedTree};
 use crate::Tree;
 
-/// Forward dynamics of one world: its limbs across lanes where that pays, else node by node.
+/// Forward dynamics of one world: its limbs across lanes where that pays, else node by node, numbers of a node across lanes.
 ///
 /// ```
 /// use multibody::kernels::{Arguments, OneWorld};
@@ -36,16 +36,15 @@ pub struct OneWorld {
 #[derive(Clone, Debug)]
 enum Kernel {
     Limbs(LimbDynamics<F64x4>),
-    Nodes(<f64 as KernelReal>::Work),
+    Nodes(NodeDynamics),
 }
 
 impl OneWorld {
     /// The kernel for a tree, and its scratch.
     pub fn new(tree: &Tree<f64>) -> Self {
         let limbs = LimbDynamics::new(tree);
-        let tree = PackedTree::new(tree);
-        let kernel = if limbs.pays() { Kernel::Limbs(limbs) } else { Kernel::Nodes(f64::work(&tree)) };
-        Self { tree, kernel }
+        let kernel = if limbs.pays() { Kernel::Limbs(limbs) } else { Kernel::Nodes(NodeDynamics::new(tree)) };
+        Self { tree: PackedTree::new(tree), kernel }
     }
 
     /// v̇ = (M + Λ)⁻¹(τ − C), by the best version for this processor.
@@ -55,7 +54,7 @@ impl OneWorld {
     pub fn forward_dynamics(&mut self, arguments: &Arguments<'_, f64>, acceleration: &mut [f64]) {
         match &mut self.kernel {
             Kernel::Limbs(limbs) => limbs.forward_dynamics(arguments, acceleration),
-            Kernel::Nodes(work) => f64::forward_dynamics(work, &self.tree, arguments, acceleration),
+            Kernel::Nodes(nodes) => nodes.forward_dynamics(arguments, acceleration),
         }
     }
 

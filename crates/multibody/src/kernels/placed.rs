@@ -108,30 +108,62 @@ pub(super) fn orient_joint<T: Real, C: Told<T>>(
     let base = if turned { parent.0 * read_quat(constants.rot) } else { parent.0 };
     match joint {
         JointType::Ball => {
-            let quat = base * near_unit(q.read());
+            let quat = base * joint_turn(JointType::Ball, constants, q);
             Oriented { quat, rot: rotation(quat), offset }
         }
         JointType::Free => {
-            let [x, y, z, a, b, c, d] = q.read();
-            let quat = near_unit([a, b, c, d]);
+            let quat = joint_turn(JointType::Free, constants, q);
+            let [x, y, z] = q.read();
             Oriented { quat, rot: rotation(quat), offset: Vec3::new(x, y, z) }
         }
         JointType::Revolute | JointType::Screw => {
-            let axis = read_vec(constants.axis);
-            let angle = q.read1() - constants.q_ref.read();
-            let quat = base * Quat::of_turn(axis, angle);
+            let quat = base * joint_turn(joint, constants, q);
             let rot = rotation(quat);
             if joint == JointType::Revolute {
                 return Oriented { quat, rot, offset };
             }
-            Oriented { quat, rot, offset: offset.add_scaled(angle * constants.pitch.read(), rot * axis) }
+            let along = slide(joint, constants, q);
+            Oriented { quat, rot, offset: offset.add_scaled(along, rot * read_vec(constants.axis)) }
         }
         JointType::Prismatic => {
             let rot = if turned { rotation(base) } else { parent.1 };
-            let along = q.read1() - constants.q_ref.read();
+            let along = slide(joint, constants, q);
             Oriented { quat: base, rot, offset: offset.add_scaled(along, rot * read_vec(constants.axis)) }
         }
     }
+}
+
+/// By what a joint turns its node, in its own axes.
+#[inline(always)]
+pub(super) fn joint_turn<T: Real, C: Told<T>>(
+    joint: JointType,
+    constants: &Constants<C>,
+    q: impl Coordinates<T>,
+) -> Quat<T> {
+    match joint {
+        JointType::Ball => near_unit(q.read()),
+        JointType::Free => {
+            let [_, _, _, a, b, c, d] = q.read();
+            near_unit([a, b, c, d])
+        }
+        JointType::Revolute | JointType::Screw => {
+            Quat::of_turn(read_vec(constants.axis), q.read1() - constants.q_ref.read())
+        }
+        JointType::Prismatic => Quat::IDENTITY,
+    }
+}
+
+/// How far a sliding joint (prismatic, screw) moves its node along its axis.
+#[inline(always)]
+pub(super) fn slide<T: Real, C: Told<T>>(joint: JointType, constants: &Constants<C>, q: impl Coordinates<T>) -> T {
+    let x = q.read1() - constants.q_ref.read();
+    if joint == JointType::Screw { x * constants.pitch.read() } else { x }
+}
+
+/// What the sliding of a joint along `axis` at `rate` adds to the Coriolis acceleration of its node, whose parent turns by `swing`.
+#[inline(always)]
+pub(super) fn sliding<T: Real>(swing: Vec3<T>, axis: Vec3<T>, rate: T) -> Vec3<T> {
+    swing.cross(axis) * (rate + rate)
 }
 
 /// The node's placement and what its velocity does. Stored at once for every type of joint, not carried through where
@@ -168,8 +200,7 @@ pub(super) fn place_joint<T: Real, C: Told<T>>(
             let ang = swing.cross(own);
             let mut lin = Vec3::ZERO;
             if joint == JointType::Screw {
-                let pitch = constants.pitch.read();
-                lin = ang * (pitch + pitch);
+                lin = sliding(swing, own, constants.pitch.read());
             }
             put_motion(out, swing + own, ang, plus_cross(lin, swing, swing.cross(offset)));
         }
@@ -177,9 +208,8 @@ pub(super) fn place_joint<T: Real, C: Told<T>>(
             let Oriented { quat, rot, offset } =
                 orient_joint(JointType::Prismatic, turned, constants, above, offset, q);
             put_orientation(out, quat, rot, offset);
-            let axis = rot * read_vec(constants.axis);
-            let rate = v.read1();
-            let lin = plus_cross(swing.cross(axis) * (rate + rate), swing, swing.cross(offset));
+            let lin = sliding(swing, rot * read_vec(constants.axis), v.read1());
+            let lin = plus_cross(lin, swing, swing.cross(offset));
             put_motion(out, swing, Vec3::ZERO, lin);
         }
     }

@@ -10,11 +10,12 @@ mod schedule;
 use spatial::{Real, Twist, Vec3};
 
 use super::Impedance;
+use super::across::{Across, MAX_LANES, Out};
 use super::articulated::{ARTICULATED, Articulated, JointDrive, Own, Reduced, eliminate, expand};
 use super::placed::{FRAME, Frame, PLACED, Placed, place_joint};
-use super::told::{Accelerations, Coordinates};
+use super::told::Coordinates;
 use crate::{JointType, Tree};
-use plan::{Legacies, MAX_LANES, Parents, Plan, Row, SUMMED, Slot};
+use plan::{Legacies, Parents, Plan, SUMMED, Slot};
 
 /// Forward dynamics of one world over `T::LANES` limbs at a time: a plan for a tree, and scratch.
 #[derive(Clone, Debug)]
@@ -117,7 +118,7 @@ impl<T: Real> LimbDynamics<T> {
         assert!(tau.len() >= nv && (!IMPEDANCE || impedance.diagonal.len() >= nv), "expected forces and impedances");
         for (k, row) in self.plan.rows.iter().enumerate().rev() {
             let placed = Placed::from_array(&self.placed[k + 1]);
-            let mut whole = Own::new(&row.constants, &placed).alone();
+            let mut whole = Own::new(&row.constants, &placed.frame).alone();
             inherit(&mut whole, &row.legacies, &self.legacies);
             let drive = JointDrive {
                 tau: Across { x: tau, first: &row.v },
@@ -146,36 +147,11 @@ impl<T: Real> LimbDynamics<T> {
             let placed = Placed::from_array(&self.placed[k + 1]);
             let [a, b, c, x, y, z] = fetch(&self.accelerations, &row.parents);
             let base = Twist { ang: Vec3::new(a, b, c), lin: Vec3::new(x, y, z) };
-            let out = Out { out: acceleration, row };
+            let out = Out { out: acceleration, first: &row.v, used: &row.used };
             let Twist { ang, lin } =
                 expand::<T, _, IMPEDANCE>(row.joint, &row.constants, &placed, &self.reduced[k], base, gravity, out);
             self.accelerations[k + 1] = [ang.x, ang.y, ang.z, lin.x, lin.y, lin.z];
         }
-    }
-}
-
-/// Coordinates of the joints of a row, one in each lane.
-#[derive(Clone, Copy, Debug)]
-struct Across<'a, S> {
-    /// At least as many as the plan counts.
-    x: &'a [S],
-    first: &'a [usize; MAX_LANES],
-}
-
-impl<T: Real> Coordinates<T> for Across<'_, T::Scalar> {
-    #[inline(always)]
-    fn read<const N: usize>(self) -> [T; N] {
-        let mut out = [T::ZERO; N];
-        for lane in 0..T::LANES {
-            let first = self.first[lane];
-            debug_assert!(first + N <= self.x.len());
-            for k in 0..N {
-                // SAFETY: a plan's indices are below its numbers of coordinates, and every pass asserts that there are
-                // as many.
-                out[k].set_lane(lane, unsafe { *self.x.get_unchecked(first + k) });
-            }
-        }
-        out
     }
 }
 
@@ -189,29 +165,6 @@ fn velocity<T: Real>(joint: JointType, v: Across<'_, T::Scalar>) -> [T; 6] {
         }
         JointType::Free => v.read(),
         _ => [v.read1(), T::ZERO, T::ZERO, T::ZERO, T::ZERO, T::ZERO],
-    }
-}
-
-/// Where the accelerations of a row's joints go.
-struct Out<'a, T: Real> {
-    /// At least as many as the plan counts.
-    out: &'a mut [T::Scalar],
-    row: &'a Row<T>,
-}
-
-impl<T: Real> Accelerations<T> for Out<'_, T> {
-    #[inline(always)]
-    fn write<const N: usize>(&mut self, x: [T; N]) {
-        for lane in 0..T::LANES {
-            if self.row.used[lane] {
-                let first = self.row.v[lane];
-                debug_assert!(first + N <= self.out.len());
-                for k in 0..N {
-                    // SAFETY: as above.
-                    unsafe { *self.out.get_unchecked_mut(first + k) = x[k].lane(lane) };
-                }
-            }
-        }
     }
 }
 

@@ -1,13 +1,11 @@
 //! A schedule with all that the passes read: numbers in lanes, and where every lane finds its parent and children.
 
-use spatial::{Quat, Real, Sym3, Vec3};
+use spatial::{Quat, Real};
 
 use super::schedule::{Step, schedule};
+use crate::kernels::across::{MAX_LANES, idle, set_lane};
 use crate::kernels::packed::Constants;
 use crate::{JointType, NO_PARENT, Tree};
-
-/// The most lanes that a plan is made for.
-pub(super) const MAX_LANES: usize = 8;
 
 /// Children that are summed into one parent at a time.
 pub(super) const SUMMED: usize = 3;
@@ -126,55 +124,6 @@ fn row<T: Real>(tree: &Tree<f64>, step: &Step, slots: &[Slot]) -> Row<T> {
         (row.q[lane], row.v[lane], row.used[lane]) = (node.q, node.v, true);
     }
     row
-}
-
-/// A unit inertia at the parent's origin.
-fn idle<T: Real>() -> Constants<T> {
-    let x = Vec3::new(T::ONE, T::ZERO, T::ZERO);
-    Constants {
-        pos: Vec3::ZERO,
-        rot: Quat::IDENTITY,
-        axis: x,
-        pitch: T::ZERO,
-        q_ref: T::ZERO,
-        mass: T::ONE,
-        moment: Vec3::ZERO,
-        inertia: Sym3::diagonal(Vec3::new(T::ONE, T::ONE, T::ONE)),
-        deflated: (T::ONE, Vec3::ZERO, Vec3::ZERO),
-    }
-}
-
-fn set_lane<T: Real>(lanes: &mut Constants<T>, k: usize, one: &Constants<T::Scalar>) {
-    let set3 = |lanes: &mut Vec3<T>, x: Vec3<T::Scalar>| {
-        lanes.x.set_lane(k, x.x);
-        lanes.y.set_lane(k, x.y);
-        lanes.z.set_lane(k, x.z);
-    };
-    set3(&mut lanes.pos, one.pos);
-    set3(&mut lanes.axis, one.axis);
-    set3(&mut lanes.moment, one.moment);
-    set3(&mut lanes.deflated.1, one.deflated.1);
-    set3(&mut lanes.deflated.2, one.deflated.2);
-    let (rot, inertia) = (&mut lanes.rot, &mut lanes.inertia);
-    let pairs = [
-        (&mut rot.w, one.rot.w),
-        (&mut rot.x, one.rot.x),
-        (&mut rot.y, one.rot.y),
-        (&mut rot.z, one.rot.z),
-        (&mut lanes.pitch, one.pitch),
-        (&mut lanes.q_ref, one.q_ref),
-        (&mut lanes.mass, one.mass),
-        (&mut lanes.deflated.0, one.deflated.0),
-        (&mut inertia.xx, one.inertia.xx),
-        (&mut inertia.xy, one.inertia.xy),
-        (&mut inertia.xz, one.inertia.xz),
-        (&mut inertia.yy, one.inertia.yy),
-        (&mut inertia.yz, one.inertia.yz),
-        (&mut inertia.zz, one.inertia.zz),
-    ];
-    for (lanes, x) in pairs {
-        lanes.set_lane(k, x);
-    }
 }
 
 fn parents(tree: &Tree<f64>, step: &Step, slots: &[Slot]) -> Parents {

@@ -1,0 +1,79 @@
+//! One world node by node, four numbers at a time, against the same in scalars.
+
+mod common;
+
+use characters::{Character, Options};
+use common::{Random, every_joint, state};
+use multibody::Model;
+use multibody::kernels::{Arguments, Impedance, KernelReal, NodeDynamics, PackedTree};
+use spatial::Vec3;
+
+fn relative(a: &[f64], b: &[f64]) -> f64 {
+    let size = b.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    a.iter().zip(b).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs())) / size
+}
+
+/// The largest relative difference over random states, without impedance, with one that is alike about all axes, and
+/// with another.
+fn difference(model: &Model, states: u64) -> f64 {
+    let tree = &model.tree;
+    let packed = PackedTree::new(tree);
+    let (mut work, mut nodes) = (f64::work(&packed), NodeDynamics::new(tree));
+    let mut worst = 0.0_f64;
+    for seed in 1..=states {
+        let (q, v) = state(model, seed);
+        let mut r = Random(seed + 1000);
+        let tau: Vec<f64> = v.iter().map(|_| 20.0 * r.unit()).collect();
+        let lambda: Vec<f64> = v.iter().map(|_| 30.0 * r.unit().abs()).collect();
+        let alike = vec![r.unit().abs() * 100.0; tree.nv];
+        let impedances = [
+            None,
+            Some(Impedance { diagonal: &alike[..], uniform: true }),
+            Some(Impedance { diagonal: &lambda[..], uniform: false }),
+        ];
+        for impedance in impedances {
+            let arguments = Arguments { q: &q, v: &v, tau: &tau, impedance, gravity: Vec3::new(0.3, -0.2, -9.81) };
+            let (mut expected, mut found) = (vec![0.0; tree.nv], vec![f64::NAN; tree.nv]);
+            f64::forward_dynamics(&mut work, &packed, &arguments, &mut expected);
+            nodes.forward_dynamics(&arguments, &mut found);
+            assert!(found.iter().all(|x| x.is_finite()), "{} {seed}: {found:?}", model.name);
+            worst = worst.max(relative(&found, &expected));
+        }
+    }
+    worst
+}
+
+#[test]
+fn characters_move_alike() {
+    // Sums of children in another order, through condition numbers of 1e7 on the longest snake.
+    let cases = [
+        (Character::Humanoid, 1e-12),
+        (Character::Dog, 1e-12),
+        (Character::Snake36, 1e-12),
+        (Character::Snake72, 1e-12),
+        (Character::Snake195, 1e-9),
+    ];
+    for (character, tolerance) in cases {
+        let text = characters::mjcf(character, &Options::default());
+        let model = formats::load_str(&text, None, &formats::LoadOptions::default()).unwrap().model;
+        let worst = difference(&model, 20);
+        assert!(worst < tolerance, "{character}: {worst:e}");
+    }
+}
+
+#[test]
+fn trees_of_every_joint_move_alike() {
+    for seed in 1..40 {
+        let worst = difference(&every_joint(seed), 5);
+        assert!(worst < 1e-11, "{seed}: {worst:e}");
+    }
+}
+
+#[test]
+fn random_trees_move_alike() {
+    for seed in 1..60 {
+        let model = common::random_tree(seed, 3 + seed as usize);
+        let worst = difference(&model, 3);
+        assert!(worst < 1e-10, "{seed}: {worst:e}");
+    }
+}
