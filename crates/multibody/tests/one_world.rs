@@ -1,24 +1,37 @@
-//! One world on limb lanes against the same in scalars.
+//! One world whose numbers are in lanes, limb by limb and node by node, against the same in scalars.
 
 mod common;
 
 use characters::{Character, Options};
 use common::{Random, every_joint, state};
-use multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, PackedTree};
+use multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
 use multibody::{Model, Tree};
 use spatial::{F64x4, Vec3};
+
+/// Forward dynamics of one world, by either kernel.
+type Kernel = Box<dyn FnMut(&Arguments<'_, f64>, &mut [f64])>;
+
+fn limbs(tree: &Tree<f64>) -> Kernel {
+    let mut limbs = LimbDynamics::<F64x4>::new(tree);
+    Box::new(move |arguments, out| limbs.forward_dynamics(arguments, out))
+}
+
+fn nodes(tree: &Tree<f64>) -> Kernel {
+    let mut nodes = NodeDynamics::new(tree);
+    Box::new(move |arguments, out| nodes.forward_dynamics(arguments, out))
+}
 
 fn relative(a: &[f64], b: &[f64]) -> f64 {
     let size = b.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     a.iter().zip(b).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs())) / size
 }
 
-/// The largest relative difference over random states, without impedance, with one that is alike about all axes, and
-/// with another.
+/// The largest relative difference of either kernel over random states, without impedance, with one that is alike about all
+/// axes, and with another.
 fn difference(model: &Model, states: u64) -> f64 {
     let tree = &model.tree;
     let packed = PackedTree::new(tree);
-    let (mut work, mut limbs) = (f64::work(&packed), LimbDynamics::<F64x4>::new(tree));
+    let (mut work, mut kernels) = (f64::work(&packed), [limbs(tree), nodes(tree)]);
     let mut worst = 0.0_f64;
     for seed in 1..=states {
         let (q, v) = state(model, seed);
@@ -33,11 +46,14 @@ fn difference(model: &Model, states: u64) -> f64 {
         ];
         for impedance in impedances {
             let arguments = Arguments { q: &q, v: &v, tau: &tau, impedance, gravity: Vec3::new(0.3, -0.2, -9.81) };
-            let (mut expected, mut found) = (vec![0.0; tree.nv], vec![f64::NAN; tree.nv]);
+            let mut expected = vec![0.0; tree.nv];
             f64::forward_dynamics(&mut work, &packed, &arguments, &mut expected);
-            limbs.forward_dynamics(&arguments, &mut found);
-            assert!(found.iter().all(|x| x.is_finite()), "{} {seed}: {found:?}", model.name);
-            worst = worst.max(relative(&found, &expected));
+            for kernel in &mut kernels {
+                let mut found = vec![f64::NAN; tree.nv];
+                kernel(&arguments, &mut found);
+                assert!(found.iter().all(|x| x.is_finite()), "{} {seed}: {found:?}", model.name);
+                worst = worst.max(relative(&found, &expected));
+            }
         }
     }
     worst
