@@ -37,6 +37,7 @@ mod placement;
 mod residuals;
 mod retraction;
 mod rnea;
+mod rotations;
 mod tree;
 mod wide;
 

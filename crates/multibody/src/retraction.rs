@@ -2,8 +2,8 @@
 
 use spatial::{Mat3, Quat, Real, Vec3};
 
-use crate::kinematics::{add3, quaternion, vec3};
-use crate::{JointType, Tree};
+use crate::Tree;
+use crate::rotations::{self, Lanes, MOST, PerJoint, Place, exponential};
 
 /// How rotations follow angular velocities over a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,28 +36,7 @@ impl Retraction {
 
     /// q ← the configuration a `fraction` of the way from q to q ⊞ dt v, along the shortest path. `q` (nq), `v` (nv).
     pub fn advance(self, tree: &Tree<f64>, q: &mut [f64], v: &[f64], dt: f64, fraction: f64) {
-        let shift = fraction * dt;
-        for node in &tree.nodes {
-            let (iq, iv) = (node.q, node.v);
-            match node.joint {
-                JointType::Revolute | JointType::Prismatic | JointType::Screw => q[iq] += shift * v[iv],
-                JointType::Ball => self.rotate(&mut q[iq..], vec3(&v[iv..]) * dt, fraction),
-                JointType::Free => {
-                    add3(&mut q[iq..], vec3(&v[iv..]) * shift);
-                    self.rotate(&mut q[iq + 3..], vec3(&v[iv + 3..]) * dt, fraction);
-                }
-            }
-        }
-    }
-
-    fn rotate(self, q: &mut [f64], u: Vec3<f64>, fraction: f64) {
-        let turn = match self {
-            Self::Cayley if fraction == 1.0 => cayley(u),
-            Self::Cayley if fraction == 0.5 => cayley(u * (1.0 / (1.0 + secant(u)))),
-            _ => Quat::from_rotation_vector(self.turn(u) * fraction),
-        };
-        let Quat { w, x, y, z } = (quaternion(q) * turn).unit();
-        q[..4].copy_from_slice(&[w, x, y, z]);
+        rotations::for_each(tree, &mut Advance { retraction: self, q, v, dt, fraction });
     }
 
     /// How the rotation a `fraction` of the way turns, in the body's axes, with u = dt ω: J_r(φ) ∂φ/∂u.
@@ -78,14 +57,63 @@ impl Retraction {
     }
 }
 
-/// Cayley's map: the rotation by the angle φ about u with tan(φ/2) = |u|/2. Half of it is that of u / (1 + sec(φ/2)).
-fn cayley(u: Vec3<f64>) -> Quat<f64> {
-    Quat::new(1.0, 0.5 * u.x, 0.5 * u.y, 0.5 * u.z).unit()
+/// [`Retraction::advance`].
+struct Advance<'a> {
+    retraction: Retraction,
+    q: &'a mut [f64],
+    v: &'a [f64],
+    dt: f64,
+    fraction: f64,
+}
+
+impl Advance<'_> {
+    /// A multiple of the quaternion of the turn a fraction of the way.
+    #[inline(always)]
+    fn along<T: Lanes>(&self, u: Vec3<T>) -> Quat<T> {
+        let fraction = T::splat(self.fraction);
+        match self.retraction {
+            Retraction::Exponential => exponential(u * fraction),
+            Retraction::Cayley if self.fraction == 1.0 => cayley(u),
+            Retraction::Cayley if self.fraction == 0.5 => cayley(u * (T::ONE + secant(u)).recip()),
+            Retraction::Cayley => {
+                let mut ratio = T::ZERO;
+                for k in 0..T::LANES {
+                    ratio.set_lane(k, self.retraction.angle(u.map(|u| u.lane(k)).norm()).0);
+                }
+                exponential(u * (ratio * fraction))
+            }
+        }
+    }
+}
+
+impl PerJoint for Advance<'_> {
+    #[inline(always)]
+    fn slide(&mut self, (iq, iv): Place) {
+        self.q[iq] += self.fraction * self.dt * self.v[iv];
+    }
+
+    #[inline(never)]
+    fn turn<T: Lanes>(&mut self, places: &[Place; MOST]) {
+        let turn = self.along(T::vectors(self.v, places) * T::splat(self.dt));
+        let Quat { w, x, y, z } = (T::quaternions(self.q, places) * turn).unit();
+        for (k, (iq, _)) in places.iter().enumerate().take(T::LANES) {
+            self.q[*iq..iq + 4].copy_from_slice(&[w.lane(k), x.lane(k), y.lane(k), z.lane(k)]);
+        }
+    }
+}
+
+/// Cayley's map: a multiple of the quaternion of the rotation by the angle φ about u with tan(φ/2) = |u|/2. Half of it is that of
+/// u / (1 + sec(φ/2)).
+#[inline(always)]
+fn cayley<T: Real>(u: Vec3<T>) -> Quat<T> {
+    let half = u * T::from_f64(0.5);
+    Quat::new(T::ONE, half.x, half.y, half.z)
 }
 
 /// sec(φ/2)
-fn secant(u: Vec3<f64>) -> f64 {
-    (1.0 + 0.25 * u.norm_squared()).sqrt()
+#[inline(always)]
+fn secant<T: Real>(u: Vec3<T>) -> T {
+    u.norm_squared().mul_add(T::from_f64(0.25), T::ONE).sqrt()
 }
 
 /// How Cayley's rotation turns with u, in the body's axes.

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Random, every_joint, state};
 use multibody::{
-    BodySpec, CrbaWorkspace, Factor, JointImpedance, JointKind, JointSpec, Kinematics, Model, ModelBuilder,
+    BodySpec, CrbaWorkspace, Factor, JointImpedance, JointKind, JointSpec, Kinematics, Model, ModelBuilder, Retraction,
     RneaWorkspace, difference, difference_ahead, forward_kinematics, integrate, mass_matrix, rnea, velocities,
 };
 use spatial::{ArticulatedInertia, Mat3, Quat, RigidInertia, Sym3, Twist, Vec3, Wrench};
@@ -223,7 +223,7 @@ fn bush(balls: usize) -> Model {
 
 #[test]
 fn the_difference_ahead_is_that_of_what_is_integrated() {
-    for balls in 0..10 {
+    for balls in 0..18 {
         let model = bush(balls);
         let (q, mut v) = state(&model, 3 + balls as u64);
         let (q0, _) = state(&model, 50);
@@ -254,6 +254,8 @@ fn rotations_side_by_side_have_the_bits_of_one_alone() {
     let ((q0, _), (q, v)) = (state(&model, 8), state(&model, 9));
     let mut all = vec![0.0; model.nv()];
     difference_ahead(&model.tree, &q0, &q, &v, 0.1, &mut all);
+    let mut next = q.clone();
+    integrate(&model.tree, &mut next, &v, 0.1);
     for node in &model.tree.nodes {
         let Some(turn) = node.rotation() else { continue };
         let at = node.q + node.joint.nq() - 4;
@@ -261,5 +263,44 @@ fn rotations_side_by_side_have_the_bits_of_one_alone() {
         let (ahead, _) = Quat::from_short_rotation_vector(Vec3::new(v[turn], v[turn + 1], v[turn + 2]) * 0.1);
         let alone = (quat(&q0).conjugate() * quat(&q) * ahead).rotation_vector();
         assert_eq!(alone.to_array(), all[turn..turn + 3]);
+        let Quat { w, x, y, z } = (quat(&q) * ahead).unit();
+        assert_eq!([w, x, y, z], next[at..at + 4]);
+    }
+}
+
+/// Rotations of a configuration a fraction of the way, against sines, cosines and arctangents of the standard library, one by one.
+#[test]
+fn what_is_advanced_turns_by_its_angle() {
+    for balls in [0, 3, 7, 12] {
+        let model = bush(balls);
+        let (q, v) = state(&model, 70 + balls as u64);
+        for (retraction, dt, fraction) in [
+            (Retraction::Exponential, 0.01, 1.0),
+            (Retraction::Exponential, 5.0, 1.0),
+            (Retraction::Exponential, 0.3, 0.25),
+            (Retraction::Cayley, 0.01, 1.0),
+            (Retraction::Cayley, 5.0, 0.5),
+            (Retraction::Cayley, 0.3, 0.25),
+        ] {
+            let mut next = q.clone();
+            retraction.advance(&model.tree, &mut next, &v, dt, fraction);
+            for node in &model.tree.nodes {
+                let Some(turn) = node.rotation() else {
+                    assert_eq!(next[node.q], q[node.q] + fraction * dt * v[node.v]);
+                    continue;
+                };
+                let at = node.q + node.joint.nq() - 4;
+                let quat = |q: &[f64]| Quat::new(q[at], q[at + 1], q[at + 2], q[at + 3]);
+                let omega = Vec3::new(v[turn], v[turn + 1], v[turn + 2]);
+                let u = omega.norm() * dt;
+                let angle = if retraction == Retraction::Cayley { 2.0 * (0.5 * u).atan() } else { u };
+                let (sin, cos) = (0.5 * fraction * angle).sin_cos();
+                let axis = omega * (sin / omega.norm());
+                let expected = quat(&q) * Quat::new(cos, axis.x, axis.y, axis.z);
+                let off = quat(&next).conjugate() * expected;
+                let miss = off.vector().norm() + (off.w - 1.0).abs();
+                assert!(miss < 4e-15, "{retraction:?}, {dt} s, {fraction}, {balls} balls: {miss:e}");
+            }
+        }
     }
 }

@@ -231,6 +231,18 @@ mod registers {
         fma _mm512_fmadd_pd, sqrt _mm512_sqrt_pd
     }
     lanes! {
+        /// Eight lanes of f64 in two registers of four: while what is done to one waits for its result, the other is worked on.
+        F64x4x2([__m256d; 2]): [f64; 8],
+        splat |x| [_mm256_set1_pd(x); 2],
+        add |[a, b]: [__m256d; 2], [c, d]: [__m256d; 2]| [_mm256_add_pd(a, c), _mm256_add_pd(b, d)],
+        sub |[a, b]: [__m256d; 2], [c, d]: [__m256d; 2]| [_mm256_sub_pd(a, c), _mm256_sub_pd(b, d)],
+        mul |[a, b]: [__m256d; 2], [c, d]: [__m256d; 2]| [_mm256_mul_pd(a, c), _mm256_mul_pd(b, d)],
+        div |[a, b]: [__m256d; 2], [c, d]: [__m256d; 2]| [_mm256_div_pd(a, c), _mm256_div_pd(b, d)],
+        fma |[a, b]: [__m256d; 2], [c, d]: [__m256d; 2], [e, f]: [__m256d; 2]|
+            [_mm256_fmadd_pd(a, c, e), _mm256_fmadd_pd(b, d, f)],
+        sqrt |[a, b]: [__m256d; 2]| [_mm256_sqrt_pd(a), _mm256_sqrt_pd(b)]
+    }
+    lanes! {
         /// Sixteen lanes of f32: where there is AVX-512 only.
         F32x16(__m512): [f32; 16],
         splat _mm512_set1_ps, add _mm512_add_ps, sub _mm512_sub_ps, mul _mm512_mul_ps, div _mm512_div_ps,
@@ -262,11 +274,21 @@ mod registers {
     array_lanes!(F64x2, f64, 2);
     array_lanes!(F64x4, f64, 4);
     array_lanes!(F64x8, f64, 8);
+    array_lanes!(F64x4x2, f64, 8);
     array_lanes!(F32x8, f32, 8);
     array_lanes!(F32x16, f32, 16);
 }
 
-pub use registers::{F32x8, F32x16, F64x2, F64x4, F64x8};
+pub use registers::{F32x8, F32x16, F64x2, F64x4, F64x4x2, F64x8};
+
+impl F64x4x2 {
+    /// The lanes of `first`, then those of `second`.
+    #[inline(always)]
+    pub fn of(first: F64x4, second: F64x4) -> Self {
+        let ([a, b, c, d], [e, f, g, h]) = (first.to_array(), second.to_array());
+        Self::from_array([a, b, c, d, e, f, g, h])
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -287,6 +309,17 @@ mod tests {
             assert_eq!(Real::sqrt(y * y).lane(k), (b * b).sqrt());
             assert_eq!((sin.lane(k), cos.lane(k)), Real::sin_cos(a));
             assert_eq!(x.copysign(-y).lane(k), a.copysign(-b));
+        }
+        let halves = [[0.3, 1.3, 2.3, 3.3], [4.3, 5.3, 6.3, 7.3]].map(F64x4::from_array);
+        let (pair, other) = (F64x4x2::of(halves[0], halves[1]), F64x4x2::splat(-0.7));
+        for k in 0..8 {
+            let (a, b) = (k as f64 + 0.3, -0.7);
+            assert_eq!(
+                [pair + other, pair - other, pair * other, pair / other].map(|x| x.lane(k)),
+                [a + b, a - b, a * b, a / b]
+            );
+            assert_eq!(Real::mul_add(pair, other, pair).lane(k), Real::mul_add(a, b, a));
+            assert_eq!(Real::sqrt(pair).lane(k), a.sqrt());
         }
         let mut z = F32x8::splat(3e7);
         z.set_lane(5, -1.0);

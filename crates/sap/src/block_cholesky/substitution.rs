@@ -26,8 +26,11 @@ pub(super) fn substitute_back(panel: &[f64], width: usize, stride: usize, x: &mu
 /// The rows of `N` columns from the diagonal on: its square and what is below.
 #[inline(always)]
 fn columns<const N: usize>(strip: &[f64], stride: usize, rows: usize) -> ([&[f64]; N], [&[f64]; N]) {
-    let column = |j: usize| &strip[j * stride..j * stride + rows];
-    (std::array::from_fn(|j| &column(j)[..N]), std::array::from_fn(|j| &column(j)[N..]))
+    let (mut square, mut below) = ([&strip[..0]; N], [&strip[..0]; N]);
+    for j in 0..N {
+        (square[j], below[j]) = strip[j * stride..j * stride + rows].split_at(N);
+    }
+    (square, below)
 }
 
 #[inline(always)]

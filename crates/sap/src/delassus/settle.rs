@@ -145,7 +145,8 @@ impl Delassus {
         let (most, scratch) = (MOST_STEPS.min(options.max_iterations), &mut self.settling);
         let mut factor = FACTOR;
         scratch.start(laws, factor);
-        for step in 0..=most {
+        let mut step = 0;
+        loop {
             scratch.localise(is_coulomb, lambda, ws);
             scratch.velocities(lambda, ws);
             if is_coulomb {
@@ -177,8 +178,8 @@ impl Delassus {
             }
             let free = scratch.each_row(|t, row| ws.current.v_c[row] - t.w * lambda[row]);
             ws.free.copy_from_slice(&free[..lambda.len()]);
+            step += 1;
         }
-        Err(most)
     }
 
     /// Copies `W` with both its triangles.
