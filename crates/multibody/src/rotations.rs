@@ -16,7 +16,7 @@ pub(crate) trait PerJoint {
     /// To a coordinate that adds up.
     fn slide(&mut self, place: Place);
 
-    /// To a rotation in every lane. Some may be the same.
+    /// To the rotations at the first `T::LANES` places; some may be the same. All are read before any is written.
     fn turn<T: Lanes>(&mut self, places: &[Place; MOST]);
 }
 
@@ -57,7 +57,7 @@ pub(crate) trait Lanes: Real<Scalar = f64> {
     /// Numbers from `first` on, a lane for each.
     fn gather<const N: usize>(x: &[f64], first: [usize; MOST]) -> [Self; N];
 
-    /// Quaternions at these places, as they are: of any norm.
+    /// Quaternions at these places, as they are, unit or not.
     #[inline(always)]
     fn quaternions(q: &[f64], places: &[Place; MOST]) -> Quat<Self> {
         let [w, x, y, z] = Self::gather(q, places.map(|(iq, _)| iq));
@@ -75,7 +75,7 @@ pub(crate) trait Lanes: Real<Scalar = f64> {
 impl Lanes for F64x4 {
     #[inline(always)]
     fn gather<const N: usize>(x: &[f64], [a, b, c, d, ..]: [usize; MOST]) -> [Self; N] {
-        // Written out, for `map` becomes a call.
+        // Written out: `map` to slices becomes a call.
         let (a, b, c, d) = (&x[a..a + N], &x[b..b + N], &x[c..c + N], &x[d..d + N]);
         std::array::from_fn(|k| Self::from_array([a[k], b[k], c[k], d[k]]))
     }
@@ -90,7 +90,7 @@ impl Lanes for F64x4x2 {
     }
 }
 
-/// Quaternions of rotation vectors, of any norm.
+/// Multiples of the unit quaternions of rotation vectors, however long these are.
 #[inline(always)]
 pub(crate) fn exponential<T: Lanes>(theta: Vec3<T>) -> Quat<T> {
     /// Up to here the exponential map of short vectors is exact to round-off.

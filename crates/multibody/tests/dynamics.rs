@@ -32,6 +32,7 @@ fn inverse_dynamics(model: &Model, kin: &Kinematics<f64>, v: &[f64], a: Option<&
 }
 
 fn max_difference(a: &[f64], b: &[f64]) -> f64 {
+    assert!(a.iter().chain(b).all(|x| x.is_finite()), "{a:?} {b:?}");
     a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }
 
@@ -250,21 +251,27 @@ fn the_difference_ahead_is_that_of_what_is_integrated() {
 
 #[test]
 fn rotations_side_by_side_have_the_bits_of_one_alone() {
-    let model = bush(6);
-    let ((q0, _), (q, v)) = (state(&model, 8), state(&model, 9));
-    let mut all = vec![0.0; model.nv()];
-    difference_ahead(&model.tree, &q0, &q, &v, 0.1, &mut all);
-    let mut next = q.clone();
-    integrate(&model.tree, &mut next, &v, 0.1);
-    for node in &model.tree.nodes {
-        let Some(turn) = node.rotation() else { continue };
-        let at = node.q + node.joint.nq() - 4;
-        let quat = |q: &[f64]| Quat::new(q[at], q[at + 1], q[at + 2], q[at + 3]);
-        let (ahead, _) = Quat::from_short_rotation_vector(Vec3::new(v[turn], v[turn + 1], v[turn + 2]) * 0.1);
-        let alone = (quat(&q0).conjugate() * quat(&q) * ahead).rotation_vector();
-        assert_eq!(alone.to_array(), all[turn..turn + 3]);
-        let Quat { w, x, y, z } = (quat(&q) * ahead).unit();
-        assert_eq!([w, x, y, z], next[at..at + 4]);
+    // One more than balls: in a four, in an eight, and in more than that.
+    for balls in [0, 3, 4, 7, 8] {
+        let model = bush(balls);
+        let ((q0, _), (q, v)) = (state(&model, 8), state(&model, 9));
+        let mut all = vec![0.0; model.nv()];
+        difference_ahead(&model.tree, &q0, &q, &v, 0.1, &mut all);
+        let (mut next, mut cayley) = (q.clone(), q.clone());
+        integrate(&model.tree, &mut next, &v, 0.1);
+        Retraction::Cayley.advance(&model.tree, &mut cayley, &v, 0.1, 1.0);
+        for node in &model.tree.nodes {
+            let Some(turn) = node.rotation() else { continue };
+            let at = node.q + node.joint.nq() - 4;
+            let quat = |q: &[f64]| Quat::new(q[at], q[at + 1], q[at + 2], q[at + 3]);
+            let u = Vec3::new(v[turn], v[turn + 1], v[turn + 2]) * 0.1;
+            let (ahead, _) = Quat::from_short_rotation_vector(u);
+            let alone = (quat(&q0).conjugate() * quat(&q) * ahead).rotation_vector();
+            assert_eq!(alone.to_array(), all[turn..turn + 3]);
+            assert_eq!((quat(&q) * ahead).unit(), quat(&next));
+            let turned = Quat::new(1.0, 0.5 * u.x, 0.5 * u.y, 0.5 * u.z);
+            assert_eq!((quat(&q) * turned).unit(), quat(&cayley));
+        }
     }
 }
 

@@ -83,6 +83,7 @@ fn separate(model: &Model, case: &Case, impedance: &[f64]) -> (Kinematics<f64>, 
 }
 
 fn relative(a: &[f64], b: &[f64]) -> f64 {
+    assert!(a.iter().chain(b).all(|x| x.is_finite()), "{a:?} {b:?}");
     let size = b.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     a.iter().zip(b).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs())) / size
 }
@@ -132,12 +133,13 @@ fn impedances_alike_about_all_axes_keep_as_many_digits() {
             let expected = separate(&model, &case, &impedance).1;
             let error = relative(&kernel::<f64>(&model, &case, Some(&impedance)), &expected);
             assert!(error < 1e-12, "{size:e}: {error:e}");
-            let mut found = vec![0.0; model.nv()];
+            let mut found = vec![f64::NAN; model.nv()];
             let impedance = Some(Impedance { diagonal: &impedance[..], uniform: true });
             let gravity = Vec3::from(GRAVITY);
             let arguments = Arguments { q: &case.q, v: &case.v, tau: &case.tau, impedance, gravity };
             limbs.forward_dynamics(&arguments, &mut found);
             assert!(relative(&found, &expected) < 1e-12, "limbs, {size:e}: {:e}", relative(&found, &expected));
+            found.fill(f64::NAN);
             nodes.forward_dynamics(&arguments, &mut found);
             assert!(relative(&found, &expected) < 1e-12, "nodes, {size:e}: {:e}", relative(&found, &expected));
         }

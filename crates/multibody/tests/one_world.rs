@@ -4,8 +4,8 @@ mod common;
 
 use characters::{Character, Options};
 use common::{Random, every_joint, state};
-use multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
-use multibody::{Model, Tree};
+use multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, OneWorld, PackedTree};
+use multibody::{Model, ModelBuilder, NO_PARENT, Tree};
 use spatial::{F64x4, Vec3};
 
 /// Forward dynamics of one world, by either kernel.
@@ -104,4 +104,68 @@ fn a_chain_has_no_limbs() {
     let text = characters::mjcf(Character::Snake36, &Options::default());
     let model = formats::load_str(&text, None, &formats::LoadOptions::default()).unwrap().model;
     assert!(!LimbDynamics::<F64x4>::new(&model.tree).pays());
+}
+
+#[test]
+fn no_tree_at_all_has_no_accelerations() {
+    let model = ModelBuilder::new("nothing").build().unwrap();
+    let arguments = Arguments { q: &[], v: &[], tau: &[], impedance: None, gravity: Vec3::ZERO };
+    OneWorld::new(&model.tree).forward_dynamics(&arguments, &mut []);
+    nodes(&model.tree)(&arguments, &mut []);
+}
+
+/// What is no number stays in its tree, though nodes of both are in one row.
+#[test]
+fn a_tree_does_not_see_another() {
+    let model = common::random_tree(17, 30);
+    let (q, v) = state(&model, 1);
+    let tau = vec![0.5; model.nv()];
+    let roots: Vec<usize> = (0..model.tree.len()).filter(|i| model.tree.nodes[*i].parent == NO_PARENT).collect();
+    let root_of = |mut i: usize| {
+        while model.tree.nodes[i].parent != NO_PARENT {
+            i = model.tree.nodes[i].parent;
+        }
+        i
+    };
+    assert!(roots.len() > 1);
+    for mut kernel in [limbs(&model.tree), nodes(&model.tree)] {
+        let mut run = |tau: &[f64]| {
+            let arguments = Arguments { q: &q, v: &v, tau, impedance: None, gravity: Vec3::new(0.0, 0.0, -9.81) };
+            let mut out = vec![0.0; model.nv()];
+            kernel(&arguments, &mut out);
+            out
+        };
+        let expected = run(&tau);
+        let mut broken = tau.clone();
+        let first = &model.tree.nodes[roots[0]];
+        broken[first.v] = f64::NAN;
+        let found = run(&broken);
+        assert!(found[first.v].is_nan());
+        for (i, node) in model.tree.nodes.iter().enumerate().filter(|(i, _)| root_of(*i) != roots[0]) {
+            let dofs = node.v..node.v + node.joint.nv();
+            assert_eq!(found[dofs.clone()], expected[dofs], "node {i}");
+        }
+    }
+}
+
+#[test]
+fn slices_that_are_too_short_are_no_reads_beyond_them() {
+    let model = every_joint(3);
+    let (q, v) = state(&model, 1);
+    let (nq, nv) = (model.nq(), model.nv());
+    let lambda = vec![1.0; nv];
+    for make in [limbs as fn(&Tree<f64>) -> Kernel, nodes] {
+        for short in 0..5 {
+            let mut n = [nq, nv, nv, nv, nv];
+            n[short] -= 1;
+            let mut kernel = make(&model.tree);
+            let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let impedance = Some(Impedance { diagonal: &lambda[..n[3]], uniform: true });
+                let gravity = Vec3::ZERO;
+                let arguments = Arguments { q: &q[..n[0]], v: &v[..n[1]], tau: &v[..n[2]], impedance, gravity };
+                kernel(&arguments, &mut vec![0.0; n[4]]);
+            }));
+            assert!(run.is_err(), "{short}");
+        }
+    }
 }

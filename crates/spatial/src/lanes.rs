@@ -1,4 +1,4 @@
-//! Bundles of numbers that are worked on side by side: one world in each lane.
+//! Bundles of numbers that are worked on side by side: a world in each lane, or what a world has several of.
 //!
 //! On x86-64 with AVX2 and FMA they are vector registers; elsewhere arrays, which the compiler may or may not put into such.
 //! The results are the same bits either way, lane by lane those of the scalar.

@@ -24,8 +24,8 @@ impl<T: Real> Coordinates<T> for Across<'_, T::Scalar> {
             let first = self.first[lane];
             debug_assert!(first + N <= self.x.len());
             for k in 0..N {
-                // SAFETY: a plan's indices are below its numbers of coordinates, and every pass asserts that there are
-                // as many.
+                // SAFETY: a plan's indices are below its numbers of coordinates, and every kernel asserts before it reads
+                // or writes that there are as many.
                 out[k].set_lane(lane, unsafe { *self.x.get_unchecked(first + k) });
             }
         }

@@ -7,7 +7,7 @@ use super::fused::{
     plus_scaled, plus_sym, plus_transposed,
 };
 use super::packed::Constants;
-use super::placed::{Frame, Placed, centripetal};
+use super::placed::{Placed, centripetal};
 use super::told::{Accelerations, Coordinates, Told, read_vec};
 use crate::JointType;
 
@@ -221,10 +221,9 @@ pub(super) struct Own<T> {
 }
 
 impl<T: Real> Own<T> {
-    /// Of a node.
+    /// Of a node with this rotation matrix and angular velocity, world axes.
     #[inline(always)]
-    pub fn new<C: Told<T>>(constants: &Constants<C>, frame: &Frame<T>) -> Self {
-        let Frame { rot, omega, .. } = *frame;
+    pub fn new<C: Told<T>>(constants: &Constants<C>, rot: Mat3<T>, omega: Vec3<T>) -> Self {
         let inertia = turned_inertia(constants, rot);
         let moment = rot * read_vec(constants.moment);
         let bias = Wrench { ang: omega.cross(inertia * omega), lin: centripetal(omega, moment) };
@@ -352,15 +351,7 @@ fn eliminate_ball_uniform<T: Real>(
     let s = det.recip();
     let (eb, eu) = (e * b, e * u);
     (reduced.eb, reduced.eu, reduced.scale) = (eb, eu, s);
-    // E A = 1 − k E: on the diagonal that would cancel digits, elsewhere it is −k E.
-    let ea = Sym3 {
-        xx: e.xx.mul_add(a.xx, e.xy.mul_add(a.xy, e.xz * a.xz)),
-        xy: -k * e.xy,
-        xz: -k * e.xz,
-        yy: e.xy.mul_add(a.xy, e.yy.mul_add(a.yy, e.yz * a.yz)),
-        yz: -k * e.yz,
-        zz: e.xz.mul_add(a.xz, e.yz.mul_add(a.yz, e.zz * a.zz)),
-    };
+    let ea = times_eliminated(e, a, k);
     reduced.ea = ea.to_mat3();
     let ks = k * s;
     let lin = plus_transposed(plus_sym(bias.lin, c, w.lin), b, w.ang.add_scaled(s, eu));
@@ -390,8 +381,21 @@ fn eliminate_ball_impeded<T: Real>(
     Articulated { a: Sym3::lower(k * ea), b: k * eb, c, bias: Wrench { ang: plus_sym(tau, k, -eu), lin } }
 }
 
+/// E A of E, a multiple of (A + k)⁻¹: the same multiple of 1 − k E, which on the diagonal would cancel digits and elsewhere is −k E.
 #[inline(always)]
-fn scale<T: Real>(s: Sym3<T>, k: T) -> Sym3<T> {
+pub(super) fn times_eliminated<T: Real>(e: Sym3<T>, a: Sym3<T>, k: T) -> Sym3<T> {
+    Sym3 {
+        xx: e.xx.mul_add(a.xx, e.xy.mul_add(a.xy, e.xz * a.xz)),
+        xy: -k * e.xy,
+        xz: -k * e.xz,
+        yy: e.xy.mul_add(a.xy, e.yy.mul_add(a.yy, e.yz * a.yz)),
+        yz: -k * e.yz,
+        zz: e.xz.mul_add(a.xz, e.yz.mul_add(a.yz, e.zz * a.zz)),
+    }
+}
+
+#[inline(always)]
+pub(super) fn scale<T: Real>(s: Sym3<T>, k: T) -> Sym3<T> {
     Sym3 { xx: s.xx * k, xy: s.xy * k, xz: s.xz * k, yy: s.yy * k, yz: s.yz * k, zz: s.zz * k }
 }
 

@@ -128,7 +128,7 @@ where
         let mut carried = [T::ZERO; ARTICULATED];
         for (i, node) in tree.nodes.iter().enumerate().rev() {
             let placed = &Placed::from_array(&self.placed[i]);
-            let own = Own::new(&node.constants, &placed.frame);
+            let own = Own::new(&node.constants, placed.frame.rot, placed.frame.omega);
             let mut whole = if node.carries { own.with(&Articulated::from_array(&carried)) } else { own.alone() };
             if node.gathers {
                 whole.add(&self.store[i]);

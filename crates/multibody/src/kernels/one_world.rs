@@ -5,7 +5,7 @@ use spatial::F64x4;
 use super::{Arguments, LimbDynamics, NodeDynamics, PackedTree};
 use crate::Tree;
 
-/// Forward dynamics of one world: its limbs across lanes where that pays, else node by node, numbers of a node across lanes.
+/// Forward dynamics of one world: its limbs across lanes where that pays ([`LimbDynamics`]), else node by node ([`NodeDynamics`]).
 ///
 /// ```
 /// use multibody::kernels::{Arguments, OneWorld};

@@ -118,7 +118,7 @@ impl<T: Real> LimbDynamics<T> {
         assert!(tau.len() >= nv && (!IMPEDANCE || impedance.diagonal.len() >= nv), "expected forces and impedances");
         for (k, row) in self.plan.rows.iter().enumerate().rev() {
             let placed = Placed::from_array(&self.placed[k + 1]);
-            let mut whole = Own::new(&row.constants, &placed.frame).alone();
+            let mut whole = Own::new(&row.constants, placed.frame.rot, placed.frame.omega).alone();
             inherit(&mut whole, &row.legacies, &self.legacies);
             let drive = JointDrive {
                 tau: Across { x: tau, first: &row.v },

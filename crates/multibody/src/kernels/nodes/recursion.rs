@@ -95,7 +95,8 @@ pub(super) fn swing(
     }
 }
 
-/// The offset and the linear acceleration that velocities cause of a node that slides, or is not the first of its parent's children.
+/// The offset and the linear acceleration that velocities cause of a node that slides, or is not the first of its parent's children
+/// that do not.
 #[inline(always)]
 fn reach_apart(
     node: &PackedNode<f64>,

@@ -7,7 +7,9 @@
 use spatial::{Mat3, Real, Sym3, Twist, Vec3, Wrench};
 
 use crate::JointType;
-use crate::kernels::articulated::{Articulated, JointDrive, accelerate, accelerate_impeded, joint_motion};
+use crate::kernels::articulated::{
+    Articulated, JointDrive, accelerate, accelerate_impeded, joint_motion, scale, times_eliminated,
+};
 use crate::kernels::fused::{plus_cross, plus_outer_sym, plus_product, plus_sym};
 use crate::kernels::packed::PackedNode;
 use crate::kernels::told::{Coordinates, read_vec};
@@ -239,21 +241,12 @@ impl Whole {
         let (e, det) = Sym3 { xx: a.xx + k, yy: a.yy + k, zz: a.zz + k, ..a }.adjugate();
         let s = det.recip();
         let (eb, eu) = (sym_times_rows(e, &b), e * u);
-        // E A = 1 − k E: on the diagonal that would cancel digits, elsewhere it is −k E.
-        let ea = Sym3 {
-            xx: e.xx.mul_add(a.xx, e.xy.mul_add(a.xy, e.xz * a.xz)),
-            xy: -k * e.xy,
-            xz: -k * e.xz,
-            yy: e.xy.mul_add(a.xy, e.yy.mul_add(a.yy, e.yz * a.yz)),
-            yz: -k * e.yz,
-            zz: e.xz.mul_add(a.xz, e.yz.mul_add(a.yz, e.zz * a.zz)),
-        };
+        let ea = times_eliminated(e, a, k);
         *out = Reduced { eb, ea: by_columns(ea.to_mat3()), eu: narrow(eu), scale: s.lane(0) };
         let ks = k * s;
         let f = s.mul_add(times_rows(u, &eb), plus_rows(plus_rows(f, w.lin, &c), w.ang, &b));
         let c = minus_products(&c, s, &columns, &eb);
-        let a = Sym3 { xx: ea.xx * ks, xy: ea.xy * ks, xz: ea.xz * ks, yy: ea.yy * ks, yz: ea.yz * ks, zz: ea.zz * ks };
-        let rest = Self { a, b: eb.map(|row| row * ks), c, n: tau.add_scaled(-ks, eu), f };
+        let rest = Self { a: scale(ea, ks), b: eb.map(|row| row * ks), c, n: tau.add_scaled(-ks, eu), f };
         *left = rest.shifted(r);
     }
 
