@@ -1,5 +1,5 @@
 //! Dynamics at the limit: recursions in the fewest passes, over a packed tree and any [`Real`](spatial::Real), lanes of worlds
-//! included.
+//! included; and those of one world.
 //!
 //! The algorithms of the other modules keep what they find (placements, factors) for whoever comes next. These keep nothing
 //! but scratch: in one call from state to acceleration. World axes, each node's frame at its own joint, classical
