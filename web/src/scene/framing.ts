@@ -99,8 +99,9 @@ export interface View {
 /**
  * The target and the distance from which the camera sees all balls centred within the given shares of its picture.
  *
- * In the picture a ball at (x, y), with depth z towards the camera, reaches from (x − r)/(d − z) to (x + r)/(d − z) at
- * a distance d. The target is moved to the middle of all of them, which changes the depths a little, hence the rounds.
+ * With the camera at p, a ball at c of radius r is within the picture's width or height if, along that axis and towards the camera,
+ * |c_a − p_a| + r ≤ t (p_d − c_d), t the tangent of half the angle of view. The nearest such p is the middle between the extremes of
+ * t c_d ± c_a + r, as far away as the wider axis needs.
  */
 export function fit(
   camera: PerspectiveCamera,
@@ -124,26 +125,19 @@ export function fit(
     { axis: up, tangent: tangent * height },
   ];
 
+  // The target is as deep as the middle of all.
   const target = boundsOf(balls).getCenter(new Vector3());
+  const depth = target.dot(direction);
   let distance = 0;
-  for (let round = 0; round < 4; round++) {
-    distance = 0;
+  for (const { axis, tangent } of axes) {
+    let [low, high] = [-Infinity, -Infinity];
     for (const { center, radius } of balls) {
-      const from = center.clone().sub(target);
-      for (const { axis, tangent } of axes) {
-        distance = Math.max(distance, from.dot(direction) + (Math.abs(from.dot(axis)) + radius) / tangent);
-      }
+      const [along, across] = [tangent * center.dot(direction) + radius, center.dot(axis)];
+      low = Math.max(low, along - across);
+      high = Math.max(high, along + across);
     }
-    for (const { axis } of axes) {
-      let [low, high] = [Infinity, -Infinity];
-      for (const { center, radius } of balls) {
-        const from = center.clone().sub(target);
-        const depth = Math.max(distance - from.dot(direction), 1e-6);
-        low = Math.min(low, (from.dot(axis) - radius) / depth);
-        high = Math.max(high, (from.dot(axis) + radius) / depth);
-      }
-      target.addScaledVector(axis, ((low + high) / 2) * distance);
-    }
+    distance = Math.max(distance, (low + high) / (2 * tangent) - depth);
+    target.addScaledVector(axis, (high - low) / 2 - target.dot(axis));
   }
   return { target, distance, direction };
 }
