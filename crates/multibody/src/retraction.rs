@@ -36,7 +36,7 @@ impl Retraction {
 
     /// q ← the configuration a `fraction` of the way from q to q ⊞ dt v, along the shortest path. `q` (nq), `v` (nv).
     pub fn advance(self, tree: &Tree<f64>, q: &mut [f64], v: &[f64], dt: f64, fraction: f64) {
-        rotations::for_each(tree, &mut Advance { retraction: self, q, v, dt, fraction });
+        rotations::for_each(tree, &mut Advance { retraction: self, q, v, dt, fraction, shift: fraction * dt });
     }
 
     /// How the rotation a `fraction` of the way turns, in the body's axes, with u = dt ω: J_r(φ) ∂φ/∂u.
@@ -64,6 +64,8 @@ struct Advance<'a> {
     v: &'a [f64],
     dt: f64,
     fraction: f64,
+    /// Their product.
+    shift: f64,
 }
 
 impl Advance<'_> {
@@ -89,7 +91,7 @@ impl Advance<'_> {
 impl PerJoint for Advance<'_> {
     #[inline(always)]
     fn slide(&mut self, (iq, iv): Place) {
-        self.q[iq] += self.fraction * self.dt * self.v[iv];
+        self.q[iq] += self.shift * self.v[iv];
     }
 
     #[inline(never)]

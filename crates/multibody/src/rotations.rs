@@ -26,28 +26,34 @@ pub(crate) fn for_each(tree: &Tree<f64>, work: &mut impl PerJoint) {
     let (mut places, mut found) = ([(0, 0); MOST], 0);
     for node in &tree.nodes {
         let (iq, iv) = (node.q, node.v);
-        let along = match node.joint {
-            JointType::Revolute | JointType::Prismatic | JointType::Screw => 1,
-            JointType::Ball => 0,
-            JointType::Free => 3,
-        };
-        for k in 0..along {
-            work.slide((iq + k, iv + k));
+        match node.joint {
+            JointType::Revolute | JointType::Prismatic | JointType::Screw => {
+                work.slide((iq, iv));
+                continue;
+            }
+            JointType::Ball => places[found] = (iq, iv),
+            JointType::Free => {
+                for k in 0..3 {
+                    work.slide((iq + k, iv + k));
+                }
+                places[found] = (iq + 3, iv + 3);
+            }
         }
-        if along != 1 {
-            places[found] = (iq + along, iv + along);
-            found += 1;
-        }
+        found += 1;
         if found == MOST {
             work.turn::<F64x4x2>(&places);
             found = 0;
         }
     }
+    if found == 0 {
+        return;
+    }
     let first = places[0];
     places[found..].fill(first);
     match found {
-        0 => {}
-        1..=F64x4::LANES => work.turn::<F64x4>(&places),
+        // A free body.
+        1 => work.turn::<f64>(&places),
+        2..=F64x4::LANES => work.turn::<F64x4>(&places),
         _ => work.turn::<F64x4x2>(&places),
     }
 }
@@ -69,6 +75,14 @@ pub(crate) trait Lanes: Real<Scalar = f64> {
     fn vectors(v: &[f64], places: &[Place; MOST]) -> Vec3<Self> {
         let [x, y, z] = Self::gather(v, places.map(|(_, iv)| iv));
         Vec3::new(x, y, z)
+    }
+}
+
+impl Lanes for f64 {
+    #[inline(always)]
+    fn gather<const N: usize>(x: &[f64], [first, ..]: [usize; MOST]) -> [Self; N] {
+        let x = &x[first..first + N];
+        std::array::from_fn(|k| x[k])
     }
 }
 
