@@ -64,7 +64,7 @@ struct Advance<'a> {
     v: &'a [f64],
     dt: f64,
     fraction: f64,
-    /// Their product.
+    /// The fraction of dt.
     shift: f64,
 }
 
