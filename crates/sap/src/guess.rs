@@ -17,11 +17,10 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Of a guess that is the solution.
-    pub fn report(&self) -> Report {
+    pub fn report(&self, friction_residual: f64) -> Report {
         let Seen { moves_bounds, residual, cost, .. } = *self;
-        let (passes, friction_residual) = if moves_bounds { (1, residual) } else { (0, 0.0) };
-        let (iterations, line_search_evaluations, criterion) = (0, 0, Criterion::Gradient);
-        Report { iterations, line_search_evaluations, residual, passes, friction_residual, cost, criterion }
+        let (passes, criterion) = (usize::from(moves_bounds), Criterion::Gradient);
+        Report { iterations: 0, line_search_evaluations: 0, residual, passes, friction_residual, cost, criterion }
     }
 }
 

@@ -117,7 +117,13 @@ impl<'a, S: Structure> Iteration<'a, S> {
             return Err(Error::NotFinite { quantity: "the gradient of the cost" });
         }
         self.is_solved = gradient <= self.options.absolute_tolerance + self.options.tolerance * momentum;
-        Ok((if momentum > 0.0 { gradient / momentum } else { 0.0 }, cost))
+        // At rest with nothing pushing yet there is no momentum to measure by: solved only if no force acts either.
+        let residual = match momentum > 0.0 {
+            true => gradient / momentum,
+            false if self.is_solved => 0.0,
+            false => f64::INFINITY,
+        };
+        Ok((residual, cost))
     }
 
     /// `‖D A v‖`
@@ -130,9 +136,15 @@ impl<'a, S: Structure> Iteration<'a, S> {
     }
 
     /// What the solve did.
-    pub fn report(&self, criterion: Criterion, residual: f64, cost: f64, passes: &Passes) -> Report {
+    pub fn report(
+        &self,
+        criterion: Criterion,
+        (residual, friction_residual): (f64, f64),
+        cost: f64,
+        passes: &Passes,
+    ) -> Report {
         let Self { iterations, line_search_evaluations, .. } = *self;
-        let (passes, friction_residual) = (passes.done, passes.residual);
+        let passes = passes.done;
         Report { iterations, line_search_evaluations, residual, passes, friction_residual, cost, criterion }
     }
 

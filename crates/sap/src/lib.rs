@@ -51,6 +51,7 @@ mod continuation;
 mod delassus;
 mod dense;
 mod error;
+mod friction_residual;
 mod general;
 mod guess;
 mod iteration;
@@ -73,6 +74,7 @@ pub use constraint::{Block, Bounded, Constraint, Contact, Equality, LaggedContac
 pub use delassus::Delassus;
 pub use dense::Dense;
 pub use error::Error;
+pub use friction_residual::friction_residual;
 pub use general::solve_general;
 pub use linearization::{LawData, Linearization};
 pub use matrices::{MatrixProblem, MatrixSolution, solve_matrices};

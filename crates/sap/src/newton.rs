@@ -1,7 +1,8 @@
+use crate::friction_residual::friction_residual;
 use crate::guess::{self, Seen};
 use crate::iteration::Iteration;
 use crate::line_search::COST_ROUND_OFF;
-use crate::passes::{Passes, Turn};
+use crate::passes::{Passes, Turn, meets_coulomb};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Criterion, Error, Options, Report, Structure, Workspace};
 
@@ -53,7 +54,7 @@ pub fn solve<S: Structure>(
     let seen = if looks { guess::look(structure, constraints, (v_star, v), options, ws) } else { None };
     if let Some(seen) = &seen {
         if seen.is_solution {
-            return Ok(seen.report());
+            return Ok(seen.report(violation(constraints, options, ws)));
         }
     } else {
         if start_free(structure, constraints, v_star, ws)? {
@@ -72,6 +73,11 @@ pub fn solve<S: Structure>(
     let report = iterate(Iteration::new(structure, constraints, v_star, v, options), &mut laws, seen, options, ws);
     ws.laws = laws;
     report
+}
+
+/// How far the iterate is from Coulomb's law, where that is asked for.
+fn violation(constraints: &[Constraint], options: &Options, ws: &Workspace) -> f64 {
+    if options.passes > 1 { friction_residual(constraints, ws.velocities(), ws.impulses()) } else { 0.0 }
 }
 
 /// Steps of searches for Coulomb's law after which passes go on alone.
@@ -123,25 +129,28 @@ fn iterate<S: Structure>(
                 iteration.restart_predictions(constraints, ws);
             }
         }
-        if (iteration.is_solved || stalled) && passes.must_follow(options) {
-            if follow_or_resume(&mut iteration, &mut passes, constraints, options, ws)? {
-                (stall, stalled, predictions) = (Stall::new(), false, 0);
-            }
-            (residual, cost) = iteration.residual(ws)?;
-            if passes.is_searching() {
+        if iteration.is_solved || stalled {
+            let violation = violation(constraints, options, ws);
+            if passes.reopen(violation, options) {
                 (stall, known) = (Stall::new(), Some((residual, cost)));
+                iteration.begin_problem();
                 continue;
             }
-        }
-        if iteration.is_solved || stalled {
+            if passes.must_follow(violation, options) {
+                if follow_or_resume(&mut iteration, &mut passes, constraints, options, ws)? {
+                    predictions = 0;
+                }
+                (stall, known) = (Stall::new(), Some(iteration.residual(ws)?));
+                continue;
+            }
             let criterion = if !iteration.is_solved {
                 Criterion::RoundOff
-            } else if passes.is_settled(options) {
+            } else if meets_coulomb(violation, options) {
                 Criterion::Gradient
             } else {
                 Criterion::Passes
             };
-            return Ok(iteration.report(criterion, residual, cost, &passes));
+            return Ok(iteration.report(criterion, (residual, violation), cost, &passes));
         }
         if iteration.is_over() {
             return Err(Error::NotConverged { iterations: iteration.iterations, residual });
@@ -220,11 +229,12 @@ fn rebound<S: Structure>(
         passes.settle(residual, options);
         return Ok((residual, iteration.cost(ws)));
     }
+    let violation = violation(constraints, options, ws);
     passes.start(constraints, &mut ws.anderson);
     passes.rebound(constraints, &ws.current.gamma, &mut ws.anderson);
     ws.current.update(constraints);
     let (residual, cost) = iteration.residual(ws)?;
-    passes.observe(residual, options, &mut ws.anderson);
+    passes.observe(residual, violation, options, &mut ws.anderson);
     Ok((residual, cost))
 }
 

@@ -73,8 +73,8 @@ pub struct Report {
     pub residual: f64,
     /// Changes of the bounds of friction; a search for Coulomb's law that succeeds is one.
     pub passes: usize,
-    /// The residual after the last change of the bounds of friction, had they moved all the way, or 0: how far Coulomb's law is from
-    /// being met.
+    /// How far the solution is from Coulomb's law, as [`friction_residual`](crate::friction_residual()) measures it; 0 where
+    /// [`Options::passes`] do not ask for that law.
     pub friction_residual: f64,
     /// `ℓ_p` at the solution.
     pub cost: f64,

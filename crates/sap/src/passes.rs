@@ -31,6 +31,9 @@ const MIXING: f64 = 0.5;
 /// Where the residual grows by more than this, the acceleration has been led astray: it starts anew.
 const GROWTH: f64 = 2.0;
 
+/// How often a search that ended at a rough solution begins again because the exact one is farther from Coulomb's law.
+const MAX_REOPENINGS: usize = 10;
+
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
@@ -47,6 +50,8 @@ pub(crate) enum Turn {
 pub(crate) struct Passes {
     /// Whether a fixed point is looked for.
     is_searching: bool,
+    /// Whether the acceleration knows the bounds.
+    is_started: bool,
     left: usize,
     /// Changes of the bounds so far.
     pub done: usize,
@@ -65,6 +70,8 @@ pub(crate) struct Passes {
     pub may_settle: bool,
     /// Whether a path may be followed to one.
     can_follow: bool,
+    /// How often a search that has ended may begin again: not at all where there are no bounds to move, or after it was given up.
+    reopenings: usize,
 }
 
 impl Passes {
@@ -83,6 +90,7 @@ impl Passes {
         };
         Passes {
             is_searching,
+            is_started: false,
             left,
             done: 0,
             tolerance,
@@ -94,17 +102,24 @@ impl Passes {
             most,
             may_settle,
             can_follow,
+            reopenings: if is_searching { MAX_REOPENINGS } else { 0 },
         }
     }
 
-    /// Whether the last bounds were as good as a fixed point.
-    pub fn is_settled(&self, options: &Options) -> bool {
-        meets_coulomb(self.residual, options)
+    /// Searches again where the problem is solved, but its solution is as far from Coulomb's law as `violation`;
+    /// returns whether it does.
+    pub fn reopen(&mut self, violation: f64, options: &Options) -> bool {
+        if !self.is_searching && self.reopenings > 0 && !meets_coulomb(violation, options) {
+            self.reopenings -= 1;
+            self.is_started = false;
+            self.is_searching = self.left > 0;
+        }
+        self.is_searching
     }
 
-    /// Whether a path is to be followed to a fixed point, once: the search has ended without one.
-    pub fn must_follow(&mut self, options: &Options) -> bool {
-        let must = self.can_follow && !self.is_searching && !self.is_settled(options);
+    /// Whether a path is to be followed to a fixed point, once: the search has ended as far from Coulomb's law as `violation`.
+    pub fn must_follow(&mut self, violation: f64, options: &Options) -> bool {
+        let must = self.can_follow && !self.is_searching && !meets_coulomb(violation, options);
         self.can_follow &= !must;
         must
     }
@@ -113,14 +128,10 @@ impl Passes {
     pub fn resume(&mut self, iterations: usize, anderson: &mut Anderson) {
         if self.left > 0 && self.least_residual.is_finite() {
             self.is_searching = true;
+            self.reopenings = MAX_REOPENINGS;
             (self.late, self.most) = (iterations + LAST, usize::MAX);
             anderson.return_to_kept();
         }
-    }
-
-    /// Whether the search goes on.
-    pub fn is_searching(&self) -> bool {
-        self.is_searching
     }
 
     /// The line search of a pass: once the bounds have moved, an exact one would be too exact, they move again.
@@ -144,15 +155,15 @@ impl Passes {
     /// Ends the search: the bounds go back to those that were nearest to a fixed point, for good. What is left is one convex
     /// problem.
     pub fn give_up(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &Anderson, options: &Options) {
-        self.is_searching = false;
+        (self.is_searching, self.reopenings) = (false, 0);
         self.tolerance = options.tolerance;
         self.residual = self.least_residual;
         set_bounds(constraints, gamma, |k, _| anderson.kept()[k]);
     }
 
     /// Makes the bounds known to the fixed-point iteration, once.
-    pub fn start(&self, constraints: &[Constraint], anderson: &mut Anderson) {
-        if self.done > 0 {
+    pub fn start(&mut self, constraints: &[Constraint], anderson: &mut Anderson) {
+        if std::mem::replace(&mut self.is_started, true) {
             return;
         }
         let is_lagged = |c: &&Constraint| matches!(c.law, Law::Lagged(_));
@@ -192,13 +203,13 @@ impl Passes {
         self.settle(residual, options);
     }
 
-    /// Takes note of the residual with the new bounds, `change`.
-    pub fn observe(&mut self, change: f64, options: &Options, anderson: &mut Anderson) {
+    /// Takes note of the residual with the new bounds, `change`, and of how far the solution with the old ones was from Coulomb's law.
+    pub fn observe(&mut self, change: f64, violation: f64, options: &Options, anderson: &mut Anderson) {
         if !self.is_searching {
             return;
         }
         // Had they moved all the way, it would be about as much greater.
-        let residual = change / self.mixing;
+        let residual = (change / self.mixing).max(violation);
         if self.done > 1 && residual > GROWTH * self.residual {
             anderson.restart();
         }

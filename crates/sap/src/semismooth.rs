@@ -116,12 +116,15 @@ impl<S: Structure> Iteration<'_, S> {
             if residual <= NEAR {
                 residual = self.go_on_with_factor(constraints, residual, ws)?;
             }
-            if self.is_solved || meets_coulomb(residual, options) {
-                return Ok(Some(residual));
-            }
             patience -= 1;
-            if residual < 0.5 * least {
+            let falls = residual < 0.5 * least;
+            if falls {
                 (least, patience) = (residual, PATIENCE);
+            }
+            // One more step costs as much as the Newton step that would follow with fixed bounds, and leaves less of the law.
+            let is_near = meets_coulomb(residual, options);
+            if self.is_solved || is_near && !falls {
+                return Ok(Some(residual));
             }
             if patience == 0 || step > 0 && residual > ASTRAY {
                 break;

@@ -1,6 +1,7 @@
 //! Newton's method for few constraints, in what they would meet alone.
 
 use super::Delassus;
+use crate::friction_residual::friction_residual;
 use crate::semismooth::set_own_bounds;
 use crate::vector::{axpy, dot};
 use crate::{Block, Constraint, Criterion, Law, Options, Report, Workspace};
@@ -164,7 +165,11 @@ impl Delassus {
                     line_search_evaluations: step,
                     residual,
                     passes: usize::from(is_coulomb),
-                    friction_residual: if is_coulomb { residual } else { 0.0 },
+                    friction_residual: if is_coulomb {
+                        friction_residual(laws, ws.velocities(), ws.impulses())
+                    } else {
+                        0.0
+                    },
                     cost,
                     criterion: Criterion::Gradient,
                 });

@@ -1,0 +1,55 @@
+//! How far a solution is from Coulomb's law.
+
+use crate::{Block, Constraint, Law};
+
+/// The distance of the impulses `γ` from those of Coulomb's law at the velocities `v_c`, relative to the former:
+///
+/// ```text
+/// √(Σ w |γ − γ'|²) / √(Σ w |γ|²)       γ' = law(v_c) with friction bounded by the contact's own normal impulse
+/// ```
+///
+/// over the contacts that push and over their rolling and torsional friction. `w` is a constraint's share of the Delassus operator, 1 where that is unknown.
+/// Friction cones (`Law::Contact`) bound friction by their own normal impulse as they are; they count as 0.
+///
+/// `velocities` and `impulses` have the rows of all `constraints` in order.
+///
+/// ```
+/// use sap::{Constraint, LaggedContact, friction_residual};
+///
+/// // The contact presses with 1 N s and slides, but its friction is bounded as if it pressed with 0.9 N s.
+/// let contact = Constraint::from(LaggedContact::new(0.5, 1e-6, 1e-6, 0.0, 0.9)).with_delassus(1.0);
+/// let (velocity, impulse) = ([0.2, 0.0, -1e-6], [-0.45, 0.0, 1.0]);
+/// let residual = friction_residual(&[contact], &velocity, &impulse);
+/// assert!((residual - 0.05 / (1.0 + 0.45_f64 * 0.45).sqrt()).abs() < 1e-9);
+/// ```
+///
+/// # Panics
+/// If there are fewer velocities or impulses than rows.
+#[must_use]
+pub fn friction_residual(constraints: &[Constraint], velocities: &[f64], impulses: &[f64]) -> f64 {
+    let (mut error, mut size, mut row, mut normal) = (0.0, 0.0, 0, None);
+    for constraint in constraints {
+        let rows = row..row + constraint.rows();
+        row = rows.end;
+        let (v_c, gamma) = (&velocities[rows.clone()], &impulses[rows]);
+        let mut law = constraint.law;
+        match law {
+            Law::Lagged(_) => normal = Some(gamma[2]),
+            Law::Contact(_) => normal = None,
+            Law::Spin(_) => {}
+            _ => continue,
+        }
+        let Some(normal) = normal else { continue };
+        if normal == 0.0 && gamma.iter().all(|x| *x == 0.0) {
+            continue;
+        }
+        law.set_bound(normal);
+        let (mut own, mut hessian) = ([0.0; 3], Block::ZERO);
+        law.evaluate(v_c, &mut own, &mut hessian);
+        let w = if constraint.delassus() > 0.0 { constraint.delassus() } else { 1.0 };
+        let squares = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+        error += w * gamma.iter().zip(own).map(|(gamma, own)| (gamma - own) * (gamma - own)).sum::<f64>();
+        size += w * squares(gamma);
+    }
+    if error > 0.0 { (error / size).sqrt() } else { 0.0 }
+}
