@@ -269,7 +269,7 @@ class Simulation:
         *,
         timestep: float | None = None,
         accuracy: float | None = None,
-        scheme: Literal["symplectic-euler", "midpoint", "implicit-euler", "explicit-euler"]
+        scheme: Literal["symplectic-euler", "bilinear", "midpoint", "implicit-euler", "explicit-euler"]
         | tuple[float, float, float] = "symplectic-euler",
         conserve: bool = True,
         pd_law: Literal["auto", "stable", "theta"] = "auto",

@@ -284,8 +284,8 @@ def test_quaternion_erased_in_a_view(model: sw.Model) -> None:
         ({"threads": 10**6}, "threads is 1000000: expected 1 to 1024"),
         (
             {"scheme": "leapfrog"},
-            'scheme="leapfrog" is not in this version; available: "symplectic-euler", "midpoint", '
-            '"implicit-euler", "explicit-euler"',
+            'scheme="leapfrog" is not in this version; available: "symplectic-euler", "bilinear", '
+            '"midpoint", "implicit-euler", "explicit-euler"',
         ),
         ({"scheme": (0.5, 0.5, 1.5)}, "theta_vq = 1.5: expected from 0 to 1"),
         ({"accuracy": 0.0}, "accuracy = 0: expected a finite number above 0"),

@@ -63,7 +63,7 @@ pub struct RunArguments {
     /// Let islands sleep that have rested for this long.
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
     pub sleep_after: Option<f64>,
-    /// Time-stepping scheme: symplectic-euler, midpoint, implicit-euler, explicit-euler, or theta_q,theta_v,theta_vq.
+    /// Time-stepping scheme: symplectic-euler, bilinear, midpoint, implicit-euler, explicit-euler, or theta_q,theta_v,theta_vq.
     #[arg(long, value_name = "SCHEME", default_value = "symplectic-euler", value_parser = scheme)]
     pub scheme: Scheme,
     /// Friction law: sap, lagged, or coulomb.

@@ -1,5 +1,6 @@
 //! One tree of the model in motion: its kinematics, its drives, its free motion.
 
+mod bilinear;
 mod implicit;
 mod invariants;
 mod whole;
@@ -18,7 +19,7 @@ use spatial::{Vec3, Wrench};
 use crate::actuation::{AxisDrive, Drive, Motor, Servo};
 use crate::pd::PdDrive;
 use crate::scheme::Discretization;
-use crate::{State, WarmStart};
+use crate::{Scheme, State, WarmStart};
 
 /// Motions of the nodes that need not be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,14 +122,18 @@ pub(crate) struct Part {
     turns: bool,
     /// Of a tree that is worked on about one point.
     pub supports: Option<Supports>,
+    /// The step's length, s.
+    dt: f64,
+    /// Where Coriolis forces are taken in their bilinear form.
+    bilinear: Option<Box<bilinear::Bilinear>>,
     /// Under implicit schemes.
     newton: Option<Box<implicit::Newton>>,
 }
 
 impl Part {
     /// The parts of all trees, in one pass over the model.
-    pub fn of_model(model: &Model, tree_of: &[usize], is_implicit: bool) -> Vec<Self> {
-        let mut parts: Vec<Self> = (0..model.tree.trees.len()).map(|k| Self::new(model, k, is_implicit)).collect();
+    pub fn of_model(model: &Model, tree_of: &[usize], scheme: Scheme) -> Vec<Self> {
+        let mut parts: Vec<Self> = (0..model.tree.trees.len()).map(|k| Self::new(model, k, scheme)).collect();
         for (body, b) in model.bodies.iter().enumerate() {
             let Some(node) = b.node else { continue };
             let part = &mut parts[tree_of[node]];
@@ -157,7 +162,7 @@ impl Part {
     }
 
     /// The tree without bodies and actuators.
-    fn new(model: &Model, k: usize, is_implicit: bool) -> Self {
+    fn new(model: &Model, k: usize, scheme: Scheme) -> Self {
         let tree = model.tree.part(k);
         let (nodes, dofs) = (model.tree.trees[k].clone(), model.tree.dofs[k].clone());
         let first_q = model.tree.nodes[nodes.start].q;
@@ -196,7 +201,9 @@ impl Part {
             turns: tree.nodes.iter().any(|node| matches!(node.joint, JointType::Ball | JointType::Free)),
             supports: is_small(&tree, &model.q0[qs.clone()], &model.armature[dofs.clone()])
                 .then(|| Supports::new(&tree)),
-            newton: is_implicit.then(|| Box::new(implicit::Newton::new(&tree))),
+            dt: 0.0,
+            bilinear: (scheme == Scheme::Bilinear).then(|| Box::new(bilinear::Bilinear::new(&tree))),
+            newton: scheme.is_implicit().then(|| Box::new(implicit::Newton::new(&tree))),
             tree,
             nodes,
             qs,
@@ -225,7 +232,9 @@ impl Part {
     ) {
         let dt = step.dt;
         let (q, v) = (&state.q[self.qs.clone()], &v[self.dofs.clone()]);
+        self.dt = dt;
         self.free.place(&self.tree, (q, v), gravity, dt, &mut self.kin);
+        self.note_turning(q, v, dt);
         match &self.plain_springs {
             Some(springs) => {
                 springs.iter().for_each(|&(iq, iv)| self.change[iv] = q[iq] - self.spring_reference[iq]);
@@ -311,6 +320,7 @@ impl Part {
         }
         let Self { tree, kin, impedance, rhs, change, factor, .. } = self;
         self.free.solve(tree, kin, impedance, rhs, change, factor);
+        self.turn_bilinearly(self.dt);
         for (v_star, (v, change)) in self.v_star.iter_mut().zip(v[self.dofs.clone()].iter().zip(&self.change)) {
             *v_star = v + change;
         }
@@ -350,8 +360,11 @@ impl Part {
 
     /// A (v₀ − v*), of the tree's degrees of freedom; `wrenches` is scratch, one for each node.
     pub fn momentum_to_start(&self, wrenches: &mut [Wrench<f64>], out: &mut [f64]) {
-        let Self { tree, kin, rhs, free, .. } = self;
-        free.loads(tree, kin, rhs, wrenches, out);
+        let Self { tree, kin, rhs, free, bilinear, .. } = self;
+        match bilinear {
+            Some(bilinear) if bilinear.is_active => out[..tree.nv].copy_from_slice(&bilinear.momentum),
+            _ => free.loads(tree, kin, rhs, wrenches, out),
+        }
         out[..tree.nv].iter_mut().for_each(|x| *x = -*x);
     }
 

@@ -18,6 +18,9 @@ pub enum Scheme {
     /// and drives implicit all the same. First order.
     #[default]
     SymplecticEuler,
+    /// As symplectic Euler, but with Coriolis and gyroscopic forces in their bilinear form, half at the beginning of the step and half
+    /// at its end: what turns fast gains no energy from them. First order.
+    Bilinear,
     /// Everything at the beginning of the step, θ = 0. First order, and unstable where forces are stiff.
     ExplicitEuler,
     /// Everything at the end of the step, θ = 1. First order, takes energy.
@@ -49,7 +52,7 @@ impl Scheme {
     /// θ of the scheme.
     pub fn theta(self) -> Theta {
         match self {
-            Self::SymplecticEuler => Theta { q: 0.0, v: 1.0, vq: 1.0 },
+            Self::SymplecticEuler | Self::Bilinear => Theta { q: 0.0, v: 1.0, vq: 1.0 },
             Self::ExplicitEuler => Theta::all(0.0),
             Self::ImplicitEuler => Theta::all(1.0),
             Self::Midpoint => Theta::all(0.5),
@@ -61,7 +64,7 @@ impl Scheme {
     /// may be large.
     pub(crate) fn compliant_theta(self) -> Theta {
         match self {
-            Self::SymplecticEuler => Theta::all(1.0),
+            Self::SymplecticEuler | Self::Bilinear => Theta::all(1.0),
             other => other.theta(),
         }
     }
@@ -73,10 +76,15 @@ impl Scheme {
         if q.min(v).min(vq) >= 0.5 { q.max(v).max(vq) } else { 1.0 }
     }
 
+    /// Whether free motion is linear in the velocities at the end of the step, and everything else is taken at its end.
+    pub(crate) fn is_linear(self) -> bool {
+        matches!(self, Self::SymplecticEuler | Self::Bilinear)
+    }
+
     /// Whether free motion is a nonlinear equation in the velocities at the end of the step.
     pub(crate) fn is_implicit(self) -> bool {
         let Theta { q, v, vq } = self.theta();
-        self != Self::SymplecticEuler && (v > 0.0 || q * vq > 0.0)
+        !self.is_linear() && (v > 0.0 || q * vq > 0.0)
     }
 
     /// Whether positions follow velocities at the beginning of the step, or constraints are taken at positions that free
@@ -87,8 +95,9 @@ impl Scheme {
     }
 
     /// The schemes that have names.
-    pub const NAMED: [(&str, Self); 4] = [
+    pub const NAMED: [(&str, Self); 5] = [
         ("symplectic-euler", Self::SymplecticEuler),
+        ("bilinear", Self::Bilinear),
         ("midpoint", Self::Midpoint),
         ("implicit-euler", Self::ImplicitEuler),
         ("explicit-euler", Self::ExplicitEuler),
@@ -169,7 +178,7 @@ impl Discretization {
             compliant: scheme.compliant_theta(),
             retraction: scheme.retraction(),
             stable_pd: match pd {
-                PdLaw::Auto => scheme == Scheme::SymplecticEuler,
+                PdLaw::Auto => scheme.is_linear(),
                 PdLaw::Stable => true,
                 PdLaw::Theta => false,
             },

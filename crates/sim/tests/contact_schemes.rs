@@ -5,7 +5,8 @@ mod common;
 use common::{G, balls_in_a_box, block, run, simulation, tower};
 use sim::{Options, Scheme, Simulation};
 
-const NAMED: [Scheme; 4] = [Scheme::SymplecticEuler, Scheme::Midpoint, Scheme::ImplicitEuler, Scheme::ExplicitEuler];
+const NAMED: [Scheme; 5] =
+    [Scheme::SymplecticEuler, Scheme::Bilinear, Scheme::Midpoint, Scheme::ImplicitEuler, Scheme::ExplicitEuler];
 const TIMESTEPS: [f64; 3] = [0.01, 0.005, 0.001];
 
 fn options(scheme: Scheme, timestep: f64) -> Options {

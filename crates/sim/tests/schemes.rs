@@ -6,7 +6,8 @@ use common::{DOUBLE_PENDULUM, G, TUMBLING, run, simulation};
 use sim::{Options, Pd, Scheme, Simulation, SimulationError, Theta};
 use spatial::{Quat, Vec3};
 
-const NAMED: [Scheme; 4] = [Scheme::SymplecticEuler, Scheme::Midpoint, Scheme::ImplicitEuler, Scheme::ExplicitEuler];
+const NAMED: [Scheme; 5] =
+    [Scheme::SymplecticEuler, Scheme::Bilinear, Scheme::Midpoint, Scheme::ImplicitEuler, Scheme::ExplicitEuler];
 
 fn options(scheme: Scheme, timestep: f64) -> Options {
     Options { scheme, timestep: Some(timestep), ..Options::default() }

@@ -27,7 +27,7 @@ impl Simulation {
         check_scene(&model, &scene)?;
         let trees = model.tree.trees.iter().enumerate();
         let tree_of: Vec<usize> = trees.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
-        let parts = Part::of_model(&model, &tree_of, options.scheme.is_implicit());
+        let parts = Part::of_model(&model, &tree_of, options.scheme);
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let collider = Collider::new(scene.clone(), attachments.clone());

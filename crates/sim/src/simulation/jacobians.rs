@@ -19,7 +19,7 @@ use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::jacobians::StepJacobians;
 use crate::link::Link;
 use crate::warm_start::Key;
-use crate::{ContactLaw, Factorization, Options, Scheme, SimulationError};
+use crate::{ContactLaw, Factorization, Options, SimulationError};
 
 /// Tolerance of the contact problem whose solution is differentiated.
 const TOLERANCE: f64 = 1e-10;
@@ -85,7 +85,7 @@ impl Simulation {
     /// Euler.
     pub fn step_jacobians(&mut self) -> Result<StepJacobians, SimulationError> {
         let Options { scheme, accuracy, sleep_after, .. } = &self.options;
-        if *scheme != Scheme::SymplecticEuler || accuracy.is_some() || sleep_after.is_some() {
+        if !scheme.is_linear() || accuracy.is_some() || sleep_after.is_some() {
             let reason = "only steps of fixed length by symplectic-euler, of what does not sleep, are differentiated in this version";
             return Err(self.no_jacobian(reason.into()));
         }
