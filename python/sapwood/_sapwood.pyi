@@ -270,7 +270,7 @@ class Simulation:
         timestep: float | None = None,
         accuracy: float | None = None,
         scheme: Literal["symplectic-euler", "bilinear", "midpoint", "implicit-euler", "explicit-euler"]
-        | tuple[float, float, float] = "symplectic-euler",
+        | tuple[float, float, float] = "bilinear",
         conserve: bool = True,
         pd_law: Literal["auto", "stable", "theta"] = "auto",
         contact: Literal["sap", "lagged", "coulomb"] = "coulomb",

@@ -64,7 +64,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
     pub sleep_after: Option<f64>,
     /// Time-stepping scheme: symplectic-euler, bilinear, midpoint, implicit-euler, explicit-euler, or theta_q,theta_v,theta_vq.
-    #[arg(long, value_name = "SCHEME", default_value = "symplectic-euler", value_parser = scheme)]
+    #[arg(long, value_name = "SCHEME", default_value = "bilinear", value_parser = scheme)]
     pub scheme: Scheme,
     /// Friction law: sap, lagged, or coulomb.
     #[arg(long, value_name = "LAW", default_value = "coulomb", value_parser = contact_law)]

@@ -79,7 +79,7 @@ impl Simulation {
             contact="coulomb", tolerance=1e-6, line_search="exact", factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0,
             sleep_after=None, sleep_speed=1e-3, threads=1
         ),
-        text_signature = "(model, *, timestep=None, accuracy=None, scheme='symplectic-euler', conserve=True, \
+        text_signature = "(model, *, timestep=None, accuracy=None, scheme='bilinear', conserve=True, \
             pd_law='auto', contact='coulomb', tolerance=1e-06, line_search='exact', factorization='auto', beta=0.1, sigma=1e-05, \
             recovery_speed=1.0, sleep_after=None, sleep_speed=0.001, threads=1)"
     )]

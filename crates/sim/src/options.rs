@@ -92,7 +92,7 @@ impl Default for Options {
         Self {
             timestep: None,
             accuracy: None,
-            scheme: Scheme::SymplecticEuler,
+            scheme: Scheme::Bilinear,
             conserve: true,
             pd_law: PdLaw::Auto,
             contact: ContactLaw::Coulomb,

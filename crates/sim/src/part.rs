@@ -259,6 +259,7 @@ impl Part {
                 free.load(node, wrench);
             }
         }
+        self.turn_bilinearly();
     }
 
     /// Λ and the drives of the step; what pushes without impedance goes to the impulses. `v` is the tree's.
@@ -320,7 +321,6 @@ impl Part {
         }
         let Self { tree, kin, impedance, rhs, change, factor, .. } = self;
         self.free.solve(tree, kin, impedance, rhs, change, factor);
-        self.turn_bilinearly(self.dt);
         for (v_star, (v, change)) in self.v_star.iter_mut().zip(v[self.dofs.clone()].iter().zip(&self.change)) {
             *v_star = v + change;
         }
@@ -360,11 +360,8 @@ impl Part {
 
     /// A (v₀ − v*), of the tree's degrees of freedom; `wrenches` is scratch, one for each node.
     pub fn momentum_to_start(&self, wrenches: &mut [Wrench<f64>], out: &mut [f64]) {
-        let Self { tree, kin, rhs, free, bilinear, .. } = self;
-        match bilinear {
-            Some(bilinear) if bilinear.is_active => out[..tree.nv].copy_from_slice(&bilinear.momentum),
-            _ => free.loads(tree, kin, rhs, wrenches, out),
-        }
+        let Self { tree, kin, rhs, free, .. } = self;
+        free.loads(tree, kin, rhs, wrenches, out);
         out[..tree.nv].iter_mut().for_each(|x| *x = -*x);
     }
 

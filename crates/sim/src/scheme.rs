@@ -16,10 +16,10 @@ use crate::PdLaw;
 pub enum Scheme {
     /// Velocities from forces at the beginning of the step, positions from the new velocities; damping, stiffness
     /// and drives implicit all the same. First order.
-    #[default]
     SymplecticEuler,
     /// As symplectic Euler, but with Coriolis and gyroscopic forces in their bilinear form, half at the beginning of the step and half
     /// at its end: what turns fast gains no energy from them. First order.
+    #[default]
     Bilinear,
     /// Everything at the beginning of the step, θ = 0. First order, and unstable where forces are stiff.
     ExplicitEuler,

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from sapwood.bench import clutter, contact, dynamics, machine, schemes, step
+from sapwood.bench import clutter, contact, dynamics, machine, schemes, starts, step
 from sapwood.bench.cases import MissingPackageError
 from sapwood.bench.peer_sources import BuildError
 from sapwood.bench.tree_table import UnsuitableModelError
@@ -18,6 +18,7 @@ SUITES: dict[str, ModuleType] = {
     "contact": contact,
     "dynamics": dynamics,
     "schemes": schemes,
+    "starts": starts,
     "step": step,
 }
 """Modules with CASES, PEERS and run(peers, cases, repetitions, ...); OPTIONS names what else run takes."""

@@ -24,7 +24,7 @@ def _gymnasium(name: str) -> Callable[[Path], Path]:
     return lambda _: _folder("gymnasium") / "envs" / "mujoco" / "assets" / f"{name}.xml"
 
 
-def _dm_control(name: str) -> Callable[[Path], Path]:
+def dm_control(name: str) -> Callable[[Path], Path]:
     return lambda _: _folder("dm_control") / "suite" / f"{name}.xml"
 
 
@@ -48,7 +48,7 @@ def _scene(name: str) -> Callable[[Path], Path]:
 CASES: dict[str, Callable[[Path], Path]] = {
     "ant": _gymnasium("ant"),
     "humanoid": _gymnasium("humanoid"),
-    "dm_humanoid": _dm_control("humanoid"),
+    "dm_humanoid": dm_control("humanoid"),
     "tower-10": _scene("tower-10"),
 }
 """Name to a function that takes a scratch folder and returns the MJCF file."""

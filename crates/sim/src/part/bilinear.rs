@@ -26,12 +26,13 @@ pub(super) struct Bilinear {
     factor: ImplicitFactor,
     /// Whether the tree turns so fast in this step that the solve is needed.
     pub is_active: bool,
-    /// (M + Λ) (v* − v₀)
-    pub momentum: Vec<f64>,
+    /// A x, and dt (f − c(q₀, v₀)), (nv).
+    momentum: Vec<f64>,
+    loads: Vec<f64>,
     /// Zeros, and forces that are not read, (nv).
     zeros: Vec<f64>,
     unused: Vec<f64>,
-    /// dt (f − c(q₀, v₀)) over dt, and Λ over dt, (nv).
+    /// The latter and Λ, each over dt, (nv).
     force: Vec<f64>,
     diagonal: Vec<f64>,
     /// Zeros, one for each node.
@@ -45,6 +46,7 @@ impl Bilinear {
             factor: ImplicitFactor::new(tree),
             is_active: false,
             momentum: zeros.clone(),
+            loads: zeros.clone(),
             unused: zeros.clone(),
             force: zeros.clone(),
             diagonal: zeros.clone(),
@@ -66,22 +68,23 @@ impl Part {
         }
     }
 
-    /// Brings the change of velocities in free motion from Coriolis forces at v₀ to their bilinear form.
-    pub(super) fn turn_bilinearly(&mut self, dt: f64) {
-        let Self { bilinear: Some(bilinear), tree, kin, impedance, rhs, change, factor, momenta, free, .. } = self
-        else {
-            return;
-        };
-        if !bilinear.is_active {
-            return;
-        }
-        let Bilinear { factor: of_motion, momentum, force, diagonal, blocks, .. } = &mut **bilinear;
-        free.loads(tree, kin, rhs, momenta, force);
-        let per_second = 1.0 / dt;
-        force.iter_mut().for_each(|force| *force *= per_second);
+    /// Adds to the step's impulses what Coriolis forces in their bilinear form are more than those at v₀: −½ dt C x, x the change of
+    /// velocities in free motion. They are forces like all others from there on: constraints find A = M + Λ. Drives with limits resist
+    /// in x and do not pull: how far they may is found later, and x must not depend on where the search for that begins.
+    pub(super) fn turn_bilinearly(&mut self) {
+        let Self { bilinear, tree, kin, impedance, implicit, change, factor, momenta, impulse, free, dt, .. } = self;
+        let Some(bilinear) = bilinear.as_deref_mut().filter(|bilinear| bilinear.is_active) else { return };
+        impedance.diagonal.copy_from_slice(implicit);
+        let Bilinear { factor: of_motion, momentum, loads, force, diagonal, blocks, .. } = bilinear;
+        free.loads(tree, kin, impulse, momenta, loads);
+        let per_second = 1.0 / *dt;
+        force.iter_mut().zip(&*loads).for_each(|(force, load)| *force = load * per_second);
         diagonal.iter_mut().zip(&impedance.diagonal).for_each(|(d, lambda)| *d = lambda * per_second);
         let rates = Rates { position: 0.0, velocity: 0.5, acceleration: per_second };
         of_motion.factor(rates, JointDerivative { diagonal, blocks, turns: blocks }, force, change);
         multibody::apply(tree, tree.all(), kin, impedance, change, &mut factor.motions, momenta, momentum);
+        for (impulse, (momentum, load)) in impulse.iter_mut().zip(momentum.iter().zip(loads)) {
+            *impulse += momentum - *load;
+        }
     }
 }
