@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use multibody::Model;
-use sim::{Options, Pd, Simulation};
+use sim::{Options, Pd, Scheme, Simulation};
 use spd::{Command, Method, Solver, pd_force};
 
 use crate::Error;
@@ -220,8 +220,9 @@ impl Tracker {
     }
 }
 
+/// The methods of stable PD are compared in the step that the paper solves, with Coriolis forces at its beginning.
 fn simulation(model: &Arc<Model>, subject: &Subject, dt: f64) -> Result<Simulation, Error> {
-    let options = Options { timestep: Some(dt), ..Options::default() };
+    let options = Options { timestep: Some(dt), scheme: Scheme::SymplecticEuler, ..Options::default() };
     Ok(Simulation::new(model.clone(), subject.scene.clone(), options)?)
 }
 

@@ -5,6 +5,9 @@
 //! Of the product of a 3×3 matrix and a vector three multiplications are left, of the shift of an inertia to the parent some
 //! forty instructions. A hinge takes two thirds of what the compiler makes of scalars, in chains as in limbs.
 
+mod coriolis;
+
+pub use coriolis::StepBalance;
 use spatial::{ArticulatedInertia, Real, Sym3, Twist, Vec3, Wrench};
 
 use crate::aba::{Eliminated, eliminate};
@@ -29,6 +32,8 @@ struct State {
     inherited: Block,
     reduced: Reduced,
     motion: Screw,
+    /// The acceleration that velocities and the last motion cause together.
+    polar: Screw,
     traits: Traits,
     /// Whether it is the last of its parent's children: the first on the way up.
     is_last: bool,
@@ -46,6 +51,7 @@ impl State {
         inherited: Block::ZERO,
         reduced: Reduced { e: Matrix::ZERO, a: Matrix::ZERO, b: Matrix::ZERO, d_inv: 0.0 },
         motion: Screw::ZERO,
+        polar: Screw::ZERO,
         traits: Traits::NONE,
         is_last: false,
     };

@@ -49,7 +49,7 @@ pub use common_point::{CommonPoint, Coordinates, Rows, Supports};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
 pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
-pub use free_step::FreeStep;
+pub use free_step::{FreeStep, StepBalance};
 pub use implicit::{ImplicitFactor, JointDerivative, Rates, Whole};
 pub use integrate::{difference, difference_ahead, integrate, normalize};
 pub use kinematics::{

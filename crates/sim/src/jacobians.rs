@@ -20,14 +20,15 @@ pub struct StepJacobians {
 }
 
 impl StepJacobians {
-    /// From the derivative of the velocities at the end of the step, `dv` (nv, 2 nv + nu), column-major with respect to
-    /// (q, v, ctrl), and these velocities: q⁺ = q ⊞ dt v⁺.
-    pub(crate) fn new(tree: &Tree<f64>, nu: usize, v: &[f64], dt: f64, dv: &[f64]) -> Self {
+    /// From the derivatives (nv, 2 nv + nu), column-major with respect to (q, v, ctrl), of the velocities `v` that move positions,
+    /// q⁺ = q ⊞ dt v, and of those that the step leaves.
+    pub(crate) fn new(tree: &Tree<f64>, nu: usize, v: &[f64], dt: f64, (dv, ends): (&[f64], &[f64])) -> Self {
         let nv = v.len();
         let mut jacobians = Self { nv, nu, a: vec![0.0; 4 * nv * nv], b: vec![0.0; 2 * nv * nu] };
         let (mut unit, mut dq_next) = (vec![0.0; nv], vec![0.0; nv]);
         for column in 0..2 * nv + nu {
-            let dv = &dv[column * nv..(column + 1) * nv];
+            let of_column = column * nv..(column + 1) * nv;
+            let (dv, ends) = (&dv[of_column.clone()], &ends[of_column]);
             unit.fill(0.0);
             if column < nv {
                 unit[column] = 1.0;
@@ -39,7 +40,7 @@ impl StepJacobians {
             };
             for i in 0..nv {
                 out[i * width + at] = dq_next[i];
-                out[(nv + i) * width + at] = dv[i];
+                out[(nv + i) * width + at] = ends[i];
             }
         }
         jacobians

@@ -1,6 +1,6 @@
 //! One tree of the model in motion: its kinematics, its drives, its free motion.
 
-mod bilinear;
+mod coriolis;
 mod implicit;
 mod invariants;
 mod whole;
@@ -124,8 +124,8 @@ pub(crate) struct Part {
     pub supports: Option<Supports>,
     /// The step's length, s.
     dt: f64,
-    /// Where Coriolis forces are taken in their bilinear form.
-    bilinear: Option<Box<bilinear::Bilinear>>,
+    /// Under the default scheme.
+    coriolis: Option<Box<coriolis::Coriolis>>,
     /// Under implicit schemes.
     newton: Option<Box<implicit::Newton>>,
 }
@@ -202,7 +202,7 @@ impl Part {
             supports: is_small(&tree, &model.q0[qs.clone()], &model.armature[dofs.clone()])
                 .then(|| Supports::new(&tree)),
             dt: 0.0,
-            bilinear: (scheme == Scheme::Bilinear).then(|| Box::new(bilinear::Bilinear::new(&tree))),
+            coriolis: coriolis::Coriolis::new(&tree).filter(|_| scheme == Scheme::Bilinear).map(Box::new),
             newton: scheme.is_implicit().then(|| Box::new(implicit::Newton::new(&tree))),
             tree,
             nodes,
@@ -234,7 +234,7 @@ impl Part {
         let (q, v) = (&state.q[self.qs.clone()], &v[self.dofs.clone()]);
         self.dt = dt;
         self.free.place(&self.tree, (q, v), gravity, dt, &mut self.kin);
-        self.note_turning(q, v, dt);
+        self.note_turning(dt);
         match &self.plain_springs {
             Some(springs) => {
                 springs.iter().for_each(|&(iq, iv)| self.change[iv] = q[iq] - self.spring_reference[iq]);
@@ -259,7 +259,7 @@ impl Part {
                 free.load(node, wrench);
             }
         }
-        self.turn_bilinearly();
+        self.load_coriolis();
     }
 
     /// Λ and the drives of the step; what pushes without impedance goes to the impulses. `v` is the tree's.

@@ -177,7 +177,9 @@ impl Simulation {
     /// `halvings` times, where free motion has no solution near the velocities at the beginning, or the step does not resolve
     /// it. What cannot be halved any more counts as resolved.
     fn step_by(&mut self, dt: f64, halvings: u32) -> Result<(), SimulationError> {
-        match self.find_velocities(dt, halvings > 0) {
+        let is_to_resolve = halvings > 0;
+        let found = self.find_velocities(dt, is_to_resolve);
+        match found.and_then(|()| self.conserve(dt, is_to_resolve)) {
             Err(SimulationError::FreeMotion { .. }) if halvings > 0 => {}
             other => {
                 other?;

@@ -132,8 +132,8 @@ impl Part {
 
     /// What velocities lack at the end of the step, of the tree.
     pub fn lack(&self) -> Option<&[f64]> {
-        let ends = &self.newton.as_ref()?.ends;
-        (ends.is_lacking && !self.asleep).then_some(&ends.lack)
+        let Some(newton) = &self.newton else { return self.energy_lack() };
+        (newton.ends.is_lacking && !self.asleep).then_some(&newton.ends.lack)
     }
 
     /// What the step should leave: what there was, and what forces add to it, as they were half way.

@@ -6,7 +6,7 @@ use super::Simulation;
 use super::ends::begin_with;
 use crate::part::{FreeMotion, Part, Stall};
 use crate::scheme::Discretization;
-use crate::{SimulationError, State};
+use crate::{Scheme, SimulationError, State};
 
 impl Simulation {
     /// The scheme's step.
@@ -46,6 +46,27 @@ impl Simulation {
         }
         self.q_at.copy_from_slice(&self.state.q);
         self.theta_at = 0.0;
+    }
+
+    /// Finds what velocities at the end of the default step lack of energy. A step that turns so far that it does not resolve the motion is an
+    /// error, where that `is_to_resolve`.
+    pub(super) fn conserve(&mut self, timestep: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
+        if self.options.scheme != Scheme::Bilinear {
+            return Ok(());
+        }
+        let (retraction, gravity) = (self.options.scheme.retraction(), self.model.gravity);
+        let Self { parts, state, v_next, crew, .. } = self;
+        let is_resolved = AtomicBool::new(true);
+        crew.for_each(parts, |_, part| {
+            if !part.asleep && !part.conserve(state, &v_next[part.dofs.clone()], gravity, retraction) {
+                is_resolved.store(false, Ordering::Relaxed);
+            }
+        });
+        if is_resolved.into_inner() || !is_to_resolve {
+            return Ok(());
+        }
+        let (step, time) = (state.step, state.time);
+        Err(SimulationError::FreeMotion { step, time, timestep, iterations: 1, residual: 1.0 })
     }
 
     /// Expects the constraint forces of the last step, under implicit schemes.

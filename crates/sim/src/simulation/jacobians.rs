@@ -19,7 +19,7 @@ use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::jacobians::StepJacobians;
 use crate::link::Link;
 use crate::warm_start::Key;
-use crate::{ContactLaw, Factorization, Options, SimulationError};
+use crate::{ContactLaw, Factorization, Options, Scheme, SimulationError};
 
 /// Tolerance of the contact problem whose solution is differentiated.
 const TOLERANCE: f64 = 1e-10;
@@ -29,6 +29,9 @@ const FRICTION: f64 = 1e-6;
 const WIDTH_Q: f64 = 1e-6;
 /// That in v and ctrl, of which what is differenced is a polynomial of second degree, mostly.
 const WIDTH_V: f64 = 1e-4;
+/// That of what is added to velocities to conserve energy and momentum: differences of energies, the round-off of which is a hundred times that of
+/// a number. Velocities at the end of the step are moved by no more.
+const WIDTH_LACK: f64 = 2e-5;
 /// What pushes must be found where it is moved out of reach of the step, too: m or rad.
 const MARGIN: f64 = 10.0 * WIDTH_Q;
 /// A contact point that moves so many times farther than the configuration is another one.
@@ -81,12 +84,12 @@ impl Simulation {
     ///
     /// # Errors
     /// Those of [`step`](Self::step), and [`SimulationError::NoJacobian`] where the contacts that push change within 1e-6
-    /// m or rad of the present configuration, where there is no unique solution, and under schemes other than symplectic
-    /// Euler.
+    /// m or rad of the present configuration, where there is no unique solution, and under schemes other than the default and
+    /// symplectic Euler.
     pub fn step_jacobians(&mut self) -> Result<StepJacobians, SimulationError> {
         let Options { scheme, accuracy, sleep_after, .. } = &self.options;
         if !scheme.is_linear() || accuracy.is_some() || sleep_after.is_some() {
-            let reason = "only steps of fixed length by symplectic-euler, of what does not sleep, are differentiated in this version";
+            let reason = "only steps of fixed length by bilinear or symplectic-euler, of what does not sleep, are differentiated in this version";
             return Err(self.no_jacobian(reason.into()));
         }
         let state = self.state.clone();
@@ -134,7 +137,57 @@ impl Simulation {
         if regular.is_err() || !rhs.iter().all(|x| x.is_finite()) {
             return Err(self.no_jacobian("the contact problem has no unique solution".into()));
         }
-        Ok(StepJacobians::new(&self.model.tree, nu, &reference.v, dt, &rhs))
+        let ends = self.differentiate_corrections(&reference.v, &rhs, dt);
+        Ok(StepJacobians::new(&self.model.tree, nu, &reference.v, dt, (&rhs, &ends)))
+    }
+
+    /// The derivative of the velocities that the step leaves in the state, (nv, 2 nv + nu): those that it ends with, `v`, of which `dv` is
+    /// the derivative, and what is added to conserve energy and momentum, which is differenced.
+    fn differentiate_corrections(&mut self, v: &[f64], dv: &[f64], dt: f64) -> Vec<f64> {
+        let nv = v.len();
+        let mut ends = dv.to_vec();
+        if self.options.scheme != Scheme::Bilinear {
+            return ends;
+        }
+        for (column, (end, dv)) in ends.chunks_exact_mut(nv.max(1)).zip(dv.chunks_exact(nv.max(1))).enumerate() {
+            let width = WIDTH_LACK / dv.iter().fold(1.0, |most, dv| f64::max(most, dv.abs()));
+            for width in [width, -width] {
+                let kept = self.perturb(column, width);
+                self.v_start.copy_from_slice(&self.state.v);
+                self.gather_forces(dt);
+                self.v_next.iter_mut().zip(v.iter().zip(dv)).for_each(|(out, (v, dv))| *out = v + width * dv);
+                // What the step does not resolve is taken as it is.
+                let _ = self.conserve(dt, false);
+                for part in &self.parts {
+                    let Some(lack) = part.lack() else { continue };
+                    let out = &mut end[part.dofs.clone()];
+                    out.iter_mut().zip(lack).for_each(|(out, lack)| *out += lack * (0.5 / width));
+                }
+                self.restore(kept);
+            }
+        }
+        ends
+    }
+
+    /// Moves entry `column` of (q, v, ctrl) by `width`; what was there is returned.
+    fn perturb(&mut self, column: usize, width: f64) -> [Vec<f64>; 3] {
+        let nv = self.model.nv();
+        let kept = [self.state.q.clone(), self.state.v.clone(), self.state.ctrl.clone()];
+        if column < nv {
+            let mut unit = vec![0.0; nv];
+            unit[column] = 1.0;
+            integrate(&self.model.tree, &mut self.state.q, &unit, width);
+        } else if column < 2 * nv {
+            self.state.v[column - nv] += width;
+        } else {
+            self.state.ctrl[column - 2 * nv] += width;
+        }
+        kept
+    }
+
+    /// Undoes [`perturb`](Self::perturb).
+    fn restore(&mut self, kept: [Vec<f64>; 3]) {
+        [self.state.q, self.state.v, self.state.ctrl] = kept;
     }
 
     fn no_jacobian(&self, reason: String) -> SimulationError {
@@ -199,19 +252,10 @@ impl Simulation {
         scratch: &mut Scratch,
         sample: &mut Sample,
     ) -> Result<(), SimulationError> {
-        let (nv, dt) = (self.model.nv(), self.timestep());
-        let kept = (self.state.q.clone(), self.state.v.clone(), self.state.ctrl.clone());
-        if column < nv {
-            let mut unit = vec![0.0; nv];
-            unit[column] = 1.0;
-            integrate(&self.model.tree, &mut self.state.q, &unit, width);
-        } else if column < 2 * nv {
-            self.state.v[column - nv] += width;
-        } else {
-            self.state.ctrl[column - 2 * nv] += width;
-        }
+        let dt = self.timestep();
+        let kept = self.perturb(column, width);
         self.replace(reference, dt, MARGIN);
-        (self.state.q, self.state.v, self.state.ctrl) = kept;
+        self.restore(kept);
         self.gather(reference, scratch, sample)
     }
 
