@@ -14,11 +14,11 @@ use crate::PdLaw;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Scheme {
-    /// Velocities from forces at the beginning of the step, positions from the new velocities; damping, stiffness
-    /// and drives implicit all the same. First order.
+    /// Velocities from forces at the beginning of the step, positions from the new velocities; damping, stiffness and drives implicit all the
+    /// same. First order. What turns fast and is not damped gains energy without bound.
     SymplecticEuler,
-    /// As symplectic Euler, but with Coriolis and gyroscopic forces in their bilinear form, half at the beginning of the step and half
-    /// at its end: what turns fast gains no energy from them. First order.
+    /// As symplectic Euler, but with Coriolis and gyroscopic forces between the velocities at both ends of the step, and with energy and
+    /// momentum balanced at its end: they change by what forces and constraints do, however fast bodies turn. First order.
     #[default]
     Bilinear,
     /// Everything at the beginning of the step, θ = 0. First order, and unstable where forces are stiff.
