@@ -42,7 +42,7 @@ const ROOT_JOINT: &str = "root_joint";
 
 /// Reads a document whose root is `<robot>`.
 pub(crate) fn read(
-    document: &Document,
+    document: Document,
     root: usize,
     base: Option<&Path>,
     options: &LoadOptions,
@@ -82,7 +82,7 @@ pub(crate) fn read(
     if let Some(message) = neighbours::exclude(&model, &mut scene) {
         warnings.add(robot, &message);
     }
-    model.warnings = warnings.finish();
+    model.warnings = document.faults.iter().cloned().chain(warnings.finish()).collect();
     Ok(Loaded { model, scene })
 }
 
