@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use multibody::{Factor, JointImpedance, Model, Tree, forward_kinematics};
-use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
+use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3, Wrench};
 
 /// How easily the points of every node are moved, the rest of its tree included: what of the 6×6 block
 /// J_i (M + Λ)⁻¹ J_iᵀ at the default configuration bears on the trace of a point's block. Λ is the step's: armature, and what is

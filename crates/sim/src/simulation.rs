@@ -215,6 +215,7 @@ impl Simulation {
             self.move_freely(dt);
             self.detect(dt, 0.0);
         }
+        self.check_contacts()?;
         if self.options.scheme.has_impacts() && self.resolve_impacts(dt)? {
             self.move_freely(dt);
         }
@@ -224,6 +225,7 @@ impl Simulation {
         loop {
             if self.options.scheme.is_implicit() {
                 self.move_implicitly(dt, is_to_resolve)?;
+                self.check_contacts()?;
             }
             if !self.is_idle() {
                 self.solve(self.rule(dt, 0.0), false);
@@ -252,6 +254,12 @@ impl Simulation {
             Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { slack: sweep.slack + margin, ..sweep } }
         };
         collider.shared_contacts(crew, movement, detected);
+    }
+
+    /// Whether all contact points have been found.
+    fn check_contacts(&self) -> Result<(), SimulationError> {
+        let State { step, time, .. } = self.state;
+        self.collider.overflow().map_or(Ok(()), |source| Err(SimulationError::TooMany { step, time, source }))
     }
 
     /// How constraints become laws; limits farther off than the step can reach by `margin` do, too.

@@ -79,7 +79,7 @@ pub(crate) fn read(
     let mut model = builder.build().map_err(|error| locate(error, robot, &tree))?;
     start_within_limits(&mut model);
     mimic::follow(&mut model);
-    if let Some(message) = neighbours::exclude(&model, &mut scene) {
+    if let Some(message) = neighbours::exclude(&model, &mut scene).map_err(|message| robot.error(message))? {
         warnings.add(robot, &message);
     }
     model.warnings = document.faults.iter().cloned().chain(warnings.finish()).collect();
