@@ -353,6 +353,9 @@ impl Simulation {
     }
 
     /// Mechanical energy of the present state.
+    ///
+    /// # Panics
+    /// When positions or velocities of the state have been given another size.
     pub fn energy(&mut self) -> Energy {
         let mut energy = Energy::default();
         for part in &mut self.parts {
@@ -366,6 +369,9 @@ impl Simulation {
     }
 
     /// The placements of all bodies in the present state, (nbody).
+    ///
+    /// # Panics
+    /// When positions or velocities of the state have been given another size.
     pub fn body_poses(&mut self, out: &mut Vec<Pose<f64>>) {
         for part in &mut self.parts {
             part.place(&self.state.q, &self.state.v);
