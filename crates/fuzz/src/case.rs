@@ -142,8 +142,17 @@ pub fn simulate(loaded: Loaded, random: &mut SplitMix64) -> Result<&'static str>
 /// Steps that succeed leave numbers behind.
 pub fn step(simulation: &mut Simulation) -> Result<()> {
     let start = Instant::now();
+    let goes_on = || start.elapsed() < STEPPING;
     for _ in 0..STEPS {
-        if let Err(error) = simulation.step() {
+        let stepped = match simulation.options().accuracy {
+            None => simulation.step(),
+            // As many steps as it takes, which may be any number: asked after each.
+            Some(_) => {
+                let end = simulation.state().time + simulation.timestep();
+                simulation.trajectory_while(&[end], |_, _| {}, goes_on).map(drop)
+            }
+        };
+        if let Err(error) = stepped {
             refused(&error.to_string())?;
             // What reads a state of another size panics, as its documentation says.
             let has_other_size = matches!(error, SimulationError::Size { .. });
@@ -154,7 +163,7 @@ pub fn step(simulation: &mut Simulation) -> Result<()> {
         }
         let state = simulation.state();
         ensure!(state.q.iter().chain(&state.v).all(|x| x.is_finite()), "a step that succeeded left what is no number");
-        if start.elapsed() > STEPPING {
+        if !goes_on() {
             break;
         }
     }
