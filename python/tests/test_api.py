@@ -193,13 +193,13 @@ def test_the_memory_behind_a_view_is_out_of_reach(model: sw.Model, name: str) ->
         lambda owner: setattr(owner, "dtype", np.int8),
         lambda owner: setattr(owner, "shape", (0,)),
         lambda owner: setattr(owner, "data", np.zeros(1).data),
-        lambda owner: type(owner)(),
+        lambda owner: owner.__class__(),
     ]:
         with pytest.raises((AttributeError, TypeError)):
             attack(owners[-1])
     # What is done to the view itself stays with it.
     if view.size and view.flags.c_contiguous:
-        view.dtype = np.int8
+        view.__setattr__("dtype", np.int8)
     sim.step()
     assert sim.q.dtype == np.float64
     assert sim.q.shape == (5,)

@@ -1,5 +1,6 @@
 //! The worker, and the process that watches it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -40,22 +41,28 @@ pub fn work(arguments: &Arguments, corpus: &Corpus) -> Result<ExitCode> {
 struct Tally {
     cases: u64,
     loaded: u64,
-    findings: usize,
+    /// The places of panics, and what else was found.
+    findings: BTreeSet<String>,
 }
 
 /// Runs workers for as long as `time`; failure if there was a finding.
 pub fn watch(arguments: &Arguments, time: Duration) -> Result<ExitCode> {
     let end = Instant::now() + time;
     let (mut first, mut tally) = (arguments.first, Tally::default());
-    while Instant::now() < end && tally.findings < MAX_FINDINGS {
+    while Instant::now() < end && tally.findings.len() < MAX_FINDINGS {
         let Some((number, what)) = run_worker(arguments, first, end, &mut tally)? else { break };
-        tally.findings += 1;
-        report(arguments, number, &what)?;
+        // The same panic in many cases is one finding.
+        let place = what.lines().find(|line| line.contains("panicked at"));
+        let place = place.and_then(|line| line.split_once("panicked at")).map_or(&*what, |(_, place)| place);
+        if tally.findings.insert(place.into()) {
+            report(arguments, number, &what)?;
+        }
         first = number + 1;
     }
     let Tally { cases, loaded, findings } = tally;
-    println!("fuzz: seed {}, {cases} cases, {loaded} loaded and simulated, {findings} findings", arguments.seed);
-    Ok(if findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let (seed, count) = (arguments.seed, findings.len());
+    println!("fuzz: seed {seed}, {cases} cases, {loaded} loaded and simulated, {count} different findings");
+    Ok(if count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Runs one worker to the end, or to a finding: the number of its case and what happened.

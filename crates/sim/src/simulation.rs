@@ -169,7 +169,8 @@ impl Simulation {
         }
         self.step_by(dt, HALVINGS)?;
         self.state.time += dt;
-        self.state.step += 1;
+        // A restored count may be any.
+        self.state.step = self.state.step.wrapping_add(1);
         Ok(())
     }
 
