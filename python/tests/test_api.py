@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -188,13 +189,15 @@ def test_the_memory_behind_a_view_is_out_of_reach(model: sw.Model, name: str) ->
         base = getattr(base, "base", None)
     # A numpy array as the last owner could be resized, retyped or reshaped under the simulation.
     assert not isinstance(owners[-1], np.ndarray)
-    for attack in [
+    attacks: list[Callable[[Any], Any]] = [
         lambda owner: owner.resize((2,), refcheck=False),
         lambda owner: setattr(owner, "dtype", np.int8),
         lambda owner: setattr(owner, "shape", (0,)),
         lambda owner: setattr(owner, "data", np.zeros(1).data),
-        lambda owner: owner.__class__(),
-    ]:
+        lambda owner: setattr(owner, "__class__", np.ndarray),
+        lambda owner: type(owner)(),
+    ]
+    for attack in attacks:
         with pytest.raises((AttributeError, TypeError)):
             attack(owners[-1])
     # What is done to the view itself stays with it.
