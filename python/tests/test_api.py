@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -173,13 +174,39 @@ def test_nothing_done_to_a_view_reaches_the_simulation(model: sw.Model) -> None:
     sim.q[0] = 0.1
     sim.step()
     assert sim.q.shape == (5,)
-    # The array behind a view can be broken by force; that is an exception, not a crash.
+
+
+@pytest.mark.parametrize(
+    "name", ["q", "v", "ctrl", "applied_force", "applied_wrench", "surface_velocity", "q of a view"]
+)
+def test_the_memory_behind_a_view_is_out_of_reach(model: sw.Model, name: str) -> None:
+    sim = sw.Simulation(model)
+    view = sim.q[1:] if name == "q of a view" else getattr(sim, name)
+    owners = []
     base = view.base
-    assert base is not None
-    del view
-    base.resize((2,), refcheck=False)
-    with pytest.raises(RuntimeError, match="q was resized"):
-        sim.step()
+    while base is not None:
+        owners.append(base)
+        base = getattr(base, "base", None)
+    # A numpy array as the last owner could be resized, retyped or reshaped under the simulation.
+    assert not isinstance(owners[-1], np.ndarray)
+    attacks: list[Callable[[Any], Any]] = [
+        lambda owner: owner.resize((2,), refcheck=False),
+        lambda owner: setattr(owner, "dtype", np.int8),
+        lambda owner: setattr(owner, "shape", (0,)),
+        lambda owner: setattr(owner, "data", np.zeros(1).data),
+        lambda owner: setattr(owner, "__class__", np.ndarray),
+        lambda owner: type(owner)(),
+    ]
+    for attack in attacks:
+        with pytest.raises((AttributeError, TypeError)):
+            attack(owners[-1])
+    # What is done to the view itself stays with it.
+    if view.size and view.flags.c_contiguous:
+        view.__setattr__("dtype", np.int8)
+    sim.step()
+    assert sim.q.dtype == np.float64
+    assert sim.q.shape == (5,)
+    assert sim.applied_wrench.shape == (model.nbody, 6)
 
 
 def test_results_are_copies(model: sw.Model) -> None:

@@ -15,6 +15,7 @@ use shell::Shell;
 const HELP: &str = "\
 cargo xtask demo            build everything, simulate the embedded humanoid, say where the replay is
 cargo xtask test            set up what the tests need and run all of them: Rust, Python, browser
+cargo xtask fuzz [--seconds N] [--seed S] [--case N]   mutate models, meshes, clips and states for a minute
 cargo xtask web             build the replay page (needs Node)
 cargo xtask python          make .venv and install the Python package with its test requirements
 cargo xtask bench [SUITE]   time Sapwood beside its peers (default: step); needs cargo xtask python";
@@ -26,6 +27,11 @@ fn main() -> ExitCode {
     })
 }
 
+/// Optimised, but with the checks of a development build: overflow and other arithmetic that goes wrong in silence.
+fn fuzz(shell: &Shell, arguments: &[&str]) -> Result<()> {
+    shell.run("cargo", &[&["run", "--quiet", "--package", "sapwood-fuzz", "--"], arguments].concat())
+}
+
 fn run() -> Result<ExitCode> {
     let shell = Shell::at_root()?;
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -33,6 +39,7 @@ fn run() -> Result<ExitCode> {
     match arguments[..] {
         ["demo"] => demo::demo(&shell)?,
         ["test"] => return test::test(&shell),
+        ["fuzz", ref rest @ ..] => fuzz(&shell, rest)?,
         ["web"] => tools::build_web(&shell)?,
         ["python"] => tools::install_python(&shell)?,
         ["bench", ref rest @ ..] => {

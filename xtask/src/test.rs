@@ -14,7 +14,7 @@ struct Stage {
 }
 
 /// In an order that shows cheap mistakes first and builds the page before the command that embeds it.
-const STAGES: [Stage; 12] = [
+const STAGES: [Stage; 13] = [
     Stage { name: "rustfmt", run: |shell| shell.run("cargo", &["fmt", "--all", "--check"]) },
     Stage { name: "chromium", run: ensure_chromium },
     Stage { name: "npm packages", run: install_web },
@@ -23,6 +23,7 @@ const STAGES: [Stage; 12] = [
     Stage { name: "clippy", run: clippy },
     Stage { name: "rustdoc", run: rustdoc },
     Stage { name: "Rust tests", run: rust_tests },
+    Stage { name: "fuzzing", run: |shell| crate::fuzz(shell, &["--seconds", "60"]) },
     Stage { name: "ruff check", run: |shell| shell.run(&venv("ruff"), &["check", "python"]) },
     Stage { name: "ruff format", run: |shell| shell.run(&venv("ruff"), &["format", "--check", "python"]) },
     Stage { name: "mypy", run: |shell| shell.run(&venv("mypy"), &[""; 0]) },

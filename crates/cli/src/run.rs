@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use sim::{Options, Simulation, SimulationError};
 
@@ -61,7 +61,11 @@ fn prepare(arguments: &RunArguments) -> Result<Simulation> {
         threads: arguments.threads.into(),
         ..Options::default()
     };
-    let mut simulation = Simulation::new(model.clone(), scene, options).context("the options")?;
+    let simulation = Simulation::new(model.clone(), scene, options);
+    let mut simulation = simulation.map_err(|error| match error {
+        SimulationError::Option { .. } => anyhow::Error::new(error).context("the options"),
+        error => error.into(),
+    })?;
     simulation.reset(arguments.keyframe.as_deref())?;
     if let Some(seed) = arguments.seed {
         perturb(&model, simulation.state_mut(), seed);

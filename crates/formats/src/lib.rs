@@ -25,6 +25,7 @@
 //! its element: `mjcf/joint.rs`, `mjcf/geom.rs`, `urdf/joint.rs`, …
 
 mod error;
+pub mod limits;
 pub mod mesh_files;
 mod mjcf;
 pub mod trajectory;
@@ -62,7 +63,7 @@ pub struct LoadOptions {
 /// When the file, or one that it refers to, cannot be read, or asks for something that makes no sense.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let file = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| {
+    let bytes = limits::read_file(path, limits::MAX_MODEL_FILE_BYTES).map_err(|error| {
         LoadError::new(&file, 0, "", format!("cannot be read ({error}): expected an MJCF or URDF file"))
     })?;
     // Bytes that are not UTF-8 stand in comments and names of authors; elsewhere the readers will stumble over them.
@@ -85,7 +86,7 @@ fn load_text(text: &str, file: &str, base: Option<&Path>, options: &LoadOptions)
     let root = document.parse(&text, file)?;
     let mut loaded = match document.element(root).name() {
         "mujoco" => mjcf::read(document, root, base),
-        "robot" => urdf::read(&document, root, base, options),
+        "robot" => urdf::read(document, root, base, options),
         _ => Err(document.element(root).error("expected <mujoco> (MJCF) or <robot> (URDF)")),
     }?;
     let repair = |message: &str| Warning { file: file.into(), line: 1, element: "xml".into(), message: message.into() };

@@ -3,8 +3,11 @@
 //! Readers ask an [`Element`] for its attributes and children. What nobody asked for is what the reader does not
 //! know: [`Element::unread`] lists it, so that nothing in a file is dropped in silence.
 
+mod parse;
+
 use std::cell::Cell;
-use std::collections::BTreeMap;
+
+use multibody::Warning;
 
 use crate::LoadError;
 
@@ -13,19 +16,25 @@ use crate::LoadError;
 pub(crate) struct Document {
     files: Vec<String>,
     elements: Vec<ElementData>,
+    /// Attributes of all elements.
+    attributes: usize,
+    /// What is not well-formed and was read all the same.
+    pub faults: Vec<Warning>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct ElementData {
     name: String,
     attributes: Vec<Attribute>,
+    /// What stands between the tags, but for blanks.
+    text: String,
     children: Vec<usize>,
     file: usize,
     line: u32,
     visited: Cell<bool>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Attribute {
     name: String,
     value: String,
@@ -54,42 +63,6 @@ pub(crate) enum Unread<'a> {
 }
 
 impl Document {
-    /// Parses `text`, which came from `file` (empty: from memory), and returns the index of its root.
-    pub fn parse(&mut self, text: &str, file: &str) -> Result<usize, LoadError> {
-        let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
-        let xml = roxmltree::Document::parse_with_options(text, options).map_err(|error| {
-            let message = format!("{error}: expected well-formed XML");
-            LoadError::new(file, error.pos().row, "", message)
-        })?;
-        let newlines: Vec<usize> = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i).collect();
-        let file_index = self.files.len();
-        self.files.push(file.into());
-        let root = self.elements.len();
-        // The index in `elements` of every node of the parsed tree; parents come first.
-        let mut index_of: BTreeMap<u32, usize> = BTreeMap::new();
-        for node in xml.root_element().descendants().filter(roxmltree::Node::is_element) {
-            let index = self.elements.len();
-            index_of.insert(node.id().get(), index);
-            if let Some(&parent) = node.parent().and_then(|p| index_of.get(&p.id().get())) {
-                self.elements[parent].children.push(index);
-            }
-            let attributes = node.attributes().map(|a| Attribute {
-                name: a.name().into(),
-                value: a.value().into(),
-                read: Cell::new(false),
-            });
-            self.elements.push(ElementData {
-                name: node.tag_name().name().into(),
-                attributes: attributes.collect(),
-                children: Vec::new(),
-                file: file_index,
-                line: newlines.partition_point(|&i| i < node.range().start) as u32 + 1,
-                visited: Cell::new(false),
-            });
-        }
-        Ok(root)
-    }
-
     /// The element of this index.
     pub fn element(&self, index: usize) -> Element<'_> {
         Element { document: self, index }
@@ -110,6 +83,11 @@ impl Document {
 impl<'a> Element<'a> {
     fn data(self) -> &'a ElementData {
         &self.document.elements[self.index]
+    }
+
+    /// A number that no other element of the document has.
+    pub fn index(self) -> usize {
+        self.index
     }
 
     /// The name of the element.
@@ -141,6 +119,21 @@ impl<'a> Element<'a> {
     /// The first child of this name.
     pub fn child(self, name: &str) -> Option<Element<'a>> {
         self.children_named(name).next()
+    }
+
+    /// The text between its tags, but for blanks.
+    pub fn text(self) -> &'a str {
+        &self.data().text
+    }
+
+    /// The element and all below it, in the order of the file. None counts as visited.
+    pub fn descendants(self) -> impl Iterator<Item = Element<'a>> {
+        let mut stack = vec![self];
+        std::iter::from_fn(move || {
+            let next = stack.pop()?;
+            stack.extend(next.data().children.iter().rev().map(|&child| self.document.element(child)));
+            Some(next)
+        })
     }
 
     /// The value of an attribute, which counts as read.

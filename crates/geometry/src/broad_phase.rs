@@ -14,6 +14,9 @@ const REBUILD_EVERY: u32 = 256;
 /// leaves the tree as it is.
 const SPARE: f64 = 0.05;
 
+/// Pairs of geoms near each other at most, in all: some 300 MB.
+pub const MAX_NEAR_PAIRS: usize = 4_000_000;
+
 /// A bounding-volume hierarchy over the items. What comes of it does not depend on the state of the tree: that proposes pairs,
 /// and the boxes of the step decide.
 pub(crate) struct BroadPhase {
@@ -26,8 +29,9 @@ pub(crate) struct BroadPhase {
     workspace: BvhWorkspace,
     /// How often the tree changed.
     changes: u32,
-    /// Items without bounds: planes.
+    /// Items without bounds: planes; and whether each item is one.
     unbounded: Vec<u32>,
+    is_unbounded: Vec<bool>,
     /// The pairs whose boxes in the tree meet, as they are found, and in order.
     pairs: Vec<[u32; 2]>,
     sorted: Sorted,
@@ -44,7 +48,10 @@ pub(crate) fn aabb(centre: Vec3<f64>, half: Vec3<f64>) -> Aabb {
 impl BroadPhase {
     /// For items with these geoms and ranks; `unbounded` are planes.
     pub fn new(filter: Filter, items: &[(usize, u8)], unbounded: Vec<u32>) -> Self {
+        let mut is_unbounded = vec![false; items.len()];
+        unbounded.iter().for_each(|&i| is_unbounded[i as usize] = true);
         Self {
+            is_unbounded,
             filter,
             items: items.to_vec(),
             wide: vec![EVERYWHERE; items.len()],
@@ -63,11 +70,12 @@ impl BroadPhase {
     }
 
     /// Takes the boxes of the step that have left those in the tree, and replaces `near` by the allowed pairs whose boxes in
-    /// the tree meet. `is_above(plane, box)` tells whether all of the box is out of reach of a plane that stands still.
-    pub fn find_pairs(&mut self, boxes: &[Aabb], is_above: impl Fn(u32, &Aabb) -> bool, near: &mut Rows) {
-        let Self { filter, items, tree, workspace, changes, wide, unbounded, pairs, sorted } = self;
+    /// the tree meet; whether that are all, no more than [`MAX_NEAR_PAIRS`]. `is_above(plane, box)` tells whether all of the
+    /// box is out of reach of a plane that stands still.
+    pub fn find_pairs(&mut self, boxes: &[Aabb], is_above: impl Fn(u32, &Aabb) -> bool, near: &mut Rows) -> bool {
+        let Self { filter, items, tree, workspace, changes, wide, unbounded, is_unbounded, pairs, sorted } = self;
         for (i, (inner, outer)) in boxes.iter().zip(wide.iter_mut()).enumerate() {
-            if !fits(inner, outer) && !unbounded.contains(&(i as u32)) {
+            if !fits(inner, outer) && !is_unbounded[i] {
                 *outer = inner.loosened(spare(inner));
                 tree.insert_or_update_partially(*outer, i as u32, 0.0);
             }
@@ -79,13 +87,20 @@ impl BroadPhase {
         tree.refit(workspace);
         pairs.clear();
         tree.traverse_bvtt_single_tree::<false>(workspace, &mut |a, b| {
-            if !(filter.is_fixed(items[a as usize].0) && filter.is_fixed(items[b as usize].0)) {
+            let are_fixed = filter.is_fixed(items[a as usize].0) && filter.is_fixed(items[b as usize].0);
+            if !are_fixed && pairs.len() <= MAX_NEAR_PAIRS {
                 pairs.push(if a < b { [a, b] } else { [b, a] });
             }
         });
         for &a in unbounded.iter() {
-            let meets = |b: &u32| !unbounded.contains(b) && !is_above(a, &wide[*b as usize]);
-            pairs.extend((0..items.len() as u32).filter(meets).map(|b| [a.min(b), a.max(b)]));
+            let meets = |b: &u32| !is_unbounded[*b as usize] && !is_above(a, &wide[*b as usize]);
+            let left = (MAX_NEAR_PAIRS + 1).saturating_sub(pairs.len());
+            pairs.extend((0..items.len() as u32).filter(meets).take(left).map(|b| [a.min(b), a.max(b)]));
+        }
+        if pairs.len() > MAX_NEAR_PAIRS {
+            near.clear();
+            (0..items.len()).for_each(|_| near.end_row());
+            return false;
         }
         sorted.take(pairs, items.len());
         near.clear();
@@ -97,6 +112,7 @@ impl BroadPhase {
             }
             near.end_row();
         }
+        true
     }
 }
 
@@ -170,6 +186,7 @@ impl Clone for BroadPhase {
             workspace: BvhWorkspace::default(),
             changes: self.changes,
             unbounded: self.unbounded.clone(),
+            is_unbounded: self.is_unbounded.clone(),
             pairs: Vec::with_capacity(self.pairs.capacity()),
             sorted: self.sorted.clone(),
         }

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crew::Crew;
 use spatial::{Mat3, Pose, Vec3};
 
+use crate::broad_phase::MAX_NEAR_PAIRS;
 use crate::narrow::{Convex, Points, Sink, collide};
 use crate::near::{Item, Places, Search};
 use crate::pairs::{Filter, Partner, Rows};
@@ -31,6 +32,20 @@ pub struct Contact {
 impl Contact {
     /// The place of a contact point.
     const NONE: Self = Self { geoms: [0; 2], position: Vec3::ZERO, normal: Vec3::ZERO, gap: 0.0, pair: None };
+}
+
+/// Contact points at most: what a step needs for each is about a kilobyte.
+pub const MAX_CONTACTS: usize = 1_000_000;
+
+/// Too much in one place: bodies inside each other touch pair by pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TooMany {
+    /// Pairs of geoms near each other.
+    #[error("more than {MAX_NEAR_PAIRS} pairs of geoms are near each other")]
+    Pairs,
+    /// Contact points.
+    #[error("there are more than {MAX_CONTACTS} contact points")]
+    Contacts,
 }
 
 /// Contact points in a row that are of the same two geoms: all that these have.
@@ -104,6 +119,10 @@ pub struct Collider {
     search: Search,
     /// The pairs that may be near for as long as things move little.
     near: Rows,
+    /// Whether these are all.
+    knows_near: bool,
+    /// Whether the last call found more contact points than [`MAX_CONTACTS`].
+    has_too_many: bool,
     /// The couples of the last call.
     couples: Vec<Couple>,
     workspace: Convex,
@@ -158,6 +177,8 @@ impl Collider {
             places: Places::new(&items, &search),
             search,
             near: Rows::default(),
+            knows_near: true,
+            has_too_many: false,
             couples: Vec::new(),
             workspace: Convex::new(corners, vertices),
             shares: Vec::new(),
@@ -219,7 +240,18 @@ impl Collider {
         }
         let Self { items, places, near, couples, workspace, .. } = self;
         couples.clear();
-        Pairs { items, places, near }.collide(0..near.len(), workspace, &mut Points::new(&mut [], out), couples);
+        let pairs = Pairs { items, places, near, found: &AtomicUsize::new(0) };
+        pairs.collide(0..near.len(), workspace, &mut Points::new(&mut [], out), couples);
+        self.has_too_many = out.len() > MAX_CONTACTS;
+    }
+
+    /// Why the contact points of the last call are not all, where they are not.
+    pub fn overflow(&self) -> Option<TooMany> {
+        match self {
+            Self { knows_near: false, .. } => Some(TooMany::Pairs),
+            Self { has_too_many: true, .. } => Some(TooMany::Contacts),
+            _ => None,
+        }
     }
 
     /// Which geoms the contact points of the last call are of.
@@ -241,7 +273,7 @@ impl Collider {
         // Buffers take turns, here and at the caller's: none must find out later that there was more than ever.
         out.reserve(most.saturating_sub(out.len()));
         out.resize(shares.iter().map(|share| share.places).sum(), Contact::NONE);
-        let (pairs, all) = (Pairs { items, places, near }, near.len());
+        let (pairs, all) = (Pairs { items, places, near, found: &AtomicUsize::new(0) }, near.len());
         let (mut left, mut points) = (&mut shares[..], &mut out[..]);
         let mut turns: [_; SHARES] = std::array::from_fn(|_| {
             let share = left.split_off_first_mut();
@@ -257,6 +289,7 @@ impl Collider {
         });
         couples.clear();
         let mut first = 0;
+        self.has_too_many = shares.iter().map(|share| share.count).sum::<usize>() > MAX_CONTACTS;
         for share in &*shares {
             couples.extend(share.couples.iter().map(|couple| Couple { first: couple.first + first, ..*couple }));
             first += share.count as u32;
@@ -291,7 +324,7 @@ impl Collider {
 
     /// Places the items, and finds the pairs that may be near anew if one of them has left where it was known to be.
     fn place(&mut self, crew: &mut Crew, movement: impl Fn(usize) -> Movement + Sync) {
-        let Self { items, places, search, near, .. } = self;
+        let Self { items, places, search, near, knows_near, .. } = self;
         let bounds = search.bounds();
         let have_left = if crew.count() == 1 {
             places.all(items).fill(bounds, &movement)
@@ -304,8 +337,8 @@ impl Collider {
             });
             have_left.into_inner()
         };
-        if have_left {
-            search.find_near(items, places, near);
+        if have_left || !*knows_near {
+            *knows_near = search.find_near(items, places, near);
         }
     }
 }
@@ -316,13 +349,23 @@ struct Pairs<'a> {
     items: &'a [Item],
     places: &'a Places,
     near: &'a Rows,
+    /// About how many contact points all threads have found.
+    found: &'a AtomicUsize,
 }
 
+/// Contact points that are found before the others hear of it.
+const COUNTED_AT_ONCE: usize = 1000;
+
 impl Pairs<'_> {
-    /// Appends the contact points of some of the near pairs.
+    /// Appends the contact points of some of the near pairs, or the first of them where there are more than
+    /// [`MAX_CONTACTS`] in all.
     fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Points<'_>, couples: &mut Vec<Couple>) {
-        let Self { items, places, near } = *self;
+        let Self { items, places, near, found } = *self;
+        let (mut counted, mut is_full) = (0, false);
         near.each(pairs, |b, &Partner { item: a, flipped, allowed }| {
+            if is_full {
+                return;
+            }
             let a = a as usize;
             // In the canonical order of shapes.
             let (i, j) = if flipped { (b, a) } else { (a, b) };
@@ -333,6 +376,11 @@ impl Pairs<'_> {
             collide(place(i), place(j), workspace, &mut sink);
             if out.count() > first {
                 couples.push(Couple { geoms: geoms.map(|geom| geom as u32), first: first as u32 });
+                let new = out.count() - counted;
+                if new >= COUNTED_AT_ONCE {
+                    counted += new;
+                    is_full = found.fetch_add(new, Ordering::Relaxed) + new > MAX_CONTACTS;
+                }
             }
         });
     }

@@ -54,7 +54,8 @@ mod pairs;
 mod scene;
 mod solid;
 
-pub use collider::{Attachment, Collider, Contact, Couple, Movement, Sweep};
+pub use broad_phase::MAX_NEAR_PAIRS;
+pub use collider::{Attachment, Collider, Contact, Couple, MAX_CONTACTS, Movement, Sweep, TooMany};
 pub use inertia::{InertiaError, MassModel};
 pub use mesh::{HeightFieldError, MeshError};
 pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape};

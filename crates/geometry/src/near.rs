@@ -288,8 +288,9 @@ impl Search {
         }
     }
 
-    /// Finds the pairs that are near while no item leaves its bounds, which become new ones.
-    pub fn find_near(&mut self, items: &[Item], places: &Places, near: &mut Rows) {
+    /// Finds the pairs that are near while no item leaves its bounds, which become new ones; whether they are all, or none
+    /// because there are too many.
+    pub fn find_near(&mut self, items: &[Item], places: &Places, near: &mut Rows) -> bool {
         let is_still = |i: usize| items[i].frame.is_none();
         // How far above a plane a point must be for nothing to reach it.
         let above = |i: usize, radius: f64| radius + places.balls[i].sweep.farthest() + items[i].half_margin;
@@ -311,6 +312,7 @@ impl Search {
                     }
                     wide[i].meets(&wide[j])
                 });
+                true
             }
             Self::Tree(tree) => {
                 let is_above = |plane: u32, wide: &Aabb| {
@@ -321,7 +323,7 @@ impl Search {
                     is_still(plane)
                         && height > above(plane, half.x * n.x.abs() + half.y * n.y.abs() + half.z * n.z.abs())
                 };
-                tree.find_pairs(&places.boxes, is_above, near);
+                tree.find_pairs(&places.boxes, is_above, near)
             }
         }
     }

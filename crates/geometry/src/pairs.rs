@@ -1,5 +1,6 @@
 //! Which geoms may touch.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::collider::Attachment;
@@ -17,6 +18,11 @@ pub(crate) struct Filter {
     excluded: Vec<[usize; 2]>,
     /// Ascending pairs of geoms, with the pair's margin and index.
     explicit: Vec<([usize; 2], Allowed)>,
+    /// The largest margin of the explicit pairs of every geom that has any.
+    explicit_margin: BTreeMap<usize, f64>,
+    /// The bits of all geoms together.
+    contypes: u32,
+    conaffinities: u32,
 }
 
 /// What decides about one geom.
@@ -68,13 +74,23 @@ impl Filter {
         // Of two pairs for the same geoms the first stands.
         explicit.sort_by_key(|(geoms, allowed)| (*geoms, allowed.pair));
         explicit.dedup_by_key(|(geoms, _)| *geoms);
-        Self { geoms: geoms.collect(), excluded, explicit }
+        let mut explicit_margin = BTreeMap::new();
+        for (geoms, allowed) in &explicit {
+            for geom in geoms {
+                let margin = explicit_margin.entry(*geom).or_insert(f64::NEG_INFINITY);
+                *margin = allowed.margin.max(*margin);
+            }
+        }
+        let contypes = scene.geoms.iter().fold(0, |bits, geom| bits | geom.contype);
+        let conaffinities = scene.geoms.iter().fold(0, |bits, geom| bits | geom.conaffinity);
+        Self { geoms: geoms.collect(), excluded, explicit, explicit_margin, contypes, conaffinities }
     }
 
     /// Whether the geom has any chance to touch.
     pub fn may_touch_something(&self, geom: usize) -> bool {
         let rule = &self.geoms[geom];
-        rule.contype != 0 || rule.conaffinity != 0 || self.explicit.iter().any(|(geoms, _)| geoms.contains(&geom))
+        let bits = (rule.contype & self.conaffinities) | (rule.conaffinity & self.contypes);
+        bits != 0 || self.explicit_margin.contains_key(&geom)
     }
 
     /// Whether the geom is fixed in the world.
@@ -84,8 +100,8 @@ impl Filter {
 
     /// The largest margin that a pair of this geom can have is twice this.
     pub fn half_margin(&self, geom: usize) -> f64 {
-        let explicit = self.explicit.iter().filter(|(geoms, _)| geoms.contains(&geom));
-        explicit.map(|(_, allowed)| 0.5 * allowed.margin).fold(self.geoms[geom].margin, f64::max)
+        let explicit = self.explicit_margin.get(&geom).map(|margin| 0.5 * margin);
+        explicit.into_iter().fold(self.geoms[geom].margin, f64::max)
     }
 
     /// How two different geoms may touch, if at all.
@@ -125,10 +141,18 @@ pub(crate) struct Rows {
     partners: Vec<Partner>,
 }
 
+/// Items beyond this number are left to the tree, however few of their pairs are allowed: to look at every pair takes
+/// longer than seconds from some ten thousand items on.
+const MAX_LISTED_ITEMS: usize = 2000;
+
 impl Rows {
-    /// The allowed pairs of items, given each item's geom and rank; `None` when there are more than `most`.
+    /// The allowed pairs of items, given each item's geom and rank; `None` when there are more than `most`, or too many
+    /// pairs of items to look at each.
     pub fn new(filter: &Filter, items: &[(usize, u8)], most: usize) -> Option<Self> {
         let mut rows = Self::default();
+        if items.len() > MAX_LISTED_ITEMS {
+            return None;
+        }
         for (b, &(geom_b, _)) in items.iter().enumerate() {
             for (a, &(geom_a, _)) in items[..b].iter().enumerate() {
                 if let Some(allowed) = filter.allowed(geom_a, geom_b) {

@@ -41,11 +41,22 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// The text of a file.
+/// Bytes of a motion file at most: some hours of a figure.
+pub const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// The text of a regular file. Devices and pipes, which may have no end, are refused before they are opened.
 pub(crate) fn read_text(path: &std::path::Path, kind: &str) -> Result<(String, String), ReadError> {
     let file = path.display().to_string();
+    let fail = |what: String| ReadError::new(&file, 0, format!("{what}: expected a {kind} file"));
+    match std::fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => return Err(fail("not a regular file".into())),
+        Ok(metadata) if metadata.len() > MAX_FILE_BYTES => {
+            return Err(fail(format!("larger than {MAX_FILE_BYTES} bytes, the limit")));
+        }
+        _ => {}
+    }
     match std::fs::read(path) {
         Ok(bytes) => Ok((String::from_utf8_lossy(&bytes).into_owned(), file)),
-        Err(error) => Err(ReadError::new(&file, 0, format!("cannot be read ({error}): expected a {kind} file"))),
+        Err(error) => Err(fail(format!("cannot be read ({error})"))),
     }
 }

@@ -54,6 +54,6 @@ mod skeleton;
 pub use axes::Axes;
 pub use binding::{Binding, BindingError, BindingOptions};
 pub use clip::{Clip, ClipError, LoopMode};
-pub use error::ReadError;
+pub use error::{MAX_FILE_BYTES, ReadError};
 pub use posture::{Channel, ChannelKind, JointValue, Motion, Posture};
 pub use skeleton::{Skeleton, SkeletonError, SkeletonJoint};

@@ -218,36 +218,29 @@ impl<T: Real> Factor<T> {
         }
     }
 
-    /// The motion of node `i` under a wrench on the same node, about its origin: the product of the wrench with the
-    /// diagonal block J_i (★)⁻¹ J_iᵀ of the Delassus operator. Only the path to the root is walked; `path` is scratch.
+    /// The motion of node `i` under a wrench on the same node, both about its origin: the product of the wrench with the
+    /// diagonal block Ω_i = J_i (★)⁻¹ J_iᵀ of the Delassus operator.
+    ///
+    /// `of_parent` is the block Ω of the parent in world axes, `None` at a root: what the joint of node `i` does not give
+    /// way to reaches the parent, whose motion carries node `i`. O(1), so that the blocks of all nodes, parents first, cost
+    /// O(n).
     pub fn response(
         &self,
         tree: &Tree<T>,
         kin: &Kinematics<T>,
         i: usize,
         w: Wrench<T>,
-        path: &mut Vec<(usize, [T; 6])>,
+        of_parent: Option<&ArticulatedInertia<T>>,
     ) -> Twist<T> {
-        let local = |i: usize| Node { v: 0, ..tree.nodes[i] };
-        path.clear();
-        let (mut at, mut p) = (i, -w);
-        loop {
-            let mut x = [T::ZERO; 6];
-            let reaction = self.joints[at].reduce(&local(at), &kin.frames[at], p, &[T::ZERO; 6], &mut x);
-            path.push((at, x));
-            p = (p + reaction).shifted_back(kin.frames[at].offset);
-            if tree.nodes[at].parent == NO_PARENT {
-                break;
-            }
-            at = tree.nodes[at].parent;
-        }
-        let mut motion = None;
-        for (at, x) in path.iter_mut().rev() {
-            let frame = &kin.frames[*at];
-            let carried = motion.map(|m: Twist<T>| m.shifted(frame.offset));
-            motion = Some(self.joints[*at].expand(&local(*at), frame, carried, x));
-        }
-        motion.unwrap_or(Twist::ZERO)
+        let (node, frame, p) = (Node { v: 0, ..tree.nodes[i] }, &kin.frames[i], -w);
+        let mut x = [T::ZERO; 6];
+        let reaction = self.joints[i].reduce(&node, frame, p, &[T::ZERO; 6], &mut x);
+        let carried = of_parent.map(|ArticulatedInertia { a, b, c }| {
+            let w = -(p + reaction).shifted_back(frame.offset);
+            let motion = Twist { ang: *a * w.ang + *b * w.lin, lin: b.transpose_mul(w.ang) + *c * w.lin };
+            motion.shifted(frame.offset)
+        });
+        self.joints[i].expand(&node, frame, carried, &mut x)
     }
 
     /// An estimate of diag(★): the articulated-body D of every joint, (nv). Below the true diagonal, above the

@@ -24,11 +24,13 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
     match *error {
         SimulationError::Diverged { step, time, .. }
         | SimulationError::Contact { step, time, .. }
+        | SimulationError::TooMany { step, time, .. }
         | SimulationError::FreeMotion { step, time, .. }
         | SimulationError::NoJacobian { step, time, .. } => failed(py, error.to_string(), Some(time), Some(step)),
         SimulationError::Option { .. }
         | SimulationError::Scene { .. }
         | SimulationError::Size { .. }
+        | SimulationError::TooLarge { .. }
         | SimulationError::NotFinite { .. }
         | SimulationError::Keyframe { .. }
         | SimulationError::Pd(_) => PyValueError::new_err(error.to_string()),

@@ -1,12 +1,15 @@
 //! The arrays through which Python sees and changes the state of a simulation.
 //!
-//! They are numpy's own memory, as old as the simulation, and outlive it as long as someone looks at them. The state of
-//! the simulation is copied out of them before every use and q and v back into them after, with the interpreter's lock
-//! held: a few hundred numbers. So whatever Python does with a view, at whatever time and in whatever thread, no
+//! Their memory is as old as the simulation, and outlives it as long as someone looks at them. The state of the simulation
+//! is copied out of them before every use and q and v back into them after, with the interpreter's lock held: a few
+//! hundred numbers. So whatever Python does with a view, at whatever time and in whatever thread, no
 //! memory is shared with a step that runs with the lock released.
 
+use std::cell::UnsafeCell;
+
 use multibody::Model;
-use numpy::{PyArray, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::PyArrayDyn;
+use numpy::ndarray::{ArrayViewD, IxDyn};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use sim::State;
@@ -69,17 +72,28 @@ impl LiveState {
     }
 }
 
-/// One array. Python gets views of it, so that nothing done to a view's shape or flags reaches the array itself.
+/// The memory of one array: the owner (`base`) of every view that Python gets, with nothing in it that Python can reach. A
+/// numpy array in its place could be given another type, shape or size through `view.base`.
+#[pyclass(frozen, module = "sapwood", name = "Memory")]
+struct Memory {
+    numbers: Box<[UnsafeCell<f64>]>,
+}
+
+// SAFETY: Python reads and writes the numbers through views, and `LiveArray` copies them, all with the interpreter's lock
+// held; no reference into them is kept.
+unsafe impl Sync for Memory {}
+
+/// One array. Python gets views of it, so that nothing done to a view's shape, type or flags reaches the array itself.
 pub struct LiveArray {
     name: &'static str,
     shape: Vec<usize>,
-    array: Py<PyArrayDyn<f64>>,
+    memory: Py<Memory>,
 }
 
 impl LiveArray {
     fn new(py: Python<'_>, name: &'static str, shape: &[usize]) -> PyResult<Self> {
-        let array = PyArray::zeros(py, shape, false).unbind();
-        Ok(Self { name, shape: shape.to_vec(), array })
+        let numbers = (0..shape.iter().product()).map(|_| UnsafeCell::new(0.0)).collect();
+        Ok(Self { name, shape: shape.to_vec(), memory: Py::new(py, Memory { numbers })? })
     }
 
     pub fn name(&self) -> &'static str {
@@ -96,38 +110,42 @@ impl LiveArray {
 
     /// A view for Python.
     pub fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.array.bind(py).call_method0("view")
+        let memory = self.memory.bind(py).clone();
+        // SAFETY: the memory holds as many numbers as the shape says, in C order; the view, which keeps the memory alive,
+        // has no other way to them than numpy's, which needs the interpreter's lock.
+        unsafe {
+            let numbers = ArrayViewD::from_shape_ptr(IxDyn(&self.shape), self.data());
+            Ok(PyArrayDyn::borrow_from_array(&numbers, memory.into_any()).into_any())
+        }
     }
 
-    /// Array to slice.
-    fn read(&self, py: Python<'_>, out: &mut [f64]) -> PyResult<()> {
-        let data = self.data(py, out.len())?;
-        // SAFETY: see `data`; `out` is Rust's own memory.
-        unsafe { std::ptr::copy_nonoverlapping(data, out.as_mut_ptr(), out.len()) };
+    /// Array to slice, which is as long.
+    fn read(&self, _py: Python<'_>, out: &mut [f64]) -> PyResult<()> {
+        self.check(out.len())?;
+        // SAFETY: both are as long, `out` is Rust's own memory, and the lock keeps Python from writing meanwhile.
+        unsafe { std::ptr::copy_nonoverlapping(self.data(), out.as_mut_ptr(), out.len()) };
         Ok(())
     }
 
-    /// Slice to array.
-    pub fn write(&self, py: Python<'_>, values: &[f64]) -> PyResult<()> {
-        let data = self.data(py, values.len())?;
-        // SAFETY: see `data`; `values` is Rust's own memory.
-        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), data, values.len()) };
+    /// Slice to array, which is as long.
+    pub fn write(&self, _py: Python<'_>, values: &[f64]) -> PyResult<()> {
+        self.check(values.len())?;
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.data(), values.len()) };
         Ok(())
     }
 
-    /// The numbers of the array: `len` of them, contiguous, for as long as the interpreter's lock is held.
-    ///
-    /// The array was made here in C order and owns its memory. Only a resize could change that, and it changes the
-    /// length. The lock keeps Python from writing meanwhile, and no reference into the memory is kept. (The checked
-    /// borrows of the numpy crate take 60 ns each, a sixth of a step of a small model for the seven of a call.)
-    fn data(&self, py: Python<'_>, len: usize) -> PyResult<*mut f64> {
-        let array = self.array.bind(py);
-        if array.len() == len { Ok(array.data()) } else { Err(self.resized()) }
+    /// The numbers, contiguous. No reference into them is kept. (The checked borrows of the numpy crate take 60 ns each, a
+    /// sixth of a step of a small model for the seven of a call.)
+    fn data(&self) -> *mut f64 {
+        self.memory.get().numbers.as_ptr().cast_mut().cast()
     }
 
-    /// Someone reached for the base of a view and resized it.
-    fn resized(&self) -> PyErr {
-        let name = self.name;
-        PyRuntimeError::new_err(format!("the array behind {name} was resized: make a new Simulation"))
+    fn check(&self, len: usize) -> PyResult<()> {
+        if len == self.len() {
+            return Ok(());
+        }
+        let (name, own) = (self.name, self.len());
+        Err(PyRuntimeError::new_err(format!("{name} has {own} entries, the state {len}: expected as many")))
     }
 }

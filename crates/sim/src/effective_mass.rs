@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use multibody::{Factor, JointImpedance, Model, Tree, forward_kinematics};
-use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
+use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3, Wrench};
 
 /// How easily the points of every node are moved, the rest of its tree included: what of the 6×6 block
 /// J_i (M + Λ)⁻¹ J_iᵀ at the default configuration bears on the trace of a point's block. Λ is the step's: armature, and what is
@@ -29,7 +29,8 @@ struct TreeAtRest {
     kin: multibody::Kinematics<f64>,
     impedance: JointImpedance<f64>,
     factor: Factor<f64>,
-    path: Vec<(usize, [f64; 6])>,
+    /// Ω_i in world axes.
+    blocks: Vec<ArticulatedInertia<f64>>,
 }
 
 /// tr W(r) = `lin` + `mixed`·r + rᵀ `ang` r, with r the point in the node's own axes.
@@ -52,7 +53,8 @@ impl EffectiveMass {
             let mut kin = multibody::Kinematics::new(&tree);
             forward_kinematics(&tree, tree.all(), &model.q0[model.tree.nodes[nodes.start].q..], &mut kin);
             let (impedance, factor) = (JointImpedance::new(&tree), Factor::new(&tree));
-            TreeAtRest { tree, nodes: nodes.clone(), kin, impedance, factor, path: Vec::new() }
+            let blocks = vec![ArticulatedInertia::ZERO; tree.len()];
+            TreeAtRest { tree, nodes: nodes.clone(), kin, impedance, factor, blocks }
         };
         let trees: Vec<TreeAtRest> = model.tree.trees.iter().enumerate().map(at_rest).collect();
         let none = NodeMobility::of(&ArticulatedInertia::ZERO);
@@ -120,24 +122,28 @@ impl NodeMobility {
 }
 
 impl TreeAtRest {
-    /// Ω_i = J_i (M + Λ)⁻¹ J_iᵀ of every node. A unit wrench on node i moves node i itself by a column of Ω_i; the
-    /// factor answers a wrench anywhere in O(depth) below the root, so all columns cost O(n · depth).
+    /// Ω_i = J_i (M + Λ)⁻¹ J_iᵀ of every node, parents first, each from that of its parent: O(n).
     fn refresh(&mut self, nodes: &mut [NodeMobility]) {
-        let Self { tree, kin, impedance, factor, path, .. } = self;
+        let Self { tree, kin, impedance, factor, blocks, .. } = self;
         factor.factor(tree, tree.all(), kin, impedance, None);
         for (i, node) in nodes[self.nodes.clone()].iter_mut().enumerate() {
-            let rot = kin.frames[i].rot;
-            let mut column = |ang: Vec3<f64>, lin: Vec3<f64>| {
-                let motion = factor.response(tree, kin, i, Wrench { ang: rot * ang, lin: rot * lin }, path);
-                Twist { ang: rot.transpose_mul(motion.ang), lin: rot.transpose_mul(motion.lin) }
-            };
+            let of_parent = blocks.get(tree.nodes[i].parent);
+            let column = |ang, lin| factor.response(tree, kin, i, Wrench { ang, lin }, of_parent);
             let Mat3 { x, y, z } = Mat3::IDENTITY;
             let spin = [x, y, z].map(|e| column(e, Vec3::ZERO));
             let push = [x, y, z].map(|e| column(Vec3::ZERO, e));
-            *node = NodeMobility::of(&ArticulatedInertia {
+            let block = ArticulatedInertia {
                 a: Sym3::lower(Mat3::from_columns(spin[0].ang, spin[1].ang, spin[2].ang)),
                 b: Mat3::from_columns(push[0].ang, push[1].ang, push[2].ang),
                 c: Sym3::lower(Mat3::from_columns(push[0].lin, push[1].lin, push[2].lin)),
+            };
+            blocks[i] = block;
+            let rot = kin.frames[i].rot;
+            let to_node = rot.transpose();
+            *node = NodeMobility::of(&ArticulatedInertia {
+                a: block.a.rotated(to_node),
+                b: to_node * (block.b * rot),
+                c: block.c.rotated(to_node),
             });
         }
     }

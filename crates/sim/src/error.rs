@@ -85,6 +85,26 @@ pub enum SimulationError {
         /// ‖m‖ over the momentum, in the kinetic norm.
         residual: f64,
     },
+    /// More touches more than there is memory for: bodies in one place, as a rule.
+    #[error("step {step} at {time} s: {source}: expected bodies that are not all in one place")]
+    TooMany {
+        /// The step.
+        step: u64,
+        /// The time at its beginning, s.
+        time: f64,
+        /// Of what there are too many.
+        source: geometry::TooMany,
+    },
+    /// More moving bodies than a simulation can hold.
+    #[error("the model has {count} {what}: expected at most {limit}")]
+    TooLarge {
+        /// Of what there are too many.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        limit: usize,
+    },
     /// The contact solver stopped without a solution.
     #[error("step {step} at {time} s: {source}: try a smaller time step than {timestep} s or a larger tolerance")]
     Contact {

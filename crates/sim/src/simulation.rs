@@ -169,7 +169,8 @@ impl Simulation {
         }
         self.step_by(dt, HALVINGS)?;
         self.state.time += dt;
-        self.state.step += 1;
+        // A restored count may be any.
+        self.state.step = self.state.step.wrapping_add(1);
         Ok(())
     }
 
@@ -217,6 +218,7 @@ impl Simulation {
             self.move_freely(dt);
             self.detect(dt, 0.0);
         }
+        self.check_contacts()?;
         if self.options.scheme.has_impacts() && self.resolve_impacts(dt)? {
             self.move_freely(dt);
         }
@@ -226,6 +228,7 @@ impl Simulation {
         loop {
             if self.options.scheme.is_implicit() {
                 self.move_implicitly(dt, is_to_resolve)?;
+                self.check_contacts()?;
             }
             if !self.is_idle() {
                 self.solve(self.rule(dt, 0.0), false);
@@ -254,6 +257,12 @@ impl Simulation {
             Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { slack: sweep.slack + margin, ..sweep } }
         };
         collider.shared_contacts(crew, movement, detected);
+    }
+
+    /// Whether all contact points have been found.
+    fn check_contacts(&self) -> Result<(), SimulationError> {
+        let State { step, time, .. } = self.state;
+        self.collider.overflow().map_or(Ok(()), |source| Err(SimulationError::TooMany { step, time, source }))
     }
 
     /// How constraints become laws; limits farther off than the step can reach by `margin` do, too.
@@ -347,6 +356,9 @@ impl Simulation {
     }
 
     /// Mechanical energy of the present state.
+    ///
+    /// # Panics
+    /// When positions or velocities of the state have been given another size.
     pub fn energy(&mut self) -> Energy {
         let mut energy = Energy::default();
         for part in &mut self.parts {
@@ -360,6 +372,9 @@ impl Simulation {
     }
 
     /// The placements of all bodies in the present state, (nbody).
+    ///
+    /// # Panics
+    /// When positions or velocities of the state have been given another size.
     pub fn body_poses(&mut self, out: &mut Vec<Pose<f64>>) {
         for part in &mut self.parts {
             part.place(&self.state.q, &self.state.v);

@@ -6,6 +6,7 @@ use std::path::Path;
 use spatial::Vec3;
 
 use super::{MeshFileError, TriangleSoup};
+use crate::limits::{MAX_MESH_TRIANGLES, MAX_MESH_VERTICES};
 
 /// Collects triangles; corners that coincide exactly become one vertex.
 #[derive(Default)]
@@ -21,6 +22,9 @@ impl Assembler {
     pub fn push(&mut self, corners: [Vec3<f64>; 3], path: &Path) -> Result<(), MeshFileError> {
         let triangle = self.seen;
         self.seen += 1;
+        if self.seen > MAX_MESH_TRIANGLES || self.soup.vertices.len() > MAX_MESH_VERTICES {
+            return Err(MeshFileError::TooLarge { path: path.into() });
+        }
         if let Some(corner) = corners.iter().position(|c| !c.is_finite()) {
             return Err(MeshFileError::NotFinite { path: path.into(), triangle, corner });
         }
@@ -47,7 +51,6 @@ impl Assembler {
         let vertices = &mut self.soup.vertices;
         *self.index_of.entry(key(at)).or_insert_with(|| {
             vertices.push(at);
-            // Four billion vertices are 100 GB: files that big have failed to load before.
             (vertices.len() - 1) as u32
         })
     }
@@ -63,18 +66,6 @@ impl Assembler {
 /// The bits of the coordinates, with −0 as 0.
 fn key(at: Vec3<f64>) -> [u64; 3] {
     at.to_array().map(|x| (x + 0.0).to_bits())
-}
-
-/// The triangles of what the mesh loader found, all together.
-pub(super) fn from_meshes(meshes: &[mesh_loader::Mesh], path: &Path) -> Result<TriangleSoup, MeshFileError> {
-    let mut assembler = Assembler::default();
-    for mesh in meshes {
-        for face in &mesh.faces {
-            let corners = face.map(|index| mesh.vertices[index as usize].map(f64::from).into());
-            assembler.push(corners, path)?;
-        }
-    }
-    assembler.finish(path)
 }
 
 /// The triangles between `vertices`.

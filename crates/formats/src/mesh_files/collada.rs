@@ -1,12 +1,10 @@
 //! COLLADA 1.4 and 1.5: the triangles of every geometry that the scene shows, where it shows them.
-//!
-//! Read with an XML library rather than the mesh loader, which places a geometry that occurs twice only once, ignores
-//! `<instance_node>`, and panics on indices that point to nothing.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 
-use roxmltree::{Document, Node};
 use spatial::Vec3;
 
 use super::assemble::Assembler;
@@ -15,58 +13,63 @@ use super::{MeshFileError, TriangleSoup};
 mod primitives;
 mod transform;
 
+use crate::limits::{MAX_COLLADA_DEPTH, MAX_COLLADA_ELEMENTS, MAX_MESH_TRIANGLES};
+use crate::xml::{Document, Element};
 use transform::Affine;
-
-/// Nodes that refer to nodes deeper than this refer to themselves.
-const MAX_DEPTH: usize = 100;
 
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileError> {
     let malformed = |what: String| MeshFileError::malformed(path, what);
     let text = std::str::from_utf8(bytes)
         .map_err(|error| malformed(format!("{error}: expected COLLADA, which is UTF-8 text")))?;
-    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
-    let xml = Document::parse_with_options(text.trim_end_matches('\0').trim(), options)
-        .map_err(|error| malformed(format!("{error}: expected COLLADA, which is well-formed XML")))?;
-    if xml.root_element().tag_name().name() != "COLLADA" {
-        return Err(malformed(format!("<{}>: expected <COLLADA>", xml.root_element().tag_name().name())));
+    let mut document = Document::default();
+    let root = document.parse(text.trim_end_matches('\0').trim(), "").map_err(|error| {
+        let element = if error.element().is_empty() { String::new() } else { format!("<{}>: ", error.element()) };
+        malformed(format!("line {}: {element}{}", error.line(), error.message()))
+    })?;
+    let root = document.element(root);
+    if root.name() != "COLLADA" {
+        return Err(malformed(format!("<{}>: expected <COLLADA>", root.name())));
     }
-    let mut reader = Reader { by_id: index(&xml), assembler: Assembler::default(), path };
-    reader.scene(&xml)?;
+    let by_id = root.descendants().filter_map(|element| Some((element.attribute("id")?, element))).collect();
+    let (triangles_of, assembler, numbers_read) = (HashMap::new(), Assembler::default(), Cell::new(0));
+    let mut reader = Reader { by_id, triangles_of, assembler, visited: 0, numbers_read, path };
+    reader.scene(root)?;
     reader.assembler.finish(path)
-}
-
-fn index<'a>(xml: &'a Document<'_>) -> HashMap<&'a str, Node<'a, 'a>> {
-    xml.descendants().filter_map(|node| Some((node.attribute("id")?, node))).collect()
 }
 
 struct Reader<'a> {
     /// Elements by their `id`. Only looked up.
-    by_id: HashMap<&'a str, Node<'a, 'a>>,
+    by_id: HashMap<&'a str, Element<'a>>,
+    /// The triangles of a `<geometry>` by its index: it is read once, however often the scene shows it.
+    triangles_of: HashMap<usize, Rc<[Corners]>>,
     assembler: Assembler,
+    /// Elements of nodes that have been looked at, each as often as the scene shows it.
+    visited: usize,
+    /// Numbers that have been read.
+    numbers_read: Cell<usize>,
     path: &'a Path,
 }
 
 impl<'a> Reader<'a> {
     /// Adds what the scene shows; without a scene, every geometry at the origin.
-    fn scene(&mut self, xml: &'a Document<'a>) -> Result<(), MeshFileError> {
-        let root = xml.root_element();
+    fn scene(&mut self, root: Element<'a>) -> Result<(), MeshFileError> {
         let unit = Affine::scale([self.unit(root)?; 3]);
-        let instance = child(root, "scene").and_then(|s| child(s, "instance_visual_scene"));
+        let instance = root.child("scene").and_then(|s| s.child("instance_visual_scene"));
         let scene = match instance {
             Some(instance) => Some(self.target(instance, "url")?),
-            None => root.descendants().find(|n| n.has_tag_name_in("visual_scene")),
+            None => root.descendants().find(|n| n.name() == "visual_scene"),
         };
         if let Some(scene) = scene {
             return self.children(scene, unit, 0);
         }
-        for geometry in root.descendants().filter(|n| n.has_tag_name_in("geometry")) {
+        for geometry in root.descendants().filter(|n| n.name() == "geometry") {
             self.geometry(geometry, unit)?;
         }
         Ok(())
     }
 
-    fn unit(&self, root: Node<'a, 'a>) -> Result<f64, MeshFileError> {
-        let unit = child(root, "asset").and_then(|a| child(a, "unit"));
+    fn unit(&self, root: Element<'a>) -> Result<f64, MeshFileError> {
+        let unit = root.child("asset").and_then(|a| a.child("unit"));
         let Some((unit, meter)) = unit.and_then(|u| Some((u, u.attribute("meter")?))) else {
             return Ok(1.0);
         };
@@ -75,26 +78,32 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds the nodes in a node or a scene that is placed at `at`.
-    fn children(&mut self, parent: Node<'a, 'a>, at: Affine, depth: usize) -> Result<(), MeshFileError> {
-        for node in parent.children().filter(|n| n.has_tag_name_in("node")) {
+    fn children(&mut self, parent: Element<'a>, at: Affine, depth: usize) -> Result<(), MeshFileError> {
+        for node in parent.children_named("node") {
             self.node(node, at, depth + 1)?;
         }
         Ok(())
     }
 
-    fn node(&mut self, node: Node<'a, 'a>, parent: Affine, depth: usize) -> Result<(), MeshFileError> {
-        if depth > MAX_DEPTH {
-            let what = format!("nodes more than {MAX_DEPTH} deep: expected no node to contain itself");
+    fn node(&mut self, node: Element<'a>, parent: Affine, depth: usize) -> Result<(), MeshFileError> {
+        if depth > MAX_COLLADA_DEPTH {
+            let what = format!("nodes more than {MAX_COLLADA_DEPTH} deep: expected no node to contain itself");
+            return Err(self.error(node, what));
+        }
+        self.visited += 1 + node.children().len();
+        if self.visited > MAX_COLLADA_ELEMENTS {
+            let what =
+                format!("nodes with more than {MAX_COLLADA_ELEMENTS} elements, each counted as often as it is shown");
             return Err(self.error(node, what));
         }
         let mut at = parent;
-        for element in node.children().filter(Node::is_element) {
+        for element in node.children() {
             if let Some(step) = Affine::from_element(element).map_err(|what| self.error(element, what))? {
                 at = at * step;
             }
         }
-        for element in node.children().filter(Node::is_element) {
-            match element.tag_name().name() {
+        for element in node.children() {
+            match element.name() {
                 "instance_geometry" => self.geometry(self.target(element, "url")?, at)?,
                 "instance_node" => self.node(self.target(element, "url")?, at, depth + 1)?,
                 "instance_controller" => {
@@ -106,23 +115,41 @@ impl<'a> Reader<'a> {
         self.children(node, at, depth)
     }
 
-    fn geometry(&mut self, geometry: Node<'a, 'a>, at: Affine) -> Result<(), MeshFileError> {
-        let Some(mesh) = child(geometry, "mesh") else {
-            return Err(self.error(geometry, "expected a <mesh> in it (splines and solids are not read)"));
-        };
-        for primitive in mesh.children().filter(Node::is_element) {
-            for triangle in self.triangles(primitive)? {
-                let [a, b, c] = triangle.map(|corner| at.apply(corner));
-                // A mirror image turns triangles inside out.
-                let corners = if at.mirrors() { [a, c, b] } else { [a, b, c] };
-                self.assembler.push(corners, self.path)?;
+    fn geometry(&mut self, geometry: Element<'a>, at: Affine) -> Result<(), MeshFileError> {
+        let triangles = match self.triangles_of.get(&geometry.index()) {
+            Some(triangles) => triangles.clone(),
+            None => {
+                let triangles: Rc<[Corners]> = self.triangles_in(geometry)?.into();
+                self.triangles_of.insert(geometry.index(), triangles.clone());
+                triangles
             }
+        };
+        for triangle in &*triangles {
+            let [a, b, c] = triangle.map(|corner| at.apply(corner));
+            // A mirror image turns triangles inside out.
+            let corners = if at.mirrors() { [a, c, b] } else { [a, b, c] };
+            self.assembler.push(corners, self.path)?;
         }
         Ok(())
     }
 
+    /// The triangles of a `<geometry>`, in its own frame.
+    fn triangles_in(&self, geometry: Element<'a>) -> Result<Vec<Corners>, MeshFileError> {
+        let Some(mesh) = geometry.child("mesh") else {
+            return Err(self.error(geometry, "expected a <mesh> in it (splines and solids are not read)"));
+        };
+        let mut triangles = Vec::new();
+        for primitive in mesh.children() {
+            triangles.extend(self.triangles(primitive)?);
+            if triangles.len() > MAX_MESH_TRIANGLES {
+                return Err(MeshFileError::TooLarge { path: self.path.into() });
+            }
+        }
+        Ok(triangles)
+    }
+
     /// The element that the address in `attribute` names.
-    fn target(&self, element: Node<'a, 'a>, attribute: &str) -> Result<Node<'a, 'a>, MeshFileError> {
+    fn target(&self, element: Element<'a>, attribute: &str) -> Result<Element<'a>, MeshFileError> {
         let url = element.attribute(attribute).unwrap_or_default();
         let id = url.strip_prefix('#').unwrap_or_default();
         let target = self.by_id.get(id).copied();
@@ -130,30 +157,14 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| self.error(element, format!("{attribute}={url:?}: expected #id of an element in this file")))
     }
 
-    fn error(&self, at: Node<'_, '_>, what: impl Into<String>) -> MeshFileError {
-        let line = at.document().text_pos_at(at.range().start).row;
-        MeshFileError::malformed(self.path, format!("line {line}: <{}>: {}", at.tag_name().name(), what.into()))
+    fn error(&self, at: Element<'_>, what: impl Into<String>) -> MeshFileError {
+        MeshFileError::malformed(self.path, format!("line {}: <{}>: {}", at.line(), at.name(), what.into()))
     }
 }
 
-/// Names are compared without their namespace: files declare COLLADA's under several addresses, or none.
-trait HasTagName {
-    fn has_tag_name_in(&self, name: &str) -> bool;
-}
-
-impl HasTagName for Node<'_, '_> {
-    fn has_tag_name_in(&self, name: &str) -> bool {
-        self.is_element() && self.tag_name().name() == name
-    }
-}
-
-fn child<'a>(node: Node<'a, 'a>, name: &str) -> Option<Node<'a, 'a>> {
-    node.children().find(|n| n.has_tag_name_in(name))
-}
-
-fn numbers<T: std::str::FromStr>(node: Node<'_, '_>) -> Result<Vec<T>, String> {
+fn numbers<T: std::str::FromStr>(element: Element<'_>) -> Result<Vec<T>, String> {
     let word = |w: &str| w.parse().map_err(|_| format!("{w:?}: expected numbers"));
-    node.text().unwrap_or_default().split_ascii_whitespace().map(word).collect()
+    element.text().split_ascii_whitespace().map(word).collect()
 }
 
 type Corners = [Vec3<f64>; 3];

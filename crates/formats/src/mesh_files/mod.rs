@@ -7,11 +7,14 @@
 mod assemble;
 mod collada;
 mod msh;
+mod obj;
 mod stl;
 
 use std::path::{Path, PathBuf};
 
 use spatial::Vec3;
+
+use crate::limits::{MAX_ASSET_FILE_BYTES, MAX_MESH_TRIANGLES, MAX_MESH_VERTICES, read_file};
 
 /// Triangles over shared vertices, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,6 +72,12 @@ pub enum MeshFileError {
         /// The number of vertices.
         count: usize,
     },
+    /// It has more vertices or triangles than the meshes of a model may have.
+    #[error("{}: too many triangles: expected at most {MAX_MESH_TRIANGLES} with {MAX_MESH_VERTICES} vertices", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is no triangle in it, or none with three different corners.
     #[error("{}: no triangles: expected at least one with three different corners", path.display())]
     Empty {
@@ -93,26 +102,24 @@ impl MeshFileError {
 /// * `.msh`: the binary format of MuJoCo (counts, vertices, normals, texture coordinates, faces).
 ///
 /// # Errors
-/// When the file is missing, breaks off, breaks the rules of its format, or has no triangle, a coordinate that is
-/// not finite, or an index that points to nothing.
+/// When the file is missing or no regular file, breaks off, breaks the rules of its format, is beyond a limit
+/// ([`crate::limits`]), or has no triangle, a coordinate that is not finite, or an index that points to nothing.
 pub fn read(path: &Path) -> Result<TriangleSoup, MeshFileError> {
     let unknown = || MeshFileError::UnknownFormat { path: path.into() };
     let extension = path.extension().and_then(|e| e.to_str()).ok_or_else(unknown)?.to_ascii_lowercase();
     let parse = match extension.as_str() {
         "stl" => stl::parse,
-        "obj" => parse_obj,
+        "obj" => obj::parse,
         "dae" => collada::parse,
         "msh" => msh::parse,
         _ => return Err(unknown()),
     };
-    let bytes = std::fs::read(path).map_err(|source| MeshFileError::Unreadable { path: path.into(), source })?;
+    let bytes = read_file(path, MAX_ASSET_FILE_BYTES)
+        .map_err(|source| MeshFileError::Unreadable { path: path.into(), source })?;
     parse(&bytes, path)
 }
 
-fn parse_obj(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileError> {
-    // Without a path the loader looks for no material files, which could not change the triangles anyway.
-    let scene = mesh_loader::Loader::default()
-        .load_obj_from_slice_with_reader(bytes, "", |_| Err(std::io::ErrorKind::NotFound.into()))
-        .map_err(|error| MeshFileError::malformed(path, format!("{error}: expected Wavefront OBJ")))?;
-    assemble::from_meshes(&scene.meshes, path)
+/// A number of a text file. Single precision, like the binary formats, and like MuJoCo reads it.
+fn single(word: &str) -> Option<f64> {
+    word.parse::<f32>().ok().map(f64::from)
 }

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use super::assemble::{self, Assembler};
-use super::{MeshFileError, TriangleSoup};
+use spatial::Vec3;
+
+use super::assemble::Assembler;
+use super::{MeshFileError, TriangleSoup, single};
 
 const WORD: usize = 4;
 /// Bytes of the header of a binary file, its count of triangles included.
@@ -15,10 +17,42 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
     if is_binary(bytes) {
         return parse_binary(bytes, path);
     }
-    let scene = mesh_loader::Loader::default().load_stl_from_slice(bytes, "").map_err(|error| {
-        MeshFileError::malformed(path, format!("{error}: expected STL, binary or ASCII (`solid … facet normal …`)"))
-    })?;
-    assemble::from_meshes(&scene.meshes, path)
+    parse_ascii(&String::from_utf8_lossy(bytes), path)
+}
+
+/// `vertex` lines, three to a facet; what else is in the file (names, normals, ends of facets) follows from them.
+fn parse_ascii(text: &str, path: &Path) -> Result<TriangleSoup, MeshFileError> {
+    let malformed = |line: usize, what: &str| MeshFileError::malformed(path, format!("line {}: {what}", line + 1));
+    let mut assembler = Assembler::default();
+    let mut corners = Vec::with_capacity(3);
+    for (number, line) in text.lines().enumerate() {
+        let mut words = line.split_ascii_whitespace();
+        match words.next().unwrap_or_default().to_ascii_lowercase().as_str() {
+            "vertex" => {
+                let mut coordinate = || words.next().and_then(single);
+                let (Some(x), Some(y), Some(z)) = (coordinate(), coordinate(), coordinate()) else {
+                    return Err(malformed(number, "vertex: expected three numbers"));
+                };
+                if corners.len() == 3 {
+                    return Err(malformed(number, "a fourth vertex: expected three to a facet"));
+                }
+                corners.push(Vec3::new(x, y, z));
+            }
+            "endfacet" => {
+                let facet: [Vec3<f64>; 3] = corners[..].try_into().map_err(|_| {
+                    malformed(number, &format!("{} vertices: expected three to a facet", corners.len()))
+                })?;
+                assembler.push(facet, path)?;
+                corners.clear();
+            }
+            "" | "solid" | "endsolid" | "facet" | "outer" | "endloop" => {}
+            _ => return Err(malformed(number, "expected STL, binary or ASCII (`solid … facet normal …`)")),
+        }
+    }
+    if !corners.is_empty() {
+        return Err(MeshFileError::malformed(path, "it breaks off in a facet: expected `endfacet`"));
+    }
+    assembler.finish(path)
 }
 
 /// The number of triangles that a binary file announces.
@@ -28,7 +62,7 @@ fn announced(bytes: &[u8]) -> Option<usize> {
 }
 
 /// ASCII files begin with `solid`, but so do the headers of many binary ones: their length decides, or bytes that are
-/// no text. (The mesh loader, asked for either, takes some of these for broken ASCII, and does not look at the count.)
+/// no text.
 fn is_binary(bytes: &[u8]) -> bool {
     let Some(announced) = announced(bytes) else {
         return false;

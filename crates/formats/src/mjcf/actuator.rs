@@ -65,7 +65,11 @@ impl<'a> Reader<'_, 'a> {
         }
         self.warn_about_actuator(attributes)?;
         let name = self.names.claim(element, "actuator", "", index)?;
-        self.builder.actuators.push(Actuator { name, transmission, law: force_law, ctrl_range, force_range });
+        let actuator = Actuator { name, transmission, law: force_law, ctrl_range, force_range };
+        // The first control of several has the name. (Those with several are not simulated.)
+        let unnamed = Actuator { name: String::new(), ..actuator.clone() };
+        self.builder.actuators.push(actuator);
+        self.builder.actuators.extend((1..law.controls()).map(|_| unnamed.clone()));
         Ok(())
     }
 

@@ -8,8 +8,10 @@ use geometry::HeightField;
 
 use super::compiler::Compiler;
 use super::defaults::{Attributes, Defaults};
+use super::include::{candidates, first_that_exists};
 use super::{height_field, mesh};
 use crate::LoadError;
+use crate::limits::Budget;
 use crate::warnings::Warnings;
 use crate::xml::{Element, parse_array};
 
@@ -28,6 +30,10 @@ pub(super) struct Files<'c> {
     compiler: &'c Compiler,
 }
 
+/// What materials say of their looks.
+const APPEARANCE: [&str; 9] =
+    ["texture", "texrepeat", "texuniform", "emission", "specular", "shininess", "reflectance", "metallic", "roughness"];
+
 /// The colour of geoms that name none.
 const GREY: [f32; 4] = [0.5, 0.5, 0.5, 1.0];
 
@@ -42,24 +48,27 @@ impl Assets {
     ) -> Result<Self, LoadError> {
         let files = Files { base, compiler };
         let mut assets = Self::default();
+        let budget = &mut Budget::default();
         for element in root.children_named("asset").flat_map(Element::children) {
             match element.name() {
                 "mesh" => {
                     let attributes = defaults.attributes(element, 0)?;
-                    let asset = mesh::read(&attributes, files, warnings)?;
+                    let asset = mesh::read(&attributes, files, budget, warnings)?;
                     claim(element, &mut assets.meshes, asset)?;
                 }
                 "hfield" => {
-                    let field = height_field::read(element, &asset_name(element)?, files)?;
+                    let field = height_field::read(element, &asset_name(element)?, files, budget)?;
                     claim(element, &mut assets.height_fields, Arc::new(field))?;
                 }
                 "material" => {
                     let attributes = defaults.attributes(element, 0)?;
                     let rgba = colour(&attributes)?.unwrap_or([1.0; 4]);
                     element.skip_all();
+                    attributes.skip(&APPEARANCE);
                     claim(element, &mut assets.materials, rgba)?;
                 }
-                "texture" => element.skip_all(),
+                // Models are declared here and brought in by `<attach>`, which is an error.
+                "texture" | "model" => element.skip_all(),
                 // Left unread: a warning will name it.
                 _ => {}
             }
@@ -111,7 +120,8 @@ fn claim<T>(element: Element<'_>, assets: &mut BTreeMap<String, T>, asset: T) ->
 }
 
 impl Files<'_> {
-    /// The path of a file that an element names: in the folder of meshes, relative to that of the main file.
+    /// The path of a file that an element names. As in MuJoCo: in the folder of meshes, relative to that of the main file,
+    /// or next to the file that the element stands in; or else in the folder of meshes relative to the latter.
     pub fn path(&self, element: Element<'_>, name: &str) -> Result<PathBuf, LoadError> {
         // Files come from systems with either separator.
         let name = name.replace('\\', "/");
@@ -120,7 +130,10 @@ impl Files<'_> {
         let folder = self.compiler.mesh_dir.as_deref().unwrap_or("").replace('\\', "/");
         let path = Path::new(&folder).join(file);
         match self.base {
-            Some(base) => Ok(base.join(path)),
+            Some(base) => {
+                let [in_folder, bare] = [&path, file].map(|name| candidates(base, element, name));
+                Ok(first_that_exists([&in_folder[..1], &bare[1..], &in_folder[1..]].concat()))
+            }
             None if path.is_absolute() => Ok(path),
             None => Err(element.error(format!("file=\"{name}\": expected no files in a model without a folder"))),
         }

@@ -8,6 +8,7 @@ use super::defaults::ClassId;
 use super::geom::GeomMass;
 use super::inertia;
 use crate::LoadError;
+use crate::limits::MAX_REPLICATED_ELEMENTS;
 use crate::xml::Element;
 
 /// An element of the tree, with what the elements around it say.
@@ -29,9 +30,6 @@ struct Contents<'a> {
     masses: Vec<GeomMass>,
     joints: Vec<Item<'a>>,
 }
-
-/// The most copies that `<replicate>` elements make in one model.
-const MAX_ITEMS: usize = 10_000_000;
 
 impl<'a> Reader<'_, 'a> {
     /// Reads every `<worldbody>`, depth first as MuJoCo numbers bodies, without recursion: trees may be deep.
@@ -118,7 +116,12 @@ impl<'a> Reader<'_, 'a> {
                 "replicate" => self.replicate(&item, &mut stack)?,
                 "body" => pending.push((item, body)),
                 "camera" | "light" => element.skip_all(),
-                "attach" | "composite" | "flexcomp" => {
+                "attach" => {
+                    let message =
+                        "parts of other models are not read: expected a model in one piece, as MuJoCo saves it";
+                    return Err(element.error(message));
+                }
+                "composite" | "flexcomp" => {
                     self.warnings.add(element, "not read: what it makes is missing from the model");
                     element.skip_all();
                 }
@@ -143,9 +146,11 @@ impl<'a> Reader<'_, 'a> {
         let turn = self.compiler.angles.euler(element.array("euler")?.unwrap_or([0.0; 3]));
         let separator = element.attribute("sep").unwrap_or("");
         let class = self.defaults.class(element, "childclass", item.class)?;
-        self.replicated += count.saturating_mul(element.children().len());
-        if self.replicated > MAX_ITEMS {
-            return Err(element.error(format!("count=\"{count}\": expected at most {MAX_ITEMS} copies in a model")));
+        // Copies of nothing are counted, too: they take time.
+        self.replicated = self.replicated.saturating_add(count.saturating_mul(element.children().len().max(1)));
+        if self.replicated > MAX_REPLICATED_ELEMENTS {
+            let expected = format!("expected at most {MAX_REPLICATED_ELEMENTS} copied elements in a model");
+            return Err(element.error(format!("count=\"{count}\": {expected}")));
         }
         let digits = (count - 1).to_string().len();
         let mut frame = Pose::IDENTITY;

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::LoadError;
+use crate::limits::{MAX_DEFAULT_CLASS_DEPTH, MAX_INHERITED_DEFAULTS};
 use crate::xml::{Element, parse_array, parse_numbers, shortened};
 
 /// The shortcuts that all set the one actuator default of a class.
@@ -23,9 +24,6 @@ pub(super) const ACTUATORS: [&str; 13] = [
     "plugin",
 ];
 
-/// Default elements nest at most this deep.
-const MAX_DEPTH: usize = 500;
-
 /// The default classes of a model.
 #[derive(Debug, Default)]
 pub(super) struct Defaults<'a> {
@@ -33,6 +31,8 @@ pub(super) struct Defaults<'a> {
     by_name: BTreeMap<&'a str, usize>,
     asked: RefCell<BTreeMap<String, BTreeSet<&'static str>>>,
     elements: Vec<(String, Element<'a>)>,
+    /// Elements that classes have from those around them.
+    inherited: usize,
 }
 
 /// For every kind of element its default elements, the class's own last, after those that it inherits.
@@ -67,8 +67,10 @@ impl<'a> Defaults<'a> {
     }
 
     fn read_class(&mut self, element: Element<'a>, parent: Option<ClassId>, depth: usize) -> Result<(), LoadError> {
-        if depth > MAX_DEPTH {
-            return Err(element.error(format!("expected default classes nested at most {MAX_DEPTH} deep")));
+        if depth > MAX_DEFAULT_CLASS_DEPTH {
+            return Err(
+                element.error(format!("expected default classes nested at most {MAX_DEFAULT_CLASS_DEPTH} deep"))
+            );
         }
         let name = element.attribute("class");
         let id = match (parent, name) {
@@ -83,7 +85,7 @@ impl<'a> Defaults<'a> {
                 if self.by_name.insert(name, id).is_some() {
                     return Err(element.error(format!("class=\"{name}\": expected a name that is not in use yet")));
                 }
-                self.classes.push(self.classes[parent].clone());
+                self.inherit(element, parent)?;
                 id
             }
         };
@@ -96,6 +98,19 @@ impl<'a> Defaults<'a> {
         for child in element.children_named("default") {
             self.read_class(child, Some(id), depth + 1)?;
         }
+        Ok(())
+    }
+
+    /// Adds a class with the settings of its parent.
+    fn inherit(&mut self, element: Element<'a>, parent: ClassId) -> Result<(), LoadError> {
+        let class = self.classes[parent].clone();
+        self.inherited += class.chains.values().map(Vec::len).sum::<usize>();
+        if self.inherited > MAX_INHERITED_DEFAULTS {
+            let expected =
+                format!("expected at most {MAX_INHERITED_DEFAULTS}, each counted in every class that inherits it");
+            return Err(element.error(format!("too many elements of default classes: {expected}")));
+        }
+        self.classes.push(class);
         Ok(())
     }
 

@@ -29,6 +29,8 @@ pub(super) struct ForceLaw {
     unsupported: Option<&'static str>,
     /// The shortcut that was applied last.
     shortcut: Option<Shortcut>,
+    /// Whether gain and bias are those of `orientation`.
+    is_orientation: [bool; 2],
     /// The share of the joint's range that controls get.
     pub inherit_range: f64,
 }
@@ -39,6 +41,8 @@ enum Shortcut {
     Motor,
     Position,
     Velocity,
+    Orientation,
+    Pid,
     Other,
 }
 
@@ -68,6 +72,7 @@ impl ForceLaw {
         bias: [0.0; 3],
         unsupported: None,
         shortcut: None,
+        is_orientation: [false; 2],
         inherit_range: 0.0,
     };
 
@@ -102,14 +107,28 @@ impl ForceLaw {
                 let kv = at_least_zero(element, "kv")?.unwrap_or(self.gain[0]);
                 self.set_affine(kv, [0.0, 0.0, -kv]);
             }
-            _ => {
-                self.begin(Shortcut::Other);
+            other => {
+                self.begin(match other {
+                    "orientation" => Shortcut::Orientation,
+                    "pid" => Shortcut::Pid,
+                    _ => Shortcut::Other,
+                });
                 self.unsupported = Some(KIND);
                 // What these set has no meaning for a law that is not simulated.
                 element.skip_all();
             }
         }
         Ok(())
+    }
+
+    /// How many controls MuJoCo gives the actuator: a rotation vector, or a position and a velocity, else one.
+    pub fn controls(&self) -> usize {
+        match self.shortcut {
+            Some(Shortcut::Orientation) => 3,
+            Some(Shortcut::Pid) => 2,
+            None if self.is_orientation == [true; 2] => 3,
+            _ => 1,
+        }
     }
 
     /// Forgets what another shortcut has set.
@@ -151,6 +170,9 @@ impl ForceLaw {
             |name: &str| element.attribute(name).map(|value| parse_keyword(element, name, value, &FORMS)).transpose();
         self.gain_form = form("gaintype")?.unwrap_or(self.gain_form);
         self.bias_form = form("biastype")?.unwrap_or(self.bias_form);
+        for (name, is_so3) in ["gaintype", "biastype"].into_iter().zip(&mut self.is_orientation) {
+            *is_so3 = element.attribute(name).map_or(*is_so3, |value| value == "so3");
+        }
         match element.attribute("dyntype") {
             None => {}
             Some("none") => self.unsupported = None,

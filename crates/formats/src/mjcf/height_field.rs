@@ -7,10 +7,8 @@ use geometry::HeightField;
 
 use super::asset::Files;
 use crate::LoadError;
+use crate::limits::{Budget, MAX_ASSET_FILE_BYTES, MAX_HEIGHT_SAMPLES, read_file};
 use crate::xml::Element;
-
-/// More samples than this in one height field are a mistake.
-const MAX_SAMPLES: usize = 100_000_000;
 
 /// Rows, columns, and samples row by row from −y.
 struct Samples {
@@ -23,7 +21,12 @@ struct Samples {
 ///
 /// Samples are scaled to 0..=1 by their least and greatest, then by the third size. `size` is (half extent along x,
 /// half extent along y, height, thickness below).
-pub(super) fn read(element: Element<'_>, name: &str, files: Files<'_>) -> Result<HeightField, LoadError> {
+pub(super) fn read(
+    element: Element<'_>,
+    name: &str,
+    files: Files<'_>,
+    budget: &mut Budget,
+) -> Result<HeightField, LoadError> {
     let size = element.array::<4>("size")?;
     let [x, y, height, base] = size.ok_or_else(|| element.error("no attribute `size`: expected four numbers"))?;
     if !(x > 0.0 && y > 0.0 && height > 0.0 && base > 0.0) {
@@ -31,8 +34,8 @@ pub(super) fn read(element: Element<'_>, name: &str, files: Files<'_>) -> Result
     }
     element.skip(&["content_type"]);
     let samples = match element.attribute("file").filter(|file| !file.is_empty()) {
-        Some(file) => from_file(element, &files.path(element, file)?)?,
-        None => inline(element)?,
+        Some(file) => from_file(element, &files.path(element, file)?, budget)?,
+        None => inline(element, budget)?,
     };
     let least = samples.data.iter().copied().fold(f64::INFINITY, f64::min);
     let most = samples.data.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -43,15 +46,14 @@ pub(super) fn read(element: Element<'_>, name: &str, files: Files<'_>) -> Result
 }
 
 /// `elevation`, whose first row is the one at +y as on a map; all zero when it is missing.
-fn inline(element: Element<'_>) -> Result<Samples, LoadError> {
+fn inline(element: Element<'_>, budget: &mut Budget) -> Result<Samples, LoadError> {
     let count = |name: &str| {
         let text = element.required(name)?;
         let valid = text.trim().parse::<usize>().ok().filter(|&n| n >= 2);
         valid.ok_or_else(|| element.error(format!("{name}=\"{text}\": expected an integer above 1")))
     };
     let (rows, columns) = (count("nrow")?, count("ncol")?);
-    let expected = rows.checked_mul(columns).filter(|&n| n <= MAX_SAMPLES);
-    let expected = expected.ok_or_else(|| element.error(format!("expected at most {MAX_SAMPLES} samples")))?;
+    let expected = budget.take_samples(rows, columns).map_err(|message| element.error(message))?;
     let Some(elevation) = element.numbers("elevation")? else {
         return Ok(Samples { rows, columns, data: vec![0.0; expected] });
     };
@@ -66,21 +68,26 @@ fn flipped(data: &[f64], columns: usize) -> Vec<f64> {
     data.chunks_exact(columns).rev().flatten().copied().collect()
 }
 
-fn from_file(element: Element<'_>, path: &Path) -> Result<Samples, LoadError> {
+fn from_file(element: Element<'_>, path: &Path, budget: &mut Budget) -> Result<Samples, LoadError> {
     element.skip(&["nrow", "ncol", "elevation"]);
-    let bytes = std::fs::read(path);
+    let bytes = read_file(path, MAX_ASSET_FILE_BYTES);
     let bytes =
         bytes.map_err(|e| element.error(format!("{} cannot be read ({e}): expected a file", path.display())))?;
     let picture = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
-    let samples = if picture { from_png(&bytes) } else { from_binary(&bytes) };
+    let samples = if picture { from_png(&bytes, budget) } else { from_binary(&bytes, budget) };
     samples.map_err(|message| element.error(format!("{}: {message}", path.display())))
 }
 
 /// The brightness of a picture; its first row is the one at +y.
-fn from_png(bytes: &[u8]) -> Result<Samples, String> {
-    let mut decoder = png::Decoder::new(Cursor::new(bytes));
+fn from_png(bytes: &[u8], budget: &mut Budget) -> Result<Samples, String> {
+    // What decoding itself may take: 16-bit colours with opacity have 8 bytes a pixel.
+    let limits = png::Limits { bytes: 8 * MAX_HEIGHT_SAMPLES };
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
     decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::STRIP_16);
     let fail = |error: png::DecodingError| format!("{error}: expected a PNG picture");
+    // The header alone decides, before there is memory for the pixels.
+    let header = decoder.read_header_info().map_err(fail)?;
+    budget.take_samples(header.height as usize, header.width as usize)?;
     let mut reader = decoder.read_info().map_err(fail)?;
     let size = reader.output_buffer_size().ok_or("too large: expected a PNG picture that fits in memory")?;
     let mut buffer = vec![0; size];
@@ -93,7 +100,7 @@ fn from_png(bytes: &[u8]) -> Result<Samples, String> {
 }
 
 /// MuJoCo's format: rows and columns as 32-bit integers, then samples as 32-bit floats, little-endian, from −y.
-fn from_binary(bytes: &[u8]) -> Result<Samples, String> {
+fn from_binary(bytes: &[u8], budget: &mut Budget) -> Result<Samples, String> {
     let word = |i: usize| bytes.get(4 * i..4 * i + 4).map(|b| [b[0], b[1], b[2], b[3]]);
     let count = |i: usize| word(i).map(i32::from_le_bytes).and_then(|n| usize::try_from(n).ok());
     let (Some(rows), Some(columns)) = (count(0), count(1)) else {
@@ -103,6 +110,7 @@ fn from_binary(bytes: &[u8]) -> Result<Samples, String> {
     if expected != Some(bytes.len()) {
         return Err(format!("{} bytes: expected 8 + 4 × {rows} × {columns}", bytes.len()));
     }
+    budget.take_samples(rows, columns)?;
     let data = (2..2 + rows * columns).filter_map(word).map(|b| f64::from(f32::from_le_bytes(b))).collect();
     Ok(Samples { rows, columns, data })
 }

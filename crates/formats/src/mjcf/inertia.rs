@@ -32,17 +32,8 @@ pub(super) fn inertial(
         (Some([xx, yy, zz, xy, xz, yz]), None) => Sym3 { xx, xy, xz, yy, yz, zz },
         (None, diagonal) => Sym3::diagonal(diagonal.unwrap_or([0.0; 3]).into()),
     };
-    check(inertia).map_err(|message| element.error(message))?;
     let pose = frame * Pose::new(pos.into(), orientation.unwrap_or(Quat::IDENTITY));
     Ok(RigidInertia { mass, com: pose.pos, inertia: inertia.rotated(pose.rot.to_mat3()) })
-}
-
-fn check(inertia: Sym3<f64>) -> Result<(), String> {
-    let [least, _, most] = inertia.eigenvalues();
-    if least < -1e-9 * most.abs() {
-        return Err(format!("inertia with a principal moment of {least}: expected 0 or more"));
-    }
-    Ok(())
 }
 
 /// The inertia of a body: from its `<inertial>`, or the sum of its geoms', then corrected as the compiler asks.

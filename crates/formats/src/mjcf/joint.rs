@@ -97,8 +97,8 @@ impl<'a> Reader<'_, 'a> {
             spec.spring_reference = unit * spring.unwrap_or(0.0);
         }
         spec.limit_compliance = surface::compliance(attributes, "solreflimit", "solimplimit", &mut self.warnings)?;
-        let range = self.range(attributes, "range", "limited")?.map(|(low, high)| (unit * low, unit * high));
-        spec.range = range.filter(|_| kind != Type::Free && flags.limit);
+        let range = self.joint_range(attributes, kind)?.map(|(low, high)| (unit * low, unit * high));
+        spec.range = range.filter(|_| flags.limit);
         spec.effort_limit = self.effort_limit(attributes, kind)?;
         self.warn_about_joint(attributes, &spec)?;
         spec.name = self.names.claim(attributes.element(), "joint", &self.suffix, self.joints.len())?;
@@ -145,6 +145,22 @@ impl<'a> Reader<'_, 'a> {
             self.warnings.add_attribute(element, name, "only the linear part is simulated");
         }
         Ok(numbers[0])
+    }
+
+    /// The interval of a joint's coordinate, or of the angle of a ball joint.
+    fn joint_range(&self, attributes: &Attributes<'_, '_>, kind: Type) -> Result<Option<(f64, f64)>, LoadError> {
+        match kind {
+            // Has no limits, whatever its range says.
+            Type::Free => {
+                attributes.skip(&["range", "limited"]);
+                Ok(None)
+            }
+            // A ball joint that cannot turn, which MuJoCo takes as well.
+            Type::Ball if attributes.array("range")?.unwrap_or_default() == [0.0; 2] => {
+                Ok((attributes.auto_flag("limited")? == Some(true)).then_some((0.0, 0.0)))
+            }
+            _ => self.range(attributes, "range", "limited"),
+        }
     }
 
     /// The interval of a range attribute, if it is in force.

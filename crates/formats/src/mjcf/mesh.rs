@@ -10,6 +10,7 @@ use super::defaults::Attributes;
 use super::geom::Type;
 use super::inertia::principal_axes;
 use crate::LoadError;
+use crate::limits::Budget;
 use crate::mesh_files;
 use crate::warnings::Warnings;
 use crate::xml::Element;
@@ -35,6 +36,7 @@ const INERTIA: [(&str, MassModel); 4] = [
 pub(super) fn read(
     attributes: &Attributes<'_, '_>,
     files: Files<'_>,
+    budget: &mut Budget,
     warnings: &mut Warnings,
 ) -> Result<MeshAsset, LoadError> {
     let element = attributes.element();
@@ -47,6 +49,7 @@ pub(super) fn read(
         }
         None => inline(element)?,
     };
+    budget.take_mesh(vertices.len(), triangles.len()).map_err(|message| element.error(message))?;
     place(attributes, &mut vertices, &mut triangles)?;
     let name = asset_name(element)?;
     let hull_only = triangles.is_empty();

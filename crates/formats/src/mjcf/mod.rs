@@ -36,7 +36,7 @@ use crate::{LoadError, Loaded};
 /// Reads a document whose root is `<mujoco>`. Other files are looked for relative to `base`.
 pub(crate) fn read(mut document: Document, root: usize, base: Option<&Path>) -> Result<Loaded, LoadError> {
     include::expand(&mut document, root, base)?;
-    let root = document.element(root);
+    let (document, root) = (&document, document.element(root));
     let defaults = defaults::Defaults::read(root)?;
     let mut reader = Reader::new(root, base, &defaults)?;
     reader.bodies(root)?;
@@ -44,7 +44,8 @@ pub(crate) fn read(mut document: Document, root: usize, base: Option<&Path>) -> 
     reader.tendons(root)?;
     reader.equalities(root)?;
     reader.actuators(root)?;
-    let loaded = reader.finish(root)?;
+    let mut loaded = reader.finish(root)?;
+    loaded.model.warnings.splice(0..0, document.faults.iter().cloned());
     Ok(loaded)
 }
 

@@ -9,6 +9,7 @@ use spatial::Vec3;
 
 use super::resolve::Resolver;
 use crate::LoadError;
+use crate::limits::Budget;
 use crate::mesh_files::{self, TriangleSoup};
 use crate::xml::Element;
 
@@ -27,12 +28,13 @@ pub(super) struct Meshes {
     files: BTreeMap<PathBuf, TriangleSoup>,
     /// By file, the bits of the scale, and purpose.
     meshes: BTreeMap<(PathBuf, [u64; 3], Purpose), Arc<Mesh>>,
+    budget: Budget,
 }
 
 impl Meshes {
     /// No meshes yet.
     pub fn new(resolver: Resolver) -> Self {
-        Self { resolver, files: BTreeMap::new(), meshes: BTreeMap::new() }
+        Self { resolver, files: BTreeMap::new(), meshes: BTreeMap::new(), budget: Budget::default() }
     }
 
     /// The mesh that `<mesh>` names, at the size that it asks for.
@@ -51,7 +53,10 @@ impl Meshes {
             let soup = mesh_files::read(&key.0).map_err(|error| element.error(error.to_string()))?;
             self.files.insert(key.0.clone(), soup);
         }
-        let mesh = scaled(&self.files[&key.0], scale, address, purpose);
+        let soup = &self.files[&key.0];
+        let taken = self.budget.take_mesh(soup.vertices.len(), soup.triangles.len());
+        taken.map_err(|message| element.error(message))?;
+        let mesh = scaled(soup, scale, address, purpose);
         let mesh = Arc::new(mesh.map_err(|error| element.error(error.to_string()))?);
         self.meshes.insert(key, mesh.clone());
         Ok(mesh)

@@ -42,7 +42,7 @@ const ROOT_JOINT: &str = "root_joint";
 
 /// Reads a document whose root is `<robot>`.
 pub(crate) fn read(
-    document: &Document,
+    document: Document,
     root: usize,
     base: Option<&Path>,
     options: &LoadOptions,
@@ -79,10 +79,10 @@ pub(crate) fn read(
     let mut model = builder.build().map_err(|error| locate(error, robot, &tree))?;
     start_within_limits(&mut model);
     mimic::follow(&mut model);
-    if let Some(message) = neighbours::exclude(&model, &mut scene) {
+    if let Some(message) = neighbours::exclude(&model, &mut scene).map_err(|message| robot.error(message))? {
         warnings.add(robot, &message);
     }
-    model.warnings = warnings.finish();
+    model.warnings = document.faults.iter().cloned().chain(warnings.finish()).collect();
     Ok(Loaded { model, scene })
 }
 

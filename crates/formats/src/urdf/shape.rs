@@ -6,8 +6,8 @@ use super::mesh::{Meshes, Purpose};
 use crate::LoadError;
 use crate::xml::Element;
 
-/// The shape in the `<geometry>` of a `<visual>` or `<collision>`.
-pub(super) fn read(parent: Element<'_>, meshes: &mut Meshes, purpose: Purpose) -> Result<Shape, LoadError> {
+/// The shape in the `<geometry>` of a `<visual>` or `<collision>`; none for one of size 0.
+pub(super) fn read(parent: Element<'_>, meshes: &mut Meshes, purpose: Purpose) -> Result<Option<Shape>, LoadError> {
     let geometry = parent.child("geometry").ok_or_else(|| parent.error("no <geometry>: expected one"))?;
     let Some(shape) = geometry.children().next() else {
         return Err(geometry.error("empty: expected <box>, <cylinder>, <sphere>, <capsule> or <mesh>"));
@@ -16,24 +16,30 @@ pub(super) fn read(parent: Element<'_>, meshes: &mut Meshes, purpose: Purpose) -
         "box" => {
             let size = shape.array::<3>("size")?;
             let size = size.ok_or_else(|| shape.error("no attribute `size`: expected one"))?;
-            if size.iter().any(|x| *x <= 0.0) {
+            if size.iter().any(|x| *x < 0.0) {
                 return Err(shape.error("size: expected numbers above 0"));
             }
-            Ok(Shape::Box { half_extents: size.map(|x| 0.5 * x) })
+            Ok(Some(Shape::Box { half_extents: size.map(|x| 0.5 * x) }).filter(|_| !size.contains(&0.0)))
         }
-        "sphere" => Ok(Shape::Sphere { radius: length(shape, "radius")? }),
-        "cylinder" => {
-            Ok(Shape::Cylinder { radius: length(shape, "radius")?, half_length: 0.5 * length(shape, "length")? })
-        }
-        "capsule" => {
-            Ok(Shape::Capsule { radius: length(shape, "radius")?, half_length: 0.5 * length(shape, "length")? })
-        }
-        "mesh" => Ok(Shape::Mesh(meshes.get(shape, purpose)?)),
+        "sphere" => Ok(length(shape, "radius")?.map(|radius| Shape::Sphere { radius })),
+        "cylinder" => Ok(tube(shape)?.map(|(radius, half_length)| Shape::Cylinder { radius, half_length })),
+        "capsule" => Ok(tube(shape)?.map(|(radius, half_length)| Shape::Capsule { radius, half_length })),
+        "mesh" => Ok(Some(Shape::Mesh(meshes.get(shape, purpose)?))),
         _ => Err(shape.error("expected <box>, <cylinder>, <sphere>, <capsule> or <mesh>")),
     }
 }
 
-fn length(shape: Element<'_>, name: &str) -> Result<f64, LoadError> {
+/// Radius and half the length.
+fn tube(shape: Element<'_>) -> Result<Option<(f64, f64)>, LoadError> {
+    let (radius, length) = (length(shape, "radius")?, length(shape, "length")?);
+    Ok(radius.zip(length.map(|length| 0.5 * length)))
+}
+
+/// A length that is not negative; none for 0.
+fn length(shape: Element<'_>, name: &str) -> Result<Option<f64>, LoadError> {
     let value = shape.number(name)?.ok_or_else(|| shape.error(format!("no attribute `{name}`: expected one")))?;
-    if value > 0.0 { Ok(value) } else { Err(shape.error(format!("{name}=\"{value}\": expected a number above 0"))) }
+    if value < 0.0 {
+        return Err(shape.error(format!("{name}=\"{value}\": expected a number above 0")));
+    }
+    Ok((value > 0.0).then_some(value))
 }

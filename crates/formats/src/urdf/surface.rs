@@ -46,14 +46,14 @@ impl<'a> Geoms<'a> {
         for visual in link.children_named("visual") {
             // What cannot be shown does not change the motion.
             match self.visual(visual, body, warnings) {
-                Ok(geom) => self.geoms.push(geom),
+                Ok(geom) => self.geoms.extend(geom),
                 Err(error) => warnings.add(visual, &format!("not shown: {}", error.message())),
             }
         }
         let shown = self.geoms.len() > first;
         for collision in link.children_named("collision") {
             let geom = self.collision(collision, body, shown, warnings)?;
-            self.geoms.push(geom);
+            self.geoms.extend(geom);
         }
         Ok(())
     }
@@ -63,10 +63,15 @@ impl<'a> Geoms<'a> {
         self.geoms
     }
 
-    fn visual(&mut self, visual: Element<'a>, body: usize, warnings: &mut Warnings) -> Result<Geom, LoadError> {
+    fn visual(&mut self, visual: Element<'a>, body: usize, warnings: &mut Warnings) -> Result<Option<Geom>, LoadError> {
         let rgba = self.rgba(visual, warnings)?;
-        let shape = shape::read(visual, &mut self.meshes, Purpose::Picture)?;
-        geom(visual, body, shape, rgba)
+        match shape::read(visual, &mut self.meshes, Purpose::Picture)? {
+            Some(shape) => geom(visual, body, shape, rgba).map(Some),
+            None => {
+                warnings.add(visual, "of size 0: not shown");
+                Ok(None)
+            }
+        }
     }
 
     fn collision(
@@ -75,10 +80,13 @@ impl<'a> Geoms<'a> {
         body: usize,
         shown: bool,
         warnings: &mut Warnings,
-    ) -> Result<Geom, LoadError> {
+    ) -> Result<Option<Geom>, LoadError> {
         // A colour, or a name for debugging: nothing that touches.
         ["material", "verbose"].iter().flat_map(|c| collision.children_named(c)).for_each(Element::skip_all);
-        let shape = shape::read(collision, &mut self.meshes, Purpose::Contact)?;
+        let Some(shape) = shape::read(collision, &mut self.meshes, Purpose::Contact)? else {
+            warnings.add(collision, "of size 0: it touches nothing");
+            return Ok(None);
+        };
         let solid = !matches!(&shape, Shape::Mesh(mesh) if !mesh.has_hull());
         if !solid {
             warnings.add(collision, "a mesh without volume: it touches nothing");
@@ -86,7 +94,7 @@ impl<'a> Geoms<'a> {
         let [r, g, b, a] = GREY;
         let bits = u32::from(solid);
         let geom = geom(collision, body, shape, [r, g, b, if shown { 0.0 } else { a }])?;
-        Ok(Geom { contype: bits, conaffinity: bits, ..geom })
+        Ok(Some(Geom { contype: bits, conaffinity: bits, ..geom }))
     }
 
     fn rgba(&self, visual: Element<'a>, warnings: &mut Warnings) -> Result<[f32; 4], LoadError> {

@@ -62,3 +62,14 @@ fn obj_with_polygons_groups_negative_indices_and_missing_materials() {
 fn msh_skips_normals_and_texture_coordinates() {
     is_the_tetrahedron(&read("t.msh", &msh()).unwrap());
 }
+
+/// Every corner of a face may name what it likes besides its vertex, a face may continue on the next line, and indices may
+/// count from the end.
+#[test]
+fn obj_with_mixed_faces() {
+    let text = "# r\u{e9}sum\u{e9}\nmtllib no.mtl\no t\nv 0 0 0\nv 1 0 0 0.5 0.5 0.5\nv 0 2 0\nv 0 0 3\nvt 0 0\nvn 0 0 1\n\
+                usemtl m\ns off\nf 1//1 3/1/1 2\nf 1/1 2//1 4/1/1\nf -4 \\\n-1/-1 3//\nf 2/1/1 3 4\n";
+    let bytes: Vec<u8> = text.chars().map(|c| c as u8).collect();
+    let mixed = read("mixed.obj", &bytes).unwrap();
+    assert_eq!(mixed, read("t.msh", &msh()).unwrap());
+}

@@ -80,3 +80,17 @@ fn msh_whose_counts_do_not_fit() {
     huge[..16].copy_from_slice(&[i32::MAX.to_le_bytes(); 4].concat());
     assert!(error("huge.msh", &huge).contains("bytes: expected"));
 }
+
+#[test]
+fn collada_that_doubles_itself_forty_times() {
+    let twice = |i: usize| {
+        format!("<node id=\"n{i}\"><instance_node url=\"#n{}\"/><instance_node url=\"#n{0}\"/></node>", i - 1)
+    };
+    let nodes: String = (1..=40).map(twice).collect();
+    let text = format!(
+        "<COLLADA><library_nodes><node id=\"n0\"/>{nodes}</library_nodes><library_visual_scenes><visual_scene id=\"s\">\
+         <node><instance_node url=\"#n40\"/></node></visual_scene></library_visual_scenes></COLLADA>"
+    );
+    let error = error("doubled.dae", text.as_bytes());
+    assert!(error.contains(&format!("more than {} elements", formats::limits::MAX_COLLADA_ELEMENTS)), "{error}");
+}

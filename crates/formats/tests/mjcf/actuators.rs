@@ -85,3 +85,17 @@ fn groups_can_be_disabled() {
     assert_eq!(found[0].transmission, Transmission::Unsupported);
     assert_ne!(found[1].transmission, Transmission::Unsupported);
 }
+
+/// As many controls as MuJoCo has.
+#[test]
+fn actuators_with_several_controls_keep_them() {
+    let body = "<body><joint name='b' type='ball'/><geom size='1'/></body>";
+    let nu = |actuators: &str| {
+        let text = format!("<mujoco><worldbody>{body}</worldbody><actuator>{actuators}</actuator></mujoco>");
+        crate::load(&text).model.nu()
+    };
+    assert_eq!(nu("<motor joint='b'/>"), 1);
+    assert_eq!(nu("<orientation name='o' joint='b' kp='1'/>"), 3);
+    assert_eq!(nu("<pid joint='b' kp='1'/><motor joint='b'/>"), 3);
+    assert_eq!(nu("<general joint='b' gaintype='so3' biastype='so3' gainprm='1' biasprm='0 -1'/>"), 3);
+}

@@ -125,3 +125,41 @@ fn height_fields_come_from_pictures_and_binaries() {
     // The first row of a picture lies at +y.
     assert!(crate::close(&heights(1), &[0.4, 0.8, 0.0, 2.0], 1e-15));
 }
+
+/// As in MuJoCo: relative to the main file, or else to the file that names it.
+#[test]
+fn files_may_be_relative_to_the_included_file() {
+    let include = |file: &str| format!("<mujoco><include file=\"{file}\"/></mujoco>");
+    let body = |name: &str| format!("<mujoco><worldbody><body name=\"{name}\"/></worldbody></mujoco>");
+    let main = ("main.xml", &*include("sub/a.xml"));
+    let name = |test: &str, files: &[(&str, &str)]| load(test, files).expect("a model").model.bodies[1].name.clone();
+    let beside = [main, ("sub/a.xml", &include("b.xml")), ("sub/b.xml", &body("beside"))];
+    assert_eq!(name("beside", &beside), "beside");
+    let both = [beside[0], beside[1], beside[2], ("b.xml", &body("main"))];
+    assert_eq!(name("both", &both), "main");
+
+    let points = "0 0 0  1 0 0  0 1 0  0 0 1";
+    let corners: String = points.split("  ").map(|p| format!("v {p}\n")).collect();
+    let obj = corners + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    let doubled =
+        obj.replace('1', "2").replace("f 2 3 2", "f 1 3 2").replace("f 2 2 4", "f 1 2 4").replace("f 2 4 3", "f 1 4 3");
+    let asset = "<mujoco><compiler meshdir=\"meshes\"/><asset><mesh name=\"m\" file=\"m.obj\"/></asset><worldbody>\
+                 <geom type=\"mesh\" mesh=\"m\"/></worldbody></mujoco>";
+    let main = ("main.xml", &*include("sub/a.xml"));
+    let width = |test: &str, files: &[(&str, &str)]| match &load(test, files).expect("a model").scene.geoms[0].shape {
+        geometry::Shape::Mesh(mesh) => mesh.vertices.iter().map(|v| v.x).fold(0.0, f64::max),
+        _ => 0.0,
+    };
+    let asset = ("sub/a.xml", asset);
+    assert_eq!(width("mesh-sub", &[main, asset, ("sub/m.obj", &obj)]), 1.0);
+    assert_eq!(width("mesh-folder", &[main, asset, ("sub/m.obj", &obj), ("meshes/m.obj", &doubled)]), 2.0);
+    // MuJoCo does not look here; a folder beside the included file is where people put one.
+    assert_eq!(width("mesh-sub-folder", &[main, asset, ("sub/meshes/m.obj", &obj)]), 1.0);
+}
+
+#[test]
+fn a_file_that_includes_itself_by_another_name_is_an_error() {
+    let files = [("main.xml", "<mujoco><include file=\"sub/../main.xml\"/></mujoco>"), ("sub/x", "")];
+    let error = load("itself", &files).expect_err("a cycle");
+    assert!(error.message().contains("is included already"), "{error}");
+}

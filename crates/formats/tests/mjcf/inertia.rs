@@ -93,3 +93,21 @@ fn inline_meshes_weigh_what_their_volume_weighs() {
         assert!(close(&inertia.com.to_array(), &[-0.5, 0.5, 0.5], 1e-15), "{model}: {:?}", inertia.com);
     }
 }
+
+/// MuJoCo balances and bounds before it checks.
+#[test]
+fn balanced_and_bounded_inertias_need_not_be_those_of_a_body() {
+    let moments = |compiler: &str, moments: &str| {
+        let inertial = format!("<inertial pos='0 0 0' mass='1' diaginertia='{moments}'/>");
+        let body = format!("<worldbody><body><freejoint/>{inertial}</body></worldbody>");
+        let loaded = crate::try_load(&format!("<mujoco><compiler {compiler}/>{body}</mujoco>"));
+        loaded.map(|loaded| loaded.model.bodies[1].inertia.inertia.diag().to_array())
+    };
+    let third = 7.0 / 3.0;
+    assert!(crate::close(&moments("balanceinertia='true'", "1 1 5").expect("a model"), &[third; 3], 1e-15));
+    assert!(crate::close(&moments("balanceinertia='true'", "1 -1 5").expect("a model"), &[2.0; 3], 1e-15));
+    assert!(crate::close(&moments("boundinertia='0.1'", "1 1 -1").expect("a model"), &[1.0, 1.0, 0.1], 1e-15));
+    for (compiler, given) in [("", "1 1 5"), ("", "1 1 -1"), ("boundinertia='0.1'", "1 1 5")] {
+        assert!(moments(compiler, given).is_err(), "{compiler} {given}");
+    }
+}

@@ -114,3 +114,19 @@ fn keyframes_fill_in_what_is_missing() {
     // Coordinates of keyframes are radians whatever the compiler says.
     assert_eq!((model.keyframes[1].q[7], model.keyframes[1].ctrl[0]), (0.5, 9.0));
 }
+
+/// MuJoCo takes both.
+#[test]
+fn free_joints_have_no_range_and_ball_joints_may_not_turn_at_all() {
+    let range = |attributes: &str| {
+        let text = format!("<body><joint {attributes}/><geom size=\"1\"/></body>");
+        crate::world(&text).model.joints[0].range
+    };
+    assert_eq!(range("type='free' limited='true' range='0 0'"), None);
+    assert_eq!(range("type='free' limited='true' range='2 1'"), None);
+    assert_eq!(range("type='ball' range='0 0'"), None);
+    assert_eq!(range("type='ball' limited='true' range='0 0'"), Some((0.0, 0.0)));
+    let hinge =
+        "<mujoco><worldbody><body><joint limited='true' range='0 0'/><geom size='1'/></body></worldbody></mujoco>";
+    assert!(crate::try_load(hinge).is_err());
+}

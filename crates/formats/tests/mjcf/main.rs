@@ -9,6 +9,8 @@ mod files;
 mod geoms;
 mod inertia;
 mod joints;
+mod lenient;
+mod limits;
 mod mutilated;
 mod orientation;
 mod scale;

@@ -91,3 +91,19 @@ fn approximations_are_named() {
     section(r#"<actuator><general joint="j" dyntype="filter"/></actuator>"#, "dyntype");
     section(r#"<actuator><motor site="s"/></actuator>"#, "motor");
 }
+
+#[test]
+fn looks_of_materials_are_none_in_defaults_either() {
+    let looks = "specular='1' shininess='0' reflectance='1' emission='1' metallic='1' roughness='1' texrepeat='1 1'";
+    let default = format!("<default><material {looks}/></default>");
+    let text = format!("<mujoco>{default}<asset><material name='m' {looks} rgba='1 0 0 1'/></asset></mujoco>");
+    assert!(crate::load(&text).model.warnings.is_empty());
+}
+
+#[test]
+fn parts_of_other_models_are_an_error_and_no_empty_world() {
+    let model = "<asset><model name='m' file='m.xml'/></asset>";
+    let attach = format!("<mujoco>{model}<worldbody>\n<attach model='m' body='b' prefix='p'/></worldbody></mujoco>");
+    let error = crate::try_load(&attach).expect_err("a part that is missing");
+    assert!(error.line() == 2 && error.element() == "attach", "{error}");
+}

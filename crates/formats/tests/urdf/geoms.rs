@@ -73,7 +73,7 @@ fn colours_that_are_not_there_and_textures_are_named() {
 fn what_cannot_be_shown_is_skipped_and_what_cannot_touch_is_an_error() {
     for (shape, expected) in [
         ("<mesh filename=\"no.stl\"/>", "filename=\"no.stl\": no such file"),
-        ("<sphere radius=\"0\"/>", "radius=\"0\": expected a number above 0"),
+        ("<sphere radius=\"-1\"/>", "radius=\"-1\": expected a number above 0"),
         ("<box size=\"1 -1 1\"/>", "size: expected numbers above 0"),
         ("<torus/>", "expected <box>, <cylinder>, <sphere>, <capsule> or <mesh>"),
         ("", "empty: expected <box>"),
@@ -86,6 +86,17 @@ fn what_cannot_be_shown_is_skipped_and_what_cannot_touch_is_an_error() {
         assert!(warnings[0].contains("visual: not shown") && warnings[0].contains(expected), "{warnings:?}");
         let error = error(&robot("", &collision));
         assert!(error.line() == 3 && error.message().contains(expected), "{error}\n{expected}");
+    }
+}
+
+/// Robots have such in place of frames.
+#[test]
+fn shapes_of_size_0_are_named_and_left_out() {
+    for shape in ["<sphere radius=\"0\"/>", "<box size=\"1 0 1\"/>", "<cylinder radius=\"0\" length=\"1\"/>"] {
+        let loaded = load(&robot("", &collision(shape)));
+        assert!(loaded.scene.geoms.is_empty());
+        warns(&loaded, "collision: of size 0: it touches nothing");
+        warns(&load(&robot("", &collision(shape).replace("collision", "visual"))), "visual: of size 0: not shown");
     }
 }
 

@@ -1,5 +1,7 @@
 //! The section HIERARCHY.
 
+use std::collections::BTreeMap;
+
 use spatial::Vec3;
 
 use super::Options;
@@ -40,6 +42,7 @@ pub(super) fn read(words: &mut Words) -> Result<Vec<Node>, ReadError> {
     words.keyword("HIERARCHY")?;
     let root = words.keyword("ROOT")?;
     let mut nodes = vec![open(words, root, None)?];
+    let mut line_of = BTreeMap::from([(nodes[0].name.clone(), nodes[0].line)]);
     // The joints whose braces are open, the innermost last.
     let mut stack = vec![0];
     while let Some(&at) = stack.last() {
@@ -50,9 +53,8 @@ pub(super) fn read(words: &mut Words) -> Result<Vec<Node>, ReadError> {
             nodes[at].channels = channels(words, word, &nodes[at])?;
         } else if is(word.text, "JOINT") {
             let node = open(words, word, Some(at))?;
-            if let Some(twin) = nodes.iter().find(|n| n.name == node.name) {
-                let message =
-                    format!("joint {:?}: line {} has one of this name: expected another", node.name, twin.line);
+            if let Some(line) = line_of.insert(node.name.clone(), node.line) {
+                let message = format!("joint {:?}: line {line} has one of this name: expected another", node.name);
                 return Err(words.error(node.line, message));
             }
             nodes.push(node);

@@ -174,7 +174,8 @@ impl Simulation {
             // A remainder below round-off of the sum is no step.
             let dt = if left < dt * (1.0 + 1e-9) { left } else { dt };
             self.step_by(dt, HALVINGS)?;
-            self.state.step += 1;
+            // A restored count may be any.
+            self.state.step = self.state.step.wrapping_add(1);
             self.state.time += dt;
             return Ok(());
         };
@@ -214,7 +215,7 @@ impl Simulation {
                         continue;
                     }
                     if ratio <= 1.0 || h <= shortest {
-                        self.state.step = doubling.start.step + 1;
+                        self.state.step = doubling.start.step.wrapping_add(1);
                         self.state.time = doubling.start.time + h;
                         // A step cut short says nothing against longer ones.
                         self.state.step_size = if is_cut { next.max(dt) } else { next };

@@ -24,6 +24,7 @@ impl Simulation {
     /// When an option is outside its domain, or the scene is not one for this model.
     pub fn new(model: Arc<Model>, scene: Arc<Scene>, options: Options) -> Result<Self, SimulationError> {
         options.check()?;
+        check_size(&model)?;
         check_scene(&model, &scene)?;
         let trees = model.tree.trees.iter().enumerate();
         let tree_of: Vec<usize> = trees.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
@@ -77,6 +78,24 @@ impl Simulation {
             options,
         })
     }
+}
+
+/// Moving trees at most: each takes about 20 kB.
+const MAX_TREES: usize = 150_000;
+
+/// Joints at most: each takes about 10 kB.
+const MAX_NODES: usize = 300_000;
+
+/// No more than memory can hold, about 4 GiB.
+fn check_size(model: &Model) -> Result<(), SimulationError> {
+    for (what, count, limit) in
+        [("moving trees", model.tree.trees.len(), MAX_TREES), ("joints", model.tree.len(), MAX_NODES)]
+    {
+        if count > limit {
+            return Err(SimulationError::TooLarge { what, count, limit });
+        }
+    }
+    Ok(())
 }
 
 /// Every index of the scene must be one of the model.

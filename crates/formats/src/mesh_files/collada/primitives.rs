@@ -1,9 +1,10 @@
 //! The triangles of `<triangles>`, `<polylist>`, `<polygons>`, `<tristrips>` and `<trifans>`.
 
-use roxmltree::Node;
 use spatial::Vec3;
 
-use super::{Corners, HasTagName, MeshFileError, Reader, child, numbers};
+use super::{Corners, MeshFileError, Reader, numbers};
+use crate::limits::MAX_COLLADA_NUMBERS;
+use crate::xml::Element;
 
 /// What a primitive refers to.
 struct Vertices {
@@ -16,19 +17,19 @@ struct Vertices {
 
 impl<'a> Reader<'a> {
     /// The triangles of a child of `<mesh>`; none for lines and for what is no primitive.
-    pub(super) fn triangles(&self, primitive: Node<'a, 'a>) -> Result<Vec<Corners>, MeshFileError> {
-        let kind = primitive.tag_name().name();
+    pub(super) fn triangles(&self, primitive: Element<'a>) -> Result<Vec<Corners>, MeshFileError> {
+        let kind = primitive.name();
         if !["triangles", "polylist", "polygons", "tristrips", "trifans"].contains(&kind) {
             return Ok(Vec::new());
         }
         let Some(vertices) = self.vertices(primitive)? else {
             return Ok(Vec::new());
         };
-        if let Some(holes) = child(primitive, "ph") {
+        if let Some(holes) = primitive.child("ph") {
             return Err(self.error(holes, "a polygon with holes: expected polygons without"));
         }
         let mut triangles = Vec::new();
-        for list in primitive.children().filter(|n| n.has_tag_name_in("p")) {
+        for list in primitive.children_named("p") {
             let corners = self.corners(list, &vertices)?;
             match kind {
                 "polylist" => self.cut_polylist(primitive, &corners, &mut triangles)?,
@@ -42,9 +43,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The vertices that a primitive refers to. `None` for a primitive without inputs, which is empty.
-    fn vertices(&self, primitive: Node<'a, 'a>) -> Result<Option<Vertices>, MeshFileError> {
+    fn vertices(&self, primitive: Element<'a>) -> Result<Option<Vertices>, MeshFileError> {
         let (mut vertices, mut stride) = (None, 0);
-        for input in primitive.children().filter(|n| n.has_tag_name_in("input")) {
+        for input in primitive.children_named("input") {
             let offset = self.count(input, "offset", 0)?;
             stride = stride.max(offset.saturating_add(1));
             if input.attribute("semantic") == Some("VERTEX") {
@@ -54,7 +55,7 @@ impl<'a> Reader<'a> {
         let Some((vertices, offset)) = vertices else {
             return Ok(None);
         };
-        let is_position = |n: &Node<'_, '_>| n.has_tag_name_in("input") && n.attribute("semantic") == Some("POSITION");
+        let is_position = |n: &Element<'_>| n.name() == "input" && n.attribute("semantic") == Some("POSITION");
         let Some(input) = vertices.children().find(is_position) else {
             return Err(self.error(vertices, "expected an <input> with semantic=\"POSITION\""));
         };
@@ -63,11 +64,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The points of a `<source>`.
-    fn source(&self, source: Node<'a, 'a>) -> Result<Vec<Vec3<f64>>, MeshFileError> {
-        let accessor = child(source, "technique_common").and_then(|t| child(t, "accessor"));
+    fn source(&self, source: Element<'a>) -> Result<Vec<Vec3<f64>>, MeshFileError> {
+        let accessor = source.child("technique_common").and_then(|t| t.child("accessor"));
         let accessor = accessor.ok_or_else(|| self.error(source, "expected an <accessor> in it"))?;
         let array = self.target(accessor, "source")?;
-        let values: Vec<f64> = numbers(array).map_err(|what| self.error(array, what))?;
+        let values: Vec<f64> = self.numbers(array)?;
         let (offset, stride) = (self.count(accessor, "offset", 0)?, self.count(accessor, "stride", 1)?);
         if stride < 3 {
             return Err(self.error(accessor, format!("stride={stride}: expected 3 or more coordinates of a point")));
@@ -82,9 +83,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The points that the indices in `<p>` name.
-    fn corners(&self, list: Node<'a, 'a>, vertices: &Vertices) -> Result<Vec<Vec3<f64>>, MeshFileError> {
+    fn corners(&self, list: Element<'a>, vertices: &Vertices) -> Result<Vec<Vec3<f64>>, MeshFileError> {
         let Vertices { positions, offset, stride } = vertices;
-        let indices: Vec<i64> = numbers(list).map_err(|what| self.error(list, what))?;
+        let indices: Vec<i64> = self.numbers(list)?;
         if !indices.len().is_multiple_of(*stride) {
             let what = format!("{} indices: expected a multiple of {stride}, the number per corner", indices.len());
             return Err(self.error(list, what));
@@ -99,13 +100,13 @@ impl<'a> Reader<'a> {
 
     fn cut_polylist(
         &self,
-        primitive: Node<'a, 'a>,
+        primitive: Element<'a>,
         corners: &[Vec3<f64>],
         triangles: &mut Vec<Corners>,
     ) -> Result<(), MeshFileError> {
-        let sizes = child(primitive, "vcount").ok_or_else(|| self.error(primitive, "expected a <vcount> in it"))?;
+        let sizes = primitive.child("vcount").ok_or_else(|| self.error(primitive, "expected a <vcount> in it"))?;
         let mut rest = corners;
-        for size in numbers::<usize>(sizes).map_err(|what| self.error(sizes, what))? {
+        for size in self.numbers::<usize>(sizes)? {
             let Some((polygon, after)) = rest.split_at_checked(size) else {
                 return Err(self.error(sizes, format!("more corners than the {} in <p>", corners.len())));
             };
@@ -115,7 +116,20 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn count(&self, element: Node<'a, 'a>, attribute: &str, default: usize) -> Result<usize, MeshFileError> {
+    /// The numbers in an element. Many elements may refer to the same long list.
+    fn numbers<T: std::str::FromStr>(&self, element: Element<'a>) -> Result<Vec<T>, MeshFileError> {
+        let numbers: Vec<T> = numbers(element).map_err(|what| self.error(element, what))?;
+        let read = self.numbers_read.get() + numbers.len();
+        if read > MAX_COLLADA_NUMBERS {
+            let what =
+                format!("too many numbers: expected at most {MAX_COLLADA_NUMBERS}, each list counted as often as used");
+            return Err(self.error(element, what));
+        }
+        self.numbers_read.set(read);
+        Ok(numbers)
+    }
+
+    fn count(&self, element: Element<'a>, attribute: &str, default: usize) -> Result<usize, MeshFileError> {
         let Some(value) = element.attribute(attribute) else {
             return Ok(default);
         };

@@ -2,10 +2,10 @@
 
 use std::ops::Mul;
 
-use roxmltree::Node;
 use spatial::{Mat3, Quat, Vec3};
 
 use super::numbers;
+use crate::xml::Element;
 
 /// The map x ↦ `linear` x + `offset`.
 #[derive(Clone, Copy)]
@@ -22,8 +22,8 @@ impl Affine {
     }
 
     /// The transformation that an element of a node stands for; `None` when it stands for something else.
-    pub fn from_element(element: Node<'_, '_>) -> Result<Option<Self>, String> {
-        let transformation = match element.tag_name().name() {
+    pub fn from_element(element: Element<'_>) -> Result<Option<Self>, String> {
+        let transformation = match element.name() {
             "translate" => Self { offset: exactly::<3>(element)?.into(), ..Self::scale([1.0; 3]) },
             "scale" => Self::scale(exactly(element)?),
             "rotate" => {
@@ -65,7 +65,7 @@ impl Mul for Affine {
     }
 }
 
-fn exactly<const N: usize>(element: Node<'_, '_>) -> Result<[f64; N], String> {
+fn exactly<const N: usize>(element: Element<'_>) -> Result<[f64; N], String> {
     let numbers = numbers(element)?;
     let count = numbers.len();
     numbers.try_into().map_err(|_| format!("{count} numbers: expected {N}"))
