@@ -57,6 +57,7 @@ fn prepare(arguments: &RunArguments) -> Result<Simulation> {
         accuracy: arguments.accuracy,
         scheme: arguments.scheme,
         contact: arguments.contact,
+        factorization_budget: arguments.factorization_budget.0,
         sleep_after: arguments.sleep_after,
         threads: arguments.threads.into(),
         ..Options::default()
@@ -121,6 +122,7 @@ fn settings(arguments: &RunArguments) -> Settings {
             sim::ContactLaw::Lagged => "lagged",
             sim::ContactLaw::Coulomb => "coulomb",
         },
+        factorization_budget: arguments.factorization_budget.0,
         keyframe: arguments.keyframe.clone(),
         seed: arguments.seed,
         threads: arguments.threads,

@@ -76,12 +76,12 @@ impl Simulation {
     #[pyo3(
         signature = (
             model, *, timestep=None, accuracy=None, scheme=SchemeArgument::default(), conserve=true, pd_law="auto",
-            contact="coulomb", tolerance=1e-6, line_search="exact", factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0,
-            sleep_after=None, sleep_speed=1e-3, threads=1
+            contact="coulomb", tolerance=1e-6, factorization_budget=100, line_search="exact", factorization="auto", beta=0.1,
+            sigma=1e-5, recovery_speed=1.0, sleep_after=None, sleep_speed=1e-3, threads=1
         ),
         text_signature = "(model, *, timestep=None, accuracy=None, scheme='bilinear', conserve=True, \
-            pd_law='auto', contact='coulomb', tolerance=1e-06, line_search='exact', factorization='auto', beta=0.1, sigma=1e-05, \
-            recovery_speed=1.0, sleep_after=None, sleep_speed=0.001, threads=1)"
+            pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, line_search='exact', factorization='auto', \
+            beta=0.1, sigma=1e-05, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001, threads=1)"
     )]
     fn new(
         model: &Bound<'_, Model>,
@@ -92,6 +92,7 @@ impl Simulation {
         pd_law: &str,
         contact: &str,
         tolerance: f64,
+        factorization_budget: Option<i64>,
         line_search: &str,
         factorization: &str,
         beta: f64,
@@ -118,6 +119,7 @@ impl Simulation {
                 &[("sap", ContactLaw::Sap), ("lagged", ContactLaw::Lagged), ("coulomb", ContactLaw::Coulomb)],
             )?,
             tolerance,
+            factorization_budget: factorization_budget.map(budget).transpose()?,
             line_search: word("line_search", line_search, &LINE_SEARCHES)?,
             factorization: word("factorization", factorization, &FACTORIZATIONS)?,
             beta,
@@ -342,6 +344,12 @@ impl Simulation {
             Err(_) => format!("<sapwood.Simulation of {:?}, running>", model.name),
         }
     }
+}
+
+/// A number of factorisations.
+fn budget(number: i64) -> PyResult<usize> {
+    let expected = |_| PyValueError::new_err(format!("factorization_budget is {number}: expected 0 or more, or None"));
+    usize::try_from(number).map_err(expected)
 }
 
 /// A matrix of numbers.

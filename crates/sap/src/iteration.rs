@@ -14,6 +14,8 @@ pub(crate) struct Iteration<'a, S> {
     options: &'a Options,
     /// Factorisations so far.
     pub iterations: usize,
+    /// Factorisations after which no search for Coulomb's law begins or goes on.
+    pub budget: usize,
     /// How many of these were steps of searches for Coulomb's law.
     pub searching: usize,
     /// How many of the others were of problems with other bounds of friction.
@@ -59,6 +61,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
             v,
             options,
             iterations: 0,
+            budget: options.factorization_budget.unwrap_or(usize::MAX),
             searching: 0,
             in_others: 0,
             line_search_evaluations: 0,
@@ -78,6 +81,11 @@ impl<'a, S: Structure> Iteration<'a, S> {
     /// Those of the present problem.
     pub fn in_problem(&self) -> usize {
         self.minimising() - self.in_others
+    }
+
+    /// Whether the search for Coulomb's law has to end with the best it has found.
+    pub fn is_budget_spent(&self) -> bool {
+        self.iterations >= self.budget
     }
 
     /// Begins another problem.
@@ -304,6 +312,9 @@ impl<'a, S: Structure> Iteration<'a, S> {
     fn minimise_in_line(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<(), Error> {
         let (mut predicts, mut least) = (true, f64::INFINITY);
         for _ in 0..STEPS {
+            if self.is_budget_spent() {
+                break;
+            }
             if predicts {
                 let cost = self.predict(constraints, f64::INFINITY, ws)?;
                 (predicts, least) = (cost < least, cost);

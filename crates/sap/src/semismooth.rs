@@ -111,6 +111,9 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<f64>, Error> {
         let (mut least, mut patience) = (f64::INFINITY, PATIENCE);
         for step in 0..MOST {
+            if self.is_budget_spent() {
+                break;
+            }
             self.factor_coupled(constraints, ws)?;
             let mut residual = self.semismooth_step(constraints, ws)?;
             if residual <= NEAR {

@@ -129,10 +129,11 @@ impl Island {
                 if choice == Factorization::Auto && pace > RESTING {
                     let report = few.solve(&mut structure, laws, v_star, &mut self.v, options, ws);
                     by_rows = report.is_some();
-                    report.map_or_else(
-                        || Ok(few.with_spent(sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws)?)),
-                        Ok,
-                    )
+                    let solve = || {
+                        let options = &few.after_spent(options);
+                        Ok(few.with_spent(sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws)?))
+                    };
+                    report.map_or_else(solve, Ok)
                 } else {
                     sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws)
                 }
@@ -297,6 +298,15 @@ impl Islands {
             }
         });
         self.has_failed = has_failed.into_inner();
+    }
+
+    /// The most factorisations that an island took.
+    pub fn most_iterations(&self) -> usize {
+        self.active()
+            .iter()
+            .filter_map(|island| Some(island.outcome.as_ref()?.as_ref().ok()?.iterations))
+            .max()
+            .unwrap_or(0)
     }
 
     /// Why the first of the islands that have no solution has none.

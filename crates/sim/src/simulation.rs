@@ -25,7 +25,7 @@ use crate::scheme::Discretization;
 use crate::warm_start::Key;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, Trend, WarmStart};
 
-/// Greatest number of problems that are solved for Coulomb's law in a step.
+/// Greatest number of problems that are solved for Coulomb's law in a step, where there is no budget of factorisations.
 const PASSES: usize = 5000;
 
 /// How often a step is halved at most where free motion has no solution or is not resolved.
@@ -84,6 +84,8 @@ pub struct Simulation {
     /// Newton steps of free motion, the most of a tree; those of all its solutions in the step.
     free_iterations: usize,
     free_evaluations: usize,
+    /// Factorisations of the step so far, those of its most expensive island in every solve.
+    factorizations: usize,
     /// The threads that loops are shared among.
     crew: Crew,
 }
@@ -206,7 +208,7 @@ impl Simulation {
     /// Finds the velocities at the end of the step, or with `is_to_resolve` that it does not resolve free motion.
     fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         self.begin()?;
-        self.free_evaluations = 0;
+        (self.free_evaluations, self.factorizations) = (0, 0);
         self.foresee(dt);
         self.wake_the_disturbed();
         self.begin_to_move(dt)?;
@@ -285,6 +287,7 @@ impl Simulation {
         let options = sap::Options {
             tolerance: self.options.tolerance,
             passes: if self.options.contact == ContactLaw::Coulomb { PASSES } else { 1 },
+            factorization_budget: self.options.factorization_budget.map(|all| all.saturating_sub(self.factorizations)),
             line_search: self.options.line_search,
             ..sap::Options::default()
         };
@@ -305,6 +308,7 @@ impl Simulation {
             options: &options,
         };
         islands.solve(&problem, &mut crew);
+        self.factorizations += islands.most_iterations();
         (self.islands, self.others, self.crew) = (islands, others, crew);
     }
 

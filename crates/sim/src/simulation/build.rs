@@ -71,6 +71,7 @@ impl Simulation {
             constraint_force: vec![0.0; if options.scheme.is_implicit() { model.nv() } else { 0 }],
             free_iterations: 0,
             free_evaluations: 0,
+            factorizations: 0,
             crew,
             model,
             scene,
