@@ -3,7 +3,7 @@
 use crate::line_search::Line;
 use crate::passes::Passes;
 use crate::vector::{axpy, dot, scaled_norm, sum};
-use crate::{Block, Constraint, Criterion, Error, Law, LineSearch, Options, Report, Structure, Workspace};
+use crate::{Block, Constraint, Criterion, Error, FactorError, Law, LineSearch, Options, Report, Structure, Workspace};
 
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
 /// constraints at `J v`.
@@ -167,9 +167,21 @@ impl<'a, S: Structure> Iteration<'a, S> {
     }
 
     pub fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), Error> {
-        let iteration = self.iterations;
+        self.check_interrupt()?;
         self.iterations += 1;
-        self.structure.factor(constraints, hessian).map_err(|source| Error::Factorization { iteration, source })
+        let factored = self.structure.factor(constraints, hessian);
+        factored.map_err(|source| self.factorization_error(source))
+    }
+
+    /// An error if the structure was told to stop.
+    pub fn check_interrupt(&self) -> Result<(), Error> {
+        if self.structure.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Why the last factorisation failed.
+    pub fn factorization_error(&self, source: FactorError) -> Error {
+        let iteration = self.iterations - 1;
+        self.check_interrupt().err().unwrap_or(Error::Factorization { iteration, source })
     }
 
     /// `v ← v + α Δv` with `Δv = −H⁻¹∇ℓ_p` from the workspace's gradient, and `α` by line search. With `reuse`, `H` is that of the

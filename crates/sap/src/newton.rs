@@ -41,7 +41,7 @@ const PREDICTIONS: usize = 6;
 ///
 /// # Errors
 /// [`Error::NotConverged`] at the iteration cap (`v` is then the last iterate), [`Error::Factorization`] if `H` is not positive
-/// definite, [`Error::NotFinite`] if NaN or infinity came in or came up, [`Error::Dimension`] if sizes do not fit.
+/// definite, [`Error::Interrupted`] if the structure was told to stop, [`Error::NotFinite`] if NaN or infinity came in or came up, [`Error::Dimension`] if sizes do not fit.
 pub fn solve<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
@@ -223,6 +223,8 @@ fn rebound<S: Structure>(
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<(f64, f64), Error> {
+    // A pass may do with the last factor.
+    iteration.check_interrupt()?;
     iteration.begin_problem();
     if passes.may_settle
         && iteration.searching < SEARCHING

@@ -139,12 +139,12 @@ impl<S: Structure> Iteration<'_, S> {
 
     /// Factors `A + JᵀḠJ`.
     pub(super) fn factor_coupled(&mut self, constraints: &[Constraint], ws: &Workspace) -> Result<(), Error> {
-        let iteration = self.iterations;
+        self.check_interrupt()?;
         self.iterations += 1;
         self.searching += 1;
         self.is_reusable = false;
         let factored = self.structure.factor_coupled(constraints, &ws.predicted.hessian, &ws.slopes);
-        factored.map_err(|source| Error::Factorization { iteration, source })
+        factored.map_err(|source| self.factorization_error(source))
     }
 
     /// Moves to where the linear model balances, and sets `z` there. Returns the residual of the contacts themselves.

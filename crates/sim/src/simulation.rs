@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crew::Crew;
 use geometry::{Collider, Movement, Scene, Sweep};
+use interrupt::Interrupt;
 use multibody::{Keyframe, Model};
 use spatial::Pose;
 
@@ -86,6 +87,8 @@ pub struct Simulation {
     free_evaluations: usize,
     /// Factorisations of the step so far, those of its most expensive island in every solve.
     factorizations: usize,
+    /// What may stop a step.
+    interrupt: Interrupt,
     /// The threads that loops are shared among.
     crew: Crew,
 }
@@ -119,6 +122,21 @@ impl Simulation {
     /// The state, to be changed between steps. Sizes must stay as they are; the next step checks.
     pub fn state_mut(&mut self) -> &mut State {
         &mut self.state
+    }
+
+    /// Lets whatever computes steps or their derivatives stop once `interrupt` is raised, within some milliseconds: with
+    /// [`SimulationError::Interrupted`], and the state as before the step. It is asked at every factorisation and every few dozen pairs
+    /// of geoms; a step that is not interrupted does not depend on it.
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.collider.set_interrupt(&interrupt);
+        self.crew.set_interrupt(interrupt.clone());
+        self.interrupt = interrupt;
+    }
+
+    /// An error if the step was told to stop: what was computed since is void then.
+    fn check_interrupt(&self) -> Result<(), SimulationError> {
+        let State { step, time, .. } = self.state;
+        if self.interrupt.is_raised() { Err(SimulationError::Interrupted { step, time }) } else { Ok(()) }
     }
 
     /// Goes to a keyframe, or to the default configuration at rest for `None`; time becomes the keyframe's.
@@ -217,6 +235,7 @@ impl Simulation {
             self.move_freely(dt);
             self.detect(dt, 0.0);
         }
+        self.check_interrupt()?;
         if self.options.scheme.has_impacts() && self.resolve_impacts(dt)? {
             self.move_freely(dt);
         }
@@ -306,6 +325,7 @@ impl Simulation {
             rigid_only,
             factorization: self.options.factorization,
             options: &options,
+            interrupt: &self.interrupt,
         };
         islands.solve(&problem, &mut crew);
         self.factorizations += islands.most_iterations();

@@ -52,7 +52,13 @@ pub fn collide(
     let Some(query) = Query::new(field, at, solid, bt, sink.limit) else { return };
     workspace.points.clear();
     workspace.patch.clear();
-    query.each_triangle(|triangle| query.touch(&triangle, workspace));
+    // Row by row: one of them is a moment's work.
+    for row in query.rows[0]..=query.rows[1] {
+        if workspace.interrupt.is_raised() {
+            return;
+        }
+        query.each_triangle_in([row; 2], query.columns, |triangle| query.touch(&triangle, workspace));
+    }
     // At most four points for each direction in which the surface faces.
     while !workspace.points.is_empty() {
         let points = &mut workspace.points;
@@ -108,13 +114,8 @@ impl<'a> Query<'a> {
         Vec3::new(column as f64 * dx - hx, row as f64 * dy - hy, height)
     }
 
-    /// The triangles under the shape that reach up to it, row by row.
-    fn each_triangle(&self, visit: impl FnMut(Triangle)) {
-        self.each_triangle_in(self.rows, self.columns, visit);
-    }
-
-    /// Those of them in the given rows and columns. Each cell is cut along its diagonal from low row and column to high
-    /// row and column.
+    /// The triangles in rows and columns under the shape that reach up to it, row by row. Each cell is cut along its diagonal
+    /// from low row and column to high row and column.
     fn each_triangle_in(&self, rows: [usize; 2], columns: [usize; 2], mut visit: impl FnMut(Triangle)) {
         for row in rows[0]..=rows[1] {
             for column in columns[0]..=columns[1] {

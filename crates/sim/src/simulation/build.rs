@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crew::Crew;
 use geometry::{Attachment, Collider, Scene};
+use interrupt::Interrupt;
 use multibody::Model;
 
 use super::{Simulation, accuracy, sleeping};
@@ -72,6 +73,7 @@ impl Simulation {
             free_iterations: 0,
             free_evaluations: 0,
             factorizations: 0,
+            interrupt: Interrupt::default(),
             crew,
             model,
             scene,
