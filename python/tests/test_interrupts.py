@@ -16,15 +16,17 @@ import numpy as np
 import sapwood as sw
 
 def chain(links):
-    body = '<body pos="{} 0 0"><joint axis="0 1 0" damping="1"/><geom type="capsule" size=".02" fromto="0 0 0 .1 0 0"/>'
-    return '<mujoco><worldbody>' + body.format(0) + body.format(.1) * (links - 1) + '</body>' * links + '</worldbody></mujoco>'
+    geom = '<geom type="capsule" size=".02" fromto="0 0 0 .1 0 0"/>'
+    link = f'<body pos=".1 0 0"><joint axis="0 1 0" damping="1"/>{geom}'
+    return f'<mujoco><worldbody>{link * links}{"</body>" * links}</worldbody></mujoco>'
 
 def overlapping(side):
     rng, bodies = np.random.default_rng(1), ''
     for place in np.ndindex(side, side, side):
         x, y, z = .07 * np.array(place)
         quat = ' '.join(map(str, rng.normal(size=4)))
-        bodies += f'<body pos="{x} {y} {z + .05}" quat="{quat}"><freejoint/><geom type="box" size=".05 .05 .05" mass="1"/></body>'
+        geom = '<geom type="box" size=".05 .05 .05" mass="1"/>'
+        bodies += f'<body pos="{x} {y} {z + .05}" quat="{quat}"><freejoint/>{geom}</body>'
     return f'<mujoco><option timestep=".005"/><worldbody><geom type="plane" size="9 9 1"/>{bodies}</worldbody></mujoco>'
 
 def flat(bodies):

@@ -16,8 +16,8 @@ pub struct Arguments {
     pub command: Command,
 }
 
-const EXIT_CODES: &str =
-    "Exit codes: 0; 1 the simulation failed (what was computed until then is written); 2 bad input.";
+const EXIT_CODES: &str = "Exit codes: 0; 1 the simulation failed, 130 Ctrl-C or 143 SIGTERM ended it (what was computed until then is written); 2 bad input, \
+     or a file that cannot be written (files that were there before are kept).";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
