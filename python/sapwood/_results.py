@@ -93,11 +93,11 @@ class Stats(NamedTuple):
     passes: int
     """Largest number of passes for Coulomb's law in an island."""
     friction_residual: float
-    """How far the worst island is from Coulomb's law, relative like `residual`; above the tolerance, passes ran out."""
+    """How far the friction impulses of the worst island are from Coulomb's law, relative to all its impulses."""
     asleep: int = 0
     """Trees that sleep."""
     unsettled: int = 0
-    """Islands where the passes for Coulomb's law ran out."""
+    """Islands whose friction is not converged: the search for Coulomb's law spent its `factorization_budget`."""
     free_iterations: int = 0
     """Newton steps of free motion under an implicit scheme, the most of a tree."""
     substeps: int = 1

@@ -244,6 +244,9 @@ class Simulation:
             symplectic Euler alone.
         contact: Friction law.
         tolerance: Relative tolerance of the contact solver on the scaled momentum balance.
+        factorization_budget: Factorisations that an island may spend on Coulomb's law in a step. Then the step takes the
+            best friction bounds found so far, with momentum balanced to the tolerance; ``stats.unsettled`` counts the
+            islands where that happened, ``stats.friction_residual`` says how far friction is from the law. None: no limit.
         line_search: Line search of the contact solver.
         factorization: Factorisation of the contact solver; auto picks by structure, with the same result to tolerance.
         beta: Near-rigid contacts oscillate with the period beta · timestep.
@@ -275,6 +278,7 @@ class Simulation:
         pd_law: Literal["auto", "stable", "theta"] = "auto",
         contact: Literal["sap", "lagged", "coulomb"] = "coulomb",
         tolerance: float = 1e-6,
+        factorization_budget: int | None = 100,
         line_search: Literal["exact", "inexact"] = "exact",
         factorization: Literal["auto", "dense"] = "auto",
         beta: float = 0.1,

@@ -281,6 +281,7 @@ def test_quaternion_erased_in_a_view(model: sw.Model) -> None:
         ({"sigma": float("nan")}, "sigma"),
         ({"threads": 0}, "threads"),
         ({"threads": -3}, "threads"),
+        ({"factorization_budget": -1}, "factorization_budget is -1: expected 0 or more, or None"),
         ({"threads": 10**6}, "threads is 1000000: expected 1 to 1024"),
         (
             {"scheme": "leapfrog"},

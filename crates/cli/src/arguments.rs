@@ -16,8 +16,8 @@ pub struct Arguments {
     pub command: Command,
 }
 
-const EXIT_CODES: &str =
-    "Exit codes: 0; 1 the simulation failed (what was computed until then is written); 2 bad input.";
+const EXIT_CODES: &str = "Exit codes: 0; 1 the simulation failed, 130 Ctrl-C or 143 SIGTERM ended it (what was computed until then is written); 2 bad input, \
+     or a file that cannot be written (files that were there before are kept).";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -69,6 +69,10 @@ pub struct RunArguments {
     /// Friction law: sap, lagged, or coulomb.
     #[arg(long, value_name = "LAW", default_value = "coulomb", value_parser = contact_law)]
     pub contact: ContactLaw,
+    /// Factorisations that an island may spend on Coulomb's law in a step, or "unlimited". Then the step takes the best friction
+    /// found so far; the summary counts such steps.
+    #[arg(long, value_name = "N", default_value = "100", allow_negative_numbers = true, value_parser = budget)]
+    pub factorization_budget: Budget,
     /// Add a level ground at this height, m: URDF files have none. Characters have one at 0, which this replaces;
     /// scenes keep theirs.
     #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = height)]
@@ -193,6 +197,19 @@ fn height(text: &str) -> Result<f64, String> {
 
 fn duration(text: &str) -> Result<f64, String> {
     number(text, |x| x >= 0.0, "a finite number of seconds, 0 or more")
+}
+
+/// A number of factorisations; none is unlimited.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget(pub Option<usize>);
+
+fn budget(text: &str) -> Result<Budget, String> {
+    match text {
+        "unlimited" => Ok(Budget(None)),
+        _ => {
+            text.parse().map(|n| Budget(Some(n))).map_err(|_| "expected a whole number, 0 or more, or unlimited".into())
+        }
+    }
 }
 
 fn scheme(text: &str) -> Result<Scheme, String> {

@@ -15,6 +15,7 @@ use characters::Character;
 
 use crate::arguments::{BenchArguments, MeasureArguments, Suite};
 use crate::console::print;
+use crate::whole_files;
 
 /// Simulated time of a tracking run, s.
 const SECONDS: f64 = 5.0;
@@ -47,7 +48,7 @@ fn measure(
 }
 
 fn put(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).with_context(|| format!("{}: cannot be written", path.display()))?;
+    whole_files::write(path, text)?;
     print(&format!("wrote {}\n", path.display()));
     Ok(())
 }

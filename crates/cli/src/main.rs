@@ -1,7 +1,8 @@
 //! The `sapwood` command: `sapwood run` simulates a model and writes what happened, `sapwood info` says what was read,
 //! `sapwood write` writes a character as a model file, `sapwood bench` measures.
 //!
-//! Exit codes: 0; 1 when a simulation failed (what was computed until then is written); 2 for bad input.
+//! Exit codes: 0; 1 when a simulation failed, 130 and 143 when Ctrl-C and SIGTERM ended it (what was computed until then is written);
+//! 2 for bad input, and for files that cannot be written.
 
 mod arguments;
 mod bench;
@@ -14,9 +15,11 @@ mod recording;
 mod replay;
 mod run;
 mod scene;
+mod signals;
 mod source;
 mod summary;
 mod trajectory;
+mod whole_files;
 mod write;
 
 use std::process::ExitCode;
@@ -46,6 +49,9 @@ fn main() -> ExitCode {
 
 #[inline(never)]
 fn command() -> ExitCode {
+    if let Err(error) = signals::survive_file_size_limit() {
+        eprintln!("note: a limit of file sizes would end this command without a word: {error}");
+    }
     let result = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Info(arguments) => info::info(&arguments).map(|()| ExitCode::SUCCESS),

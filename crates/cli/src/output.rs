@@ -1,6 +1,7 @@
 //! The files of a run.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -9,6 +10,7 @@ use sim::Simulation;
 use crate::console::print;
 use crate::recording::Recording;
 use crate::summary::Summary;
+use crate::whole_files::WholeFiles;
 use crate::{energy_plot, replay, trajectory};
 
 /// A folder that files are written to.
@@ -24,31 +26,41 @@ impl Output {
         Ok(Self { folder: folder.into() })
     }
 
-    /// Writes all files and says where they are, or why one is not there.
+    /// Writes all files and says where they are, or why one is not there. They are of one run: all are replaced, or none.
     pub fn write(&self, simulation: &Simulation, recording: &Recording, summary: &Summary) -> Result<()> {
         let mut json = serde_json::to_string_pretty(summary)?;
         json.push('\n');
-        self.put("summary.json", json.as_bytes())?;
-        let path = self.folder.join("trajectory.npz");
-        trajectory::write(&path, simulation.model(), recording).with_context(|| path.display().to_string())?;
-        print(&format!("wrote {}\n", path.display()));
-        self.put("energy.svg", energy_plot::svg(&simulation.model().name, recording)?.as_bytes())?;
-        match replay::page(simulation, recording, summary)? {
-            Some(html) => self.put("replay.html", html.as_bytes())?,
-            None => eprintln!(
+        let svg = energy_plot::svg(&simulation.model().name, recording)?;
+        let html = replay::page(simulation, recording, summary)?;
+        let mut files = WholeFiles::default();
+        let mut names = Vec::new();
+        let texts = [("summary.json", Some(&json)), ("energy.svg", Some(&svg)), ("replay.html", html.as_ref())];
+        for (name, text) in texts {
+            let Some(text) = text else { continue };
+            files.add(&self.folder.join(name), |out| Ok(out.write_all(text.as_bytes())?)).with_context(kept)?;
+            names.push(name);
+        }
+        let trajectory = "trajectory.npz";
+        files
+            .add(&self.folder.join(trajectory), |out| Ok(trajectory::write(out, simulation.model(), recording)?))
+            .with_context(kept)?;
+        names.push(trajectory);
+        files.put_in_place()?;
+        for name in names {
+            print(&format!("wrote {}\n", self.folder.join(name).display()));
+        }
+        if html.is_none() {
+            eprintln!(
                 "note: {} was not written: this command was built without the replay page. To have it, run \
                  `npm ci` and `npm run build` in the folder web (needs Node 20) and build the command again, or run \
                  `cargo xtask demo`",
                 self.folder.join("replay.html").display()
-            ),
+            );
         }
         Ok(())
     }
+}
 
-    fn put(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        let path = self.folder.join(name);
-        fs::write(&path, bytes).with_context(|| format!("{}: cannot be written", path.display()))?;
-        print(&format!("wrote {}\n", path.display()));
-        Ok(())
-    }
+fn kept() -> &'static str {
+    "nothing was written, and files of an earlier run were kept"
 }

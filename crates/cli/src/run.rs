@@ -14,6 +14,7 @@ use crate::console::print;
 use crate::output::Output;
 use crate::perturb::perturb;
 use crate::recording::Recording;
+use crate::signals::Signals;
 use crate::summary::{Settings, Tally};
 use crate::{FAILED, scene};
 
@@ -21,6 +22,9 @@ use crate::{FAILED, scene};
 pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let output = arguments.out.as_deref().map(Output::create).transpose()?;
     let mut simulation = prepare(arguments)?;
+    // Until here there is nothing to be written.
+    let signals = Signals::listen().context("signals")?;
+    simulation.set_interrupt(signals.interrupt());
     let energy_start = simulation.energy();
     let mut recording = Recording::new(arguments.frames_per_second, simulation.timestep());
     let mut tally = Tally::default();
@@ -32,18 +36,27 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let steps = steps(arguments.time, simulation.timestep());
     let (wall_time, result) = simulate(&mut simulation, steps, &mut tally, output.is_some().then_some(&mut recording));
 
-    let error = result.err().map(|error| error.to_string());
+    let interrupted = signals.came().filter(|_| matches!(result, Err(SimulationError::Interrupted { .. })));
+    let error = result.err().map(|error| match interrupted {
+        Some((signal, _)) => format!("interrupted by {signal}"),
+        None => error.to_string(),
+    });
     let summary = tally.summary(&mut simulation, wall_time, energy_start, settings(arguments), error);
     print(&summary.to_string());
     if let Some(error) = &summary.error {
-        eprintln!("error: the simulation failed: {error}");
+        let what = if interrupted.is_some() { "" } else { "the simulation failed: " };
+        eprintln!("error: {what}{error}");
         eprintln!("       {} of {steps} steps were computed", summary.steps);
     }
     if let Some(output) = output {
         recording.finish(&mut simulation);
         output.write(&simulation, &recording, &summary)?;
     }
-    Ok(if summary.completed { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    Ok(match interrupted {
+        Some((_, code)) => ExitCode::from(code),
+        None if summary.completed => ExitCode::SUCCESS,
+        None => ExitCode::from(FAILED),
+    })
 }
 
 fn prepare(arguments: &RunArguments) -> Result<Simulation> {
@@ -57,6 +70,7 @@ fn prepare(arguments: &RunArguments) -> Result<Simulation> {
         accuracy: arguments.accuracy,
         scheme: arguments.scheme,
         contact: arguments.contact,
+        factorization_budget: arguments.factorization_budget.0,
         sleep_after: arguments.sleep_after,
         threads: arguments.threads.into(),
         ..Options::default()
@@ -125,6 +139,7 @@ fn settings(arguments: &RunArguments) -> Settings {
             sim::ContactLaw::Lagged => "lagged",
             sim::ContactLaw::Coulomb => "coulomb",
         },
+        factorization_budget: arguments.factorization_budget.0,
         keyframe: arguments.keyframe.clone(),
         seed: arguments.seed,
         threads: arguments.threads,

@@ -25,7 +25,8 @@ pub struct Summary {
     pub newton_iterations: PerStep,
     /// Largest relative residual of a contact solve.
     pub worst_residual: f64,
-    /// Steps in which the iteration for Coulomb's law did not settle, and how far the worst was from it, relative.
+    /// Steps in which the friction of some island did not converge to Coulomb's law within the budget of factorisations, and the
+    /// greatest relative friction residual of all steps.
     pub unsettled_steps: u64,
     pub worst_friction_residual: f64,
     /// Deepest penetration; `None` when there was none.
@@ -67,6 +68,8 @@ pub struct Settings {
     pub accuracy: Option<f64>,
     pub sleep_after: Option<f64>,
     pub contact: &'static str,
+    /// `None`: unlimited.
+    pub factorization_budget: Option<usize>,
     pub keyframe: Option<String>,
     pub seed: Option<u64>,
     pub threads: u16,
@@ -175,7 +178,7 @@ impl fmt::Display for Summary {
         row("worst residual", format!("{:.1e} relative", self.worst_residual))?;
         if self.unsettled_steps > 0 {
             let (steps, worst) = (self.unsettled_steps, self.worst_friction_residual);
-            row("friction", format!("{worst:.1e} from Coulomb's law at worst, not settled in {steps} steps"))?;
+            row("friction", format!("{worst:.1e} from Coulomb's law at worst, not converged in {steps} steps"))?;
         }
         row(
             "worst penetration",

@@ -11,18 +11,18 @@
 //! | `body_quaternions` | (frames, nbody, 4) | w x y z |
 //! | `body_names`, `joint_names`, `actuator_names` | (nbody), (njoint), (nu) | the first body is the world |
 
-use std::path::Path;
+use std::io::Write;
 
 use formats::trajectory::{NpzError, NpzWriter};
 use multibody::Model;
 
 use crate::recording::Recording;
 
-/// Writes the file.
+/// Writes the file to `out`.
 ///
 /// # Errors
-/// When the file cannot be written.
-pub fn write(path: &Path, model: &Model, recording: &Recording) -> Result<(), NpzError> {
+/// When it cannot be written.
+pub fn write(out: impl Write, model: &Model, recording: &Recording) -> Result<(), NpzError> {
     let frames = recording.len();
     let bodies = model.bodies.len();
     let positions: Vec<f64> = recording.poses.iter().flat_map(|pose| pose.pos.to_array()).collect();
@@ -32,7 +32,7 @@ pub fn write(path: &Path, model: &Model, recording: &Recording) -> Result<(), Np
     let joint_names: Vec<&str> = model.joints.iter().map(|joint| joint.name.as_str()).collect();
     let actuator_names: Vec<&str> = model.actuators.iter().map(|actuator| actuator.name.as_str()).collect();
 
-    let mut npz = NpzWriter::create(path)?;
+    let mut npz = NpzWriter::new(out);
     npz.array_f64("time", &[frames], &recording.time)?;
     npz.array_f64("q", &[frames, model.nq()], &recording.q)?;
     npz.array_f64("v", &[frames, model.nv()], &recording.v)?;

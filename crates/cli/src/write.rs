@@ -1,13 +1,12 @@
 //! `sapwood write`.
 
-use std::fs;
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use characters::Options;
 
 use crate::arguments::WriteArguments;
 use crate::console::print;
 use crate::source::Named;
+use crate::whole_files;
 
 /// Writes a character or scene as MJCF.
 pub fn write(arguments: &WriteArguments) -> Result<()> {
@@ -20,7 +19,7 @@ pub fn write(arguments: &WriteArguments) -> Result<()> {
         print(&text);
         return Ok(());
     };
-    fs::write(path, text).with_context(|| format!("{}: cannot be written", path.display()))?;
+    whole_files::write(path, &text)?;
     print(&format!("wrote {}\n", path.display()));
     Ok(())
 }

@@ -189,3 +189,25 @@ fn a_failed_simulation_writes_what_there_is() {
     assert!(summary["error"].as_str().unwrap().contains("diverged"));
     assert!(out.join("trajectory.npz").exists() && out.join("energy.svg").exists());
 }
+
+/// Falling spheres need more factorisations than these in many steps; the summary says in how many.
+#[test]
+fn a_budget_of_factorizations_is_counted() {
+    let run = |budget: &str| {
+        let out = folder(&format!("budget_{budget}"));
+        let scene = ["run", "@clutter-sphere-27", "--dt", "0.005", "--time", "0.8", "--factorization-budget", budget];
+        let outcome = sapwood(&[&scene[..], &["--out", out.to_str().unwrap()]].concat());
+        assert_eq!(outcome.code, 0, "{outcome:#?}");
+        (summary(&out), outcome.stdout)
+    };
+    let (bounded, text) = run("5");
+    assert!(bounded["unsettled_steps"].as_u64().unwrap() > 10 && text.contains("not converged in"), "{text}");
+    assert!(bounded["worst_friction_residual"].as_f64().unwrap() > 1e-4);
+    assert_eq!(bounded["settings"]["factorization_budget"], 5);
+    let (unlimited, text) = run("unlimited");
+    assert!(unlimited["unsettled_steps"] == 0 && !text.contains("not converged"), "{text}");
+    assert!(unlimited["settings"]["factorization_budget"].is_null());
+
+    let outcome = sapwood(&["run", "--factorization-budget", "-1"]);
+    assert!(outcome.code == 2 && outcome.stderr.contains("expected a whole number, 0 or more, or unlimited"));
+}

@@ -22,6 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use interrupt::Interrupt;
 use shares::Shares;
 
 /// How long helpers look for the next loop before they fall asleep: longer than what lies between the loops of a step, and
@@ -40,6 +41,7 @@ pub struct Crew {
     helpers: Vec<JoinHandle<()>>,
     /// None without helpers: that is a crew for nothing.
     shared: Option<Arc<Shared>>,
+    interrupt: Interrupt,
 }
 
 /// What the threads of a crew know of one another.
@@ -91,6 +93,12 @@ impl Crew {
         self.helpers.len() + 1
     }
 
+    /// Lets the calling thread look at `interrupt` while it waits for its helpers: it may be the only thread that sees a request to stop,
+    /// as it is with Python's signals, and helpers that look at it as well then stop.
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.interrupt = interrupt;
+    }
+
     /// Calls `f` for every item, with the number of the thread that does.
     ///
     /// Threads begin with the same items in every loop over as many, so that what belongs to an item stays in a processor's
@@ -103,7 +111,8 @@ impl Crew {
         match &self.shared {
             Some(shared) if items.len() > 1 => {
                 let shares = Shares::new(items, threads);
-                shared.work(&|thread| shares.each(thread, |share| share.iter_mut().for_each(|item| f(thread, item))));
+                let work = |thread| shares.each(thread, |share| share.iter_mut().for_each(|item| f(thread, item)));
+                shared.work(&work, &self.interrupt);
             }
             _ => items.iter_mut().for_each(|item| f(0, item)),
         }
@@ -128,12 +137,12 @@ impl Drop for Crew {
 impl Shared {
     /// Does the same on every thread that comes before the calling one is done with it. One call at a time: `Crew` is borrowed
     /// mutably.
-    fn work(&self, work: &Work<'_>) {
+    fn work(&self, work: &Work<'_>, interrupt: &Interrupt) {
         // SAFETY: helpers take the reference from the board, under its lock, and count themselves as busy under the same
         // lock. `Shift` takes it off the board and waits until none is busy before this function is left, by a panic too, so
         // that none of them has it when what it borrows ends.
         let lent = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
-        let shift = Shift(self);
+        let shift = Shift { shared: self, interrupt };
         self.post(lent);
         work(0);
         drop(shift);
@@ -206,12 +215,24 @@ impl Shared {
 }
 
 /// While it lives, helpers may have borrowed work.
-struct Shift<'a>(&'a Shared);
+struct Shift<'a> {
+    shared: &'a Shared,
+    interrupt: &'a Interrupt,
+}
 
 impl Drop for Shift<'_> {
     fn drop(&mut self) {
-        self.0.board().work = None;
-        wait_until(|| self.0.busy.load(Ordering::Acquire) == 0);
+        let Self { shared, interrupt } = self;
+        shared.board().work = None;
+        let mut looks = 0_u32;
+        wait_until(|| {
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(PATIENCE) {
+                // What comes of it is the helpers' business.
+                interrupt.is_raised();
+            }
+            shared.busy.load(Ordering::Acquire) == 0
+        });
     }
 }
 

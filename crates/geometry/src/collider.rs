@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crew::Crew;
+use interrupt::Interrupt;
 use spatial::{Mat3, Pose, Vec3};
 
 use crate::broad_phase::MAX_NEAR_PAIRS;
@@ -150,6 +151,9 @@ struct Share {
     couples: Vec<Couple>,
 }
 
+/// Near pairs between two looks at the request to stop: most take less than a microsecond, and those that may take longer look as well.
+const PAIRS_PER_LOOK: usize = 64;
+
 /// Above this number of allowed pairs a tree finds the near ones faster than going through the list.
 const LIST_UP_TO: usize = 1000;
 
@@ -185,6 +189,15 @@ impl Collider {
             moved: Vec::new(),
             most: 0,
             items,
+        }
+    }
+
+    /// Lets the search for contact points end early once `interrupt` is raised. What it found is void then: it is for the caller to ask
+    /// `interrupt` afterwards.
+    pub fn set_interrupt(&mut self, interrupt: &Interrupt) {
+        let of_shares = self.shares.iter_mut().map(|share| &mut share.workspace);
+        for workspace in of_shares.chain([&mut self.workspace]) {
+            workspace.interrupt = interrupt.clone();
         }
     }
 
@@ -362,8 +375,11 @@ impl Pairs<'_> {
     fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Points<'_>, couples: &mut Vec<Couple>) {
         let Self { items, places, near, found } = *self;
         let (mut counted, mut is_full) = (0, false);
+        let (mut looked, mut is_interrupted) = (0_usize, false);
         near.each(pairs, |b, &Partner { item: a, flipped, allowed }| {
-            if is_full {
+            looked += 1;
+            is_interrupted |= looked.is_multiple_of(PAIRS_PER_LOOK) && workspace.interrupt.is_raised();
+            if is_full || is_interrupted {
                 return;
             }
             let a = a as usize;

@@ -1,7 +1,7 @@
 //! Errors of the crates as Python exceptions. The classes are in `sapwood/_errors.py`.
 
 use formats::LoadError;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -27,6 +27,7 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
         | SimulationError::TooMany { step, time, .. }
         | SimulationError::FreeMotion { step, time, .. }
         | SimulationError::NoJacobian { step, time, .. } => failed(py, error.to_string(), Some(time), Some(step)),
+        SimulationError::Interrupted { .. } => PyKeyboardInterrupt::new_err(error.to_string()),
         SimulationError::Option { .. }
         | SimulationError::Scene { .. }
         | SimulationError::Size { .. }
@@ -44,6 +45,7 @@ pub fn solver_error(py: Python<'_>, error: &sap::Error) -> PyErr {
         sap::Error::NotConverged { .. } | sap::Error::Factorization { .. } | sap::Error::NotFinite { .. } => {
             failed(py, error.to_string(), None, None)
         }
+        sap::Error::Interrupted => PyKeyboardInterrupt::new_err(error.to_string()),
     }
 }
 

@@ -16,6 +16,7 @@ mod model;
 mod results;
 mod sap_solve;
 mod scenes;
+mod signals;
 mod simulation;
 mod spd;
 

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::errors::model_error;
 use crate::model::Model;
+use crate::signals::in_background;
 
 /// Load a model from an MJCF or URDF file, or from its XML text.
 #[pyfunction]
@@ -28,16 +29,17 @@ pub fn load(
     if text.is_none() && path.as_os_str().is_empty() {
         return Err(PyValueError::new_err("source is empty: expected a path, or XML text"));
     }
-    let loaded = py.detach(|| match text {
+    let loaded = in_background(py, move || match text {
         Some(text) => formats::load_str(&text, None, &options),
         None => formats::load(&path, &options),
-    });
+    })?;
     loaded.map(Model::new).map_err(|error| model_error(py, &error))
 }
 
 /// A model from MJCF text that refers to no files.
 pub fn load_text(py: Python<'_>, text: &str) -> PyResult<Model> {
-    let loaded = py.detach(|| formats::load_str(text, None, &LoadOptions::default()));
+    let text = text.to_owned();
+    let loaded = in_background(py, move || formats::load_str(&text, None, &LoadOptions::default()))?;
     loaded.map(Model::new).map_err(|error| model_error(py, &error))
 }
 

@@ -7,7 +7,11 @@ use sap::{MatrixProblem, Options, solve_matrices};
 use crate::arguments::{any_vector, array, contact_rows, positive, vector, word};
 use crate::errors::solver_error;
 use crate::results;
+use crate::signals::in_background;
 use crate::simulation::LINE_SEARCHES;
+
+/// Velocities and rows from which on a solve may take so long that Ctrl-C must end it, and starting a thread is nothing beside it.
+const LARGE: usize = 300;
 
 /// Minimise ½‖v − v*‖²_A + Σ ℓ_k(J_k v) over v for frictional contacts.
 #[pyfunction]
@@ -35,7 +39,6 @@ pub fn sap_solve<'py>(
     let (nc, j) = contact_rows("J", J, nv)?;
     let (mu, vn_hat) = (vector("mu", mu, nc)?, vector("vn_hat", vn_hat, nc)?);
     let (r_t, r_n) = (vector("R_t", R_t, nc)?, vector("R_n", R_n, nc)?);
-    let problem = MatrixProblem { a: &a, v_star: &v_star, j: &j, mu: &mu, r_t: &r_t, r_n: &r_n, vn_hat: &vn_hat };
     // Matrices without structure have one factorisation.
     word("factorization", factorization, &[("auto", ()), ("dense", ())])?;
     let options = Options {
@@ -44,7 +47,12 @@ pub fn sap_solve<'py>(
         max_iterations,
         ..Options::default()
     };
-    let solution = py.detach(|| solve_matrices(&problem, &options)).map_err(|error| solver_error(py, &error))?;
+    let solve = move || {
+        let problem = MatrixProblem { a: &a, v_star: &v_star, j: &j, mu: &mu, r_t: &r_t, r_n: &r_n, vn_hat: &vn_hat };
+        solve_matrices(&problem, &options)
+    };
+    let solution = if nv + 3 * nc > LARGE { in_background(py, solve)? } else { py.detach(solve) };
+    let solution = solution.map_err(|error| solver_error(py, &error))?;
     let report = solution.report;
     let v = PyArray1::from_vec(py, solution.v);
     let impulses = PyArray1::from_vec(py, solution.impulses).reshape([nc, 3])?;

@@ -1,7 +1,6 @@
 //! `sapwood.Simulation`.
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
-use std::time::{Duration, Instant};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -13,10 +12,8 @@ use crate::arguments::{array, check_quaternions, configuration, per_dof, vector,
 use crate::errors::simulation_error;
 use crate::live::{LiveArray, LiveState};
 use crate::model::Model;
+use crate::signals::{Watch, in_background};
 use crate::{contacts, results};
-
-/// Steps run this long before Python gets to look at its signals (Ctrl-C).
-const UNINTERRUPTED: Duration = Duration::from_millis(50);
 
 /// More threads than this are a slip of the pen, and a system that has not so many may abort the process.
 const MOST_THREADS: i64 = 1024;
@@ -27,6 +24,7 @@ pub struct Simulation {
     model: Py<Model>,
     simulation: Mutex<sim::Simulation>,
     live: LiveState,
+    watch: Watch,
 }
 
 impl Simulation {
@@ -50,16 +48,22 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Advances to the last of the times and hands out positions and velocities at each; a signal that raises an
-    /// exception ends that between two steps.
-    fn advance_through(&self, py: Python<'_>, times: &[f64], frame: impl FnMut(&[f64], &[f64]) + Send) -> PyResult<()> {
-        let mut simulation = self.lock_current(py)?;
+    /// The simulation, about to compute in this thread.
+    fn lock_to_compute(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, sim::Simulation>> {
+        let simulation = self.lock_current(py)?;
         check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
-        let (stepper, mut signals) = (&mut *simulation, Signals::default());
-        let outcome = py.detach(|| stepper.trajectory_while(times, frame, || signals.let_go_on()));
+        self.watch.begin();
+        Ok(simulation)
+    }
+
+    /// Advances to the last of the times and hands out positions and velocities at each; a signal that raises an
+    /// exception ends that, with the state at the end of the last step.
+    fn advance_through(&self, py: Python<'_>, times: &[f64], frame: impl FnMut(&[f64], &[f64]) + Send) -> PyResult<()> {
+        let mut simulation = self.lock_to_compute(py)?;
+        let stepper = &mut *simulation;
+        let outcome = py.detach(|| stepper.trajectory(times, frame));
         self.live.write_motion(py, simulation.state())?;
-        outcome.map(drop).map_err(|error| simulation_error(py, &error))?;
-        signals.raised.map_or(Ok(()), Err)
+        outcome.map_err(|error| self.watch.error(py, &error))
     }
 
     fn assign(&self, live: &LiveArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -76,12 +80,12 @@ impl Simulation {
     #[pyo3(
         signature = (
             model, *, timestep=None, accuracy=None, scheme=SchemeArgument::default(), conserve=true, pd_law="auto",
-            contact="coulomb", tolerance=1e-6, line_search="exact", factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0,
-            sleep_after=None, sleep_speed=1e-3, threads=1
+            contact="coulomb", tolerance=1e-6, factorization_budget=100, line_search="exact", factorization="auto", beta=0.1,
+            sigma=1e-5, recovery_speed=1.0, sleep_after=None, sleep_speed=1e-3, threads=1
         ),
         text_signature = "(model, *, timestep=None, accuracy=None, scheme='bilinear', conserve=True, \
-            pd_law='auto', contact='coulomb', tolerance=1e-06, line_search='exact', factorization='auto', beta=0.1, sigma=1e-05, \
-            recovery_speed=1.0, sleep_after=None, sleep_speed=0.001, threads=1)"
+            pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, line_search='exact', factorization='auto', \
+            beta=0.1, sigma=1e-05, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001, threads=1)"
     )]
     fn new(
         model: &Bound<'_, Model>,
@@ -92,6 +96,7 @@ impl Simulation {
         pd_law: &str,
         contact: &str,
         tolerance: f64,
+        factorization_budget: Option<i64>,
         line_search: &str,
         factorization: &str,
         beta: f64,
@@ -118,6 +123,7 @@ impl Simulation {
                 &[("sap", ContactLaw::Sap), ("lagged", ContactLaw::Lagged), ("coulomb", ContactLaw::Coulomb)],
             )?,
             tolerance,
+            factorization_budget: factorization_budget.map(budget).transpose()?,
             line_search: word("line_search", line_search, &LINE_SEARCHES)?,
             factorization: word("factorization", factorization, &FACTORIZATIONS)?,
             beta,
@@ -128,11 +134,14 @@ impl Simulation {
             threads: threads as usize,
         };
         let inner = model.get();
-        let simulation = sim::Simulation::new(inner.inner().clone(), inner.scene().clone(), options)
-            .map_err(|error| simulation_error(py, &error))?;
+        let (of_model, scene) = (inner.inner().clone(), inner.scene().clone());
+        let simulation = in_background(py, move || sim::Simulation::new(of_model, scene, options))?;
+        let mut simulation = simulation.map_err(|error| simulation_error(py, &error))?;
+        let watch = Watch::new();
+        simulation.set_interrupt(watch.interrupt());
         let live = LiveState::new(py, inner.inner(), inner.scene().geoms.len())?;
         live.write(py, simulation.state())?;
-        Ok(Self { model: model.clone().unbind(), simulation: Mutex::new(simulation), live })
+        Ok(Self { model: model.clone().unbind(), simulation: Mutex::new(simulation), live, watch })
     }
 
     /// The model.
@@ -249,21 +258,14 @@ impl Simulation {
     /// Advance by n time steps.
     #[pyo3(signature = (n=1))]
     fn step(&self, py: Python<'_>, n: i64) -> PyResult<()> {
-        let Ok(mut left) = u64::try_from(n) else {
+        if n < 0 {
             return Err(PyValueError::new_err(format!("n is {n}: expected 0 or more")));
-        };
-        let mut simulation = self.lock_current(py)?;
-        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
-        while left > 0 {
-            let stepper = &mut *simulation;
-            let outcome = py.detach(|| run(stepper, &mut left));
-            self.live.write_motion(py, simulation.state())?;
-            outcome.map_err(|error| simulation_error(py, &error))?;
-            if left > 0 {
-                py.check_signals()?;
-            }
         }
-        Ok(())
+        let mut simulation = self.lock_to_compute(py)?;
+        let stepper = &mut *simulation;
+        let outcome = py.detach(|| (0..n).try_for_each(|_| stepper.step()));
+        self.live.write_motion(py, simulation.state())?;
+        outcome.map_err(|error| self.watch.error(py, &error))
     }
 
     /// Advance to a time.
@@ -287,10 +289,9 @@ impl Simulation {
 
     /// The derivative of the next step with respect to the state and the controls that it starts from.
     fn step_jacobians<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut simulation = self.lock_current(py)?;
-        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
+        let mut simulation = self.lock_to_compute(py)?;
         let simulation = &mut *simulation;
-        let jacobians = py.detach(|| simulation.step_jacobians()).map_err(|error| simulation_error(py, &error))?;
+        let jacobians = py.detach(|| simulation.step_jacobians()).map_err(|error| self.watch.error(py, &error))?;
         let rows = 2 * jacobians.nv;
         let matrix = |values, columns| PyArray1::from_vec(py, values).reshape([rows, columns]);
         results::step_jacobians(py, (matrix(jacobians.a, rows)?, matrix(jacobians.b, jacobians.nu)?))
@@ -344,6 +345,12 @@ impl Simulation {
     }
 }
 
+/// A number of factorisations.
+fn budget(number: i64) -> PyResult<usize> {
+    let expected = |_| PyValueError::new_err(format!("factorization_budget is {number}: expected 0 or more, or None"));
+    usize::try_from(number).map_err(expected)
+}
+
 /// A matrix of numbers.
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 
@@ -376,40 +383,3 @@ const FACTORIZATIONS: [(&str, Factorization); 2] = [("auto", Factorization::Auto
 /// The line searches, by name.
 pub const LINE_SEARCHES: [(&str, sap::LineSearch); 2] =
     [("exact", sap::LineSearch::Exact), ("inexact", sap::LineSearch::Inexact)];
-
-/// Steps until none is left, one fails, or it is time to look at signals.
-fn run(simulation: &mut sim::Simulation, left: &mut u64) -> Result<(), sim::SimulationError> {
-    let start = Instant::now();
-    while *left > 0 {
-        simulation.step()?;
-        *left -= 1;
-        if start.elapsed() > UNINTERRUPTED {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// Looks at Python's signals now and then, from where the interpreter's lock is not held.
-struct Signals {
-    looked: Instant,
-    /// What a handler raised.
-    raised: Option<PyErr>,
-}
-
-impl Default for Signals {
-    fn default() -> Self {
-        Self { looked: Instant::now(), raised: None }
-    }
-}
-
-impl Signals {
-    /// Whether no signal has raised an exception; often asked, seldom looked at.
-    fn let_go_on(&mut self) -> bool {
-        if self.looked.elapsed() > UNINTERRUPTED {
-            self.raised = Python::attach(|py| py.check_signals()).err();
-            self.looked = Instant::now();
-        }
-        self.raised.is_none()
-    }
-}

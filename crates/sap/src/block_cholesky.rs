@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use crate::FactorError;
 use graph::Graph;
+use interrupt::Interrupt;
 use layout::Layout;
 use minimum_degree::MinimumDegree;
 use supernodes::Supernodes;
@@ -206,7 +207,15 @@ impl BlockCholesky {
     /// # Errors
     /// If the matrix is not numerically positive definite: the row, in the caller's order, whose pivot is not positive.
     pub fn factor(&mut self) -> Result<(), FactorError> {
-        numeric::factor(&self.layout, &mut self.values).map_err(|row| self.factor_error(row))
+        self.factor_unless(&Interrupt::default())
+    }
+
+    /// [`factor`](Self::factor), unless it is told to stop.
+    ///
+    /// # Errors
+    /// As [`factor`](Self::factor); and of any row once `interrupt` is raised.
+    pub fn factor_unless(&mut self, interrupt: &Interrupt) -> Result<(), FactorError> {
+        numeric::factor(&self.layout, &mut self.values, interrupt).map_err(|row| self.factor_error(row))
     }
 
     fn factor_error(&self, row: usize) -> FactorError {
@@ -256,7 +265,16 @@ impl BlockCholesky {
     /// # Errors
     /// If a pivot is zero or not a number: its row, in the caller's order.
     pub fn factor_unsymmetric(&mut self) -> Result<(), FactorError> {
-        unsymmetric::factor(&self.layout, &mut self.values, &mut self.upper).map_err(|row| self.factor_error(row))
+        self.factor_unsymmetric_unless(&Interrupt::default())
+    }
+
+    /// [`factor_unsymmetric`](Self::factor_unsymmetric), unless it is told to stop.
+    ///
+    /// # Errors
+    /// As [`factor_unsymmetric`](Self::factor_unsymmetric); and of any row once `interrupt` is raised.
+    pub fn factor_unsymmetric_unless(&mut self, interrupt: &Interrupt) -> Result<(), FactorError> {
+        let Self { layout, values, upper, .. } = self;
+        unsymmetric::factor(layout, values, upper, interrupt).map_err(|row| self.factor_error(row))
     }
 
     /// The sign of the determinant of the last matrix that [`factor_unsymmetric`](Self::factor_unsymmetric) factored, 1 or −1: rows and

@@ -125,7 +125,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
         set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
-        let last = self.iterations + MOST;
+        let last = self.budget.min(self.iterations + MOST);
         let (mut first_step, mut random) = (1.0, SplitMix64(0));
         loop {
             ws.path.set_start(constraints);
@@ -297,6 +297,9 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<usize>, Error> {
         let (mut first_change, mut last_change) = (f64::INFINITY, f64::INFINITY);
         for correction in 1..=CORRECTIONS {
+            if self.is_budget_spent() {
+                break;
+            }
             let t_before = point.t;
             localise_on_path(constraints, point.t, ws);
             self.factor_coupled(constraints, ws)?;

@@ -19,6 +19,9 @@ pub enum Error {
         /// What failed.
         source: FactorError,
     },
+    /// The structure was told to stop ([`Structure::is_interrupted`](crate::Structure::is_interrupted)).
+    #[error("interrupted")]
+    Interrupted,
     /// A value is not finite: a NaN or infinity came in, or the problem overflows.
     #[error("{quantity} is not finite")]
     NotFinite {

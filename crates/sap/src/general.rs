@@ -1,5 +1,6 @@
 use faer::linalg::solvers::Solve;
 use faer::{MatMut, MatRef};
+use interrupt::Interrupt;
 
 use crate::Error;
 
@@ -9,6 +10,17 @@ use crate::Error;
 /// # Errors
 /// [`Error::Dimension`] if sizes do not fit, [`Error::Value`] if the matrix is singular or not finite.
 pub fn solve_general(n: usize, matrix: &[f64], rhs: &mut [f64]) -> Result<(), Error> {
+    solve_general_unless(n, matrix, rhs, &Interrupt::default())
+}
+
+/// Columns that are solved for between two looks at the request to stop.
+const COLUMNS: usize = 64;
+
+/// [`solve_general`], unless it is told to stop.
+///
+/// # Errors
+/// As [`solve_general`], and [`Error::Interrupted`].
+pub fn solve_general_unless(n: usize, matrix: &[f64], rhs: &mut [f64], interrupt: &Interrupt) -> Result<(), Error> {
     if matrix.len() != n * n {
         return Err(Error::Dimension { argument: "matrix", found: matrix.len(), expected: n * n });
     }
@@ -23,8 +35,13 @@ pub fn solve_general(n: usize, matrix: &[f64], rhs: &mut [f64]) -> Result<(), Er
         let message = format!("expected a regular matrix; pivot {row} is {}", lu.U()[(row, row)]);
         return Err(Error::Value { argument: "matrix", message });
     }
-    let columns = rhs.len() / n;
-    lu.solve_in_place(MatMut::from_column_major_slice_mut(rhs, n, columns));
+    for some in rhs.chunks_mut(COLUMNS * n) {
+        if interrupt.is_raised() {
+            return Err(Error::Interrupted);
+        }
+        let columns = some.len() / n;
+        lu.solve_in_place(MatMut::from_column_major_slice_mut(some, n, columns));
+    }
     Ok(())
 }
 

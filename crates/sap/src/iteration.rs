@@ -3,7 +3,7 @@
 use crate::line_search::Line;
 use crate::passes::Passes;
 use crate::vector::{axpy, dot, scaled_norm, sum};
-use crate::{Block, Constraint, Criterion, Error, Law, LineSearch, Options, Report, Structure, Workspace};
+use crate::{Block, Constraint, Criterion, Error, FactorError, Law, LineSearch, Options, Report, Structure, Workspace};
 
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
 /// constraints at `J v`.
@@ -14,6 +14,8 @@ pub(crate) struct Iteration<'a, S> {
     options: &'a Options,
     /// Factorisations so far.
     pub iterations: usize,
+    /// Factorisations after which no search for Coulomb's law begins or goes on.
+    pub budget: usize,
     /// How many of these were steps of searches for Coulomb's law.
     pub searching: usize,
     /// How many of the others were of problems with other bounds of friction.
@@ -59,6 +61,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
             v,
             options,
             iterations: 0,
+            budget: options.factorization_budget.unwrap_or(usize::MAX),
             searching: 0,
             in_others: 0,
             line_search_evaluations: 0,
@@ -78,6 +81,11 @@ impl<'a, S: Structure> Iteration<'a, S> {
     /// Those of the present problem.
     pub fn in_problem(&self) -> usize {
         self.minimising() - self.in_others
+    }
+
+    /// Whether the search for Coulomb's law has to end with the best it has found.
+    pub fn is_budget_spent(&self) -> bool {
+        self.iterations >= self.budget
     }
 
     /// Begins another problem.
@@ -159,9 +167,21 @@ impl<'a, S: Structure> Iteration<'a, S> {
     }
 
     pub fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), Error> {
-        let iteration = self.iterations;
+        self.check_interrupt()?;
         self.iterations += 1;
-        self.structure.factor(constraints, hessian).map_err(|source| Error::Factorization { iteration, source })
+        let factored = self.structure.factor(constraints, hessian);
+        factored.map_err(|source| self.factorization_error(source))
+    }
+
+    /// An error if the structure was told to stop.
+    pub fn check_interrupt(&self) -> Result<(), Error> {
+        if self.structure.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Why the last factorisation failed.
+    pub fn factorization_error(&self, source: FactorError) -> Error {
+        let iteration = self.iterations - 1;
+        self.check_interrupt().err().unwrap_or(Error::Factorization { iteration, source })
     }
 
     /// `v ← v + α Δv` with `Δv = −H⁻¹∇ℓ_p` from the workspace's gradient, and `α` by line search. With `reuse`, `H` is that of the
@@ -304,6 +324,9 @@ impl<'a, S: Structure> Iteration<'a, S> {
     fn minimise_in_line(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<(), Error> {
         let (mut predicts, mut least) = (true, f64::INFINITY);
         for _ in 0..STEPS {
+            if self.is_budget_spent() {
+                break;
+            }
             if predicts {
                 let cost = self.predict(constraints, f64::INFINITY, ws)?;
                 (predicts, least) = (cost < least, cost);

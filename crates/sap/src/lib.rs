@@ -75,7 +75,7 @@ pub use delassus::Delassus;
 pub use dense::Dense;
 pub use error::Error;
 pub use friction_residual::friction_residual;
-pub use general::solve_general;
+pub use general::{solve_general, solve_general_unless};
 pub use linearization::{LawData, Linearization};
 pub use matrices::{MatrixProblem, MatrixSolution, solve_matrices};
 pub use newton::solve;

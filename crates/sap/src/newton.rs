@@ -36,11 +36,12 @@ const PREDICTIONS: usize = 6;
 /// With [`Options::passes`] above 1, problems follow each other, the normal impulses of one the bounds of friction of the next,
 /// until the change of bounds hardly moves the gradient: Coulomb's law. Where there are many contacts, Newton's method looks for it
 /// directly, from the velocities that are remembered and then after each problem. Where neither finds it, a path is followed from the
-/// last problem to it, and where that ends before, the problems go on.
+/// last problem to it, and where that ends before, the problems go on. All of it spends from [`Options::factorization_budget`]; the
+/// best bounds stand when that is spent.
 ///
 /// # Errors
 /// [`Error::NotConverged`] at the iteration cap (`v` is then the last iterate), [`Error::Factorization`] if `H` is not positive
-/// definite, [`Error::NotFinite`] if NaN or infinity came in or came up, [`Error::Dimension`] if sizes do not fit.
+/// definite, [`Error::Interrupted`] if the structure was told to stop, [`Error::NotFinite`] if NaN or infinity came in or came up, [`Error::Dimension`] if sizes do not fit.
 pub fn solve<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
@@ -108,7 +109,7 @@ fn iterate<S: Structure>(
         let mut stalled = stall.is_over(residual);
         let mut rebounded = false;
         let ended = iteration.is_solved || stalled || residual <= passes.tolerance;
-        match passes.turn(ended, iteration.minimising(), iteration.in_problem()) {
+        match passes.turn(ended, iteration.minimising(), iteration.in_problem(), iteration.is_budget_spent()) {
             Turn::GoOn => {}
             Turn::Rebound => {
                 (residual, cost) = rebound(&mut iteration, &mut passes, constraints, options, ws)?;
@@ -131,24 +132,25 @@ fn iterate<S: Structure>(
         }
         if iteration.is_solved || stalled {
             let violation = violation(constraints, options, ws);
-            if passes.reopen(violation, options) {
+            let may_search = !iteration.is_budget_spent();
+            if may_search && passes.reopen(violation, options) {
                 (stall, known) = (Stall::new(), Some((residual, cost)));
                 iteration.begin_problem();
                 continue;
             }
-            if passes.must_follow(violation, options) {
+            if may_search && passes.must_follow(violation, options) {
                 if follow_or_resume(&mut iteration, &mut passes, constraints, options, ws)? {
                     predictions = 0;
                 }
                 (stall, known) = (Stall::new(), Some(iteration.residual(ws)?));
                 continue;
             }
-            let criterion = if !iteration.is_solved {
-                Criterion::RoundOff
-            } else if meets_coulomb(violation, options) {
+            let criterion = if !meets_coulomb(violation, options) {
+                Criterion::Passes
+            } else if iteration.is_solved {
                 Criterion::Gradient
             } else {
-                Criterion::Passes
+                Criterion::RoundOff
             };
             return Ok(iteration.report(criterion, (residual, violation), cost, &passes));
         }
@@ -221,9 +223,12 @@ fn rebound<S: Structure>(
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<(f64, f64), Error> {
+    // A pass may do with the last factor.
+    iteration.check_interrupt()?;
     iteration.begin_problem();
     if passes.may_settle
         && iteration.searching < SEARCHING
+        && !iteration.is_budget_spent()
         && let Some(residual) = iteration.settle_from_here(constraints, options, ws)?
     {
         passes.settle(residual, options);

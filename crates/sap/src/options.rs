@@ -18,10 +18,15 @@ pub struct Options {
     pub tolerance: f64,
     /// `ε_a`, in √J (the square root of energy). Default 1e-14.
     pub absolute_tolerance: f64,
-    /// Newton iterations of one problem after which the solve gives up with an error. With other bounds of friction it is another
-    /// problem: the search for Coulomb's law ([`passes`](Self::passes)) takes as many as it needs, at most 1000, about 1500 more on a
-    /// path, and 3000 after that. Default 300.
+    /// Newton iterations of one convex problem after which the solve gives up with an error. With other bounds of friction it is
+    /// another problem. Default 300.
     pub max_iterations: usize,
+    /// Factorisations that the search for Coulomb's law ([`passes`](Self::passes)) may spend, whatever it spends them on: all
+    /// problems, semismooth Newton steps and path continuation count. Then the best friction bounds found so far are taken and the
+    /// convex problem with these bounds is solved to the tolerance, which takes some factorisations more;
+    /// [`Report::friction_residual`] says what is left. `None`: until the search succeeds or has tried everything, which takes up
+    /// to about 5500 factorisations. Default 100.
+    pub factorization_budget: Option<usize>,
     /// How many problems may be solved for Coulomb's law, each with its bounds of friction ([`LaggedContact`](crate::LaggedContact),
     /// [`Spin`](crate::Spin)) from the normal impulses of the one before; the last change of bounds moves the residual by no more
     /// than 100 times the tolerance. After 40 of them, or fewer, a path is tried where there are no more than 400 constraints.
@@ -40,6 +45,7 @@ impl Default for Options {
             tolerance: 1e-6,
             absolute_tolerance: 1e-14,
             max_iterations: 300,
+            factorization_budget: Some(100),
             passes: 1,
             line_search: LineSearch::Exact,
             expects_guess: false,
@@ -54,8 +60,8 @@ pub enum Criterion {
     Unconstrained,
     /// The gradient is below the tolerance.
     Gradient,
-    /// As [`Gradient`](Self::Gradient), but the bounds of friction still moved at the last of
-    /// [`Options::passes`]: [`Report::friction_residual`] tells by how much.
+    /// The convex problem is solved, but with friction bounds that are not the contacts' own normal impulses:
+    /// [`Options::factorization_budget`] or [`Options::passes`] ran out. [`Report::friction_residual`] says how far off they are.
     Passes,
     /// The decrease of the cost, predicted and achieved, is round-off, and the gradient no longer falls.
     RoundOff,

@@ -77,7 +77,9 @@ pub(crate) struct Passes {
 impl Passes {
     /// One problem alone if no constraint has a bound to move.
     pub fn new(structure: &impl Structure, constraints: &[Constraint], options: &Options) -> Passes {
-        let left = options.passes.saturating_sub(1);
+        // A pass may do with the last factor, so that factorisations alone do not bound their number.
+        let budget = options.factorization_budget.unwrap_or(usize::MAX);
+        let left = options.passes.saturating_sub(1).min(budget);
         let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
         let can_follow = is_searching && can_settle(structure, constraints);
@@ -142,9 +144,10 @@ impl Passes {
         }
     }
 
-    /// What is to be done where this pass has `ended` or has not, after so many iterations of the search and of the pass.
-    pub fn turn(&self, ended: bool, iterations: usize, in_pass: usize) -> Turn {
-        let late = iterations >= self.late || in_pass >= self.late_in_pass;
+    /// What is to be done where this pass has `ended` or has not, after so many iterations of the search and of the pass, and where the
+    /// budget of factorisations may be spent.
+    pub fn turn(&self, ended: bool, iterations: usize, in_pass: usize, is_budget_spent: bool) -> Turn {
+        let late = iterations >= self.late || in_pass >= self.late_in_pass || is_budget_spent;
         if !self.is_searching || !(ended || late) {
             return Turn::GoOn;
         }

@@ -111,6 +111,9 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<f64>, Error> {
         let (mut least, mut patience) = (f64::INFINITY, PATIENCE);
         for step in 0..MOST {
+            if self.is_budget_spent() {
+                break;
+            }
             self.factor_coupled(constraints, ws)?;
             let mut residual = self.semismooth_step(constraints, ws)?;
             if residual <= NEAR {
@@ -136,12 +139,12 @@ impl<S: Structure> Iteration<'_, S> {
 
     /// Factors `A + JᵀḠJ`.
     pub(super) fn factor_coupled(&mut self, constraints: &[Constraint], ws: &Workspace) -> Result<(), Error> {
-        let iteration = self.iterations;
+        self.check_interrupt()?;
         self.iterations += 1;
         self.searching += 1;
         self.is_reusable = false;
         let factored = self.structure.factor_coupled(constraints, &ws.predicted.hessian, &ws.slopes);
-        factored.map_err(|source| Error::Factorization { iteration, source })
+        factored.map_err(|source| self.factorization_error(source))
     }
 
     /// Moves to where the linear model balances, and sets `z` there. Returns the residual of the contacts themselves.

@@ -74,6 +74,12 @@ pub trait Structure {
         1.0
     }
 
+    /// Whether the solve is to end at once, with [`Error::Interrupted`](crate::Error::Interrupted); asked before and after every
+    /// factorisation. Once true it must stay so: factorisations may then have failed for no other reason.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+
     /// `d = diag(A)^{-1/2}`, or an estimate: it gives the entries of a momentum common units.
     fn scale(&mut self, d: &mut [f64]);
 }

@@ -51,7 +51,7 @@ fn solve_from_afar(problem: &Problem) -> (Report, f64) {
     problem.set_delassus();
     let mut v = problem.v_star.clone();
     let mut ws = Workspace::new();
-    let options = Options { tolerance: 1e-10, passes: 40, ..Options::default() };
+    let options = Options { tolerance: 1e-10, passes: 40, factorization_budget: None, ..Options::default() };
     let report = solve(&mut problem.dense(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap();
     (report, coulomb_residual(&problem, &v))
 }
@@ -85,7 +85,8 @@ fn an_expected_guess_is_looked_at() {
         problem.set_delassus();
         let solve_from = |guess: &[f64], tolerance: f64, expects_guess: bool| {
             let (mut v, mut ws) = (guess.to_vec(), Workspace::new());
-            let options = Options { tolerance, passes: 40, expects_guess, ..Options::default() };
+            let options =
+                Options { tolerance, passes: 40, factorization_budget: None, expects_guess, ..Options::default() };
             let report =
                 solve(&mut problem.dense(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap();
             let residual = problem.residual(&v, ws.impulses()).max(coulomb_residual(&problem, &v));

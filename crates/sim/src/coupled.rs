@@ -15,6 +15,7 @@ mod lone_tree;
 
 use std::ops::Range;
 
+use interrupt::Interrupt;
 use multibody::{CrbaWorkspace, Factor, JointImpedance, add_generalized_forces};
 use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
@@ -103,6 +104,7 @@ pub(crate) struct Coupled<'a> {
     pub terms: &'a [Term],
     pub scratch: &'a mut CoupledScratch,
     pub cholesky: &'a mut BlockCholesky,
+    interrupt: &'a Interrupt,
     pub nv: usize,
     /// Whether the recursive factor may be used where it applies.
     may_recurse: bool,
@@ -119,6 +121,7 @@ impl<'a> Coupled<'a> {
         scratch: &'a mut CoupledScratch,
         cholesky: &'a mut BlockCholesky,
         choice: Factorization,
+        interrupt: &'a Interrupt,
     ) -> Self {
         let nodes = slots.last().map_or(0, |s| s.node + parts[s.tree].tree.len());
         let nv = slots.last().map_or(0, |s| s.dof + parts[s.tree].tree.nv);
@@ -138,7 +141,7 @@ impl<'a> Coupled<'a> {
             _ => None,
         };
         scratch.factored = Factored::None;
-        let mut problem = Self { parts, v0, slots, links, terms, scratch, cholesky, nv, may_recurse, lone };
+        let mut problem = Self { parts, v0, slots, links, terms, scratch, cholesky, interrupt, nv, may_recurse, lone };
         if lone.is_none() {
             problem.gather_patches();
         }
@@ -336,7 +339,7 @@ impl Structure for Coupled<'_> {
         }
         self.couple();
         self.assemble(hessian);
-        self.cholesky.factor()
+        self.cholesky.factor_unless(self.interrupt)
     }
 
     fn solve(&mut self, b: &[f64], x: &mut [f64]) {
@@ -377,7 +380,7 @@ impl Structure for Coupled<'_> {
         self.assemble(hessian);
         self.cholesky.make_unsymmetric();
         self.add_friction(constraints, hessian, slopes);
-        self.cholesky.factor_unsymmetric()
+        self.cholesky.factor_unsymmetric_unless(self.interrupt)
     }
 
     fn solve_coupled(&mut self, b: &[f64], x: &mut [f64]) {
@@ -386,6 +389,10 @@ impl Structure for Coupled<'_> {
 
     fn coupled_sign(&self) -> f64 {
         self.cholesky.determinant_sign()
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_raised()
     }
 
     fn scale(&mut self, d: &mut [f64]) {

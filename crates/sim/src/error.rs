@@ -117,6 +117,14 @@ pub enum SimulationError {
         /// What the solver says.
         source: sap::Error,
     },
+    /// The step was told to stop ([`Simulation::set_interrupt`](crate::Simulation::set_interrupt)).
+    #[error("step {step} at {time} s: interrupted")]
+    Interrupted {
+        /// The step that was not finished.
+        step: u64,
+        /// The time at its beginning, s.
+        time: f64,
+    },
     /// The step has no derivative.
     #[error("step {step} at {time} s has no Jacobians: {reason}")]
     NoJacobian {

@@ -111,6 +111,12 @@ impl FewRows {
         None
     }
 
+    /// The options of a solve after those that led to nothing: they have spent from its budget.
+    pub fn after_spent(&self, options: &Options) -> Options {
+        let factorization_budget = options.factorization_budget.map(|budget| budget.saturating_sub(self.spent.0));
+        Options { factorization_budget, ..*options }
+    }
+
     /// The report of a solve after those that led to nothing.
     pub fn with_spent(&self, report: Report) -> Report {
         let (iterations, evaluations) = self.spent;
@@ -181,7 +187,7 @@ impl FewRows {
             Err(steps) => {
                 self.spent.0 += steps;
                 self.spent.1 += steps;
-                self.minimise(energy, options, ws)?
+                self.minimise(energy, &self.after_spent(options), ws)?
             }
         };
         self.respond();

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crew::Crew;
 use geometry::Couple;
+use interrupt::Interrupt;
 use multibody::{CrbaWorkspace, mass_matrix};
 use sap::{BlockCholesky, Dense, Error, Report};
 
@@ -31,6 +32,7 @@ pub(crate) struct Problem<'a> {
     pub rigid_only: bool,
     pub factorization: Factorization,
     pub options: &'a sap::Options,
+    pub interrupt: &'a Interrupt,
 }
 
 /// Scratch of a solve, one for every thread: what islands share stays in the processor's cache.
@@ -95,6 +97,10 @@ impl Island {
 
     /// Minimises the cost of the island's problem, starting from v*, or the present velocities and where they lead.
     fn solve(&mut self, problem: &Problem<'_>, slot_of: &[usize], scratch: &mut Scratch) {
+        if problem.interrupt.is_raised() {
+            self.outcome = Some(Err(Error::Interrupted));
+            return;
+        }
         self.gather(problem, slot_of, scratch);
         let Context { parts, v: v0, state, rule, .. } = *problem.cx;
         scratch.v_star.clear();
@@ -122,17 +128,26 @@ impl Island {
             choice => {
                 let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, few, .. } = scratch;
                 let cholesky = &mut self.cholesky;
-                let mut structure = Coupled::new((parts, v0), &self.slots, (links, terms), coupled, cholesky, choice);
+                let mut structure = Coupled::new(
+                    (parts, v0),
+                    &self.slots,
+                    (links, terms),
+                    coupled,
+                    cholesky,
+                    choice,
+                    problem.interrupt,
+                );
                 let expects_guess =
                     pace <= RESTING && self.slots.iter().all(|slot| state.trend.holds(slot.tree, rule.dt));
                 let options = &sap::Options { expects_guess, ..*problem.options };
                 if choice == Factorization::Auto && pace > RESTING {
                     let report = few.solve(&mut structure, laws, v_star, &mut self.v, options, ws);
                     by_rows = report.is_some();
-                    report.map_or_else(
-                        || Ok(few.with_spent(sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws)?)),
-                        Ok,
-                    )
+                    let solve = || {
+                        let options = &few.after_spent(options);
+                        Ok(few.with_spent(sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws)?))
+                    };
+                    report.map_or_else(solve, Ok)
                 } else {
                     sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws)
                 }
@@ -297,6 +312,15 @@ impl Islands {
             }
         });
         self.has_failed = has_failed.into_inner();
+    }
+
+    /// The most factorisations that an island took.
+    pub fn most_iterations(&self) -> usize {
+        self.active()
+            .iter()
+            .filter_map(|island| Some(island.outcome.as_ref()?.as_ref().ok()?.iterations))
+            .max()
+            .unwrap_or(0)
     }
 
     /// Why the first of the islands that have no solution has none.

@@ -67,6 +67,13 @@ pub struct Options {
     pub contact: ContactLaw,
     /// Relative tolerance of the contact solver on the scaled momentum balance, ε_r.
     pub tolerance: f64,
+    /// Factorisations that an island may spend on Coulomb's law in a step (in each of its parts, where
+    /// [`Stats::substeps`](crate::Stats::substeps) are several). Then the step takes the best friction bounds found so far, with
+    /// momentum balanced to the tolerance, which may take some factorisations more; [`Stats::unsettled`](crate::Stats::unsettled)
+    /// counts the islands where that happened, [`Stats::friction_residual`](crate::Stats::friction_residual) says how far friction
+    /// is from the law. None: the search goes on until it succeeds or has tried everything, in piles for thousands of
+    /// factorisations.
+    pub factorization_budget: Option<usize>,
     /// Line search of the contact solver.
     pub line_search: sap::LineSearch,
     /// Factorisation of the contact solver.
@@ -97,6 +104,7 @@ impl Default for Options {
             pd_law: PdLaw::Auto,
             contact: ContactLaw::Coulomb,
             tolerance: 1e-6,
+            factorization_budget: Some(100),
             line_search: sap::LineSearch::Exact,
             factorization: Factorization::Auto,
             beta: 0.1,

@@ -128,10 +128,11 @@ pub struct Stats {
     pub residual: f64,
     /// Largest number of passes for Coulomb's law in an island.
     pub passes: usize,
-    /// How far the worst island is from Coulomb's law, relative like `residual`; above the tolerance, passes ran out.
+    /// How far the worst island is from Coulomb's law, relative like `residual`: [`sap::friction_residual`].
     pub friction_residual: f64,
-    /// Islands where the passes for Coulomb's law ran out: friction there is bounded by normal impulses that are as far
-    /// from its own as `friction_residual` says.
+    /// Islands whose friction is not converged: the search for Coulomb's law found nothing within
+    /// [`Options::factorization_budget`](crate::Options::factorization_budget), and friction there is bounded by normal impulses that
+    /// are as far from the contacts' own as `friction_residual` says.
     pub unsettled: usize,
     /// Cost of the convex problem, summed over islands, J.
     pub cost: f64,

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crew::Crew;
 use geometry::{Collider, Movement, Scene, Sweep};
+use interrupt::Interrupt;
 use multibody::{Keyframe, Model};
 use spatial::Pose;
 
@@ -25,7 +26,7 @@ use crate::scheme::Discretization;
 use crate::warm_start::Key;
 use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, Trend, WarmStart};
 
-/// Greatest number of problems that are solved for Coulomb's law in a step.
+/// Greatest number of problems that are solved for Coulomb's law in a step, where there is no budget of factorisations.
 const PASSES: usize = 5000;
 
 /// How often a step is halved at most where free motion has no solution or is not resolved.
@@ -84,6 +85,10 @@ pub struct Simulation {
     /// Newton steps of free motion, the most of a tree; those of all its solutions in the step.
     free_iterations: usize,
     free_evaluations: usize,
+    /// Factorisations of the step so far, those of its most expensive island in every solve.
+    factorizations: usize,
+    /// What may stop a step.
+    interrupt: Interrupt,
     /// The threads that loops are shared among.
     crew: Crew,
 }
@@ -117,6 +122,21 @@ impl Simulation {
     /// The state, to be changed between steps. Sizes must stay as they are; the next step checks.
     pub fn state_mut(&mut self) -> &mut State {
         &mut self.state
+    }
+
+    /// Lets whatever computes steps or their derivatives stop once `interrupt` is raised, within some milliseconds: with
+    /// [`SimulationError::Interrupted`], and the state as before the step. It is asked at every factorisation and every few dozen pairs
+    /// of geoms; a step that is not interrupted does not depend on it.
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.collider.set_interrupt(&interrupt);
+        self.crew.set_interrupt(interrupt.clone());
+        self.interrupt = interrupt;
+    }
+
+    /// An error if the step was told to stop: what was computed since is void then.
+    fn check_interrupt(&self) -> Result<(), SimulationError> {
+        let State { step, time, .. } = self.state;
+        if self.interrupt.is_raised() { Err(SimulationError::Interrupted { step, time }) } else { Ok(()) }
     }
 
     /// Goes to a keyframe, or to the default configuration at rest for `None`; time becomes the keyframe's.
@@ -209,7 +229,7 @@ impl Simulation {
     /// Finds the velocities at the end of the step, or with `is_to_resolve` that it does not resolve free motion.
     fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         self.begin()?;
-        self.free_evaluations = 0;
+        (self.free_evaluations, self.factorizations) = (0, 0);
         self.foresee(dt);
         self.wake_the_disturbed();
         self.begin_to_move(dt)?;
@@ -218,6 +238,7 @@ impl Simulation {
             self.move_freely(dt);
             self.detect(dt, 0.0);
         }
+        self.check_interrupt()?;
         self.check_contacts()?;
         if self.options.scheme.has_impacts() && self.resolve_impacts(dt)? {
             self.move_freely(dt);
@@ -296,6 +317,7 @@ impl Simulation {
         let options = sap::Options {
             tolerance: self.options.tolerance,
             passes: if self.options.contact == ContactLaw::Coulomb { PASSES } else { 1 },
+            factorization_budget: self.options.factorization_budget.map(|all| all.saturating_sub(self.factorizations)),
             line_search: self.options.line_search,
             ..sap::Options::default()
         };
@@ -314,8 +336,10 @@ impl Simulation {
             rigid_only,
             factorization: self.options.factorization,
             options: &options,
+            interrupt: &self.interrupt,
         };
         islands.solve(&problem, &mut crew);
+        self.factorizations += islands.most_iterations();
         (self.islands, self.others, self.crew) = (islands, others, crew);
     }
 

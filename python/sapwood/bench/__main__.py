@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from sapwood._files import write_whole
 from sapwood.bench import clutter, contact, dynamics, machine, schemes, starts, step
 from sapwood.bench.cases import MissingPackageError
 from sapwood.bench.peer_sources import BuildError
@@ -61,7 +62,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     if options.json:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+        try:
+            write_whole(options.json, json.dumps(rows, indent=1) + "\n")
+        except OSError as error:
+            print(f"error: {options.json}: cannot be written ({error}): a file that was there is kept", file=sys.stderr)
+            return 2
         print(f"{len(rows)} rows in {options.json}")
     return 0
 

@@ -26,6 +26,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from sapwood._files import write_whole
 from sapwood.bench import schemes_plots
 from sapwood.bench.cases import MissingPackageError, installed
 from sapwood.bench.engines import Engine, Sapwood
@@ -330,4 +331,4 @@ class Report:
         if self._svg is not None:
             self._svg.mkdir(parents=True, exist_ok=True)
             for name, picture in pictures.items():
-                (self._svg / f"{name}-{self._name}.svg").write_text(picture)
+                write_whole(self._svg / f"{name}-{self._name}.svg", picture)

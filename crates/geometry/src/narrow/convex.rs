@@ -1,5 +1,6 @@
 //! Any two convex shapes: closest points by GJK, penetration by EPA, then the facing features clipped.
 
+use interrupt::Interrupt;
 use std::cell::Cell;
 use std::fmt;
 
@@ -266,6 +267,8 @@ pub(crate) struct Convex {
     /// Vertices that a walk over a hull has found, and a mark for each vertex; all unmarked between walks.
     pub(super) found: Vec<u32>,
     pub(super) marked: Vec<bool>,
+    /// What is found once it is raised is void, so that anything may be left out.
+    pub(crate) interrupt: Interrupt,
 }
 
 /// Unit normal from a to b, and the nearest points of a and b.

@@ -52,7 +52,13 @@ pub fn collide(
     let Some(query) = Query::new(field, at, solid, bt, sink.limit) else { return };
     workspace.points.clear();
     workspace.patch.clear();
-    query.each_triangle(|triangle| query.touch(&triangle, workspace));
+    // Row by row: one of them is a moment's work.
+    for row in query.rows[0]..=query.rows[1] {
+        if workspace.interrupt.is_raised() {
+            return;
+        }
+        query.each_triangle_in([row; 2], query.columns, |triangle| query.touch(&triangle, workspace));
+    }
     // At most four points for each direction in which the surface faces.
     while !workspace.points.is_empty() {
         let points = &mut workspace.points;
@@ -108,11 +114,11 @@ impl<'a> Query<'a> {
         Vec3::new(column as f64 * dx - hx, row as f64 * dy - hy, height)
     }
 
-    /// The triangles under the shape that reach up to it, row by row. Each cell is cut along its diagonal from low
-    /// row and column to high row and column.
-    fn each_triangle(&self, mut visit: impl FnMut(Triangle)) {
-        for row in self.rows[0]..=self.rows[1] {
-            for column in self.columns[0]..=self.columns[1] {
+    /// The triangles in rows and columns under the shape that reach up to it, row by row. Each cell is cut along its diagonal
+    /// from low row and column to high row and column.
+    fn each_triangle_in(&self, rows: [usize; 2], columns: [usize; 2], mut visit: impl FnMut(Triangle)) {
+        for row in rows[0]..=rows[1] {
+            for column in columns[0]..=columns[1] {
                 let (a, b) = (self.sample(row, column), self.sample(row, column + 1));
                 let (c, d) = (self.sample(row + 1, column + 1), self.sample(row + 1, column));
                 if self.is_clear([a, b, c, d]) {
@@ -129,6 +135,19 @@ impl<'a> Query<'a> {
                 }
             }
         }
+    }
+
+    /// The rows and columns of the cells under the shape that a point is over, or beside by no more than a sliver.
+    fn cells_at(&self, p: Vec3<f64>) -> [[usize; 2]; 2] {
+        let p = self.at.local(p);
+        let ([dx, dy], [hx, hy]) = (self.cell_size, self.field.half_extents);
+        // Twice what `holds` allows: the greatest distance from an edge at which it is still true.
+        let sliver = 2.0 * BORDER * dx.max(dy);
+        let cells = |x: f64, size: f64, [first, last]: [usize; 2]| {
+            // A cast saturates: below 0 is 0.
+            [(((x - sliver) / size) as usize).max(first), (((x + sliver) / size) as usize).min(last)]
+        };
+        [cells(p.y + hy, dy, self.rows), cells(p.x + hx, dx, self.columns)]
     }
 
     /// Whether the shape is out of reach of a cell, in the field's frame, by a plane across the way from its centre
@@ -207,7 +226,8 @@ impl<'a> Query<'a> {
         let on_surface = nearest.position.add_scaled(-0.5 * nearest.distance, nearest.normal);
         let up = self.at.rot.z;
         let mut outermost = true;
-        self.each_triangle(|other| {
+        let [rows, columns] = self.cells_at(on_surface);
+        self.each_triangle_in(rows, columns, |other| {
             if outermost && other.cell != triangle.cell && holds(&other, on_surface, up, self.cell_size) {
                 outermost = match workspace.nearest_apart(&placed(&other), &self.shape, self.limit) {
                     Ok(other) => other.is_none_or(|n| n.distance >= nearest.distance - 1e-9),

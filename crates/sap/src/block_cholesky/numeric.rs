@@ -1,5 +1,7 @@
 //! The numeric phase: factorisation and substitution panel by panel.
 
+use interrupt::Interrupt;
+
 use super::kernel::{Shape, factor_panel, subtract_product};
 use super::layout::{Layout, Panel};
 use super::substitution::{substitute, substitute_back};
@@ -8,28 +10,32 @@ use super::substitution::{substitute, substitute_back};
 /// that it touches.
 ///
 /// # Errors
-/// The row, in the order of elimination, of the first pivot that is not positive.
-pub(super) fn factor(layout: &Layout, values: &mut [f64]) -> Result<(), usize> {
+/// The row, in the order of elimination, of the first pivot that is not positive, or the one reached when `interrupt` was raised.
+pub(super) fn factor(layout: &Layout, values: &mut [f64], interrupt: &Interrupt) -> Result<(), usize> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") {
         // SAFETY: the processor has the instructions that the function is compiled for.
-        return unsafe { factor_avx512(layout, values) };
+        return unsafe { factor_avx512(layout, values, interrupt) };
     }
-    factor_in_tiles::<8>(layout, values)
+    factor_in_tiles::<8>(layout, values, interrupt)
 }
 
 /// [`factor`] in vectors twice as wide. Each entry still takes the same operations in the same order.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl")]
-fn factor_avx512(layout: &Layout, values: &mut [f64]) -> Result<(), usize> {
-    factor_in_tiles::<16>(layout, values)
+fn factor_avx512(layout: &Layout, values: &mut [f64], interrupt: &Interrupt) -> Result<(), usize> {
+    factor_in_tiles::<16>(layout, values, interrupt)
 }
 
 /// [`factor`] with tiles of up to `TALL` rows.
 #[inline(always)]
-fn factor_in_tiles<const TALL: usize>(layout: &Layout, values: &mut [f64]) -> Result<(), usize> {
+fn factor_in_tiles<const TALL: usize>(layout: &Layout, values: &mut [f64], interrupt: &Interrupt) -> Result<(), usize> {
+    let mut work = Work::default();
     for panel in &layout.panels {
         let Panel { width, stride, .. } = *panel;
+        if work.is_much(width * stride * stride) && interrupt.is_raised() {
+            return Err(panel.first);
+        }
         let (done, rest) = values.split_at_mut(panel.values + width * stride);
         let source = &mut done[panel.values..];
         factor_panel::<TALL>(source, width, stride).map_err(|column| panel.first + column)?;
@@ -48,6 +54,26 @@ fn factor_in_tiles<const TALL: usize>(layout: &Layout, values: &mut [f64]) -> Re
         }
     }
     Ok(())
+}
+
+/// Counts multiplications, to look at something now and then: a look costs about as much as a small panel.
+#[derive(Default)]
+pub(super) struct Work(usize);
+
+impl Work {
+    /// Multiplications between two looks: less than a millisecond.
+    const MUCH: usize = 1 << 20;
+
+    /// Adds some; whether it is time for a look.
+    #[inline(always)]
+    pub fn is_much(&mut self, multiplications: usize) -> bool {
+        self.0 += multiplications;
+        let is_much = self.0 > Self::MUCH;
+        if is_much {
+            self.0 = 0;
+        }
+        is_much
+    }
 }
 
 /// `x ← U⁻¹ L⁻¹ x` in the order of elimination, `upper` being the panels of `Uᵀ`, which is `L` of a symmetric matrix; `local` is
@@ -103,7 +129,8 @@ mod tests {
     use super::super::unsymmetric;
     use super::*;
 
-    type FactorUnsymmetric = fn(&Layout, &mut [f64], &mut [f64]) -> Result<(), usize>;
+    type FactorUnsymmetric = fn(&Layout, &mut [f64], &mut [f64], &Interrupt) -> Result<(), usize>;
+    type Factor = fn(&Layout, &mut [f64], &Interrupt) -> Result<(), usize>;
     type Solve = fn(&Layout, &[f64], &[f64], &mut [f64], &mut Vec<f64>);
     use crate::BlockCholesky;
 
@@ -140,7 +167,7 @@ mod tests {
         }
         let factored = |factor: FactorUnsymmetric| {
             let (mut lower, mut upper) = (h.values.clone(), h.upper.clone());
-            factor(&h.layout, &mut lower, &mut upper).unwrap();
+            factor(&h.layout, &mut lower, &mut upper, &Interrupt::default()).unwrap();
             lower.into_iter().chain(upper).map(f64::to_bits).collect::<Vec<u64>>()
         };
         let narrow = factored(unsymmetric::factor_in_tiles::<8>);
@@ -151,9 +178,9 @@ mod tests {
     #[test]
     fn the_bits_do_not_depend_on_the_instructions() {
         let h = matrix();
-        let factored = |factor: fn(&Layout, &mut [f64]) -> Result<(), usize>| {
+        let factored = |factor: Factor| {
             let mut values = h.values.clone();
-            factor(&h.layout, &mut values).unwrap();
+            factor(&h.layout, &mut values, &Interrupt::default()).unwrap();
             values.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
         };
         let narrow = factored(factor_in_tiles::<8>);

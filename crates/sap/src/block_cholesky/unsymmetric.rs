@@ -3,28 +3,37 @@
 //! `L` is kept where the symmetric factor would be, with ones on its diagonal, and `Uᵀ` in panels of the same layout, with the inverse
 //! of `U`'s diagonal. Each is then subtracted and substituted as the symmetric factor is.
 
+use interrupt::Interrupt;
+
 use super::kernel::{Shape, factor_panels, subtract_product};
 use super::layout::{Layout, Panel};
+use super::numeric::Work;
 
 /// Replaces the values, those of the lower triangle and of the transposed upper one, by those of `L` and `Uᵀ`. The diagonal is read
 /// from `lower`.
 ///
 /// # Errors
-/// The row, in the order of elimination, of the first pivot that is zero or not a number.
-pub(super) fn factor(layout: &Layout, lower: &mut [f64], upper: &mut [f64]) -> Result<(), usize> {
+/// The row, in the order of elimination, of the first pivot that is zero or not a number, or the one reached when `interrupt` was
+/// raised.
+pub(super) fn factor(
+    layout: &Layout,
+    lower: &mut [f64],
+    upper: &mut [f64],
+    interrupt: &Interrupt,
+) -> Result<(), usize> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") {
         // SAFETY: the processor has the instructions that the function is compiled for.
-        return unsafe { factor_avx512(layout, lower, upper) };
+        return unsafe { factor_avx512(layout, lower, upper, interrupt) };
     }
-    factor_in_tiles::<8>(layout, lower, upper)
+    factor_in_tiles::<8>(layout, lower, upper, interrupt)
 }
 
 /// [`factor`] in vectors twice as wide. Each entry still takes the same operations in the same order.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl")]
-fn factor_avx512(layout: &Layout, lower: &mut [f64], upper: &mut [f64]) -> Result<(), usize> {
-    factor_in_tiles::<16>(layout, lower, upper)
+fn factor_avx512(layout: &Layout, lower: &mut [f64], upper: &mut [f64], interrupt: &Interrupt) -> Result<(), usize> {
+    factor_in_tiles::<16>(layout, lower, upper, interrupt)
 }
 
 /// [`factor`] with tiles of up to `TALL` rows.
@@ -33,9 +42,14 @@ pub(super) fn factor_in_tiles<const TALL: usize>(
     layout: &Layout,
     lower: &mut [f64],
     upper: &mut [f64],
+    interrupt: &Interrupt,
 ) -> Result<(), usize> {
+    let mut work = Work::default();
     for panel in &layout.panels {
         let Panel { width, stride, .. } = *panel;
+        if work.is_much(2 * width * stride * stride) && interrupt.is_raised() {
+            return Err(panel.first);
+        }
         let end = panel.values + width * stride;
         let (lower, lower_rest) = lower.split_at_mut(end);
         let (upper, upper_rest) = upper.split_at_mut(end);

@@ -143,7 +143,8 @@ impl Delassus {
         options: &Options,
         ws: &mut Workspace,
     ) -> Result<Report, usize> {
-        let (most, scratch) = (MOST_STEPS.min(options.max_iterations), &mut self.settling);
+        let budget = if is_coulomb { options.factorization_budget.unwrap_or(usize::MAX) } else { usize::MAX };
+        let (most, scratch) = (MOST_STEPS.min(options.max_iterations).min(budget), &mut self.settling);
         let mut factor = FACTOR;
         scratch.start(laws, factor);
         let mut step = 0;

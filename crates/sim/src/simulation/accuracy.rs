@@ -199,6 +199,10 @@ impl Simulation {
                 () => dt,
             };
             match self.step_twice(h, &mut sum, doubling) {
+                Err(error @ SimulationError::Interrupted { .. }) => {
+                    self.state.copy_from(&doubling.start);
+                    return Err(error);
+                }
                 Ok(gap) => {
                     shortest = if doubling.contact == Contact::None { LEAST } else { SHORTEST * accuracy };
                     let limits = Limits::new(accuracy, h, gap, last, doubling.contact);
@@ -207,6 +211,10 @@ impl Simulation {
                         h * (CAUTION * libm::pow(ratio.max(1e-12), -limits.exponent(order))).clamp(SHORTER, LONGER);
                     let next = next.max(shortest);
                     self.find_touches(&mut doubling.after);
+                    if let Err(error) = self.check_interrupt() {
+                        self.state.copy_from(&doubling.start);
+                        return Err(error);
+                    }
                     let late = overshoot(&doubling.before, &doubling.after, h, AT_TOUCH * accuracy);
                     if let Some(late) = late.filter(|_| h > shortest) {
                         sum.rejected += 1;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crew::Crew;
 use geometry::{Attachment, Collider, Scene};
+use interrupt::Interrupt;
 use multibody::Model;
 
 use super::{Simulation, accuracy, sleeping};
@@ -72,6 +73,8 @@ impl Simulation {
             constraint_force: vec![0.0; if options.scheme.is_implicit() { model.nv() } else { 0 }],
             free_iterations: 0,
             free_evaluations: 0,
+            factorizations: 0,
+            interrupt: Interrupt::default(),
             crew,
             model,
             scene,

@@ -134,6 +134,7 @@ pub(super) fn begin_with(
 impl Simulation {
     /// Gathers the velocities at the end of the step.
     pub(super) fn collect_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
+        self.check_interrupt()?;
         if let Some(source) = self.islands.error() {
             let v_star = self.parts.iter().flat_map(|part| &part.v_star).copied();
             let (step, time, source) = (self.state.step, self.state.time, source.clone());

@@ -116,6 +116,7 @@ impl Simulation {
         let mut samples = [Sample::new(&reference), Sample::new(&reference)];
         for column in 0..columns {
             let width = if column < nv { WIDTH_Q } else { WIDTH_V };
+            self.check_interrupt()?;
             for (sample, width) in samples.iter_mut().zip([width, -width]) {
                 self.sample(column, width, &reference, &mut scratch, sample)?;
             }
@@ -133,7 +134,9 @@ impl Simulation {
             coupled.add_transpose(impulses, &mut rhs[column * nv..(column + 1) * nv]);
         }
         let h = hessian(&mut coupled, nv, &reference.linear, rows);
-        let regular = sap::solve_general(nv, &h, &mut rhs);
+        self.check_interrupt()?;
+        let regular = sap::solve_general_unless(nv, &h, &mut rhs, &self.interrupt);
+        self.check_interrupt()?;
         if regular.is_err() || !rhs.iter().all(|x| x.is_finite()) {
             return Err(self.no_jacobian("the contact problem has no unique solution".into()));
         }
@@ -355,6 +358,7 @@ impl Scratch {
             &mut self.coupled,
             &mut self.cholesky,
             Factorization::Coupled,
+            &simulation.interrupt,
         )
     }
 
@@ -369,6 +373,7 @@ impl Scratch {
             coupled,
             cholesky,
             Factorization::Coupled,
+            &simulation.interrupt,
         );
         unused.resize(v.len().max(j_x.len()), 0.0);
         problem.products(v, &mut unused[..v.len()], j_x);
@@ -387,6 +392,9 @@ fn hessian(coupled: &mut Coupled<'_>, nv: usize, linear: &Linearization, rows: u
     let mut h = vec![0.0; nv * nv];
     let (mut unit, mut j_x, mut gamma) = (vec![0.0; nv], vec![0.0; rows], vec![0.0; rows]);
     for (column, out) in h.chunks_exact_mut(nv.max(1)).enumerate() {
+        if coupled.is_interrupted() {
+            break;
+        }
         unit[column] = 1.0;
         coupled.products(&unit, out, &mut j_x);
         unit[column] = 0.0;

@@ -1,0 +1,59 @@
+//! Ctrl-C and SIGTERM: the run ends, and what it has computed is written. A second one ends the command at once.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use interrupt::Interrupt;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+/// The signal that came, 0 before one does.
+#[derive(Clone, Debug, Default)]
+pub struct Signals(Arc<AtomicUsize>);
+
+impl Signals {
+    /// Listens from now on. Before that, and in commands that never do, signals end the process as they always do.
+    pub fn listen() -> io::Result<Self> {
+        let signals = Self::default();
+        let came_before = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // In this order: the first one finds the flag down, and sets it.
+            flag::register_conditional_shutdown(signal, exit_code(signal).into(), came_before.clone())?;
+            flag::register(signal, came_before.clone())?;
+            flag::register_usize(signal, signals.0.clone(), signal as usize)?;
+        }
+        Ok(signals)
+    }
+
+    /// What computations are to ask.
+    pub fn interrupt(&self) -> Interrupt {
+        let came = self.0.clone();
+        Interrupt::new(move || came.load(Ordering::Relaxed) != 0)
+    }
+
+    /// The name and the exit code of the signal that came.
+    pub fn came(&self) -> Option<(&'static str, u8)> {
+        let signal = self.0.load(Ordering::Relaxed) as i32;
+        let name = if signal == SIGINT { "Ctrl-C (SIGINT)" } else { "SIGTERM" };
+        (signal != 0).then(|| (name, exit_code(signal)))
+    }
+}
+
+/// As a shell says it of a process that a signal ended: 130 and 143.
+fn exit_code(signal: i32) -> u8 {
+    128 + signal as u8
+}
+
+/// Makes writing beyond the limit of file sizes (`ulimit -f`) an error, which says what happened, not the end of the process.
+#[cfg(unix)]
+pub fn survive_file_size_limit() -> io::Result<()> {
+    // Linux, macOS and the BSDs have one number for it on all processors but MIPS; the crate does not name it.
+    const SIGXFSZ: i32 = 25;
+    flag::register(SIGXFSZ, Arc::default()).map(drop)
+}
+
+#[cfg(not(unix))]
+pub fn survive_file_size_limit() -> io::Result<()> {
+    Ok(())
+}

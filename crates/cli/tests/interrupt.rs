@@ -1,0 +1,100 @@
+//! Ctrl-C, SIGTERM and limits of file sizes: what is written, and what is kept.
+#![cfg(unix)]
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::folder;
+use serde_json::Value;
+
+const SAPWOOD: &str = env!("CARGO_BIN_EXE_sapwood");
+
+fn summary(out: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(out.join("summary.json")).unwrap()).unwrap()
+}
+
+fn names(out: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(out).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Sends a signal into the middle of a long run: it ends at once with this code and writes what there is.
+fn ends(signal: &str, code: i32) {
+    let out = folder(&format!("ends_by_{signal}"));
+    let mut child = Command::new(SAPWOOD)
+        .args(["run", "@clutter-box-125", "--dt", "0.005", "--time", "100000", "--out"])
+        .arg(&out)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The heading comes when signals are listened to.
+    let mut heading = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut heading).unwrap();
+    sleep(Duration::from_millis(700));
+    let sent = Instant::now();
+    assert!(Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap().success());
+    let text = stdout.lines().map(Result::unwrap).collect::<Vec<_>>().join("\n");
+    let output = child.wait_with_output().unwrap();
+    println!("{signal}: {:?} until everything is written", sent.elapsed());
+    // A step is stopped within milliseconds; on a busy machine files take longer.
+    assert!(sent.elapsed() < Duration::from_secs(5));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{errors}");
+    assert!(errors.contains(&format!("{signal}")) && errors.contains("steps were computed"), "{errors}");
+    assert!(text.contains("trajectory.npz"), "{text}");
+    let summary = summary(&out);
+    assert_eq!(summary["completed"], false);
+    assert!(summary["error"].as_str().unwrap().contains(signal), "{summary}");
+    assert!(summary["steps"].as_u64().unwrap() > 0);
+    assert!(!names(&out).iter().any(|name| name.ends_with(".part")));
+}
+
+#[test]
+fn ctrl_c_ends_a_run_and_writes_what_there_is() {
+    ends("INT", 130);
+}
+
+#[test]
+fn sigterm_ends_a_run_and_writes_what_there_is() {
+    ends("TERM", 143);
+}
+
+/// A limit of file sizes stands for a disk that is full: it needs no rights.
+#[test]
+fn files_that_cannot_be_written_leave_those_that_were_there() {
+    let out = folder("full_disk");
+    let run = |limit: &str| {
+        let script = format!("{limit} exec \"$0\" run @humanoid --time 1 --out \"$1\"");
+        Command::new("sh").args(["-c", &script, SAPWOOD]).arg(&out).output().unwrap()
+    };
+    assert!(run("").status.success());
+    let before: Vec<_> = names(&out).iter().map(|name| fs::read(out.join(name)).unwrap()).collect();
+    let limited = run("ulimit -f 16;");
+    let errors = String::from_utf8(limited.stderr).unwrap();
+    assert_eq!(limited.status.code(), Some(2), "{errors}");
+    for words in ["cannot be written", "File too large", "kept"] {
+        assert!(errors.contains(words), "no {words:?} in {errors}");
+    }
+    let after: Vec<_> = names(&out).iter().map(|name| fs::read(out.join(name)).unwrap()).collect();
+    assert!(before == after, "{:?}", names(&out));
+}
+
+#[test]
+fn write_keeps_the_old_file_too() {
+    let file = folder("full_disk_write").join("humanoid.xml");
+    fs::write(&file, "old").unwrap();
+    let script = "ulimit -f 1; exec \"$0\" write @humanoid \"$1\"";
+    let output = Command::new("sh").args(["-c", script, SAPWOOD]).arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+    assert_eq!(names(file.parent().unwrap()), ["humanoid.xml"]);
+}

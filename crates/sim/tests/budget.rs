@@ -1,0 +1,70 @@
+//! The budget of factorisations: it bounds a step, and what is not converged is said.
+
+mod common;
+
+use common::simulation;
+use sim::{Options, Simulation, Stats};
+
+/// Spheres that fall upon each other: unlimited searches for Coulomb's law take more than a hundred factorisations in some steps.
+fn spheres(factorization_budget: Option<usize>) -> Simulation {
+    let scene = scenes::mjcf("clutter-sphere-27".parse().unwrap());
+    simulation(&scene, Options { timestep: Some(0.005), factorization_budget, ..Options::default() })
+}
+
+const STEPS: usize = 200;
+
+/// What every step does.
+fn run(simulation: &mut Simulation) -> Vec<Stats> {
+    let step = |_| {
+        simulation.step().unwrap();
+        *simulation.stats()
+    };
+    (0..STEPS).map(step).collect()
+}
+
+/// After the search one convex problem is left, from velocities near its solution: 30 Newton steps are ample, where an island may
+/// take 300.
+const LAST_PROBLEM: usize = 30;
+
+#[test]
+fn the_budget_bounds_a_step_and_momentum_is_balanced_all_the_same() {
+    for budget in [0, 1, 20, 100] {
+        let steps = run(&mut spheres(Some(budget)));
+        for (step, stats) in steps.iter().enumerate() {
+            let most = (budget + LAST_PROBLEM) * stats.islands;
+            assert!(stats.iterations <= most, "budget {budget}, step {step}: {stats:?}");
+            assert!(stats.residual <= 1e-6, "budget {budget}, step {step}: {stats:?}");
+            // Converged is what meets the law to a hundred tolerances.
+            assert_eq!(stats.unsettled > 0, stats.friction_residual > 1e-4, "budget {budget}, step {step}: {stats:?}");
+        }
+        assert!(steps.iter().any(|stats| stats.unsettled > 0), "budget {budget}");
+    }
+}
+
+#[test]
+fn a_greater_budget_leaves_fewer_steps_that_are_not_converged() {
+    let [few, more, all] = [Some(10), Some(100), None].map(|budget| {
+        let steps = run(&mut spheres(budget));
+        steps.iter().filter(|stats| stats.unsettled > 0).count()
+    });
+    assert!(few > 2 * more && more > 0 && all == 0, "{few} {more} {all}");
+}
+
+/// As long as nothing spends it, the budget has no part in the result.
+#[test]
+fn steps_within_the_budget_are_those_without_one() {
+    let (mut bounded, mut unlimited) = (spheres(Some(100)), spheres(None));
+    let mut compared = 0;
+    for _ in 0..STEPS {
+        let before = bounded.state().to_bytes();
+        unlimited.state_mut().restore(&before).unwrap();
+        bounded.step().unwrap();
+        unlimited.step().unwrap();
+        if unlimited.stats().iterations < 100 && unlimited.stats().active_contacts > 0 {
+            assert!(bounded.state().to_bytes() == unlimited.state().to_bytes());
+            assert_eq!(bounded.stats(), unlimited.stats());
+            compared += 1;
+        }
+    }
+    assert!(compared > 50, "{compared}");
+}

@@ -1,0 +1,37 @@
+"""Files that are whole or as they were."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a text to a file: all of it, or the file stays as it was.
+
+    It is written beside its place and on to the disk, and then renamed. What is no regular file, as ``/dev/stdout``, is
+    written to as it is.
+
+    Raises:
+        OSError: When it cannot be written, as on a full disk; the old file is kept.
+    """
+    if path.exists() and not path.is_file():
+        path.write_text(text)
+        return
+    # A link stays a link: what it leads to is replaced.
+    path = path.resolve()
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            beside.chmod(path.stat().st_mode)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
