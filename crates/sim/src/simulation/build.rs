@@ -31,6 +31,7 @@ impl Simulation {
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let collider = Collider::new(scene.clone(), attachments.clone());
+        let extents = collider.extents(model.tree.len());
         let is_wide = parts.len() > 1 && model.nv() >= WIDE;
         let crew = Crew::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
             name: "threads",
@@ -42,10 +43,11 @@ impl Simulation {
             before: State::new(&model),
             reports: Reports::default(),
             stats: Stats::default(),
-            effective_mass: EffectiveMass::new(&model),
+            effective_mass: EffectiveMass::new(&model, &extents),
             turning: Turning::default(),
             sources: Sources::of_model(&model, &tree_of),
-            extents: collider.extents(model.tree.len()),
+            extents,
+            heaviest: Vec::new(),
             tree_of_geom: attachments.iter().map(|a| a.frame.map_or(NONE, |node| tree_of[node])).collect(),
             tree_of,
             collider,
