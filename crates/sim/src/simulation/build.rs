@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crew::Crew;
 use geometry::{Attachment, Collider, Scene};
-use multibody::Model;
+use multibody::{Compliance, Model};
 
 use super::{Simulation, accuracy, sleeping};
 use crate::constrain::{ConstraintSet, Sources, Turning};
@@ -30,7 +30,8 @@ impl Simulation {
         let parts = Part::of_model(&model, &tree_of, options.scheme);
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
-        let collider = Collider::new(scene.clone(), attachments.clone());
+        let collider =
+            Collider::new(scene.clone(), attachments.clone()).with_rest_depths(&rest_depths(&model, &scene, &tree_of));
         let extents = collider.extents(model.tree.len());
         let is_wide = parts.len() > 1 && model.nv() >= WIDE;
         let crew = Crew::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
@@ -79,6 +80,21 @@ impl Simulation {
             options,
         })
     }
+}
+
+/// About how deep each geom is pressed in where it rests, m: under its own weight if it is compliant.
+fn rest_depths(model: &Model, scene: &Scene, tree_of: &[usize]) -> Vec<f64> {
+    let g = model.gravity.norm();
+    let mass_of_tree =
+        |tree: usize| model.tree.nodes[model.tree.trees[tree].clone()].iter().map(|n| n.inertia.mass).sum();
+    let of = |geom: &geometry::Geom| match model.materials[geom.material].compliance {
+        Compliance::NearRigid => 0.0,
+        Compliance::PerMass { stiffness, .. } => g / stiffness,
+        Compliance::Physical { stiffness, .. } => {
+            model.bodies[geom.body].node.map_or(0.0, |node| mass_of_tree(tree_of[node])) * g / stiffness
+        }
+    };
+    scene.geoms.iter().map(of).collect()
 }
 
 /// Every index of the scene must be one of the model.
