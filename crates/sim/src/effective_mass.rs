@@ -22,6 +22,7 @@ pub(crate) struct EffectiveMass {
     /// direction: at a hinge's axis, say.
     extents: Vec<f64>,
     has_fulcrum: Vec<bool>,
+    has_fulcrums: bool,
     /// What [`inverse`](Self::inverse) is of each tree as one rigid body, 1/kg; none where no tree is much heavier than another.
     per_tree: Vec<f64>,
 }
@@ -86,6 +87,7 @@ impl EffectiveMass {
             bare: Vec::new(),
             extents: extents.to_vec(),
             has_fulcrum: Vec::new(),
+            has_fulcrums: false,
         };
         for k in 0..mass.trees.len() {
             mass.trees[k].impedance.diagonal.copy_from_slice(&model.armature[model.tree.dofs[k].clone()]);
@@ -93,6 +95,7 @@ impl EffectiveMass {
         }
         mass.bare.extend(mass.nodes.iter().map(|node| node.block));
         mass.has_fulcrum.extend(mass.nodes.iter().zip(extents).map(|(node, extent)| node.has_fulcrum(*extent)));
+        mass.has_fulcrums = mass.has_fulcrum.contains(&true);
         mass
     }
 
@@ -133,6 +136,11 @@ impl EffectiveMass {
         let extent = self.extents[i];
         let is_round_off = extent > 0.0 && turn * extent * extent <= ROUND_OFF * lin;
         if is_round_off { 0.0 } else { PER_TRACE * turn }
+    }
+
+    /// Whether there are nodes that have a fulcrum.
+    pub fn has_fulcrums(&self) -> bool {
+        self.has_fulcrums
     }
 
     /// Whether some points of node `i` cannot be moved in every direction.

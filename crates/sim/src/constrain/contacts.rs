@@ -116,7 +116,7 @@ fn push_contact(
     let stiff = cx.stiff_mobility(&ends, w);
     let start = cx.rule.start(contact.gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z)));
     let OneSided { r: r_n, v_hat: mut vn_hat, is_rigid, is_midway } = cx.rule.normal(compliance, start, stiff);
-    if is_rigid && vn_hat > 0.0 {
+    if is_rigid && vn_hat > 0.0 && cx.effective_mass.has_fulcrums() {
         vn_hat = vn_hat.min(cx.recovery_speed(&ends, contact.normal));
     }
     let r_t = cx.rule.sigma * stiff;
@@ -152,9 +152,9 @@ fn push_contact(
     let memory = memory.map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
     set.push_recalled(law, w, Link::Ends { ends, basis, motion: Motion::Linear }, key, memory, Some(report));
     set.set_rigid(is_rigid);
-    let turning = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
-    if is_spinning && turning > 0.0 {
-        let w = turning;
+    let angular = || ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
+    // What cannot turn resists no spin.
+    if let Some(w) = is_spinning.then(angular).filter(|w| *w > 0.0) {
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
         let law = Spin::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
         let key = Key::spin(contact.geoms, ordinal);
