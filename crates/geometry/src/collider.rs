@@ -9,7 +9,7 @@ use interrupt::Interrupt;
 use spatial::{Mat3, Pose, Vec3};
 
 use crate::broad_phase::MAX_NEAR_PAIRS;
-use crate::narrow::{Convex, Points, Sink, collide};
+use crate::narrow::{Convex, Moving, Points, Sink, collide, separate};
 use crate::near::{Item, Places, Search};
 use crate::pairs::{Filter, Partner, Rows};
 use crate::scene::Scene;
@@ -78,6 +78,11 @@ pub struct Sweep {
     pub shift: Vec3<f64>,
     /// The farthest that any of their points strays from that, m.
     pub slack: f64,
+    /// How the frame moves at the velocities with which the step begins, which contacts of the last step have already stopped where
+    /// they had to: of its origin, in the world, m.
+    pub translation: Vec3<f64>,
+    /// The rotation vector of the same motion, world axes, rad.
+    pub rotation: Vec3<f64>,
     /// Whether what they touch that rests too, or is fixed, is of no interest.
     pub rests: bool,
 }
@@ -103,7 +108,7 @@ pub struct Movement {
 impl From<f64> for Sweep {
     /// Points that stray this far in any direction.
     fn from(slack: f64) -> Self {
-        Self { shift: Vec3::ZERO, slack, rests: false }
+        Self { slack, ..Self::default() }
     }
 }
 
@@ -199,6 +204,17 @@ impl Collider {
         for workspace in of_shares.chain([&mut self.workspace]) {
             workspace.interrupt = interrupt.clone();
         }
+    }
+
+    /// The same collider with how deep each geom is pressed in where it rests, m: compliant surfaces that are flush overlap by so much
+    /// with what slides from one to the other. Zero unless said.
+    ///
+    /// # Panics
+    /// When there are fewer depths than geoms.
+    #[must_use]
+    pub fn with_rest_depths(mut self, depths: &[f64]) -> Self {
+        self.items.iter_mut().for_each(|item| item.rest_depth = depths[item.geom]);
+        self
     }
 
     /// Whether no two geoms may ever touch.
@@ -390,6 +406,11 @@ impl Pairs<'_> {
             let mut sink = Sink { out, geoms, flipped, margin: allowed.margin, pair: allowed.pair, limit };
             let place = |i: usize| (&items[i].solid, places.placement(i));
             collide(place(i), place(j), workspace, &mut sink);
+            if sink.out.count() > first {
+                let body =
+                    |i: usize| Moving::new(&items[i].solid, places.placement(i), places.motion(i), items[i].rest_depth);
+                separate([body(i), body(j)], first, workspace, &mut sink);
+            }
             if out.count() > first {
                 couples.push(Couple { geoms: geoms.map(|geom| geom as u32), first: first as u32 });
                 let new = out.count() - counted;

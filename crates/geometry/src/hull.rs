@@ -143,20 +143,27 @@ impl Hull {
 
     /// Of the faces around the vertices farthest along the unit vector `direction`, the one that faces it most.
     pub fn facing(&self, direction: Vec3<f64>) -> Option<usize> {
+        let (mut best, mut most) = (None, f64::NEG_INFINITY);
+        self.each_face_near(direction, |face| {
+            let cosine = self.normals[face].dot(direction);
+            if cosine > most {
+                (best, most) = (Some(face), cosine);
+            }
+        });
+        best
+    }
+
+    /// Visits the faces around the vertices farthest along the unit vector `direction`, some of them more than once.
+    #[inline(always)]
+    pub fn each_face_near(&self, direction: Vec3<f64>, mut visit: impl FnMut(usize)) {
         let vertex = self.support_index(direction);
         let top = self.vertices[vertex].dot(direction);
         // Both ends of an edge that lies across the direction count, whichever round-off lifts.
         let level = |&&i: &&u32| self.vertices[i as usize].dot(direction) >= top - LEVEL * self.radius;
-        let (mut best, mut most) = (None, f64::NEG_INFINITY);
         for i in self.neighbours_of(vertex).iter().filter(level).map(|&i| i as usize).chain([vertex]) {
-            for &face in &self.faces[self.faces_start[i] as usize..self.faces_start[i + 1] as usize] {
-                let cosine = self.normals[face as usize].dot(direction);
-                if cosine > most {
-                    (best, most) = (Some(face as usize), cosine);
-                }
-            }
+            let around = self.faces_start[i] as usize..self.faces_start[i + 1] as usize;
+            self.faces[around].iter().for_each(|&face| visit(face as usize));
         }
-        best
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Item {
     is_centred: bool,
     /// Half of the largest margin that a pair of it can have.
     half_margin: f64,
+    /// How deep it is pressed in where it rests, m.
+    pub rest_depth: f64,
 }
 
 impl Item {
@@ -44,6 +46,7 @@ impl Item {
             half: solid.half_extents().unwrap_or(Vec3::ZERO),
             solid,
             half_margin,
+            rest_depth: 0.0,
         }
     }
 
@@ -79,6 +82,20 @@ struct Ball {
     centre: Vec3<f64>,
     radius: f64,
     sweep: Sweep,
+    motion: Motion,
+}
+
+/// How a geom moves in a step at the velocities with which it begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Motion {
+    /// Its centre in the world.
+    pub centre: Vec3<f64>,
+    /// What the centre does, m.
+    pub translation: Vec3<f64>,
+    /// Its rotation vector, world axes, rad.
+    pub rotation: Vec3<f64>,
+    /// What the forces of the step may change of the translation before contacts push, m.
+    pub change: Vec3<f64>,
 }
 
 /// Where the items are in a step.
@@ -98,7 +115,8 @@ impl Places {
         };
         let ball = |item: &Item| {
             let sweep = Sweep { rests: item.frame.is_none(), ..Sweep::default() };
-            Ball { centre: item.local.point(item.centre), radius: item.radius, sweep }
+            let centre = item.local.point(item.centre);
+            Ball { centre, radius: item.radius, sweep, motion: Motion { centre, ..Motion::default() } }
         };
         Self {
             placements: items.iter().map(|item| item.local).collect(),
@@ -109,6 +127,10 @@ impl Places {
 
     pub fn placement(&self, i: usize) -> &Placement {
         &self.placements[i]
+    }
+
+    pub fn motion(&self, i: usize) -> &Motion {
+        &self.balls[i].motion
     }
 
     /// Up to which distance points of items i and j count, in the canonical order of shapes; none when they are farther apart.
@@ -244,7 +266,14 @@ impl Share<'_> {
             };
             let slack = item.half_margin + farthest;
             self.placements[i] = at;
-            self.balls[i] = Ball { centre, radius: item.radius, sweep };
+            let Sweep { shift, translation, rotation, .. } = sweep;
+            let motion = Motion {
+                centre,
+                translation: translation + rotation.cross(centre - pos),
+                rotation,
+                change: shift - translation,
+            };
+            self.balls[i] = Ball { centre, radius: item.radius, sweep, motion };
             have_left |= match bounds {
                 Bounds::Balls(wide) => !wide[self.first + i].fits(centre, item.radius + slack, at.rot.z),
                 Bounds::Boxes(wide) => {
@@ -297,7 +326,7 @@ impl Search {
         match self {
             Self::List { all, wide } => {
                 for (i, item) in items.iter().enumerate() {
-                    let Ball { centre, radius, sweep } = places.balls[i];
+                    let Ball { centre, radius, sweep, .. } = places.balls[i];
                     let spare = if is_still(i) { 0.0 } else { SPARE * radius };
                     let slack = item.half_margin + sweep.farthest();
                     let (axis, half_length) = (places.placements[i].rot.z, item.half_length);

@@ -127,6 +127,10 @@ impl<'a, S: Structure> Iteration<'a, S> {
         self.is_solved = gradient <= self.options.absolute_tolerance + self.options.tolerance * momentum;
         // At rest with nothing pushing yet there is no momentum to measure by: solved only if no force acts either.
         let residual = match momentum > 0.0 {
+            // Solved by the absolute tolerance: where nothing acts both are round-off, and their ratio says nothing.
+            true if self.is_solved && gradient > self.options.tolerance * momentum => {
+                gradient / (momentum + self.options.absolute_tolerance / self.options.tolerance)
+            }
             true => gradient / momentum,
             false if self.is_solved => 0.0,
             false => f64::INFINITY,

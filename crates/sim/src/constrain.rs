@@ -27,6 +27,15 @@ pub(crate) use rule::Rule;
 use rule::{OneSided, Start};
 pub(crate) use turning::Turning;
 
+/// By how much a near-rigid contact may sink in at most, of what it does under its own weight.
+const OVERLOAD: f64 = 100.0;
+
+/// The least share of a contact's own mobility that its regularisation is taken from: below, factors would lose their digits.
+const STIFFEST: f64 = 1e-6;
+
+/// How much faster than a contact that is righted other points of its body may become.
+const LONGEST_LEVER: f64 = 10.0;
+
 /// Constraints in a fixed order: contacts as the collider sorts them, then what the model has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConstraintSet {
@@ -158,6 +167,8 @@ pub(crate) struct Context<'a> {
     pub parts: &'a [Part],
     pub tree_of: &'a [usize],
     pub effective_mass: &'a EffectiveMass,
+    /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
+    pub heaviest: &'a [f64],
     pub turning: &'a Turning,
     pub rule: Rule,
     pub law: ContactLaw,
@@ -203,6 +214,29 @@ impl Context<'_> {
             self.effective_mass.bare_inverse(part.nodes.start + end.node, rot, end.arm, normal)
         };
         ends.iter().flatten().map(of).sum()
+    }
+
+    /// What the regularisation of a contact is taken from: its mobility `w`, but where something heavy may lie upon it less.
+    ///
+    /// A near-rigid contact under its own weight sinks in by R g dt² m. Under a load of a million times that it would by a million times
+    /// as much, and what it resists with at the speed of recovery would not bear the load at all.
+    #[inline(always)]
+    fn stiff_mobility(&self, ends: &[Option<End>; 2], w: f64) -> f64 {
+        let Some(end) = ends[0].or(ends[1]) else { return w };
+        let Some(heaviest) = self.heaviest.get(end.tree) else { return w };
+        w.min(heaviest * OVERLOAD).max(w * STIFFEST)
+    }
+
+    /// Up to which speed a near-rigid contact that starts violated is righted, m/s: no point of a body is to become much faster for it
+    /// than `recovery_speed`, as it would where the contact has a short lever.
+    fn recovery_speed(&self, ends: &[Option<End>; 2], normal: Vec3<f64>) -> f64 {
+        let leverage = |end: &End| {
+            let part = &self.parts[end.tree];
+            let (i, rot) = (part.nodes.start + end.node, &part.kin.frames[end.node].rot);
+            if self.effective_mass.has_fulcrum(i) { self.effective_mass.leverage(i, rot, end.arm, normal) } else { 1.0 }
+        };
+        let most = ends.iter().flatten().map(leverage).fold(0.0, f64::max);
+        self.rule.recovery_speed * (LONGEST_LEVER * most.sqrt()).min(1.0)
     }
 
     /// How easily the body of an end is turned, 1/(kg·m²).

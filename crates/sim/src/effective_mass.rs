@@ -18,6 +18,13 @@ pub(crate) struct EffectiveMass {
     lambda: Vec<f64>,
     /// Ω_i with Λ the armature alone, in the nodes' own axes.
     bare: Vec<ArticulatedInertia<f64>>,
+    /// How far each node's farthest geom reaches from its origin, m, and whether there are points of it that cannot be moved in every
+    /// direction: at a hinge's axis, say.
+    extents: Vec<f64>,
+    has_fulcrum: Vec<bool>,
+    has_fulcrums: bool,
+    /// What [`inverse`](Self::inverse) is of each tree as one rigid body, 1/kg; none where no tree is much heavier than another.
+    per_tree: Vec<f64>,
 }
 
 /// A tree at the default configuration.
@@ -39,6 +46,8 @@ struct NodeMobility {
     lin: f64,
     mixed: Vec3<f64>,
     ang: Sym3<f64>,
+    /// What tr W is taken to be at least: that of the shortest arm that counts.
+    least: f64,
     /// Ω_i
     block: ArticulatedInertia<f64>,
 }
@@ -46,8 +55,21 @@ struct NodeMobility {
 /// 1/(3√3), see [`EffectiveMass::inverse`].
 const PER_TRACE: f64 = 0.192_450_089_729_875_26;
 
+/// A point's arm counts as no shorter than this share of the node's extent: a point at a joint's centre would have no mobility at all.
+const SHORTEST_ARM: f64 = 0.01;
+
+/// Mobilities below this share of that at the node's extent are round-off.
+const ROUND_OFF: f64 = 1e-12;
+
+/// How much of its mobility along some direction a point must have, of that at the node's extent, for its node to have no fulcrum.
+const ANYWHERE: f64 = 1e-3;
+
+/// Trees whose masses differ by less than this factor bear each other as they are.
+const UNEVEN: f64 = 100.0;
+
 impl EffectiveMass {
-    pub fn new(model: &Model) -> Self {
+    /// `extents` says how far the farthest geom of each node is from its origin, m.
+    pub fn new(model: &Model, extents: &[f64]) -> Self {
         let at_rest = |(k, nodes): (usize, &Range<usize>)| {
             let tree = model.tree.part(k);
             let mut kin = multibody::Kinematics::new(&tree);
@@ -57,15 +79,41 @@ impl EffectiveMass {
             TreeAtRest { tree, nodes: nodes.clone(), kin, impedance, factor, blocks }
         };
         let trees: Vec<TreeAtRest> = model.tree.trees.iter().enumerate().map(at_rest).collect();
-        let none = NodeMobility::of(&ArticulatedInertia::ZERO);
+        let none = NodeMobility::of(&ArticulatedInertia::ZERO, 0.0);
         let lambda = model.armature.clone();
-        let mut mass = Self { nodes: vec![none; model.tree.len()], trees, lambda, bare: Vec::new() };
+        let mut mass = Self {
+            nodes: vec![none; model.tree.len()],
+            per_tree: mobilities_as_one(&trees),
+            trees,
+            lambda,
+            bare: Vec::new(),
+            extents: extents.to_vec(),
+            has_fulcrum: Vec::new(),
+            has_fulcrums: false,
+        };
         for k in 0..mass.trees.len() {
             mass.trees[k].impedance.diagonal.copy_from_slice(&model.armature[model.tree.dofs[k].clone()]);
-            mass.trees[k].refresh(&mut mass.nodes);
+            mass.trees[k].refresh(&mut mass.nodes, &mass.extents);
         }
         mass.bare.extend(mass.nodes.iter().map(|node| node.block));
+        mass.has_fulcrum.extend(mass.nodes.iter().zip(extents).map(|(node, extent)| node.has_fulcrum(*extent)));
+        mass.has_fulcrums = mass.has_fulcrum.contains(&true);
         mass
+    }
+
+    /// The least that [`inverse`](Self::inverse) is of a tree as one rigid body among some, 1/kg: of the heaviest of them; infinite
+    /// where no tree of the model is much heavier than another.
+    pub fn of_heaviest(&self, trees: impl Iterator<Item = usize>) -> f64 {
+        if self.per_tree.is_empty() {
+            f64::INFINITY
+        } else {
+            trees.map(|k| self.per_tree[k]).fold(f64::INFINITY, f64::min)
+        }
+    }
+
+    /// Whether trees differ so much in mass that [`of_heaviest`](Self::of_heaviest) tells something.
+    pub fn is_uneven(&self) -> bool {
+        !self.per_tree.is_empty()
     }
 
     /// Whether the mobilities of the tree with these degrees of freedom are those with Λ = `diagonal`.
@@ -79,14 +127,35 @@ impl EffectiveMass {
             self.lambda[dofs].copy_from_slice(diagonal);
             let tree = &mut self.trees[k];
             tree.impedance.diagonal.copy_from_slice(diagonal);
-            tree.refresh(&mut self.nodes);
+            tree.refresh(&mut self.nodes, &self.extents);
         }
     }
 
-    /// The same estimate for the rotation of node `i`, 1/(kg·m²).
+    /// The same estimate for the rotation of node `i`, 1/(kg·m²); 0 where it cannot turn.
     pub fn angular_inverse(&self, i: usize) -> f64 {
-        let ang = self.nodes[i].ang;
-        PER_TRACE * 0.5 * (ang.xx + ang.yy + ang.zz)
+        let NodeMobility { lin, ang, .. } = self.nodes[i];
+        let turn = 0.5 * (ang.xx + ang.yy + ang.zz);
+        let extent = self.extents[i];
+        let is_round_off = extent > 0.0 && turn * extent * extent <= ROUND_OFF * lin;
+        if is_round_off { 0.0 } else { PER_TRACE * turn }
+    }
+
+    /// Whether there are nodes that have a fulcrum.
+    pub fn has_fulcrums(&self) -> bool {
+        self.has_fulcrums
+    }
+
+    /// Whether some points of node `i` cannot be moved in every direction.
+    pub fn has_fulcrum(&self, i: usize) -> bool {
+        self.has_fulcrum[i]
+    }
+
+    /// The inverse of the mass that a force along `n` at the point of [`bare_inverse`](Self::bare_inverse) meets, relative to that which
+    /// forces in all directions meet at the farthest point of the node.
+    pub fn leverage(&self, i: usize, rot: &Mat3<f64>, arm: Vec3<f64>, n: Vec3<f64>) -> f64 {
+        let ArticulatedInertia { a, c, .. } = self.bare[i];
+        let farthest = trace(c) + trace(a) * self.extents[i] * self.extents[i];
+        if farthest > 0.0 { (self.bare_inverse(i, rot, arm, n) / farthest).max(0.0) } else { 0.0 }
     }
 
     /// An estimate of ‖W‖_F / 3 for the point at `arm` from the origin of node `i`, whose axes are `rot`; W is the 3×3
@@ -95,9 +164,9 @@ impl EffectiveMass {
     /// It is tr W / (3√3): equal where W is isotropic, and below by no more than a factor √3.
     #[inline]
     pub fn inverse(&self, i: usize, rot: &Mat3<f64>, arm: Vec3<f64>) -> f64 {
-        let NodeMobility { lin, mixed, ang, .. } = self.nodes[i];
+        let NodeMobility { lin, mixed, ang, least, .. } = self.nodes[i];
         let r = rot.transpose_mul(arm);
-        PER_TRACE * (lin + (mixed + ang * r).dot(r))
+        PER_TRACE * (lin + (mixed + ang * r).dot(r)).max(least)
     }
 
     /// The inverse of the mass that a force along the unit vector `n` meets at the same point, armature included and nothing else
@@ -112,20 +181,67 @@ impl EffectiveMass {
 impl NodeMobility {
     /// The point's velocity is lin − r̂ ang, so W = c − r̂ b − (r̂ b)ᵀ + r̂ a r̂ᵀ; tr(r̂ b) = −r·(b's skew part) and
     /// tr(r̂ a r̂ᵀ) = tr(a) r·r − rᵀ a r.
-    fn of(block: &ArticulatedInertia<f64>) -> Self {
+    fn of(block: &ArticulatedInertia<f64>, extent: f64) -> Self {
         let ArticulatedInertia { a, b, c } = *block;
-        let trace = |m: Sym3<f64>| m.xx + m.yy + m.zz;
         let skew = Vec3::new(b.y.z - b.z.y, b.z.x - b.x.z, b.x.y - b.y.x);
         let t = trace(a);
-        Self { lin: trace(c), mixed: skew * 2.0, ang: Sym3::diagonal(Vec3::new(t, t, t)) - a, block: *block }
+        let least = t * (SHORTEST_ARM * extent) * (SHORTEST_ARM * extent);
+        Self { lin: trace(c), mixed: skew * 2.0, ang: Sym3::diagonal(Vec3::new(t, t, t)) - a, least, block: *block }
     }
+
+    /// Whether some points cannot be moved in every direction: Ω_i has an eigenvalue near zero, arms measured by the extent. Its pivots,
+    /// the greatest first, are as small then.
+    fn has_fulcrum(&self, extent: f64) -> bool {
+        let ArticulatedInertia { a, b, c } = self.block;
+        let Mat3 { x, y, z } = Mat3::IDENTITY;
+        let axes = [x, y, z];
+        let mut m: [[f64; 6]; 6] = std::array::from_fn(|i| {
+            std::array::from_fn(|j| {
+                let (u, v) = (axes[i % 3], axes[j % 3]);
+                match (i < 3, j < 3) {
+                    (true, true) => u.dot(a * v) * extent * extent,
+                    (true, false) => u.dot(b * v) * extent,
+                    (false, true) => v.dot(b * u) * extent,
+                    (false, false) => u.dot(c * v),
+                }
+            })
+        });
+        let greatest = (0..6).map(|i| m[i][i]).fold(0.0, f64::max);
+        let mut left = [true; 6];
+        for _ in 0..6 {
+            let rest = (0..6).filter(|&i| left[i]);
+            let Some(k) = rest.max_by(|&i, &j| m[i][i].total_cmp(&m[j][j])) else { break };
+            let row = m[k];
+            if row[k] <= ANYWHERE * greatest {
+                return true;
+            }
+            left[k] = false;
+            for i in (0..6).filter(|&i| left[i]) {
+                let factor = m[i][k] / row[k];
+                m[i].iter_mut().zip(row).for_each(|(x, y)| *x -= factor * y);
+            }
+        }
+        false
+    }
+}
+
+fn trace(m: Sym3<f64>) -> f64 {
+    m.xx + m.yy + m.zz
+}
+
+/// What [`EffectiveMass::inverse`] is of every tree as one rigid body; nothing where they are about equally heavy.
+fn mobilities_as_one(trees: &[TreeAtRest]) -> Vec<f64> {
+    let masses = || trees.iter().map(|at_rest| at_rest.tree.nodes.iter().map(|node| node.inertia.mass).sum::<f64>());
+    let (least, most) = masses().fold((f64::INFINITY, 0.0_f64), |(least, most), m| (least.min(m), most.max(m)));
+    if most > UNEVEN * least { masses().map(|mass| PER_TRACE * 3.0 / mass).collect() } else { Vec::new() }
 }
 
 impl TreeAtRest {
     /// Ω_i = J_i (M + Λ)⁻¹ J_iᵀ of every node, parents first, each from that of its parent: O(n).
-    fn refresh(&mut self, nodes: &mut [NodeMobility]) {
+    fn refresh(&mut self, nodes: &mut [NodeMobility], extents: &[f64]) {
         let Self { tree, kin, impedance, factor, blocks, .. } = self;
         factor.factor(tree, tree.all(), kin, impedance, None);
+        let extents = &extents[self.nodes.clone()];
         for (i, node) in nodes[self.nodes.clone()].iter_mut().enumerate() {
             let of_parent = blocks.get(tree.nodes[i].parent);
             let column = |ang, lin| factor.response(tree, kin, i, Wrench { ang, lin }, of_parent);
@@ -140,11 +256,12 @@ impl TreeAtRest {
             blocks[i] = block;
             let rot = kin.frames[i].rot;
             let to_node = rot.transpose();
-            *node = NodeMobility::of(&ArticulatedInertia {
+            let block = ArticulatedInertia {
                 a: block.a.rotated(to_node),
                 b: to_node * (block.b * rot),
                 c: block.c.rotated(to_node),
-            });
+            };
+            *node = NodeMobility::of(&block, extents[i]);
         }
     }
 }
@@ -158,7 +275,7 @@ mod tests {
         let mjcf = r#"<mujoco><worldbody><body><freejoint/><inertial pos=".1 -.2 .3" mass="2" diaginertia=".3 .4 .5"/>
             </body></worldbody></mujoco>"#;
         let model = formats::load_str(mjcf, None, &formats::LoadOptions::default()).unwrap().model;
-        let mass = EffectiveMass::new(&model);
+        let mass = EffectiveMass::new(&model, &[1.0]);
         let rot = spatial::Quat::new(0.4, 0.2, -0.6, 0.3).unit().to_mat3();
         let local = Vec3::new(0.5, 0.7, -0.4);
         // tr W = 3/m + tr(r̂ I⁻¹ r̂ᵀ), r from the centre of mass.

@@ -14,6 +14,7 @@ use sap::{BlockCholesky, Dense, Error, Report};
 
 use crate::constrain::{ConstraintSet, Context, push_contacts};
 use crate::coupled::{Coupled, CoupledScratch, Slot};
+use crate::effective_mass::EffectiveMass;
 use crate::few_rows::FewRows;
 use crate::link::SparseRows;
 use crate::part::Part;
@@ -321,6 +322,16 @@ impl Islands {
             .filter_map(|island| Some(island.outcome.as_ref()?.as_ref().ok()?.iterations))
             .max()
             .unwrap_or(0)
+    }
+
+    /// Writes what [`EffectiveMass::of_heaviest`] is of the island of every tree, infinite for trees in none.
+    pub fn of_heaviest(&self, mass: &EffectiveMass, trees: usize, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(trees, f64::INFINITY);
+        for island in self.active() {
+            let least = mass.of_heaviest(island.slots.iter().map(|slot| slot.tree));
+            island.slots.iter().for_each(|slot| out[slot.tree] = least);
+        }
     }
 
     /// Why the first of the islands that have no solution has none.

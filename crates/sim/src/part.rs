@@ -405,7 +405,9 @@ impl Part {
         let (now, change) = (self.kin.twists[i], self.factor.motions[i]);
         let turn = extent * (now.ang.norm() + change.ang.norm());
         let slack = dt * (turn + change.lin.norm());
-        Sweep { shift: (now.lin + change.lin) * (dt * rest), slack, rests: self.asleep }
+        let ahead = dt * rest;
+        let (translation, rotation) = (now.lin * ahead, now.ang * ahead);
+        Sweep { shift: (now.lin + change.lin) * ahead, slack, rests: self.asleep, translation, rotation }
     }
 
     /// Kinetic and potential energy at the present placement; `v` and `q` are the model's.

@@ -44,6 +44,8 @@ pub struct Simulation {
     // What follows is derived from the model, or scratch: nothing in it survives a step's meaning.
     collider: Collider,
     effective_mass: EffectiveMass,
+    /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
+    heaviest: Vec<f64>,
     turning: Turning,
     sources: Sources,
     /// The farthest point of any geom from the origin of its node, one per node, m.
@@ -296,8 +298,8 @@ impl Simulation {
     /// What constraints are made from.
     fn context<'a>(&'a self, rule: Rule, step: &'a Discretization) -> Context<'a> {
         let Self { model, scene, state, parts, tree_of, effective_mass, turning, q_at: q, v_start: v, .. } = self;
-        let law = self.options.contact;
-        Context { model, scene, state, q, v, step, parts, tree_of, effective_mass, turning, rule, law }
+        let (law, heaviest) = (self.options.contact, &self.heaviest[..]);
+        Context { model, scene, state, q, v, step, parts, tree_of, effective_mass, heaviest, turning, rule, law }
     }
 
     /// Turns contact points and what the model has into one set of constraints.
@@ -323,14 +325,17 @@ impl Simulation {
         };
         let step = self.discretization(rule.dt);
         let (mut islands, mut others) = (std::mem::take(&mut self.islands), std::mem::take(&mut self.others));
-        let mut crew = std::mem::take(&mut self.crew);
+        let (mut crew, mut heaviest) = (std::mem::take(&mut self.crew), std::mem::take(&mut self.heaviest));
         let cx = self.context(rule, &step);
         others.clear();
         self.sources.push(&cx, self.has_drives, &mut others);
         let points = (self.collider.couples(), self.detected.len());
         islands.partition(points, &self.tree_of_geom, &others, &self.parts);
+        if self.effective_mass.is_uneven() {
+            islands.of_heaviest(&self.effective_mass, self.parts.len(), &mut heaviest);
+        }
         let problem = Problem {
-            cx: &cx,
+            cx: &Context { heaviest: &heaviest, ..cx },
             detected: &self.detected,
             others: &others,
             rigid_only,
@@ -340,7 +345,7 @@ impl Simulation {
         };
         islands.solve(&problem, &mut crew);
         self.factorizations += islands.most_iterations();
-        (self.islands, self.others, self.crew) = (islands, others, crew);
+        (self.islands, self.others, self.crew, self.heaviest) = (islands, others, crew, heaviest);
     }
 
     /// Gathers impulses, statistics, and what the next step starts from.

@@ -153,7 +153,7 @@ impl<'a> Placed<'a> {
     }
 
     /// The flat feature that faces the unit vector `d`: nothing for a rounded core.
-    fn feature(&self, d: Vec3<f64>, out: &mut Vec<Vec3<f64>>) {
+    pub(super) fn feature(&self, d: Vec3<f64>, out: &mut Vec<Vec3<f64>>) {
         out.clear();
         match self.core {
             Core::Point | Core::Ellipsoid(_) => {}

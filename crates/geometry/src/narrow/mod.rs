@@ -11,6 +11,7 @@ mod height_field;
 mod manifold;
 mod plane;
 mod polish;
+mod separate;
 mod sphere;
 mod spread;
 
@@ -18,6 +19,7 @@ use spatial::Vec3;
 
 pub(crate) use self::capsule::nearest_of_axes;
 pub(crate) use self::convex::Convex;
+pub(crate) use self::separate::{Moving, separate};
 use crate::collider::Contact;
 use crate::solid::{Placement, Solid};
 
@@ -39,6 +41,23 @@ impl<'a> Points<'a> {
     #[inline(always)]
     pub fn count(&self) -> usize {
         self.count
+    }
+
+    /// The point of index `i`, which there must be.
+    #[inline(always)]
+    fn get(&self, i: usize) -> &Contact {
+        if i < self.places.len() { &self.places[i] } else { &self.beyond[i - self.places.len()] }
+    }
+
+    /// The same, to be changed.
+    fn get_mut(&mut self, i: usize) -> &mut Contact {
+        if i < self.places.len() { &mut self.places[i] } else { &mut self.beyond[i - self.places.len()] }
+    }
+
+    /// Forgets all but the first `count`.
+    fn truncate(&mut self, count: usize) {
+        self.count = self.count.min(count);
+        self.beyond.truncate(self.count.saturating_sub(self.places.len()));
     }
 
     #[inline(always)]
@@ -64,6 +83,12 @@ pub(crate) struct Sink<'a, 'b> {
 }
 
 impl Sink<'_, '_> {
+    /// The normal of a contact that was reported, from the first shape in canonical order to the second.
+    #[inline(always)]
+    fn normal(&self, contact: &Contact) -> Vec3<f64> {
+        if self.flipped { -contact.normal } else { contact.normal }
+    }
+
     /// Reports a point, if it is near enough.
     #[inline(always)]
     pub fn push(&mut self, position: Vec3<f64>, normal: Vec3<f64>, distance: f64) {

@@ -29,8 +29,14 @@ pub(crate) fn push_contacts(
         }
         let Some(couple) = &couple else { continue };
         // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
-        let ends = [couple.end(0, contact.position), couple.end(1, contact.position)];
+        // The position is midway between surfaces that may be far apart, where bodies are fast: a body is pushed at its own.
+        let apart = contact.normal * (0.5 * contact.gap.max(0.0));
+        let mut ends = [couple.end(0, contact.position - apart), couple.end(1, contact.position + apart)];
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
+        if let [Some(a), Some(b)] = &mut ends {
+            // Two ends are one point.
+            (a.arm, b.arm) = (a.arm + apart, b.arm - apart);
+        }
         gaps.push(if w > 0.0 {
             push_contact(cx, set, couple, contact, (ends, w), Place { index, ordinal, report: gaps.len() })
         } else {
@@ -107,9 +113,13 @@ fn push_contact(
         }
         other => other,
     };
+    let stiff = cx.stiff_mobility(&ends, w);
     let start = cx.rule.start(contact.gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z)));
-    let OneSided { r: r_n, v_hat: vn_hat, is_rigid, is_midway } = cx.rule.normal(compliance, start, w);
-    let r_t = cx.rule.sigma * w;
+    let OneSided { r: r_n, v_hat: mut vn_hat, is_rigid, is_midway } = cx.rule.normal(compliance, start, stiff);
+    if is_rigid && vn_hat > 0.0 && cx.effective_mass.has_fulcrums() {
+        vn_hat = vn_hat.min(cx.recovery_speed(&ends, contact.normal));
+    }
+    let r_t = cx.rule.sigma * stiff;
     let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
     let memory = set.recall(key, cx);
     let is_spinning = surface.resistance >= Resistance::Spinning;
@@ -142,8 +152,9 @@ fn push_contact(
     let memory = memory.map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
     set.push_recalled(law, w, Link::Ends { ends, basis, motion: Motion::Linear }, key, memory, Some(report));
     set.set_rigid(is_rigid);
-    if is_spinning {
-        let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
+    let angular = || ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
+    // What cannot turn resists no spin.
+    if let Some(w) = is_spinning.then(angular).filter(|w| *w > 0.0) {
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
         let law = Spin::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
         let key = Key::spin(contact.geoms, ordinal);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crew::Crew;
 use geometry::{Attachment, Collider, Scene};
 use interrupt::Interrupt;
-use multibody::Model;
+use multibody::{Compliance, Model};
 
 use super::{Simulation, accuracy, sleeping};
 use crate::constrain::{ConstraintSet, Sources, Turning};
@@ -32,7 +32,9 @@ impl Simulation {
         let parts = Part::of_model(&model, &tree_of, options.scheme);
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
-        let collider = Collider::new(scene.clone(), attachments.clone());
+        let collider =
+            Collider::new(scene.clone(), attachments.clone()).with_rest_depths(&rest_depths(&model, &scene, &tree_of));
+        let extents = collider.extents(model.tree.len());
         let is_wide = parts.len() > 1 && model.nv() >= WIDE;
         let crew = Crew::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
             name: "threads",
@@ -44,10 +46,11 @@ impl Simulation {
             before: State::new(&model),
             reports: Reports::default(),
             stats: Stats::default(),
-            effective_mass: EffectiveMass::new(&model),
+            effective_mass: EffectiveMass::new(&model, &extents),
             turning: Turning::default(),
             sources: Sources::of_model(&model, &tree_of),
-            extents: collider.extents(model.tree.len()),
+            extents,
+            heaviest: Vec::new(),
             tree_of_geom: attachments.iter().map(|a| a.frame.map_or(NONE, |node| tree_of[node])).collect(),
             tree_of,
             collider,
@@ -99,6 +102,21 @@ fn check_size(model: &Model) -> Result<(), SimulationError> {
         }
     }
     Ok(())
+}
+
+/// About how deep each geom is pressed in where it rests, m: under its own weight if it is compliant.
+fn rest_depths(model: &Model, scene: &Scene, tree_of: &[usize]) -> Vec<f64> {
+    let g = model.gravity.norm();
+    let mass_of = |nodes: &std::ops::Range<usize>| model.tree.nodes[nodes.clone()].iter().map(|n| n.inertia.mass).sum();
+    let masses: Vec<f64> = model.tree.trees.iter().map(mass_of).collect();
+    let of = |geom: &geometry::Geom| match model.materials[geom.material].compliance {
+        Compliance::NearRigid => 0.0,
+        Compliance::PerMass { stiffness, .. } => g / stiffness,
+        Compliance::Physical { stiffness, .. } => {
+            model.bodies[geom.body].node.map_or(0.0, |node| masses[tree_of[node]]) * g / stiffness
+        }
+    };
+    scene.geoms.iter().map(of).collect()
 }
 
 /// Every index of the scene must be one of the model.
