@@ -107,8 +107,8 @@ fn iterate<S: Structure>(
         let (mut residual, mut cost) = known.take().map_or_else(|| iteration.residual(ws), Ok)?;
         let mut stalled = stall.is_over(residual);
         let mut rebounded = false;
-        let ended = iteration.is_solved || stalled || residual <= passes.tolerance;
-        match passes.turn(ended, iteration.minimising(), iteration.in_problem()) {
+        let mut is_solved = passes.ends(iteration.is_solved, residual);
+        match passes.turn(is_solved || stalled, iteration.minimising(), iteration.in_problem()) {
             Turn::GoOn => {}
             Turn::Rebound => {
                 (residual, cost) = rebound(&mut iteration, &mut passes, constraints, options, ws)?;
@@ -124,12 +124,13 @@ fn iterate<S: Structure>(
         }
         if rebounded {
             (stall, stalled, predictions) = (Stall::new(), false, 0);
+            is_solved = iteration.is_solved && passes.ends(true, residual);
             if residual > NEAR {
                 (predictions, predicted_cost) = (most_predictions, f64::INFINITY);
                 iteration.restart_predictions(constraints, ws);
             }
         }
-        if iteration.is_solved || stalled {
+        if is_solved && iteration.is_solved || stalled {
             let violation = violation(constraints, options, ws);
             if passes.reopen(violation, options) {
                 (stall, known) = (Stall::new(), Some((residual, cost)));

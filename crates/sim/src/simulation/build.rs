@@ -46,6 +46,7 @@ impl Simulation {
             turning: Turning::default(),
             sources: Sources::of_model(&model, &tree_of),
             extents: collider.extents(model.tree.len()),
+            inner_radii: scene.geoms.iter().map(|geom| geom.shape.inner_radius()).collect(),
             tree_of_geom: attachments.iter().map(|a| a.frame.map_or(NONE, |node| tree_of[node])).collect(),
             tree_of,
             collider,
