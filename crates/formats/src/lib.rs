@@ -27,6 +27,7 @@
 mod error;
 pub mod mesh_files;
 mod mjcf;
+mod overlaps;
 pub mod trajectory;
 mod urdf;
 mod warnings;
