@@ -156,14 +156,19 @@ fn iterate<S: Structure>(
         if iteration.is_over() {
             return Err(Error::NotConverged { iterations: iteration.iterations, residual });
         }
-        if predictions > 0 {
+        let refines = iteration.is_solved && !is_solved;
+        if refines && !passes.may_refine(iteration.is_reusable, options) {
+            known = Some((residual, cost));
+            continue;
+        }
+        if predictions > 0 && !refines {
             let reached = iteration.predict(constraints, cost, ws)?;
             predictions = if reached < predicted_cost { predictions - 1 } else { 0 };
             predicted_cost = reached;
         } else {
             // Newton's step left `residual` of `last`; one more with the same factor would leave about twice that share.
             let is_last = 2.0 * residual * residual <= options.tolerance * last_residual;
-            let reuse = is_last || rebounded && residual <= NEAR;
+            let reuse = refines || is_last || rebounded && residual <= NEAR;
             last_residual = if is_last { 0.0 } else { residual };
             let decrease = iteration.newton_step(constraints, passes.line_search(options), reuse, ws)?;
             stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();

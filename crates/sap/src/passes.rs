@@ -215,6 +215,15 @@ impl Passes {
         }
     }
 
+    /// Whether a solution that meets the tolerance may be refined by another step. No step of it is worth a factorisation.
+    pub fn may_refine(&mut self, has_factor: bool, options: &Options) -> bool {
+        self.refinements = self.refinements.saturating_sub(1);
+        if !has_factor || self.refinements == 0 {
+            (self.is_searching, self.refinements, self.tolerance) = (false, 0, options.tolerance);
+        }
+        self.is_searching
+    }
+
     /// Whether the problem is solved as far as it is to be where its residual meets the tolerance, `is_solved`, or not.
     pub fn ends(&self, is_solved: bool, residual: f64) -> bool {
         residual <= self.tolerance || is_solved && !(self.is_searching && self.refinements > 0)
