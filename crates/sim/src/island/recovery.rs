@@ -11,13 +11,13 @@ use crate::constrain::{ConstraintSet, Context};
 use crate::coupled::Coupled;
 use crate::{ContactLaw, Factorization};
 
-/// Constraints of an island up to which Coulomb's law is looked for while some recover. Where many bodies start in each other all
-/// of them touch all others, and their law would take hundreds of factorisations.
+/// Constraints of an island up to which Coulomb's law is looked for while most of them recover. Where many bodies start in each
+/// other all of them touch all others, and their law would take hundreds of factorisations.
 const MAX_COULOMB: usize = 100;
 
 /// The solver's options for an island with these constraints.
 pub(super) fn options(set: &ConstraintSet, options: &sap::Options) -> sap::Options {
-    let is_crowd = !set.recoveries.is_empty() && set.laws.len() > MAX_COULOMB;
+    let is_crowd = set.laws.len() > MAX_COULOMB && 2 * set.recoveries.len() > set.laws.len();
     sap::Options { passes: if is_crowd { 1 } else { options.passes }, ..*options }
 }
 
