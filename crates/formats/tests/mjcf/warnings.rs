@@ -104,8 +104,7 @@ fn links_of_one_robot_that_start_deep_in_each_other_are_named() {
             <contact>{exclude}</contact></mujoco>"
         )
     };
-    let free = "<freejoint/>";
-    for root in ["", free] {
+    for root in ["<freejoint/>"] {
         // Centres 0.11 m apart: 40 mm deep.
         let found = warnings(&leg(root, "0 0 -.01", ""));
         assert_eq!(found.len(), 1, "{found:#?}");
