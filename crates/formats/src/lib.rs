@@ -28,6 +28,7 @@ mod error;
 pub mod limits;
 pub mod mesh_files;
 mod mjcf;
+mod overlaps;
 pub mod trajectory;
 mod urdf;
 mod warnings;

@@ -133,6 +133,18 @@ impl Mesh {
     pub fn has_hull(&self) -> bool {
         !self.hull_triangles.is_empty()
     }
+
+    /// The radius of the largest ball in the hull about the mean of its vertices, m; 0 without a hull.
+    pub(crate) fn inner_radius(&self) -> f64 {
+        let corners = &self.hull_vertices;
+        let centre = corners.iter().fold(Vec3::ZERO, |sum, v| sum + *v) * (1.0 / corners.len().max(1) as f64);
+        let height = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|i| corners[i as usize]);
+            (b - a).cross(c - a).normalized().map_or(f64::INFINITY, |normal| normal.dot(a - centre))
+        };
+        let least = self.hull_triangles.iter().map(height).fold(f64::INFINITY, f64::min);
+        if least.is_finite() { least.max(0.0) } else { 0.0 }
+    }
 }
 
 impl HeightField {

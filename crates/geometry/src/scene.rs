@@ -47,6 +47,23 @@ pub enum Shape {
     HeightField(Arc<HeightField>),
 }
 
+impl Shape {
+    /// The radius of a ball inside the shape, m: half its least thickness, for a mesh that of its convex hull as seen from the mean of
+    /// the hull's vertices. Infinite for planes and height fields, which have an inside and an outside but no thickness that counts.
+    #[must_use]
+    pub fn inner_radius(&self) -> f64 {
+        match self {
+            Self::Plane { .. } | Self::HeightField(_) => f64::INFINITY,
+            Self::Sphere { radius } | Self::Capsule { radius, .. } => *radius,
+            Self::Cylinder { radius, half_length } => radius.min(*half_length),
+            Self::Ellipsoid { radii: sizes } | Self::Box { half_extents: sizes } => {
+                sizes.iter().copied().fold(f64::INFINITY, f64::min)
+            }
+            Self::Mesh(mesh) => mesh.inner_radius(),
+        }
+    }
+}
+
 /// Triangles, and the convex hull of their vertices.
 #[derive(Clone, Debug, Default)]
 pub struct Mesh {

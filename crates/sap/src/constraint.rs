@@ -111,6 +111,16 @@ impl Law {
         }
     }
 
+    /// Sets the normal bias `v̂_n` of a contact or limit (velocity); the others have none.
+    pub fn set_normal_bias(&mut self, vn_hat: f64) {
+        match self {
+            Law::Contact(contact) => contact.set_normal_bias(vn_hat),
+            Law::Lagged(contact) => contact.set_normal_bias(vn_hat),
+            Law::Limit(limit) => *limit = Limit::new(limit.r(), vn_hat),
+            Law::Spin(_) | Law::Bounded(_) | Law::Equality(_) => {}
+        }
+    }
+
     /// Writes `γ(v_c)` and `G(v_c)`, returns `ℓ(v_c)`.
     ///
     /// # Panics

@@ -108,8 +108,9 @@ fn iterate<S: Structure>(
         let (mut residual, mut cost) = known.take().map_or_else(|| iteration.residual(ws), Ok)?;
         let mut stalled = stall.is_over(residual);
         let mut rebounded = false;
-        let ended = iteration.is_solved || stalled || residual <= passes.tolerance;
-        match passes.turn(ended, iteration.minimising(), iteration.in_problem(), iteration.is_budget_spent()) {
+        let mut is_solved = passes.ends(iteration.is_solved, residual);
+        let is_spent = iteration.is_budget_spent();
+        match passes.turn(is_solved || stalled, iteration.minimising(), iteration.in_problem(), is_spent) {
             Turn::GoOn => {}
             Turn::Rebound => {
                 (residual, cost) = rebound(&mut iteration, &mut passes, constraints, options, ws)?;
@@ -125,12 +126,13 @@ fn iterate<S: Structure>(
         }
         if rebounded {
             (stall, stalled, predictions) = (Stall::new(), false, 0);
+            is_solved = iteration.is_solved && passes.ends(true, residual);
             if residual > NEAR {
                 (predictions, predicted_cost) = (most_predictions, f64::INFINITY);
                 iteration.restart_predictions(constraints, ws);
             }
         }
-        if iteration.is_solved || stalled {
+        if is_solved && iteration.is_solved || stalled {
             let violation = violation(constraints, options, ws);
             let may_search = !iteration.is_budget_spent();
             if may_search && passes.reopen(violation, options) {
@@ -157,14 +159,19 @@ fn iterate<S: Structure>(
         if iteration.is_over() {
             return Err(Error::NotConverged { iterations: iteration.iterations, residual });
         }
-        if predictions > 0 {
+        let refines = iteration.is_solved && !is_solved;
+        if refines && !passes.may_refine(iteration.is_reusable, options) {
+            known = Some((residual, cost));
+            continue;
+        }
+        if predictions > 0 && !refines {
             let reached = iteration.predict(constraints, cost, ws)?;
             predictions = if reached < predicted_cost { predictions - 1 } else { 0 };
             predicted_cost = reached;
         } else {
             // Newton's step left `residual` of `last`; one more with the same factor would leave about twice that share.
             let is_last = 2.0 * residual * residual <= options.tolerance * last_residual;
-            let reuse = is_last || rebounded && residual <= NEAR;
+            let reuse = refines || is_last || rebounded && residual <= NEAR;
             last_residual = if is_last { 0.0 } else { residual };
             let decrease = iteration.newton_step(constraints, passes.line_search(options), reuse, ws)?;
             stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();

@@ -37,6 +37,9 @@ pub struct Options {
     /// Whether the guess is probably the solution, as where bodies rest: it is looked at before `v*`. Costs an evaluation where it is
     /// not. Default false.
     pub expects_guess: bool,
+    /// Whether a solution that meets Coulomb's law is refined to a tenth of the tolerance where that takes few more passes. Where
+    /// bodies rest, the next steps start from it, and have nothing to do while it stays within the tolerance. Default false.
+    pub refines: bool,
 }
 
 impl Default for Options {
@@ -49,6 +52,7 @@ impl Default for Options {
             passes: 1,
             line_search: LineSearch::Exact,
             expects_guess: false,
+            refines: false,
         }
     }
 }

@@ -9,6 +9,10 @@ const FIRST_TOLERANCE: f64 = 1e-2;
 /// Coulomb's law is met when its bounds change the residual by no more than so many times the tolerance: the problem with the new
 /// bounds is solved to the tolerance, and the next change would be smaller again.
 const FRICTION: f64 = 100.0;
+/// Where bodies rest, solutions are refined to this fraction of the tolerance while that takes few more passes: the next steps
+/// start from them, and find them to be the solution while rounding, creep and the bounds' own error stay below the tolerance.
+const REFINED: f64 = 0.1;
+const REFINEMENTS: usize = 12;
 /// Each pass reduces its residual to this fraction of what the change of bounds made of it, or to the tolerance.
 const REDUCTION: f64 = 0.1;
 /// After [`PATIENCE`], when what inexact problems leave is all that the acceleration sees.
@@ -70,6 +74,8 @@ pub(crate) struct Passes {
     pub may_settle: bool,
     /// Whether a path may be followed to one.
     can_follow: bool,
+    /// How many more passes may refine a solution that meets Coulomb's law; none but where bodies rest.
+    refinements: usize,
     /// How often a search that has ended may begin again: not at all where there are no bounds to move, or after it was given up.
     reopenings: usize,
 }
@@ -104,6 +110,7 @@ impl Passes {
             most,
             may_settle,
             can_follow,
+            refinements: if is_searching && options.refines { REFINEMENTS } else { 0 },
             reopenings: if is_searching { MAX_REOPENINGS } else { 0 },
         }
     }
@@ -200,10 +207,29 @@ impl Passes {
         self.tolerance = options.tolerance;
     }
 
-    /// Bounds friction by the normal impulses in `gamma`, known to be a fixed point up to `residual`, and ends the search.
+    /// Bounds friction by the normal impulses in `gamma`, known to be a fixed point up to `residual`, and ends the search unless it is
+    /// to be refined.
     pub fn settle_there(&mut self, constraints: &mut [Constraint], gamma: &[f64], residual: f64, options: &Options) {
         set_bounds(constraints, gamma, |_, own| own);
         self.settle(residual, options);
+        if self.refinements > 0 && self.left > 0 {
+            self.is_searching = true;
+            self.tolerance = (REDUCTION * residual).max(REFINED * options.tolerance);
+        }
+    }
+
+    /// Whether a solution that meets the tolerance may be refined by another step. No step of it is worth a factorisation.
+    pub fn may_refine(&mut self, has_factor: bool, options: &Options) -> bool {
+        self.refinements = self.refinements.saturating_sub(1);
+        if !has_factor || self.refinements == 0 {
+            (self.is_searching, self.refinements, self.tolerance) = (false, 0, options.tolerance);
+        }
+        self.is_searching
+    }
+
+    /// Whether the problem is solved as far as it is to be where its residual meets the tolerance, `is_solved`, or not.
+    pub fn ends(&self, is_solved: bool, residual: f64) -> bool {
+        residual <= self.tolerance || is_solved && !(self.is_searching && self.refinements > 0)
     }
 
     /// Takes note of the residual with the new bounds, `change`, and of how far the solution with the old ones was from Coulomb's law.
@@ -221,9 +247,13 @@ impl Passes {
             anderson.keep();
         }
         self.residual = residual;
-        self.is_searching = !meets_coulomb(residual, options);
+        let is_met = meets_coulomb(residual, options);
+        let is_refined = is_met && self.refinements > 0;
+        self.refinements -= usize::from(is_refined);
+        self.is_searching = !is_met || is_refined && self.refinements > 0 && residual > REFINED * options.tolerance;
         let reduction = if self.done > PATIENCE { LATE_REDUCTION } else { REDUCTION };
-        self.tolerance = options.tolerance.max(if self.is_searching { reduction * change } else { 0.0 });
+        let least = if is_refined { REFINED * options.tolerance } else { options.tolerance };
+        self.tolerance = least.max(if self.is_searching { reduction * change } else { 0.0 });
     }
 }
 

@@ -49,6 +49,9 @@ pub(crate) struct ConstraintSet {
     pub keys: Vec<Key>,
     /// Which are near-rigid, so that what hits them is stopped in no time.
     rigid: Vec<bool>,
+    /// The constraints that start violated and right positions without giving velocities, ascending, each with v̂ for the
+    /// velocity that moves positions; v̂ in their laws is that for the velocity at the end of the step.
+    pub recoveries: Vec<(usize, f64)>,
     /// How many are joint or tendon limits.
     pub limits: usize,
     /// Where in the warm start to look for the next key.
@@ -63,6 +66,7 @@ impl ConstraintSet {
         self.reports.clear();
         self.keys.clear();
         self.rigid.clear();
+        self.recoveries.clear();
         self.limits = 0;
         self.next = 0;
     }
@@ -85,6 +89,9 @@ impl ConstraintSet {
         self.reports.push(other.reports[k]);
         self.keys.push(other.keys[k]);
         self.rigid.push(other.rigid[k]);
+        if let Ok(found) = other.recoveries.binary_search_by_key(&k, |(k, _)| *k) {
+            self.recoveries.push((self.laws.len() - 1, other.recoveries[found].1));
+        }
     }
 
     /// Renames all trees.
@@ -120,9 +127,19 @@ impl ConstraintSet {
 
     /// Adds a limit.
     fn push_limit(&mut self, law: OneSided, w: f64, link: Link, key: Key, cx: &Context<'_>) {
-        self.push(sap::Limit::new(law.r, law.v_hat), w, link, key, cx);
+        let memory = self.recall(key, cx);
+        let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.recovery_speed);
+        self.push_recalled(sap::Limit::new(law.r, v_hat).into(), w, link, key, memory, None);
         self.set_rigid(law.is_rigid);
+        self.set_recovery(recovery);
         self.limits += 1;
+    }
+
+    /// Says with which v̂ the last constraint moves positions, if another one than in its law.
+    fn set_recovery(&mut self, v_hat: Option<f64>) {
+        if let Some(v_hat) = v_hat {
+            self.recoveries.push((self.laws.len() - 1, v_hat));
+        }
     }
 
     /// Says of the last constraint whether it is near-rigid.
@@ -151,6 +168,8 @@ impl ConstraintSet {
         keys.truncate(kept);
         rigid.clear();
         rigid.resize(kept, true);
+        // Impacts move no positions.
+        self.recoveries.clear();
     }
 }
 
@@ -170,6 +189,10 @@ pub(crate) struct Context<'a> {
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
     pub heaviest: &'a [f64],
     pub turning: &'a Turning,
+    /// [`geometry::Shape::inner_radius`] of every geom, m.
+    pub inner_radii: &'a [f64],
+    /// The farthest point of any geom from the origin of its node, one per node, m.
+    pub extents: &'a [f64],
     pub rule: Rule,
     pub law: ContactLaw,
 }

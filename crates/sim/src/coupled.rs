@@ -93,6 +93,23 @@ pub(crate) struct CoupledScratch {
     factored: Factored,
 }
 
+impl CoupledScratch {
+    /// The greatest speed of a point within `extents` of the origins of the model's nodes where the trees move with `v`, m/s.
+    pub fn greatest_speed(&mut self, parts: &[Part], slots: &[Slot], extents: &[f64], v: &[f64]) -> f64 {
+        let mut greatest = 0.0;
+        for slot in slots {
+            let Part { tree, kin, nodes, .. } = &parts[slot.tree];
+            self.motions.resize(self.motions.len().max(slot.node + tree.len()), Twist::ZERO);
+            let motions = &mut self.motions[slot.node..];
+            multibody::propagate(tree, tree.all(), &kin.frames, &v[slot.dof..slot.dof + tree.nv], motions);
+            for (twist, extent) in motions.iter().zip(&extents[nodes.clone()]) {
+                greatest = f64::max(greatest, twist.lin.norm() + extent * twist.ang.norm());
+            }
+        }
+        greatest
+    }
+}
+
 /// The trees of an island, the constraints on them, and scratch. Links and slots use indices of the island.
 pub(crate) struct Coupled<'a> {
     pub parts: &'a [Part],

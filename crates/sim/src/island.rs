@@ -1,6 +1,7 @@
 //! Contact problems that do not touch each other: each connected set of trees and constraints is one.
 
 mod partition;
+mod recovery;
 mod reports;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,6 +65,8 @@ pub(crate) struct Island {
     members: Vec<u32>,
     /// The solution.
     pub v: Vec<f64>,
+    /// The velocities that move positions where those are righted; empty where they are the solution.
+    righting: Vec<f64>,
     /// What it was expected to be; empty where nothing was expected.
     foreseen: Vec<f64>,
     pub outcome: Option<Result<Report, Error>>,
@@ -120,11 +123,12 @@ impl Island {
             }
             self.foreseen.extend_from_slice(&self.v);
         }
+        let options = &recovery::options(&scratch.set, problem.options);
         let mut by_rows = false;
-        let outcome = match problem.factorization {
+        let mut outcome = match problem.factorization {
             Factorization::Dense => assemble(&self.slots, parts, scratch).and_then(|()| {
                 let Scratch { set, v_star, ws, dense, .. } = scratch;
-                sap::solve(dense, &set.laws, v_star, &mut self.v, problem.options, ws)
+                sap::solve(dense, &set.laws, v_star, &mut self.v, options, ws)
             }),
             choice => {
                 let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, few, .. } = scratch;
@@ -140,7 +144,7 @@ impl Island {
                 );
                 let expects_guess =
                     pace <= RESTING && self.slots.iter().all(|slot| state.trend.holds(slot.tree, rule.dt));
-                let options = &sap::Options { expects_guess, ..*problem.options };
+                let options = &sap::Options { expects_guess, refines: pace <= RESTING, ..*options };
                 if choice == Factorization::Auto && pace > RESTING {
                     let report = few.solve(&mut structure, laws, v_star, &mut self.v, options, ws);
                     by_rows = report.is_some();
@@ -158,6 +162,10 @@ impl Island {
             let Scratch { set, gaps, ws, few, .. } = scratch;
             let solution = if by_rows { (&*few.impulses, &*few.velocities) } else { (ws.impulses(), ws.velocities()) };
             self.note(set, gaps, solution);
+        }
+        self.righting.clear();
+        if !scratch.set.recoveries.is_empty() {
+            outcome = outcome.and_then(|report| self.right(problem, report, scratch));
         }
         self.outcome = Some(outcome);
     }

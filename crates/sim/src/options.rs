@@ -82,7 +82,8 @@ pub struct Options {
     pub beta: f64,
     /// Tangential regularisation over the Delassus estimate: a stuck contact creeps at about σ g dt.
     pub sigma: f64,
-    /// Greatest speed at which near-rigid contacts and limits that start violated are righted, m/s or rad/s.
+    /// Greatest speed at which near-rigid contacts, limits and equalities that start violated are righted, m/s or rad/s. Contacts and
+    /// limits right positions alone: no velocity is left of it.
     pub recovery_speed: f64,
     /// Islands that have rested for this long, s, sleep: they are not moved until something touches them or is done to
     /// them. None: nothing sleeps. What actuators or PD control drive does not sleep, and contacts among sleepers are not

@@ -50,6 +50,8 @@ pub struct Simulation {
     sources: Sources,
     /// The farthest point of any geom from the origin of its node, one per node, m.
     extents: Vec<f64>,
+    /// The radius of a ball inside every geom, m.
+    inner_radii: Vec<f64>,
     /// The tree of every node, and of every geom.
     tree_of: Vec<usize>,
     tree_of_geom: Vec<usize>,
@@ -298,8 +300,25 @@ impl Simulation {
     /// What constraints are made from.
     fn context<'a>(&'a self, rule: Rule, step: &'a Discretization) -> Context<'a> {
         let Self { model, scene, state, parts, tree_of, effective_mass, turning, q_at: q, v_start: v, .. } = self;
-        let (law, heaviest) = (self.options.contact, &self.heaviest[..]);
-        Context { model, scene, state, q, v, step, parts, tree_of, effective_mass, heaviest, turning, rule, law }
+        let Self { inner_radii, extents, options: Options { contact: law, .. }, .. } = self;
+        let (law, heaviest) = (*law, &self.heaviest[..]);
+        Context {
+            model,
+            scene,
+            state,
+            q,
+            v,
+            step,
+            parts,
+            tree_of,
+            effective_mass,
+            heaviest,
+            turning,
+            inner_radii,
+            extents,
+            rule,
+            law,
+        }
     }
 
     /// Turns contact points and what the model has into one set of constraints.

@@ -81,6 +81,7 @@ impl<'a> Reader<'_, 'a> {
         }
         self.warn_about_geom(attributes)?;
         let name = self.names.claim(element, "geom", &self.suffix, self.scene.geoms.len())?;
+        self.geoms.push(element);
         self.scene.geoms.push(Geom {
             name,
             body,

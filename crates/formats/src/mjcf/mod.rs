@@ -27,8 +27,9 @@ mod tendon;
 use std::path::Path;
 
 use geometry::Scene;
-use multibody::{BuildError, ModelBuilder};
+use multibody::{BuildError, Model, ModelBuilder};
 
+use crate::overlaps::{DeepOverlap, deep_overlaps, listed};
 use crate::warnings::Warnings;
 use crate::xml::{Document, Element};
 use crate::{LoadError, Loaded};
@@ -60,6 +61,8 @@ struct Reader<'d, 'a> {
     surfaces: surface::Surfaces,
     names: names::Names,
     warnings: Warnings,
+    /// Where the geoms stand.
+    geoms: Vec<Element<'a>>,
     /// What the joints are, for what refers to them.
     joints: Vec<joint::JointInfo<'a>>,
     /// What the tendons are, for what refers to them.
@@ -95,6 +98,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             surfaces: surface::Surfaces::default(),
             names,
             warnings,
+            geoms: Vec::new(),
             joints: Vec::new(),
             tendons: Vec::new(),
             equalities: Vec::new(),
@@ -124,6 +128,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             }
         }
         self.warnings.add_unread(root);
+        warn_about_overlaps(&model, &self.scene, &self.geoms, &mut self.warnings);
         model.warnings = self.warnings.finish();
         Ok(Loaded { model, scene: self.scene })
     }
@@ -144,6 +149,25 @@ impl<'d, 'a> Reader<'d, 'a> {
             }
         }
     }
+}
+
+/// Names geoms of one robot that start deep in each other; `elements` are where the geoms stand.
+fn warn_about_overlaps(model: &Model, scene: &Scene, elements: &[Element<'_>], warnings: &mut Warnings) {
+    let deep = deep_overlaps(model, scene);
+    let Some(element) = deep.first().and_then(|first| elements.get(first.geoms[1])) else { return };
+    let name = |geom: usize| match scene.geoms[geom].name.as_str() {
+        "" => format!("geom {geom} of body {:?}", model.bodies[scene.geoms[geom].body].name),
+        name => format!("{name:?}"),
+    };
+    let pair = |DeepOverlap { geoms: [a, b], depth }: &DeepOverlap| {
+        format!("{} – {} ({:.1} mm)", name(*a), name(*b), 1e3 * depth)
+    };
+    let pairs: Vec<String> = deep.iter().map(pair).collect();
+    let message = format!(
+        "geoms of one robot start in each other and are pushed apart, against its joints: {}; expected a gap, or <exclude>",
+        listed(&pairs)
+    );
+    warnings.add(*element, &message);
 }
 
 /// The element that an error of the whole model is about.

@@ -6,14 +6,11 @@
 //! * links that overlap in the default configuration.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use geometry::{Attachment, Collider, Scene, Sweep};
-use multibody::{Kinematics, Model};
-use spatial::Pose;
+use geometry::Scene;
+use multibody::Model;
 
-/// Names of pairs in the message.
-const NAMED: usize = 5;
+use crate::overlaps::{contacts_at_start, listed, parent_group};
 
 /// Adds the pairs to `scene.excluded`. The message names those that overlap in the default configuration.
 ///
@@ -26,16 +23,8 @@ pub(super) fn exclude(model: &Model, scene: &mut Scene) -> Result<Option<String>
     scene.excluded.extend(&overlapping);
     let name = |body: usize| model.bodies[body].name.as_str();
     let pairs: Vec<String> = overlapping.iter().map(|&[a, b]| format!("{} – {}", name(a), name(b))).collect();
-    let (first, rest) = pairs.split_at(pairs.len().min(NAMED));
-    let more = if rest.is_empty() { String::new() } else { format!(" and {} more pairs", rest.len()) };
-    let message = || format!("links that overlap in the default configuration never touch: {}{more}", first.join(", "));
+    let message = || format!("links that overlap in the default configuration never touch: {}", listed(&pairs));
     Ok((!pairs.is_empty()).then(message))
-}
-
-/// The rigid group that a body's rigid group hangs from.
-fn parent_group(model: &Model, body: usize) -> usize {
-    let first = model.bodies[body].rigid_group;
-    model.bodies[model.bodies[first].parent].rigid_group
 }
 
 /// Excludes contacts between the base, where it is fixed to the world, and what hangs from it. (Those of other rigid
@@ -58,26 +47,7 @@ fn exclude_base(model: &Model, scene: &mut Scene) -> Result<(), String> {
 
 /// Pairs of bodies whose geoms overlap in the default configuration, ascending.
 fn overlapping(model: &Model, scene: &Scene) -> Result<BTreeSet<[usize; 2]>, geometry::TooMany> {
-    let mut kinematics = Kinematics::new(&model.tree);
-    multibody::forward_kinematics(&model.tree, model.tree.all(), &model.q0, &mut kinematics);
-    let pose = |body: usize| {
-        let body = &model.bodies[body];
-        let node = body.node.map(|n| Pose::new(kinematics.frames[n].pos, kinematics.frames[n].quat));
-        node.unwrap_or(Pose::IDENTITY) * body.pose
-    };
-    let attachments = scene.geoms.iter().map(|geom| Attachment {
-        frame: Some(geom.body),
-        pose: geom.pose,
-        group: model.bodies[geom.body].rigid_group,
-        parent_group: parent_group(model, geom.body),
-    });
-    let mut collider = Collider::new(Arc::new(scene.clone()), attachments.collect());
-    let mut contacts = Vec::new();
-    let frame = |body: usize| (pose(body).rot.to_mat3(), pose(body).pos);
-    collider.contacts(frame, &vec![Sweep::default(); model.bodies.len()], &mut contacts);
-    if let Some(error) = collider.overflow() {
-        return Err(error);
-    }
     let ascending = |[a, b]: [usize; 2]| [a.min(b), a.max(b)];
+    let contacts = contacts_at_start(model, scene)?;
     Ok(contacts.iter().map(|c| ascending(c.geoms.map(|g| scene.geoms[g].body))).collect())
 }

@@ -46,7 +46,8 @@ pub fn capsule((at, r, h): (&Placement, f64, f64), (bt, s, k): (&Placement, f64,
     }
     if gap2 == 0.0 {
         // The axes cross: apart across both is the shortest way.
-        let normal = cross.normalized().unwrap_or_else(|| u.tangents().0);
+        let across = |normal: Vec3<f64>| if normal.dot(sink.way_apart()) < 0.0 { -normal } else { normal };
+        let normal = cross.normalized().map_or_else(|| sink.way_apart_across(u), across);
         let distance = -r - s;
         let position = at.pos.add_scaled(along_a, u).add_scaled(r + 0.5 * distance, normal);
         return sink.push(position, normal, distance);

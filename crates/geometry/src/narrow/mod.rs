@@ -82,11 +82,33 @@ pub(crate) struct Sink<'a, 'b> {
     pub limit: f64,
 }
 
+/// Fractional parts of multiples of these fill a cube evenly: the powers of 1/x, x⁴ = x + 1 (Roberts' R₃ sequence).
+const EVENLY: Vec3<f64> = Vec3::new(0.819_172_513_396_164_4, 0.671_043_606_703_789_3, 0.549_700_477_901_970_3);
+
 impl Sink<'_, '_> {
     /// The normal of a contact that was reported, from the first shape in canonical order to the second.
     #[inline(always)]
     fn normal(&self, contact: &Contact) -> Vec3<f64> {
         if self.flipped { -contact.normal } else { contact.normal }
+    }
+
+    /// The unit vector from the first shape to the second where every one is as good, as between concentric spheres.
+    ///
+    /// Every geom has a place of its own in a cube, and this leads from the one's to the other's: however many lie in the same place,
+    /// there is a motion that parts them all, and they part in all directions.
+    pub fn way_apart(&self) -> Vec3<f64> {
+        let place = |geom: usize| {
+            let [x, y, z] = (EVENLY * (geom + 1) as f64).to_array().map(|x| x - x.floor());
+            Vec3::new(x, y, z)
+        };
+        let [first, second] = if self.flipped { [self.geoms[1], self.geoms[0]] } else { self.geoms };
+        (place(second) - place(first)).normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0))
+    }
+
+    /// The same across an axis, a unit vector.
+    pub fn way_apart_across(&self, axis: Vec3<f64>) -> Vec3<f64> {
+        let way = self.way_apart();
+        way.add_scaled(-way.dot(axis), axis).normalized().unwrap_or_else(|| axis.tangents().0)
     }
 
     /// Reports a point, if it is near enough.

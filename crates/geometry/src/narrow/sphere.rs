@@ -5,15 +5,12 @@ use spatial::Vec3;
 use super::Sink;
 use crate::solid::Placement;
 
-/// The direction to use where every one is as good: between concentric spheres.
-const UP: Vec3<f64> = Vec3::new(0.0, 0.0, 1.0);
-
 /// Two balls.
 #[inline(always)]
 pub fn sphere(a: Vec3<f64>, r: f64, b: Vec3<f64>, s: f64, sink: &mut Sink) {
     let d = b - a;
     let length = d.norm();
-    let normal = if length > 0.0 { d * (1.0 / length) } else { UP };
+    let normal = if length > 0.0 { d * (1.0 / length) } else { sink.way_apart() };
     let distance = length - r - s;
     sink.push(a.add_scaled(r + 0.5 * distance, normal), normal, distance);
 }
@@ -27,7 +24,7 @@ pub fn capsule(centre: Vec3<f64>, r: f64, at: &Placement, s: f64, half_length: f
         return sphere(centre, r, nearest, s, sink);
     }
     // On the axis every way across it is the shortest.
-    let normal = at.rot.z.tangents().0;
+    let normal = sink.way_apart_across(at.rot.z);
     let distance = -r - s;
     sink.push(centre.add_scaled(r + 0.5 * distance, normal), normal, distance);
 }

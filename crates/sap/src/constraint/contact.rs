@@ -76,6 +76,10 @@ impl Contact {
         Contact { v_hat: self.v_hat, ..Contact::new(self.mu, self.r_t + soft, self.r_n + soft, 0.0) }
     }
 
+    pub(crate) fn set_normal_bias(&mut self, vn_hat: f64) {
+        self.v_hat[2] = vn_hat;
+    }
+
     /// The friction coefficient μ.
     pub fn mu(&self) -> f64 {
         self.mu

@@ -72,6 +72,10 @@ impl LaggedContact {
         self.normal_impulse
     }
 
+    pub(crate) fn set_normal_bias(&mut self, vn_hat: f64) {
+        self.v_hat[2] = vn_hat;
+    }
+
     pub(crate) fn set_normal_impulse(&mut self, n: f64) {
         self.normal_impulse = n;
         self.friction.set_bound(self.mu * n);

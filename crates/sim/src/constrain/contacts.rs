@@ -5,7 +5,7 @@ use multibody::{Compliance, Material, Resistance};
 use sap::{Contact, LaggedContact, Law, Spin};
 use spatial::{Mat3, Vec3};
 
-use super::rule::{OneSided, combine};
+use super::rule::{OneSided, Start, combine};
 use super::{ConstraintSet, Context};
 use crate::ContactLaw;
 use crate::link::{End, Link, Motion};
@@ -45,12 +45,21 @@ pub(crate) fn push_contacts(
     }
 }
 
+/// Links of one robot that overlap by more than this share of their inner radius overlap by construction: what their
+/// joints make of a spring there, whose normal may pass near an axis, has nothing to do with its stiffness per unit of mass.
+const SPRING_WITHIN: f64 = 0.1;
+
 /// What the points of two geoms have in common.
 struct Couple {
     geoms: [usize; 2],
     /// The tree and the node that each moves with, and where that is; none for what is fixed in the world.
     homes: [Option<(usize, usize, Vec3<f64>)>; 2],
     surface: Material,
+    /// The depth, m, beyond which no spring holds them apart: the smaller of their inner radii, [`SPRING_WITHIN`] of it where both
+    /// belong to one tree, infinite where one of them is a plane or a height field.
+    ///
+    /// A spring that starts deeper would throw them apart, and its normal turns round where their middles pass each other.
+    spring_depth: f64,
     /// The velocity of the second geom's surface on its body, less that of the first's.
     slip: Vec3<f64>,
 }
@@ -59,10 +68,22 @@ impl Couple {
     fn new(cx: &Context<'_>, contact: &Detected) -> Self {
         let [first, second] = contact.geoms;
         let bodies = [cx.scene.geoms[first].body, cx.scene.geoms[second].body];
+        let radii = [cx.inner_radii[first], cx.inner_radii[second]];
+        let homes = [cx.home(bodies[0]), cx.home(bodies[1])];
+        let least = if radii.iter().all(|radius| radius.is_finite()) { radii[0].min(radii[1]) } else { f64::INFINITY };
+        let is_within = match homes.map(|home| home.map(|(tree, ..)| tree)) {
+            [Some(a), Some(b)] => a == b,
+            // What is fixed in the world is the base of a robot that is fixed there.
+            [Some(tree), None] | [None, Some(tree)] => {
+                cx.parts[tree].tree.nodes.first().is_some_and(|root| root.joint.nv() < 6)
+            }
+            [None, None] => false,
+        };
         Self {
             geoms: contact.geoms,
-            homes: [cx.home(bodies[0]), cx.home(bodies[1])],
+            homes,
             surface: surface(cx, contact),
+            spring_depth: if is_within { SPRING_WITHIN * least } else { least },
             slip: cx.surface_velocity(contact.geoms),
         }
     }
@@ -107,7 +128,13 @@ fn push_contact(
     let (t1, t2) = contact.normal.tangents();
     let basis = Mat3::from_columns(t1, t2, contact.normal);
     let key = Key::contact(contact.geoms, ordinal);
+    // Where the spring ends a stop begins.
+    let mut stop = 0.0;
     let compliance = match surface.compliance {
+        Compliance::PerMass { .. } if contact.gap < -couple.spring_depth => {
+            stop = couple.spring_depth;
+            Compliance::NearRigid
+        }
         Compliance::PerMass { stiffness, relaxation } => {
             Compliance::Physical { stiffness: stiffness / cx.bare_mobility(&ends, contact.normal), relaxation }
         }
@@ -115,15 +142,18 @@ fn push_contact(
     };
     let stiff = cx.stiff_mobility(&ends, w);
     let start = cx.rule.start(contact.gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z)));
-    let OneSided { r: r_n, v_hat: mut vn_hat, is_rigid, is_midway } = cx.rule.normal(compliance, start, stiff);
-    if is_rigid && vn_hat > 0.0 && cx.effective_mass.has_fulcrums() {
-        vn_hat = vn_hat.min(cx.recovery_speed(&ends, contact.normal));
+    let start = Start { violation: start.violation + stop, ..start };
+    let mut one_sided = cx.rule.normal(compliance, start, stiff);
+    if one_sided.is_rigid && one_sided.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
+        one_sided.v_hat = one_sided.v_hat.min(cx.recovery_speed(&ends, contact.normal));
     }
+    let OneSided { r: r_n, is_rigid, is_midway, .. } = one_sided;
     let r_t = cx.rule.sigma * stiff;
     let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
     let memory = set.recall(key, cx);
     let is_spinning = surface.resistance >= Resistance::Spinning;
     let known = memory.map(|m| m.normal);
+    let (vn_hat, recovery) = one_sided.split(known, cx.rule.recovery_speed);
     let alone = || {
         LaggedContact::new(mu, r_t, r_n, vn_hat, 0.0)
             .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(basis.z))
@@ -136,7 +166,8 @@ fn push_contact(
     } else {
         (Vec3::ZERO, 0.0)
     };
-    let vn_hat = if is_midway { vn_hat } else { vn_hat - normal_turning };
+    let turned = |vn_hat: f64| if is_midway { vn_hat } else { vn_hat - normal_turning };
+    let (vn_hat, recovery) = (turned(vn_hat), recovery.map(turned));
     let slip = couple.slip + turning;
     let belt = (slip != Vec3::ZERO).then(|| {
         let [t1, t2, _] = basis.transpose_mul(slip).to_array();
@@ -152,6 +183,7 @@ fn push_contact(
     let memory = memory.map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
     set.push_recalled(law, w, Link::Ends { ends, basis, motion: Motion::Linear }, key, memory, Some(report));
     set.set_rigid(is_rigid);
+    set.set_recovery(recovery);
     let angular = || ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
     // What cannot turn resists no spin.
     if let Some(w) = is_spinning.then(angular).filter(|w| *w > 0.0) {

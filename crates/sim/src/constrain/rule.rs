@@ -50,8 +50,9 @@ impl Rule {
     pub fn normal(&self, compliance: Compliance, start: Start<f64>, w: f64) -> OneSided {
         let law = self.compliant(compliance, w);
         let v_hat = -(start.violation + law.lag * start.rate) / law.time;
-        let whole =
-            OneSided { r: law.r, v_hat: v_hat.min(law.fastest), is_rigid: law.is_rigid(), is_midway: law.is_midway };
+        let touching = if law.is_rigid() { -law.lag * start.rate / law.time } else { f64::INFINITY };
+        let (is_rigid, is_midway) = (law.is_rigid(), law.is_midway);
+        let whole = OneSided { r: law.r, v_hat: v_hat.min(law.fastest), touching, is_rigid, is_midway };
         if law.is_midway { self.passing(whole, law.time, start, self.near_rigid(w)) } else { whole }
     }
 
@@ -126,11 +127,33 @@ impl Rule {
 pub(crate) struct OneSided {
     pub r: f64,
     pub v_hat: f64,
+    /// v̂ of the same constraint if it were just touching; infinite unless it is near-rigid.
+    pub touching: f64,
     /// Whether it is near-rigid, so that what hits it is stopped at once.
     pub is_rigid: bool,
     /// Whether it is taken in the middle of the step, where its normal row is as it should be and need not be turned to its end.
     pub is_midway: bool,
 }
+
+impl OneSided {
+    /// v̂ for the velocity at the end of the step, and where positions have to be righted as well, v̂ for the velocity that moves them.
+    ///
+    /// A near-rigid constraint that starts violated would leave its bodies with the speed of its recovery: ½ m v² that no force has
+    /// given them, and in a heap of bodies that start in each other a multiple of it. So velocities only get back what the
+    /// constraint's own compliance has taken up, R γ with the impulse γ of the step before, and recovery moves positions alone.
+    pub fn split(&self, impulse_before: Option<f64>, recovery_speed: f64) -> (f64, Option<f64>) {
+        let given_back = self.touching.max(0.0) + self.r * impulse_before.unwrap_or(0.0);
+        if self.v_hat > given_back + LEFT_IN_VELOCITIES * recovery_speed {
+            (given_back, Some(self.v_hat))
+        } else {
+            (self.v_hat, None)
+        }
+    }
+}
+
+/// Recovery slower than this share of `recovery_speed` stays in the velocities, of whose kinetic energy it is 1e-4: the
+/// last micrometres are not worth a second solve.
+const LEFT_IN_VELOCITIES: f64 = 0.01;
 
 /// A compliant constraint over a step: γ = (v̂ − v_c)/R, v̂ = −(φ + lag φ̇)/time at the beginning, no faster than `fastest`.
 #[derive(Clone, Copy, Debug)]

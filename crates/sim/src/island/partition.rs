@@ -1,5 +1,7 @@
 //! Which trees are in which island.
 
+use std::ops::Range;
+
 use geometry::Couple;
 
 use super::{Island, Islands, NONE};
@@ -118,10 +120,21 @@ impl Islands {
 
     /// The solution for a tree, and what it was expected to be, if anything; none when it is in no island.
     pub fn velocities_of(&self, tree: usize) -> Option<(&[f64], Option<&[f64]>)> {
+        let (island, dofs) = self.place_of_tree(tree)?;
+        Some((&island.v[dofs.clone()], island.foreseen.get(dofs)))
+    }
+
+    /// The velocities that move the positions of a tree where those are righted; none where the solution moves them.
+    pub fn righting_velocities_of(&self, tree: usize) -> Option<&[f64]> {
+        let (island, dofs) = self.place_of_tree(tree)?;
+        island.righting.get(dofs)
+    }
+
+    /// The island of a tree, and the tree's degrees of freedom there.
+    fn place_of_tree(&self, tree: usize) -> Option<(&Island, Range<usize>)> {
         let island = self.islands.get(*self.island_of.get(tree)?)?;
         let slots = &island.slots[self.slot_of[tree]..];
         let end = slots.get(1).map_or(island.v.len(), |next| next.dof);
-        let dofs = slots[0].dof..end;
-        Some((&island.v[dofs.clone()], island.foreseen.get(dofs)))
+        Some((island, slots[0].dof..end))
     }
 }

@@ -99,8 +99,14 @@ impl Part {
     }
 
     /// Finds what the velocities `v` of the tree lack at the end of the step, or have too much, of the energy and momentum that they should
-    /// have. Returns whether that is little.
-    pub fn conserve(&mut self, state: &State, v: &[f64], gravity: Vec3<f64>, retraction: Retraction) -> bool {
+    /// have where `v_of_q` moves positions. Returns whether that is little.
+    pub fn conserve(
+        &mut self,
+        state: &State,
+        (v, v_of_q): (&[f64], &[f64]),
+        gravity: Vec3<f64>,
+        retraction: Retraction,
+    ) -> bool {
         let Self { coriolis, tree, kin, free, dt, armature, loads, qs, .. } = self;
         let Some(Coriolis { is_active: true, varies, places, q, end, lack }) = coriolis.as_deref_mut() else {
             return true;
@@ -113,7 +119,7 @@ impl Part {
         }
         if *varies {
             q.copy_from_slice(&state.q[qs.clone()]);
-            retraction.advance(tree, q, v, *dt, 1.0);
+            retraction.advance(tree, q, v_of_q, *dt, 1.0);
             places.whole(tree, (q, v), Some(origin), end);
         } else {
             *end = in_place(tree, kin, v);

@@ -51,6 +51,7 @@ impl Simulation {
             sources: Sources::of_model(&model, &tree_of),
             extents,
             heaviest: Vec::new(),
+            inner_radii: scene.geoms.iter().map(|geom| geom.shape.inner_radius()).collect(),
             tree_of_geom: attachments.iter().map(|a| a.frame.map_or(NONE, |node| tree_of[node])).collect(),
             tree_of,
             collider,

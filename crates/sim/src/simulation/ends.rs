@@ -194,7 +194,17 @@ impl Simulation {
                     let foreseen = islands.velocities_of(k).and_then(|(_, foreseen)| foreseen);
                     mark.follow((accelerations, rates), foreseen, v, dt);
                 }
-                retraction.advance(&part.tree, q, &v_of_q[part.dofs.clone()], dt, 1.0);
+                let v_of_q = &v_of_q[part.dofs.clone()];
+                if let Some(righting) = islands.righting_velocities_of(k) {
+                    // What rights positions leaves nothing in the velocities.
+                    for ((v, righting), v_of_q) in v.iter_mut().zip(righting).zip(v_of_q) {
+                        *v = v_of_q + (righting - *v);
+                    }
+                    retraction.advance(&part.tree, q, v, dt, 1.0);
+                    v.copy_from_slice(&v_next[part.dofs.clone()]);
+                } else {
+                    retraction.advance(&part.tree, q, v_of_q, dt, 1.0);
+                }
                 if let Some(lack) = part.lack() {
                     v.iter_mut().zip(lack).for_each(|(v, lack)| *v += lack);
                 }

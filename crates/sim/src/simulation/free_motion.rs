@@ -55,10 +55,15 @@ impl Simulation {
             return Ok(());
         }
         let (retraction, gravity) = (self.options.scheme.retraction(), self.model.gravity);
-        let Self { parts, state, v_next, crew, .. } = self;
-        let is_resolved = AtomicBool::new(true);
+        let Self { parts, state, v_next, crew, islands, tree_of, .. } = self;
+        let (islands, is_resolved) = (&*islands, AtomicBool::new(true));
         crew.for_each(parts, |_, part| {
-            if !part.asleep && !part.conserve(state, &v_next[part.dofs.clone()], gravity, retraction) {
+            if part.asleep {
+                return;
+            }
+            let v = &v_next[part.dofs.clone()];
+            let v_of_q = islands.righting_velocities_of(tree_of[part.nodes.start]).unwrap_or(v);
+            if !part.conserve(state, (v, v_of_q), gravity, retraction) {
                 is_resolved.store(false, Ordering::Relaxed);
             }
         });

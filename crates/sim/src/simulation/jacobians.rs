@@ -78,7 +78,8 @@ impl Simulation {
     /// simulation's): what is smooth is differenced at fixed velocities, the laws of constraints are differentiated in
     /// closed form. Beside differences of whole steps they are right to 1e-6 of the largest entry or better. Modes stay
     /// as they are: what sticks, slides, is apart or is cut to a bound does so in every direction. The bounds of friction
-    /// of [`ContactLaw::Lagged`] are those of the last step, constants.
+    /// of [`ContactLaw::Lagged`] are those of the last step, constants. Where contacts or limits start violated, what recovery does to
+    /// positions ([`Options::recovery_speed`]) is left out.
     ///
     /// Costs a step, 4 nv + 2 nu evaluations of the momentum balance in O(n + n_c), and an LU factorisation in O(nv³).
     ///

@@ -157,7 +157,9 @@ impl Simulation {
     fn is_slow(&mut self, k: usize) -> bool {
         let part: &mut Part = &mut self.parts[k];
         let extents = &self.extents[part.nodes.clone()];
-        part.is_slower_than(self.options.sleep_speed, extents, &self.state.v[part.dofs.clone()])
+        let speed = self.options.sleep_speed;
+        part.is_slower_than(speed, extents, &self.state.v[part.dofs.clone()])
+            && self.islands.righting_velocities_of(k).is_none_or(|v| part.is_slower_than(speed, extents, v))
     }
 
     /// Whether forces are applied to the tree.
