@@ -49,7 +49,7 @@ fn ends(signal: &str, code: i32) {
     assert!(sent.elapsed() < Duration::from_secs(5));
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(code), "{errors}");
-    assert!(errors.contains(&format!("{signal}")) && errors.contains("steps were computed"), "{errors}");
+    assert!(errors.contains(&signal.to_string()) && errors.contains("steps were computed"), "{errors}");
     assert!(text.contains("trajectory.npz"), "{text}");
     let summary = summary(&out);
     assert_eq!(summary["completed"], false);

@@ -85,7 +85,7 @@ CASES: dict[str, Case] = {
     },
     "chain-200": Case(_text("chain-200", lambda: _chain(200)), False, 0.2, 0.1),
     "top": Case(_text("top", lambda: TOP), False, 1.0, 0.05, spin=150.0),
-    "humanoid": Case(MODELS["humanoid"], True, 1.0, 0.1),
+    "gym_humanoid": Case(MODELS["humanoid"], True, 1.0, 0.1),
     "dm_humanoid": Case(MODELS["dm_humanoid"], True, 1.0, 0.1),
     "dm_dog": Case(dm_control("dog"), True, 1.0, 0.1),
     "dm_quadruped": Case(dm_control("quadruped"), True, 1.0, 0.1),
