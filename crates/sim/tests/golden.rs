@@ -12,16 +12,16 @@ use common::simulation;
 use sim::{Options, Simulation};
 
 const GOLDEN: [(&str, u64); 10] = [
-    ("@humanoid", 0xc8e7c8119e63d7ef),
-    ("@dog", 0x2b6cb02a8647b72d),
-    ("@snake36", 0x5ac9d382fe01c9fc),
-    ("@clutter-box-27", 0x3a80aa41fe183646),
-    ("@clutter-sphere-27", 0x9c172c08bc0e9b10),
-    ("@tower-50", 0xf448b30b2e9e6f5a),
-    ("@arch-11", 0xe24300d918e958b0),
+    ("@humanoid", 0x6bba767b6d9bdd2f),
+    ("@dog", 0xbb5f96c5192440a8),
+    ("@snake36", 0x0c47eba50effd106),
+    ("@clutter-box-27", 0x7afdd9bbd5d1b10d),
+    ("@clutter-sphere-27", 0x0bb7e19130025a87),
+    ("@tower-50", 0xbbf25d253dd4ed39),
+    ("@arch-11", 0xff6901af0aad04f0),
     ("@stewart", 0x50166e691207c085),
     ("@four-bar", 0x86381a582559cf72),
-    ("@humanoid, PD", 0xf6e6eb98dd0399d8),
+    ("@humanoid, PD", 0x88ddaf0a172bcfa5),
 ];
 
 /// FNV-1a of positions and velocities.

@@ -25,6 +25,7 @@ def _gymnasium(name: str) -> Callable[[Path], Path]:
 
 
 def dm_control(name: str) -> Callable[[Path], Path]:
+    """A model of dm_control's suite."""
     return lambda _: _folder("dm_control") / "suite" / f"{name}.xml"
 
 

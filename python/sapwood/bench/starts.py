@@ -2,9 +2,9 @@
 
 Every case starts from its default pose, turned about, lifted out of the ground and set in motion at random, and runs at
 several time steps, with each engine's own defaults: characters, a chain and a top that nothing drives, and robots under
-random controls over their full range. A run is lost where the engine says so, where a number is not finite, or where something moves faster
-than 10,000 m/s or rad/s. Of what nothing drives, energy is reckoned by one function for all engines; none of it should
-be gained.
+random controls over their full range. A run is lost where the engine says so, where a number is not finite, or where
+something moves faster than 10,000 m/s or rad/s. Of what nothing drives, energy is reckoned by one function for all
+engines; none of it should be gained.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import sapwood as sw
 from sapwood import characters
@@ -158,7 +159,7 @@ def compare(name: str, case: Case, ours: Sapwood, others: list[Engine], starts: 
     return rows
 
 
-def sunk(reckoner: sw.Simulation, q: Any) -> float:
+def sunk(reckoner: sw.Simulation, q: NDArray[np.float64]) -> float:
     """How deep the model is in the ground, m; the reckoner makes a step that is too short to move anything."""
     reckoner.reset()
     reckoner.q, reckoner.v = q, np.zeros(reckoner.model.nv)

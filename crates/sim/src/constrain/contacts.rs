@@ -29,8 +29,8 @@ pub(crate) fn push_contacts(
         }
         let Some(couple) = &couple else { continue };
         // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
-        // The position is midway between surfaces that may be far apart, where bodies are fast: a body is pushed at its own.
-        let apart = contact.normal * (0.5 * contact.gap.max(0.0));
+        // The position is midway between surfaces, which may be far apart where bodies are fast: a body is pushed at its own.
+        let apart = contact.normal * (0.5 * contact.gap);
         let mut ends = [couple.end(0, contact.position - apart), couple.end(1, contact.position + apart)];
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
         if let [Some(a), Some(b)] = &mut ends {
