@@ -158,10 +158,15 @@ impl Island {
                 }
             }
         };
-        if outcome.is_ok() {
+        if let Ok(report) = &mut outcome {
             let Scratch { set, gaps, ws, few, .. } = scratch;
-            let solution = if by_rows { (&*few.impulses, &*few.velocities) } else { (ws.impulses(), ws.velocities()) };
-            self.note(set, gaps, solution);
+            let (impulses, velocities) =
+                if by_rows { (&*few.impulses, &*few.velocities) } else { (ws.impulses(), ws.velocities()) };
+            if options.passes < problem.options.passes {
+                // Coulomb's law was left aside.
+                report.friction_residual = sap::friction_residual(&set.laws, velocities, impulses);
+            }
+            self.note(set, gaps, (impulses, velocities));
         }
         self.righting.clear();
         if !scratch.set.recoveries.is_empty() {

@@ -44,6 +44,14 @@ const ARRIVED: f64 = 1e-6;
 /// Two unit vectors with a cosine above this are one axis.
 const SAME: f64 = 1.0 - 1e-12;
 
+/// The same between polyhedra, a degree: it does not matter which of two faces that rest on each other an axis belongs to, and the contact points
+/// of bodies at rest must not change with it.
+const SAME_FACE: f64 = 1.0 - 1.5e-4;
+
+/// Polyhedra that approach by less than this share of the smaller one's radius in a step creep: at 5 ms and 0.1 m that is 1 mm/s. What they
+/// rest on must not change with the last digits of their velocities.
+const CREEP: f64 = 5e-5;
+
 /// Contact points with a cosine above this between their normals are of one axis.
 const ALIKE: f64 = 1.0 - 1e-6;
 
@@ -92,6 +100,10 @@ impl<'a> Moving<'a> {
         matches!(self.solid, Solid::Cylinder { .. } | Solid::Box { .. } | Solid::Hull(_))
     }
 
+    fn is_polyhedron(&self) -> bool {
+        matches!(self.solid, Solid::Box { .. } | Solid::Hull(_))
+    }
+
     /// Visits outward normals of flat faces: of a box and a cylinder those on the side of the unit vector `toward`, of a hull those
     /// around the vertices that are farthest along `facing`, a unit vector in its own frame.
     fn each_face(&self, toward: Vec3<f64>, facing: Vec3<f64>, mut visit: impl FnMut(Vec3<f64>)) {
@@ -120,8 +132,13 @@ pub(crate) fn separate(bodies: [Moving; 2], first: usize, workspace: &mut Convex
     if matches!(a.solid, Solid::Plane | Solid::HeightField(_)) {
         return;
     }
-    let far = || FAR * a.solid.bounding_radius().min(b.solid.bounding_radius());
-    let least = if a.has_faces() || b.has_faces() { APPROACH } else { far() };
+    let radius = a.solid.bounding_radius().min(b.solid.bounding_radius());
+    let far = FAR * radius;
+    let least = match () {
+        () if a.is_polyhedron() && b.is_polyhedron() => CREEP * radius,
+        () if a.has_faces() || b.has_faces() => APPROACH,
+        () => far,
+    };
     let change = || (b.motion.change - a.motion.change).norm();
     let (mut most, mut is_met) = (0.0_f64, false);
     for i in first..sink.out.count() {
@@ -133,7 +150,7 @@ pub(crate) fn separate(bodies: [Moving; 2], first: usize, workspace: &mut Convex
         }
     }
     if is_met {
-        find_axis(&bodies, first, most > far(), workspace, sink);
+        find_axis(&bodies, first, most > far, workspace, sink);
     }
 }
 
@@ -141,6 +158,11 @@ pub(crate) fn separate(bodies: [Moving; 2], first: usize, workspace: &mut Convex
 #[inline(always)]
 fn approach([a, b]: &[Moving; 2], position: Vec3<f64>, normal: Vec3<f64>) -> f64 {
     (a.displacement(position) - b.displacement(position)).dot(normal)
+}
+
+/// The cosine above which two axes of these bodies are one.
+fn same([a, b]: &[Moving; 2]) -> f64 {
+    if a.is_polyhedron() && b.is_polyhedron() { SAME_FACE } else { SAME }
 }
 
 /// An axis that separates two bodies.
@@ -214,12 +236,12 @@ impl<'a> Pair<'a> {
 
     /// Takes faces in place of `best` that separate for longer; `normal` is that of the nearest points where the bodies are at `at`.
     fn try_faces(&self, normal: Vec3<f64>, at: &[Placement; 2], best: &mut Axis) {
-        let toward = self.begin[1].centre - self.begin[0].centre;
+        let (toward, same) = (self.begin[1].centre - self.begin[0].centre, same(self.bodies));
         for (k, sign) in [(0, 1.0), (1, -1.0)] {
             let facing = at[k].rot.transpose_mul(normal * sign);
             self.bodies[k].each_face(toward * sign, facing, |outward| {
                 let normal = outward * sign;
-                if normal.dot(best.normal) < SAME {
+                if normal.dot(best.normal) < same {
                     let axis = self.axis(normal, Origin::Face(k));
                     if axis.lasts_longer_than(best) {
                         *best = axis;
@@ -246,7 +268,7 @@ fn find_axis(bodies: &[Moving; 2], first: usize, is_far: bool, workspace: &mut C
     let mut best = pair.axis(sink.normal(sink.out.get(first)), Origin::Found);
     for i in first + 1..sink.out.count() {
         let normal = sink.normal(sink.out.get(i));
-        if normal.dot(best.normal) < SAME {
+        if normal.dot(best.normal) < same(bodies) {
             let axis = pair.axis(normal, Origin::Found);
             if axis.lasts_longer_than(&best) {
                 best = axis;
@@ -283,8 +305,8 @@ fn find_axis(bodies: &[Moving; 2], first: usize, is_far: bool, workspace: &mut C
 /// and it takes little to see it.
 fn may_be_separated_otherwise(bodies: &[Moving; 2], first: usize, sink: &Sink) -> bool {
     let [a, b] = bodies;
-    let normal = sink.normal(sink.out.get(first));
-    if (first + 1..sink.out.count()).any(|i| sink.normal(sink.out.get(i)).dot(normal) < SAME) {
+    let (normal, same) = (sink.normal(sink.out.get(first)), same(bodies));
+    if (first + 1..sink.out.count()).any(|i| sink.normal(sink.out.get(i)).dot(normal) < same) {
         return true;
     }
     let place = |k: usize| Placed::new(bodies[k].solid, bodies[k].at, a.at.pos);
@@ -296,7 +318,7 @@ fn may_be_separated_otherwise(bodies: &[Moving; 2], first: usize, sink: &Sink) -
         let facing = body.at.rot.transpose_mul(normal * sign);
         body.each_face(toward * sign, facing, |outward| {
             let face = outward * sign;
-            found = found || face.dot(normal) < SAME && separation(&placed, face) >= least;
+            found = found || face.dot(normal) < same && separation(&placed, face) >= least;
         });
     }
     found

@@ -7,9 +7,9 @@
 use sap::{Error, Report};
 
 use super::{Island, Problem, Scratch};
+use crate::Factorization;
 use crate::constrain::{ConstraintSet, Context};
 use crate::coupled::Coupled;
-use crate::{ContactLaw, Factorization};
 
 /// Constraints of an island up to which Coulomb's law is looked for while most of them recover. Where many bodies start in each
 /// other all of them touch all others, and their law would take hundreds of factorisations.
@@ -34,13 +34,8 @@ impl Island {
         report: Report,
         scratch: &mut Scratch,
     ) -> Result<Report, Error> {
-        let Context { parts, v: v0, rule, extents, law, .. } = *problem.cx;
+        let Context { parts, v: v0, rule, extents, .. } = *problem.cx;
         let Scratch { set, v_star, ws, coupled, dense, .. } = scratch;
-        let friction_residual = if law == ContactLaw::Coulomb && options(set, problem.options).passes == 1 {
-            sap::friction_residual(&set.laws, ws.velocities(), ws.impulses())
-        } else {
-            report.friction_residual
-        };
         let ConstraintSet { laws, links, terms, recoveries, .. } = set;
         for (k, v_hat) in &*recoveries {
             laws[*k].law.set_normal_bias(*v_hat);
@@ -64,7 +59,6 @@ impl Island {
         Ok(Report {
             iterations: report.iterations + spent.iterations,
             line_search_evaluations: report.line_search_evaluations + spent.line_search_evaluations,
-            friction_residual,
             ..report
         })
     }
