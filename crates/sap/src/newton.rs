@@ -132,7 +132,7 @@ fn iterate<S: Structure>(
                 iteration.restart_predictions(constraints, ws);
             }
         }
-        if is_solved && iteration.is_solved || stalled {
+        if (is_solved && iteration.is_solved) || stalled {
             let violation = violation(constraints, options, ws);
             let may_search = !iteration.is_budget_spent();
             if may_search && passes.reopen(violation, options) {
@@ -171,7 +171,8 @@ fn iterate<S: Structure>(
         } else {
             // Newton's step left `residual` of `last`; one more with the same factor would leave about twice that share.
             let is_last = 2.0 * residual * residual <= options.tolerance * last_residual;
-            let reuse = refines || is_last || rebounded && residual <= NEAR;
+            let is_near_new_bounds = rebounded && residual <= NEAR;
+            let reuse = refines || is_last || is_near_new_bounds;
             last_residual = if is_last { 0.0 } else { residual };
             let decrease = iteration.newton_step(constraints, passes.line_search(options), reuse, ws)?;
             stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();

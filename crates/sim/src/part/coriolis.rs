@@ -46,9 +46,8 @@ const LITTLE: f64 = 1e-9;
 pub(super) struct Coriolis {
     /// Whether the tree turns so fast in this step that any of it is needed.
     is_active: bool,
-    /// Whether M depends on q.
-    varies: bool,
-    places: ImplicitFactor,
+    /// Places bodies where the step ends; none of a single body whose M does not depend on q.
+    places: Option<ImplicitFactor>,
     /// The end of the step: positions, (nq), and the tree as one body.
     q: Vec<f64>,
     end: Whole,
@@ -69,8 +68,7 @@ impl Coriolis {
         let varies = !(is_single && (first.joint == JointType::Ball || first.inertia.com == Vec3::ZERO));
         Some(Self {
             is_active: false,
-            varies,
-            places: ImplicitFactor::new(tree),
+            places: varies.then(|| ImplicitFactor::new(tree)),
             q: vec![0.0; tree.nq],
             end: Whole::default(),
             lack: vec![0.0; tree.nv],
@@ -108,7 +106,7 @@ impl Part {
         retraction: Retraction,
     ) -> bool {
         let Self { coriolis, tree, kin, free, dt, armature, loads, qs, .. } = self;
-        let Some(Coriolis { is_active: true, varies, places, q, end, lack }) = coriolis.as_deref_mut() else {
+        let Some(Coriolis { is_active: true, places, q, end, lack }) = coriolis.as_deref_mut() else {
             return true;
         };
         let mut due = free.balance(tree, kin, v, gravity, *dt);
@@ -117,7 +115,7 @@ impl Part {
             due.kinetic += free.mean_motion(node).dot(wrench);
             due.momentum += wrench.shifted_back(kin.frames[node].pos - origin);
         }
-        if *varies {
+        if let Some(places) = places {
             q.copy_from_slice(&state.q[qs.clone()]);
             retraction.advance(tree, q, v_of_q, *dt, 1.0);
             places.whole(tree, (q, v), Some(origin), end);
