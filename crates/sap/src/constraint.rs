@@ -231,6 +231,24 @@ impl Constraint {
         gamma != [0.0; 3]
     }
 
+    /// Whether the constraint pushes at the constraint velocity `v_c`.
+    ///
+    /// # Panics
+    /// If `v_c` is not of [`rows`](Self::rows) entries.
+    #[inline]
+    #[must_use]
+    pub fn pushes_at(&self, v_c: &[f64]) -> bool {
+        match &self.law {
+            Law::Lagged(contact) => contact.own_normal_impulse(v_c[2]) > 0.0,
+            Law::Limit(limit) => v_c[0] < limit.v_hat(),
+            law => {
+                let (mut gamma, mut hessian) = ([0.0; 3], Block::ZERO);
+                law.evaluate(v_c, &mut gamma[..v_c.len()], &mut hessian);
+                gamma != [0.0; 3]
+            }
+        }
+    }
+
     /// Writes the constraint velocity of this constraint alone, on a body of inverse mass `w` that would move with `free`:
     /// `v_c = free + w γ(v_c)`, which is the same law with `R + w` in place of `R`. Where `w` is unknown, `free` itself.
     #[inline]

@@ -14,9 +14,9 @@ use multibody::{CrbaWorkspace, mass_matrix};
 use sap::{BlockCholesky, Dense, Error, Report};
 
 use crate::constrain::{ConstraintSet, Context, push_contacts};
+use crate::contact_space::ContactSpaceSolver;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::effective_mass::EffectiveMass;
-use crate::few_rows::FewRows;
 use crate::link::SparseRows;
 use crate::part::Part;
 use crate::report::Touch;
@@ -47,7 +47,7 @@ struct Scratch {
     v_star: Vec<f64>,
     ws: sap::Workspace,
     coupled: CoupledScratch,
-    few: FewRows,
+    contact_space: ContactSpaceSolver,
     dense: Dense,
     blocks: Vec<std::ops::Range<usize>>,
     rows: SparseRows,
@@ -131,7 +131,7 @@ impl Island {
                 sap::solve(dense, &set.laws, v_star, &mut self.v, options, ws)
             }),
             choice => {
-                let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, few, .. } = scratch;
+                let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, contact_space: few, .. } = scratch;
                 let cholesky = &mut self.cholesky;
                 let mut structure = Coupled::new(
                     (parts, v0),
@@ -146,7 +146,7 @@ impl Island {
                     pace <= RESTING && self.slots.iter().all(|slot| state.trend.holds(slot.tree, rule.dt));
                 let options = &sap::Options { expects_guess, refines: pace <= RESTING, ..*options };
                 if choice == Factorization::Auto && pace > RESTING {
-                    let report = few.solve(&mut structure, laws, v_star, &mut self.v, options, ws);
+                    let report = few.solve(&mut structure, laws, v_star, &mut self.v, options);
                     by_rows = report.is_some();
                     let solve = || {
                         let options = &few.after_spent(options);
@@ -159,7 +159,7 @@ impl Island {
             }
         };
         if let Ok(report) = &mut outcome {
-            let Scratch { set, gaps, ws, few, .. } = scratch;
+            let Scratch { set, gaps, ws, contact_space: few, .. } = scratch;
             let (impulses, velocities) =
                 if by_rows { (&*few.impulses, &*few.velocities) } else { (ws.impulses(), ws.velocities()) };
             if options.passes < problem.options.passes {

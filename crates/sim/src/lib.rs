@@ -21,10 +21,10 @@
 
 mod actuation;
 mod constrain;
+mod contact_space;
 mod coupled;
 mod effective_mass;
 mod error;
-mod few_rows;
 mod free_body;
 mod island;
 mod jacobians;

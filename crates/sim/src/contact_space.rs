@@ -1,12 +1,12 @@
-//! The contact problem of an island whose constraints have few rows: on the rows alone.
+//! The fast path of an island: its problem in contact space.
 //!
-//! Newton's method in all velocities factors and multiplies along whole trees in every iteration. A robot in motion meets the ground in a
-//! few points, and each of them knows of the trees no more than how it moves itself and the others: the Delassus operator
-//! W = J A⁻¹ Jᵀ. That costs each point its way to the root, once; iterations are then on matrices of a few rows (`sap::Delassus`: Newton's
-//! method on W, and where it does not converge what is done in all velocities), and one pass down the trees gives the velocities.
+//! Newton's method in all velocities factors and multiplies along whole trees in every iteration. A robot in motion is pushed in a few
+//! rows, and each of them knows of the trees no more than how it moves itself and the others: the Delassus operator W = J A⁻¹ Jᵀ. That
+//! costs each row its way to the root, once; iterations are then on matrices of a few rows ([`sap::ContactSpace`]), and one pass down
+//! the trees gives the velocities.
 
 use multibody::Loads;
-use sap::{Constraint, Criterion, Delassus, Options, Report, Structure, Workspace};
+use sap::{Constraint, ContactSpace, Options, Report, Structure};
 use spatial::{F64x4, Real, Vec3, Wrench};
 
 use crate::coupled::Coupled;
@@ -14,8 +14,8 @@ use crate::link::{Link, Term};
 
 /// Scratch of such a problem, reused from step to step.
 #[derive(Default)]
-pub(crate) struct FewRows {
-    delassus: Delassus,
+pub(crate) struct ContactSpaceSolver {
+    space: ContactSpace,
     /// The constraints that may push, ascending, where the rows of each start among theirs, and their laws.
     chosen: Vec<Choice>,
     chosen_before: Vec<Choice>,
@@ -27,17 +27,14 @@ pub(crate) struct FewRows {
     passing: Vec<u64>,
     /// The blocks of W by rows: of each chosen constraint with those up to itself.
     products: Vec<[F64x4; 3]>,
-    /// J v*, of all rows and of those that are chosen.
+    /// J v*, of all rows and of those that are chosen, and v*ᵀ A v*.
     free: Vec<f64>,
     chosen_free: Vec<f64>,
-    /// J v of the chosen rows where the choice before has led, then λ.
-    lambda: Vec<f64>,
+    energy: f64,
     /// v − v*, and scratch before.
     change: Vec<f64>,
-    z: Vec<f64>,
-    z_star: Vec<f64>,
-    /// Factorisations and trials of line searches of solves that led to nothing.
-    pub spent: (usize, usize),
+    /// Factorisations that led to no solution.
+    pub spent: usize,
     /// The solution: γ and J v.
     pub impulses: Vec<f64>,
     pub velocities: Vec<f64>,
@@ -54,20 +51,15 @@ struct Choice {
     rows: usize,
 }
 
-/// Nodes from which on it pays: with 8 and 7 (gymnasium's ant, dm_control's walker) it takes as long as a factor of all velocities, or a
-/// little longer, with 13 and 23 (the humanoid and the dog) half to two thirds of the time of a frame.
-const MANY_NODES: usize = 12;
+/// Nodes from which on it pays: of a single body, H is as small as W.
+const MIN_NODES: usize = 2;
 
-/// Rows up to which it pays: those of six contacts.
-const MOST_ROWS: usize = 18;
+/// Rounds of one solve: in each, those that push although they were not chosen join in.
+const MAX_ROUNDS: usize = 4;
 
-/// Choices in one solve: each time those that push although they were not chosen join in.
-const CHOICES: usize = 4;
-
-impl FewRows {
+impl ContactSpaceSolver {
     /// Solves the problem and returns what the solve did, the velocities in `v`; none where the whole problem is to be solved: where
-    /// there are few nodes or is a way that is as short, where no constraint pushes at `v_star` or is expected to, or too many are,
-    /// and where the rows alone have led to no solution.
+    /// no constraint pushes at `v_star` or is expected to, or too many are, and where the iteration does not converge.
     pub fn solve(
         &mut self,
         structure: &mut Coupled<'_>,
@@ -75,10 +67,10 @@ impl FewRows {
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
-        ws: &mut Workspace,
     ) -> Option<Report> {
-        self.spent = (0, 0);
-        if structure.nodes() < MANY_NODES || structure.is_about_one_point() {
+        self.spent = 0;
+        self.chosen.clear();
+        if structure.nodes() < MIN_NODES {
             return None;
         }
         let rows = laws.iter().map(Constraint::rows).sum();
@@ -87,44 +79,77 @@ impl FewRows {
         }
         structure.row_velocities(v_star, &mut self.free);
         self.velocities.copy_from_slice(&self.free);
-        self.chosen.clear();
         if !self.choose(laws)? {
             return None;
         }
         self.change.resize(v_star.len(), 0.0);
         structure.momentum(v_star, &mut self.change);
-        let energy = v_star.iter().zip(&self.change).map(|(v, p)| v * p).sum();
-        for _ in 0..CHOICES {
-            let report = self.solve_chosen(structure, energy, options, ws)?;
-            self.spent.0 += report.iterations;
-            self.spent.1 += report.line_search_evaluations;
-            // A path to Coulomb's law is followed on the whole problem.
-            if report.criterion == Criterion::Passes || !self.agrees(ws, options) {
+        self.energy = v_star.iter().zip(&self.change).map(|(v, p)| v * p).sum();
+        self.prepare(structure);
+        self.go_on(structure, laws, v_star, v, options)
+    }
+
+    /// Solves a problem that differs from the last one in its `laws` alone, which were solved.
+    pub fn solve_again(
+        &mut self,
+        structure: &mut Coupled<'_>,
+        laws: &[Constraint],
+        v_star: &[f64],
+        v: &mut [f64],
+        options: &Options,
+    ) -> Option<Report> {
+        self.spent = 0;
+        for (law, choice) in self.laws.iter_mut().zip(&self.chosen) {
+            *law = laws[choice.constraint];
+        }
+        self.go_on(structure, laws, v_star, v, options)
+    }
+
+    /// Solves the problem of the chosen constraints, and of more where more push at the solution.
+    fn go_on(
+        &mut self,
+        structure: &mut Coupled<'_>,
+        laws: &[Constraint],
+        v_star: &[f64],
+        v: &mut [f64],
+        options: &Options,
+    ) -> Option<Report> {
+        for _ in 0..MAX_ROUNDS {
+            let report = match self.space.solve(&self.laws, &self.chosen_free, self.energy, options) {
+                Ok(report) => report,
+                Err(failure) => {
+                    self.spent += failure.iterations;
+                    return None;
+                }
+            };
+            self.spent += report.iterations;
+            self.respond();
+            structure.respond(&mut self.change);
+            structure.rows_of_motions(&self.change, &mut self.velocities);
+            self.velocities.iter_mut().zip(&self.free).for_each(|(v, free)| *v += free);
+            if !self.agrees(options) {
                 return None;
             }
             if !self.choose(laws)? {
-                self.write_solution(ws);
+                self.write_solution();
                 v.iter_mut().zip(v_star).zip(&self.change).for_each(|((v, v_star), change)| *v = v_star + change);
-                return Some(self.with_spent(Report { iterations: 0, line_search_evaluations: 0, ..report }));
+                let iterations = std::mem::take(&mut self.spent);
+                return Some(Report { iterations, line_search_evaluations: iterations, ..report });
             }
+            self.prepare(structure);
         }
         None
     }
 
     /// The options of a solve after those that led to nothing: they have spent from its budget.
     pub fn after_spent(&self, options: &Options) -> Options {
-        let factorization_budget = options.factorization_budget.map(|budget| budget.saturating_sub(self.spent.0));
+        let factorization_budget = options.factorization_budget.map(|budget| budget.saturating_sub(self.spent));
         Options { factorization_budget, ..*options }
     }
 
     /// The report of a solve after those that led to nothing.
     pub fn with_spent(&self, report: Report) -> Report {
-        let (iterations, evaluations) = self.spent;
-        Report {
-            iterations: report.iterations + iterations,
-            line_search_evaluations: report.line_search_evaluations + evaluations,
-            ..report
-        }
+        Report { iterations: report.iterations + self.spent, ..report }
     }
 
     /// Chooses the constraints that push at the velocities of rows, those that are chosen already included; returns whether there are
@@ -142,17 +167,13 @@ impl FewRows {
             let follows = matches!(law.law, sap::Law::Spin(_));
             let last = self.chosen.last().map(|choice| choice.constraint + 1);
             let pushes = || {
-                if before == 0 && law.expects_to_push() {
-                    return true;
-                }
-                let (mut gamma, mut hessian) = ([0.0; 3], sap::Block::ZERO);
-                law.evaluate(&self.velocities[row..row + rows], &mut gamma[..rows], &mut hessian);
-                gamma != [0.0; 3]
+                let velocities = &self.velocities[row..row + rows];
+                law.pushes_at(velocities) || before == 0 && law.expects_to_push()
             };
             if is_known || (if follows { last == Some(constraint) } else { pushes() }) {
                 self.chosen.push(Choice { constraint, row, chosen_row, rows });
                 chosen_row += rows;
-                if chosen_row > MOST_ROWS {
+                if chosen_row > ContactSpace::MAX_ROWS {
                     return None;
                 }
             }
@@ -170,52 +191,10 @@ impl FewRows {
         Some(true)
     }
 
-    /// Solves the problem of the chosen constraints, and sets the change and the velocities of all rows.
-    fn solve_chosen(
-        &mut self,
-        structure: &mut Coupled<'_>,
-        energy: f64,
-        options: &Options,
-        ws: &mut Workspace,
-    ) -> Option<Report> {
+    /// Sets W of the chosen rows.
+    fn prepare(&mut self, structure: &Coupled<'_>) {
         self.carry(structure);
         self.multiply(structure);
-        self.lambda.resize(self.chosen_free.len(), 0.0);
-        let Self { delassus, laws, chosen_free, lambda, .. } = self;
-        let report = match delassus.settle(laws, chosen_free, energy, lambda, options, ws) {
-            Ok(report) => report,
-            Err(steps) => {
-                self.spent.0 += steps;
-                self.spent.1 += steps;
-                self.minimise(energy, &self.after_spent(options), ws)?
-            }
-        };
-        self.respond();
-        structure.respond(&mut self.change);
-        structure.rows_of_motions(&self.change, &mut self.velocities);
-        self.velocities.iter_mut().zip(&self.free).for_each(|(v, free)| *v += free);
-        Some(report)
-    }
-
-    /// Solves the problem of the chosen constraints by passes.
-    fn minimise(&mut self, energy: f64, options: &Options, ws: &mut Workspace) -> Option<Report> {
-        self.delassus.factor(&self.laws, &self.chosen_free, energy);
-        self.z_star.clear();
-        self.z_star.extend_from_slice(self.delassus.free());
-        self.z.resize(self.z_star.len(), 0.0);
-        if self.chosen_before.is_empty() {
-            // The first choice starts at v*: what the trees did before, or were foreseen to do, is no guess of what the rows alone do.
-            self.z.clone_from(&self.z_star);
-        } else {
-            self.lambda.clear();
-            for choice in &self.chosen {
-                self.lambda.extend_from_slice(&self.velocities[choice.row..choice.row + choice.rows]);
-            }
-            self.delassus.place(&self.lambda, &mut self.z);
-        }
-        let report = sap::solve(&mut self.delassus, &self.laws, &self.z_star, &mut self.z, options, ws).ok()?;
-        self.delassus.impulses(&self.z, &mut self.lambda);
-        Some(report)
     }
 
     /// Sends a unit load along every chosen row to the roots.
@@ -224,7 +203,7 @@ impl FewRows {
         let count = chosen.len();
         // Room for as many as there may ever be, at once.
         carried.clear();
-        carried.reserve(structure.nv * MOST_ROWS);
+        carried.reserve(structure.nv * ContactSpace::MAX_ROWS);
         carried.resize(structure.nv * count, [F64x4::ZERO; 2]);
         passing.clear();
         passing.resize(structure.nodes(), 0);
@@ -259,12 +238,12 @@ impl FewRows {
         }
     }
 
-    /// Sets W.
+    /// Multiplies what was carried.
     fn multiply(&mut self, structure: &Coupled<'_>) {
-        let Self { delassus, chosen, carried, passing, products, chosen_free, .. } = self;
+        let Self { space, chosen, carried, passing, products, chosen_free, .. } = self;
         let count = chosen.len();
         products.clear();
-        products.reserve(MOST_ROWS * (MOST_ROWS + 1) / 2);
+        products.reserve(ContactSpace::MAX_ROWS * (ContactSpace::MAX_ROWS + 1) / 2);
         products.resize(count * (count + 1) / 2, [F64x4::ZERO; 3]);
         for slot in structure.slots {
             for (i, node) in structure.parts[slot.tree].tree.nodes.iter().enumerate() {
@@ -274,12 +253,14 @@ impl FewRows {
                 }
             }
         }
-        let w = delassus.start(chosen_free.len());
+        space.start(chosen_free.len());
         for (g, choice) in chosen.iter().enumerate() {
             for (h, other) in chosen[..=g].iter().enumerate() {
                 for (k, product) in products[g * (g + 1) / 2 + h].iter().enumerate().take(choice.rows) {
-                    let entries = &mut w[(choice.chosen_row + k) * Delassus::MOST + other.chosen_row..][..other.rows];
-                    entries.copy_from_slice(&product.to_array()[..other.rows]);
+                    let entries = product.to_array();
+                    for (l, entry) in entries.iter().enumerate().take(other.rows) {
+                        space.set(choice.chosen_row + k, other.chosen_row + l, *entry);
+                    }
                 }
             }
         }
@@ -288,10 +269,11 @@ impl FewRows {
     /// Sets the change to what the first half of a solve makes of Jᵀ λ.
     fn respond(&mut self) {
         let count = self.chosen.len();
-        let mut impulses = [F64x4::ZERO; Delassus::MOST];
+        let mut impulses = [F64x4::ZERO; ContactSpace::MAX_ROWS];
         for (impulse, choice) in impulses.iter_mut().zip(&self.chosen) {
             let mut lanes = [0.0; 4];
-            lanes[..choice.rows].copy_from_slice(&self.lambda[choice.chosen_row..][..choice.rows]);
+            let rows = choice.chosen_row..choice.chosen_row + choice.rows;
+            lanes[..choice.rows].copy_from_slice(&self.space.balancing_impulses()[rows]);
             *impulse = F64x4::from_array(lanes);
         }
         for (change, carried) in self.change.iter_mut().zip(self.carried.chunks_exact(count)) {
@@ -305,13 +287,13 @@ impl FewRows {
     }
 
     /// Whether the chosen rows move with the trees as the solution has it, up to the tolerance. Not so where W has lost too many digits.
-    fn agrees(&self, ws: &Workspace, options: &Options) -> bool {
+    fn agrees(&self, options: &Options) -> bool {
         let (mut error, mut size) = (0.0, 0.0);
         for choice in &self.chosen {
             let (all, chosen) =
                 (choice.row..choice.row + choice.rows, choice.chosen_row..choice.chosen_row + choice.rows);
             for ((v, free), v_c) in
-                self.velocities[all.clone()].iter().zip(&self.free[all]).zip(&ws.velocities()[chosen])
+                self.velocities[all.clone()].iter().zip(&self.free[all]).zip(&self.space.velocities()[chosen])
             {
                 error += (v - v_c) * (v - v_c);
                 size += (v - free) * (v - free) + free * free;
@@ -321,13 +303,13 @@ impl FewRows {
     }
 
     /// Spreads impulses and velocities of the chosen rows over all rows. The others have no impulse.
-    fn write_solution(&mut self, ws: &Workspace) {
+    fn write_solution(&mut self) {
         self.impulses.fill(0.0);
         for choice in &self.chosen {
             let (all, chosen) =
                 (choice.row..choice.row + choice.rows, choice.chosen_row..choice.chosen_row + choice.rows);
-            self.impulses[all.clone()].copy_from_slice(&ws.impulses()[chosen.clone()]);
-            self.velocities[all].copy_from_slice(&ws.velocities()[chosen]);
+            self.impulses[all.clone()].copy_from_slice(&self.space.impulses()[chosen.clone()]);
+            self.velocities[all].copy_from_slice(&self.space.velocities()[chosen]);
         }
     }
 }

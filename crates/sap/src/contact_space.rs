@@ -1,0 +1,465 @@
+//! The fast path: problems of few rows, solved in contact space by the semismooth Newton method.
+//!
+//! Constraints move velocities by `v − v* = A⁻¹ Jᵀ λ` only, so that all they know of `A` and `J` is the Delassus operator
+//! `W = J A⁻¹ Jᵀ`. A constraint of velocity `v_c` and impulse `λ` meets its law if, left alone with the free velocity
+//! `z = v_c − w λ`, it would come to just these, whatever `w > 0`. Left alone it has the impulse `γ̄(z)`: the law with `R + w` in
+//! place of `R`. So the solution is the root of
+//!
+//! ```text
+//! F(z) = J v* + (W − w) γ̄(z) − z
+//! ```
+//!
+//! which is Lipschitz continuous however stiff constraints are, and linear while every constraint goes on sticking, sliding along the
+//! same line, or parting. One step solves `(1 + (W − w) T) dz = F`, `dγ̄ = −T dz`: the semismooth Newton method of Alart and Curnier.
+//! Under Coulomb's law friction is bounded by the contact's own `γ̄_n(z)`, and `T` is not symmetric.
+//!
+//! There is no line search, and nothing guarantees convergence: what does not converge is left to [`solve`](crate::solve).
+//!
+//! Source: Alart, Curnier, *A Mixed Formulation for Frictional Contact Problems Prone to Newton Like Solution Methods*, Computer
+//! Methods in Applied Mechanics and Engineering 92, 1991.
+
+mod elimination;
+
+use crate::friction_residual::friction_residual;
+use crate::{Block, Constraint, Criterion, Law, Options, Report};
+use elimination::{Matrix, add_scaled};
+
+/// Steps after which the search is given up. Of 10^5 problems of robots in motion that are solved, 99.9 % take fewer than 12.
+const MAX_STEPS: usize = 20;
+
+/// `w` relative to the constraint's own share of `W`: neighbours resist as well. 2 takes the fewest steps, and leaves the fewest problems
+/// unsolved, of 1, 2 and 3.
+const SCALING: f64 = 2.0;
+
+/// How much greater `w` becomes where the iteration cycles.
+const SCALING_GROWTH: f64 = 3.0;
+
+/// Relative distance of two values of `|F|` below which they are the same: the iteration cycles.
+const CYCLE_TOLERANCE: f64 = 1e-3;
+
+/// `|F|` relative to `√(v*ᵀ A v*)` above which no law is evaluated at `v_c`: the gradient is greater still.
+const FAR: f64 = 1e-3;
+
+/// A problem of few rows in contact space, and the scratch of its solution.
+///
+/// ```
+/// use sap::{Constraint, ContactSpace, LaggedContact, Options};
+///
+/// // 2 kg that come down at 1 m/s and slide at 3 m/s, μ = 0.5: friction takes half of what the ground gives.
+/// let mut space = ContactSpace::default();
+/// space.start(3);
+/// (0..3).for_each(|k| space.set(k, k, 0.5));
+/// let contact = Constraint::from(LaggedContact::new(0.5, 1e-6, 1e-6, 0.0, 0.0)).with_delassus(0.5);
+///
+/// let options = Options { passes: 100, ..Options::default() };
+/// let report = space.solve(&[contact], &[3.0, 0.0, -1.0], 20.0, &options);
+/// assert!(report.is_ok());
+/// let impulses = space.impulses();
+/// assert!((impulses[2] - 2.0).abs() < 1e-4 && (impulses[0] + 1.0).abs() < 1e-4);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ContactSpace {
+    /// `W`, both triangles.
+    w: Matrix,
+    /// `1 + (W − w) T` of the active rows.
+    matrix: Matrix,
+    locals: Vec<Local>,
+    /// The laws with the bounds of friction that the last evaluation moved.
+    laws: Vec<Constraint>,
+    /// The rows of the active constraints.
+    active: Vec<usize>,
+    /// `J v*`, `z`, `λ`, `v_c`, the impulses of the laws at `v_c`; each filled up with zeros to whole registers.
+    v_star: Vec<f64>,
+    z: Vec<f64>,
+    lambda: Vec<f64>,
+    v_c: Vec<f64>,
+    gamma: Vec<f64>,
+    /// Right-hand side of a step, then `dz` of the active rows; scratch of sums.
+    dz: Vec<f64>,
+    sum: Vec<f64>,
+    /// `|F|²` of the iterates with the present `w`.
+    seen: Vec<f64>,
+}
+
+/// A constraint alone: how its impulses follow `z`, `dγ̄ = −(block + slope eᵀ) dz`.
+#[derive(Clone, Copy, Debug)]
+struct Local {
+    /// The law with `R + w` in place of `R`.
+    law: Law,
+    row: usize,
+    rows: usize,
+    w: f64,
+    block: Block,
+    slope: [f64; 3],
+    /// The row that `e` picks: of the normal impulse that bounds friction.
+    normal: usize,
+    /// Whether the impulses follow `z`.
+    is_active: bool,
+}
+
+/// Why a problem was not solved in contact space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotSolved {
+    /// Factorisations that were spent on it.
+    pub iterations: usize,
+}
+
+impl ContactSpace {
+    /// The most rows: those of 16 contacts. With more, a factor of all velocities costs less.
+    pub const MAX_ROWS: usize = 48;
+
+    /// Starts a problem of `rows` rows; `W` is zero.
+    ///
+    /// # Panics
+    /// If `rows` is greater than [`MAX_ROWS`](Self::MAX_ROWS).
+    pub fn start(&mut self, rows: usize) {
+        assert!(rows <= Self::MAX_ROWS, "{rows} rows, expected at most {}", Self::MAX_ROWS);
+        self.w.start(rows);
+    }
+
+    /// Sets an entry of `W`, and its mirror image.
+    ///
+    /// # Panics
+    /// If a row or a column is not among those of [`start`](Self::start).
+    #[inline(always)]
+    pub fn set(&mut self, row: usize, column: usize, value: f64) {
+        self.w.column_mut(column)[row] = value;
+        self.w.column_mut(row)[column] = value;
+    }
+
+    /// The impulses of the laws at the velocities of the last solution, one entry per row.
+    pub fn impulses(&self) -> &[f64] {
+        &self.gamma[..self.w.rows()]
+    }
+
+    /// The impulses `λ` that lead to these velocities, `v = v* + A⁻¹ Jᵀ λ`. They are those of the laws up to the tolerance.
+    pub fn balancing_impulses(&self) -> &[f64] {
+        &self.lambda[..self.w.rows()]
+    }
+
+    /// The constraint velocities `J v* + W λ` of the last solution, one entry per row.
+    pub fn velocities(&self) -> &[f64] {
+        &self.v_c[..self.w.rows()]
+    }
+
+    /// Solves the problem, under Coulomb's law where [`Options::passes`] ask for it; `v_c_star` is `J v*`, `energy` is `v*ᵀ A v*`. The
+    /// tolerance is that of [`solve`](crate::solve), with `‖γ(v_c) − λ‖_W` for the gradient.
+    ///
+    /// Where no constraint pushes at `v*`, that is the solution.
+    ///
+    /// # Errors
+    /// Where the iteration does not converge; at once where a constraint does not know its share `w` of `W`, or where torsional friction
+    /// belongs to friction cones under Coulomb's law.
+    ///
+    /// # Panics
+    /// If there are not as many velocities as rows, or not those of the constraints.
+    pub fn solve(
+        &mut self,
+        constraints: &[Constraint],
+        v_c_star: &[f64],
+        energy: f64,
+        options: &Options,
+    ) -> Result<Report, NotSolved> {
+        let n = self.w.rows();
+        assert!(v_c_star.len() == n, "velocities and rows");
+        assert_eq!(constraints.iter().map(Constraint::rows).sum::<usize>(), n, "rows and those of constraints");
+        let has = |which: fn(&Law) -> bool| constraints.iter().any(|c| which(&c.law));
+        let is_coulomb = options.passes > 1 && has(|law| matches!(law, Law::Lagged(_) | Law::Spin(_)));
+        let is_left_out =
+            is_coulomb && has(|law| matches!(law, Law::Contact(_))) && has(|law| matches!(law, Law::Spin(_)));
+        if is_left_out || !constraints.iter().all(Constraint::can_predict) {
+            return Err(NotSolved { iterations: 0 });
+        }
+        self.begin(constraints, v_c_star);
+        if self.is_unconstrained() {
+            self.lambda.fill(0.0);
+            return Ok(Report::unconstrained());
+        }
+        self.iterate(constraints, if energy <= 0.0 { 1.0 } else { energy }, is_coulomb, options)
+    }
+
+    /// Takes the problem, `z` from what the constraints met in the step before.
+    fn begin(&mut self, constraints: &[Constraint], v_c_star: &[f64]) {
+        let stride = self.w.stride();
+        for vector in [&mut self.v_star, &mut self.lambda, &mut self.v_c, &mut self.gamma, &mut self.z] {
+            vector.clear();
+            vector.reserve(Self::MAX_ROWS);
+        }
+        self.v_star.extend_from_slice(v_c_star);
+        let mut row = 0;
+        for constraint in constraints {
+            let (rows, guess) = (row..row + constraint.rows(), constraint.free());
+            let is_known = guess.iter().all(|x| x.is_finite());
+            self.z.extend_from_slice(if is_known { guess } else { &v_c_star[rows.clone()] });
+            row = rows.end;
+        }
+        for vector in [&mut self.v_star, &mut self.lambda, &mut self.gamma, &mut self.z] {
+            vector.resize(stride, 0.0);
+        }
+        self.v_c.extend_from_slice(&self.v_star);
+        self.laws.clear();
+        self.laws.reserve(Self::MAX_ROWS);
+        self.laws.extend_from_slice(constraints);
+        self.set_scaling(SCALING);
+    }
+
+    /// Whether nothing pushes at `v_c`.
+    fn is_unconstrained(&mut self) -> bool {
+        self.evaluate_laws(false);
+        self.gamma.iter().all(|gamma| *gamma == 0.0)
+    }
+
+    fn iterate(
+        &mut self,
+        constraints: &[Constraint],
+        energy: f64,
+        is_coulomb: bool,
+        options: &Options,
+    ) -> Result<Report, NotSolved> {
+        let budget = if is_coulomb { options.factorization_budget.unwrap_or(usize::MAX) } else { usize::MAX };
+        let max_steps = MAX_STEPS.min(options.max_iterations).min(budget);
+        let mut scaling = SCALING;
+        for iterations in 0..=max_steps {
+            self.localise(is_coulomb);
+            self.set_velocities();
+            let excess = self.set_excess();
+            if energy.is_finite() && excess <= FAR * FAR * energy {
+                let cost = self.evaluate_laws(is_coulomb);
+                let (gradient, momentum, kinetic) = self.gradient(energy);
+                if gradient <= options.absolute_tolerance + options.tolerance * momentum {
+                    let friction_residual = if is_coulomb {
+                        friction_residual(&self.laws, self.velocities(), self.impulses())
+                    } else {
+                        0.0
+                    };
+                    return Ok(Report {
+                        iterations,
+                        line_search_evaluations: iterations,
+                        residual: gradient / momentum,
+                        passes: usize::from(is_coulomb),
+                        friction_residual,
+                        cost: kinetic + cost,
+                        criterion: Criterion::Gradient,
+                    });
+                }
+            }
+            if iterations == max_steps || !(excess.is_finite() && energy.is_finite()) {
+                return Err(NotSolved { iterations });
+            }
+            let cycles = self.has_seen(excess);
+            self.step().ok_or(NotSolved { iterations: iterations + 1 })?;
+            if cycles {
+                scaling *= SCALING_GROWTH;
+                self.laws.clear();
+                self.laws.extend_from_slice(constraints);
+                self.set_scaling(scaling);
+            }
+            self.set_free_velocities();
+        }
+        Err(NotSolved { iterations: max_steps })
+    }
+
+    /// Whether this `|F|²` was there before: the iteration cycles.
+    fn has_seen(&mut self, excess: f64) -> bool {
+        let has_seen = self.seen.iter().any(|e| (e - excess).abs() < 2.0 * CYCLE_TOLERANCE * excess);
+        self.seen.push(excess);
+        has_seen
+    }
+
+    /// Takes `scaling` times the constraints' own shares of `W` for `w`.
+    fn set_scaling(&mut self, scaling: f64) {
+        let Self { laws, locals, seen, .. } = self;
+        seen.clear();
+        seen.reserve(MAX_STEPS + 1);
+        locals.clear();
+        locals.reserve(Self::MAX_ROWS);
+        let (mut row, mut normal) = (0, 0);
+        for constraint in laws {
+            let (rows, w) = (constraint.rows(), scaling * constraint.delassus());
+            if matches!(constraint.law, Law::Lagged(_) | Law::Contact(_)) {
+                normal = row + 2;
+            }
+            let law = constraint.law.softened(w);
+            let (block, slope) = (Block::ZERO, [0.0; 3]);
+            locals.push(Local { law, row, rows, w, block, slope, normal, is_active: false });
+            row += rows;
+        }
+    }
+
+    /// Sets `λ = γ̄(z)` and how it follows `z`.
+    fn localise(&mut self, is_coulomb: bool) {
+        let Self { locals, active, z, lambda, .. } = self;
+        active.clear();
+        active.reserve(Self::MAX_ROWS);
+        let mut stiffness = 0.0;
+        let mut normal_impulse = 0.0;
+        for local in locals {
+            let rows = local.row..local.row + local.rows;
+            let z = &z[rows.clone()];
+            if is_coulomb {
+                if let Law::Lagged(contact) = &local.law {
+                    normal_impulse = contact.own_normal_impulse(z[2]);
+                }
+                local.law.set_bound(normal_impulse);
+            }
+            local.law.evaluate(z, &mut lambda[rows.clone()], &mut local.block);
+            local.slope = [0.0; 3];
+            if matches!(local.law, Law::Lagged(_)) {
+                stiffness = local.block.0[5];
+            }
+            local.is_active = local.block.is_active();
+            if is_coulomb && stiffness > 0.0 && matches!(local.law, Law::Lagged(_) | Law::Spin(_)) {
+                local.slope = local.law.bound_slope(z).map(|b| b * stiffness);
+                local.is_active |= local.slope != [0.0; 3];
+            }
+            if local.is_active {
+                active.extend(rows);
+            }
+        }
+    }
+
+    /// `v_c = J v* + W λ`
+    fn set_velocities(&mut self) {
+        let Self { w, v_star, lambda, v_c, .. } = self;
+        v_c.copy_from_slice(v_star);
+        for (k, lambda) in lambda[..w.rows()].iter().enumerate() {
+            if *lambda != 0.0 {
+                add_scaled(*lambda, w.column(k), v_c);
+            }
+        }
+    }
+
+    /// Sets `F` of the active rows and returns `Σ F² / w` over all that push or would.
+    fn set_excess(&mut self) -> f64 {
+        let Self { locals, z, lambda, v_c, dz, .. } = self;
+        dz.clear();
+        dz.reserve(Self::MAX_ROWS);
+        let mut sum = 0.0;
+        for local in locals.iter().filter(|local| local.is_active) {
+            let mut own = 0.0;
+            for row in local.row..local.row + local.rows {
+                let excess = v_c[row] - local.w * lambda[row] - z[row];
+                own += excess * excess;
+                dz.push(excess);
+            }
+            sum += own / local.w;
+        }
+        sum
+    }
+
+    /// Sets the impulses of the laws at `v_c`, friction bounded by the contacts' own normal impulses there under Coulomb's law; returns
+    /// their cost.
+    fn evaluate_laws(&mut self, is_coulomb: bool) -> f64 {
+        let Self { laws, gamma, v_c, .. } = self;
+        let (mut cost, mut row, mut normal_impulse) = (0.0, 0, 0.0);
+        for constraint in laws {
+            let rows = row..row + constraint.rows();
+            let v_c = &v_c[rows.clone()];
+            row = rows.end;
+            if is_coulomb {
+                if let Law::Lagged(contact) = &constraint.law {
+                    normal_impulse = contact.own_normal_impulse(v_c[2]);
+                }
+                constraint.law.set_bound(normal_impulse);
+            }
+            cost += constraint.law.evaluate(v_c, &mut gamma[rows], &mut Block::default());
+        }
+        cost
+    }
+
+    /// `‖λ − γ‖_W`, the norm of momentum, and `½ ‖v − v*‖²_A`.
+    fn gradient(&mut self, energy: f64) -> (f64, f64, f64) {
+        let Self { w, lambda, gamma, v_c, v_star, sum, .. } = self;
+        sum.clear();
+        sum.resize(w.stride(), 0.0);
+        let (mut change, mut error) = (0.0, 0.0);
+        for k in 0..w.rows() {
+            change += lambda[k] * (v_c[k] - v_star[k]);
+            let left = lambda[k] - gamma[k];
+            if left != 0.0 {
+                add_scaled(left, w.column(k), sum);
+            }
+        }
+        for ((sum, lambda), gamma) in sum.iter().zip(&*lambda).zip(&*gamma) {
+            error += sum * (lambda - gamma);
+        }
+        // Round-off may leave less than nothing of a square; what is no number stays so.
+        let positive = |x: f64| if x < 0.0 { 0.0 } else { x };
+        (positive(error).sqrt(), (positive(change) + energy).sqrt(), 0.5 * change)
+    }
+
+    /// Goes from impulses at `z` to those at the balance of the linear model; none if that has none.
+    fn step(&mut self) -> Option<()> {
+        self.assemble();
+        let Self { matrix, locals, dz, lambda, active, .. } = self;
+        dz.resize(matrix.stride(), 0.0);
+        matrix.eliminate(dz)?;
+        let (mut first, mut normal) = (0, 0);
+        for local in locals.iter().filter(|local| local.is_active) {
+            if local.normal == local.row + 2 {
+                normal = first + 2;
+            }
+            let mut own = [0.0; 3];
+            own[..local.rows].copy_from_slice(&dz[first..first + local.rows]);
+            let change = local.block.apply(own);
+            for k in 0..local.rows {
+                let of_bound = if local.slope[k] != 0.0 { local.slope[k] * dz[normal] } else { 0.0 };
+                lambda[active[first + k]] -= change[k] + of_bound;
+            }
+            first += local.rows;
+        }
+        self.set_velocities();
+        Some(())
+    }
+
+    /// `z = v_c − w λ`
+    fn set_free_velocities(&mut self) {
+        let Self { locals, z, lambda, v_c, .. } = self;
+        for local in locals {
+            for row in local.row..local.row + local.rows {
+                z[row] = v_c[row] - local.w * lambda[row];
+            }
+        }
+    }
+
+    /// Sets `1 + (W − w) T` of the active rows.
+    fn assemble(&mut self) {
+        let Self { w, matrix, locals, active, .. } = self;
+        matrix.start(active.len());
+        let stride = matrix.stride();
+        let (mut first, mut normal) = (0, 0);
+        let mut w_rows = [[0.0; Self::MAX_ROWS]; 3];
+        for local in locals.iter().filter(|local| local.is_active) {
+            if local.normal == local.row + 2 {
+                normal = first + 2;
+            }
+            for (k, out) in w_rows[..local.rows].iter_mut().enumerate() {
+                let column = w.column(local.row + k);
+                out[..active.len()].iter_mut().zip(&*active).for_each(|(out, i)| *out = column[*i]);
+                out[active.len()..stride].fill(0.0);
+                out[first + k] -= local.w;
+            }
+            for k in 0..local.rows {
+                let mut unit = [0.0; 3];
+                unit[k] = 1.0;
+                let of_block = local.block.apply(unit);
+                let column = matrix.column_mut(first + k);
+                for (t, w_row) in of_block.into_iter().zip(&w_rows).take(local.rows) {
+                    if t != 0.0 {
+                        add_scaled(t, &w_row[..stride], column);
+                    }
+                }
+                column[first + k] += 1.0;
+            }
+            if local.slope != [0.0; 3] {
+                for (t, w_row) in local.slope.into_iter().zip(&w_rows).take(local.rows) {
+                    add_scaled(t, &w_row[..stride], matrix.column_mut(normal));
+                }
+            }
+            first += local.rows;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

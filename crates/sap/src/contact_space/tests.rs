@@ -1,0 +1,175 @@
+use super::*;
+use crate::{Bounded, Contact, Dense, Workspace, Equality, LaggedContact, Limit, Spin, solve};
+use crate::vector::dot;
+use random::SplitMix64;
+
+const ENERGY: f64 = 10.0;
+
+/// `W = J A⁻¹ Jᵀ` for random `J` of `n` rows, `A = 1`, random velocities, and `J`.
+fn problem(n: usize, nv: usize, random: &mut SplitMix64) -> (ContactSpace, Vec<f64>, Vec<f64>) {
+    let j: Vec<f64> = (0..n * nv).map(|_| random.symmetric()).collect();
+    let mut space = ContactSpace::default();
+    space.start(n);
+    for i in 0..n {
+        for k in 0..=i {
+            let (i_row, k_row) = (&j[i * nv..(i + 1) * nv], &j[k * nv..(k + 1) * nv]);
+            space.set(i, k, dot(i_row, k_row));
+        }
+    }
+    (space, (0..n).map(|_| random.symmetric()).collect(), j)
+}
+
+fn solve_in_contact_space(
+    space: &mut ContactSpace,
+    laws: &[Constraint],
+    free: &[f64],
+    passes: usize,
+) -> Result<(Report, Vec<f64>, Vec<f64>), NotSolved> {
+    let options = Options { passes, tolerance: 1e-10, ..Options::default() };
+    let report = space.solve(laws, free, ENERGY, &options)?;
+    Ok((report, space.balancing_impulses().to_vec(), space.velocities().to_vec()))
+}
+
+/// `|a − b|`, the greatest.
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()))
+}
+
+/// A contact, what twists on it and a limit: impulses that make the velocities, and are those of Coulomb's law there.
+#[test]
+fn what_settles_meets_coulombs_law() {
+    let (mut random, mut settled, mut slides, mut twists) = (SplitMix64(3), 0, 0, 0);
+    for _ in 0..200 {
+        let (mut space, free, _) = problem(13, 9, &mut random);
+        let (mu, r, rolling, torsional) = (0.6, 1e-4, 0.02, 0.05);
+        let contact = || Constraint::from(LaggedContact::new(mu, r, r, 0.0, 0.3)).with_delassus(3.0);
+        let spin = Constraint::from(Spin::new(r, rolling, torsional, 0.3)).with_delassus(3.0);
+        let limit = Constraint::from(Limit::new(r, 0.0)).with_delassus(3.0);
+        let laws = [contact(), spin, contact(), contact(), limit];
+        let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &laws, &free, 100) else { continue };
+        settled += 1;
+        assert!(report.residual <= 1e-10 && report.friction_residual <= 1e-10 && report.passes == 1);
+        let mut made = vec![0.0; 13];
+        for (i, made) in made.iter_mut().enumerate() {
+            *made = free[i] + (0..13).map(|k| space.w.column(i)[k] * lambda[k]).sum::<f64>();
+        }
+        assert!(distance(&made, &v) < 1e-12);
+        let normal = |row: usize| (-v[row] / r).max(0.0);
+        let disc = |x: f64, y: f64, bound: f64| {
+            let cut = (bound / f64::hypot(x, y).max(1e-300)).min(1.0);
+            [cut * x, cut * y]
+        };
+        for (row, n) in [(0, normal(2)), (6, normal(8)), (9, normal(11))] {
+            let [x, y] = disc(-v[row] / r, -v[row + 1] / r, mu * n);
+            assert!(distance(&lambda[row..row + 3], &[x, y, n]) < 1e-6, "{lambda:?} {v:?}");
+            slides += usize::from(n > 0.0 && f64::hypot(v[row], v[row + 1]) > 2.0 * r * mu * n);
+        }
+        let [x, y] = disc(-v[3] / r, -v[4] / r, rolling * normal(2));
+        let twist = torsional * normal(2);
+        assert!(distance(&lambda[3..6], &[x, y, (-v[5] / r).clamp(-twist, twist)]) < 1e-6, "{lambda:?} {v:?}");
+        assert!((lambda[12] - normal(12)).abs() < 1e-6);
+        twists += usize::from(normal(2) > 0.0);
+    }
+    assert!(settled > 150 && slides > 50 && twists > 50, "{settled} {slides} {twists}");
+}
+
+/// One contact whose `w` is all of `W` is where it would be alone; bounds stay where they are given.
+#[test]
+fn one_contact_is_alone() {
+    let mut space = ContactSpace::default();
+    space.start(3);
+    (0..3).for_each(|k| space.set(k, k, 2.0));
+    let law = |mu| Constraint::from(LaggedContact::new(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0 / SCALING);
+    let (report, lambda, v) = solve_in_contact_space(&mut space, &[law(0.8)], &[0.3, 0.0, -1.0], 100).unwrap();
+    assert_eq!((report.iterations, report.passes), (0, 1));
+    assert!(distance(&lambda, &[-0.15, 0.0, 0.5]) < 1e-6 && distance(&v, &[0.0; 3]) < 1e-6, "{lambda:?} {v:?}");
+    let (report, lambda, _) = solve_in_contact_space(&mut space, &[law(0.2)], &[0.3, 0.0, -1.0], 1).unwrap();
+    assert_eq!(report.passes, 0);
+    assert!(distance(&lambda, &[-0.05, 0.0, 0.5]) < 1e-6, "{lambda:?}");
+}
+
+/// Every law but the cone, beside [`solve`] on all velocities, whose fixed point is found by passes. In 2.9 steps; in 5.7 where twists
+/// without rolling friction are left out of the derivative.
+#[test]
+fn what_settles_is_what_passes_find() {
+    let (mut random, mut settled, mut steps) = (SplitMix64(11), 0, 0);
+    for _ in 0..100 {
+        let nv = 24;
+        let (mut space, _, j) = problem(15, nv, &mut random);
+        let v_star: Vec<f64> = (0..nv).map(|_| random.symmetric()).collect();
+        let free: Vec<f64> = j.chunks_exact(nv).map(|row| dot(row, &v_star)).collect();
+        let mut laws: Vec<Constraint> = vec![
+            LaggedContact::new(0.3, 1e-3, 1e-3, 0.0, 0.3).with_surface_velocity([0.4, 0.1]).into(),
+            Spin::new(1e-3, 0.0, 0.3, 0.3).into(),
+            LaggedContact::new(0.0, 1e-3, 1e-3, 0.1, 0.3).into(),
+            Limit::new(1e-3, 0.2).into(),
+            Bounded::new(1e-3, 0.0, -0.01, 0.02).into(),
+            Bounded::new(1e-3, 0.1, -5.0, 5.0).into(),
+            Equality::vector(1e-3, [0.1, -0.2, 0.3]).into(),
+        ];
+        laws.iter_mut().for_each(|law| *law = law.with_delassus(nv as f64 / 3.0));
+        let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &laws, &free, 100) else { continue };
+        settled += 1;
+        steps += report.iterations;
+
+        let mut dense = Dense::new();
+        dense.reset(nv);
+        let block = dense.a_block_mut(0);
+        (0..nv).for_each(|i| block[i * nv + i] = 1.0);
+        let columns: Vec<u32> = (0..nv as u32).collect();
+        let mut rows = &j[..];
+        for law in &laws {
+            let (own, rest) = rows.split_at(law.rows() * nv);
+            dense.push_jacobian(&columns, own).unwrap();
+            rows = rest;
+        }
+        let options = Options { passes: 200, tolerance: 1e-9, ..Options::default() };
+        let (mut found, mut ws) = (v_star.clone(), Workspace::new());
+        solve(&mut dense, &laws, &v_star, &mut found, &options, &mut ws).unwrap();
+        assert!(distance(ws.velocities(), &v) < 1e-5, "{:?} {v:?}", ws.velocities());
+        assert!(distance(ws.impulses(), &lambda) < 1e-3, "{:?} {lambda:?}", ws.impulses());
+    }
+    assert!(settled > 95 && steps < 4 * settled, "{settled} {steps}");
+}
+
+/// One that parts, but would jam from where it was: nothing pushes at `v*`, which is the solution.
+#[test]
+fn what_does_not_push_stays() {
+    let mut space = ContactSpace::default();
+    space.start(3);
+    (0..3).for_each(|k| space.set(k, k, 1.0));
+    space.set(2, 0, 0.9);
+    let law = Constraint::from(LaggedContact::new(1.5, 1e-3, 1e-3, 0.0, 0.0)).with_delassus(0.5);
+    let law = law.with_free_velocity([3.0, 0.0, -0.3]);
+    let (report, lambda, v) = solve_in_contact_space(&mut space, &[law], &[3.0, 0.0, 0.1], 100).unwrap();
+    assert_eq!((report.criterion, lambda, v), (Criterion::Unconstrained, vec![0.0; 3], vec![3.0, 0.0, 0.1]));
+}
+
+#[test]
+fn what_is_not_finite_is_no_solution() {
+    for (free, energy) in [(-1e200, 1.0), (-1.0, f64::INFINITY), (-1.0, f64::NAN), (f64::NAN, 1.0)] {
+        let mut space = ContactSpace::default();
+        space.start(1);
+        space.set(0, 0, 1.0);
+        let law = Constraint::from(Limit::new(1e-3, 0.0)).with_delassus(1.0);
+        let report = space.solve(&[law], &[free], energy, &Options::default());
+        assert!(report.is_err(), "{free} {energy}: {report:?}");
+    }
+}
+
+#[test]
+fn what_it_cannot_solve_is_left() {
+    let mut random = SplitMix64(5);
+    let (mut space, free, _) = problem(6, 9, &mut random);
+    let cone = Constraint::from(Contact::new(0.5, 1e-4, 1e-4, 0.0)).with_delassus(3.0);
+    let spin = Constraint::from(Spin::new(1e-4, 0.1, 0.1, 0.3)).with_delassus(3.0);
+    assert!(solve_in_contact_space(&mut space, &[cone, spin], &free, 100).is_err());
+    let unknown = Constraint::from(LaggedContact::new(0.5, 1e-4, 1e-4, 0.0, 0.3));
+    assert!(solve_in_contact_space(&mut space, &[unknown, unknown], &free, 100).is_err());
+    assert!(solve_in_contact_space(&mut space, &[cone, cone], &[f64::NAN; 6], 100).is_err());
+    let cones = (0..40).filter(|_| {
+        let (mut space, free, _) = problem(6, 9, &mut random);
+        solve_in_contact_space(&mut space, &[cone, cone], &free, 1).is_ok()
+    });
+    assert!(cones.count() > 30);
+}
