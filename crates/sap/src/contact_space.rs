@@ -10,8 +10,8 @@
 //! ```
 //!
 //! which is Lipschitz continuous however stiff constraints are, and linear while every constraint goes on sticking, sliding along the
-//! same line, or parting. One step solves `(1 + (W − w) T) dz = F`, `dγ̄ = −T dz`: the semismooth Newton method of Alart and Curnier.
-//! Under Coulomb's law friction is bounded by the contact's own `γ̄_n(z)`, and `T` is not symmetric.
+//! same line, or parting. With `T = −∂γ̄/∂z` a step solves `(1 + T (W − w)) dλ = −T F`: the semismooth Newton method of Alart and
+//! Curnier. Under Coulomb's law friction is bounded by the contact's own `γ̄_n(z)`, and `T` is not symmetric.
 //!
 //! There is no line search, and nothing guarantees convergence: what does not converge is left to [`solve`](crate::solve).
 //!
@@ -22,7 +22,7 @@ mod elimination;
 
 use crate::friction_residual::friction_residual;
 use crate::{Block, Constraint, Criterion, Law, Options, Report};
-use elimination::{Matrix, add_scaled};
+use elimination::{Rows, add_scaled, dot};
 
 /// Steps after which the search is given up. Of 10^5 problems of robots in motion that are solved, 99.9 % take fewer than 12.
 const MAX_STEPS: usize = 20;
@@ -60,9 +60,9 @@ const FAR: f64 = 1e-3;
 #[derive(Clone, Debug, Default)]
 pub struct ContactSpace {
     /// `W`, both triangles.
-    w: Matrix,
-    /// `1 + (W − w) T` of the active rows.
-    matrix: Matrix,
+    w: Rows,
+    /// `1 + T (W − w)`, and `−T F` on the right.
+    system: Rows,
     locals: Vec<Local>,
     /// The laws with the bounds of friction that the last evaluation moved.
     laws: Vec<Constraint>,
@@ -74,8 +74,9 @@ pub struct ContactSpace {
     lambda: Vec<f64>,
     v_c: Vec<f64>,
     gamma: Vec<f64>,
-    /// Right-hand side of a step, then `dz` of the active rows; scratch of sums.
-    dz: Vec<f64>,
+    /// `F`, then `dλ`; scratch of sums.
+    excess: Vec<f64>,
+    step: Vec<f64>,
     sum: Vec<f64>,
     /// `|F|²` of the iterates with the present `w`.
     seen: Vec<f64>,
@@ -91,8 +92,9 @@ struct Local {
     w: f64,
     block: Block,
     slope: [f64; 3],
-    /// The row that `e` picks: of the normal impulse that bounds friction.
+    /// The row that `e` picks, of the normal impulse that bounds friction, and `w` there.
     normal: usize,
+    w_of_normal: f64,
     /// Whether the impulses follow `z`.
     is_active: bool,
 }
@@ -123,23 +125,23 @@ impl ContactSpace {
     /// If a row or a column is not among those of [`start`](Self::start).
     #[inline(always)]
     pub fn set(&mut self, row: usize, column: usize, value: f64) {
-        self.w.column_mut(column)[row] = value;
-        self.w.column_mut(row)[column] = value;
+        self.w.row_mut(column)[row] = value;
+        self.w.row_mut(row)[column] = value;
     }
 
     /// The impulses of the laws at the velocities of the last solution, one entry per row.
     pub fn impulses(&self) -> &[f64] {
-        &self.gamma[..self.w.rows()]
+        &self.gamma[..self.w.len()]
     }
 
     /// The impulses `λ` that lead to these velocities, `v = v* + A⁻¹ Jᵀ λ`. They are those of the laws up to the tolerance.
     pub fn balancing_impulses(&self) -> &[f64] {
-        &self.lambda[..self.w.rows()]
+        &self.lambda[..self.w.len()]
     }
 
     /// The constraint velocities `J v* + W λ` of the last solution, one entry per row.
     pub fn velocities(&self) -> &[f64] {
-        &self.v_c[..self.w.rows()]
+        &self.v_c[..self.w.len()]
     }
 
     /// Solves the problem, under Coulomb's law where [`Options::passes`] ask for it; `v_c_star` is `J v*`, `energy` is `v*ᵀ A v*`. The
@@ -160,7 +162,7 @@ impl ContactSpace {
         energy: f64,
         options: &Options,
     ) -> Result<Report, NotSolved> {
-        let n = self.w.rows();
+        let n = self.w.len();
         assert!(v_c_star.len() == n, "velocities and rows");
         assert_eq!(constraints.iter().map(Constraint::rows).sum::<usize>(), n, "rows and those of constraints");
         let has = |which: fn(&Law) -> bool| constraints.iter().any(|c| which(&c.law));
@@ -180,10 +182,10 @@ impl ContactSpace {
 
     /// Takes the problem, `z` from what the constraints met in the step before.
     fn begin(&mut self, constraints: &[Constraint], v_c_star: &[f64]) {
-        let stride = self.w.stride();
+        let width = self.w.width();
         for vector in [&mut self.v_star, &mut self.lambda, &mut self.v_c, &mut self.gamma, &mut self.z] {
             vector.clear();
-            vector.reserve(Self::MAX_ROWS);
+            vector.reserve(elimination::MAX_WIDTH);
         }
         self.v_star.extend_from_slice(v_c_star);
         let mut row = 0;
@@ -194,7 +196,7 @@ impl ContactSpace {
             row = rows.end;
         }
         for vector in [&mut self.v_star, &mut self.lambda, &mut self.gamma, &mut self.z] {
-            vector.resize(stride, 0.0);
+            vector.resize(width, 0.0);
         }
         self.v_c.extend_from_slice(&self.v_star);
         self.laws.clear();
@@ -273,15 +275,15 @@ impl ContactSpace {
         seen.reserve(MAX_STEPS + 1);
         locals.clear();
         locals.reserve(Self::MAX_ROWS);
-        let (mut row, mut normal) = (0, 0);
+        let (mut row, mut normal, mut w_of_normal) = (0, 0, 0.0);
         for constraint in laws {
             let (rows, w) = (constraint.rows(), scaling * constraint.delassus());
             if matches!(constraint.law, Law::Lagged(_) | Law::Contact(_)) {
-                normal = row + 2;
+                (normal, w_of_normal) = (row + 2, w);
             }
             let law = constraint.law.softened(w);
             let (block, slope) = (Block::ZERO, [0.0; 3]);
-            locals.push(Local { law, row, rows, w, block, slope, normal, is_active: false });
+            locals.push(Local { law, row, rows, w, block, slope, normal, w_of_normal, is_active: false });
             row += rows;
         }
     }
@@ -322,25 +324,25 @@ impl ContactSpace {
     fn set_velocities(&mut self) {
         let Self { w, v_star, lambda, v_c, .. } = self;
         v_c.copy_from_slice(v_star);
-        for (k, lambda) in lambda[..w.rows()].iter().enumerate() {
+        for (k, lambda) in lambda[..w.len()].iter().enumerate() {
             if *lambda != 0.0 {
-                add_scaled(*lambda, w.column(k), v_c);
+                add_scaled(*lambda, w.row(k), v_c);
             }
         }
     }
 
-    /// Sets `F` of the active rows and returns `Σ F² / w` over all that push or would.
+    /// Sets `F` of the active rows and returns `Σ F² / w` over them.
     fn set_excess(&mut self) -> f64 {
-        let Self { locals, z, lambda, v_c, dz, .. } = self;
-        dz.clear();
-        dz.reserve(Self::MAX_ROWS);
+        let Self { locals, z, lambda, v_c, excess, .. } = self;
+        excess.clear();
+        excess.reserve(elimination::MAX_WIDTH);
+        excess.resize(z.len(), 0.0);
         let mut sum = 0.0;
         for local in locals.iter().filter(|local| local.is_active) {
             let mut own = 0.0;
             for row in local.row..local.row + local.rows {
-                let excess = v_c[row] - local.w * lambda[row] - z[row];
-                own += excess * excess;
-                dz.push(excess);
+                excess[row] = v_c[row] - local.w * lambda[row] - z[row];
+                own += excess[row] * excess[row];
             }
             sum += own / local.w;
         }
@@ -369,20 +371,21 @@ impl ContactSpace {
 
     /// `‖λ − γ‖_W`, the norm of momentum, and `½ ‖v − v*‖²_A`.
     fn gradient(&mut self, energy: f64) -> (f64, f64, f64) {
-        let Self { w, lambda, gamma, v_c, v_star, sum, .. } = self;
-        sum.clear();
-        sum.resize(w.stride(), 0.0);
-        let (mut change, mut error) = (0.0, 0.0);
-        for k in 0..w.rows() {
+        let Self { w, lambda, gamma, v_c, v_star, sum, step: left, .. } = self;
+        for scratch in [&mut *sum, &mut *left] {
+            scratch.clear();
+            scratch.reserve(elimination::MAX_WIDTH);
+            scratch.resize(w.width(), 0.0);
+        }
+        let mut change = 0.0;
+        for k in 0..w.len() {
             change += lambda[k] * (v_c[k] - v_star[k]);
-            let left = lambda[k] - gamma[k];
-            if left != 0.0 {
-                add_scaled(left, w.column(k), sum);
+            left[k] = lambda[k] - gamma[k];
+            if left[k] != 0.0 {
+                add_scaled(left[k], w.row(k), sum);
             }
         }
-        for ((sum, lambda), gamma) in sum.iter().zip(&*lambda).zip(&*gamma) {
-            error += sum * (lambda - gamma);
-        }
+        let error = dot(sum, left);
         // Round-off may leave less than nothing of a square; what is no number stays so.
         let positive = |x: f64| if x < 0.0 { 0.0 } else { x };
         (positive(error).sqrt(), (positive(change) + energy).sqrt(), 0.5 * change)
@@ -391,22 +394,13 @@ impl ContactSpace {
     /// Goes from impulses at `z` to those at the balance of the linear model; none if that has none.
     fn step(&mut self) -> Option<()> {
         self.assemble();
-        let Self { matrix, locals, dz, lambda, active, .. } = self;
-        dz.resize(matrix.stride(), 0.0);
-        matrix.eliminate(dz)?;
-        let (mut first, mut normal) = (0, 0);
-        for local in locals.iter().filter(|local| local.is_active) {
-            if local.normal == local.row + 2 {
-                normal = first + 2;
-            }
-            let mut own = [0.0; 3];
-            own[..local.rows].copy_from_slice(&dz[first..first + local.rows]);
-            let change = local.block.apply(own);
-            for k in 0..local.rows {
-                let of_bound = if local.slope[k] != 0.0 { local.slope[k] * dz[normal] } else { 0.0 };
-                lambda[active[first + k]] -= change[k] + of_bound;
-            }
-            first += local.rows;
+        let Self { system, lambda, active, step, .. } = self;
+        step.clear();
+        step.reserve(elimination::MAX_WIDTH);
+        step.resize(system.width(), 0.0);
+        system.eliminate(active, step)?;
+        for (lambda, step) in lambda.iter_mut().zip(&*step) {
+            *lambda += step;
         }
         self.set_velocities();
         Some(())
@@ -422,41 +416,29 @@ impl ContactSpace {
         }
     }
 
-    /// Sets `1 + (W − w) T` of the active rows.
+    /// Sets the active rows of `1 + T (W − w)`, and `−T F` on the right.
     fn assemble(&mut self) {
-        let Self { w, matrix, locals, active, .. } = self;
-        matrix.start(active.len());
-        let stride = matrix.stride();
-        let (mut first, mut normal) = (0, 0);
-        let mut w_rows = [[0.0; Self::MAX_ROWS]; 3];
+        let Self { w, system, locals, excess, .. } = self;
+        system.start(w.len());
+        let right = w.len();
         for local in locals.iter().filter(|local| local.is_active) {
-            if local.normal == local.row + 2 {
-                normal = first + 2;
-            }
-            for (k, out) in w_rows[..local.rows].iter_mut().enumerate() {
-                let column = w.column(local.row + k);
-                out[..active.len()].iter_mut().zip(&*active).for_each(|(out, i)| *out = column[*i]);
-                out[active.len()..stride].fill(0.0);
-                out[first + k] -= local.w;
-            }
-            for k in 0..local.rows {
-                let mut unit = [0.0; 3];
-                unit[k] = 1.0;
-                let of_block = local.block.apply(unit);
-                let column = matrix.column_mut(first + k);
-                for (t, w_row) in of_block.into_iter().zip(&w_rows).take(local.rows) {
-                    if t != 0.0 {
-                        add_scaled(t, &w_row[..stride], column);
+            let Local { row: first, rows, block, slope, normal, .. } = *local;
+            for k in 0..rows {
+                let row = system.row_mut(first + k);
+                for (l, t) in block.row(k)[..rows].iter().enumerate() {
+                    if *t != 0.0 {
+                        add_scaled(*t, w.row(first + l), row);
+                        row[first + l] -= t * local.w;
+                        row[right] -= t * excess[first + l];
                     }
                 }
-                column[first + k] += 1.0;
-            }
-            if local.slope != [0.0; 3] {
-                for (t, w_row) in local.slope.into_iter().zip(&w_rows).take(local.rows) {
-                    add_scaled(t, &w_row[..stride], matrix.column_mut(normal));
+                if slope[k] != 0.0 {
+                    add_scaled(slope[k], w.row(normal), row);
+                    row[normal] -= slope[k] * local.w_of_normal;
+                    row[right] -= slope[k] * excess[normal];
                 }
+                row[first + k] += 1.0;
             }
-            first += local.rows;
         }
     }
 }

@@ -59,11 +59,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         fingerprint ^=
             bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
     }
+    let mean = micros.iter().sum::<f64>() / micros.len() as f64;
     micros.sort_by(f64::total_cmp);
     let n = (micros.len() * HOLD) as f64;
     let per = |count: usize| count as f64 / n;
     println!(
-        "{:.2} µs/step median, {:.2} at the lower tenth; {:.2} contacts, {:.2} push, {:.2} iterations (worst {worst}), \
+        "{mean:.2} µs/step, {:.2} median, {:.2} at the lower tenth; {:.2} contacts, {:.2} push, {:.2} iterations (worst {worst}), \
          {:.2} evaluations, {:.2} passes, {unsettled} of {n} unsettled, {:.3} mm deep at most, state {fingerprint:016x}",
         micros[micros.len() / 2],
         micros[micros.len() / 10],

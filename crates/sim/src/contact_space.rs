@@ -6,7 +6,7 @@
 //! the trees gives the velocities.
 
 use multibody::Loads;
-use sap::{Constraint, ContactSpace, Options, Report, Structure};
+use sap::{Constraint, ContactSpace, NotSolved, Options, Report, Structure};
 use spatial::{F64x4, Real, Vec3, Wrench};
 
 use crate::coupled::Coupled;
@@ -33,8 +33,6 @@ pub(crate) struct ContactSpaceSolver {
     energy: f64,
     /// v − v*, and scratch before.
     change: Vec<f64>,
-    /// Factorisations that led to no solution.
-    pub spent: usize,
     /// The solution: γ and J v.
     pub impulses: Vec<f64>,
     pub velocities: Vec<f64>,
@@ -51,6 +49,14 @@ struct Choice {
     rows: usize,
 }
 
+/// What became of the set of chosen constraints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choosing {
+    Same,
+    Grown,
+    TooMany,
+}
+
 /// Nodes from which on it pays: of a single body, H is as small as W.
 const MIN_NODES: usize = 2;
 
@@ -58,8 +64,11 @@ const MIN_NODES: usize = 2;
 const MAX_ROUNDS: usize = 4;
 
 impl ContactSpaceSolver {
-    /// Solves the problem and returns what the solve did, the velocities in `v`; none where the whole problem is to be solved: where
-    /// no constraint pushes at `v_star` or is expected to, or too many are, and where the iteration does not converge.
+    /// Solves the problem and returns what the solve did, the velocities in `v`.
+    ///
+    /// # Errors
+    /// Where the whole problem is to be solved: no constraint pushes at `v_star` or is expected to, too many are, or the iteration does
+    /// not converge.
     pub fn solve(
         &mut self,
         structure: &mut Coupled<'_>,
@@ -67,11 +76,11 @@ impl ContactSpaceSolver {
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
-    ) -> Option<Report> {
-        self.spent = 0;
+    ) -> Result<Report, NotSolved> {
+        const UNTRIED: NotSolved = NotSolved { iterations: 0 };
         self.chosen.clear();
         if structure.nodes() < MIN_NODES {
-            return None;
+            return Err(UNTRIED);
         }
         let rows = laws.iter().map(Constraint::rows).sum();
         for vector in [&mut self.free, &mut self.impulses, &mut self.velocities] {
@@ -79,8 +88,8 @@ impl ContactSpaceSolver {
         }
         structure.row_velocities(v_star, &mut self.free);
         self.velocities.copy_from_slice(&self.free);
-        if !self.choose(laws)? {
-            return None;
+        if self.choose(laws) != Choosing::Grown {
+            return Err(UNTRIED);
         }
         self.change.resize(v_star.len(), 0.0);
         structure.momentum(v_star, &mut self.change);
@@ -89,7 +98,10 @@ impl ContactSpaceSolver {
         self.go_on(structure, laws, v_star, v, options)
     }
 
-    /// Solves a problem that differs from the last one in its `laws` alone, which were solved.
+    /// Solves a problem that differs from the last one, which was solved, in its `laws` alone.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve).
     pub fn solve_again(
         &mut self,
         structure: &mut Coupled<'_>,
@@ -97,8 +109,7 @@ impl ContactSpaceSolver {
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
-    ) -> Option<Report> {
-        self.spent = 0;
+    ) -> Result<Report, NotSolved> {
         for (law, choice) in self.laws.iter_mut().zip(&self.chosen) {
             *law = laws[choice.constraint];
         }
@@ -113,48 +124,34 @@ impl ContactSpaceSolver {
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
-    ) -> Option<Report> {
+    ) -> Result<Report, NotSolved> {
+        let mut iterations = 0;
         for _ in 0..MAX_ROUNDS {
-            let report = match self.space.solve(&self.laws, &self.chosen_free, self.energy, options) {
-                Ok(report) => report,
-                Err(failure) => {
-                    self.spent += failure.iterations;
-                    return None;
-                }
-            };
-            self.spent += report.iterations;
+            let solved = self.space.solve(&self.laws, &self.chosen_free, self.energy, options);
+            let report = solved.map_err(|failure| NotSolved { iterations: iterations + failure.iterations })?;
+            iterations += report.iterations;
             self.respond();
             structure.respond(&mut self.change);
             structure.rows_of_motions(&self.change, &mut self.velocities);
             self.velocities.iter_mut().zip(&self.free).for_each(|(v, free)| *v += free);
             if !self.agrees(options) {
-                return None;
+                break;
             }
-            if !self.choose(laws)? {
-                self.write_solution();
-                v.iter_mut().zip(v_star).zip(&self.change).for_each(|((v, v_star), change)| *v = v_star + change);
-                let iterations = std::mem::take(&mut self.spent);
-                return Some(Report { iterations, line_search_evaluations: iterations, ..report });
+            match self.choose(laws) {
+                Choosing::Same => {
+                    self.write_solution();
+                    v.iter_mut().zip(v_star).zip(&self.change).for_each(|((v, v_star), change)| *v = v_star + change);
+                    return Ok(Report { iterations, line_search_evaluations: iterations, ..report });
+                }
+                Choosing::Grown => self.prepare(structure),
+                Choosing::TooMany => break,
             }
-            self.prepare(structure);
         }
-        None
+        Err(NotSolved { iterations })
     }
 
-    /// The options of a solve after those that led to nothing: they have spent from its budget.
-    pub fn after_spent(&self, options: &Options) -> Options {
-        let factorization_budget = options.factorization_budget.map(|budget| budget.saturating_sub(self.spent));
-        Options { factorization_budget, ..*options }
-    }
-
-    /// The report of a solve after those that led to nothing.
-    pub fn with_spent(&self, report: Report) -> Report {
-        Report { iterations: report.iterations + self.spent, ..report }
-    }
-
-    /// Chooses the constraints that push at the velocities of rows, those that are chosen already included; returns whether there are
-    /// any that were not, or none if they are too many.
-    fn choose(&mut self, laws: &[Constraint]) -> Option<bool> {
+    /// Chooses the constraints that push at the velocities of rows, those that are chosen already included.
+    fn choose(&mut self, laws: &[Constraint]) -> Choosing {
         let before = self.chosen.len();
         std::mem::swap(&mut self.chosen, &mut self.chosen_before);
         self.chosen.clear();
@@ -174,13 +171,13 @@ impl ContactSpaceSolver {
                 self.chosen.push(Choice { constraint, row, chosen_row, rows });
                 chosen_row += rows;
                 if chosen_row > ContactSpace::MAX_ROWS {
-                    return None;
+                    return Choosing::TooMany;
                 }
             }
             row += rows;
         }
         if self.chosen.len() == before {
-            return Some(false);
+            return Choosing::Same;
         }
         self.laws.clear();
         self.chosen_free.clear();
@@ -188,7 +185,7 @@ impl ContactSpaceSolver {
             self.laws.push(laws[choice.constraint]);
             self.chosen_free.extend_from_slice(&self.free[choice.row..choice.row + choice.rows]);
         }
-        Some(true)
+        Choosing::Grown
     }
 
     /// Sets W of the chosen rows.

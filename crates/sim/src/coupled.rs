@@ -192,10 +192,6 @@ impl<'a> Coupled<'a> {
         }
     }
 
-    /// Whether it is a tree that is worked on about one point.
-    pub fn is_about_one_point(&self) -> bool {
-        self.lone.is_some()
-    }
 
     /// How many nodes its trees have.
     pub fn nodes(&self) -> usize {

@@ -11,7 +11,7 @@ use crew::Crew;
 use geometry::Couple;
 use interrupt::Interrupt;
 use multibody::{CrbaWorkspace, mass_matrix};
-use sap::{BlockCholesky, Dense, Error, Report};
+use sap::{BlockCholesky, Dense, Error, NotSolved, Report};
 
 use crate::constrain::{ConstraintSet, Context, push_contacts};
 use crate::contact_space::ContactSpaceSolver;
@@ -48,10 +48,24 @@ struct Scratch {
     ws: sap::Workspace,
     coupled: CoupledScratch,
     contact_space: ContactSpaceSolver,
+    /// Whether the last problem was solved in contact space.
+    in_contact_space: bool,
     dense: Dense,
     blocks: Vec<std::ops::Range<usize>>,
     rows: SparseRows,
     crba: CrbaWorkspace<f64>,
+}
+
+impl Scratch {
+    /// Impulses and velocities of all rows at the solution of the last problem.
+    fn solution(&self) -> (&[f64], &[f64]) {
+        let Self { contact_space, ws, in_contact_space, .. } = self;
+        if *in_contact_space {
+            (&contact_space.impulses, &contact_space.velocities)
+        } else {
+            (ws.impulses(), ws.velocities())
+        }
+    }
 }
 
 /// One contact problem; its buffers are reused from step to step.
@@ -99,13 +113,37 @@ impl Island {
         self.outcome = None;
     }
 
-    /// Minimises the cost of the island's problem, starting from v*, or the present velocities and where they lead.
+    /// Finds the velocities at the end of the step, and where constraints start violated those that move positions.
     fn solve(&mut self, problem: &Problem<'_>, slot_of: &[usize], scratch: &mut Scratch) {
-        if problem.interrupt.is_raised() {
-            self.outcome = Some(Err(Error::Interrupted));
-            return;
+        self.outcome = Some(if problem.interrupt.is_raised() {
+            Err(Error::Interrupted)
+        } else {
+            self.gather(problem, slot_of, scratch);
+            self.find_velocities(problem, scratch)
+        });
+    }
+
+    fn find_velocities(&mut self, problem: &Problem<'_>, scratch: &mut Scratch) -> Result<Report, Error> {
+        let (pace, expects_guess) = self.guess(problem, scratch);
+        let is_quasi_static = pace <= QUASI_STATIC;
+        let options = recovery::options(&scratch.set, problem.options);
+        let options = sap::Options { expects_guess, refines: is_quasi_static, ..options };
+        let path = if is_quasi_static { Path::Safeguard } else { Path::Fast };
+        let mut report =
+            solve_problem(problem, (&self.slots, &mut self.cholesky), &mut self.v, (path, &options), scratch)?;
+        let (impulses, velocities) = scratch.solution();
+        if options.passes < problem.options.passes {
+            // Coulomb's law was left aside.
+            report.friction_residual = sap::friction_residual(&scratch.set.laws, velocities, impulses);
         }
-        self.gather(problem, slot_of, scratch);
+        self.note(&scratch.set, &scratch.gaps, (impulses, velocities));
+        self.righting.clear();
+        if scratch.set.recoveries.is_empty() { Ok(report) } else { self.recover(problem, report, scratch) }
+    }
+
+    /// Sets v* and the guess of the solution: the present velocities, extrapolated where the island is slow. Returns ‖v₀‖ / ‖v* − v₀‖, and
+    /// whether the guess is probably the solution.
+    fn guess(&mut self, problem: &Problem<'_>, scratch: &mut Scratch) -> (f64, bool) {
         let Context { parts, v: v0, state, rule, .. } = *problem.cx;
         scratch.v_star.clear();
         self.v.clear();
@@ -114,8 +152,8 @@ impl Island {
             scratch.v_star.extend_from_slice(&part.v_star);
             self.v.extend_from_slice(&v0[part.dofs.clone()]);
         }
-        self.foreseen.clear();
         let pace = pace(&self.v, &scratch.v_star);
+        self.foreseen.clear();
         if !problem.rigid_only && pace < 1.0 {
             for slot in &self.slots {
                 let dofs = parts[slot.tree].dofs.clone();
@@ -123,56 +161,8 @@ impl Island {
             }
             self.foreseen.extend_from_slice(&self.v);
         }
-        let options = &recovery::options(&scratch.set, problem.options);
-        let mut by_rows = false;
-        let mut outcome = match problem.factorization {
-            Factorization::Dense => assemble(&self.slots, parts, scratch).and_then(|()| {
-                let Scratch { set, v_star, ws, dense, .. } = scratch;
-                sap::solve(dense, &set.laws, v_star, &mut self.v, options, ws)
-            }),
-            choice => {
-                let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, contact_space: few, .. } = scratch;
-                let cholesky = &mut self.cholesky;
-                let mut structure = Coupled::new(
-                    (parts, v0),
-                    &self.slots,
-                    (links, terms),
-                    coupled,
-                    cholesky,
-                    choice,
-                    problem.interrupt,
-                );
-                let expects_guess =
-                    pace <= RESTING && self.slots.iter().all(|slot| state.trend.holds(slot.tree, rule.dt));
-                let options = &sap::Options { expects_guess, refines: pace <= RESTING, ..*options };
-                if choice == Factorization::Auto && pace > RESTING {
-                    let report = few.solve(&mut structure, laws, v_star, &mut self.v, options);
-                    by_rows = report.is_some();
-                    let solve = || {
-                        let options = &few.after_spent(options);
-                        Ok(few.with_spent(sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws)?))
-                    };
-                    report.map_or_else(solve, Ok)
-                } else {
-                    sap::solve(&mut structure, laws, v_star, &mut self.v, options, ws)
-                }
-            }
-        };
-        if let Ok(report) = &mut outcome {
-            let Scratch { set, gaps, ws, contact_space: few, .. } = scratch;
-            let (impulses, velocities) =
-                if by_rows { (&*few.impulses, &*few.velocities) } else { (ws.impulses(), ws.velocities()) };
-            if options.passes < problem.options.passes {
-                // Coulomb's law was left aside.
-                report.friction_residual = sap::friction_residual(&set.laws, velocities, impulses);
-            }
-            self.note(set, gaps, (impulses, velocities));
-        }
-        self.righting.clear();
-        if !scratch.set.recoveries.is_empty() {
-            outcome = outcome.and_then(|report| self.right(problem, report, scratch));
-        }
-        self.outcome = Some(outcome);
+        let holds = |slot: &Slot| state.trend.holds(slot.tree, rule.dt);
+        (pace, pace <= QUASI_STATIC && self.slots.iter().all(holds))
     }
 
     /// Makes the constraints.
@@ -231,8 +221,55 @@ impl Island {
     }
 }
 
-/// How fast an island moves, relative to what its constraints hold: the change that they would let happen in the step. Below 1 it creeps.
-/// The solver's tolerance is relative to these impulses then. Relative to greater momenta, errors of velocities that are foreseen are
+/// How a problem is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Path {
+    /// In contact space, and where that fails by the safeguard.
+    Fast,
+    /// In contact space if that was how the last problem was solved, which differs in its laws alone.
+    Again,
+    /// By the solver that always converges.
+    Safeguard,
+}
+
+/// Minimises the cost of the problem in the scratch, from the guess in `v`, which becomes the solution.
+fn solve_problem(
+    problem: &Problem<'_>,
+    (slots, cholesky): (&[Slot], &mut BlockCholesky),
+    v: &mut [f64],
+    (path, options): (Path, &sap::Options),
+    scratch: &mut Scratch,
+) -> Result<Report, Error> {
+    let Context { parts, v: v0, .. } = *problem.cx;
+    if problem.factorization == Factorization::Dense {
+        scratch.in_contact_space = false;
+        if path != Path::Again {
+            assemble(slots, parts, scratch)?;
+        }
+        let Scratch { set, v_star, ws, dense, .. } = scratch;
+        return sap::solve(dense, &set.laws, v_star, v, options, ws);
+    }
+    let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, contact_space, in_contact_space, .. } =
+        scratch;
+    let rows = (&links[..], &terms[..]);
+    let choice = problem.factorization;
+    let mut structure = Coupled::new((parts, v0), slots, rows, coupled, cholesky, choice, problem.interrupt);
+    let fast = match path {
+        Path::Fast if choice == Factorization::Auto => contact_space.solve(&mut structure, laws, v_star, v, options),
+        Path::Again if *in_contact_space => contact_space.solve_again(&mut structure, laws, v_star, v, options),
+        _ => Err(NotSolved { iterations: 0 }),
+    };
+    *in_contact_space = fast.is_ok();
+    fast.or_else(|NotSolved { iterations: spent }| {
+        let factorization_budget = options.factorization_budget.map(|budget| budget.saturating_sub(spent));
+        let options = sap::Options { factorization_budget, ..*options };
+        let report = sap::solve(&mut structure, laws, v_star, v, &options, ws)?;
+        Ok(Report { iterations: report.iterations + spent, ..report })
+    })
+}
+
+/// ‖v‖ / ‖v* − v‖: how fast an island moves, relative to the change of velocity that its constraints prevent. The solver's tolerance is
+/// relative to the impulses of constraints where this is below 1: relative to greater momenta, errors of extrapolated velocities would be
 /// too small to see, and add up.
 fn pace(v: &[f64], v_star: &[f64]) -> f64 {
     let (mut speed, mut change) = (0.0, 0.0);
@@ -243,8 +280,8 @@ fn pace(v: &[f64], v_star: &[f64]) -> f64 {
     if change > 0.0 { (speed / change).sqrt() } else { f64::INFINITY }
 }
 
-/// The pace below which an island is taken to rest: the first guess is often the solution then, and nothing is to be factored.
-const RESTING: f64 = 0.1;
+/// The pace below which an island is taken to rest: the guess is often the solution then, and nothing is to be factored.
+const QUASI_STATIC: f64 = 0.1;
 
 /// Writes A and J of an island as matrices.
 fn assemble(slots: &[Slot], parts: &[Part], scratch: &mut Scratch) -> Result<(), Error> {

@@ -1,93 +1,101 @@
-//! Small square matrices by columns, and their elimination with row exchanges.
+//! Small square systems by rows, and their elimination with row exchanges.
 
 use crate::vector::LANES;
 
-/// A matrix of few rows, column by column; a column is filled up with zeros to whole registers.
+/// The most entries of a row: unknowns and the right-hand side, in whole registers.
+pub(super) const MAX_WIDTH: usize = (super::ContactSpace::MAX_ROWS + 1).next_multiple_of(LANES);
+
+/// Rows are exchanged where a pivot is smaller. Entries are of order one: constraints alone have `w T` for the rows of their own.
+const GOOD_PIVOT: f64 = 0.05;
+
+/// A matrix of few rows, row by row, with one more column for a right-hand side; rows are filled up to whole registers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Matrix {
-    rows: usize,
-    stride: usize,
+pub(super) struct Rows {
+    len: usize,
+    width: usize,
     entries: Vec<f64>,
+    /// Where each row of the elimination is kept: row exchanges move no entries.
+    order: Vec<usize>,
 }
 
-impl Matrix {
+impl Rows {
     /// Makes it zero, of `rows` rows and columns.
     pub fn start(&mut self, rows: usize) {
-        self.rows = rows;
-        self.stride = rows.next_multiple_of(LANES);
+        self.len = rows;
+        self.width = (rows + 1).next_multiple_of(LANES);
         self.entries.clear();
         // Room for as many as there may ever be, at once.
-        self.entries.reserve(super::ContactSpace::MAX_ROWS * super::ContactSpace::MAX_ROWS);
-        self.entries.resize(self.stride * rows, 0.0);
+        self.entries.reserve(super::ContactSpace::MAX_ROWS * MAX_WIDTH);
+        self.entries.resize(self.width * rows, 0.0);
     }
 
     #[inline(always)]
-    pub fn rows(&self) -> usize {
-        self.rows
+    pub fn len(&self) -> usize {
+        self.len
     }
 
-    /// The length of a column.
+    /// The length of a row.
     #[inline(always)]
-    pub fn stride(&self) -> usize {
-        self.stride
-    }
-
-    #[inline(always)]
-    pub fn column(&self, k: usize) -> &[f64] {
-        &self.entries[k * self.stride..][..self.stride]
+    pub fn width(&self) -> usize {
+        self.width
     }
 
     #[inline(always)]
-    pub fn column_mut(&mut self, k: usize) -> &mut [f64] {
-        &mut self.entries[k * self.stride..][..self.stride]
+    pub fn row(&self, k: usize) -> &[f64] {
+        &self.entries[k * self.width..][..self.width]
     }
 
-    /// Solves the equations, `x` the right-hand side and then the solution; none if a pivot is zero or no number. The matrix is used up.
+    #[inline(always)]
+    pub fn row_mut(&mut self, k: usize) -> &mut [f64] {
+        &mut self.entries[k * self.width..][..self.width]
+    }
+
+    /// Solves the equations of the `active` rows, ascending, for the unknowns of the same numbers; the others are zero, and so are their
+    /// entries of `x`. The right-hand side is the last column. None if a pivot is zero or no number. The rows are used up.
     ///
     /// # Panics
-    /// If `x` is not of the length of a column.
-    pub fn eliminate(&mut self, x: &mut [f64]) -> Option<()> {
-        let Self { rows, stride, ref mut entries } = *self;
-        assert_eq!(x.len(), stride, "right-hand side");
-        if rows == 0 {
-            return Some(());
-        }
-        let mut multiples = [0.0; super::ContactSpace::MAX_ROWS];
-        for k in 0..rows {
-            let (before, rest) = entries.split_at_mut((k + 1) * stride);
-            let column = &mut before[k * stride..];
+    /// If `x` is not of the length of a row.
+    pub fn eliminate(&mut self, active: &[usize], x: &mut [f64]) -> Option<()> {
+        let Self { width, len, entries, order } = self;
+        let (width, right) = (*width, *len);
+        assert_eq!(x.len(), width, "unknowns");
+        order.clear();
+        order.reserve(super::ContactSpace::MAX_ROWS);
+        order.extend_from_slice(active);
+        for (k, &column) in active.iter().enumerate() {
             let mut pivot = k;
-            for i in k + 1..rows {
-                if column[i].abs() > column[pivot].abs() {
-                    pivot = i;
+            let mut greatest = entries[order[k] * width + column];
+            if greatest.abs() < GOOD_PIVOT {
+                for (i, row) in order.iter().enumerate().skip(k + 1) {
+                    let entry = entries[row * width + column];
+                    if entry.abs() > greatest.abs() {
+                        (pivot, greatest) = (i, entry);
+                    }
                 }
             }
-            let greatest = column[pivot];
             if !(greatest.abs() > f64::MIN_POSITIVE && greatest.is_finite()) {
                 return None;
             }
-            column.swap(k, pivot);
-            let inverse = 1.0 / greatest;
-            // Whole registers from the one that holds row k on; rows up to k stay as they are.
-            let start = k / LANES * LANES;
-            for (i, multiple) in multiples[start..stride].iter_mut().enumerate() {
-                *multiple = if start + i > k { -inverse * column[start + i] } else { 0.0 };
+            order.swap(k, pivot);
+            let inverse = -1.0 / greatest;
+            // Whole registers from the one that holds the column on: what is before it is not looked at again.
+            let start = column / LANES * LANES;
+            let mut pivot_row = [0.0; MAX_WIDTH];
+            let pivot_row = &mut pivot_row[start..width];
+            pivot_row.copy_from_slice(&entries[order[k] * width + start..][..width - start]);
+            for row in &order[k + 1..] {
+                let row = &mut entries[row * width..][..width];
+                let multiple = row[column] * inverse;
+                if multiple != 0.0 {
+                    add_scaled(multiple, pivot_row, &mut row[start..]);
+                }
             }
-            let multiples = &multiples[start..stride];
-            for column in rest.chunks_exact_mut(stride) {
-                column.swap(k, pivot);
-                add_scaled(column[k], multiples, &mut column[start..]);
-            }
-            x.swap(k, pivot);
-            add_scaled(x[k], multiples, &mut x[start..]);
         }
-        for k in (0..rows).rev() {
-            let column = &entries[k * stride..][..stride];
-            x[k] /= column[k];
-            let factor = -x[k];
-            for (x, entry) in x[..k].iter_mut().zip(column) {
-                *x += factor * entry;
-            }
+        x.fill(0.0);
+        for (row, &column) in order.iter().zip(active).rev() {
+            let row = &entries[row * width..][..width];
+            let start = column / LANES * LANES;
+            x[column] = (row[right] - dot(&row[start..], &x[start..])) / row[column];
         }
         Some(())
     }
@@ -99,9 +107,22 @@ pub(super) fn add_scaled(a: f64, x: &[f64], y: &mut [f64]) {
     let ((x, _), (y, _)) = (x.as_chunks::<LANES>(), y.as_chunks_mut::<LANES>());
     for (y, x) in y.iter_mut().zip(x) {
         for (y, x) in y.iter_mut().zip(x) {
-            *y += a * x;
+            *y = x.mul_add(a, *y);
         }
     }
+}
+
+/// `xᵀ y`, in whole registers.
+#[inline(always)]
+pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let ((x, _), (y, _)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+    let mut sum = [0.0; LANES];
+    for (x, y) in x.iter().zip(y) {
+        for ((sum, x), y) in sum.iter_mut().zip(x).zip(y) {
+            *sum = x.mul_add(*y, *sum);
+        }
+    }
+    (sum[0] + sum[1]) + (sum[2] + sum[3])
 }
 
 #[cfg(test)]
@@ -110,18 +131,21 @@ mod tests {
     use random::SplitMix64;
 
     #[test]
-    fn elimination_solves() {
+    fn elimination_solves_the_active_equations() {
         let mut random = SplitMix64(3);
         for rows in [1, 3, 4, 7, 12, 30, 48] {
-            let mut matrix = Matrix::default();
-            matrix.start(rows);
+            let active: Vec<usize> = (0..rows).filter(|k| rows < 5 || k % 3 != 1).collect();
+            let mut system = Rows::default();
+            system.start(rows);
+            let mut solution = vec![0.0; system.width()];
+            active.iter().for_each(|k| solution[*k] = random.symmetric());
             for k in 0..rows {
-                (0..rows).for_each(|i| matrix.column_mut(k)[i] = random.symmetric());
+                let row = system.row_mut(k);
+                (0..rows).for_each(|i| row[i] = random.symmetric());
+                row[rows] = dot(row, &solution);
             }
-            let solution: Vec<f64> = (0..rows).map(|_| random.symmetric()).collect();
-            let mut x = vec![0.0; matrix.stride()];
-            solution.iter().enumerate().for_each(|(k, s)| add_scaled(*s, matrix.column(k), &mut x));
-            matrix.eliminate(&mut x).expect("random matrices are regular");
+            let mut x = vec![0.0; system.width()];
+            system.eliminate(&active, &mut x).expect("random matrices are regular");
             for (x, expected) in x.iter().zip(&solution) {
                 assert!((x - expected).abs() < 1e-9, "{rows} rows: {x} {expected}");
             }
@@ -131,11 +155,11 @@ mod tests {
     #[test]
     fn a_singular_matrix_has_no_solution() {
         for entry in [0.0, f64::NAN, f64::INFINITY] {
-            let mut matrix = Matrix::default();
-            matrix.start(2);
-            matrix.column_mut(0)[0] = 1.0;
-            matrix.column_mut(1)[1] = entry;
-            assert_eq!(matrix.eliminate(&mut [1.0, 1.0, 0.0, 0.0]), None, "{entry}");
+            let mut system = Rows::default();
+            system.start(2);
+            system.row_mut(0)[0] = 1.0;
+            system.row_mut(1)[1] = entry;
+            assert_eq!(system.eliminate(&[0, 1], &mut [0.0; 4]), None, "{entry}");
         }
     }
 }

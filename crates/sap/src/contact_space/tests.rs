@@ -51,7 +51,7 @@ fn what_settles_meets_coulombs_law() {
         assert!(report.residual <= 1e-10 && report.friction_residual <= 1e-10 && report.passes == 1);
         let mut made = vec![0.0; 13];
         for (i, made) in made.iter_mut().enumerate() {
-            *made = free[i] + (0..13).map(|k| space.w.column(i)[k] * lambda[k]).sum::<f64>();
+            *made = free[i] + (0..13).map(|k| space.w.row(i)[k] * lambda[k]).sum::<f64>();
         }
         assert!(distance(&made, &v) < 1e-12);
         let normal = |row: usize| (-v[row] / r).max(0.0);

@@ -6,10 +6,8 @@
 
 use sap::{Error, Report};
 
-use super::{Island, Problem, Scratch};
-use crate::Factorization;
+use super::{Island, Path, Problem, Scratch, solve_problem};
 use crate::constrain::{ConstraintSet, Context};
-use crate::coupled::Coupled;
 
 /// Constraints of an island up to which Coulomb's law is looked for while most of them recover. Where many bodies start in each
 /// other all of them touch all others, and their law would take hundreds of factorisations.
@@ -28,32 +26,23 @@ impl Island {
     /// link would have to turn by radians to open the gap, and in a heap the outermost bodies would have to move at a multiple of the
     /// speed at which each two part. They leave no energy behind, so that nothing depends on Coulomb's law: friction is bounded by
     /// the normal impulses that are known.
-    pub(super) fn right(
+    pub(super) fn recover(
         &mut self,
         problem: &Problem<'_>,
         report: Report,
         scratch: &mut Scratch,
     ) -> Result<Report, Error> {
-        let Context { parts, v: v0, rule, extents, .. } = *problem.cx;
-        let Scratch { set, v_star, ws, coupled, dense, .. } = scratch;
-        let ConstraintSet { laws, links, terms, recoveries, .. } = set;
+        let Context { parts, rule, extents, .. } = *problem.cx;
+        let ConstraintSet { laws, recoveries, .. } = &mut scratch.set;
         for (k, v_hat) in &*recoveries {
             laws[*k].law.set_normal_bias(*v_hat);
         }
         self.righting.clone_from(&self.v);
-        let options = &sap::Options { passes: 1, ..*problem.options };
-        let spent = match problem.factorization {
-            Factorization::Dense => sap::solve(dense, laws, v_star, &mut self.righting, options, ws),
-            choice => {
-                let (of_trees, rows) = ((parts, v0), (&links[..], &terms[..]));
-                let cholesky = &mut self.cholesky;
-                let mut structure =
-                    Coupled::new(of_trees, &self.slots, rows, coupled, cholesky, choice, problem.interrupt);
-                sap::solve(&mut structure, laws, v_star, &mut self.righting, options, ws)
-            }
-        }?;
+        let options = sap::Options { passes: 1, ..*problem.options };
+        let trees = (&self.slots[..], &mut self.cholesky);
+        let spent = solve_problem(problem, trees, &mut self.righting, (Path::Again, &options), scratch)?;
         self.righting.iter_mut().zip(&self.v).for_each(|(righting, v)| *righting -= v);
-        let speed = coupled.greatest_speed(parts, &self.slots, extents, &self.righting);
+        let speed = scratch.coupled.greatest_speed(parts, &self.slots, extents, &self.righting);
         let share = if speed > rule.recovery_speed { rule.recovery_speed / speed } else { 1.0 };
         self.righting.iter_mut().zip(&self.v).for_each(|(righting, v)| *righting = v + share * *righting);
         Ok(Report {
