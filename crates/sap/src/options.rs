@@ -71,6 +71,27 @@ pub enum Criterion {
     RoundOff,
 }
 
+/// What led to the solution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Strategy {
+    /// No constraint pushes at `v*`.
+    #[default]
+    Unconstrained,
+    /// The guess was the solution, or so near that Newton's method led there with the friction bounds that it has.
+    InitialGuess,
+    /// Semismooth Newton in contact space ([`ContactSpace`](crate::ContactSpace)).
+    ContactSpace,
+    /// Newton's method on one convex problem.
+    Newton,
+    /// Convex problems whose friction bounds follow their own normal impulses.
+    FrictionIterations,
+    /// Semismooth Newton in all velocities, for friction bounds and velocities at once.
+    SemismoothNewton,
+    /// A path of solutions, followed from a convex problem to Coulomb's law.
+    Continuation,
+}
+
 /// What a solve did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
@@ -90,6 +111,8 @@ pub struct Report {
     pub cost: f64,
     /// Which test ended the iteration.
     pub criterion: Criterion,
+    /// What led to the solution; where the bounds of friction did not converge, what moved them last.
+    pub strategy: Strategy,
 }
 
 impl Report {
@@ -103,6 +126,7 @@ impl Report {
             friction_residual: 0.0,
             cost: 0.0,
             criterion: Criterion::Unconstrained,
+            strategy: Strategy::Unconstrained,
         }
     }
 }

@@ -1,134 +1,24 @@
-use crate::anderson::Anderson;
-use crate::continuation::Path;
-use crate::vector::axpy;
+use crate::convex::ConvexWorkspace;
+use crate::coulomb::{Anderson, Path};
 use crate::{Block, Constraint};
-
-/// Constraint velocities and what the constraints make of them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Evaluation {
-    /// `v_c`
-    pub v_c: Vec<f64>,
-    /// `γ(v_c)`
-    pub gamma: Vec<f64>,
-    /// `G(v_c)`, one block per constraint
-    pub hessian: Vec<Block>,
-    /// `Σ_k ℓ_k`
-    pub cost: f64,
-}
-
-impl Evaluation {
-    fn resize(&mut self, rows: usize, constraints: usize) {
-        self.v_c.resize(rows, 0.0);
-        self.gamma.resize(rows, 0.0);
-        self.hessian.resize(constraints, Block::ZERO);
-    }
-
-    /// Sets `γ`, `G` and the cost from `v_c`.
-    pub fn update(&mut self, constraints: &[Constraint]) {
-        let mut cost = 0.0;
-        let mut start = 0;
-        for (constraint, hessian) in constraints.iter().zip(&mut self.hessian) {
-            let end = start + constraint.rows();
-            cost += constraint.evaluate(&self.v_c[start..end], &mut self.gamma[start..end], hessian);
-            start = end;
-        }
-        self.cost = cost;
-    }
-
-    /// Moves every constraint to where it would go from `free` alone, and sets `γ`, `G` and the cost there.
-    pub fn predict(&mut self, constraints: &[Constraint], free: &[f64]) {
-        let mut start = 0;
-        for constraint in constraints {
-            let rows = start..start + constraint.rows();
-            constraint.alone(&free[rows.clone()], &mut self.v_c[rows.clone()]);
-            start = rows.end;
-        }
-        self.update(constraints);
-    }
-
-    /// The impulses at `v_c` linearised here: `γ + G (v_c here − v_c)`.
-    pub fn linear_impulse(&self, constraints: &[Constraint], v_c: &[f64], out: &mut [f64]) {
-        let mut start = 0;
-        for (constraint, block) in constraints.iter().zip(&self.hessian) {
-            let rows = start..start + constraint.rows();
-            let mut ahead = [0.0; 3];
-            for ((a, here), there) in ahead.iter_mut().zip(&self.v_c[rows.clone()]).zip(&v_c[rows.clone()]) {
-                *a = here - there;
-            }
-            for ((out, gamma), g) in out[rows.clone()].iter_mut().zip(&self.gamma[rows.clone()]).zip(block.apply(ahead))
-            {
-                *out = gamma + g;
-            }
-            start = rows.end;
-        }
-    }
-
-    pub fn is_unconstrained(&self) -> bool {
-        self.gamma.iter().all(|&gamma| gamma == 0.0)
-    }
-}
-
-/// A point that the iteration may go back to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Point {
-    pub v: Vec<f64>,
-    /// `A (v − v*)`
-    pub momentum: Vec<f64>,
-    /// `v_c`
-    pub v_c: Vec<f64>,
-    /// The impulses of the linear model that led there.
-    pub dual: Vec<f64>,
-}
 
 /// Scratch of [`solve`](crate::solve), reused from one problem to the next, and the impulses it found.
 ///
 /// It allocates only when a problem is larger than those before it; nothing in it changes a result.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    /// At the iterate.
-    pub(crate) current: Evaluation,
-    /// At the trial point of the line search.
-    pub(crate) trial: Evaluation,
-    /// Where each constraint predicts itself to be.
-    pub(crate) predicted: Evaluation,
-    /// What each constraint would meet if it did not push.
-    pub(crate) free: Vec<f64>,
-    /// The constraints as they stand: their bounds of friction move from pass to pass.
+    /// Of the convex problem, and where its iterate is.
+    pub(crate) convex: ConvexWorkspace,
+    /// The constraints as they stand: their bounds of friction move.
     pub(crate) laws: Vec<Constraint>,
     /// The fixed-point iteration on their bounds.
     pub(crate) anderson: Anderson,
     /// ∂γ/∂n₀, one per constraint.
     pub(crate) slopes: Vec<[f64; 3]>,
-    /// The bounds of friction that the iteration may go back to.
+    /// The bounds of friction that the search may go back to.
     pub(crate) bounds: Vec<f64>,
     /// The path to Coulomb's law.
     pub(crate) path: Path,
-    /// The Hessian blocks that the last Newton step was made with.
-    pub(crate) hessian: Vec<Block>,
-    /// The impulses as the last step's linear model has them.
-    pub(crate) dual: Vec<f64>,
-    /// Where the iteration may go back to.
-    pub(crate) kept: Point,
-    /// `D = diag(A)^{-1/2}`
-    pub(crate) scale: Vec<f64>,
-    /// `A v*`
-    pub(crate) a_v_star: Vec<f64>,
-    /// `J v*`
-    pub(crate) v_c_star: Vec<f64>,
-    /// `v − v*` at the guess; scratch later
-    pub(crate) difference: Vec<f64>,
-    /// `A (v − v*)`
-    pub(crate) momentum: Vec<f64>,
-    /// `Jᵀγ`
-    pub(crate) impulse: Vec<f64>,
-    /// `−∇ℓ_p`
-    pub(crate) descent: Vec<f64>,
-    /// `Δv`
-    pub(crate) dv: Vec<f64>,
-    /// `Δp = A Δv`
-    pub(crate) dp: Vec<f64>,
-    /// `Δv_c = J Δv`
-    pub(crate) dv_c: Vec<f64>,
 }
 
 impl Workspace {
@@ -139,107 +29,22 @@ impl Workspace {
 
     /// The impulses `γ` at the last iterate, one entry per row of `J`.
     pub fn impulses(&self) -> &[f64] {
-        &self.current.gamma
+        &self.convex.current.gamma
     }
 
     /// The constraint velocities `v_c = J v` at the last iterate, one entry per row of `J`.
     pub fn velocities(&self) -> &[f64] {
-        &self.current.v_c
+        &self.convex.current.v_c
     }
 
     /// The Hessian blocks `G` at the last iterate, one per constraint: [`Block::is_active`] tells which constraints push.
     pub fn hessian(&self) -> &[Block] {
-        &self.current.hessian
-    }
-
-    /// Sets `v − v*`.
-    pub(crate) fn set_difference(&mut self, v: &[f64], v_star: &[f64]) {
-        for ((difference, v), v_star) in self.difference.iter_mut().zip(v).zip(v_star) {
-            *difference = v - v_star;
-        }
-    }
-
-    /// Sets the velocities that predictions start from.
-    pub(crate) fn start_predictions(&mut self, constraints: &[Constraint]) {
-        self.free.copy_from_slice(&self.v_c_star);
-        let mut start = 0;
-        for constraint in constraints {
-            let guess = constraint.free();
-            if guess.iter().all(|x| x.is_finite()) {
-                self.free[start..start + guess.len()].copy_from_slice(guess);
-            }
-            start += guess.len();
-        }
-    }
-
-    /// Sets the Hessian of a Newton step from where the iterate is and the impulses of the last linear model.
-    pub(crate) fn set_hessian(&mut self, constraints: &[Constraint]) {
-        let mut start = 0;
-        let blocks = self.hessian.iter_mut().zip(&self.current.hessian);
-        for (constraint, (out, block)) in constraints.iter().zip(blocks) {
-            let rows = start..start + constraint.rows();
-            *out = constraint.primal_dual(block, &self.current.gamma[rows.clone()], &self.dual[rows.clone()]);
-            start = rows.end;
-        }
-    }
-
-    /// Sets the impulses of the linear model at the end of the whole step `Δv_c`.
-    pub(crate) fn set_dual(&mut self, constraints: &[Constraint]) {
-        let mut start = 0;
-        for (constraint, block) in constraints.iter().zip(&self.hessian) {
-            let rows = start..start + constraint.rows();
-            let mut step = [0.0; 3];
-            step[..rows.len()].copy_from_slice(&self.dv_c[rows.clone()]);
-            let change = block.apply(step);
-            for ((dual, gamma), change) in
-                self.dual[rows.clone()].iter_mut().zip(&self.current.gamma[rows.clone()]).zip(change)
-            {
-                *dual = gamma - change;
-            }
-            start = rows.end;
-        }
-    }
-
-    /// Keeps the point at `alpha` of the present step from `v`.
-    pub(crate) fn keep(&mut self, v: &[f64], alpha: f64) {
-        let Workspace { kept, current, momentum, dual, dv, dp, dv_c, .. } = self;
-        for (out, from, step) in [
-            (&mut kept.v, v, &*dv),
-            (&mut kept.momentum, momentum.as_slice(), &*dp),
-            (&mut kept.v_c, current.v_c.as_slice(), &*dv_c),
-        ] {
-            out.copy_from_slice(from);
-            axpy(alpha, step, out);
-        }
-        kept.dual.copy_from_slice(dual);
+        &self.convex.current.hessian
     }
 
     pub(crate) fn resize(&mut self, nv: usize, rows: usize, constraints: usize) {
-        self.current.resize(rows, constraints);
-        self.trial.resize(rows, constraints);
-        self.dv_c.resize(rows, 0.0);
-        self.v_c_star.resize(rows, 0.0);
-        self.predicted.resize(rows, constraints);
-        self.free.resize(rows, 0.0);
-        self.dual.resize(rows, 0.0);
-        self.kept.v_c.resize(rows, 0.0);
-        self.kept.dual.resize(rows, 0.0);
+        self.convex.resize(nv, rows, constraints);
         self.slopes.resize(constraints, [0.0; 3]);
         self.path.resize(rows, constraints);
-        self.hessian.resize(constraints, Block::ZERO);
-        for vector in [
-            &mut self.kept.v,
-            &mut self.kept.momentum,
-            &mut self.scale,
-            &mut self.a_v_star,
-            &mut self.difference,
-            &mut self.momentum,
-            &mut self.impulse,
-            &mut self.descent,
-            &mut self.dv,
-            &mut self.dp,
-        ] {
-            vector.resize(nv, 0.0);
-        }
     }
 }

@@ -192,7 +192,6 @@ impl<'a> Coupled<'a> {
         }
     }
 
-
     /// How many nodes its trees have.
     pub fn nodes(&self) -> usize {
         self.scratch.motions.len()

@@ -249,8 +249,15 @@ fn solve_problem(
         let Scratch { set, v_star, ws, dense, .. } = scratch;
         return sap::solve(dense, &set.laws, v_star, v, options, ws);
     }
-    let Scratch { set: ConstraintSet { laws, links, terms, .. }, v_star, ws, coupled, contact_space, in_contact_space, .. } =
-        scratch;
+    let Scratch {
+        set: ConstraintSet { laws, links, terms, .. },
+        v_star,
+        ws,
+        coupled,
+        contact_space,
+        in_contact_space,
+        ..
+    } = scratch;
     let rows = (&links[..], &terms[..]);
     let choice = problem.factorization;
     let mut structure = Coupled::new((parts, v0), slots, rows, coupled, cholesky, choice, problem.interrupt);

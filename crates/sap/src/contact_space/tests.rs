@@ -1,6 +1,6 @@
 use super::*;
-use crate::{Bounded, Contact, Dense, Workspace, Equality, LaggedContact, Limit, Spin, solve};
 use crate::vector::dot;
+use crate::{Bounded, Contact, Dense, Equality, LaggedContact, Limit, Spin, Workspace, solve};
 use random::SplitMix64;
 
 const ENERGY: f64 = 10.0;

@@ -12,7 +12,7 @@
 //! is a solution for every `t`, and a path of them from one end to the other.
 //!
 //! It is followed in the free velocities `z` and `t` by predictions along its tangent and corrections across it. Both are solves with
-//! the factor of the semismooth Newton method ([`crate::semismooth`]): with `z₀` where the linear model balances at the given `t`, and
+//! the factor of the semismooth Newton method ([`super::semismooth`]): with `z₀` where the linear model balances at the given `t`, and
 //! `dz/dt` there,
 //!
 //! ```text
@@ -38,10 +38,11 @@
 
 use random::SplitMix64;
 
-use crate::iteration::{Iteration, set_free_velocities};
-use crate::semismooth::{set_model, set_own_bounds};
+use crate::convex::{ConvexWorkspace, Iteration, set_free_velocities};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Error, Law, Options, Structure, Workspace};
+
+use super::semismooth::{set_model, set_own_bounds};
 
 /// Factorisations after which the search is given up, between predictions. With steps of 5 ms, falling piles of 125 spheres take 86 in
 /// the mean where they search, 125 boxes 21. Of 44000 steps of piles of 27 to 125 bodies, one was given up, which passes lead to the end
@@ -124,7 +125,7 @@ impl<S: Structure> Iteration<'_, S> {
         ws: &mut Workspace,
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
-        set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
+        set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
         let last = self.budget.min(self.iterations + MOST);
         let (mut first_step, mut random) = (1.0, SplitMix64(0));
         loop {
@@ -135,16 +136,16 @@ impl<S: Structure> Iteration<'_, S> {
                 // A pivot may be zero, or so small that numbers overflow: what is known is where the path began.
                 Err(_) => {
                     ws.path.set_bounds(constraints);
-                    ws.free.copy_from_slice(&ws.v_c_star);
+                    ws.convex.free.copy_from_slice(&ws.convex.v_c_star);
                     0.0
                 }
             };
             stray(constraints, &mut random);
-            if self.iterations >= last || self.minimise(constraints, ws).is_err() {
+            if self.iterations >= last || self.minimise(constraints, &mut ws.convex).is_err() {
                 break;
             }
             first_step = turn.clamp(10.0 * SHORTEST, CAREFUL);
-            set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
+            set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
         }
         self.restore(constraints, ws)?;
         Ok(None)
@@ -162,7 +163,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<End, Error> {
         let mut here = Point { t: 0.0, speed: 1.0 };
         self.correct(constraints, &mut here, None, ws)?;
-        ws.path.start_tangent(constraints, &ws.free);
+        ws.path.start_tangent(constraints, &ws.convex.free);
         here.speed = ws.path.turn_tangent(constraints, self.structure.coupled_sign());
         let mut length = first_step / here.speed.abs();
         let (mut corners, mut reversals, mut has_failed) = (0, 0, false);
@@ -197,7 +198,7 @@ impl<S: Structure> Iteration<'_, S> {
             }
             (here, corners, has_failed) = (there, 0, false);
         }
-        ws.free.copy_from_slice(&ws.path.free);
+        ws.convex.free.copy_from_slice(&ws.path.free);
         localise_on_path(constraints, here.t, ws);
         Ok(End::Turn(here.t))
     }
@@ -243,7 +244,7 @@ impl<S: Structure> Iteration<'_, S> {
         here.speed = ws.path.turn_tangent(constraints, sign);
         if reverses {
             // Behind the corner, the way back would be the way here.
-            ws.path.free.copy_from_slice(&ws.free);
+            ws.path.free.copy_from_slice(&ws.convex.free);
             here.t = t;
         }
         Ok(reverses)
@@ -270,20 +271,20 @@ impl<S: Structure> Iteration<'_, S> {
         if length > REVERSING && ws.path.onwards(constraints, here.speed) * sign < 0.0 {
             return Ok(None);
         }
-        ws.path.free.copy_from_slice(&ws.free);
+        ws.path.free.copy_from_slice(&ws.convex.free);
         there.speed = ws.path.turn_tangent(constraints, sign);
         Ok(Some((there, corrections)))
     }
 
     /// Sets `z` by `length` ahead along the tangent.
     fn predict_on_path(&mut self, length: f64, ws: &mut Workspace) {
-        ws.free.copy_from_slice(&ws.path.free);
-        axpy(length, &ws.path.tangent, &mut ws.free);
+        ws.convex.free.copy_from_slice(&ws.path.free);
+        axpy(length, &ws.path.tangent, &mut ws.convex.free);
         // From wherever it is, the next linear model leads to the same velocities. What round-off, or worse, left of those far away is
         // lost by this.
         self.v.copy_from_slice(self.v_star);
-        ws.momentum.fill(0.0);
-        ws.current.v_c.copy_from_slice(&ws.v_c_star);
+        ws.convex.momentum.fill(0.0);
+        ws.convex.current.v_c.copy_from_slice(&ws.convex.v_c_star);
     }
 
     /// Corrects `z` at the point's `t`, or both at a length from another; returns how many corrections it took, or none if they do not
@@ -303,18 +304,18 @@ impl<S: Structure> Iteration<'_, S> {
             let t_before = point.t;
             localise_on_path(constraints, point.t, ws);
             self.factor_coupled(constraints, ws)?;
-            ws.path.before.copy_from_slice(&ws.free);
+            ws.path.before.copy_from_slice(&ws.convex.free);
             self.balance(constraints, ws);
             self.set_derivative(constraints, ws);
             if let Some((here, length)) = from {
-                let Workspace { path, free, .. } = &mut *ws;
+                let Workspace { path, convex: ConvexWorkspace { free, .. }, .. } = &mut *ws;
                 let along = |x: &[f64]| inner(constraints, &path.tangent, x) / path.unit;
                 let ahead = along(free) - along(&path.free) + here.speed * (point.t - here.t);
                 let change = (length - ahead) / (along(&path.derivative) + here.speed);
                 axpy(change, &path.derivative, free);
                 point.t += change;
             }
-            let change = ws.path.relative_change(constraints, &ws.free);
+            let change = ws.path.relative_change(constraints, &ws.convex.free);
             if change < CLOSE {
                 return Ok(Some(correction));
             }
@@ -325,7 +326,7 @@ impl<S: Structure> Iteration<'_, S> {
                 break;
             }
             if change >= CONTRACTION * last_change {
-                let Workspace { path, free, .. } = &mut *ws;
+                let Workspace { path, convex: ConvexWorkspace { free, .. }, .. } = &mut *ws;
                 axpy(DAMPING, &path.before, free);
                 point.t += DAMPING * (t_before - point.t);
             }
@@ -336,19 +337,19 @@ impl<S: Structure> Iteration<'_, S> {
 
     /// Sets `dz/dt` with the last factor.
     fn set_derivative(&mut self, constraints: &[Constraint], ws: &mut Workspace) {
-        ws.impulse.fill(0.0);
-        self.structure.add_transpose(&ws.path.push, &mut ws.impulse);
-        self.structure.solve_coupled(&ws.impulse, &mut ws.dv);
-        self.structure.row_velocities(&ws.dv, &mut ws.dv_c);
+        ws.convex.impulse.fill(0.0);
+        self.structure.add_transpose(&ws.path.push, &mut ws.convex.impulse);
+        self.structure.solve_coupled(&ws.convex.impulse, &mut ws.convex.dv);
+        self.structure.row_velocities(&ws.convex.dv, &mut ws.convex.dv_c);
         ws.set_impulse_change(constraints);
-        axpy(1.0, &ws.path.push, &mut ws.dual);
-        set_free_velocities(constraints, &ws.dv_c, &ws.dual, &mut ws.path.derivative);
+        axpy(1.0, &ws.path.push, &mut ws.convex.dual);
+        set_free_velocities(constraints, &ws.convex.dv_c, &ws.convex.dual, &mut ws.path.derivative);
     }
 }
 
 /// Sets the bounds at `t` for contacts alone with `z`, their linear model there, and how impulses change with `t`.
 fn localise_on_path(constraints: &mut [Constraint], t: f64, ws: &mut Workspace) {
-    set_own_bounds(constraints, &ws.free, Constraint::delassus);
+    set_own_bounds(constraints, &ws.convex.free, Constraint::delassus);
     for ((constraint, start), excess) in constraints.iter_mut().zip(&ws.path.start).zip(&mut ws.path.excess) {
         *excess = constraint.law.bound() - start;
         constraint.law.set_bound(start + t * *excess);
@@ -455,17 +456,17 @@ mod tests {
         let (mut dense, mut constraints, v_star) = problem();
         let (mut v, options, mut ws) = (v_star, Options::default(), Workspace::new());
         ws.resize(3, 6, 2);
-        dense.row_velocities(&v_star, &mut ws.current.v_c);
-        ws.v_c_star.copy_from_slice(&ws.current.v_c);
-        ws.free.copy_from_slice(&ws.current.v_c);
-        dense.scale(&mut ws.scale);
+        dense.row_velocities(&v_star, &mut ws.convex.current.v_c);
+        ws.convex.v_c_star.copy_from_slice(&ws.convex.current.v_c);
+        ws.convex.free.copy_from_slice(&ws.convex.current.v_c);
+        dense.scale(&mut ws.convex.scale);
         ws.path.set_start(&constraints);
         let start = constraints.clone();
         let mut iteration = Iteration::new(&mut dense, &start, &v_star, &mut v, &options);
         for _ in 0..8 {
             iteration.correct(&mut constraints, &mut Point { t, speed: 1.0 }, None, &mut ws).unwrap();
         }
-        (ws.free, ws.path.derivative)
+        (ws.convex.free, ws.path.derivative)
     }
 
     #[test]

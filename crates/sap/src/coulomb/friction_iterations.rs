@@ -1,8 +1,11 @@
-//! Coulomb's law by passes: problems in which friction is bounded by given normal impulses, until those are the problem's own.
+//! Coulomb's law by friction iterations: convex problems in which friction is bounded by given normal impulses, until those are the
+//! problem's own.
 
-use crate::anderson::Anderson;
-use crate::semismooth::{are_many, can_settle};
+use crate::convex::Ending;
 use crate::{Constraint, Law, LineSearch, Options, Structure};
+
+use super::anderson::Anderson;
+use super::semismooth::{are_many, can_solve_semismooth};
 
 /// The first problem need not be solved closer than this: its bounds are a guess.
 const FIRST_TOLERANCE: f64 = 1e-2;
@@ -38,20 +41,20 @@ const GROWTH: f64 = 2.0;
 /// How often a search that ended at a rough solution begins again because the exact one is farther from Coulomb's law.
 const MAX_REOPENINGS: usize = 10;
 
-/// What comes next.
+/// What follows a convex problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// The problem stays as it is.
-    GoOn,
+pub(super) enum Next {
+    /// The solution is looked at: nothing more is known to be done.
+    Check,
     /// Its bounds of friction move.
-    Rebound,
-    /// They go back to the best that were seen.
-    GiveUp,
+    MoveBounds,
+    /// They go back to the best that were seen, and the search ends.
+    TakeBestBounds,
 }
 
 /// Where the fixed-point iteration on the normal impulses `n₀` stands.
 #[derive(Debug)]
-pub(crate) struct Passes {
+pub(super) struct FrictionIterations {
     /// Whether a fixed point is looked for.
     is_searching: bool,
     /// Whether the acceleration knows the bounds.
@@ -71,7 +74,7 @@ pub(crate) struct Passes {
     late_in_pass: usize,
     most: usize,
     /// Whether Newton's method may look for a fixed point.
-    pub may_settle: bool,
+    pub may_solve_semismooth: bool,
     /// Whether a path may be followed to one.
     can_follow: bool,
     /// How many more passes may refine a solution that meets Coulomb's law; none but where bodies rest.
@@ -80,23 +83,23 @@ pub(crate) struct Passes {
     reopenings: usize,
 }
 
-impl Passes {
+impl FrictionIterations {
     /// One problem alone if no constraint has a bound to move.
-    pub fn new(structure: &impl Structure, constraints: &[Constraint], options: &Options) -> Passes {
+    pub fn new(structure: &impl Structure, constraints: &[Constraint], options: &Options) -> Self {
         // A pass may do with the last factor, so that factorisations alone do not bound their number.
         let budget = options.factorization_budget.unwrap_or(usize::MAX);
         let left = options.passes.saturating_sub(1).min(budget);
         let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
-        let can_follow = is_searching && can_settle(structure, constraints);
+        let can_follow = is_searching && can_solve_semismooth(structure, constraints);
         let is_large = are_many(constraints);
-        let may_settle = can_follow && structure.is_coupling_cheap() && is_large;
+        let may_solve_semismooth = can_follow && structure.is_coupling_cheap() && is_large;
         let (late, most) = match (can_follow, constraints.len() > CROWD) {
             (_, true) => (LATE_FOR_CROWD, usize::MAX),
             (true, false) => (if is_large { LATE } else { LATE_FOR_FEW }, MANY_PASSES),
             (false, false) => (LATE, LATE),
         };
-        Passes {
+        Self {
             is_searching,
             is_started: false,
             left,
@@ -108,7 +111,7 @@ impl Passes {
             late,
             late_in_pass: options.max_iterations / 2,
             most,
-            may_settle,
+            may_solve_semismooth,
             can_follow,
             refinements: if is_searching && options.refines { REFINEMENTS } else { 0 },
             reopenings: if is_searching { MAX_REOPENINGS } else { 0 },
@@ -151,20 +154,40 @@ impl Passes {
         }
     }
 
-    /// What is to be done where this pass has `ended` or has not, after so many iterations of the search and of the pass, and where the
-    /// budget of factorisations may be spent.
-    pub fn turn(&self, ended: bool, iterations: usize, in_pass: usize, is_budget_spent: bool) -> Turn {
-        let late = iterations >= self.late || in_pass >= self.late_in_pass || is_budget_spent;
-        if !self.is_searching || !(ended || late) {
-            return Turn::GoOn;
+    /// How far the present problem is to be solved: the residual, how often it may be refined, and the factorisations of the whole solve
+    /// at which it is left, of which `searching` were no Newton steps and `in_others` are those of other problems.
+    pub fn goal(&self, searching: usize, in_others: usize, budget: usize) -> (f64, usize, usize) {
+        if !self.is_searching {
+            return (0.0, 0, usize::MAX);
         }
+        let late = self.late.min(in_others + self.late_in_pass).saturating_add(searching);
+        (self.tolerance, self.refinements, late.min(budget))
+    }
+
+    /// What is to be done after a problem, after so many iterations of the search and of the problem, and where the budget of
+    /// factorisations may be spent.
+    pub fn next(&self, iterations: usize, in_problem: usize, is_budget_spent: bool) -> Next {
+        if !self.is_searching {
+            return Next::Check;
+        }
+        let late = iterations >= self.late || in_problem >= self.late_in_pass || is_budget_spent;
         // The bounds move once at least: before that nothing is known of how far they are from a fixed point.
-        if self.done > 0 && (late || self.left == 0 || self.done >= self.most) { Turn::GiveUp } else { Turn::Rebound }
+        if self.done > 0 && (late || self.left == 0 || self.done >= self.most) {
+            Next::TakeBestBounds
+        } else {
+            Next::MoveBounds
+        }
     }
 
     /// Ends the search: the bounds go back to those that were nearest to a fixed point, for good. What is left is one convex
     /// problem.
-    pub fn give_up(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &Anderson, options: &Options) {
+    pub fn take_best_bounds(
+        &mut self,
+        constraints: &mut [Constraint],
+        gamma: &[f64],
+        anderson: &Anderson,
+        options: &Options,
+    ) {
         (self.is_searching, self.reopenings) = (false, 0);
         self.tolerance = options.tolerance;
         self.residual = self.least_residual;
@@ -186,7 +209,7 @@ impl Passes {
     }
 
     /// Moves the bounds towards the normal impulses in `gamma`.
-    pub fn rebound(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &mut Anderson) {
+    pub fn move_bounds(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &mut Anderson) {
         self.left -= 1;
         self.done += 1;
         gather_normals(constraints, gamma, &mut anderson.g);
@@ -200,7 +223,7 @@ impl Passes {
     }
 
     /// Ends the search: the bounds are a fixed point up to `residual`.
-    pub fn settle(&mut self, residual: f64, options: &Options) {
+    pub fn end(&mut self, residual: f64, options: &Options) {
         self.done += 1;
         self.residual = residual;
         self.is_searching = false;
@@ -209,27 +232,29 @@ impl Passes {
 
     /// Bounds friction by the normal impulses in `gamma`, known to be a fixed point up to `residual`, and ends the search unless it is
     /// to be refined.
-    pub fn settle_there(&mut self, constraints: &mut [Constraint], gamma: &[f64], residual: f64, options: &Options) {
+    pub fn start_from_guess(
+        &mut self,
+        constraints: &mut [Constraint],
+        gamma: &[f64],
+        residual: f64,
+        options: &Options,
+    ) {
         set_bounds(constraints, gamma, |_, own| own);
-        self.settle(residual, options);
+        self.end(residual, options);
         if self.refinements > 0 && self.left > 0 {
             self.is_searching = true;
             self.tolerance = (REDUCTION * residual).max(REFINED * options.tolerance);
         }
     }
 
-    /// Whether a solution that meets the tolerance may be refined by another step. No step of it is worth a factorisation.
-    pub fn may_refine(&mut self, has_factor: bool, options: &Options) -> bool {
-        self.refinements = self.refinements.saturating_sub(1);
-        if !has_factor || self.refinements == 0 {
+    /// Takes note of how many refinements a problem has left, and whether its solution cannot be refined further.
+    pub fn note_refinements(&mut self, left: usize, ending: Ending, options: &Options) {
+        if self.is_searching {
+            self.refinements = left;
+        }
+        if ending == Ending::Refined {
             (self.is_searching, self.refinements, self.tolerance) = (false, 0, options.tolerance);
         }
-        self.is_searching
-    }
-
-    /// Whether the problem is solved as far as it is to be where its residual meets the tolerance, `is_solved`, or not.
-    pub fn ends(&self, is_solved: bool, residual: f64) -> bool {
-        residual <= self.tolerance || is_solved && !(self.is_searching && self.refinements > 0)
     }
 
     /// Takes note of the residual with the new bounds, `change`, and of how far the solution with the old ones was from Coulomb's law.

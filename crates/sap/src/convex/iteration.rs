@@ -1,9 +1,11 @@
 //! The moves of the iteration: predictions and Newton steps.
 
-use crate::line_search::Line;
-use crate::passes::Passes;
 use crate::vector::{axpy, dot, scaled_norm, sum};
-use crate::{Block, Constraint, Criterion, Error, FactorError, Law, LineSearch, Options, Report, Structure, Workspace};
+use crate::{Block, Constraint, Error, FactorError, Law, LineSearch, Options, Structure};
+
+use super::Point;
+use super::line_search::Line;
+use super::workspace::ConvexWorkspace;
 
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
 /// constraints at `J v`.
@@ -88,6 +90,11 @@ impl<'a, S: Structure> Iteration<'a, S> {
         self.iterations >= self.budget
     }
 
+    /// Those of the problems before.
+    pub fn in_others(&self) -> usize {
+        self.in_others
+    }
+
     /// Begins another problem.
     pub fn begin_problem(&mut self) {
         self.in_others = self.minimising();
@@ -100,17 +107,17 @@ impl<'a, S: Structure> Iteration<'a, S> {
     }
 
     /// `ℓ_p` at the iterate.
-    pub fn cost(&self, ws: &Workspace) -> f64 {
+    pub fn cost(&self, ws: &ConvexWorkspace) -> f64 {
         self.kinetic_cost(ws) + ws.current.cost
     }
 
     /// `½ ‖v − v*‖²_A`
-    fn kinetic_cost(&self, ws: &Workspace) -> f64 {
+    fn kinetic_cost(&self, ws: &ConvexWorkspace) -> f64 {
         0.5 * sum(self.v, self.v_star, &ws.momentum, |v, v_star, p| (v - v_star) * p)
     }
 
     /// Sets the gradient at the iterate; returns the relative residual and the cost.
-    pub fn residual(&mut self, ws: &mut Workspace) -> Result<(f64, f64), Error> {
+    pub fn residual(&mut self, ws: &mut ConvexWorkspace) -> Result<Point, Error> {
         let (gradient, mut momentum) = self.gradient(ws);
         // Where constraints rest, their impulses alone tell that this is the solution.
         if gradient > self.options.tolerance * momentum {
@@ -135,11 +142,11 @@ impl<'a, S: Structure> Iteration<'a, S> {
             false if self.is_solved => 0.0,
             false => f64::INFINITY,
         };
-        Ok((residual, cost))
+        Ok(Point { residual, cost })
     }
 
     /// `‖D A v‖`
-    fn momentum_norm(&mut self, ws: &mut Workspace) -> f64 {
+    fn momentum_norm(&mut self, ws: &mut ConvexWorkspace) -> f64 {
         if !self.has_a_v_star {
             self.structure.momentum(self.v_star, &mut ws.a_v_star);
             self.has_a_v_star = true;
@@ -147,21 +154,8 @@ impl<'a, S: Structure> Iteration<'a, S> {
         sum(&ws.scale, &ws.a_v_star, &ws.momentum, |d, a_v_star, p| (d * (a_v_star + p)) * (d * (a_v_star + p))).sqrt()
     }
 
-    /// What the solve did.
-    pub fn report(
-        &self,
-        criterion: Criterion,
-        (residual, friction_residual): (f64, f64),
-        cost: f64,
-        passes: &Passes,
-    ) -> Report {
-        let Self { iterations, line_search_evaluations, .. } = *self;
-        let passes = passes.done;
-        Report { iterations, line_search_evaluations, residual, passes, friction_residual, cost, criterion }
-    }
-
     /// Sets `Jᵀγ` and `−∇ℓ_p`; returns `‖D∇ℓ_p‖` and `‖D Jᵀγ‖`.
-    fn gradient(&mut self, ws: &mut Workspace) -> (f64, f64) {
+    fn gradient(&mut self, ws: &mut ConvexWorkspace) -> (f64, f64) {
         ws.impulse.fill(0.0);
         self.structure.add_transpose(&ws.current.gamma, &mut ws.impulse);
         for ((descent, impulse), momentum) in ws.descent.iter_mut().zip(&ws.impulse).zip(&ws.momentum) {
@@ -201,7 +195,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
         constraints: &[Constraint],
         search: LineSearch,
         reuse: bool,
-        ws: &mut Workspace,
+        ws: &mut ConvexWorkspace,
     ) -> Result<f64, Error> {
         let kinetic = self.kinetic_cost(ws);
         let reuse = reuse && self.is_reusable;
@@ -261,7 +255,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
     }
 
     /// Goes back to the point that was kept.
-    pub fn go_back(&mut self, constraints: &[Constraint], ws: &mut Workspace) {
+    pub fn go_back(&mut self, constraints: &[Constraint], ws: &mut ConvexWorkspace) {
         self.retreat = None;
         self.is_reusable = false;
         let kept = &ws.kept;
@@ -273,7 +267,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
     }
 
     /// Lets predictions start from where the constraints are.
-    pub fn restart_predictions(&self, constraints: &[Constraint], ws: &mut Workspace) {
+    pub fn restart_predictions(&self, constraints: &[Constraint], ws: &mut ConvexWorkspace) {
         set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
     }
 
@@ -289,7 +283,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
     /// ```text
     /// (A + JᵀḠJ)(v − v*) = Jᵀ(γ̄ + Ḡ(v̄_c − J v*))
     /// ```
-    pub fn predict(&mut self, constraints: &[Constraint], cost: f64, ws: &mut Workspace) -> Result<f64, Error> {
+    pub fn predict(&mut self, constraints: &[Constraint], cost: f64, ws: &mut ConvexWorkspace) -> Result<f64, Error> {
         ws.predicted.predict(constraints, &ws.free);
         ws.predicted.linear_impulse(constraints, &ws.v_c_star, &mut ws.dv_c);
         ws.impulse.fill(0.0);
@@ -316,7 +310,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
 
     /// Solves the problem with the bounds that are set, from where each constraint would go alone with the workspace's free velocities,
     /// as well as some steps can: predictions while the cost falls, then Newton's. They count as steps of a search.
-    pub fn minimise(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<(), Error> {
+    pub fn minimise(&mut self, constraints: &[Constraint], ws: &mut ConvexWorkspace) -> Result<(), Error> {
         // No whole step is tried: what is kept stays.
         let (has_cones, before) = (std::mem::take(&mut self.has_cones), self.iterations);
         let result = self.minimise_in_line(constraints, ws);
@@ -325,7 +319,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
         result
     }
 
-    fn minimise_in_line(&mut self, constraints: &[Constraint], ws: &mut Workspace) -> Result<(), Error> {
+    fn minimise_in_line(&mut self, constraints: &[Constraint], ws: &mut ConvexWorkspace) -> Result<(), Error> {
         let (mut predicts, mut least) = (true, f64::INFINITY);
         for _ in 0..STEPS {
             if self.is_budget_spent() {

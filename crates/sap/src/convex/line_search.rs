@@ -6,10 +6,11 @@
 //! d²ℓ/dα²  = ΔvᵀΔp + Δv_cᵀ G(α) Δv_c
 //! ```
 
-use crate::rtsafe::{Sample, rtsafe};
 use crate::vector::{axpy, dot};
-use crate::workspace::Evaluation;
 use crate::{Constraint, LineSearch};
+
+use super::rtsafe::{Sample, rtsafe};
+use super::workspace::Evaluation;
 
 /// An exact line search ends when the slope has fallen to this fraction of the slope at `α = 0`, or to its round-off.
 const EXACT: f64 = 1e-8;

@@ -13,16 +13,17 @@
 //! ([`Structure::factor_coupled`]): solved to 1e-2 or 1e-3 only, by GMRES say, the steps go astray.
 //!
 //! Near a solution, where each contact does what it will, this converges in one step or a few. From far away, as in impacts of many
-//! bodies, it goes in circles, with line searches as well; passes ([`crate::passes`]) have to lead the way, or where
-//! they fail a path ([`crate::continuation`]).
+//! bodies, it goes in circles, with line searches as well; passes ([`super::friction_iterations`]) have to lead the way, or where
+//! they fail a path ([`super::continuation`]).
 //!
 //! Source: Alart, Curnier, *A Mixed Formulation for Frictional Contact Problems Prone to Newton Like Solution Methods*, Computer
 //! Methods in Applied Mechanics and Engineering 92, 1991.
 
-use crate::iteration::{Iteration, set_free_velocities};
-use crate::passes::meets_coulomb;
+use crate::convex::{ConvexWorkspace, Iteration, set_free_velocities};
 use crate::vector::axpy;
 use crate::{Constraint, Error, Law, Options, Structure, Workspace};
+
+use super::friction_iterations::meets_coulomb;
 
 /// Where there are fewer contacts, plain passes cost less.
 const MANY: usize = 32;
@@ -41,7 +42,7 @@ fn lagged(constraints: &[Constraint]) -> impl Iterator<Item = &Constraint> {
 }
 
 /// Whether a search is possible: there are contacts under Coulomb's law, and all know their share of the Delassus operator.
-pub(crate) fn can_settle(structure: &impl Structure, constraints: &[Constraint]) -> bool {
+pub(super) fn can_solve_semismooth(structure: &impl Structure, constraints: &[Constraint]) -> bool {
     let mut contacts = lagged(constraints).peekable();
     structure.can_factor_coupled() && contacts.peek().is_some() && contacts.all(Constraint::can_predict)
 }
@@ -83,7 +84,7 @@ impl<S: Structure> Iteration<'_, S> {
             self.is_reusable = is_reusable;
             return Ok(None);
         }
-        set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
+        set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
         localise(constraints, ws);
         self.settle(constraints, options, ws)
     }
@@ -143,7 +144,7 @@ impl<S: Structure> Iteration<'_, S> {
         self.iterations += 1;
         self.searching += 1;
         self.is_reusable = false;
-        let factored = self.structure.factor_coupled(constraints, &ws.predicted.hessian, &ws.slopes);
+        let factored = self.structure.factor_coupled(constraints, &ws.convex.predicted.hessian, &ws.slopes);
         factored.map_err(|source| self.factorization_error(source))
     }
 
@@ -156,16 +157,18 @@ impl<S: Structure> Iteration<'_, S> {
     /// Moves to where the linear model balances, and sets `z` there.
     pub(super) fn balance(&mut self, constraints: &[Constraint], ws: &mut Workspace) {
         ws.set_coupled_dual(constraints);
-        ws.impulse.fill(0.0);
-        self.structure.add_transpose(&ws.dual, &mut ws.impulse);
-        for ((out, impulse), momentum) in ws.difference.iter_mut().zip(&ws.impulse).zip(&ws.momentum) {
+        ws.convex.impulse.fill(0.0);
+        self.structure.add_transpose(&ws.convex.dual, &mut ws.convex.impulse);
+        for ((out, impulse), momentum) in
+            ws.convex.difference.iter_mut().zip(&ws.convex.impulse).zip(&ws.convex.momentum)
+        {
             *out = impulse - momentum;
         }
-        self.structure.solve_coupled(&ws.difference, &mut ws.dv);
-        self.structure.products(&ws.dv, &mut ws.dp, &mut ws.dv_c);
-        self.advance(1.0, ws);
+        self.structure.solve_coupled(&ws.convex.difference, &mut ws.convex.dv);
+        self.structure.products(&ws.convex.dv, &mut ws.convex.dp, &mut ws.convex.dv_c);
+        self.advance(1.0, &mut ws.convex);
         ws.set_coupled_dual(constraints);
-        set_free_velocities(constraints, &ws.current.v_c, &ws.dual, &mut ws.free);
+        set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.dual, &mut ws.convex.free);
     }
 
     /// Steps with the last factor while the `residual` falls fast; returns what is left of it.
@@ -177,15 +180,15 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<f64, Error> {
         while !self.is_solved {
             let before = residual;
-            self.structure.solve_coupled(&ws.descent, &mut ws.dv);
-            self.structure.products(&ws.dv, &mut ws.dp, &mut ws.dv_c);
-            self.advance(1.0, ws);
+            self.structure.solve_coupled(&ws.convex.descent, &mut ws.convex.dv);
+            self.structure.products(&ws.convex.dv, &mut ws.convex.dp, &mut ws.convex.dv_c);
+            self.advance(1.0, &mut ws.convex);
             residual = self.own_residual(constraints, ws)?;
             if residual > before {
-                self.advance(-1.0, ws);
+                self.advance(-1.0, &mut ws.convex);
                 return self.own_residual(constraints, ws);
             }
-            set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
+            set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
             if residual > SHARE * before {
                 break;
             }
@@ -194,8 +197,8 @@ impl<S: Structure> Iteration<'_, S> {
     }
 
     /// `v ← v + share Δv`
-    fn advance(&mut self, share: f64, ws: &mut Workspace) {
-        let Workspace { current, dv, dv_c, dp, momentum, .. } = ws;
+    fn advance(&mut self, share: f64, ws: &mut ConvexWorkspace) {
+        let ConvexWorkspace { current, dv, dv_c, dp, momentum, .. } = ws;
         axpy(share, dv, self.v);
         axpy(share, dp, momentum);
         axpy(share, dv_c, &mut current.v_c);
@@ -203,14 +206,14 @@ impl<S: Structure> Iteration<'_, S> {
 
     /// Bounds friction by the contacts' own normal impulses at the iterate; returns the residual.
     fn own_residual(&mut self, constraints: &mut [Constraint], ws: &mut Workspace) -> Result<f64, Error> {
-        set_own_bounds(constraints, &ws.current.v_c, |_| 0.0);
-        ws.current.update(constraints);
+        set_own_bounds(constraints, &ws.convex.current.v_c, |_| 0.0);
+        ws.convex.current.update(constraints);
         self.line_search_evaluations += 1;
-        Ok(self.residual(ws)?.0)
+        Ok(self.residual(&mut ws.convex)?.residual)
     }
 
     pub(super) fn keep(&self, constraints: &[Constraint], ws: &mut Workspace) {
-        ws.keep(self.v, 0.0);
+        ws.convex.keep(self.v, 0.0);
         ws.bounds.clear();
         ws.bounds.extend(constraints.iter().map(|c| c.law.bound()));
     }
@@ -220,8 +223,8 @@ impl<S: Structure> Iteration<'_, S> {
         for (constraint, bound) in constraints.iter_mut().zip(&ws.bounds) {
             constraint.law.set_bound(*bound);
         }
-        self.go_back(constraints, ws);
-        self.residual(ws).map(|_| ())
+        self.go_back(constraints, &mut ws.convex);
+        self.residual(&mut ws.convex).map(|_| ())
     }
 }
 
@@ -246,16 +249,16 @@ pub(super) fn set_own_bounds(constraints: &mut [Constraint], free: &[f64], w: im
 /// Sets the bounds, `γ̄`, `v̄_c`, `G` and `b` of every constraint alone with its free velocity, `w` being its share of the Delassus
 /// operator.
 fn localise(constraints: &mut [Constraint], ws: &mut Workspace) {
-    set_own_bounds(constraints, &ws.free, Constraint::delassus);
+    set_own_bounds(constraints, &ws.convex.free, Constraint::delassus);
     set_model(constraints, ws);
 }
 
 /// Sets `γ̄`, `v̄_c`, `G` and `b` with the bounds that are set.
 pub(super) fn set_model(constraints: &[Constraint], ws: &mut Workspace) {
-    ws.predicted.predict(constraints, &ws.free);
+    ws.convex.predicted.predict(constraints, &ws.convex.free);
     let mut row = 0;
     for (constraint, slope) in constraints.iter().zip(&mut ws.slopes) {
-        *slope = constraint.law.bound_slope(&ws.predicted.v_c[row..row + constraint.rows()]);
+        *slope = constraint.law.bound_slope(&ws.convex.predicted.v_c[row..row + constraint.rows()]);
         row += constraint.rows();
     }
 }
@@ -263,14 +266,14 @@ pub(super) fn set_model(constraints: &[Constraint], ws: &mut Workspace) {
 impl Workspace {
     /// Sets `dual` to the impulses of the linear model at `v_c`.
     fn set_coupled_dual(&mut self, constraints: &[Constraint]) {
-        let Workspace { predicted, current, slopes, dual, .. } = self;
+        let Workspace { convex: ConvexWorkspace { predicted, current, dual, .. }, slopes, .. } = self;
         predicted.linear_impulse(constraints, &current.v_c, dual);
         add_friction(constraints, slopes, dual, |row, normal| normal - predicted.gamma[row]);
     }
 
     /// Sets `dual` to the change of these where velocities change by `dv_c`: `−Ḡ dv_c`.
     pub(super) fn set_impulse_change(&mut self, constraints: &[Constraint]) {
-        let Workspace { predicted, slopes, dual, dv_c, .. } = self;
+        let Workspace { convex: ConvexWorkspace { predicted, dual, dv_c, .. }, slopes, .. } = self;
         let mut row = 0;
         for (constraint, block) in constraints.iter().zip(&predicted.hessian) {
             let rows = row..row + constraint.rows();

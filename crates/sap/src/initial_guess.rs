@@ -1,26 +1,34 @@
 //! A look at the guess, before anything else is computed: what rests or creeps has its solution there or near.
 
-use crate::passes::meets_coulomb;
-use crate::semismooth::are_many;
+use crate::convex::{ConvexWorkspace, Evaluation, Point};
+use crate::coulomb::{are_many, meets_coulomb};
 use crate::vector::{dot, scaled_norm};
-use crate::workspace::Evaluation;
-use crate::{Constraint, Criterion, Law, Options, Report, Structure, Workspace};
+use crate::{Constraint, Criterion, Law, Options, Report, Strategy, Structure};
 
 /// A guess that is the solution or near it.
 pub(crate) struct Seen {
     pub is_solution: bool,
     /// Whether bounds of friction are the normal impulses there.
     pub moves_bounds: bool,
-    pub residual: f64,
-    pub cost: f64,
+    pub point: Point,
 }
 
 impl Seen {
     /// Of a guess that is the solution.
     pub fn report(&self, friction_residual: f64) -> Report {
-        let Seen { moves_bounds, residual, cost, .. } = *self;
+        let Seen { moves_bounds, point: Point { residual, cost }, .. } = *self;
         let (passes, criterion) = (usize::from(moves_bounds), Criterion::Gradient);
-        Report { iterations: 0, line_search_evaluations: 0, residual, passes, friction_residual, cost, criterion }
+        let strategy = Strategy::InitialGuess;
+        Report {
+            iterations: 0,
+            line_search_evaluations: 0,
+            residual,
+            passes,
+            friction_residual,
+            cost,
+            criterion,
+            strategy,
+        }
     }
 }
 
@@ -32,7 +40,7 @@ pub(crate) fn look<S: Structure>(
     constraints: &[Constraint],
     (v_star, v): (&[f64], &[f64]),
     options: &Options,
-    ws: &mut Workspace,
+    ws: &mut ConvexWorkspace,
 ) -> Option<Seen> {
     ws.set_difference(v, v_star);
     structure.products_at(v, &ws.difference, &mut ws.dp, &mut ws.trial.v_c);
@@ -61,7 +69,7 @@ pub(crate) fn look<S: Structure>(
     }
     std::mem::swap(&mut ws.momentum, &mut ws.dp);
     std::mem::swap(&mut ws.current, &mut ws.trial);
-    Some(Seen { is_solution, moves_bounds: may_move && has_bounds, residual, cost })
+    Some(Seen { is_solution, moves_bounds: may_move && has_bounds, point: Point { residual, cost } })
 }
 
 impl Evaluation {

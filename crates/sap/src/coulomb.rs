@@ -1,0 +1,215 @@
+//! Coulomb's law: the search for friction bounds that are the contacts' own normal impulses.
+//!
+//! A convex problem bounds friction by given normal impulses. Its solution meets Coulomb's law where these are its own. The search
+//! goes through these states, each an arm of [`solve`]:
+//!
+//! | state | strategy | leads to |
+//! | --- | --- | --- |
+//! | `Minimise` | Newton's method on the convex problem ([`crate::convex`]) | `MoveBounds` while the search goes on, `TakeBestBounds` when its iterations are spent, else `Check` |
+//! | `MoveBounds` | semismooth Newton for bounds and velocities at once ([`semismooth`]) in crowds, else a fixed-point step with Anderson's acceleration ([`friction_iterations`]) | `Minimise`, or `Check` where nothing is left to do |
+//! | `TakeBestBounds` | the bounds that came nearest | `Minimise`, which ends the search |
+//! | `Check` | the friction residual of the solution | the end, `Minimise` for another search, or `Continue` |
+//! | `Continue` | path continuation ([`continuation`]) from the solved problem | `Minimise` |
+
+mod anderson;
+mod continuation;
+mod friction_iterations;
+mod friction_residual;
+mod semismooth;
+
+pub(crate) use anderson::Anderson;
+pub(crate) use continuation::Path;
+pub(crate) use friction_iterations::meets_coulomb;
+pub use friction_residual::friction_residual;
+pub(crate) use semismooth::are_many;
+
+use crate::convex::{Goal, Iteration, Newton, Point};
+use crate::initial_guess::Seen;
+use crate::{Constraint, Criterion, Error, Options, Report, Strategy, Structure, Workspace};
+use friction_iterations::{FrictionIterations, Next};
+
+/// Steps of semismooth Newton and path continuation after which bounds move by fixed-point steps alone.
+const MAX_SEARCH_STEPS: usize = 30;
+
+/// Where the search stands.
+enum State {
+    /// The convex problem with the present bounds is to be solved; the point if it was measured, and whether its bounds have just moved.
+    Minimise(Option<Point>, bool),
+    MoveBounds,
+    TakeBestBounds,
+    Check(Point),
+    Continue,
+}
+
+/// How far the iterate is from Coulomb's law, where that is asked for.
+pub(crate) fn violation(constraints: &[Constraint], options: &Options, ws: &Workspace) -> f64 {
+    if options.passes > 1 { friction_residual(constraints, ws.velocities(), ws.impulses()) } else { 0.0 }
+}
+
+/// Finds the solution from where the workspace is; `guess` if that was seen to be near. Without bounds of friction it is one convex
+/// problem.
+pub(crate) fn solve<S: Structure>(
+    mut iteration: Iteration<'_, S>,
+    laws: &mut [Constraint],
+    guess: Option<Seen>,
+    options: &Options,
+    ws: &mut Workspace,
+) -> Result<Report, Error> {
+    let mut search = FrictionIterations::new(&*iteration.structure, laws, options);
+    let mut newton = Newton::new(laws, guess.is_some());
+    let mut strategy = start(&mut iteration, &mut search, laws, guess.as_ref(), options, ws)?;
+    let mut state = State::Minimise(guess.map(|guess| guess.point), false);
+    loop {
+        state = match state {
+            State::Minimise(here, has_new_bounds) => {
+                let mut goal = goal(&iteration, &search, options);
+                let problem = (&mut goal, has_new_bounds);
+                let (ending, here) = newton.minimise(&mut iteration, laws, problem, here, options, &mut ws.convex)?;
+                search.note_refinements(goal.refinements, ending, options);
+                match search.next(iteration.minimising(), iteration.in_problem(), iteration.is_budget_spent()) {
+                    Next::Check => State::Check(here),
+                    Next::MoveBounds => State::MoveBounds,
+                    Next::TakeBestBounds => State::TakeBestBounds,
+                }
+            }
+            State::MoveBounds => {
+                let (here, by) = move_bounds(&mut iteration, &mut search, laws, options, ws)?;
+                strategy = by;
+                begin_problem(&mut newton, &iteration, &search, laws, here, options, ws)
+            }
+            State::TakeBestBounds => {
+                iteration.begin_problem();
+                search.take_best_bounds(laws, &ws.convex.current.gamma, &ws.anderson, options);
+                ws.convex.current.update(laws);
+                let here = iteration.residual(&mut ws.convex)?;
+                begin_problem(&mut newton, &iteration, &search, laws, here, options, ws)
+            }
+            State::Check(here) => {
+                let violation = violation(laws, options, ws);
+                let may_search = !iteration.is_budget_spent();
+                if may_search && search.reopen(violation, options) {
+                    newton.restart();
+                    iteration.begin_problem();
+                    State::Minimise(Some(here), false)
+                } else if may_search && search.must_follow(violation, options) {
+                    State::Continue
+                } else {
+                    return Ok(report(&iteration, &search, strategy, (here, violation), options));
+                }
+            }
+            State::Continue => {
+                iteration.begin_problem();
+                if let Some(residual) = iteration.follow(laws, options, ws)? {
+                    search.end(residual, options);
+                    newton.skip_predictions();
+                    strategy = Strategy::Continuation;
+                } else {
+                    search.resume(iteration.minimising(), &mut ws.anderson);
+                }
+                newton.restart();
+                State::Minimise(Some(iteration.residual(&mut ws.convex)?), false)
+            }
+        }
+    }
+}
+
+/// Takes the bounds of friction from a guess, or looks for a fixed point of them from what is remembered; returns what the search starts
+/// with.
+fn start<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    search: &mut FrictionIterations,
+    laws: &mut [Constraint],
+    guess: Option<&Seen>,
+    options: &Options,
+    ws: &mut Workspace,
+) -> Result<Strategy, Error> {
+    if let Some(guess) = guess {
+        if guess.moves_bounds {
+            search.start_from_guess(laws, &ws.convex.current.gamma, guess.point.residual, options);
+        }
+        return Ok(Strategy::InitialGuess);
+    }
+    if search.may_solve_semismooth {
+        if let Some(residual) = iteration.settle_from_memory(laws, options, ws)? {
+            search.end(residual, options);
+            return Ok(Strategy::SemismoothNewton);
+        }
+        ws.convex.start_predictions(laws);
+    }
+    Ok(Strategy::Newton)
+}
+
+/// Moves the bounds of friction; returns where the iterate is then, and what moved them.
+///
+/// Newton's method looks for a fixed point of them; where it finds none, they move as Anderson's acceleration of the plain iteration
+/// says.
+fn move_bounds<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    search: &mut FrictionIterations,
+    laws: &mut [Constraint],
+    options: &Options,
+    ws: &mut Workspace,
+) -> Result<(Point, Strategy), Error> {
+    // A problem may be solved with the last factor: nothing else would ask.
+    iteration.check_interrupt()?;
+    iteration.begin_problem();
+    if search.may_solve_semismooth
+        && iteration.searching < MAX_SEARCH_STEPS
+        && !iteration.is_budget_spent()
+        && let Some(residual) = iteration.settle_from_here(laws, options, ws)?
+    {
+        search.end(residual, options);
+        return Ok((Point { residual, cost: iteration.cost(&ws.convex) }, Strategy::SemismoothNewton));
+    }
+    let violation = violation(laws, options, ws);
+    search.start(laws, &mut ws.anderson);
+    search.move_bounds(laws, &ws.convex.current.gamma, &mut ws.anderson);
+    ws.convex.current.update(laws);
+    let here = iteration.residual(&mut ws.convex)?;
+    search.observe(here.residual, violation, options, &mut ws.anderson);
+    Ok((here, Strategy::FrictionIterations))
+}
+
+/// What follows a change of bounds: the next problem, unless it is solved where the iterate is.
+fn begin_problem<S: Structure>(
+    newton: &mut Newton,
+    iteration: &Iteration<'_, S>,
+    search: &FrictionIterations,
+    laws: &[Constraint],
+    here: Point,
+    options: &Options,
+    ws: &mut Workspace,
+) -> State {
+    newton.begin(iteration, laws, here, &mut ws.convex);
+    let is_solved = iteration.is_solved && goal(iteration, search, options).is_reached(true, here.residual);
+    if is_solved { State::Check(here) } else { State::Minimise(Some(here), true) }
+}
+
+/// How far the present problem is to be solved.
+fn goal<S>(iteration: &Iteration<'_, S>, search: &FrictionIterations, options: &Options) -> Goal
+where
+    S: Structure,
+{
+    let (residual, refinements, last_factorization) =
+        search.goal(iteration.searching, iteration.in_others(), iteration.budget);
+    Goal { residual, refinements, last_factorization, line_search: search.line_search(options) }
+}
+
+fn report<S: Structure>(
+    iteration: &Iteration<'_, S>,
+    search: &FrictionIterations,
+    strategy: Strategy,
+    (Point { residual, cost }, friction_residual): (Point, f64),
+    options: &Options,
+) -> Report {
+    let criterion = if !meets_coulomb(friction_residual, options) {
+        Criterion::Passes
+    } else if iteration.is_solved {
+        Criterion::Gradient
+    } else {
+        Criterion::RoundOff
+    };
+    let Iteration { iterations, line_search_evaluations, .. } = *iteration;
+    let passes = search.done;
+    Report { iterations, line_search_evaluations, residual, passes, friction_residual, cost, criterion, strategy }
+}
