@@ -39,6 +39,9 @@ const CYCLE_TOLERANCE: f64 = 1e-3;
 /// `|F|` relative to `√(v*ᵀ A v*)` above which no law is evaluated at `v_c`: the gradient is greater still.
 const FAR: f64 = 1e-3;
 
+/// `|F|` relative to `√(v*ᵀ A v*)` that is round-off: no step leads nearer.
+const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
+
 /// A problem of few rows in contact space, and the scratch of its solution.
 ///
 /// ```
@@ -223,11 +226,12 @@ impl ContactSpace {
         for iterations in 0..=max_steps {
             self.localise(is_coulomb);
             self.set_velocities();
-            let excess = self.set_excess();
+            let (excess, excess_of_all) = self.set_excess();
             if energy.is_finite() && excess <= FAR * FAR * energy {
                 let cost = self.evaluate_laws(is_coulomb);
                 let (gradient, momentum, kinetic) = self.gradient(energy);
-                if gradient <= options.absolute_tolerance + options.tolerance * momentum {
+                let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum;
+                if is_solved || excess_of_all <= ROUND_OFF * ROUND_OFF * energy {
                     let friction_residual = if is_coulomb {
                         friction_residual(&self.laws, self.velocities(), self.impulses())
                     } else {
@@ -236,11 +240,12 @@ impl ContactSpace {
                     return Ok(Report {
                         iterations,
                         line_search_evaluations: iterations,
-                        residual: gradient / momentum,
+                        // Where nothing acts both are round-off, and their ratio says nothing.
+                        residual: gradient / (momentum + options.absolute_tolerance / options.tolerance),
                         passes: usize::from(is_coulomb),
                         friction_residual,
                         cost: kinetic + cost,
-                        criterion: Criterion::Gradient,
+                        criterion: if is_solved { Criterion::Gradient } else { Criterion::RoundOff },
                         strategy: Strategy::ContactSpace,
                     });
                 }
@@ -331,22 +336,24 @@ impl ContactSpace {
         }
     }
 
-    /// Sets `F` of the active rows and returns `Σ F² / w` over them.
-    fn set_excess(&mut self) -> f64 {
+    /// Sets `F` of the active rows; returns `Σ F² / w` over these and over all rows.
+    fn set_excess(&mut self) -> (f64, f64) {
         let Self { locals, z, lambda, v_c, excess, .. } = self;
         excess.clear();
         excess.reserve(elimination::MAX_WIDTH);
         excess.resize(z.len(), 0.0);
-        let mut sum = 0.0;
-        for local in locals.iter().filter(|local| local.is_active) {
+        let (mut of_active, mut of_all) = (0.0, 0.0);
+        for local in locals {
             let mut own = 0.0;
             for row in local.row..local.row + local.rows {
-                excess[row] = v_c[row] - local.w * lambda[row] - z[row];
-                own += excess[row] * excess[row];
+                let of_row = v_c[row] - local.w * lambda[row] - z[row];
+                own += of_row * of_row;
+                excess[row] = if local.is_active { of_row } else { 0.0 };
             }
-            sum += own / local.w;
+            of_all += own / local.w;
+            of_active += if local.is_active { own / local.w } else { 0.0 };
         }
-        sum
+        (of_active, of_all)
     }
 
     /// Sets the impulses of the laws at `v_c`, friction bounded by the contacts' own normal impulses there under Coulomb's law; returns

@@ -88,7 +88,7 @@ impl ContactSpaceSolver {
         }
         structure.row_velocities(v_star, &mut self.free);
         self.velocities.copy_from_slice(&self.free);
-        if self.choose(laws) != Choosing::Grown {
+        if self.choose(laws, options) != Choosing::Grown {
             return Err(UNTRIED);
         }
         self.change.resize(v_star.len(), 0.0);
@@ -137,7 +137,7 @@ impl ContactSpaceSolver {
             if !self.agrees(options) {
                 break;
             }
-            match self.choose(laws) {
+            match self.choose(laws, options) {
                 Choosing::Same => {
                     self.write_solution();
                     v.iter_mut().zip(v_star).zip(&self.change).for_each(|((v, v_star), change)| *v = v_star + change);
@@ -151,7 +151,7 @@ impl ContactSpaceSolver {
     }
 
     /// Chooses the constraints that push at the velocities of rows, those that are chosen already included.
-    fn choose(&mut self, laws: &[Constraint]) -> Choosing {
+    fn choose(&mut self, laws: &[Constraint], options: &Options) -> Choosing {
         let before = self.chosen.len();
         std::mem::swap(&mut self.chosen, &mut self.chosen_before);
         self.chosen.clear();
@@ -160,8 +160,8 @@ impl ContactSpaceSolver {
         for (constraint, law) in laws.iter().enumerate() {
             let rows = law.rows();
             let is_known = known.next_if_eq(&constraint).is_some();
-            // Rolling and torsional friction stay with their contact, which bounds them.
-            let follows = matches!(law.law, sap::Law::Spin(_));
+            // Under Coulomb's law rolling and torsional friction stay with their contact, which bounds them.
+            let follows = options.passes > 1 && matches!(law.law, sap::Law::Spin(_));
             let last = self.chosen.last().map(|choice| choice.constraint + 1);
             let pushes = || {
                 let velocities = &self.velocities[row..row + rows];

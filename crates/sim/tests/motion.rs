@@ -57,15 +57,18 @@ fn a_tower_of_ten_boxes_stands_and_carries_its_weight() {
 #[test]
 fn all_factorizations_move_alike() {
     let choices = [Factorization::Auto, Factorization::Recursive, Factorization::Coupled, Factorization::Dense];
-    let mut all = choices.map(|factorization| {
+    let [mut auto, mut others @ ..] = choices.map(|factorization| {
         let options = Options { factorization, tolerance: 1e-10, ..Options::default() };
         simulation(BIPED, options)
     });
     let mut touching = 0;
     for _ in 0..200 {
-        all.iter_mut().for_each(|s| s.step().unwrap());
-        let [auto, others @ ..] = &all;
-        for other in others {
+        let before = auto.state().to_bytes();
+        auto.step().unwrap();
+        for other in &mut others {
+            // From the same state: what round-off leaves grows from step to step where legs hit each other.
+            other.state_mut().restore(&before).unwrap();
+            other.step().unwrap();
             let pairs = auto.state().v.iter().zip(&other.state().v);
             let error = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             assert!(error < 1e-6, "step {}: {error}", auto.state().step);
