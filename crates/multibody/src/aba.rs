@@ -51,11 +51,6 @@ impl<T: Real> JointImpedance<T> {
         });
     }
 
-    /// Adds the lower triangle of Λ to rows that are `stride` apart.
-    pub fn add_to_lower_triangle(&self, tree: &Tree<T>, m: &mut [T], stride: usize) {
-        self.for_triangle(tree, |row, column, x| m[row * stride + column] += x);
-    }
-
     /// Calls `add` with row, column and value of the entries of the lower triangle.
     #[inline(always)]
     fn for_triangle(&self, tree: &Tree<T>, mut add: impl FnMut(usize, usize, T)) {

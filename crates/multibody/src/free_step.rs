@@ -7,6 +7,7 @@
 
 mod coriolis;
 
+use coriolis::shifted_back;
 pub use coriolis::StepBalance;
 use spatial::{ArticulatedInertia, Real, Sym3, Twist, Vec3, Wrench};
 
@@ -211,24 +212,115 @@ impl FreeStep {
                 *inherited = if is_last { shifted } else { inherited.plus(&shifted) };
             }
         }
-        for (i, node) in tree.nodes.iter().enumerate() {
+        expand_all(tree, states, frames, x, (eliminated, motions));
+    }
+
+    /// [`solve`](Self::solve) with the factor that it left last, whatever is on the nodes now; `joints` are the same.
+    pub fn solve_again(
+        &mut self,
+        tree: &Tree<f64>,
+        kin: &Kinematics<f64>,
+        joints: &JointImpedance<f64>,
+        r: &[f64],
+        x: &mut [f64],
+        factor: &mut Factor<f64>,
+    ) {
+        let (n, nv) = (tree.nodes.len(), tree.nv);
+        let (r, x) = (&r[..nv], &mut x[..nv]);
+        let (eliminated, motions) = factor.parts_mut();
+        let (eliminated, motions) = (&mut eliminated[..n], &mut motions[..n]);
+        let (states, frames) = (&mut self.states[..n], &kin.frames[..n]);
+        for (i, node) in tree.nodes.iter().enumerate().rev() {
             let frame = &frames[i];
             let (before, here) = states.split_at_mut(i);
-            let motion = if node.joint == JointType::Free {
-                let twist = eliminated[i].expand(node, frame, None, x);
-                Screw { ang: wide(twist.ang), lin: wide(twist.lin) }
-            } else {
-                let above = if node.parent == NO_PARENT { &Screw::ZERO } else { &before[node.parent].motion };
-                let mut carried = *above;
-                if !here[0].traits.is_at_parent {
-                    carried.lin += cross(above.ang, wide(frame.offset));
+            let here = &mut here[0];
+            let bias = here.inherited.bias.plus(here.bias);
+            let left = match node.joint {
+                JointType::Free => {
+                    eliminated[i].reduce(node, frame, bias.to_wrench(), r, x);
+                    continue;
                 }
-                expand(node, frame, &here[0].reduced, carried, x)
+                JointType::Ball => {
+                    let k = joints.ball_block(node, i);
+                    reduce_ball(node, here.frame.rot, &here.reduced, k, bias, (r, x))
+                }
+                _ => reduce_single(node, frame, &here.reduced, bias, (r, x)),
             };
-            here[0].motion = motion;
-            motions[i] = motion.to_twist();
+            if node.parent != NO_PARENT {
+                let inherited = &mut before[node.parent].inherited.bias;
+                let shifted = if here.traits.is_at_parent { left } else { shifted_back(left, wide(frame.offset)) };
+                *inherited = if here.is_last { shifted } else { inherited.plus(shifted) };
+            }
         }
+        expand_all(tree, states, frames, x, (eliminated, motions));
     }
+}
+
+/// The way down of a solve: x of every joint, and the motions of the nodes.
+#[inline(always)]
+fn expand_all(
+    tree: &Tree<f64>,
+    states: &mut [State],
+    frames: &[NodeFrame<f64>],
+    x: &mut [f64],
+    (eliminated, motions): (&[Eliminated<f64>], &mut [Twist<f64>]),
+) {
+    for (i, node) in tree.nodes.iter().enumerate() {
+        let frame = &frames[i];
+        let (before, here) = states.split_at_mut(i);
+        let motion = if node.joint == JointType::Free {
+            let twist = eliminated[i].expand(node, frame, None, x);
+            Screw { ang: wide(twist.ang), lin: wide(twist.lin) }
+        } else {
+            let above = if node.parent == NO_PARENT { &Screw::ZERO } else { &before[node.parent].motion };
+            let mut carried = *above;
+            if !here[0].traits.is_at_parent {
+                carried.lin += cross(above.ang, wide(frame.offset));
+            }
+            expand(node, frame, &here[0].reduced, carried, x)
+        };
+        here[0].motion = motion;
+        motions[i] = motion.to_twist();
+    }
+}
+
+/// The force on a joint of one degree of freedom, and what it leaves to its parent.
+#[inline(always)]
+fn reduce_single(
+    node: &Node<f64>,
+    frame: &NodeFrame<f64>,
+    reduced: &Reduced,
+    bias: Screw,
+    (r, x): (&[f64], &mut [f64]),
+) -> Screw {
+    let s = frame.axis;
+    let along = match node.joint {
+        JointType::Revolute => dot(wide(s), bias.ang),
+        JointType::Prismatic => Screw { ang: wide(s * 0.0), lin: wide(s * 1.0) }.dot(bias),
+        _ => Screw { ang: wide(s * 1.0), lin: wide(s * node.pitch) }.dot(bias),
+    };
+    let u = r[node.v] - along;
+    x[node.v] = u;
+    bias.plus_scaled(u * reduced.d_inv, Screw { ang: reduced.a.x, lin: reduced.a.y })
+}
+
+/// The torque on a ball joint, and what it leaves to its parent.
+#[inline(always)]
+fn reduce_ball(
+    node: &Node<f64>,
+    rot: Matrix,
+    Reduced { e, b, .. }: &Reduced,
+    k: Sym3<f64>,
+    bias: Screw,
+    (r, x): (&[f64], &mut [f64]),
+) -> Screw {
+    let tau = rot.times_vec(vec3(&r[node.v..]));
+    let u = tau - bias.ang;
+    set3(&mut x[node.v..], narrow(u));
+    let eu = e.times(u);
+    let is_uniform = k == Sym3::diagonal(Vec3::new(k.xx, k.xx, k.xx));
+    let ang = if is_uniform { Wide::splat(-k.xx).mul_add(eu, tau) } else { tau - rotated(&k, rot).times(eu) };
+    Screw { ang, lin: bias.lin + b.transpose().times(eu) }
 }
 
 /// Where a joint puts its node, and what the node needs to move as its velocity and gravity make it.
@@ -297,11 +389,10 @@ fn eliminate_single(
 ) -> Block {
     let Block { a, b, c, bias } = *whole;
     let s = frame.axis;
-    let (h, d, along) = match node.joint {
+    let (h, d) = match node.joint {
         JointType::Revolute => {
             let h = Screw { ang: a.times_vec(s), lin: b.transpose().times_vec(s) };
-            let s = wide(s);
-            (h, dot(s, h.ang), dot(s, bias.ang))
+            (h, dot(wide(s), h.ang))
         }
         _ => {
             let (turn, slide) = if node.joint == JointType::Prismatic { (0.0, 1.0) } else { (1.0, node.pitch) };
@@ -310,13 +401,10 @@ fn eliminate_single(
                 ang: a.times_vec(turn) + b.times_vec(slide),
                 lin: b.transpose().times_vec(turn) + c.times_vec(slide),
             };
-            let s6 = Screw { ang: wide(turn), lin: wide(slide) };
-            (h, s6.dot(h), s6.dot(bias))
+            (h, Screw { ang: wide(turn), lin: wide(slide) }.dot(h))
         }
     };
     let d_inv = 1.0 / (d + lambda);
-    let u = r[node.v] - along;
-    x[node.v] = u;
     (reduced.a.x, reduced.a.y, reduced.d_inv) = (h.ang, h.lin, d_inv);
     *eliminated = Eliminated::Single { h: h.to_wrench(), d_inv };
     let minus = Wide::splat(-d_inv);
@@ -325,7 +413,7 @@ fn eliminate_single(
         a: a.plus_outer(ha, h.ang),
         b: b.plus_outer(ha, h.lin),
         c: c.plus_outer(hl, h.lin),
-        bias: bias.plus_scaled(u * d_inv, h),
+        bias: reduce_single(node, frame, reduced, bias, (r, x)),
     }
 }
 
@@ -341,23 +429,19 @@ fn eliminate_ball(
     eliminated: &mut Eliminated<f64>,
 ) -> Block {
     let Block { a, b, c, bias } = *whole;
-    let tau = rot.times_vec(vec3(&r[node.v..]));
-    let u = tau - bias.ang;
-    set3(&mut x[node.v..], narrow(u));
     let is_uniform = k == Sym3::diagonal(Vec3::new(k.xx, k.xx, k.xx));
     let e = if is_uniform { a.plus_diagonal(k.xx) } else { a.plus(rotated(&k, rot)) }.inverse();
-    let (ea, eb, eu) = (e.product(a), e.product(b), e.times(u));
+    let (ea, eb) = (e.product(a), e.product(b));
     let bt = b.transpose();
     (reduced.e, reduced.a, reduced.b) = (e, a, b);
     *eliminated = Eliminated::Ball { e: e.to_sym3(), a: a.to_sym3(), b: b.to_mat3() };
     let c = c.minus(bt.product(eb));
-    let lin = bias.lin + bt.times(eu);
+    let bias = reduce_ball(node, rot, reduced, k, bias, (r, x));
     if is_uniform {
-        let ang = Wide::splat(-k.xx).mul_add(eu, tau);
-        return Block { a: ea.scaled(k.xx), b: eb.scaled(k.xx), c, bias: Screw { ang, lin } };
+        return Block { a: ea.scaled(k.xx), b: eb.scaled(k.xx), c, bias };
     }
     let k = rotated(&k, rot);
-    Block { a: k.product(ea), b: k.product(eb), c, bias: Screw { ang: tau - k.times(eu), lin } }
+    Block { a: k.product(ea), b: k.product(eb), c, bias }
 }
 
 /// Of the root alone, in scalars.

@@ -385,11 +385,7 @@ impl Structure for Dense {
         self.cholesky.factor()
     }
 
-    fn can_factor_coupled(&self) -> bool {
-        true
-    }
-
-    fn factor_coupled(
+    fn factor_unsymmetric(
         &mut self,
         constraints: &[Constraint],
         hessian: &[Block],
@@ -402,11 +398,11 @@ impl Structure for Dense {
         self.unsymmetric.factor_unsymmetric()
     }
 
-    fn solve_coupled(&mut self, b: &[f64], x: &mut [f64]) {
+    fn solve_unsymmetric(&mut self, b: &[f64], x: &mut [f64]) {
         self.unsymmetric.solve_unsymmetric(b, x);
     }
 
-    fn coupled_sign(&self) -> f64 {
+    fn determinant_sign(&self) -> f64 {
         self.unsymmetric.determinant_sign()
     }
 

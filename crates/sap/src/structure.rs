@@ -41,14 +41,9 @@ pub trait Structure {
     /// `x = H⁻¹ b` with the last factor.
     fn solve(&mut self, b: &[f64], x: &mut [f64]);
 
-    /// Whether [`factor_coupled`](Self::factor_coupled) is there.
-    fn can_factor_coupled(&self) -> bool {
-        false
-    }
-
-    /// Whether [`factor_coupled`](Self::factor_coupled) is there and costs about as much as [`factor`](Self::factor).
-    fn is_coupling_cheap(&self) -> bool {
-        self.can_factor_coupled()
+    /// Whether [`factor_unsymmetric`](Self::factor_unsymmetric) costs about as much as [`factor`](Self::factor).
+    fn is_unsymmetric_cheap(&self) -> bool {
+        true
     }
 
     /// Factors `K = A + Jᵀ (G + b eᵀ) J`, which is not symmetric: the impulses of constraint `k` grow by `slopes[k]`, its entry `b_k`,
@@ -56,23 +51,19 @@ pub trait Structure {
     /// with each unit of its normal velocity. The last factor of `H` may be lost.
     ///
     /// # Errors
-    /// If a pivot is zero, or [`can_factor_coupled`](Self::can_factor_coupled) is false.
-    fn factor_coupled(
+    /// If a pivot is zero.
+    fn factor_unsymmetric(
         &mut self,
-        _constraints: &[Constraint],
-        _hessian: &[Block],
-        _slopes: &[[f64; 3]],
-    ) -> Result<(), FactorError> {
-        Err(FactorError { row: 0 })
-    }
+        constraints: &[Constraint],
+        hessian: &[Block],
+        slopes: &[[f64; 3]],
+    ) -> Result<(), FactorError>;
 
-    /// `x = K⁻¹ b` with the last factor of [`factor_coupled`](Self::factor_coupled).
-    fn solve_coupled(&mut self, _b: &[f64], _x: &mut [f64]) {}
+    /// `x = K⁻¹ b` with the last factor of [`factor_unsymmetric`](Self::factor_unsymmetric).
+    fn solve_unsymmetric(&mut self, b: &[f64], x: &mut [f64]);
 
-    /// The sign of `det K`, 1 or −1, by the last factor of [`factor_coupled`](Self::factor_coupled); to be told wherever that is there.
-    fn coupled_sign(&self) -> f64 {
-        1.0
-    }
+    /// The sign of `det K`, 1 or −1, by the last factor of [`factor_unsymmetric`](Self::factor_unsymmetric).
+    fn determinant_sign(&self) -> f64;
 
     /// Whether the solve is to end at once, with [`Error::Interrupted`](crate::Error::Interrupted); asked before and after every
     /// factorisation. Once true it must stay so: factorisations may then have failed for no other reason.

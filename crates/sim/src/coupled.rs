@@ -6,12 +6,9 @@
 //! every tree and one for every two that touch. Contacts between two nodes are gathered by pair into one 6×6 impedance,
 //! so that however many points touch, six rows of J are formed. Seen from either tree alone it is an impedance of its
 //! node, as contacts with the world are: all of them enter the composite inertias of the tree's block.
-//!
-//! From its first factor on, a tree of hinges that is alone is worked on about one point (`lone_tree`).
 
 mod assembly;
 mod friction;
-mod lone_tree;
 
 use std::ops::Range;
 
@@ -25,7 +22,6 @@ use crate::free_body::is_free_body;
 use crate::link::{End, Link, Term};
 use crate::part::{KnownMotion, Part};
 use friction::FrictionScratch;
-use lone_tree::{LoneScratch, LoneTree};
 
 /// A tree of an island: where its degrees of freedom and nodes start in the island's vectors.
 #[derive(Clone, Copy, Debug)]
@@ -68,8 +64,6 @@ enum Factored {
     Blocks,
     /// Every tree by itself.
     Recursively,
-    /// As the island's only tree.
-    Alone,
 }
 
 /// Scratch of a coupled problem, reused from step to step.
@@ -88,7 +82,6 @@ pub(crate) struct CoupledScratch {
     friction: FrictionScratch,
     /// The recursive factor of every slot, and the joint impedances with the limits that it is made of.
     factors: Vec<(Factor<f64>, JointImpedance<f64>)>,
-    lone: LoneScratch,
     /// What the last factor is.
     factored: Factored,
 }
@@ -125,8 +118,6 @@ pub(crate) struct Coupled<'a> {
     pub nv: usize,
     /// Whether the recursive factor may be used where it applies.
     may_recurse: bool,
-    /// The only tree, if it is worked on about one point.
-    lone: Option<LoneTree<'a>>,
 }
 
 impl<'a> Coupled<'a> {
@@ -150,18 +141,9 @@ impl<'a> Coupled<'a> {
         }
         // A sum couples joints as no recursion does.
         let may_recurse = choice != Factorization::Coupled && terms.is_empty();
-        let lone = match slots {
-            [slot] if choice == Factorization::Auto => {
-                let part = &parts[slot.tree];
-                part.supports.as_ref().map(|supports| LoneTree { part, supports, links, terms })
-            }
-            _ => None,
-        };
         scratch.factored = Factored::None;
-        let mut problem = Self { parts, v0, slots, links, terms, scratch, cholesky, interrupt, nv, may_recurse, lone };
-        if lone.is_none() {
-            problem.gather_patches();
-        }
+        let mut problem = Self { parts, v0, slots, links, terms, scratch, cholesky, interrupt, nv, may_recurse };
+        problem.gather_patches();
         problem
     }
 
@@ -239,17 +221,11 @@ impl Structure for Coupled<'_> {
     }
 
     fn products(&mut self, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]) {
-        if let (Factored::Alone, Some(tree)) = (self.scratch.factored, self.lone) {
-            return self.scratch.lone.products(tree, x, a_x, j_x);
-        }
         self.momentum(x, a_x);
         self.rows_of_motions(x, j_x);
     }
 
     fn momentum(&mut self, x: &[f64], a_x: &mut [f64]) {
-        if let (Factored::Alone, Some(tree)) = (self.scratch.factored, self.lone) {
-            return self.scratch.lone.momentum(tree, x, a_x);
-        }
         let CoupledScratch { motions, wrenches, .. } = &mut *self.scratch;
         for slot in self.slots {
             let Part { tree, kin, impedance, .. } = &self.parts[slot.tree];
@@ -275,9 +251,6 @@ impl Structure for Coupled<'_> {
     }
 
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {
-        if let (Factored::Alone, Some(tree)) = (self.scratch.factored, self.lone) {
-            return self.scratch.lone.row_velocities(tree, x, j_x);
-        }
         for slot in self.slots {
             let part = &self.parts[slot.tree];
             let Part { tree, kin, .. } = part;
@@ -297,9 +270,6 @@ impl Structure for Coupled<'_> {
     }
 
     fn add_transpose(&mut self, gamma: &[f64], out: &mut [f64]) {
-        if let (Factored::Alone, Some(tree)) = (self.scratch.factored, self.lone) {
-            return self.scratch.lone.add_transpose(tree, gamma, out);
-        }
         let wrenches = &mut self.scratch.wrenches;
         wrenches.fill(Wrench::ZERO);
         let mut row = 0;
@@ -334,14 +304,6 @@ impl Structure for Coupled<'_> {
     }
 
     fn factor(&mut self, _: &[Constraint], hessian: &[Block]) -> Result<(), FactorError> {
-        if let Some(tree) = self.lone {
-            // What rests needs no factor, and is not placed there.
-            if self.scratch.factored != Factored::Alone {
-                self.scratch.factored = Factored::Alone;
-                self.scratch.lone.place(tree);
-            }
-            return self.scratch.lone.factor(tree, hessian);
-        }
         self.gather_impedances(hessian);
         self.scratch.factored = Factored::Blocks;
         if self.may_recurse && !self.scratch.patches.iter().any(|p| p.active) {
@@ -355,10 +317,9 @@ impl Structure for Coupled<'_> {
     }
 
     fn solve(&mut self, b: &[f64], x: &mut [f64]) {
-        let CoupledScratch { factors, factored, lone, .. } = &mut *self.scratch;
+        let CoupledScratch { factors, factored, .. } = &mut *self.scratch;
         match factored {
             Factored::None | Factored::Blocks => return self.cholesky.solve(b, x),
-            Factored::Alone => return lone.solve(b, x),
             Factored::Recursively => {}
         }
         for (slot, (factor, _)) in self.slots.iter().zip(factors) {
@@ -367,25 +328,18 @@ impl Structure for Coupled<'_> {
         }
     }
 
-    fn can_factor_coupled(&self) -> bool {
-        true
-    }
-
-    fn is_coupling_cheap(&self) -> bool {
+    fn is_unsymmetric_cheap(&self) -> bool {
         // What touches the world alone has a recursion, which is symmetric.
         let is_patch = |link: &Link| matches!(link, Link::Ends { ends: [Some(_), Some(_)], .. });
         !self.may_recurse || self.links.iter().any(is_patch)
     }
 
-    fn factor_coupled(
+    fn factor_unsymmetric(
         &mut self,
         constraints: &[Constraint],
         hessian: &[Block],
         slopes: &[[f64; 3]],
     ) -> Result<(), FactorError> {
-        if self.lone.take().is_some() {
-            self.gather_patches();
-        }
         self.gather_impedances(hessian);
         self.scratch.factored = Factored::Blocks;
         self.couple();
@@ -395,11 +349,11 @@ impl Structure for Coupled<'_> {
         self.cholesky.factor_unsymmetric_unless(self.interrupt)
     }
 
-    fn solve_coupled(&mut self, b: &[f64], x: &mut [f64]) {
+    fn solve_unsymmetric(&mut self, b: &[f64], x: &mut [f64]) {
         self.cholesky.solve_unsymmetric(b, x);
     }
 
-    fn coupled_sign(&self) -> f64 {
+    fn determinant_sign(&self) -> f64 {
         self.cholesky.determinant_sign()
     }
 

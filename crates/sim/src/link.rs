@@ -103,14 +103,6 @@ impl Link {
         of_joint.chain(terms[sum].iter().map(|term| (term.tree, term.dof, term.coefficient)))
     }
 
-    /// How many rows of J it has.
-    pub fn rows(&self) -> usize {
-        match self {
-            Self::Ends { .. } => 3,
-            Self::Joint { .. } | Self::Sum { .. } => 1,
-        }
-    }
-
     /// A velocity along the rows in world axes; of a joint, the first entry as it is.
     pub fn in_world(&self, rows: [f64; 3]) -> Vec3<f64> {
         let rows = Vec3::new(rows[0], rows[1], rows[2]);

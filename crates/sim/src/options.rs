@@ -32,9 +32,8 @@ pub enum PdLaw {
 /// How the Newton systems of the contact problem are factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Factorization {
-    /// A robot of 12 to 36 hinges, alone in its island, recursively about one point ([`multibody::CommonPoint`]), or where its links
-    /// push against each other as a small matrix ([`sap::SmallCholesky`]). What else has at least 12 moving joints, and is pushed in at
-    /// most 18 rows while it moves, by the Delassus operator of these ([`sap::Delassus`]). The rest as `Recursive`.
+    /// In contact space while an island moves and is pushed in at most 48 rows ([`sap::ContactSpace`]): the Delassus operator of these
+    /// rows, from the factor of free motion. Else, and where that does not converge, as `Recursive`.
     #[default]
     Auto,
     /// Recursive while every contact that pushes is with the world, by sparse blocks over trees and patches otherwise;

@@ -10,10 +10,9 @@ use std::ops::Range;
 use geometry::Sweep;
 pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
-    CrbaWorkspace, Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Supports, Transmission, Tree,
+    Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Transmission, Tree,
     difference, forward_kinematics, velocities,
 };
-use sap::SmallCholesky;
 use spatial::{Vec3, Wrench};
 
 use crate::actuation::{AxisDrive, Drive, Motor, Servo};
@@ -39,33 +38,6 @@ struct BodyLoad {
     com: Vec3<f64>,
     /// Force that cancels (part of) its weight, world.
     lift: Vec3<f64>,
-}
-
-/// The nodes from which on it pays to work about one point.
-const FEW: usize = 12;
-
-/// The least inertia that a joint may have, of the tree's mass at its reach: there seven digits are left of it about a common point.
-const HIDDEN: f64 = 1e-9;
-
-/// Whether a tree is worked on about one point ([`multibody::CommonPoint`]) where it is alone in its island: a robot of hinges. A ball
-/// joint would be three places there in a chain, each of which waits for the one before: characters with ball joints took a fifth more
-/// time than from node to node, those of hinges up to a fifth less, very small ones as much.
-fn is_small(tree: &Tree<f64>, q0: &[f64], armature: &[f64]) -> bool {
-    let mut joints = tree.nodes.iter().map(|node| node.joint);
-    if tree.nv > SmallCholesky::MOST || tree.len() < FEW || joints.any(|joint| joint == JointType::Ball) {
-        return false;
-    }
-    // What slides along another may come to be far from the root.
-    if tree.nodes[1..].iter().any(|node| matches!(node.joint, JointType::Prismatic | JointType::Screw)) {
-        return false;
-    }
-    let (mut kin, mut mass_matrix) = (Kinematics::new(tree), vec![0.0; tree.nv * tree.nv]);
-    forward_kinematics(tree, tree.all(), q0, &mut kin);
-    let ws = &mut CrbaWorkspace::new(tree);
-    multibody::mass_matrix(tree, tree.all(), &kin, None, ws, &mut mass_matrix, tree.nv, 0);
-    let reach = kin.frames.iter().map(|frame| (frame.pos - kin.frames[0].pos).norm_squared()).fold(0.0, f64::max);
-    let mass: f64 = tree.nodes.iter().map(|node| node.inertia.mass).sum();
-    (0..tree.nv).all(|k| mass_matrix[k * (tree.nv + 1)] + armature[k] >= HIDDEN * mass * reach)
 }
 
 /// One tree: constants of the model with indices of the tree, and the scratch of a step.
@@ -120,10 +92,10 @@ pub(crate) struct Part {
     pub asleep: bool,
     /// Whether there are ball or free joints.
     turns: bool,
-    /// Of a tree that is worked on about one point.
-    pub supports: Option<Supports>,
     /// The step's length, s.
     dt: f64,
+    /// Whether the factor is that of M + `implicit` at the present placement.
+    is_factored: bool,
     /// Under the default scheme.
     coriolis: Option<Box<coriolis::Coriolis>>,
     /// Under implicit schemes.
@@ -199,9 +171,8 @@ impl Part {
             momenta: vec![Wrench::ZERO; tree.len()],
             asleep: false,
             turns: tree.nodes.iter().any(|node| matches!(node.joint, JointType::Ball | JointType::Free)),
-            supports: is_small(&tree, &model.q0[qs.clone()], &model.armature[dofs.clone()])
-                .then(|| Supports::new(&tree)),
             dt: 0.0,
+            is_factored: false,
             coriolis: coriolis::Coriolis::new(&tree).filter(|_| scheme == Scheme::Bilinear).map(Box::new),
             newton: scheme.is_implicit().then(|| Box::new(implicit::Newton::new(&tree))),
             tree,
@@ -319,8 +290,13 @@ impl Part {
             self.rhs[drive.dof] += drive.impulse;
             self.impedance.diagonal[drive.dof] += drive.impedance;
         }
-        let Self { tree, kin, impedance, rhs, change, factor, .. } = self;
-        self.free.solve(tree, kin, impedance, rhs, change, factor);
+        let Self { tree, kin, impedance, rhs, change, factor, free, implicit, is_factored, .. } = self;
+        // Drives at their limits are the only ones that change Λ.
+        if std::mem::take(is_factored) && impedance.diagonal == *implicit {
+            free.solve_again(tree, kin, impedance, rhs, change, factor);
+        } else {
+            free.solve(tree, kin, impedance, rhs, change, factor);
+        }
         for (v_star, (v, change)) in self.v_star.iter_mut().zip(v[self.dofs.clone()].iter().zip(&self.change)) {
             *v_star = v + change;
         }

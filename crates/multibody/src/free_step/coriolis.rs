@@ -113,7 +113,7 @@ impl FreeStep {
 
 /// A wrench about a point that lies `r` before the present one.
 #[inline(always)]
-fn shifted_back(w: Screw, r: Wide) -> Screw {
+pub(super) fn shifted_back(w: Screw, r: Wide) -> Screw {
     Screw { ang: w.ang + cross(r, w.lin), lin: w.lin }
 }
 

@@ -164,7 +164,7 @@ impl<S: Structure> Iteration<'_, S> {
         let mut here = Point { t: 0.0, speed: 1.0 };
         self.correct(constraints, &mut here, None, ws)?;
         ws.path.start_tangent(constraints, &ws.convex.free);
-        here.speed = ws.path.turn_tangent(constraints, self.structure.coupled_sign());
+        here.speed = ws.path.turn_tangent(constraints, self.structure.determinant_sign());
         let mut length = first_step / here.speed.abs();
         let (mut corners, mut reversals, mut has_failed) = (0, 0, false);
         while self.iterations < last && length.is_finite() {
@@ -237,9 +237,9 @@ impl<S: Structure> Iteration<'_, S> {
         self.predict_on_path(length, ws);
         let t = (here.t + length * here.speed).clamp(0.0, 1.0);
         localise_on_path(constraints, t, ws);
-        self.factor_coupled(constraints, ws)?;
+        self.factor_unsymmetric(constraints, ws)?;
         self.set_derivative(constraints, ws);
-        let sign = self.structure.coupled_sign();
+        let sign = self.structure.determinant_sign();
         let reverses = ws.path.onwards(constraints, here.speed) * sign < 0.0;
         here.speed = ws.path.turn_tangent(constraints, sign);
         if reverses {
@@ -267,7 +267,7 @@ impl<S: Structure> Iteration<'_, S> {
         if !(0.0 < there.t && there.t < 1.0) {
             return Ok(None);
         }
-        let sign = self.structure.coupled_sign();
+        let sign = self.structure.determinant_sign();
         if length > REVERSING && ws.path.onwards(constraints, here.speed) * sign < 0.0 {
             return Ok(None);
         }
@@ -303,7 +303,7 @@ impl<S: Structure> Iteration<'_, S> {
             }
             let t_before = point.t;
             localise_on_path(constraints, point.t, ws);
-            self.factor_coupled(constraints, ws)?;
+            self.factor_unsymmetric(constraints, ws)?;
             ws.path.before.copy_from_slice(&ws.convex.free);
             self.balance(constraints, ws);
             self.set_derivative(constraints, ws);
@@ -339,7 +339,7 @@ impl<S: Structure> Iteration<'_, S> {
     fn set_derivative(&mut self, constraints: &[Constraint], ws: &mut Workspace) {
         ws.convex.impulse.fill(0.0);
         self.structure.add_transpose(&ws.path.push, &mut ws.convex.impulse);
-        self.structure.solve_coupled(&ws.convex.impulse, &mut ws.convex.dv);
+        self.structure.solve_unsymmetric(&ws.convex.impulse, &mut ws.convex.dv);
         self.structure.row_velocities(&ws.convex.dv, &mut ws.convex.dv_c);
         ws.set_impulse_change(constraints);
         axpy(1.0, &ws.path.push, &mut ws.convex.dual);

@@ -91,9 +91,9 @@ impl FrictionIterations {
         let left = options.passes.saturating_sub(1).min(budget);
         let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
-        let can_follow = is_searching && can_solve_semismooth(structure, constraints);
+        let can_follow = is_searching && can_solve_semismooth(constraints);
         let is_large = are_many(constraints);
-        let may_solve_semismooth = can_follow && structure.is_coupling_cheap() && is_large;
+        let may_solve_semismooth = can_follow && structure.is_unsymmetric_cheap() && is_large;
         let (late, most) = match (can_follow, constraints.len() > CROWD) {
             (_, true) => (LATE_FOR_CROWD, usize::MAX),
             (true, false) => (if is_large { LATE } else { LATE_FOR_FEW }, MANY_PASSES),

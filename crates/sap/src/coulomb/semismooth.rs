@@ -10,7 +10,7 @@
 //!
 //! and `z ← J v − w γ` leads to the next: the semismooth Newton method of Alart and Curnier. `G` is the Hessian where the bounds of
 //! friction are given, `b eᵀ` makes them follow the normal velocity. `A + JᵀḠJ` is not symmetric, and is factored as it is
-//! ([`Structure::factor_coupled`]): solved to 1e-2 or 1e-3 only, by GMRES say, the steps go astray.
+//! ([`Structure::factor_unsymmetric`]): solved to 1e-2 or 1e-3 only, by GMRES say, the steps go astray.
 //!
 //! Near a solution, where each contact does what it will, this converges in one step or a few. From far away, as in impacts of many
 //! bodies, it goes in circles, with line searches as well; passes ([`super::friction_iterations`]) have to lead the way, or where
@@ -42,9 +42,9 @@ fn lagged(constraints: &[Constraint]) -> impl Iterator<Item = &Constraint> {
 }
 
 /// Whether a search is possible: there are contacts under Coulomb's law, and all know their share of the Delassus operator.
-pub(super) fn can_solve_semismooth(structure: &impl Structure, constraints: &[Constraint]) -> bool {
+pub(super) fn can_solve_semismooth(constraints: &[Constraint]) -> bool {
     let mut contacts = lagged(constraints).peekable();
-    structure.can_factor_coupled() && contacts.peek().is_some() && contacts.all(Constraint::can_predict)
+    contacts.peek().is_some() && contacts.all(Constraint::can_predict)
 }
 
 /// Whether there are so many contacts that a search before and between passes is worth its steps.
@@ -115,7 +115,7 @@ impl<S: Structure> Iteration<'_, S> {
             if self.is_budget_spent() {
                 break;
             }
-            self.factor_coupled(constraints, ws)?;
+            self.factor_unsymmetric(constraints, ws)?;
             let mut residual = self.semismooth_step(constraints, ws)?;
             if residual <= NEAR {
                 residual = self.go_on_with_factor(constraints, residual, ws)?;
@@ -139,12 +139,12 @@ impl<S: Structure> Iteration<'_, S> {
     }
 
     /// Factors `A + JᵀḠJ`.
-    pub(super) fn factor_coupled(&mut self, constraints: &[Constraint], ws: &Workspace) -> Result<(), Error> {
+    pub(super) fn factor_unsymmetric(&mut self, constraints: &[Constraint], ws: &Workspace) -> Result<(), Error> {
         self.check_interrupt()?;
         self.iterations += 1;
         self.searching += 1;
         self.is_reusable = false;
-        let factored = self.structure.factor_coupled(constraints, &ws.convex.predicted.hessian, &ws.slopes);
+        let factored = self.structure.factor_unsymmetric(constraints, &ws.convex.predicted.hessian, &ws.slopes);
         factored.map_err(|source| self.factorization_error(source))
     }
 
@@ -164,7 +164,7 @@ impl<S: Structure> Iteration<'_, S> {
         {
             *out = impulse - momentum;
         }
-        self.structure.solve_coupled(&ws.convex.difference, &mut ws.convex.dv);
+        self.structure.solve_unsymmetric(&ws.convex.difference, &mut ws.convex.dv);
         self.structure.products(&ws.convex.dv, &mut ws.convex.dp, &mut ws.convex.dv_c);
         self.advance(1.0, &mut ws.convex);
         ws.set_coupled_dual(constraints);
@@ -180,7 +180,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<f64, Error> {
         while !self.is_solved {
             let before = residual;
-            self.structure.solve_coupled(&ws.convex.descent, &mut ws.convex.dv);
+            self.structure.solve_unsymmetric(&ws.convex.descent, &mut ws.convex.dv);
             self.structure.products(&ws.convex.dv, &mut ws.convex.dp, &mut ws.convex.dv_c);
             self.advance(1.0, &mut ws.convex);
             residual = self.own_residual(constraints, ws)?;
