@@ -7,8 +7,8 @@
 
 mod coriolis;
 
-use coriolis::shifted_back;
 pub use coriolis::StepBalance;
+use coriolis::shifted_back;
 use spatial::{ArticulatedInertia, Real, Sym3, Twist, Vec3, Wrench};
 
 use crate::aba::{Eliminated, eliminate};

@@ -10,8 +10,8 @@ use std::ops::Range;
 use geometry::Sweep;
 pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
-    Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Transmission, Tree,
-    difference, forward_kinematics, velocities,
+    Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Transmission, Tree, difference, forward_kinematics,
+    velocities,
 };
 use spatial::{Vec3, Wrench};
 

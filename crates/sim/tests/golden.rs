@@ -12,16 +12,16 @@ use common::simulation;
 use sim::{Options, Simulation};
 
 const GOLDEN: [(&str, u64); 10] = [
-    ("@humanoid", 0x6bba767b6d9bdd2f),
-    ("@dog", 0xbb5f96c5192440a8),
+    ("@humanoid", 0x0df8c15d0d37d583),
+    ("@dog", 0xfa0f175ca67d4ec0),
     ("@snake36", 0x0c47eba50effd106),
-    ("@clutter-box-27", 0x6aded216b9f82aeb),
-    ("@clutter-sphere-27", 0x0bb7e19130025a87),
+    ("@clutter-box-27", 0xa55122f632d06be9),
+    ("@clutter-sphere-27", 0x6b5616dbe1a89494),
     ("@tower-50", 0x9bff85fb141d6d53),
     ("@arch-11", 0x77cfbb3b7715830e),
-    ("@stewart", 0x50166e691207c085),
-    ("@four-bar", 0x86381a582559cf72),
-    ("@humanoid, PD", 0x88ddaf0a172bcfa5),
+    ("@stewart", 0xcde3d3e47f28e6e1),
+    ("@four-bar", 0x80ae58bc58e35e1c),
+    ("@humanoid, PD", 0x8fa5372a0b9a0b3e),
 ];
 
 /// FNV-1a of positions and velocities.

@@ -88,7 +88,8 @@ impl Part {
     /// Drives with limits resist in that motion and do not pull: how far they may is found later, and no force must depend on where the
     /// search for that begins.
     pub(super) fn load_coriolis(&mut self) {
-        let Self { coriolis, tree, kin, impedance, implicit, impulse, change, factor, free, dt, is_factored, .. } = self;
+        let Self { coriolis, tree, kin, impedance, implicit, impulse, change, factor, free, dt, is_factored, .. } =
+            self;
         *is_factored = false;
         if coriolis.as_ref().is_some_and(|coriolis| coriolis.is_active) {
             impedance.diagonal.copy_from_slice(implicit);
