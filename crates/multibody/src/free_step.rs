@@ -435,7 +435,8 @@ fn eliminate_ball(
     let bt = b.transpose();
     (reduced.e, reduced.a, reduced.b) = (e, a, b);
     *eliminated = Eliminated::Ball { e: e.to_sym3(), a: a.to_sym3(), b: b.to_mat3() };
-    let c = c.minus(bt.product(eb));
+    // The inverse takes `a` to be symmetric: along a straight chain it makes what `c` misses of that twice as much at every joint.
+    let c = c.minus(bt.product(eb)).symmetric();
     let bias = reduce_ball(node, rot, reduced, k, bias, (r, x));
     if is_uniform {
         return Block { a: ea.scaled(k.xx), b: eb.scaled(k.xx), c, bias };

@@ -125,6 +125,17 @@ impl Matrix {
         Self { x: row(0), y: row(1), z: row(2) }
     }
 
+    /// The symmetric matrix with the same lower triangle.
+    #[inline(always)]
+    pub fn symmetric(self) -> Self {
+        let ([_, xy, xz, _], [_, yy, yz, _]) = (self.x.to_array(), self.y.to_array());
+        Self {
+            x: self.x,
+            y: Wide::from_array([xy, yy, yz, yz]),
+            z: Wide::from_array([xz, yz, self.z.to_array()[2], xz]),
+        }
+    }
+
     #[inline(always)]
     pub fn plus(self, o: Self) -> Self {
         Self { x: self.x + o.x, y: self.y + o.y, z: self.z + o.z }
