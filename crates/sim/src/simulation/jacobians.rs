@@ -131,6 +131,9 @@ impl Simulation {
         self.replace(&reference, dt, 0.0);
         let mut coupled = scratch.coupled(self);
         for column in 0..columns {
+            if coupled.is_interrupted() {
+                break;
+            }
             let impulses = &impulses[column * rows..(column + 1) * rows];
             coupled.add_transpose(impulses, &mut rhs[column * nv..(column + 1) * nv]);
         }
@@ -141,19 +144,20 @@ impl Simulation {
         if regular.is_err() || !rhs.iter().all(|x| x.is_finite()) {
             return Err(self.no_jacobian("the contact problem has no unique solution".into()));
         }
-        let ends = self.differentiate_corrections(&reference.v, &rhs, dt);
+        let ends = self.differentiate_corrections(&reference.v, &rhs, dt)?;
         Ok(StepJacobians::new(&self.model.tree, nu, &reference.v, dt, (&rhs, &ends)))
     }
 
     /// The derivative of the velocities that the step leaves in the state, (nv, 2 nv + nu): those that it ends with, `v`, of which `dv` is
     /// the derivative, and what is added to conserve energy and momentum, which is differenced.
-    fn differentiate_corrections(&mut self, v: &[f64], dv: &[f64], dt: f64) -> Vec<f64> {
+    fn differentiate_corrections(&mut self, v: &[f64], dv: &[f64], dt: f64) -> Result<Vec<f64>, SimulationError> {
         let nv = v.len();
         let mut ends = dv.to_vec();
         if self.options.scheme != Scheme::Bilinear {
-            return ends;
+            return Ok(ends);
         }
         for (column, (end, dv)) in ends.chunks_exact_mut(nv.max(1)).zip(dv.chunks_exact(nv.max(1))).enumerate() {
+            self.check_interrupt()?;
             let width = WIDTH_LACK / dv.iter().fold(1.0, |most, dv| f64::max(most, dv.abs()));
             for width in [width, -width] {
                 let kept = self.perturb(column, width);
@@ -170,7 +174,7 @@ impl Simulation {
                 self.restore(kept);
             }
         }
-        ends
+        Ok(ends)
     }
 
     /// Moves entry `column` of (q, v, ctrl) by `width`; what was there is returned.
