@@ -156,6 +156,10 @@ pub enum PeerSuite {
     Clutter(Forwarded),
     /// Order, energy and cost of the time-stepping schemes beside MuJoCo's and Drake's (needs the Python package).
     Schemes(Forwarded),
+    /// A step of robots that move by random controls beside MuJoCo (needs the Python package).
+    Motion(Forwarded),
+    /// Characters and robots from perturbed starts beside MuJoCo (needs the Python package).
+    Starts(Forwarded),
 }
 
 /// What is passed on, `--help` too.

@@ -68,12 +68,12 @@ fn accelerations(model: &Model, turn: Quat<f64>, impedance: f64) -> [f64; 5] {
 #[test]
 fn a_straight_chain_that_falls_stays_straight() {
     let hinge = |i: usize| JointKind::Revolute {
-        axis: if i % 2 == 0 { Vec3::new(0.0, 1.0, 0.0) } else { Vec3::new(0.0, 0.0, 1.0) },
+        axis: if i.is_multiple_of(2) { Vec3::new(0.0, 1.0, 0.0) } else { Vec3::new(0.0, 0.0, 1.0) },
     };
     let chains = [
         chain(200, |_| JointKind::Ball),
         chain(200, hinge),
-        chain(200, |i| if i % 2 == 0 { JointKind::Ball } else { hinge(i / 2) }),
+        chain(200, |i| if i.is_multiple_of(2) { JointKind::Ball } else { hinge(i / 2) }),
     ];
     let turns = [
         Quat::IDENTITY,

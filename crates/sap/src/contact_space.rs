@@ -23,11 +23,12 @@ mod elimination;
 use crate::{Block, Constraint, Criterion, Law, Options, Report, Strategy, friction_residual};
 use elimination::{Rows, add_scaled, dot};
 
-/// Steps after which the search is given up. Of 10^5 problems of robots in motion that are solved, 99.9 % take fewer than 12.
+/// Steps after which the iteration is given up. Robots in motion take 2 to 5 in the mean; of 15,500 problems of a humanoid with random
+/// controls 42 are given up.
 const MAX_STEPS: usize = 20;
 
-/// `w` relative to the constraint's own share of `W`: neighbours resist as well. 2 takes the fewest steps, and leaves the fewest problems
-/// unsolved, of 1, 2 and 3.
+/// `w` relative to the constraint's own share of `W`: neighbours resist as well. Of 4180 problems of a humanoid and a dog that walk and
+/// run, 48 are given up with 1, 44 with 2, 46 with 3.
 const SCALING: f64 = 2.0;
 
 /// How much greater `w` becomes where the iteration cycles.

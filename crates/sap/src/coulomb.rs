@@ -130,7 +130,7 @@ fn start<S: Structure>(
         return Ok(Strategy::InitialGuess);
     }
     if search.may_solve_semismooth {
-        if let Some(residual) = iteration.settle_from_memory(laws, options, ws)? {
+        if let Some(residual) = iteration.solve_semismooth_from_warm_start(laws, options, ws)? {
             search.end(residual, options);
             return Ok(Strategy::SemismoothNewton);
         }
@@ -156,7 +156,7 @@ fn move_bounds<S: Structure>(
     if search.may_solve_semismooth
         && iteration.searching < MAX_SEARCH_STEPS
         && !iteration.is_budget_spent()
-        && let Some(residual) = iteration.settle_from_here(laws, options, ws)?
+        && let Some(residual) = iteration.solve_semismooth_from_iterate(laws, options, ws)?
     {
         search.end(residual, options);
         return Ok((Point { residual, cost: iteration.cost(&ws.convex) }, Strategy::SemismoothNewton));

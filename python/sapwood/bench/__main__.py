@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from sapwood._files import write_whole
-from sapwood.bench import clutter, contact, dynamics, machine, schemes, starts, step
+from sapwood.bench import clutter, contact, dynamics, machine, motion, schemes, starts, step
 from sapwood.bench.cases import MissingPackageError
 from sapwood.bench.peer_sources import BuildError
 from sapwood.bench.tree_table import UnsuitableModelError
@@ -18,6 +18,7 @@ SUITES: dict[str, ModuleType] = {
     "clutter": clutter,
     "contact": contact,
     "dynamics": dynamics,
+    "motion": motion,
     "schemes": schemes,
     "starts": starts,
     "step": step,

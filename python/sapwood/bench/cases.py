@@ -20,7 +20,8 @@ def _folder(package: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _gymnasium(name: str) -> Callable[[Path], Path]:
+def gymnasium(name: str) -> Callable[[Path], Path]:
+    """A model of gymnasium's MuJoCo environments."""
     return lambda _: _folder("gymnasium") / "envs" / "mujoco" / "assets" / f"{name}.xml"
 
 
@@ -47,8 +48,8 @@ def _scene(name: str) -> Callable[[Path], Path]:
 
 
 CASES: dict[str, Callable[[Path], Path]] = {
-    "ant": _gymnasium("ant"),
-    "humanoid": _gymnasium("humanoid"),
+    "ant": gymnasium("ant"),
+    "humanoid": gymnasium("humanoid"),
     "dm_humanoid": dm_control("humanoid"),
     "tower-10": _scene("tower-10"),
 }

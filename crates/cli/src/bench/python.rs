@@ -22,6 +22,8 @@ pub fn bench(suite: &PeerSuite) -> Result<ExitCode> {
         PeerSuite::Contact(rest) => ("contact", rest),
         PeerSuite::Clutter(rest) => ("clutter", rest),
         PeerSuite::Schemes(rest) => ("schemes", rest),
+        PeerSuite::Motion(rest) => ("motion", rest),
+        PeerSuite::Starts(rest) => ("starts", rest),
     };
     let python = env::var_os(INTERPRETER).filter(|name| !name.is_empty()).unwrap_or_else(|| PYTHON.into());
     check(name, &python)?;

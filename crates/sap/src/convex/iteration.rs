@@ -44,10 +44,10 @@ pub(crate) struct Retreat {
 }
 
 /// Steps after which the cost must have fallen below that of the line search which was set aside.
-const PATIENCE: usize = 3;
+const WATCHDOG_STEPS: usize = 3;
 
 /// Steps of [`minimise`](Iteration::minimise) at most.
-const STEPS: usize = 30;
+const MAX_MINIMISE_STEPS: usize = 30;
 
 impl<'a, S: Structure> Iteration<'a, S> {
     pub fn new(
@@ -234,7 +234,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
         if alpha < 1.0 && self.has_cones && !reuse && self.retreat.is_none() {
             line.evaluate(1.0);
             step = 1.0;
-            self.retreat = Some(Retreat { cost: reached, left: PATIENCE });
+            self.retreat = Some(Retreat { cost: reached, left: WATCHDOG_STEPS });
             ws.keep(self.v, alpha);
         }
         axpy(step, &ws.dv, self.v);
@@ -321,7 +321,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
 
     fn minimise_in_line(&mut self, constraints: &[Constraint], ws: &mut ConvexWorkspace) -> Result<(), Error> {
         let (mut predicts, mut least) = (true, f64::INFINITY);
-        for _ in 0..STEPS {
+        for _ in 0..MAX_MINIMISE_STEPS {
             if self.is_budget_spent() {
                 break;
             }

@@ -13,15 +13,15 @@ use super::rtsafe::{Sample, rtsafe};
 use super::workspace::Evaluation;
 
 /// An exact line search ends when the slope has fallen to this fraction of the slope at `α = 0`, or to its round-off.
-const EXACT: f64 = 1e-8;
+const EXACT_SLOPE_FRACTION: f64 = 1e-8;
 /// Wolfe's curvature constant: the same fraction for a search that need not be exact.
-const CURVATURE: f64 = 0.5;
+const WOLFE_SLOPE_FRACTION: f64 = 0.5;
 /// Terms of the slope cancel; its round-off is this fraction of them.
 const SLOPE_ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 /// The ratio of the inexact line search's steps.
-const BACKTRACK: f64 = 0.8;
+const BACKTRACKING_RATIO: f64 = 0.8;
 /// Armijo's constant: the decrease asked for, as a fraction of what the slope predicts.
-const ARMIJO: f64 = 1e-4;
+const ARMIJO_FRACTION: f64 = 1e-4;
 /// A decrease of the cost below this fraction of the cost cannot be seen in it.
 pub(crate) const COST_ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 /// `0.8^MAX_BACKTRACKS` is below round-off.
@@ -51,8 +51,8 @@ impl Line<'_> {
     /// Finds `α`; `trial` is then the evaluation there.
     pub fn search(&mut self, method: LineSearch) -> f64 {
         match method {
-            LineSearch::Exact => self.root(EXACT),
-            LineSearch::Wolfe => self.root(CURVATURE),
+            LineSearch::Exact => self.root(EXACT_SLOPE_FRACTION),
+            LineSearch::Wolfe => self.root(WOLFE_SLOPE_FRACTION),
             LineSearch::Inexact => self.backtrack(),
         }
     }
@@ -110,7 +110,7 @@ impl Line<'_> {
             if self.decreases(alpha) || self.trial.cost.is_nan() {
                 break;
             }
-            alpha *= BACKTRACK;
+            alpha *= BACKTRACKING_RATIO;
         }
         alpha
     }
@@ -119,6 +119,6 @@ impl Line<'_> {
     fn decreases(&self, alpha: f64) -> bool {
         let cost = self.kinetic + self.current.cost;
         let trial = self.kinetic_at(alpha) + self.trial.cost;
-        trial <= cost + ARMIJO * alpha * self.slope + COST_ROUND_OFF * cost.abs()
+        trial <= cost + ARMIJO_FRACTION * alpha * self.slope + COST_ROUND_OFF * cost.abs()
     }
 }

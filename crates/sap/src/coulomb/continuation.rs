@@ -19,7 +19,7 @@
 //! z = z₀ + Δt dz/dt        ⟨ż, z − z_last⟩ + ṫ (t − t_last) = length        (ż, ṫ) the unit tangent
 //! ```
 //!
-//! so that the path may turn back in `t`, as it does where contacts jam. It has corners, where contacts begin to slide, stick or part:
+//! so that the path may turn back in `t`, as it does where contacts jam. It has branch_points, where contacts begin to slide, stick or part:
 //!
 //! * The orientation of a path does not change along it, and it starts towards greater `t` with `det K > 0`, `K` the factored matrix.
 //!   So `ṫ` has the sign of `det K`, where the angle to the last tangent would mislead.
@@ -31,7 +31,7 @@
 //!
 //! * The problem with them is convex, and solved by steps that lead to its one solution. Corrections can go to and fro there as well,
 //!   and what they leave is no point of a path.
-//! * They stray a little first, each contact's by another share. The path from `b(t)` itself begins so near to where the last one ended
+//! * They perturb a little first, each contact's by another share. The path from `b(t)` itself begins so near to where the last one ended
 //!   that it ends there as well, and so does the next, for good. Others miss the place where nothing helps.
 //!
 //! Source: Allgower, Georg, *Introduction to Numerical Continuation Methods*, SIAM, 2003, chapters 2 and 6.
@@ -47,33 +47,33 @@ use super::semismooth::{set_model, set_own_bounds};
 /// Factorisations after which the search is given up, between predictions. With steps of 5 ms, falling piles of 125 spheres take 86 in
 /// the mean where they search, 125 boxes 21. Of 44000 steps of piles of 27 to 125 bodies, one was given up, which passes lead to the end
 /// now; no other took more than 1313 with its passes.
-const MOST: usize = 1500;
+const MAX_FACTORIZATIONS: usize = 1500;
 /// Corrections of one prediction; from this one on they must be smaller than half the first.
-const CORRECTIONS: usize = 12;
-const TRIALS: usize = 5;
+const MAX_CORRECTIONS: usize = 12;
+const FREE_CORRECTIONS: usize = 5;
 /// A correction that is not smaller than this share of the one before is taken back by so much of itself.
-const CONTRACTION: f64 = 0.9;
+const CONTRACTION_LIMIT: f64 = 0.9;
 const DAMPING: f64 = 0.3;
 /// A correction this small, as a share of `z`, is the last. In 291 steps of falling piles that take 70 factorisations or more, with 146
 /// searches, the first path leads to the end in 139, with 0.01 in 127, with 0.001 in 136; both take 4 % more factorisations.
-const CLOSE: f64 = 3e-3;
+const CORRECTION_TOLERANCE: f64 = 3e-3;
 /// How the length of steps changes after few corrections, but for a step after a failure, and after that.
-const FEW: usize = 3;
-const GROWTH: f64 = 2.0;
-const SHRINKAGE: f64 = 0.4;
+const FEW_CORRECTIONS: usize = 3;
+const STEP_GROWTH: f64 = 2.0;
+const STEP_SHRINKAGE: f64 = 0.4;
 /// Steps this short do not pay: there is a corner. From it on the first step is this long.
-const SHORTEST: f64 = 1e-3;
-const AFTER_CORNER: f64 = 1e-2;
-/// With more corners without a step between them, or more that are sharper than a right angle, a path is given up: it goes in a circle.
-const CORNERS: usize = 2;
-const REVERSALS: usize = 1;
+const MIN_STEP: f64 = 1e-3;
+const STEP_AFTER_BRANCH_POINT: f64 = 1e-2;
+/// With more branch_points without a step between them, or more that are sharper than a right angle, a path is given up: it goes in a circle.
+const MAX_BRANCH_POINTS: usize = 2;
+const MAX_TURNING_POINTS: usize = 1;
 /// By how much of itself a bound may move before another path begins from it. In trials on the 68 hardest of these steps 0 gave up four,
 /// 0.03, 0.05 and 0.1 none, 0.2 two.
-const STRAY: f64 = 0.05;
+const PERTURBATION: f64 = 0.05;
 /// Steps longer than this after which the path seems to go back have left it for another part of it.
-const REVERSING: f64 = 2e-3;
+const MIN_REVERSING_STEP: f64 = 2e-3;
 /// The most of a path that the first step of another one may go.
-const CAREFUL: f64 = 0.25;
+const MAX_RESTART_STEP: f64 = 0.25;
 /// Steps this short go on along the path if they might have ended it but Newton's method does not find the end: the path may turn.
 const NEAR_END: f64 = 0.1;
 /// From here on the end is corrected, as other points are, before Newton's method looks for it again.
@@ -126,7 +126,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
         set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
-        let last = self.budget.min(self.iterations + MOST);
+        let last = self.budget.min(self.iterations + MAX_FACTORIZATIONS);
         let (mut first_step, mut random) = (1.0, SplitMix64(0));
         loop {
             ws.path.set_start(constraints);
@@ -140,11 +140,11 @@ impl<S: Structure> Iteration<'_, S> {
                     0.0
                 }
             };
-            stray(constraints, &mut random);
+            perturb(constraints, &mut random);
             if self.iterations >= last || self.minimise(constraints, &mut ws.convex).is_err() {
                 break;
             }
-            first_step = turn.clamp(10.0 * SHORTEST, CAREFUL);
+            first_step = turn.clamp(10.0 * MIN_STEP, MAX_RESTART_STEP);
             set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
         }
         self.restore(constraints, ws)?;
@@ -166,17 +166,19 @@ impl<S: Structure> Iteration<'_, S> {
         ws.path.start_tangent(constraints, &ws.convex.free);
         here.speed = ws.path.turn_tangent(constraints, self.structure.determinant_sign());
         let mut length = first_step / here.speed.abs();
-        let (mut corners, mut reversals, mut has_failed) = (0, 0, false);
+        let (mut branch_points, mut turning_points, mut has_failed) = (0, 0, false);
         while self.iterations < last && length.is_finite() {
-            if length < SHORTEST {
-                corners += 1;
+            if length < MIN_STEP {
+                branch_points += 1;
                 // A pivot may be zero there.
-                let Ok(reverses) = self.turn_corner(constraints, &mut here, length / SHRINKAGE, ws) else { break };
-                reversals += usize::from(reverses);
-                if corners > CORNERS || reversals > REVERSALS {
+                let Ok(reverses) = self.pass_branch_point(constraints, &mut here, length / STEP_SHRINKAGE, ws) else {
+                    break;
+                };
+                turning_points += usize::from(reverses);
+                if branch_points > MAX_BRANCH_POINTS || turning_points > MAX_TURNING_POINTS {
                     break;
                 }
-                length = AFTER_CORNER;
+                length = STEP_AFTER_BRANCH_POINT;
             }
             let left = (1.0 - here.t) / here.speed;
             let is_last = here.speed > 0.0 && length >= left;
@@ -189,17 +191,17 @@ impl<S: Structure> Iteration<'_, S> {
             let next =
                 if is_last && length > NEAR_END { None } else { self.advance_on_path(constraints, here, length, ws)? };
             let Some((there, corrections)) = next else {
-                length *= SHRINKAGE;
+                length *= STEP_SHRINKAGE;
                 has_failed = true;
                 continue;
             };
-            if corrections <= FEW && !has_failed {
-                length *= GROWTH;
+            if corrections <= FEW_CORRECTIONS && !has_failed {
+                length *= STEP_GROWTH;
             }
-            (here, corners, has_failed) = (there, 0, false);
+            (here, branch_points, has_failed) = (there, 0, false);
         }
         ws.convex.free.copy_from_slice(&ws.path.free);
-        localise_on_path(constraints, here.t, ws);
+        linearise_on_path(constraints, here.t, ws);
         Ok(End::Turn(here.t))
     }
 
@@ -213,7 +215,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Option<f64> {
         // A pivot may be zero: nothing is found then.
         self.predict_on_path(length, ws);
-        localise_on_path(constraints, 1.0, ws);
+        linearise_on_path(constraints, 1.0, ws);
         if let Ok(Some(residual)) = self.search(constraints, options, ws) {
             return Some(residual);
         }
@@ -222,12 +224,12 @@ impl<S: Structure> Iteration<'_, S> {
         }
         self.predict_on_path(length, ws);
         self.correct(constraints, &mut Point { t: 1.0, speed: 1.0 }, None, ws).ok()??;
-        localise_on_path(constraints, 1.0, ws);
+        linearise_on_path(constraints, 1.0, ws);
         self.search(constraints, options, ws).ok()?
     }
 
     /// Turns the tangent into that `length` ahead, beyond a corner; returns whether the path goes back from there.
-    fn turn_corner(
+    fn pass_branch_point(
         &mut self,
         constraints: &mut [Constraint],
         here: &mut Point,
@@ -236,7 +238,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<bool, Error> {
         self.predict_on_path(length, ws);
         let t = (here.t + length * here.speed).clamp(0.0, 1.0);
-        localise_on_path(constraints, t, ws);
+        linearise_on_path(constraints, t, ws);
         self.factor_unsymmetric(constraints, ws)?;
         self.set_derivative(constraints, ws);
         let sign = self.structure.determinant_sign();
@@ -268,7 +270,7 @@ impl<S: Structure> Iteration<'_, S> {
             return Ok(None);
         }
         let sign = self.structure.determinant_sign();
-        if length > REVERSING && ws.path.onwards(constraints, here.speed) * sign < 0.0 {
+        if length > MIN_REVERSING_STEP && ws.path.onwards(constraints, here.speed) * sign < 0.0 {
             return Ok(None);
         }
         ws.path.free.copy_from_slice(&ws.convex.free);
@@ -297,12 +299,12 @@ impl<S: Structure> Iteration<'_, S> {
         ws: &mut Workspace,
     ) -> Result<Option<usize>, Error> {
         let (mut first_change, mut last_change) = (f64::INFINITY, f64::INFINITY);
-        for correction in 1..=CORRECTIONS {
+        for correction in 1..=MAX_CORRECTIONS {
             if self.is_budget_spent() {
                 break;
             }
             let t_before = point.t;
-            localise_on_path(constraints, point.t, ws);
+            linearise_on_path(constraints, point.t, ws);
             self.factor_unsymmetric(constraints, ws)?;
             ws.path.before.copy_from_slice(&ws.convex.free);
             self.balance(constraints, ws);
@@ -316,16 +318,16 @@ impl<S: Structure> Iteration<'_, S> {
                 point.t += change;
             }
             let change = ws.path.relative_change(constraints, &ws.convex.free);
-            if change < CLOSE {
+            if change < CORRECTION_TOLERANCE {
                 return Ok(Some(correction));
             }
             if correction == 1 {
                 first_change = change;
             }
-            if !change.is_finite() || correction >= TRIALS && change > 0.5 * first_change {
+            if !change.is_finite() || correction >= FREE_CORRECTIONS && change > 0.5 * first_change {
                 break;
             }
-            if change >= CONTRACTION * last_change {
+            if change >= CONTRACTION_LIMIT * last_change {
                 let Workspace { path, convex: ConvexWorkspace { free, .. }, .. } = &mut *ws;
                 axpy(DAMPING, &path.before, free);
                 point.t += DAMPING * (t_before - point.t);
@@ -348,7 +350,7 @@ impl<S: Structure> Iteration<'_, S> {
 }
 
 /// Sets the bounds at `t` for contacts alone with `z`, their linear model there, and how impulses change with `t`.
-fn localise_on_path(constraints: &mut [Constraint], t: f64, ws: &mut Workspace) {
+fn linearise_on_path(constraints: &mut [Constraint], t: f64, ws: &mut Workspace) {
     set_own_bounds(constraints, &ws.convex.free, Constraint::delassus);
     for ((constraint, start), excess) in constraints.iter_mut().zip(&ws.path.start).zip(&mut ws.path.excess) {
         *excess = constraint.law.bound() - start;
@@ -367,10 +369,10 @@ fn localise_on_path(constraints: &mut [Constraint], t: f64, ws: &mut Workspace) 
 }
 
 /// Moves the bounds of contacts a little, each by another share.
-fn stray(constraints: &mut [Constraint], random: &mut SplitMix64) {
+fn perturb(constraints: &mut [Constraint], random: &mut SplitMix64) {
     for constraint in constraints {
         if let Law::Lagged(contact) = &mut constraint.law {
-            contact.set_normal_impulse(contact.normal_impulse() * (1.0 + STRAY * random.symmetric()));
+            contact.set_normal_impulse(contact.normal_impulse() * (1.0 + PERTURBATION * random.symmetric()));
         }
     }
 }

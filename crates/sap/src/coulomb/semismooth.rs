@@ -26,16 +26,16 @@ use crate::{Constraint, Error, Law, Options, Structure, Workspace};
 use super::friction_iterations::meets_coulomb;
 
 /// Where there are fewer contacts, plain passes cost less.
-const MANY: usize = 32;
+const MIN_CONTACTS: usize = 32;
 /// Steps after which the search is given up, and those in a row that may leave more than half the residual.
-const MOST: usize = 10;
-const PATIENCE: usize = 3;
+const MAX_STEPS: usize = 10;
+const STALL_LIMIT: usize = 3;
 /// A residual at which the search has gone astray.
-const ASTRAY: f64 = 0.9;
+const DIVERGENCE_RESIDUAL: f64 = 0.9;
 /// The residual from which on passes need not lead nearer, and steps with the last factor are tried; these go on while each leaves no
 /// more than this share.
-const NEAR: f64 = 1e-2;
-const SHARE: f64 = 0.5;
+const NEAR_RESIDUAL: f64 = 1e-2;
+const REUSE_CONTRACTION: f64 = 0.5;
 
 fn lagged(constraints: &[Constraint]) -> impl Iterator<Item = &Constraint> {
     constraints.iter().filter(|c| matches!(c.law, Law::Lagged(_)))
@@ -49,13 +49,13 @@ pub(super) fn can_solve_semismooth(constraints: &[Constraint]) -> bool {
 
 /// Whether there are so many contacts that a search before and between passes is worth its steps.
 pub(crate) fn are_many(constraints: &[Constraint]) -> bool {
-    lagged(constraints).count() >= MANY
+    lagged(constraints).count() >= MIN_CONTACTS
 }
 
 impl<S: Structure> Iteration<'_, S> {
     /// Looks for velocities that meet Coulomb's law, from the free velocities that are remembered. Where they do, returns the residual
     /// with the bounds of friction that are the contacts' own; else all is as it was.
-    pub fn settle_from_memory(
+    pub fn solve_semismooth_from_warm_start(
         &mut self,
         constraints: &mut [Constraint],
         options: &Options,
@@ -66,12 +66,12 @@ impl<S: Structure> Iteration<'_, S> {
         if self.is_solved {
             return Ok(Some(residual));
         }
-        localise(constraints, ws);
+        linearise_alone(constraints, ws);
         self.settle(constraints, options, ws)
     }
 
-    /// [`settle_from_memory`](Self::settle_from_memory), but from the iterate, and not where that is far from Coulomb's law.
-    pub fn settle_from_here(
+    /// [`solve_semismooth_from_warm_start`](Self::solve_semismooth_from_warm_start), but from the iterate, and not where that is far from Coulomb's law.
+    pub fn solve_semismooth_from_iterate(
         &mut self,
         constraints: &mut [Constraint],
         options: &Options,
@@ -79,13 +79,13 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
         let is_reusable = self.is_reusable;
-        if self.own_residual(constraints, ws)? > NEAR {
+        if self.own_residual(constraints, ws)? > NEAR_RESIDUAL {
             self.restore(constraints, ws)?;
             self.is_reusable = is_reusable;
             return Ok(None);
         }
         set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
-        localise(constraints, ws);
+        linearise_alone(constraints, ws);
         self.settle(constraints, options, ws)
     }
 
@@ -110,30 +110,30 @@ impl<S: Structure> Iteration<'_, S> {
         options: &Options,
         ws: &mut Workspace,
     ) -> Result<Option<f64>, Error> {
-        let (mut least, mut patience) = (f64::INFINITY, PATIENCE);
-        for step in 0..MOST {
+        let (mut least, mut patience) = (f64::INFINITY, STALL_LIMIT);
+        for step in 0..MAX_STEPS {
             if self.is_budget_spent() {
                 break;
             }
             self.factor_unsymmetric(constraints, ws)?;
             let mut residual = self.semismooth_step(constraints, ws)?;
-            if residual <= NEAR {
+            if residual <= NEAR_RESIDUAL {
                 residual = self.go_on_with_factor(constraints, residual, ws)?;
             }
             patience -= 1;
             let falls = residual < 0.5 * least;
             if falls {
-                (least, patience) = (residual, PATIENCE);
+                (least, patience) = (residual, STALL_LIMIT);
             }
             // One more step costs as much as the Newton step that would follow with fixed bounds, and leaves less of the law.
             let is_near = meets_coulomb(residual, options);
             if self.is_solved || is_near && !falls {
                 return Ok(Some(residual));
             }
-            if patience == 0 || step > 0 && residual > ASTRAY {
+            if patience == 0 || step > 0 && residual > DIVERGENCE_RESIDUAL {
                 break;
             }
-            localise(constraints, ws);
+            linearise_alone(constraints, ws);
         }
         Ok(None)
     }
@@ -189,7 +189,7 @@ impl<S: Structure> Iteration<'_, S> {
                 return self.own_residual(constraints, ws);
             }
             set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
-            if residual > SHARE * before {
+            if residual > REUSE_CONTRACTION * before {
                 break;
             }
         }
@@ -248,7 +248,7 @@ pub(super) fn set_own_bounds(constraints: &mut [Constraint], free: &[f64], w: im
 
 /// Sets the bounds, `γ̄`, `v̄_c`, `G` and `b` of every constraint alone with its free velocity, `w` being its share of the Delassus
 /// operator.
-fn localise(constraints: &mut [Constraint], ws: &mut Workspace) {
+fn linearise_alone(constraints: &mut [Constraint], ws: &mut Workspace) {
     set_own_bounds(constraints, &ws.convex.free, Constraint::delassus);
     set_model(constraints, ws);
 }
