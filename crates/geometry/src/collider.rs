@@ -51,7 +51,7 @@ pub enum TooMany {
 
 /// Contact points in a row that are of the same two geoms: all that these have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Couple {
+pub struct BodyPair {
     /// The two geoms, the lower index first.
     pub geoms: [u32; 2],
     /// The first of the points; the last is before that of the next couple.
@@ -130,7 +130,7 @@ pub struct Collider {
     /// Whether the last call found more contact points than [`MAX_CONTACTS`].
     has_too_many: bool,
     /// The couples of the last call.
-    couples: Vec<Couple>,
+    couples: Vec<BodyPair>,
     workspace: Convex,
     /// What threads find; none while there is one.
     shares: Vec<Share>,
@@ -153,7 +153,7 @@ struct Share {
     /// The points beyond these places.
     beyond: Vec<Contact>,
     /// Couples, which count from the first point here.
-    couples: Vec<Couple>,
+    couples: Vec<BodyPair>,
 }
 
 /// Near pairs between two looks at the request to stop: most take less than a microsecond, and those that may take longer look as well.
@@ -284,7 +284,7 @@ impl Collider {
     }
 
     /// Which geoms the contact points of the last call are of.
-    pub fn couples(&self) -> &[Couple] {
+    pub fn couples(&self) -> &[BodyPair] {
         &self.couples
     }
 
@@ -320,7 +320,7 @@ impl Collider {
         let mut first = 0;
         self.has_too_many = shares.iter().map(|share| share.count).sum::<usize>() > MAX_CONTACTS;
         for share in &*shares {
-            couples.extend(share.couples.iter().map(|couple| Couple { first: couple.first + first, ..*couple }));
+            couples.extend(share.couples.iter().map(|couple| BodyPair { first: couple.first + first, ..*couple }));
             first += share.count as u32;
         }
         if shares.iter().any(|share| share.count != share.places) {
@@ -388,7 +388,7 @@ const COUNTED_AT_ONCE: usize = 1000;
 impl Pairs<'_> {
     /// Appends the contact points of some of the near pairs, or the first of them where there are more than
     /// [`MAX_CONTACTS`] in all.
-    fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Points<'_>, couples: &mut Vec<Couple>) {
+    fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Points<'_>, couples: &mut Vec<BodyPair>) {
         let Self { items, places, near, found } = *self;
         let (mut counted, mut is_full) = (0, false);
         let (mut looked, mut is_interrupted) = (0_usize, false);
@@ -412,7 +412,7 @@ impl Pairs<'_> {
                 separate([body(i), body(j)], first, workspace, &mut sink);
             }
             if out.count() > first {
-                couples.push(Couple { geoms: geoms.map(|geom| geom as u32), first: first as u32 });
+                couples.push(BodyPair { geoms: geoms.map(|geom| geom as u32), first: first as u32 });
                 let new = out.count() - counted;
                 if new >= COUNTED_AT_ONCE {
                     counted += new;

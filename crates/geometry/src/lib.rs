@@ -55,7 +55,7 @@ mod scene;
 mod solid;
 
 pub use broad_phase::MAX_NEAR_PAIRS;
-pub use collider::{Attachment, Collider, Contact, Couple, MAX_CONTACTS, Movement, Sweep, TooMany};
+pub use collider::{Attachment, BodyPair, Collider, Contact, MAX_CONTACTS, Movement, Sweep, TooMany};
 pub use inertia::{InertiaError, MassModel};
 pub use mesh::{HeightFieldError, MeshError};
 pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape};

@@ -1,20 +1,20 @@
 //! The one interface of constraints, `v_c ↦ (ℓ, γ, G)`, and the enum that dispatches to them.
 
-mod bounded;
-mod contact;
+mod bounded_friction;
+mod box_constraint;
+mod cone;
 mod disc;
 mod dual;
 mod equality;
-mod lagged;
 mod limit;
-mod spin;
+mod spin_friction;
 
-pub use bounded::Bounded;
-pub use contact::Contact;
+pub use bounded_friction::BoundedFrictionContact;
+pub use box_constraint::BoxConstraint;
+pub use cone::ConeContact;
 pub use equality::Equality;
-pub use lagged::LaggedContact;
 pub use limit::Limit;
-pub use spin::Spin;
+pub use spin_friction::SpinFriction;
 
 /// The law of a constraint: a convex cost `ℓ(v_c)` of its constraint velocity `v_c`, with
 ///
@@ -25,15 +25,15 @@ pub use spin::Spin;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
     /// Compliant contact with Coulomb friction as a convex cone, three rows.
-    Contact(Contact),
+    Cone(ConeContact),
     /// Compliant contact whose friction is bounded by a given normal impulse, three rows.
-    Lagged(LaggedContact),
+    BoundedFriction(BoundedFrictionContact),
     /// Rolling and torsional friction of the contact before it, three rows.
-    Spin(Spin),
+    SpinFriction(SpinFriction),
     /// Compliant one-sided constraint, one row.
     Limit(Limit),
     /// Impulse between two bounds, one row.
-    Bounded(Bounded),
+    BoxConstraint(BoxConstraint),
     /// Compliant equality, one row or three.
     Equality(Equality),
 }
@@ -67,15 +67,22 @@ macro_rules! law_from {
     )*};
 }
 
-law_from!(Contact(Contact), Lagged(LaggedContact), Spin(Spin), Limit(Limit), Bounded(Bounded), Equality(Equality));
+law_from!(
+    Cone(ConeContact),
+    BoundedFriction(BoundedFrictionContact),
+    SpinFriction(SpinFriction),
+    Limit(Limit),
+    BoxConstraint(BoxConstraint),
+    Equality(Equality)
+);
 
 impl Law {
     /// The number of rows in `J`, `v_c` and `γ`: 3 or 1.
     #[inline]
     pub fn rows(&self) -> usize {
         match self {
-            Law::Contact(_) | Law::Lagged(_) | Law::Spin(_) => 3,
-            Law::Limit(_) | Law::Bounded(_) => 1,
+            Law::Cone(_) | Law::BoundedFriction(_) | Law::SpinFriction(_) => 3,
+            Law::Limit(_) | Law::BoxConstraint(_) => 1,
             Law::Equality(equality) => equality.rows(),
         }
     }
@@ -84,11 +91,11 @@ impl Law {
     #[inline]
     pub(crate) fn softened(&self, soft: f64) -> Law {
         match self {
-            Law::Contact(law) => Law::Contact(law.softened(soft)),
-            Law::Lagged(law) => Law::Lagged(law.softened(soft)),
-            Law::Spin(law) => Law::Spin(law.softened(soft)),
+            Law::Cone(law) => Law::Cone(law.softened(soft)),
+            Law::BoundedFriction(law) => Law::BoundedFriction(law.softened(soft)),
+            Law::SpinFriction(law) => Law::SpinFriction(law.softened(soft)),
             Law::Limit(law) => Law::Limit(law.softened(soft)),
-            Law::Bounded(law) => Law::Bounded(law.softened(soft)),
+            Law::BoxConstraint(law) => Law::BoxConstraint(law.softened(soft)),
             Law::Equality(law) => Law::Equality(law.softened(soft)),
         }
     }
@@ -96,8 +103,8 @@ impl Law {
     /// The normal impulse that bounds friction, 0 where none does.
     pub(crate) fn bound(&self) -> f64 {
         match self {
-            Law::Lagged(contact) => contact.normal_impulse(),
-            Law::Spin(spin) => spin.normal_impulse(),
+            Law::BoundedFriction(contact) => contact.normal_impulse(),
+            Law::SpinFriction(spin) => spin.normal_impulse(),
             _ => 0.0,
         }
     }
@@ -105,8 +112,8 @@ impl Law {
     /// Bounds friction by the normal impulse `n`.
     pub(crate) fn set_bound(&mut self, n: f64) {
         match self {
-            Law::Lagged(contact) => contact.set_normal_impulse(n),
-            Law::Spin(spin) => spin.set_normal_impulse(n),
+            Law::BoundedFriction(contact) => contact.set_normal_impulse(n),
+            Law::SpinFriction(spin) => spin.set_normal_impulse(n),
             _ => {}
         }
     }
@@ -114,10 +121,10 @@ impl Law {
     /// Sets the normal bias `v̂_n` of a contact or limit (velocity); the others have none.
     pub fn set_normal_bias(&mut self, vn_hat: f64) {
         match self {
-            Law::Contact(contact) => contact.set_normal_bias(vn_hat),
-            Law::Lagged(contact) => contact.set_normal_bias(vn_hat),
+            Law::Cone(contact) => contact.set_normal_bias(vn_hat),
+            Law::BoundedFriction(contact) => contact.set_normal_bias(vn_hat),
             Law::Limit(limit) => *limit = Limit::new(limit.r(), vn_hat),
-            Law::Spin(_) | Law::Bounded(_) | Law::Equality(_) => {}
+            Law::SpinFriction(_) | Law::BoxConstraint(_) | Law::Equality(_) => {}
         }
     }
 
@@ -128,23 +135,23 @@ impl Law {
     #[inline]
     pub fn evaluate(&self, v_c: &[f64], gamma: &mut [f64], hessian: &mut Block) -> f64 {
         let (cost, impulse) = match self {
-            Law::Contact(law) => {
+            Law::Cone(law) => {
                 let (cost, impulse, block) = law.evaluate([v_c[0], v_c[1], v_c[2]]);
                 *hessian = block;
                 (cost, impulse)
             }
-            Law::Lagged(law) => {
+            Law::BoundedFriction(law) => {
                 let (cost, impulse, block) = law.evaluate([v_c[0], v_c[1], v_c[2]]);
                 *hessian = block;
                 (cost, impulse)
             }
-            Law::Spin(law) => {
+            Law::SpinFriction(law) => {
                 let (cost, impulse, block) = law.evaluate([v_c[0], v_c[1], v_c[2]]);
                 *hessian = block;
                 (cost, impulse)
             }
             Law::Limit(law) => return scalar(law.evaluate(v_c[0]), gamma, hessian),
-            Law::Bounded(law) => return scalar(law.evaluate(v_c[0]), gamma, hessian),
+            Law::BoxConstraint(law) => return scalar(law.evaluate(v_c[0]), gamma, hessian),
             Law::Equality(law) => {
                 let (cost, block) = law.evaluate(v_c, gamma);
                 *hessian = block;
@@ -239,7 +246,7 @@ impl Constraint {
     #[must_use]
     pub fn pushes_at(&self, v_c: &[f64]) -> bool {
         match &self.law {
-            Law::Lagged(contact) => contact.own_normal_impulse(v_c[2]) > 0.0,
+            Law::BoundedFriction(contact) => contact.own_normal_impulse(v_c[2]) > 0.0,
             Law::Limit(limit) => v_c[0] < limit.v_hat(),
             law => {
                 let (mut gamma, mut hessian) = ([0.0; 3], Block::ZERO);
@@ -279,8 +286,8 @@ impl Constraint {
     #[inline]
     pub(crate) fn primal_dual(&self, block: &Block, gamma: &[f64], dual: &[f64]) -> Block {
         match &self.law {
-            Law::Contact(_) => dual::of_cone(block, gamma, dual),
-            Law::Lagged(contact) => dual::of_disc(block, gamma, dual, contact.r_t()),
+            Law::Cone(_) => dual::of_cone(block, gamma, dual),
+            Law::BoundedFriction(contact) => dual::of_disc(block, gamma, dual, contact.r_t()),
             _ => *block,
         }
     }

@@ -15,7 +15,7 @@
 //!
 //! There is no line search, and nothing guarantees convergence: what does not converge is left to [`solve`](crate::solve).
 //!
-//! Source: Alart, Curnier, *A Mixed Formulation for Frictional Contact Problems Prone to Newton Like Solution Methods*, Computer
+//! Source: Alart, Curnier, *A Mixed Formulation for Frictional ConeContact Problems Prone to Newton Like Solution Methods*, Computer
 //! Methods in Applied Mechanics and Engineering 92, 1991.
 
 mod elimination;
@@ -46,13 +46,13 @@ const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 /// A problem of few rows in contact space, and the scratch of its solution.
 ///
 /// ```
-/// use sap::{Constraint, ContactSpace, LaggedContact, Options};
+/// use sap::{Constraint, ContactSpace, BoundedFrictionContact, Options};
 ///
 /// // 2 kg that come down at 1 m/s and slide at 3 m/s, μ = 0.5: friction takes half of what the ground gives.
 /// let mut space = ContactSpace::default();
 /// space.start(3);
 /// (0..3).for_each(|k| space.set(k, k, 0.5));
-/// let contact = Constraint::from(LaggedContact::new(0.5, 1e-6, 1e-6, 0.0, 0.0)).with_delassus(0.5);
+/// let contact = Constraint::from(BoundedFrictionContact::new(0.5, 1e-6, 1e-6, 0.0, 0.0)).with_delassus(0.5);
 ///
 /// let options = Options { passes: 100, ..Options::default() };
 /// let report = space.solve(&[contact], &[3.0, 0.0, -1.0], 20.0, &options);
@@ -169,9 +169,9 @@ impl ContactSpace {
         assert!(v_c_star.len() == n, "velocities and rows");
         assert_eq!(constraints.iter().map(Constraint::rows).sum::<usize>(), n, "rows and those of constraints");
         let has = |which: fn(&Law) -> bool| constraints.iter().any(|c| which(&c.law));
-        let is_coulomb = options.passes > 1 && has(|law| matches!(law, Law::Lagged(_) | Law::Spin(_)));
+        let is_coulomb = options.passes > 1 && has(|law| matches!(law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
         let is_left_out =
-            is_coulomb && has(|law| matches!(law, Law::Contact(_))) && has(|law| matches!(law, Law::Spin(_)));
+            is_coulomb && has(|law| matches!(law, Law::Cone(_))) && has(|law| matches!(law, Law::SpinFriction(_)));
         if is_left_out || !constraints.iter().all(Constraint::can_predict) {
             return Err(NotSolved { iterations: 0 });
         }
@@ -284,7 +284,7 @@ impl ContactSpace {
         let (mut row, mut normal, mut w_of_normal) = (0, 0, 0.0);
         for constraint in laws {
             let (rows, w) = (constraint.rows(), scaling * constraint.delassus());
-            if matches!(constraint.law, Law::Lagged(_) | Law::Contact(_)) {
+            if matches!(constraint.law, Law::BoundedFriction(_) | Law::Cone(_)) {
                 (normal, w_of_normal) = (row + 2, w);
             }
             let law = constraint.law.softened(w);
@@ -305,18 +305,18 @@ impl ContactSpace {
             let rows = local.row..local.row + local.rows;
             let z = &z[rows.clone()];
             if is_coulomb {
-                if let Law::Lagged(contact) = &local.law {
+                if let Law::BoundedFriction(contact) = &local.law {
                     normal_impulse = contact.own_normal_impulse(z[2]);
                 }
                 local.law.set_bound(normal_impulse);
             }
             local.law.evaluate(z, &mut lambda[rows.clone()], &mut local.block);
             local.slope = [0.0; 3];
-            if matches!(local.law, Law::Lagged(_)) {
+            if matches!(local.law, Law::BoundedFriction(_)) {
                 stiffness = local.block.0[5];
             }
             local.is_active = local.block.is_active();
-            if is_coulomb && stiffness > 0.0 && matches!(local.law, Law::Lagged(_) | Law::Spin(_)) {
+            if is_coulomb && stiffness > 0.0 && matches!(local.law, Law::BoundedFriction(_) | Law::SpinFriction(_)) {
                 local.slope = local.law.bound_slope(z).map(|b| b * stiffness);
                 local.is_active |= local.slope != [0.0; 3];
             }
@@ -367,7 +367,7 @@ impl ContactSpace {
             let v_c = &v_c[rows.clone()];
             row = rows.end;
             if is_coulomb {
-                if let Law::Lagged(contact) = &constraint.law {
+                if let Law::BoundedFriction(contact) = &constraint.law {
                     normal_impulse = contact.own_normal_impulse(v_c[2]);
                 }
                 constraint.law.set_bound(normal_impulse);

@@ -24,7 +24,7 @@ pub use friction_residual::friction_residual;
 pub(crate) use semismooth::are_many;
 
 use crate::convex::{Goal, Iteration, Newton, Point};
-use crate::initial_guess::Seen;
+use crate::initial_guess::InitialGuess;
 use crate::{Constraint, Criterion, Error, Options, Report, Strategy, Structure, Workspace};
 use friction_iterations::{FrictionIterations, Next};
 
@@ -51,7 +51,7 @@ pub(crate) fn violation(constraints: &[Constraint], options: &Options, ws: &Work
 pub(crate) fn solve<S: Structure>(
     mut iteration: Iteration<'_, S>,
     laws: &mut [Constraint],
-    guess: Option<Seen>,
+    guess: Option<InitialGuess>,
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
@@ -119,7 +119,7 @@ fn start<S: Structure>(
     iteration: &mut Iteration<'_, S>,
     search: &mut FrictionIterations,
     laws: &mut [Constraint],
-    guess: Option<&Seen>,
+    guess: Option<&InitialGuess>,
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<Strategy, Error> {

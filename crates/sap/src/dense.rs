@@ -228,7 +228,7 @@ impl Dense {
                 let end = row + constraints[k].rows() * stride;
                 let j = &self.j[row..end];
                 row = end;
-                if matches!(constraints[k].law, Law::Lagged(_)) {
+                if matches!(constraints[k].law, Law::BoundedFriction(_)) {
                     scatter(columns, j, stride, [0.0, 0.0, hessian[k].0[5]], normal);
                 }
                 if slopes[k] != [0.0; 3] {

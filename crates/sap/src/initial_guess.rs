@@ -6,17 +6,17 @@ use crate::vector::{dot, scaled_norm};
 use crate::{Constraint, Criterion, Law, Options, Report, Strategy, Structure};
 
 /// A guess that is the solution or near it.
-pub(crate) struct Seen {
+pub(crate) struct InitialGuess {
     pub is_solution: bool,
     /// Whether bounds of friction are the normal impulses there.
     pub moves_bounds: bool,
     pub point: Point,
 }
 
-impl Seen {
+impl InitialGuess {
     /// Of a guess that is the solution.
     pub fn report(&self, friction_residual: f64) -> Report {
-        let Seen { moves_bounds, point: Point { residual, cost }, .. } = *self;
+        let InitialGuess { moves_bounds, point: Point { residual, cost }, .. } = *self;
         let (passes, criterion) = (usize::from(moves_bounds), Criterion::Gradient);
         let strategy = Strategy::InitialGuess;
         Report {
@@ -35,13 +35,13 @@ impl Seen {
 /// Looks at the guess in `v`: none unless some constraint pushes there and the gradient meets the tolerance, or with few contacts is so
 /// small that Coulomb's law is as good as met; bounds of friction are the normal impulses there if there may be
 /// [`passes`](Options::passes). The workspace is at the guess then. Otherwise `A (v − v*)` and `J v` are left in its step and its trial.
-pub(crate) fn look<S: Structure>(
+pub(crate) fn check<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
     (v_star, v): (&[f64], &[f64]),
     options: &Options,
     ws: &mut ConvexWorkspace,
-) -> Option<Seen> {
+) -> Option<InitialGuess> {
     ws.set_difference(v, v_star);
     structure.products_at(v, &ws.difference, &mut ws.dp, &mut ws.trial.v_c);
     let may_move = options.passes > 1;
@@ -69,7 +69,7 @@ pub(crate) fn look<S: Structure>(
     }
     std::mem::swap(&mut ws.momentum, &mut ws.dp);
     std::mem::swap(&mut ws.current, &mut ws.trial);
-    Some(Seen { is_solution, moves_bounds: may_move && has_bounds, point: Point { residual, cost } })
+    Some(InitialGuess { is_solution, moves_bounds: may_move && has_bounds, point: Point { residual, cost } })
 }
 
 impl Evaluation {
@@ -82,20 +82,20 @@ impl Evaluation {
             let (v_c, gamma) = (&self.v_c[start..end], &mut self.gamma[start..end]);
             start = end;
             let law = match constraint.law {
-                Law::Lagged(mut contact) if moves_bounds => {
+                Law::BoundedFriction(mut contact) if moves_bounds => {
                     normal = contact.own_normal_impulse(v_c[2]);
                     contact.set_normal_impulse(normal);
-                    Law::Lagged(contact)
+                    Law::BoundedFriction(contact)
                 }
-                Law::Spin(mut spin) if moves_bounds => {
+                Law::SpinFriction(mut spin) if moves_bounds => {
                     spin.set_normal_impulse(normal);
-                    Law::Spin(spin)
+                    Law::SpinFriction(spin)
                 }
                 other => other,
             };
-            has_bounds |= matches!(law, Law::Lagged(_) | Law::Spin(_));
+            has_bounds |= matches!(law, Law::BoundedFriction(_) | Law::SpinFriction(_));
             cost += law.evaluate(v_c, gamma, hessian);
-            if matches!(law, Law::Contact(_)) {
+            if matches!(law, Law::Cone(_)) {
                 normal = gamma[2];
             }
         }

@@ -13,7 +13,7 @@
 //! `v*` is the free-motion velocity, `A` the mass matrix plus what is implicit in forces, `J` the constraint Jacobian and
 //! `v_c = J v` the constraint velocities. The problem is strictly convex and its gradient continuous, so Newton with a line
 //! search converges from anywhere. The method is SAP, the semi-analytic primal solver of Castro, Permenter and Han, *An
-//! Unconstrained Convex Formulation of Compliant Contact*.
+//! Unconstrained Convex Formulation of Compliant ConeContact*.
 //!
 //! This crate knows linear algebra only. [`solve`] is the method; a [`Constraint`] supplies `(ℓ, γ, G)`; a [`Structure`]
 //! supplies products with `A` and `J` and factors `H`. [`Dense`] is the structure of matrices. [`solve_matrices`] is the whole
@@ -63,7 +63,9 @@ mod workspace;
 
 pub use block_cholesky::{BlockCholesky, BlockMut};
 pub use cholesky::Cholesky;
-pub use constraint::{Block, Bounded, Constraint, Contact, Equality, LaggedContact, Law, Limit, Spin};
+pub use constraint::{
+    Block, BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Law, Limit, SpinFriction,
+};
 pub use contact_space::{ContactSpace, NotSolved};
 pub use coulomb::friction_residual;
 pub use dense::Dense;

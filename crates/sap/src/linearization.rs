@@ -23,7 +23,7 @@ pub struct LawData {
 /// ```
 ///
 /// where `C` grows with a normal impulse `n₀`, given or, under Coulomb's law, the contact's own. Friction coefficients and the
-/// bounds of [`Bounded`](crate::Bounded) do not change.
+/// bounds of [`BoxConstraint`](crate::BoxConstraint) do not change.
 #[derive(Clone, Debug)]
 pub struct Linearization {
     laws: Vec<Law>,
@@ -54,14 +54,14 @@ impl Linearization {
             let rows = row..row + law.rows();
             let (v_c, gamma, block) = (&v_c[rows.clone()], &mut all.gamma[rows.clone()], &mut all.hessian[k]);
             if coulomb {
-                if matches!(law, Law::Lagged(_)) {
+                if matches!(law, Law::BoundedFriction(_)) {
                     law.evaluate(v_c, gamma, block);
                     normal = gamma[2];
                 }
                 law.set_normal_impulse(normal);
             }
             law.evaluate(v_c, gamma, block);
-            if matches!(law, Law::Contact(_)) {
+            if matches!(law, Law::Cone(_)) {
                 normal = gamma[2];
             }
             all.slopes[k] = law.bound_slope(v_c);
@@ -94,14 +94,14 @@ impl Linearization {
                 du[i] = change.v_hat[i] - dv_c[row] - change.r[i] * self.gamma[row];
             }
             let mut dgamma = self.hessian[k].apply(du);
-            if matches!(law, Law::Lagged(_)) {
+            if matches!(law, Law::BoundedFriction(_)) {
                 normal = dgamma[2];
             }
             let dn = if self.is_coulomb { normal } else { change.normal_impulse };
             for (d, slope) in dgamma.iter_mut().zip(self.slopes[k]) {
                 *d += slope * dn;
             }
-            if matches!(law, Law::Contact(_)) {
+            if matches!(law, Law::Cone(_)) {
                 normal = dgamma[2];
             }
             out[rows.clone()].copy_from_slice(&dgamma[..rows.len()]);
@@ -115,21 +115,21 @@ impl Law {
     pub fn data(&self) -> LawData {
         let scalar = |r, v_hat| LawData { r: [r, 0.0, 0.0], v_hat: [v_hat, 0.0, 0.0], normal_impulse: 0.0 };
         match self {
-            Law::Contact(c) => LawData { r: [c.r_t(), c.r_t(), c.r_n()], v_hat: c.v_hat(), normal_impulse: 0.0 },
-            Law::Lagged(c) => {
+            Law::Cone(c) => LawData { r: [c.r_t(), c.r_t(), c.r_n()], v_hat: c.v_hat(), normal_impulse: 0.0 },
+            Law::BoundedFriction(c) => {
                 LawData { r: [c.r_t(), c.r_t(), c.r_n()], v_hat: c.v_hat(), normal_impulse: c.normal_impulse() }
             }
-            Law::Spin(s) => LawData { r: [s.r(); 3], v_hat: [0.0; 3], normal_impulse: s.normal_impulse() },
+            Law::SpinFriction(s) => LawData { r: [s.r(); 3], v_hat: [0.0; 3], normal_impulse: s.normal_impulse() },
             Law::Limit(l) => scalar(l.r(), l.v_hat()),
-            Law::Bounded(b) => scalar(b.r(), b.v_hat()),
+            Law::BoxConstraint(b) => scalar(b.r(), b.v_hat()),
             Law::Equality(e) => LawData { r: e.r(), v_hat: e.v_hat(), normal_impulse: 0.0 },
         }
     }
 
     fn set_normal_impulse(&mut self, n: f64) {
         match self {
-            Law::Lagged(contact) => contact.set_normal_impulse(n),
-            Law::Spin(spin) => spin.set_normal_impulse(n),
+            Law::BoundedFriction(contact) => contact.set_normal_impulse(n),
+            Law::SpinFriction(spin) => spin.set_normal_impulse(n),
             _ => {}
         }
     }
@@ -137,8 +137,8 @@ impl Law {
     /// ∂γ/∂n₀ at `v_c`: along the impulse where friction is at its bound.
     pub(crate) fn bound_slope(&self, v_c: &[f64]) -> [f64; 3] {
         match self {
-            Law::Lagged(contact) => contact.bound_slope([v_c[0], v_c[1]]),
-            Law::Spin(spin) => spin.bound_slope([v_c[0], v_c[1], v_c[2]]),
+            Law::BoundedFriction(contact) => contact.bound_slope([v_c[0], v_c[1]]),
+            Law::SpinFriction(spin) => spin.bound_slope([v_c[0], v_c[1], v_c[2]]),
             _ => [0.0; 3],
         }
     }
@@ -147,18 +147,18 @@ impl Law {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bounded, Contact, Equality, LaggedContact, Limit, Spin};
+    use crate::{BoundedFrictionContact, BoxConstraint, ConeContact, Equality, Limit, SpinFriction};
 
     /// The laws with data `[r_t, r_n, v̂₁, v̂₂, v̂₃, n₀]`, the spin bounded by the contact before it.
     fn laws(x: &[f64; 6]) -> Vec<Constraint> {
         let [r_t, r_n, v1, v2, v3, n0] = *x;
         let belt = [v1, v2];
         vec![
-            Contact::new(0.7, r_t, r_n, v3).with_surface_velocity(belt).into(),
-            LaggedContact::new(0.7, r_t, r_n, v3, n0).with_surface_velocity(belt).into(),
-            Spin::new(r_t, 0.3, 0.2, n0).into(),
+            ConeContact::new(0.7, r_t, r_n, v3).with_surface_velocity(belt).into(),
+            BoundedFrictionContact::new(0.7, r_t, r_n, v3, n0).with_surface_velocity(belt).into(),
+            SpinFriction::new(r_t, 0.3, 0.2, n0).into(),
             Limit::new(r_n, v3).into(),
-            Bounded::new(r_n, v3, -0.4, 0.6).into(),
+            BoxConstraint::new(r_n, v3, -0.4, 0.6).into(),
             Equality::scalar(r_n, v3).into(),
             Equality::vector(r_t, [v1, v2, v3]).into(),
             Equality::along_third(r_n, v3).into(),

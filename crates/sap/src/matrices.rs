@@ -1,4 +1,4 @@
-use crate::{Contact, Dense, Error, Options, Report, Structure, Workspace, solve};
+use crate::{ConeContact, Dense, Error, Options, Report, Structure, Workspace, solve};
 
 /// A contact problem of plain matrices, all slices row-major: `n_v` velocities, `n_c` contacts.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub fn solve_matrices(problem: &MatrixProblem, options: &Options) -> Result<Matr
     fill_j(problem, &mut dense)?;
     let mut constraints = Vec::with_capacity(problem.mu.len());
     for k in 0..problem.mu.len() {
-        let contact = Contact::new(problem.mu[k], problem.r_t[k], problem.r_n[k], problem.vn_hat[k]);
+        let contact = ConeContact::new(problem.mu[k], problem.r_t[k], problem.r_n[k], problem.vn_hat[k]);
         constraints.push(contact.into());
     }
     let mut v = problem.v_star.to_vec();

@@ -27,8 +27,8 @@ pub struct Options {
     /// [`Report::friction_residual`] says what is left. `None`: until the search succeeds or has tried everything, which takes up
     /// to about 5500 factorisations. Default 100.
     pub factorization_budget: Option<usize>,
-    /// How many problems may be solved for Coulomb's law, each with its bounds of friction ([`LaggedContact`](crate::LaggedContact),
-    /// [`Spin`](crate::Spin)) from the normal impulses of the one before; the last change of bounds moves the residual by no more
+    /// How many problems may be solved for Coulomb's law, each with its bounds of friction ([`BoundedFrictionContact`](crate::BoundedFrictionContact),
+    /// [`SpinFriction`](crate::SpinFriction)) from the normal impulses of the one before; the last change of bounds moves the residual by no more
     /// than 100 times the tolerance. After 40 of them, or fewer, a path is tried where there are no more than 400 constraints.
     /// Default 1: the bounds stay as they are given.
     pub passes: usize,

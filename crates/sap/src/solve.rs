@@ -28,7 +28,7 @@ pub fn solve<S: Structure>(
     resize(structure, constraints, v_star, v, ws)?;
     let looks = options.expects_guess && v != v_star;
     let guess =
-        if looks { initial_guess::look(structure, constraints, (v_star, v), options, &mut ws.convex) } else { None };
+        if looks { initial_guess::check(structure, constraints, (v_star, v), options, &mut ws.convex) } else { None };
     if let Some(guess) = &guess {
         if guess.is_solution {
             return Ok(guess.report(coulomb::violation(constraints, options, ws)));

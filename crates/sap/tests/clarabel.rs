@@ -24,7 +24,7 @@ struct Oracle {
 /// (R, v̂) row by row.
 fn regularisation(problem: &Problem) -> Vec<(f64, f64)> {
     let rows = |constraint: &Constraint| match &constraint.law {
-        Law::Contact(c) => vec![(c.r_t(), 0.0), (c.r_t(), 0.0), (c.r_n(), c.vn_hat())],
+        Law::Cone(c) => vec![(c.r_t(), 0.0), (c.r_t(), 0.0), (c.r_n(), c.vn_hat())],
         Law::Limit(l) => vec![(l.r(), l.v_hat())],
         law => unreachable!("{law:?} is not in these problems"),
     };
@@ -71,13 +71,13 @@ fn clarabel(problem: &Problem) -> Oracle {
     let mut row = 0;
     for constraint in &problem.constraints {
         match &constraint.law {
-            Law::Contact(contact) if contact.mu() > 0.0 => {
+            Law::Cone(contact) if contact.mu() > 0.0 => {
                 push(row + 2, 1.0);
                 push(row, contact.mu());
                 push(row + 1, contact.mu());
                 cones.push(SecondOrderConeT(3));
             }
-            Law::Contact(_) => {
+            Law::Cone(_) => {
                 push(row + 2, 1.0);
                 cones.push(NonnegativeConeT(1));
             }

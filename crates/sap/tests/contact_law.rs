@@ -1,7 +1,7 @@
 //! The constraints alone: values by hand, derivatives against finite differences in each region, across boundaries.
 
 use proptest::prelude::*;
-use sap::{Block, Constraint, Contact, Limit};
+use sap::{Block, ConeContact, Constraint, Limit};
 
 fn evaluate(constraint: &Constraint, v_c: &[f64]) -> (f64, Vec<f64>, Block) {
     let mut gamma = vec![0.0; v_c.len()];
@@ -11,7 +11,7 @@ fn evaluate(constraint: &Constraint, v_c: &[f64]) -> (f64, Vec<f64>, Block) {
 }
 
 /// A contact given by y instead of v_c = v̂ − R y.
-fn at(contact: &Contact, y: [f64; 3]) -> (f64, [f64; 3], Block) {
+fn at(contact: &ConeContact, y: [f64; 3]) -> (f64, [f64; 3], Block) {
     contact.evaluate([-contact.r_t() * y[0], -contact.r_t() * y[1], contact.vn_hat() - contact.r_n() * y[2]])
 }
 
@@ -21,7 +21,7 @@ fn close(a: f64, b: f64, tolerance: f64) {
 
 #[test]
 fn stiction_is_the_identity() {
-    let contact = Contact::new(0.5, 0.25, 0.5, 0.125);
+    let contact = ConeContact::new(0.5, 0.25, 0.5, 0.125);
     let (cost, gamma, hessian) = at(&contact, [0.3, 0.4, 1.0]); // |y_t| = 0.5 = μ y_n: on the edge
     assert_eq!(hessian, Block::diagonal(4.0, 4.0, 2.0));
     for (gamma, expected) in gamma.iter().zip([0.3, 0.4, 1.0]) {
@@ -33,7 +33,7 @@ fn stiction_is_the_identity() {
 #[test]
 fn sliding_by_hand() {
     // μ̂ = μ R_t/R_n = 0.5, μ̃² = μ μ̂ = 0.5: γ_n = (1 + 0.5·5) / 1.5 = 7/3 for y = (3, 4, 1).
-    let contact = Contact::new(1.0, 0.5, 1.0, 0.0);
+    let contact = ConeContact::new(1.0, 0.5, 1.0, 0.0);
     let (cost, gamma, hessian) = at(&contact, [3.0, 4.0, 1.0]);
     let n = 7.0 / 3.0;
     for (gamma, expected) in gamma.iter().zip([0.6 * n, 0.8 * n, n]) {
@@ -46,7 +46,7 @@ fn sliding_by_hand() {
 
 #[test]
 fn no_contact_is_zero_on_and_beyond_its_edge() {
-    let contact = Contact::new(1.0, 0.5, 1.0, 0.0); // edge: y_n = −y_r/2
+    let contact = ConeContact::new(1.0, 0.5, 1.0, 0.0); // edge: y_n = −y_r/2
     assert_eq!(at(&contact, [3.0, 4.0, -2.5]), (0.0, [0.0; 3], Block::ZERO));
     assert_eq!(at(&contact, [0.0, 0.0, 0.0]), (0.0, [0.0; 3], Block::ZERO));
     assert_eq!(at(&contact, [0.0, 0.0, -1.0]), (0.0, [0.0; 3], Block::ZERO));
@@ -55,7 +55,7 @@ fn no_contact_is_zero_on_and_beyond_its_edge() {
 
 #[test]
 fn no_friction() {
-    let contact = Contact::new(0.0, 0.5, 0.25, 0.0);
+    let contact = ConeContact::new(0.0, 0.5, 0.25, 0.0);
     for y_t in [[0.0, 0.0], [3.0, -4.0]] {
         let (cost, gamma, hessian) = at(&contact, [y_t[0], y_t[1], 2.0]);
         assert_eq!(gamma, [0.0, 0.0, 2.0]);
@@ -67,7 +67,7 @@ fn no_friction() {
 
 #[test]
 fn no_tangential_velocity() {
-    let contact = Contact::new(0.5, 1e-6, 1e-4, 0.0);
+    let contact = ConeContact::new(0.5, 1e-6, 1e-4, 0.0);
     let (_, gamma, hessian) = at(&contact, [0.0, 0.0, 1.0]);
     assert_eq!(gamma, [0.0, 0.0, 1.0]);
     assert_eq!(hessian, Block::diagonal(1.0 / 1e-6, 1.0 / 1e-6, 1.0 / 1e-4));
@@ -83,7 +83,7 @@ fn limit_by_hand() {
 
 #[test]
 fn nan_does_not_vanish() {
-    let contact = Contact::new(0.5, 1.0, 1.0, 0.0);
+    let contact = ConeContact::new(0.5, 1.0, 1.0, 0.0);
     for row in 0..3 {
         for v_n in [-1.0, 0.1] {
             let mut v_c = [0.3, 0.2, v_n];
@@ -94,9 +94,9 @@ fn nan_does_not_vanish() {
     assert!(Limit::new(1.0, 0.0).evaluate(f64::NAN).0.is_nan());
 }
 
-fn contacts() -> impl Strategy<Value = Contact> {
+fn contacts() -> impl Strategy<Value = ConeContact> {
     (0.0..2.0, -3.0..0.0, -3.0..0.0, -1.0..1.0f64)
-        .prop_map(|(mu, t, n, vn_hat)| Contact::new(mu, 10f64.powf(t), 10f64.powf(n), vn_hat))
+        .prop_map(|(mu, t, n, vn_hat)| ConeContact::new(mu, 10f64.powf(t), 10f64.powf(n), vn_hat))
 }
 
 /// `y` in every region: the normal component relative to the tangential.

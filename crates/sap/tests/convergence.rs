@@ -4,7 +4,7 @@ mod common;
 
 use common::{Problem, difference, random, tower, tree};
 use random::SplitMix64;
-use sap::{Constraint, Contact, Criterion, Dense, Error, Limit, LineSearch, Options, Report, Workspace, solve};
+use sap::{ConeContact, Constraint, Criterion, Dense, Error, Limit, LineSearch, Options, Report, Workspace, solve};
 
 fn run(problem: &Problem, guess: &[f64], options: &Options) -> (Result<Report, Error>, Vec<f64>, Workspace) {
     let mut ws = Workspace::new();
@@ -232,7 +232,7 @@ fn nan_and_infinity_are_errors() {
         problem.a[0] = bad;
         is_error(&problem, &[0.0; 12]);
         let mut problem = good.clone();
-        problem.constraints[0] = Contact::new(0.5, 1e-5, 1e-4, bad).into();
+        problem.constraints[0] = ConeContact::new(0.5, 1e-5, 1e-4, bad).into();
         is_error(&problem, &[0.0; 12]);
     }
 }
@@ -240,7 +240,7 @@ fn nan_and_infinity_are_errors() {
 #[test]
 fn indefinite_matrix_is_an_error() {
     let mut problem = tower(1, 0.3);
-    problem.constraints.iter_mut().for_each(|c| *c = Contact::new(0.5, 1.0, 1.0, 1e-3).into());
+    problem.constraints.iter_mut().for_each(|c| *c = ConeContact::new(0.5, 1.0, 1.0, 1e-3).into());
     problem.a[0] = -50.0;
     let (result, ..) = run(&problem, &problem.v_star, &Options::default());
     assert!(matches!(result, Err(Error::Factorization { .. } | Error::NotFinite { .. })), "{result:?}");

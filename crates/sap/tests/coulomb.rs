@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Problem, random_within, tower};
-use sap::{Constraint, Criterion, LaggedContact, Law, Options, Report, Workspace, solve};
+use sap::{BoundedFrictionContact, Constraint, Criterion, Law, Options, Report, Workspace, solve};
 
 /// What is left of the balance of momentum when every bound is the contact's own normal impulse at `v`.
 fn coulomb_residual(problem: &Problem, v: &[f64]) -> f64 {
@@ -16,9 +16,9 @@ fn coulomb_residual(problem: &Problem, v: &[f64]) -> f64 {
             let n = row + 2;
             row += constraint.rows();
             match constraint.law {
-                Law::Lagged(c) => {
+                Law::BoundedFriction(c) => {
                     let normal = ((c.v_hat()[2] - v_c[n]) / c.r_n()).max(0.0);
-                    LaggedContact::new(c.mu(), c.r_t(), c.r_n(), c.v_hat()[2], normal).into()
+                    BoundedFrictionContact::new(c.mu(), c.r_t(), c.r_n(), c.v_hat()[2], normal).into()
                 }
                 _ => *constraint,
             }

@@ -28,7 +28,7 @@ fn blocks(problem: &Problem, rng: &mut SplitMix64) -> Vec<Block> {
     let block = |constraint: &Constraint, rng: &mut SplitMix64| match &constraint.law {
         _ if rng.below(4) == 0 => Block::ZERO,
         Law::Limit(_) => Block::scalar(rng.uniform(0.1, 9.0)),
-        Law::Contact(contact) => {
+        Law::Cone(contact) => {
             contact.evaluate([rng.uniform(-1.0, 1.0), rng.uniform(-1.0, 1.0), -rng.uniform(0.0, 1.0)]).2
         }
         law => unreachable!("{law:?} is not in these problems"),

@@ -1,7 +1,7 @@
 //! Every law against finite differences, within its regions, across their borders, and as a convex function.
 
 use proptest::prelude::*;
-use sap::{Block, Bounded, Constraint, Contact, Equality, LaggedContact, Limit, Spin};
+use sap::{Block, BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit, SpinFriction};
 
 type Evaluation = (f64, [f64; 3], Block);
 
@@ -18,13 +18,13 @@ fn any_law() -> impl Strategy<Value = Constraint> {
     (0..9_usize, r.clone(), r, 0.0..2.0_f64, -1.0..1.0_f64, 0.0..3.0_f64).prop_map(|(kind, r_t, r_n, mu, v_hat, n)| {
         let (r_t, r_n) = (10_f64.powf(r_t), 10_f64.powf(r_n));
         match kind {
-            0 => Contact::new(mu, r_t, r_n, v_hat).into(),
-            1 => Contact::new(mu, r_t, r_n, v_hat).with_surface_velocity([v_hat, -0.5]).into(),
-            2 => LaggedContact::new(mu, r_t, r_n, v_hat, n).into(),
-            3 => LaggedContact::new(mu, r_t, r_n, v_hat, n).with_surface_velocity([0.3, v_hat]).into(),
-            4 => Spin::new(r_t, 0.3 * mu, mu, n).into(),
+            0 => ConeContact::new(mu, r_t, r_n, v_hat).into(),
+            1 => ConeContact::new(mu, r_t, r_n, v_hat).with_surface_velocity([v_hat, -0.5]).into(),
+            2 => BoundedFrictionContact::new(mu, r_t, r_n, v_hat, n).into(),
+            3 => BoundedFrictionContact::new(mu, r_t, r_n, v_hat, n).with_surface_velocity([0.3, v_hat]).into(),
+            4 => SpinFriction::new(r_t, 0.3 * mu, mu, n).into(),
             5 => Limit::new(r_n, v_hat).into(),
-            6 => Bounded::new(r_n, v_hat, -n, n + mu).into(),
+            6 => BoxConstraint::new(r_n, v_hat, -n, n + mu).into(),
             7 => Equality::vector(r_n, [v_hat, 0.2, -v_hat]).into(),
             _ => Equality::along_third(r_n, v_hat).into(),
         }

@@ -2,30 +2,30 @@
 
 mod contacts;
 mod equalities;
+mod jacobian_drift;
 mod joints;
 mod limits;
-mod passage;
-mod rule;
+mod regularization;
+mod step_average;
 mod sums;
 mod tendons;
-mod turning;
 
 use geometry::Scene;
 use multibody::Model;
 use sap::{Constraint, Law};
 use spatial::{Pose, Vec3};
 
+use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion, Term};
 use crate::effective_mass::EffectiveMass;
-use crate::link::{End, Link, Motion, Term};
-use crate::part::Part;
 use crate::scheme::Discretization;
+use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::{Key, Memory};
 use crate::{ContactLaw, Energy, State};
 
 pub(crate) use contacts::push_contacts;
-pub(crate) use rule::Rule;
-use rule::{OneSided, Start};
-pub(crate) use turning::Turning;
+pub(crate) use jacobian_drift::JacobianDrift;
+pub(crate) use regularization::Regularization;
+use regularization::{OneSided, Start};
 
 /// By how much a near-rigid contact may sink in at most, of what it does under its own weight.
 const OVERLOAD: f64 = 100.0;
@@ -40,7 +40,7 @@ const LONGEST_LEVER: f64 = 10.0;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConstraintSet {
     pub laws: Vec<Constraint>,
-    pub links: Vec<Link>,
+    pub links: Vec<ConstraintJacobian>,
     /// What the links that are sums refer to.
     pub terms: Vec<Term>,
     /// The contact point that each constraint reports to, among those that the set was made from.
@@ -80,7 +80,7 @@ impl ConstraintSet {
     pub fn push_from(&mut self, other: &Self, k: usize) {
         self.laws.push(other.laws[k]);
         let mut link = other.links[k].clone();
-        if let Link::Sum { terms } = &mut link {
+        if let ConstraintJacobian::Sum { terms } = &mut link {
             let start = self.terms.len();
             self.terms.extend_from_slice(&other.terms[terms.clone()]);
             *terms = start..self.terms.len();
@@ -106,14 +106,22 @@ impl ConstraintSet {
     }
 
     /// Adds a constraint; `w` is its share of the Delassus operator.
-    fn push(&mut self, law: impl Into<Law>, w: f64, link: Link, key: Key, cx: &Context<'_>) {
+    fn push(&mut self, law: impl Into<Law>, w: f64, link: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
         self.push_recalled(law.into(), w, link, key, memory, None);
     }
 
     /// Adds a constraint of which something is known, along its own rows.
     #[inline(always)]
-    fn push_recalled(&mut self, law: Law, w: f64, link: Link, key: Key, memory: Option<Memory>, report: Option<usize>) {
+    fn push_recalled(
+        &mut self,
+        law: Law,
+        w: f64,
+        link: ConstraintJacobian,
+        key: Key,
+        memory: Option<Memory>,
+        report: Option<usize>,
+    ) {
         let mut constraint = Constraint::from(law).with_delassus(w);
         if let Some(memory) = memory {
             constraint = constraint.with_free_velocity(memory.free.to_array());
@@ -126,7 +134,7 @@ impl ConstraintSet {
     }
 
     /// Adds a limit.
-    fn push_limit(&mut self, law: OneSided, w: f64, link: Link, key: Key, cx: &Context<'_>) {
+    fn push_limit(&mut self, law: OneSided, w: f64, link: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
         let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.recovery_speed);
         self.push_recalled(sap::Limit::new(law.r, v_hat).into(), w, link, key, memory, None);
@@ -183,17 +191,17 @@ pub(crate) struct Context<'a> {
     pub q: &'a [f64],
     pub v: &'a [f64],
     pub step: &'a Discretization,
-    pub parts: &'a [Part],
+    pub parts: &'a [TreeWorkspace],
     pub tree_of: &'a [usize],
     pub effective_mass: &'a EffectiveMass,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
     pub heaviest: &'a [f64],
-    pub turning: &'a Turning,
+    pub jacobian_drift: &'a JacobianDrift,
     /// [`geometry::Shape::inner_radius`] of every geom, m.
     pub inner_radii: &'a [f64],
     /// The farthest point of any geom from the origin of its node, one per node, m.
     pub extents: &'a [f64],
-    pub rule: Rule,
+    pub rule: Regularization,
     pub law: ContactLaw,
 }
 
@@ -209,9 +217,9 @@ impl Context<'_> {
     }
 
     /// The point as an end on the body's tree; none for a body that is fixed in the world.
-    fn end(&self, body: usize, position: Vec3<f64>) -> Option<End> {
+    fn end(&self, body: usize, position: Vec3<f64>) -> Option<ContactFrame> {
         let (tree, node, origin) = self.home(body)?;
-        Some(End { tree, node, arm: position - origin })
+        Some(ContactFrame { tree, node, arm: position - origin })
     }
 
     /// The placement of the node that a body moves with.
@@ -223,15 +231,15 @@ impl Context<'_> {
     }
 
     /// How easily an end is moved, 1/kg.
-    fn mobility(&self, end: &End) -> f64 {
+    fn mobility(&self, end: &ContactFrame) -> f64 {
         let part = &self.parts[end.tree];
         self.effective_mass.inverse(part.nodes.start + end.node, &part.kin.frames[end.node].rot, end.arm)
     }
 
     /// The inverse of the mass that the ends of a contact set against a force along `normal`, without what is implicit,
     /// 1/kg.
-    fn bare_mobility(&self, ends: &[Option<End>; 2], normal: Vec3<f64>) -> f64 {
-        let of = |end: &End| {
+    fn bare_mobility(&self, ends: &[Option<ContactFrame>; 2], normal: Vec3<f64>) -> f64 {
+        let of = |end: &ContactFrame| {
             let part = &self.parts[end.tree];
             let rot = &part.kin.frames[end.node].rot;
             self.effective_mass.bare_inverse(part.nodes.start + end.node, rot, end.arm, normal)
@@ -244,7 +252,7 @@ impl Context<'_> {
     /// A near-rigid contact under its own weight sinks in by R g dt² m. Under a load of a million times that it would by a million times
     /// as much, and what it resists with at the speed of recovery would not bear the load at all.
     #[inline(always)]
-    fn stiff_mobility(&self, ends: &[Option<End>; 2], w: f64) -> f64 {
+    fn stiff_mobility(&self, ends: &[Option<ContactFrame>; 2], w: f64) -> f64 {
         let Some(end) = ends[0].or(ends[1]) else { return w };
         let Some(heaviest) = self.heaviest.get(end.tree) else { return w };
         w.min(heaviest * OVERLOAD).max(w * STIFFEST)
@@ -252,8 +260,8 @@ impl Context<'_> {
 
     /// Up to which speed a near-rigid contact that starts violated is righted, m/s: no point of a body is to become much faster for it
     /// than `recovery_speed`, as it would where the contact has a short lever.
-    fn recovery_speed(&self, ends: &[Option<End>; 2], normal: Vec3<f64>) -> f64 {
-        let leverage = |end: &End| {
+    fn recovery_speed(&self, ends: &[Option<ContactFrame>; 2], normal: Vec3<f64>) -> f64 {
+        let leverage = |end: &ContactFrame| {
             let part = &self.parts[end.tree];
             let (i, rot) = (part.nodes.start + end.node, &part.kin.frames[end.node].rot);
             if self.effective_mass.has_fulcrum(i) { self.effective_mass.leverage(i, rot, end.arm, normal) } else { 1.0 }
@@ -263,14 +271,14 @@ impl Context<'_> {
     }
 
     /// How easily the body of an end is turned, 1/(kg·m²).
-    fn angular_mobility(&self, end: &End) -> f64 {
+    fn angular_mobility(&self, end: &ContactFrame) -> f64 {
         self.effective_mass.angular_inverse(self.parts[end.tree].nodes.start + end.node)
     }
 
     /// The velocities of the second end relative to the first, at the beginning and where the second stage is linearised
     /// (free motion, but for the constraint forces of the last step), world.
-    fn velocities(&self, ends: &[Option<End>; 2], motion: Motion) -> [Vec3<f64>; 2] {
-        let of = |end: &Option<End>| {
+    fn velocities(&self, ends: &[Option<ContactFrame>; 2], motion: Motion) -> [Vec3<f64>; 2] {
+        let of = |end: &Option<ContactFrame>| {
             end.map_or([Vec3::ZERO; 2], |end| {
                 let part = &self.parts[end.tree];
                 let start = end.velocity(&part.kin.twists, motion);
@@ -282,8 +290,8 @@ impl Context<'_> {
     }
 
     /// How fast the material points of a contact move about their nodes at v₀, m/s.
-    fn spin(&self, ends: &[Option<End>; 2]) -> f64 {
-        let of = |end: &End| self.parts[end.tree].kin.twists[end.node].ang.norm() * end.arm.norm();
+    fn spin(&self, ends: &[Option<ContactFrame>; 2]) -> f64 {
+        let of = |end: &ContactFrame| self.parts[end.tree].kin.twists[end.node].ang.norm() * end.arm.norm();
         ends.iter().flatten().map(of).sum()
     }
 
@@ -354,7 +362,7 @@ impl Sources {
     /// Gap, rate at the beginning and rate in free motion of both sides of every joint limit; `q` and `v` are the model's.
     pub fn limit_rates<'a>(
         &'a self,
-        parts: &'a [Part],
+        parts: &'a [TreeWorkspace],
         q: &'a [f64],
         v: &'a [f64],
     ) -> impl Iterator<Item = (f64, f64, f64)> {

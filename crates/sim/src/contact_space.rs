@@ -9,8 +9,8 @@ use multibody::Loads;
 use sap::{Constraint, ContactSpace, NotSolved, Options, Report, Structure};
 use spatial::{F64x4, Real, Vec3, Wrench};
 
+use crate::constraint_jacobian::{ConstraintJacobian, Term};
 use crate::coupled::Coupled;
-use crate::link::{Link, Term};
 
 /// Scratch of such a problem, reused from step to step.
 #[derive(Default)]
@@ -161,7 +161,7 @@ impl ContactSpaceSolver {
             let rows = law.rows();
             let is_known = known.next_if_eq(&constraint).is_some();
             // Under Coulomb's law rolling and torsional friction stay with their contact, which bounds them.
-            let follows = options.passes > 1 && matches!(law.law, sap::Law::Spin(_));
+            let follows = options.passes > 1 && matches!(law.law, sap::Law::SpinFriction(_));
             let last = self.chosen.last().map(|choice| choice.constraint + 1);
             let pushes = || {
                 let velocities = &self.velocities[row..row + rows];
@@ -216,17 +216,17 @@ impl ContactSpaceSolver {
                 });
             };
             match &structure.links[choice.constraint] {
-                Link::Ends { ends, basis, motion } => {
+                ConstraintJacobian::Ends { ends, basis, motion } => {
                     for (end, sign) in ends.iter().zip([-1.0, 1.0]) {
                         let Some(end) = end else { continue };
                         let [x, y, z] = [basis.x, basis.y, basis.z].map(|axis| end.wrench(axis * sign, *motion));
                         carry(end.tree, end.node, &Loads { wrench: side_by_side(x, y, z), joint: [F64x4::ZERO; 6] });
                     }
                 }
-                Link::Joint { tree, node, dof, width, axis } => {
+                ConstraintJacobian::Joint { tree, node, dof, width, axis } => {
                     carry(*tree, *node, &along_joint(structure, (*tree, *node, *dof), &axis[..*width]));
                 }
-                Link::Sum { terms } => {
+                ConstraintJacobian::Sum { terms } => {
                     for Term { tree, node, dof, coefficient } in &structure.terms[terms.clone()] {
                         carry(*tree, *node, &along_joint(structure, (*tree, *node, *dof), &[*coefficient]));
                     }

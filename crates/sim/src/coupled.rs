@@ -18,9 +18,9 @@ use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
 use crate::Factorization;
+use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Term};
 use crate::free_body::is_free_body;
-use crate::link::{End, Link, Term};
-use crate::part::{KnownMotion, Part};
+use crate::tree_workspace::{KnownMotion, TreeWorkspace};
 use friction::FrictionScratch;
 
 /// A tree of an island: where its degrees of freedom and nodes start in the island's vectors.
@@ -35,7 +35,7 @@ pub(crate) struct Slot {
 /// All contacts between the same two nodes.
 #[derive(Clone, Debug)]
 struct Patch {
-    ends: [End; 2],
+    ends: [ContactFrame; 2],
     /// Columns of J, ascending, into the scratch's `columns`, and the six rows for each of them into `rows`; none of
     /// free bodies, and none before they are needed.
     columns: Range<usize>,
@@ -88,10 +88,10 @@ pub(crate) struct CoupledScratch {
 
 impl CoupledScratch {
     /// The greatest speed of a point within `extents` of the origins of the model's nodes where the trees move with `v`, m/s.
-    pub fn greatest_speed(&mut self, parts: &[Part], slots: &[Slot], extents: &[f64], v: &[f64]) -> f64 {
+    pub fn greatest_speed(&mut self, parts: &[TreeWorkspace], slots: &[Slot], extents: &[f64], v: &[f64]) -> f64 {
         let mut greatest = 0.0;
         for slot in slots {
-            let Part { tree, kin, nodes, .. } = &parts[slot.tree];
+            let TreeWorkspace { tree, kin, nodes, .. } = &parts[slot.tree];
             self.motions.resize(self.motions.len().max(slot.node + tree.len()), Twist::ZERO);
             let motions = &mut self.motions[slot.node..];
             multibody::propagate(tree, tree.all(), &kin.frames, &v[slot.dof..slot.dof + tree.nv], motions);
@@ -105,11 +105,11 @@ impl CoupledScratch {
 
 /// The trees of an island, the constraints on them, and scratch. Links and slots use indices of the island.
 pub(crate) struct Coupled<'a> {
-    pub parts: &'a [Part],
+    pub parts: &'a [TreeWorkspace],
     /// The velocities that the step starts from, the model's.
     v0: &'a [f64],
     pub slots: &'a [Slot],
-    pub links: &'a [Link],
+    pub links: &'a [ConstraintJacobian],
     /// What the links that are sums refer to.
     pub terms: &'a [Term],
     pub scratch: &'a mut CoupledScratch,
@@ -123,9 +123,9 @@ pub(crate) struct Coupled<'a> {
 impl<'a> Coupled<'a> {
     /// Gathers the patches.
     pub fn new(
-        (parts, v0): (&'a [Part], &'a [f64]),
+        (parts, v0): (&'a [TreeWorkspace], &'a [f64]),
         slots: &'a [Slot],
-        (links, terms): (&'a [Link], &'a [Term]),
+        (links, terms): (&'a [ConstraintJacobian], &'a [Term]),
         scratch: &'a mut CoupledScratch,
         cholesky: &'a mut BlockCholesky,
         choice: Factorization,
@@ -154,13 +154,13 @@ impl<'a> Coupled<'a> {
         columns.clear();
         rows.clear();
         for link in self.links {
-            let Link::Ends { ends: [Some(a), Some(b)], .. } = link else {
+            let ConstraintJacobian::Ends { ends: [Some(a), Some(b)], .. } = link else {
                 patch_of.push(None);
                 continue;
             };
             let same = |p: &Patch| p.ends[0].is_on_node_of(a) && p.ends[1].is_on_node_of(b);
             if !patches.last().is_some_and(same) {
-                let is_free = |end: &End| is_free_body(&self.parts[self.slots[end.tree].tree].tree);
+                let is_free = |end: &ContactFrame| is_free_body(&self.parts[self.slots[end.tree].tree].tree);
                 patches.push(Patch {
                     ends: [*a, *b],
                     columns: 0..0,
@@ -183,7 +183,7 @@ impl<'a> Coupled<'a> {
     /// motions of the nodes in the scratch to J x.
     pub fn respond(&mut self, x: &mut [f64]) {
         for slot in self.slots {
-            let Part { tree, kin, factor, .. } = &self.parts[slot.tree];
+            let TreeWorkspace { tree, kin, factor, .. } = &self.parts[slot.tree];
             factor.respond(tree, kin, &mut x[slot.dof..], &mut self.scratch.motions[slot.node..]);
         }
     }
@@ -194,7 +194,7 @@ impl<'a> Coupled<'a> {
         let mut row = 0;
         for link in self.links {
             match link {
-                Link::Ends { ends, basis, motion } => {
+                ConstraintJacobian::Ends { ends, basis, motion } => {
                     let mut velocity = Vec3::ZERO;
                     if let Some(b) = &ends[1] {
                         velocity = b.velocity(&motions[self.slots[b.tree].node..], *motion);
@@ -228,7 +228,7 @@ impl Structure for Coupled<'_> {
     fn momentum(&mut self, x: &[f64], a_x: &mut [f64]) {
         let CoupledScratch { motions, wrenches, .. } = &mut *self.scratch;
         for slot in self.slots {
-            let Part { tree, kin, impedance, .. } = &self.parts[slot.tree];
+            let TreeWorkspace { tree, kin, impedance, .. } = &self.parts[slot.tree];
             let (x, a_x) = (&x[slot.dof..], &mut a_x[slot.dof..]);
             let (motions, wrenches) = (&mut motions[slot.node..], &mut wrenches[slot.node..]);
             multibody::apply(tree, tree.all(), kin, impedance, x, motions, wrenches, a_x);
@@ -253,7 +253,7 @@ impl Structure for Coupled<'_> {
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {
         for slot in self.slots {
             let part = &self.parts[slot.tree];
-            let Part { tree, kin, .. } = part;
+            let TreeWorkspace { tree, kin, .. } = part;
             let motions = &mut self.scratch.motions[slot.node..];
             let x = &x[slot.dof..slot.dof + tree.nv];
             let start = &kin.twists[..];
@@ -275,7 +275,7 @@ impl Structure for Coupled<'_> {
         let mut row = 0;
         for link in self.links {
             match link {
-                Link::Ends { ends: [a, b], basis, motion } => {
+                ConstraintJacobian::Ends { ends: [a, b], basis, motion } => {
                     let impulse = Vec3::new(gamma[row], gamma[row + 1], gamma[row + 2]);
                     row += 3;
                     if impulse == Vec3::ZERO {
@@ -298,7 +298,7 @@ impl Structure for Coupled<'_> {
             }
         }
         for slot in self.slots {
-            let Part { tree, kin, .. } = &self.parts[slot.tree];
+            let TreeWorkspace { tree, kin, .. } = &self.parts[slot.tree];
             add_generalized_forces(tree, tree.all(), kin, &mut wrenches[slot.node..], &mut out[slot.dof..]);
         }
     }
@@ -323,14 +323,15 @@ impl Structure for Coupled<'_> {
             Factored::Recursively => {}
         }
         for (slot, (factor, _)) in self.slots.iter().zip(factors) {
-            let Part { tree, kin, .. } = &self.parts[slot.tree];
+            let TreeWorkspace { tree, kin, .. } = &self.parts[slot.tree];
             factor.solve(tree, tree.all(), kin, &b[slot.dof..], None, &mut x[slot.dof..]);
         }
     }
 
     fn is_unsymmetric_cheap(&self) -> bool {
         // What touches the world alone has a recursion, which is symmetric.
-        let is_patch = |link: &Link| matches!(link, Link::Ends { ends: [Some(_), Some(_)], .. });
+        let is_patch =
+            |link: &ConstraintJacobian| matches!(link, ConstraintJacobian::Ends { ends: [Some(_), Some(_)], .. });
         !self.may_recurse || self.links.iter().any(is_patch)
     }
 

@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crew::Crew;
-use geometry::Couple;
+use geometry::BodyPair;
 use interrupt::Interrupt;
 use multibody::{CrbaWorkspace, mass_matrix};
 use sap::{BlockCholesky, Dense, Error, NotSolved, Report};
 
 use crate::constrain::{ConstraintSet, Context, push_contacts};
+use crate::constraint_jacobian::SparseRows;
 use crate::contact_space::ContactSpaceSolver;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::effective_mass::EffectiveMass;
-use crate::link::SparseRows;
-use crate::part::Part;
 use crate::report::Touch;
+use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Entry;
 use crate::{Factorization, Stats};
 
@@ -80,9 +80,9 @@ pub(crate) struct Island {
     /// The solution.
     pub v: Vec<f64>,
     /// The velocities that move positions where those are righted; empty where they are the solution.
-    righting: Vec<f64>,
+    recovery_v: Vec<f64>,
     /// What it was expected to be; empty where nothing was expected.
-    foreseen: Vec<f64>,
+    predicted: Vec<f64>,
     pub outcome: Option<Result<Report, Error>>,
     /// What became of its contact points, and what the next step remembers of them.
     touches: Vec<Touch>,
@@ -137,7 +137,7 @@ impl Island {
             report.friction_residual = sap::friction_residual(&scratch.set.laws, velocities, impulses);
         }
         self.note(&scratch.set, &scratch.gaps, (impulses, velocities));
-        self.righting.clear();
+        self.recovery_v.clear();
         if scratch.set.recoveries.is_empty() { Ok(report) } else { self.recover(problem, report, scratch) }
     }
 
@@ -153,15 +153,20 @@ impl Island {
             self.v.extend_from_slice(&v0[part.dofs.clone()]);
         }
         let pace = pace(&self.v, &scratch.v_star);
-        self.foreseen.clear();
+        self.predicted.clear();
         if !problem.rigid_only && pace < 1.0 {
             for slot in &self.slots {
                 let dofs = parts[slot.tree].dofs.clone();
-                state.trend.go_on(slot.tree, dofs.clone(), rule.dt, &mut self.v[slot.dof..slot.dof + dofs.len()]);
+                state.extrapolation.go_on(
+                    slot.tree,
+                    dofs.clone(),
+                    rule.dt,
+                    &mut self.v[slot.dof..slot.dof + dofs.len()],
+                );
             }
-            self.foreseen.extend_from_slice(&self.v);
+            self.predicted.extend_from_slice(&self.v);
         }
-        let holds = |slot: &Slot| state.trend.holds(slot.tree, rule.dt);
+        let holds = |slot: &Slot| state.extrapolation.holds(slot.tree, rule.dt);
         (pace, pace <= QUASI_STATIC && self.slots.iter().all(holds))
     }
 
@@ -291,21 +296,21 @@ fn pace(v: &[f64], v_star: &[f64]) -> f64 {
 const QUASI_STATIC: f64 = 0.1;
 
 /// Writes A and J of an island as matrices.
-fn assemble(slots: &[Slot], parts: &[Part], scratch: &mut Scratch) -> Result<(), Error> {
+fn assemble(slots: &[Slot], parts: &[TreeWorkspace], scratch: &mut Scratch) -> Result<(), Error> {
     let Scratch { set, v_star, dense, blocks, rows, crba, .. } = scratch;
     dense.reset(v_star.len());
     blocks.clear();
     blocks.extend(slots.iter().map(|s| s.dof..s.dof + parts[s.tree].tree.nv));
     dense.set_blocks(blocks)?;
     for (k, slot) in slots.iter().enumerate() {
-        let Part { tree, kin, impedance, .. } = &parts[slot.tree];
+        let TreeWorkspace { tree, kin, impedance, .. } = &parts[slot.tree];
         crba.resize(tree);
         let (a, n) = (dense.a_block_mut(k), tree.nv);
         mass_matrix(tree, tree.all(), kin, None, crba, a, n, 0);
         impedance.add_to_matrix(tree, a, n);
     }
     let part = |slot: usize| {
-        let Part { tree, kin, .. } = &parts[slots[slot].tree];
+        let TreeWorkspace { tree, kin, .. } = &parts[slots[slot].tree];
         (tree, kin, slots[slot].dof)
     };
     for link in &set.links {
@@ -331,7 +336,7 @@ pub(crate) struct Islands {
     island_of: Vec<usize>,
     slot_of: Vec<usize>,
     /// Those of the last partition.
-    couples: Vec<Couple>,
+    couples: Vec<BodyPair>,
     /// How many contact points and other constraints there are; no numbers when these joined trees.
     points: Option<(usize, usize)>,
     /// The island of every contact point, and its place among the points there.

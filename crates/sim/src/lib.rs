@@ -21,25 +21,26 @@
 
 mod actuation;
 mod constrain;
+mod constraint_jacobian;
 mod contact_space;
 mod coupled;
 mod effective_mass;
 mod error;
+mod extrapolation;
 mod free_body;
 mod island;
 mod jacobians;
-mod link;
 mod options;
-mod part;
 mod pd;
 mod report;
 mod scheme;
 mod simulation;
 mod state;
-mod trend;
+mod tree_workspace;
 mod warm_start;
 
 pub use error::SimulationError;
+pub use extrapolation::VelocityExtrapolation;
 pub use jacobians::StepJacobians;
 pub use options::{ContactLaw, Factorization, Options, PdLaw};
 pub use pd::Pd;
@@ -48,5 +49,4 @@ pub use scheme::{Scheme, Theta};
 pub use simulation::Simulation;
 pub use simulation::sleeping::Rest;
 pub use state::{State, StateError};
-pub use trend::Trend;
 pub use warm_start::WarmStart;

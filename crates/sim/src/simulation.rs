@@ -17,14 +17,16 @@ use interrupt::Interrupt;
 use multibody::{Keyframe, Model};
 use spatial::Pose;
 
-use crate::constrain::{ConstraintSet, Context, Rule, Sources, Turning, push_contacts};
+use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_contacts};
 use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, Problem};
-use crate::part::Part;
 use crate::report::{Reports, Touch};
 use crate::scheme::Discretization;
+use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Key;
-use crate::{ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, Trend, WarmStart};
+use crate::{
+    ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, VelocityExtrapolation, WarmStart,
+};
 
 /// Greatest number of problems that are solved for Coulomb's law in a step, where there is no budget of factorisations.
 const PASSES: usize = 5000;
@@ -46,7 +48,7 @@ pub struct Simulation {
     effective_mass: EffectiveMass,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
     heaviest: Vec<f64>,
-    turning: Turning,
+    jacobian_drift: JacobianDrift,
     sources: Sources,
     /// The farthest point of any geom from the origin of its node, one per node, m.
     extents: Vec<f64>,
@@ -55,7 +57,7 @@ pub struct Simulation {
     /// The tree of every node, and of every geom.
     tree_of: Vec<usize>,
     tree_of_geom: Vec<usize>,
-    parts: Vec<Part>,
+    parts: Vec<TreeWorkspace>,
     detected: Vec<geometry::Contact>,
     touches: Vec<Touch>,
     remembered: WarmStart,
@@ -174,7 +176,7 @@ impl Simulation {
             rest_q: Vec::new(),
             pd,
             warm_start,
-            trend: Trend::default(),
+            extrapolation: VelocityExtrapolation::default(),
         };
         self.reports.clear();
         self.stats = Stats::default();
@@ -234,7 +236,7 @@ impl Simulation {
     fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         self.begin()?;
         (self.free_evaluations, self.factorizations) = (0, 0);
-        self.foresee(dt);
+        self.predict_constraint_forces(dt);
         self.wake_the_disturbed();
         self.begin_to_move(dt)?;
         self.detect(dt, 0.0);
@@ -259,7 +261,7 @@ impl Simulation {
                 self.solve(self.rule(dt, 0.0), false);
             }
             self.collect_velocities(dt)?;
-            let is_settled = !self.part_drives() & !self.foresaw_wrongly(dt, &mut may_foresee_again);
+            let is_settled = !self.part_drives() & !self.rejects_prediction(dt, &mut may_foresee_again);
             if is_settled {
                 return Ok(());
             }
@@ -291,15 +293,16 @@ impl Simulation {
     }
 
     /// How constraints become laws; limits farther off than the step can reach by `margin` do, too.
-    fn rule(&self, dt: f64, margin: f64) -> Rule {
+    fn rule(&self, dt: f64, margin: f64) -> Regularization {
         let Options { scheme, beta, sigma, recovery_speed, .. } = self.options;
         let (theta, constraint_theta) = (scheme.theta(), scheme.constraint_theta());
-        Rule { dt, theta, constraint_theta, beta, sigma, recovery_speed, margin }
+        Regularization { dt, theta, constraint_theta, beta, sigma, recovery_speed, margin }
     }
 
     /// What constraints are made from.
-    fn context<'a>(&'a self, rule: Rule, step: &'a Discretization) -> Context<'a> {
-        let Self { model, scene, state, parts, tree_of, effective_mass, turning, q_at: q, v_start: v, .. } = self;
+    fn context<'a>(&'a self, rule: Regularization, step: &'a Discretization) -> Context<'a> {
+        let Self { model, scene, state, parts, tree_of, effective_mass, jacobian_drift, q_at: q, v_start: v, .. } =
+            self;
         let Self { inner_radii, extents, options: Options { contact: law, .. }, .. } = self;
         let (law, heaviest) = (*law, &self.heaviest[..]);
         Context {
@@ -313,7 +316,7 @@ impl Simulation {
             tree_of,
             effective_mass,
             heaviest,
-            turning,
+            jacobian_drift,
             inner_radii,
             extents,
             rule,
@@ -322,7 +325,7 @@ impl Simulation {
     }
 
     /// Turns contact points and what the model has into one set of constraints.
-    fn constrain(&mut self, rule: Rule) {
+    fn constrain(&mut self, rule: Regularization) {
         let step = self.discretization(rule.dt);
         let mut set = std::mem::take(&mut self.set);
         set.clear();
@@ -334,7 +337,7 @@ impl Simulation {
 
     /// Finds the islands of the step, makes their constraints and solves them; with `rigid_only` those constraints alone
     /// that stop things in no time.
-    fn solve(&mut self, rule: Rule, rigid_only: bool) {
+    fn solve(&mut self, rule: Regularization, rigid_only: bool) {
         let options = sap::Options {
             tolerance: self.options.tolerance,
             passes: if self.options.contact == ContactLaw::Coulomb { PASSES } else { 1 },

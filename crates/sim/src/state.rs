@@ -5,8 +5,8 @@ use std::ops::Range;
 use geometry::Scene;
 use multibody::Model;
 
-use crate::trend::Mark;
-use crate::{Pd, Rest, SimulationError, Trend, WarmStart};
+use crate::extrapolation::Mark;
+use crate::{Pd, Rest, SimulationError, VelocityExtrapolation, WarmStart};
 
 /// Everything that the next step depends on: nothing else is remembered between steps.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,7 +45,7 @@ pub struct State {
     /// What the contact solver remembers of the last step. It may stay when the rest is changed.
     pub warm_start: WarmStart,
     /// How velocities change in contact, where the contact solver starts. It may stay when the rest is changed.
-    pub trend: Trend,
+    pub extrapolation: VelocityExtrapolation,
 }
 
 /// Why bytes are not a state of this model.
@@ -79,7 +79,7 @@ const NAMES: [&str; 9] = [
     "surface_velocity",
     "constraint_force",
     "accelerations",
-    "trend",
+    "extrapolation",
 ];
 
 impl State {
@@ -101,7 +101,7 @@ impl State {
             rest_q: Vec::new(),
             pd: Pd::default(),
             warm_start: WarmStart::default(),
-            trend: Trend::default(),
+            extrapolation: VelocityExtrapolation::default(),
         }
     }
 
@@ -118,14 +118,14 @@ impl State {
             (&mut self.constraint_force, &other.constraint_force),
             (&mut self.accelerations, &other.accelerations),
             (&mut self.rest_q, &other.rest_q),
-            (&mut self.trend.rates, &other.trend.rates),
+            (&mut self.extrapolation.rates, &other.extrapolation.rates),
         ];
         vectors.into_iter().for_each(|(to, from)| to.clone_from(from));
         for (to, from) in self.pd.vectors_mut().into_iter().zip(other.pd.vectors()) {
             to.clone_from(from);
         }
         self.rests.clone_from(&other.rests);
-        self.trend.marks.clone_from(&other.trend.marks);
+        self.extrapolation.marks.clone_from(&other.extrapolation.marks);
         self.warm_start.copy_from(&other.warm_start);
     }
 
@@ -157,10 +157,19 @@ impl State {
         let geoms = if self.surface_velocity.is_empty() { 0 } else { scene.geoms.len() };
         let forces = if self.constraint_force.is_empty() { 0 } else { model.nv() };
         let accelerations = if self.accelerations.is_empty() { 0 } else { 2 * model.nv() };
-        let trend = if self.trend.rates.is_empty() { 0 } else { 2 * model.nv() };
+        let extrapolation = if self.extrapolation.rates.is_empty() { 0 } else { 2 * model.nv() };
         let bodies = model.bodies.len();
-        let sizes =
-            [model.nq(), model.nv(), model.nu(), model.nv(), 6 * bodies, 3 * geoms, forces, accelerations, trend];
+        let sizes = [
+            model.nq(),
+            model.nv(),
+            model.nu(),
+            model.nv(),
+            6 * bodies,
+            3 * geoms,
+            forces,
+            accelerations,
+            extrapolation,
+        ];
         for ((x, name), expected) in self.vectors().into_iter().zip(NAMES).zip(sizes) {
             if x.len() != expected {
                 return Err(SimulationError::Size { name, found: x.len(), expected });
@@ -171,11 +180,11 @@ impl State {
 
     fn vectors(&self) -> [&Vec<f64>; 9] {
         let Self { q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force, .. } = self;
-        let (accelerations, trend) = (&self.accelerations, &self.trend.rates);
-        [q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force, accelerations, trend]
+        let (accelerations, extrapolation) = (&self.accelerations, &self.extrapolation.rates);
+        [q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force, accelerations, extrapolation]
     }
 
-    /// The length of the state's bytes without surface velocities, constraint forces, accelerations, trend, controller, resting
+    /// The length of the state's bytes without surface velocities, constraint forces, accelerations, extrapolation, controller, resting
     /// trees and warm start.
     fn byte_len(&self) -> usize {
         let lengths = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench].map(Vec::len);
@@ -188,7 +197,7 @@ impl State {
     }
 
     /// The state as bytes: a mark, step, time, step size, how many surface velocities there are, whether there is a
-    /// controller, how many constraint forces, accelerations, resting trees, positions of these, rates of the trend and its trees,
+    /// controller, how many constraint forces, accelerations, resting trees, positions of these, rates of the extrapolation and its trees,
     /// then the vectors in order, the controller's vectors, and the warm start, little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.byte_len() + self.warm_start.byte_len());
@@ -198,9 +207,9 @@ impl State {
         bytes.extend(self.step_size.to_le_bytes());
         bytes.extend((self.surface_velocity.len() as u64).to_le_bytes());
         bytes.extend(u64::from(self.pd.is_active()).to_le_bytes());
-        let Self { constraint_force, accelerations, rests, rest_q, trend, .. } = self;
+        let Self { constraint_force, accelerations, rests, rest_q, extrapolation, .. } = self;
         let optional = [constraint_force.len(), accelerations.len(), rests.len(), rest_q.len()];
-        for count in optional.into_iter().chain([trend.rates.len(), trend.marks.len()]) {
+        for count in optional.into_iter().chain([extrapolation.rates.len(), extrapolation.marks.len()]) {
             bytes.extend((count as u64).to_le_bytes());
         }
         for x in self.vectors().into_iter().flatten() {
@@ -216,7 +225,7 @@ impl State {
         for x in &self.rest_q {
             bytes.extend(x.to_le_bytes());
         }
-        for Mark { age, span, is_steady, is_smooth } in &self.trend.marks {
+        for Mark { age, span, is_steady, is_smooth } in &self.extrapolation.marks {
             bytes.extend(age.to_le_bytes());
             bytes.extend(span.to_le_bytes());
             bytes.extend((u64::from(*is_steady) | u64::from(*is_smooth) << 1).to_le_bytes());
@@ -238,12 +247,12 @@ impl State {
             |k: usize| bytes.get(8 * k..8 * k + 8).map_or(0, |w| w.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)));
         let (surfaces, controlled, forces) = (word(4) as usize, word(5) == 1, word(6) as usize);
         let (accelerations, rests, rest_q) = (word(7) as usize, word(8) as usize, word(9) as usize);
-        let (trend, marks) = (word(10) as usize, word(11) as usize);
+        let (extrapolation, marks) = (word(10) as usize, word(11) as usize);
         let resting = rests.saturating_mul(2).saturating_add(marks.saturating_mul(3)).saturating_add(rest_q);
         let optional = surfaces
             .saturating_add(forces)
             .saturating_add(accelerations)
-            .saturating_add(trend)
+            .saturating_add(extrapolation)
             .saturating_add(resting)
             .saturating_add(if controlled { self.pd_len() } else { 0 });
         let expected = expected.saturating_add(optional.saturating_mul(8));
@@ -263,10 +272,10 @@ impl State {
         self.surface_velocity.resize(surfaces, 0.0);
         self.constraint_force.resize(forces, 0.0);
         self.accelerations.resize(accelerations, 0.0);
-        self.trend.rates.resize(trend, 0.0);
+        self.extrapolation.rates.resize(extrapolation, 0.0);
         let vectors = [&mut self.q, &mut self.v, &mut self.ctrl, &mut self.applied_force, &mut self.applied_wrench];
         let optional = [&mut self.surface_velocity, &mut self.constraint_force, &mut self.accelerations];
-        for x in vectors.into_iter().chain(optional).chain([&mut self.trend.rates]).flatten() {
+        for x in vectors.into_iter().chain(optional).chain([&mut self.extrapolation.rates]).flatten() {
             *x = f64::from_le_bytes(next());
         }
         let (nq, nv) = (self.q.len(), self.v.len());
@@ -282,11 +291,11 @@ impl State {
         }
         self.rest_q.clear();
         self.rest_q.extend((0..rest_q).map(|_| f64::from_le_bytes(next())));
-        self.trend.marks.clear();
+        self.extrapolation.marks.clear();
         for _ in 0..marks {
             let (age, span) = (f64::from_le_bytes(next()), f64::from_le_bytes(next()));
             let flags = u64::from_le_bytes(next());
-            self.trend.marks.push(Mark { age, span, is_steady: flags & 1 != 0, is_smooth: flags & 2 != 0 });
+            self.extrapolation.marks.push(Mark { age, span, is_steady: flags & 1 != 0, is_smooth: flags & 2 != 0 });
         }
         Ok(())
     }

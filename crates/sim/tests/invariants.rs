@@ -59,15 +59,15 @@ fn a_flung_arm_keeps_its_energy_and_what_turns_about_its_upright_axis() {
         s.state_mut().q[1] = std::f64::consts::PI;
         let hanging = s.energy().total();
         s.reset(Some("flung")).unwrap();
-        let (start, turning) = (s.energy().total(), whole(&s).2.ang.z);
+        let (start, jacobian_drift) = (s.energy().total(), whole(&s).2.ang.z);
         let mut parts = 0;
         for _ in 0..(100.0 / dt) as usize {
             run(&mut s, 1);
             parts += s.stats().substeps;
             let error = (s.energy().total() - start) / (start - hanging);
             assert!(error.abs() < 1e-10, "{error} at {} s", s.state().time);
-            let error = whole(&s).2.ang.z - turning;
-            assert!(error.abs() < 1e-10 * turning.abs(), "{error} at {} s", s.state().time);
+            let error = whole(&s).2.ang.z - jacobian_drift;
+            assert!(error.abs() < 1e-10 * jacobian_drift.abs(), "{error} at {} s", s.state().time);
         }
         // Hardly any step is made in parts for that.
         assert!(parts < most, "{parts} parts");
@@ -109,14 +109,14 @@ fn a_pendulum_keeps_its_energy_however_it_swings() {
 #[test]
 fn what_is_thrown_keeps_energy_and_momentum() {
     let mut s = throw(&thrown(r#"stiffness="5""#));
-    let (energy, turning) = (s.energy().total(), spin(&s));
+    let (energy, jacobian_drift) = (s.energy().total(), spin(&s));
     let (mass, _, Wrench { lin: first, .. }) = whole(&s);
     for _ in 0..1000 {
         run(&mut s, 1);
         let fallen = Vec3::new(0.0, 0.0, -common::G * s.state().time) * mass;
         let weight = (first + fallen).norm();
         assert!((s.energy().total() - energy).abs() < 1e-10 * energy, "at {} s", s.state().time);
-        assert!((spin(&s) - turning).norm() < 1e-10 * turning.norm());
+        assert!((spin(&s) - jacobian_drift).norm() < 1e-10 * jacobian_drift.norm());
         assert!((whole(&s).2.lin - first - fallen).norm() < 1e-12 * weight);
     }
 }
@@ -137,13 +137,13 @@ fn springs_on_the_root_take_and_give() {
 fn motors_do_work() {
     let mut s = throw(&thrown(""));
     s.state_mut().ctrl[0] = 0.4;
-    let (energy, turning, angle) = (s.energy().total(), spin(&s), s.state().q[7]);
+    let (energy, jacobian_drift, angle) = (s.energy().total(), spin(&s), s.state().q[7]);
     for _ in 0..500 {
         run(&mut s, 1);
         let work = 0.4 * (s.state().q[7] - angle);
         assert!((s.energy().total() - energy - work).abs() < 1e-10 * energy);
         // It pushes the one body as it pushes the other.
-        assert!((spin(&s) - turning).norm() < 1e-10 * turning.norm());
+        assert!((spin(&s) - jacobian_drift).norm() < 1e-10 * jacobian_drift.norm());
     }
 }
 
@@ -151,13 +151,13 @@ fn motors_do_work() {
 fn dampers_take_energy_and_no_momentum() {
     let weightless = r#"<option gravity="0 0 0"/><worldbody>"#;
     let mut s = throw(&thrown(r#"damping=".3""#).replace("<worldbody>", weightless));
-    let (mut energy, turning) = (s.energy().total(), spin(&s));
+    let (mut energy, jacobian_drift) = (s.energy().total(), spin(&s));
     let start = energy;
     for _ in 0..500 {
         run(&mut s, 1);
         assert!(s.energy().total() < energy + 1e-3 * start);
         energy = s.energy().total();
-        assert!((spin(&s) - turning).norm() < 1e-10 * turning.norm());
+        assert!((spin(&s) - jacobian_drift).norm() < 1e-10 * jacobian_drift.norm());
     }
     // Most of it is of the centre of mass.
     assert!(energy < start - 1.0, "{start} {energy}");
@@ -206,11 +206,11 @@ fn newtons_method_leaves_little_beside_the_rules_own_error() {
 fn friction_in_joints_takes_no_momentum() {
     let weightless = r#"<option gravity="0 0 0"/><worldbody>"#;
     let mut s = throw(&thrown(r#"damping=".02" frictionloss=".05""#).replace("<worldbody>", weightless));
-    let turning = spin(&s);
+    let jacobian_drift = spin(&s);
     for _ in 0..200 {
         run(&mut s, 1);
-        // Friction that begins to slide is not foreseen in that step. Seen: 6.8e-7.
-        let error = (spin(&s) - turning).norm() / turning.norm();
+        // Friction that begins to slide is not predicted in that step. Seen: 6.8e-7.
+        let error = (spin(&s) - jacobian_drift).norm() / jacobian_drift.norm();
         assert!(error < 2e-6, "{error:e} at {} s", s.state().time);
     }
 }

@@ -2,13 +2,13 @@
 
 use spatial::{Mat3, Real, Sym3, Twist, Vec3, Wrench};
 
+use super::broadcast::{Accelerations, Broadcast, Coordinates, read_vec};
 use super::fused::{
     plus_cross, plus_crossed, plus_lower_crossed, plus_outer, plus_outer_sym, plus_product, plus_rows_crossed,
     plus_scaled, plus_sym, plus_transposed,
 };
 use super::packed::Constants;
 use super::placed::{Placed, centripetal};
-use super::told::{Accelerations, Coordinates, Told, read_vec};
 use crate::JointType;
 
 /// What the second pass leaves for the third: E A, E B, E u of a ball joint, all to be scaled; h, the axis, and (u/D,
@@ -111,7 +111,7 @@ pub(super) struct JointDrive<X> {
 /// is left, about the parent's origin, to `left`. Stored at once for every type of joint, as in
 /// [`place_joint`](super::placed::place_joint).
 #[inline(always)]
-pub(super) fn eliminate<T: Real, C: Told<T>, X: Coordinates<T>, const IMPEDANCE: bool>(
+pub(super) fn eliminate<T: Real, C: Broadcast<T>, X: Coordinates<T>, const IMPEDANCE: bool>(
     joint: JointType,
     constants: &Constants<C>,
     placed: &Placed<T>,
@@ -153,7 +153,7 @@ pub(super) fn eliminate<T: Real, C: Told<T>, X: Coordinates<T>, const IMPEDANCE:
 
 /// The acceleration of a node whose joint was eliminated, given its parent's, `base`; the joint's goes to `out`.
 #[inline(always)]
-pub(super) fn expand<T: Real, C: Told<T>, const IMPEDANCE: bool>(
+pub(super) fn expand<T: Real, C: Broadcast<T>, const IMPEDANCE: bool>(
     joint: JointType,
     constants: &Constants<C>,
     placed: &Placed<T>,
@@ -198,7 +198,7 @@ pub(super) fn expand<T: Real, C: Told<T>, const IMPEDANCE: bool>(
 
 /// The node's rotational inertia about its origin, world axes.
 #[inline(always)]
-pub(super) fn turned_inertia<T: Real, C: Told<T>>(constants: &Constants<C>, rot: Mat3<T>) -> Sym3<T> {
+pub(super) fn turned_inertia<T: Real, C: Broadcast<T>>(constants: &Constants<C>, rot: Mat3<T>) -> Sym3<T> {
     let (least, x, y) = constants.deflated;
     let (x, y) = (rot * read_vec(x), rot * read_vec(y));
     plus_outer_sym(plus_outer_sym(isotropic(least.read()), x, x), y, y)
@@ -223,7 +223,7 @@ pub(super) struct Own<T> {
 impl<T: Real> Own<T> {
     /// Of a node with this rotation matrix and angular velocity, world axes.
     #[inline(always)]
-    pub fn new<C: Told<T>>(constants: &Constants<C>, rot: Mat3<T>, omega: Vec3<T>) -> Self {
+    pub fn new<C: Broadcast<T>>(constants: &Constants<C>, rot: Mat3<T>, omega: Vec3<T>) -> Self {
         let inertia = turned_inertia(constants, rot);
         let moment = rot * read_vec(constants.moment);
         let bias = Wrench { ang: omega.cross(inertia * omega), lin: centripetal(omega, moment) };
@@ -253,7 +253,11 @@ impl<T: Real> Own<T> {
 
 /// The motion of a joint with one degree of freedom at unit rate.
 #[inline(always)]
-pub(super) fn joint_motion<T: Real, C: Told<T>>(joint: JointType, constants: &Constants<C>, axis: Vec3<T>) -> Twist<T> {
+pub(super) fn joint_motion<T: Real, C: Broadcast<T>>(
+    joint: JointType,
+    constants: &Constants<C>,
+    axis: Vec3<T>,
+) -> Twist<T> {
     match joint {
         JointType::Prismatic => Twist { ang: Vec3::ZERO, lin: axis },
         JointType::Screw => Twist { ang: axis, lin: axis * constants.pitch.read() },
@@ -262,7 +266,7 @@ pub(super) fn joint_motion<T: Real, C: Told<T>>(joint: JointType, constants: &Co
 }
 
 #[inline(always)]
-fn eliminate_single<T: Real, C: Told<T>>(
+fn eliminate_single<T: Real, C: Broadcast<T>>(
     joint: JointType,
     constants: &Constants<C>,
     placed: &Placed<T>,

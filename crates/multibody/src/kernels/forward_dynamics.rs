@@ -19,9 +19,9 @@
 use spatial::{Real, Twist, Vec3};
 
 use super::articulated::{ARTICULATED, Articulated, JointDrive, Own, Reduced, eliminate, expand};
+use super::broadcast::{Broadcast, read_vec};
 use super::packed::{HandOver, PackedTree};
 use super::placed::{Frame, PLACED, Placed, place_joint};
-use super::told::{Told, read_vec};
 use crate::NO_PARENT;
 
 /// The impedance of the joints, Λ: diagonal over the degrees of freedom.
@@ -45,7 +45,7 @@ pub struct ForwardDynamics<T> {
 
 impl<T: Real> ForwardDynamics<T>
 where
-    T::Scalar: Told<T>,
+    T::Scalar: Broadcast<T>,
 {
     /// Scratch for a tree.
     pub fn new(tree: &PackedTree<T::Scalar>) -> Self {
@@ -65,7 +65,7 @@ where
     /// # Panics
     /// When a slice is too short.
     #[inline(always)]
-    pub fn aba<I: Told<T>>(
+    pub fn aba<I: Broadcast<T>>(
         &mut self,
         tree: &PackedTree<T::Scalar>,
         q: &[I],
@@ -84,7 +84,7 @@ where
     /// # Panics
     /// When a slice is too short.
     #[inline(always)]
-    pub fn maba<I: Told<T>>(
+    pub fn maba<I: Broadcast<T>>(
         &mut self,
         tree: &PackedTree<T::Scalar>,
         q: &[I],
@@ -101,7 +101,7 @@ where
 
     /// From the roots to the leaves: placements, angular velocities, and what they do to accelerations.
     #[inline(always)]
-    fn place<I: Told<T>>(&mut self, tree: &PackedTree<T::Scalar>, q: &[I], v: &[I]) {
+    fn place<I: Broadcast<T>>(&mut self, tree: &PackedTree<T::Scalar>, q: &[I], v: &[I]) {
         for (i, node) in tree.nodes.iter().enumerate() {
             let (constants, q, v) = (&node.constants, &q[node.q..], &v[node.v..]);
             let pos = read_vec(constants.pos);
@@ -118,7 +118,7 @@ where
 
     /// From the leaves to the roots: eliminates the joints.
     #[inline(always)]
-    fn reduce<I: Told<T>, const IMPEDANCE: bool>(
+    fn reduce<I: Broadcast<T>, const IMPEDANCE: bool>(
         &mut self,
         tree: &PackedTree<T::Scalar>,
         tau: &[I],
@@ -156,7 +156,7 @@ where
 
     /// From the roots to the leaves: accelerations.
     #[inline(always)]
-    fn expand<I: Told<T>, const IMPEDANCE: bool>(
+    fn expand<I: Broadcast<T>, const IMPEDANCE: bool>(
         &mut self,
         tree: &PackedTree<T::Scalar>,
         gravity: Vec3<T>,

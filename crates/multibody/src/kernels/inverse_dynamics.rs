@@ -3,10 +3,10 @@
 use spatial::{Mat3, Real, Twist, Vec3, Wrench};
 
 use super::articulated::joint_motion;
+use super::broadcast::{Accelerations, Broadcast, Coordinates, read_sym, read_vec};
 use super::fused::{plus_cross, plus_product};
 use super::packed::{PackedNode, PackedTree};
 use super::placed::{Frame, PLACED, Placed, centripetal, place_joint};
-use super::told::{Accelerations, Coordinates, Told, read_sym, read_vec};
 use crate::{JointType, NO_PARENT};
 
 /// Scratch of inverse dynamics.
@@ -31,7 +31,7 @@ impl<T: Real> InverseDynamics<T> {
 
 impl<T: Real> InverseDynamics<T>
 where
-    T::Scalar: Told<T>,
+    T::Scalar: Broadcast<T>,
 {
     /// τ = M v̇ + C, at `q` (nq), `v`, `acceleration` (nv), in the field `gravity`; `q` as in
     /// [`ForwardDynamics::aba`](super::ForwardDynamics::aba).
@@ -39,7 +39,7 @@ where
     /// # Panics
     /// When a slice is too short.
     #[inline(always)]
-    pub fn rnea<I: Told<T>>(
+    pub fn rnea<I: Broadcast<T>>(
         &mut self,
         tree: &PackedTree<T::Scalar>,
         q: &[I],
@@ -81,7 +81,7 @@ where
 
 /// The acceleration of a node, given its parent's.
 #[inline(always)]
-fn accelerate<T: Real, C: Told<T>, I: Told<T>>(
+fn accelerate<T: Real, C: Broadcast<T>, I: Broadcast<T>>(
     node: &PackedNode<C>,
     placed: &Placed<T>,
     base: Twist<T>,
@@ -104,7 +104,7 @@ fn accelerate<T: Real, C: Told<T>, I: Told<T>>(
 /// The force that the node's own inertia takes, about its origin (Newton, Euler; the moments of inertia in its own
 /// axes).
 #[inline(always)]
-fn inertial_force<T: Real, C: Told<T>>(node: &PackedNode<C>, frame: &Frame<T>, motion: Twist<T>) -> Wrench<T> {
+fn inertial_force<T: Real, C: Broadcast<T>>(node: &PackedNode<C>, frame: &Frame<T>, motion: Twist<T>) -> Wrench<T> {
     let (rot, omega) = (frame.rot, frame.omega);
     let inertia = read_sym(node.constants.inertia);
     let (ang, spin) = (rot.transpose_mul(motion.ang), rot.transpose_mul(omega));
@@ -117,7 +117,7 @@ fn inertial_force<T: Real, C: Told<T>>(node: &PackedNode<C>, frame: &Frame<T>, m
 
 /// Sᵀ f.
 #[inline(always)]
-pub(super) fn project<T: Real, C: Told<T>>(
+pub(super) fn project<T: Real, C: Broadcast<T>>(
     node: &PackedNode<C>,
     rot: Mat3<T>,
     f: Wrench<T>,

@@ -3,11 +3,11 @@
 use spatial::{Mat3, Real, Sym3, Vec3, Wrench};
 
 use super::articulated::{joint_motion, turned_inertia};
+use super::broadcast::{Broadcast, read_vec};
 use super::fused::{plus_cross, plus_outer_sym};
 use super::inverse_dynamics::project;
 use super::packed::PackedTree;
 use super::placed::{Oriented, orient_joint};
-use super::told::{Told, read_vec};
 use crate::{JointType, NO_PARENT};
 
 /// Scratch of the mass matrix.
@@ -54,7 +54,7 @@ impl<T: Real> MassMatrix<T> {
 
 impl<T: Real> MassMatrix<T>
 where
-    T::Scalar: Told<T>,
+    T::Scalar: Broadcast<T>,
 {
     /// The lower triangle of M at `q` (nq), as in [`ForwardDynamics::aba`](super::ForwardDynamics::aba): `m` (nv × nv),
     /// row-major. Entries between degrees of freedom of different branches, which are zero, are not written, nor is the
@@ -63,7 +63,7 @@ where
     /// # Panics
     /// When a slice is too short.
     #[inline(always)]
-    pub fn crba<I: Told<T>>(&mut self, tree: &PackedTree<T::Scalar>, q: &[I], m: &mut [I]) {
+    pub fn crba<I: Broadcast<T>>(&mut self, tree: &PackedTree<T::Scalar>, q: &[I], m: &mut [I]) {
         for (i, node) in tree.nodes.iter().enumerate() {
             let constants = &node.constants;
             let pos = read_vec(constants.pos);
@@ -109,7 +109,7 @@ where
 
     /// What unit motions of node `i` do to all joints between it and the world.
     #[inline(always)]
-    fn write_rows<I: Told<T>, const N: usize>(
+    fn write_rows<I: Broadcast<T>, const N: usize>(
         &self,
         tree: &PackedTree<T::Scalar>,
         i: usize,
@@ -158,7 +158,7 @@ fn turns<T: Real>(whole: &Composite<T>, rot: Mat3<T>) -> Columns<T, 3> {
 
 /// The lower triangle of rotᵀ `ang` in rows from `row`, columns from `column`.
 #[inline(always)]
-fn write_own<T: Real, I: Told<T>>(
+fn write_own<T: Real, I: Broadcast<T>>(
     stride: usize,
     row: usize,
     column: usize,
@@ -176,7 +176,14 @@ fn write_own<T: Real, I: Told<T>>(
 
 /// The block of a free joint: linear in the world's axes, then angular in the node's.
 #[inline(always)]
-fn write_free<T: Real, I: Told<T>>(stride: usize, v: usize, whole: &Composite<T>, mass: T, rot: Mat3<T>, m: &mut [I]) {
+fn write_free<T: Real, I: Broadcast<T>>(
+    stride: usize,
+    v: usize,
+    whole: &Composite<T>,
+    mass: T,
+    rot: Mat3<T>,
+    m: &mut [I],
+) {
     let columns = turns(whole, rot);
     for k in 0..3 {
         let row = &mut m[(v + k) * stride + v..];

@@ -8,9 +8,9 @@
 //! [`Batch`] takes many worlds, one in each lane; [`OneWorld`] one, its limbs across lanes ([`LimbDynamics`]) where the
 //! tree has enough of them, else node by node ([`NodeDynamics`]). What they call is chosen by the processor ([`KernelReal`]).
 
-mod across;
 mod articulated;
 mod batch;
+mod broadcast;
 mod forward_dynamics;
 mod fused;
 mod inverse_dynamics;
@@ -21,10 +21,11 @@ mod one_world;
 mod packed;
 mod placed;
 mod placements;
-mod told;
+mod transposed;
 mod versions;
 
 pub use batch::Batch;
+pub use broadcast::Broadcast;
 pub use forward_dynamics::{ForwardDynamics, Impedance};
 pub(crate) use fused::rotation;
 pub use inverse_dynamics::InverseDynamics;
@@ -34,6 +35,5 @@ pub use nodes::NodeDynamics;
 pub use one_world::OneWorld;
 pub use packed::PackedTree;
 pub use placements::Placements;
-pub use told::Told;
 pub(crate) use versions::best_version;
 pub use versions::{Arguments, KernelReal};

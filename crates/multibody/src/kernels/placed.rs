@@ -2,9 +2,9 @@
 
 use spatial::{Mat3, Quat, Real, Twist, Vec3};
 
+use super::broadcast::{Broadcast, Coordinates, read_quat, read_vec};
 use super::fused::{plus_cross, rotation};
 use super::packed::Constants;
-use super::told::{Coordinates, Told, read_quat, read_vec};
 use crate::JointType;
 
 /// What a node leaves for its children: orientation and angular velocity, world axes.
@@ -97,7 +97,7 @@ impl<T: Real> Oriented<T> {
 /// Turns and moves a joint. `offset` is its place in the parent, world axes; `turned` as in
 /// [`PackedNode`](super::packed::PackedNode).
 #[inline(always)]
-pub(super) fn orient_joint<T: Real, C: Told<T>>(
+pub(super) fn orient_joint<T: Real, C: Broadcast<T>>(
     joint: JointType,
     turned: bool,
     constants: &Constants<C>,
@@ -135,7 +135,7 @@ pub(super) fn orient_joint<T: Real, C: Told<T>>(
 
 /// By what a joint turns its node, in its own axes.
 #[inline(always)]
-pub(super) fn joint_turn<T: Real, C: Told<T>>(
+pub(super) fn joint_turn<T: Real, C: Broadcast<T>>(
     joint: JointType,
     constants: &Constants<C>,
     q: impl Coordinates<T>,
@@ -155,7 +155,7 @@ pub(super) fn joint_turn<T: Real, C: Told<T>>(
 
 /// How far a sliding joint (prismatic, screw) moves its node along its axis.
 #[inline(always)]
-pub(super) fn slide<T: Real, C: Told<T>>(joint: JointType, constants: &Constants<C>, q: impl Coordinates<T>) -> T {
+pub(super) fn slide<T: Real, C: Broadcast<T>>(joint: JointType, constants: &Constants<C>, q: impl Coordinates<T>) -> T {
     let x = q.read1() - constants.q_ref.read();
     if joint == JointType::Screw { x * constants.pitch.read() } else { x }
 }
@@ -169,7 +169,7 @@ pub(super) fn sliding<T: Real>(swing: Vec3<T>, axis: Vec3<T>, rate: T) -> Vec3<T
 /// The node's placement and what its velocity does. Stored at once for every type of joint, not carried through where
 /// they meet: so many numbers would go through memory twice.
 #[inline(always)]
-pub(super) fn place_joint<T: Real, C: Told<T>>(
+pub(super) fn place_joint<T: Real, C: Broadcast<T>>(
     joint: JointType,
     turned: bool,
     constants: &Constants<C>,

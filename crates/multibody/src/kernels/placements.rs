@@ -2,9 +2,9 @@
 
 use spatial::{Mat3, Quat, Real, Vec3};
 
+use super::broadcast::{Broadcast, read_vec};
 use super::packed::PackedTree;
 use super::placed::{Oriented, orient_joint};
-use super::told::{Told, read_vec};
 use crate::NO_PARENT;
 
 /// The placement of every node in the world.
@@ -28,14 +28,14 @@ impl<T: Real> Placements<T> {
 
 impl<T: Real> Placements<T>
 where
-    T::Scalar: Told<T>,
+    T::Scalar: Broadcast<T>,
 {
     /// Places every node at `q` (nq), as in [`ForwardDynamics::aba`](super::ForwardDynamics::aba).
     ///
     /// # Panics
     /// When a slice is too short.
     #[inline(always)]
-    pub fn place<I: Told<T>>(&mut self, tree: &PackedTree<T::Scalar>, q: &[I]) {
+    pub fn place<I: Broadcast<T>>(&mut self, tree: &PackedTree<T::Scalar>, q: &[I]) {
         for (i, node) in tree.nodes.iter().enumerate() {
             let (constants, p) = (&node.constants, node.parent);
             let pos = read_vec(constants.pos);

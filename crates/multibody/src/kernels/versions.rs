@@ -2,7 +2,7 @@
 
 use spatial::{F32x8, F32x16, F64x2, F64x4, F64x8, Real, Vec3};
 
-use super::told::{Told, read_vec};
+use super::broadcast::{Broadcast, read_vec};
 use super::{ForwardDynamics, Impedance, InverseDynamics, LimbDynamics, MassMatrix, PackedTree, Placements};
 
 /// Arguments of forward dynamics, indexed by position coordinate or degree of freedom.
@@ -87,13 +87,13 @@ macro_rules! best_version {
 pub(crate) use best_version;
 
 #[inline(always)]
-fn forward_dynamics<T: Real, I: Told<T>>(
+fn forward_dynamics<T: Real, I: Broadcast<T>>(
     work: &mut ForwardDynamics<T>,
     tree: &PackedTree<T::Scalar>,
     arguments: &Arguments<'_, I>,
     acceleration: &mut [I],
 ) where
-    T::Scalar: Told<T>,
+    T::Scalar: Broadcast<T>,
 {
     let Arguments { q, v, tau, impedance, gravity } = *arguments;
     match impedance {
@@ -108,7 +108,7 @@ fn forward_dynamics_of_limbs<T: Real>(
     arguments: &Arguments<'_, T::Scalar>,
     acceleration: &mut [T::Scalar],
 ) where
-    T::Scalar: Told<T>,
+    T::Scalar: Broadcast<T>,
 {
     let Arguments { q, v, tau, impedance, gravity } = *arguments;
     match impedance {
@@ -118,7 +118,7 @@ fn forward_dynamics_of_limbs<T: Real>(
 }
 
 #[inline(always)]
-fn inverse_dynamics<T: Real, I: Told<T>>(
+fn inverse_dynamics<T: Real, I: Broadcast<T>>(
     work: &mut InverseDynamics<T>,
     tree: &PackedTree<T::Scalar>,
     (q, v): (&[I], &[I]),
@@ -126,23 +126,23 @@ fn inverse_dynamics<T: Real, I: Told<T>>(
     gravity: Vec3<I>,
     tau: &mut [I],
 ) where
-    T::Scalar: Told<T>,
+    T::Scalar: Broadcast<T>,
 {
     work.rnea(tree, q, v, acceleration, read_vec(gravity), tau);
 }
 
 #[inline(always)]
-fn mass_matrix<T: Real, I: Told<T>>(work: &mut MassMatrix<T>, tree: &PackedTree<T::Scalar>, q: &[I], m: &mut [I])
+fn mass_matrix<T: Real, I: Broadcast<T>>(work: &mut MassMatrix<T>, tree: &PackedTree<T::Scalar>, q: &[I], m: &mut [I])
 where
-    T::Scalar: Told<T>,
+    T::Scalar: Broadcast<T>,
 {
     work.crba(tree, q, m);
 }
 
 #[inline(always)]
-fn place<T: Real, I: Told<T>>(placements: &mut Placements<T>, tree: &PackedTree<T::Scalar>, q: &[I])
+fn place<T: Real, I: Broadcast<T>>(placements: &mut Placements<T>, tree: &PackedTree<T::Scalar>, q: &[I])
 where
-    T::Scalar: Told<T>,
+    T::Scalar: Broadcast<T>,
 {
     placements.place(tree, q);
 }

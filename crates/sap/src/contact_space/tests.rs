@@ -1,6 +1,8 @@
 use super::*;
 use crate::vector::dot;
-use crate::{Bounded, Contact, Dense, Equality, LaggedContact, Limit, Spin, Workspace, solve};
+use crate::{
+    BoundedFrictionContact, BoxConstraint, ConeContact, Dense, Equality, Limit, SpinFriction, Workspace, solve,
+};
 use random::SplitMix64;
 
 const ENERGY: f64 = 10.0;
@@ -42,8 +44,8 @@ fn what_settles_meets_coulombs_law() {
     for _ in 0..200 {
         let (mut space, free, _) = problem(13, 9, &mut random);
         let (mu, r, rolling, torsional) = (0.6, 1e-4, 0.02, 0.05);
-        let contact = || Constraint::from(LaggedContact::new(mu, r, r, 0.0, 0.3)).with_delassus(3.0);
-        let spin = Constraint::from(Spin::new(r, rolling, torsional, 0.3)).with_delassus(3.0);
+        let contact = || Constraint::from(BoundedFrictionContact::new(mu, r, r, 0.0, 0.3)).with_delassus(3.0);
+        let spin = Constraint::from(SpinFriction::new(r, rolling, torsional, 0.3)).with_delassus(3.0);
         let limit = Constraint::from(Limit::new(r, 0.0)).with_delassus(3.0);
         let laws = [contact(), spin, contact(), contact(), limit];
         let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &laws, &free, 100) else { continue };
@@ -79,7 +81,8 @@ fn one_contact_is_alone() {
     let mut space = ContactSpace::default();
     space.start(3);
     (0..3).for_each(|k| space.set(k, k, 2.0));
-    let law = |mu| Constraint::from(LaggedContact::new(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0 / SCALING);
+    let law =
+        |mu| Constraint::from(BoundedFrictionContact::new(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0 / SCALING);
     let (report, lambda, v) = solve_in_contact_space(&mut space, &[law(0.8)], &[0.3, 0.0, -1.0], 100).unwrap();
     assert_eq!((report.iterations, report.passes), (0, 1));
     assert!(distance(&lambda, &[-0.15, 0.0, 0.5]) < 1e-6 && distance(&v, &[0.0; 3]) < 1e-6, "{lambda:?} {v:?}");
@@ -99,12 +102,12 @@ fn what_settles_is_what_passes_find() {
         let v_star: Vec<f64> = (0..nv).map(|_| random.symmetric()).collect();
         let free: Vec<f64> = j.chunks_exact(nv).map(|row| dot(row, &v_star)).collect();
         let mut laws: Vec<Constraint> = vec![
-            LaggedContact::new(0.3, 1e-3, 1e-3, 0.0, 0.3).with_surface_velocity([0.4, 0.1]).into(),
-            Spin::new(1e-3, 0.0, 0.3, 0.3).into(),
-            LaggedContact::new(0.0, 1e-3, 1e-3, 0.1, 0.3).into(),
+            BoundedFrictionContact::new(0.3, 1e-3, 1e-3, 0.0, 0.3).with_surface_velocity([0.4, 0.1]).into(),
+            SpinFriction::new(1e-3, 0.0, 0.3, 0.3).into(),
+            BoundedFrictionContact::new(0.0, 1e-3, 1e-3, 0.1, 0.3).into(),
             Limit::new(1e-3, 0.2).into(),
-            Bounded::new(1e-3, 0.0, -0.01, 0.02).into(),
-            Bounded::new(1e-3, 0.1, -5.0, 5.0).into(),
+            BoxConstraint::new(1e-3, 0.0, -0.01, 0.02).into(),
+            BoxConstraint::new(1e-3, 0.1, -5.0, 5.0).into(),
             Equality::vector(1e-3, [0.1, -0.2, 0.3]).into(),
         ];
         laws.iter_mut().for_each(|law| *law = law.with_delassus(nv as f64 / 3.0));
@@ -139,7 +142,7 @@ fn what_does_not_push_stays() {
     space.start(3);
     (0..3).for_each(|k| space.set(k, k, 1.0));
     space.set(2, 0, 0.9);
-    let law = Constraint::from(LaggedContact::new(1.5, 1e-3, 1e-3, 0.0, 0.0)).with_delassus(0.5);
+    let law = Constraint::from(BoundedFrictionContact::new(1.5, 1e-3, 1e-3, 0.0, 0.0)).with_delassus(0.5);
     let law = law.with_free_velocity([3.0, 0.0, -0.3]);
     let (report, lambda, v) = solve_in_contact_space(&mut space, &[law], &[3.0, 0.0, 0.1], 100).unwrap();
     assert_eq!((report.criterion, lambda, v), (Criterion::Unconstrained, vec![0.0; 3], vec![3.0, 0.0, 0.1]));
@@ -161,10 +164,10 @@ fn what_is_not_finite_is_no_solution() {
 fn what_it_cannot_solve_is_left() {
     let mut random = SplitMix64(5);
     let (mut space, free, _) = problem(6, 9, &mut random);
-    let cone = Constraint::from(Contact::new(0.5, 1e-4, 1e-4, 0.0)).with_delassus(3.0);
-    let spin = Constraint::from(Spin::new(1e-4, 0.1, 0.1, 0.3)).with_delassus(3.0);
+    let cone = Constraint::from(ConeContact::new(0.5, 1e-4, 1e-4, 0.0)).with_delassus(3.0);
+    let spin = Constraint::from(SpinFriction::new(1e-4, 0.1, 0.1, 0.3)).with_delassus(3.0);
     assert!(solve_in_contact_space(&mut space, &[cone, spin], &free, 100).is_err());
-    let unknown = Constraint::from(LaggedContact::new(0.5, 1e-4, 1e-4, 0.0, 0.3));
+    let unknown = Constraint::from(BoundedFrictionContact::new(0.5, 1e-4, 1e-4, 0.0, 0.3));
     assert!(solve_in_contact_space(&mut space, &[unknown, unknown], &free, 100).is_err());
     assert!(solve_in_contact_space(&mut space, &[cone, cone], &[f64::NAN; 6], 100).is_err());
     let cones = (0..40).filter(|_| {

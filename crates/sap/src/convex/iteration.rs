@@ -70,7 +70,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
             is_solved: false,
             is_reusable: false,
             has_a_v_star: false,
-            has_cones: constraints.iter().any(|c| matches!(&c.law, Law::Contact(contact) if contact.mu() > 0.0)),
+            has_cones: constraints.iter().any(|c| matches!(&c.law, Law::Cone(contact) if contact.mu() > 0.0)),
             retreat: None,
         }
     }

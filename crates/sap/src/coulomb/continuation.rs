@@ -371,7 +371,7 @@ fn linearise_on_path(constraints: &mut [Constraint], t: f64, ws: &mut Workspace)
 /// Moves the bounds of contacts a little, each by another share.
 fn perturb(constraints: &mut [Constraint], random: &mut SplitMix64) {
     for constraint in constraints {
-        if let Law::Lagged(contact) = &mut constraint.law {
+        if let Law::BoundedFriction(contact) = &mut constraint.law {
             contact.set_normal_impulse(contact.normal_impulse() * (1.0 + PERTURBATION * random.symmetric()));
         }
     }
@@ -439,7 +439,7 @@ fn inner(constraints: &[Constraint], x: &[f64], y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Dense, LaggedContact};
+    use crate::{BoundedFrictionContact, Dense};
 
     /// Two contacts that slide on three degrees of freedom: normal impulses and friction depend on each other.
     fn problem() -> (Dense, Vec<Constraint>, [f64; 3]) {
@@ -448,8 +448,9 @@ mod tests {
         dense.a_block_mut(0).copy_from_slice(&[2.0, 0.1, 0.3, 0.1, 1.5, -0.2, 0.3, -0.2, 1.0]);
         dense.push_jacobian(&[0, 1, 2], &[1.0, 0.0, 0.4, 0.0, 0.3, 0.1, 0.0, 1.0, 0.8]).unwrap();
         dense.push_jacobian(&[0, 1, 2], &[1.0, 0.2, -0.5, 0.1, 0.0, 0.6, 0.1, 1.0, -0.7]).unwrap();
-        let contact =
-            |mu, r_n, bound| Constraint::from(LaggedContact::new(mu, 1e-3, r_n, 0.02, bound)).with_delassus(0.6);
+        let contact = |mu, r_n, bound| {
+            Constraint::from(BoundedFrictionContact::new(mu, 1e-3, r_n, 0.02, bound)).with_delassus(0.6)
+        };
         (dense, vec![contact(0.3, 0.05, 0.2), contact(0.4, 0.08, 1.1)], [2.0, -1.0, 0.7])
     }
 

@@ -89,7 +89,8 @@ impl FrictionIterations {
         // A pass may do with the last factor, so that factorisations alone do not bound their number.
         let budget = options.factorization_budget.unwrap_or(usize::MAX);
         let left = options.passes.saturating_sub(1).min(budget);
-        let is_searching = left > 0 && constraints.iter().any(|c| matches!(c.law, Law::Lagged(_) | Law::Spin(_)));
+        let is_searching =
+            left > 0 && constraints.iter().any(|c| matches!(c.law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
         let can_follow = is_searching && can_solve_semismooth(constraints);
         let is_large = are_many(constraints);
@@ -199,10 +200,10 @@ impl FrictionIterations {
         if std::mem::replace(&mut self.is_started, true) {
             return;
         }
-        let is_lagged = |c: &&Constraint| matches!(c.law, Law::Lagged(_));
+        let is_lagged = |c: &&Constraint| matches!(c.law, Law::BoundedFriction(_));
         anderson.reset(constraints.iter().filter(is_lagged).count());
         let bounds = constraints.iter().filter_map(|c| match &c.law {
-            Law::Lagged(contact) => Some(contact.normal_impulse()),
+            Law::BoundedFriction(contact) => Some(contact.normal_impulse()),
             _ => None,
         });
         anderson.x.iter_mut().zip(bounds).for_each(|(x, bound)| *x = bound);
@@ -292,7 +293,7 @@ pub(crate) fn meets_coulomb(residual: f64, options: &Options) -> bool {
 fn gather_normals(constraints: &[Constraint], gamma: &[f64], out: &mut [f64]) {
     let (mut row, mut k) = (0, 0);
     for constraint in constraints {
-        if matches!(constraint.law, Law::Lagged(_)) {
+        if matches!(constraint.law, Law::BoundedFriction(_)) {
             out[k] = gamma[row + 2];
             k += 1;
         }
@@ -306,11 +307,11 @@ fn set_bounds(constraints: &mut [Constraint], gamma: &[f64], bound: impl Fn(usiz
     let (mut row, mut k, mut normal) = (0, 0, 0.0);
     for constraint in constraints {
         match &constraint.law {
-            Law::Lagged(_) => {
+            Law::BoundedFriction(_) => {
                 normal = bound(k, gamma[row + 2]);
                 k += 1;
             }
-            Law::Contact(_) => normal = gamma[row + 2],
+            Law::Cone(_) => normal = gamma[row + 2],
             _ => {}
         }
         constraint.law.set_bound(normal);

@@ -9,15 +9,15 @@ use crate::{Block, Constraint, Law};
 /// ```
 ///
 /// over the contacts that push and over their rolling and torsional friction. `w` is a constraint's share of the Delassus operator, 1 where that is unknown.
-/// Friction cones (`Law::Contact`) bound friction by their own normal impulse as they are; they count as 0.
+/// Friction cones (`Law::Cone`) bound friction by their own normal impulse as they are; they count as 0.
 ///
 /// `velocities` and `impulses` have the rows of all `constraints` in order.
 ///
 /// ```
-/// use sap::{Constraint, LaggedContact, friction_residual};
+/// use sap::{Constraint, BoundedFrictionContact, friction_residual};
 ///
 /// // The contact presses with 1 N s and slides, but its friction is bounded as if it pressed with 0.9 N s.
-/// let contact = Constraint::from(LaggedContact::new(0.5, 1e-6, 1e-6, 0.0, 0.9)).with_delassus(1.0);
+/// let contact = Constraint::from(BoundedFrictionContact::new(0.5, 1e-6, 1e-6, 0.0, 0.9)).with_delassus(1.0);
 /// let (velocity, impulse) = ([0.2, 0.0, -1e-6], [-0.45, 0.0, 1.0]);
 /// let residual = friction_residual(&[contact], &velocity, &impulse);
 /// assert!((residual - 0.05 / (1.0 + 0.45_f64 * 0.45).sqrt()).abs() < 1e-9);
@@ -34,9 +34,9 @@ pub fn friction_residual(constraints: &[Constraint], velocities: &[f64], impulse
         let (v_c, gamma) = (&velocities[rows.clone()], &impulses[rows]);
         let mut law = constraint.law;
         match law {
-            Law::Lagged(_) => normal = Some(gamma[2]),
-            Law::Contact(_) => normal = None,
-            Law::Spin(_) => {}
+            Law::BoundedFriction(_) => normal = Some(gamma[2]),
+            Law::Cone(_) => normal = None,
+            Law::SpinFriction(_) => {}
             _ => continue,
         }
         let Some(normal) = normal else { continue };

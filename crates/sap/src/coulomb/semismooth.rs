@@ -16,7 +16,7 @@
 //! bodies, it goes in circles, with line searches as well; passes ([`super::friction_iterations`]) have to lead the way, or where
 //! they fail a path ([`super::continuation`]).
 //!
-//! Source: Alart, Curnier, *A Mixed Formulation for Frictional Contact Problems Prone to Newton Like Solution Methods*, Computer
+//! Source: Alart, Curnier, *A Mixed Formulation for Frictional ConeContact Problems Prone to Newton Like Solution Methods*, Computer
 //! Methods in Applied Mechanics and Engineering 92, 1991.
 
 use crate::convex::{ConvexWorkspace, Iteration, set_free_velocities};
@@ -38,7 +38,7 @@ const NEAR_RESIDUAL: f64 = 1e-2;
 const REUSE_CONTRACTION: f64 = 0.5;
 
 fn lagged(constraints: &[Constraint]) -> impl Iterator<Item = &Constraint> {
-    constraints.iter().filter(|c| matches!(c.law, Law::Lagged(_)))
+    constraints.iter().filter(|c| matches!(c.law, Law::BoundedFriction(_)))
 }
 
 /// Whether a search is possible: there are contacts under Coulomb's law, and all know their share of the Delassus operator.
@@ -234,9 +234,9 @@ pub(super) fn set_own_bounds(constraints: &mut [Constraint], free: &[f64], w: im
     for constraint in constraints {
         let w = w(constraint);
         match &constraint.law {
-            Law::Lagged(contact) => normal = contact.normal_impulse_alone(w, free[row + 2]),
+            Law::BoundedFriction(contact) => normal = contact.normal_impulse_alone(w, free[row + 2]),
             // The bounds of what belongs to friction cones are left to passes.
-            Law::Contact(_) => normal = f64::NAN,
+            Law::Cone(_) => normal = f64::NAN,
             _ => {}
         }
         if !normal.is_nan() {
@@ -291,8 +291,8 @@ fn add_friction(constraints: &[Constraint], slopes: &[[f64; 3]], dual: &mut [f64
     let (mut row, mut normal) = (0, 0.0);
     for (constraint, slope) in constraints.iter().zip(slopes) {
         match &constraint.law {
-            Law::Lagged(_) => normal = change(row + 2, dual[row + 2]),
-            Law::Contact(_) => normal = 0.0,
+            Law::BoundedFriction(_) => normal = change(row + 2, dual[row + 2]),
+            Law::Cone(_) => normal = 0.0,
             _ => {}
         }
         let rows = row..row + constraint.rows();

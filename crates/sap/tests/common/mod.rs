@@ -4,7 +4,7 @@
 use std::f64::consts::PI;
 
 use random::SplitMix64;
-use sap::{Constraint, Contact, Dense, LaggedContact, Law, Limit};
+use sap::{BoundedFrictionContact, ConeContact, Constraint, Dense, Law, Limit};
 
 /// Ten to a uniform power.
 pub fn decades(rng: &mut SplitMix64, low: f64, high: f64) -> f64 {
@@ -46,8 +46,8 @@ impl Problem {
     /// The same problem with friction bounded by the normal impulse `bound(k)` in place of the cone of constraint `k`.
     pub fn lagged(mut self, bound: impl Fn(usize) -> f64) -> Problem {
         for (k, constraint) in self.constraints.iter_mut().enumerate() {
-            if let Law::Contact(c) = constraint.law {
-                *constraint = LaggedContact::new(c.mu(), c.r_t(), c.r_n(), c.vn_hat(), bound(k)).into();
+            if let Law::Cone(c) = constraint.law {
+                *constraint = BoundedFrictionContact::new(c.mu(), c.r_t(), c.r_n(), c.vn_hat(), bound(k)).into();
             }
         }
         self
@@ -131,7 +131,7 @@ impl Problem {
         let mut row = 0;
         for (constraint, g) in self.constraints.iter().zip(ws.hessian()) {
             let v_hat = match &constraint.law {
-                Law::Contact(c) => [0.0, 0.0, c.vn_hat()],
+                Law::Cone(c) => [0.0, 0.0, c.vn_hat()],
                 Law::Limit(l) => [l.v_hat(), 0.0, 0.0],
                 law => unreachable!("{law:?} has residuals of its own"),
             };
@@ -180,7 +180,7 @@ impl Problem {
         }
         let w = frobenius.sqrt() / 3.0;
         self.j.extend(rows);
-        self.constraints.push(Contact::new(mu, r_t * w, r_n * w, vn_hat).into());
+        self.constraints.push(ConeContact::new(mu, r_t * w, r_n * w, vn_hat).into());
     }
 
     /// The lower factor of `A`, row-major, by the schoolbook.

@@ -2,13 +2,13 @@
 
 use geometry::Contact as Detected;
 use multibody::{Compliance, Material, Resistance};
-use sap::{Contact, LaggedContact, Law, Spin};
+use sap::{BoundedFrictionContact, ConeContact, Law, SpinFriction};
 use spatial::{Mat3, Vec3};
 
-use super::rule::{OneSided, Start, combine};
+use super::regularization::{OneSided, Start, combine};
 use super::{ConstraintSet, Context};
 use crate::ContactLaw;
-use crate::link::{End, Link, Motion};
+use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
 use crate::warm_start::{Key, Memory};
 
 /// Adds the contacts at some of the `detected` points that something can move, and the gap that every point starts the step
@@ -20,12 +20,12 @@ pub(crate) fn push_contacts(
     set: &mut ConstraintSet,
     gaps: &mut Vec<f64>,
 ) {
-    let (mut couple, mut ordinal): (Option<Couple>, _) = (None, 0);
+    let (mut couple, mut ordinal): (Option<BodyPair>, _) = (None, 0);
     for index in which {
         let contact = &detected[index];
         ordinal += 1;
         if couple.as_ref().is_none_or(|couple| couple.geoms != contact.geoms) {
-            (couple, ordinal) = (Some(Couple::new(cx, contact)), 0);
+            (couple, ordinal) = (Some(BodyPair::new(cx, contact)), 0);
         }
         let Some(couple) = &couple else { continue };
         // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
@@ -50,7 +50,7 @@ pub(crate) fn push_contacts(
 const SPRING_WITHIN: f64 = 0.1;
 
 /// What the points of two geoms have in common.
-struct Couple {
+struct BodyPair {
     geoms: [usize; 2],
     /// The tree and the node that each moves with, and where that is; none for what is fixed in the world.
     homes: [Option<(usize, usize, Vec3<f64>)>; 2],
@@ -64,7 +64,7 @@ struct Couple {
     slip: Vec3<f64>,
 }
 
-impl Couple {
+impl BodyPair {
     fn new(cx: &Context<'_>, contact: &Detected) -> Self {
         let [first, second] = contact.geoms;
         let bodies = [cx.scene.geoms[first].body, cx.scene.geoms[second].body];
@@ -89,9 +89,9 @@ impl Couple {
     }
 
     #[inline(always)]
-    fn end(&self, side: usize, position: Vec3<f64>) -> Option<End> {
+    fn end(&self, side: usize, position: Vec3<f64>) -> Option<ContactFrame> {
         let (tree, node, origin) = self.homes[side]?;
-        Some(End { tree, node, arm: position - origin })
+        Some(ContactFrame { tree, node, arm: position - origin })
     }
 }
 
@@ -119,9 +119,9 @@ fn surface(cx: &Context<'_>, contact: &Detected) -> Material {
 fn push_contact(
     cx: &Context<'_>,
     set: &mut ConstraintSet,
-    couple: &Couple,
+    couple: &BodyPair,
     contact: &Detected,
-    (ends, w): ([Option<End>; 2], f64),
+    (ends, w): ([Option<ContactFrame>; 2], f64),
     Place { index, ordinal, report }: Place,
 ) -> f64 {
     let surface = &couple.surface;
@@ -155,43 +155,57 @@ fn push_contact(
     let known = memory.map(|m| m.normal);
     let (vn_hat, recovery) = one_sided.split(known, cx.rule.recovery_speed);
     let alone = || {
-        LaggedContact::new(mu, r_t, r_n, vn_hat, 0.0)
+        BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, 0.0)
             .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(basis.z))
     };
     let normal_impulse = if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { known.unwrap_or_else(alone) };
-    let (turning, normal_turning) = if cx.turning.is_known() {
+    let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() {
         let [start, led] = cx.velocities(&ends, Motion::Linear);
         let reach = cx.rule.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
-        cx.turning.of_contact(contact, ordinal, start, reach, index)
+        cx.jacobian_drift.of_contact(contact, ordinal, start, reach, index)
     } else {
         (Vec3::ZERO, 0.0)
     };
     let turned = |vn_hat: f64| if is_midway { vn_hat } else { vn_hat - normal_turning };
     let (vn_hat, recovery) = (turned(vn_hat), recovery.map(turned));
-    let slip = couple.slip + turning;
+    let slip = couple.slip + jacobian_drift;
     let belt = (slip != Vec3::ZERO).then(|| {
         let [t1, t2, _] = basis.transpose_mul(slip).to_array();
         [-t1, -t2]
     });
     let law = if cx.law == ContactLaw::Sap {
-        let law = Contact::new(mu, r_t, r_n, vn_hat);
-        Law::Contact(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
+        let law = ConeContact::new(mu, r_t, r_n, vn_hat);
+        Law::Cone(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
     } else {
-        let law = LaggedContact::new(mu, r_t, r_n, vn_hat, normal_impulse);
-        Law::Lagged(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
+        let law = BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, normal_impulse);
+        Law::BoundedFriction(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
     };
     let memory = memory.map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
-    set.push_recalled(law, w, Link::Ends { ends, basis, motion: Motion::Linear }, key, memory, Some(report));
+    set.push_recalled(
+        law,
+        w,
+        ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear },
+        key,
+        memory,
+        Some(report),
+    );
     set.set_rigid(is_rigid);
     set.set_recovery(recovery);
     let angular = || ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
     // What cannot turn resists no spin.
     if let Some(w) = is_spinning.then(angular).filter(|w| *w > 0.0) {
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
-        let law = Spin::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
+        let law = SpinFriction::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
         let key = Key::spin(contact.geoms, ordinal);
         let memory = set.recall(key, cx).map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
-        set.push_recalled(law.into(), w, Link::Ends { ends, basis, motion: Motion::Angular }, key, memory, None);
+        set.push_recalled(
+            law.into(),
+            w,
+            ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular },
+            key,
+            memory,
+            None,
+        );
         set.set_rigid(is_rigid);
     }
     start.violation

@@ -6,7 +6,7 @@ use spatial::{Mat3, Pose, Vec3};
 
 use super::sums::Coupling;
 use super::{ConstraintSet, Context};
-use crate::link::{End, Link, Motion};
+use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
 use crate::warm_start::Key;
 
 /// From the mobility tr W/(3√3) to the mean of W's diagonal: what three rows with a stiffness per mass must weigh for
@@ -90,7 +90,7 @@ impl Tie {
         });
         let ends = [cx.end(frames[0].body, first.pos), cx.end(frames[1].body, second.pos)];
         // The rows are about one point of space: the second body's.
-        let ends = [ends[0].map(|e| End { arm: e.arm + span, ..e }), ends[1]];
+        let ends = [ends[0].map(|e| ContactFrame { arm: e.arm + span, ..e }), ends[1]];
         Some(Placed { frames: [first, second], ends, basis, along: distance.map(|distance| span.norm() - distance) })
     }
 
@@ -113,7 +113,11 @@ impl Tie {
         if ends.iter().flatten().any(|end| cx.parts[end.tree].asleep) {
             return;
         }
-        let turning = if cx.turning.is_known() { cx.turning.of_tie(k, placed.velocities(cx)) } else { [Vec3::ZERO; 2] };
+        let jacobian_drift = if cx.jacobian_drift.is_known() {
+            cx.jacobian_drift.of_tie(k, placed.velocities(cx))
+        } else {
+            [Vec3::ZERO; 2]
+        };
         // Rows along which nothing moves are none.
         let w = MEAN * ends.iter().flatten().map(|e| cx.mobility(e)).sum::<f64>();
         if w > 0.0 {
@@ -121,15 +125,15 @@ impl Tie {
             let law = match along {
                 Some(violation) => {
                     let rates = || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z));
-                    let v_hat = rule.scalar_bias(cx.rule.start(violation, rates)) - turning[0].z * rule.turned();
+                    let v_hat = rule.scalar_bias(cx.rule.start(violation, rates)) - jacobian_drift[0].z * rule.turned();
                     Equality::along_third(rule.r, v_hat)
                 }
                 None => {
                     let start = cx.rule.start(second.pos - first.pos, || cx.velocities(&ends, Motion::Linear));
-                    Equality::vector(rule.r, (rule.bias(start) - turning[0] * rule.turned()).to_array())
+                    Equality::vector(rule.r, (rule.bias(start) - jacobian_drift[0] * rule.turned()).to_array())
                 }
             };
-            let link = Link::Ends { ends, basis, motion: Motion::Linear };
+            let link = ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear };
             set.push(law, w, link, Key::equality(self.index, 0), cx);
             set.set_rigid(rule.is_rigid());
         }
@@ -138,8 +142,8 @@ impl Tie {
             let rule = cx.rule.compliant(compliance, w);
             let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
             let start = cx.rule.start(turn, || cx.velocities(&ends, Motion::Angular));
-            let law = Equality::vector(rule.r, (rule.bias(start) - turning[1] * rule.turned()).to_array());
-            let link = Link::Ends { ends, basis, motion: Motion::Angular };
+            let law = Equality::vector(rule.r, (rule.bias(start) - jacobian_drift[1] * rule.turned()).to_array());
+            let link = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
             set.push(law, w, link, Key::equality(self.index, 1), cx);
             set.set_rigid(rule.is_rigid());
         }
@@ -150,7 +154,7 @@ impl Tie {
 #[derive(Clone, Copy, Debug)]
 struct Placed {
     frames: [Pose<f64>; 2],
-    ends: [Option<End>; 2],
+    ends: [Option<ContactFrame>; 2],
     basis: Mat3<f64>,
     along: Option<f64>,
 }

@@ -1,10 +1,10 @@
 //! Dry friction of joints, and drives at their limits.
 
 use multibody::Model;
-use sap::Bounded;
+use sap::BoxConstraint;
 
 use super::{ConstraintSet, Context};
-use crate::link::Link;
+use crate::constraint_jacobian::ConstraintJacobian;
 use crate::warm_start::Key;
 
 /// Dry friction of one degree of freedom.
@@ -40,7 +40,7 @@ impl JointFriction {
     pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
         let w = cx.parts[self.tree].factor.inverse_diagonal(self.node);
         let bound = cx.rule.dt * self.force;
-        let law = Bounded::new(cx.rule.sigma * w, 0.0, -bound, bound);
+        let law = BoxConstraint::new(cx.rule.sigma * w, 0.0, -bound, bound);
         set.push(law, w, row(self.tree, self.node, self.dof), Key::friction(self.v), cx);
     }
 }
@@ -57,6 +57,6 @@ pub(crate) fn push_drives(cx: &Context<'_>, set: &mut ConstraintSet) {
 }
 
 /// The row of one degree of freedom.
-fn row(tree: usize, node: usize, dof: usize) -> Link {
-    Link::Joint { tree, node, dof, width: 1, axis: [1.0, 0.0, 0.0] }
+fn row(tree: usize, node: usize, dof: usize) -> ConstraintJacobian {
+    ConstraintJacobian::Joint { tree, node, dof, width: 1, axis: [1.0, 0.0, 0.0] }
 }

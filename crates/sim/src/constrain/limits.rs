@@ -3,9 +3,9 @@
 use multibody::{Compliance, Model};
 use spatial::Vec3;
 
-use super::{ConstraintSet, Context, Rule};
-use crate::link::Link;
-use crate::part::Part;
+use super::{ConstraintSet, Context, Regularization};
+use crate::constraint_jacobian::ConstraintJacobian;
+use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Key;
 
 /// A joint limit of the model, with indices of its tree.
@@ -76,7 +76,7 @@ impl JointLimit {
     fn push_ball(
         &self,
         index: usize,
-        part: &Part,
+        part: &TreeWorkspace,
         (q, v): (&[f64], &[f64]),
         cx: &Context<'_>,
         set: &mut ConstraintSet,
@@ -88,13 +88,13 @@ impl JointLimit {
         }
     }
 
-    /// Adds a side with its gap and its row of J; `rates` are those of the gap that [`Rule::start`] asks for.
+    /// Adds a side with its gap and its row of J; `rates` are those of the gap that [`Regularization::start`] asks for.
     #[inline]
     fn push(
         &self,
         (index, side): (usize, usize),
-        part: &Part,
-        (gap, link): (f64, Link),
+        part: &TreeWorkspace,
+        (gap, link): (f64, ConstraintJacobian),
         rates: impl FnOnce() -> [f64; 2],
         cx: &Context<'_>,
         set: &mut ConstraintSet,
@@ -106,12 +106,12 @@ impl JointLimit {
 
     /// The row of J with `axis` over `width` degrees of freedom.
     #[inline]
-    fn link(&self, width: usize, axis: [f64; 3]) -> Link {
-        Link::Joint { tree: self.tree, node: self.node, dof: self.dof, width, axis }
+    fn link(&self, width: usize, axis: [f64; 3]) -> ConstraintJacobian {
+        ConstraintJacobian::Joint { tree: self.tree, node: self.node, dof: self.dof, width, axis }
     }
 
     /// Gap, rate at the beginning and rate in free motion of both sides; `q` and `v` are the model's.
-    pub fn rates(&self, part: &Part, q: &[f64], v: &[f64]) -> [Option<(f64, f64, f64)>; 2] {
+    pub fn rates(&self, part: &TreeWorkspace, q: &[f64], v: &[f64]) -> [Option<(f64, f64, f64)>; 2] {
         let (q, v) = (&q[part.qs.clone()], &v[part.dofs.clone()]);
         self.sides(q, f64::INFINITY).map(|side| {
             let (gap, link) = side?;
@@ -120,8 +120,8 @@ impl JointLimit {
     }
 
     /// The rate of a side's gap when the tree moves with `v`.
-    fn rate(link: &Link, v: &[f64]) -> f64 {
-        let Link::Joint { dof, width, axis, .. } = link else { return 0.0 };
+    fn rate(link: &ConstraintJacobian, v: &[f64]) -> f64 {
+        let ConstraintJacobian::Joint { dof, width, axis, .. } = link else { return 0.0 };
         v[*dof..dof + width].iter().zip(axis).map(|(v, axis)| v * axis).sum()
     }
 
@@ -129,14 +129,20 @@ impl JointLimit {
     ///
     /// `q` and the velocities before and after free motion are the tree's. Limits further off than twice what the
     /// joint moves at either velocity are left out.
-    fn candidates(&self, q: &[f64], v: &[f64], v_star: &[f64], rule: &Rule) -> [Option<(f64, Link)>; 2] {
+    fn candidates(
+        &self,
+        q: &[f64],
+        v: &[f64],
+        v_star: &[f64],
+        rule: &Regularization,
+    ) -> [Option<(f64, ConstraintJacobian)>; 2] {
         let width = if self.ball { 3 } else { 1 };
         let speed = |v: &[f64]| v[self.dof..self.dof + width].iter().map(|x| x * x).sum::<f64>().sqrt();
         self.sides(q, 2.0 * rule.dt * (speed(v) + speed(v_star)) + rule.margin)
     }
 
     /// The sides not farther off than `reach`.
-    fn sides(&self, q: &[f64], reach: f64) -> [Option<(f64, Link)>; 2] {
+    fn sides(&self, q: &[f64], reach: f64) -> [Option<(f64, ConstraintJacobian)>; 2] {
         let width = if self.ball { 3 } else { 1 };
         let side = |gap: f64, axis: [f64; 3]| (gap <= reach).then_some((gap, self.link(width, axis)));
         if self.ball {

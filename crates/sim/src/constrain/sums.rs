@@ -6,7 +6,7 @@ use multibody::{Compliance, Coordinate, Model};
 use sap::Equality;
 
 use super::{ConstraintSet, Context, Start};
-use crate::link::{Link, Term};
+use crate::constraint_jacobian::{ConstraintJacobian, Term};
 use crate::warm_start::Key;
 
 /// One joint's part in a sum.
@@ -80,7 +80,11 @@ impl Sum {
 
 /// Adds `Σ scale · sum` to the terms of `set`, one term for each degree of freedom; returns the link and an estimate of
 /// its w.
-pub(super) fn push_terms(sums: &[(&Sum, f64)], cx: &Context<'_>, set: &mut ConstraintSet) -> Option<(Link, f64)> {
+pub(super) fn push_terms(
+    sums: &[(&Sum, f64)],
+    cx: &Context<'_>,
+    set: &mut ConstraintSet,
+) -> Option<(ConstraintJacobian, f64)> {
     let start = set.terms.len();
     let mut w = 0.0;
     let mut next = [0; 2];
@@ -101,16 +105,16 @@ pub(super) fn push_terms(sums: &[(&Sum, f64)], cx: &Context<'_>, set: &mut Const
         }
     }
     let terms = start..set.terms.len();
-    (w > 0.0).then(|| (single(&terms, set).unwrap_or(Link::Sum { terms }), w))
+    (w > 0.0).then(|| (single(&terms, set).unwrap_or(ConstraintJacobian::Sum { terms }), w))
 }
 
 /// A sum of one term is a row on a joint, which the recursive factor can take.
-fn single(terms: &Range<usize>, set: &mut ConstraintSet) -> Option<Link> {
+fn single(terms: &Range<usize>, set: &mut ConstraintSet) -> Option<ConstraintJacobian> {
     if terms.len() != 1 {
         return None;
     }
     let Term { tree, node, dof, coefficient } = set.terms.pop()?;
-    Some(Link::Joint { tree, node, dof, width: 1, axis: [coefficient, 0.0, 0.0] })
+    Some(ConstraintJacobian::Joint { tree, node, dof, width: 1, axis: [coefficient, 0.0, 0.0] })
 }
 
 /// `y − y₀ = p(x − x₀)`.

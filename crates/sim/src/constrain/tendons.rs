@@ -1,7 +1,7 @@
 //! Fixed tendons: their limits, springs, friction and inertia, and the actuators on them.
 
 use multibody::{Actuator, Model, Tendon, Transmission};
-use sap::Bounded;
+use sap::BoxConstraint;
 
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Start};
@@ -104,7 +104,7 @@ impl TendonForces {
                 && let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
             {
                 let v_hat = rate + force.impulse / force.impedance;
-                let law = Bounded::new(1.0 / force.impedance, v_hat, force.low, force.high);
+                let law = BoxConstraint::new(1.0 / force.impedance, v_hat, force.low, force.high);
                 set.push(law, w, link, Key::tendon(index, part), cx);
             }
         }
@@ -112,7 +112,7 @@ impl TendonForces {
         if friction > 0.0
             && let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
         {
-            let law = Bounded::new(cx.rule.sigma * w, 0.0, -friction, friction);
+            let law = BoxConstraint::new(cx.rule.sigma * w, 0.0, -friction, friction);
             set.push(law, w, link, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
         }
     }

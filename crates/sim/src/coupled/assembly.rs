@@ -5,9 +5,9 @@ use sap::{Block, BlockCholesky, BlockMut};
 use spatial::{ArticulatedInertia, Twist};
 
 use super::{Coupled, CoupledScratch, Patch, Slot};
+use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Term, push_relative_motion, to_world};
 use crate::free_body::{add_coupling, is_free_body, set_own_block};
-use crate::link::{End, Link, Term, push_relative_motion, to_world};
-use crate::part::Part;
+use crate::tree_workspace::TreeWorkspace;
 
 impl Coupled<'_> {
     /// Spreads the Hessian blocks over nodes and patches.
@@ -19,7 +19,7 @@ impl Coupled<'_> {
             patch.active = false;
         }
         for ((link, block), patch) in self.links.iter().zip(hessian).zip(patch_of) {
-            let Link::Ends { ends, basis, motion } = link else { continue };
+            let ConstraintJacobian::Ends { ends, basis, motion } = link else { continue };
             if !block.is_active() {
                 continue;
             }
@@ -38,7 +38,7 @@ impl Coupled<'_> {
         }
         for patch in patches.iter().filter(|p| p.active && !p.is_within_a_tree()) {
             let [a, b] = patch.ends;
-            let place = |end: End| self.parts[self.slots[end.tree].tree].kin.frames[end.node].pos;
+            let place = |end: ContactFrame| self.parts[self.slots[end.tree].tree].kin.frames[end.node].pos;
             impedance[self.slots[a.tree].node + a.node] += patch.impedance.shifted_back(place(b) - place(a));
             impedance[self.slots[b.tree].node + b.node] += patch.impedance;
         }
@@ -55,7 +55,7 @@ impl Coupled<'_> {
             joints.ball.clone_from(&part.impedance.ball);
         }
         for (link, block) in self.links.iter().zip(hessian) {
-            if let Link::Joint { tree, node, dof, width, axis } = link {
+            if let ConstraintJacobian::Joint { tree, node, dof, width, axis } = link {
                 let (joints, g) = (&mut factors[*tree].1, block.0[0]);
                 for k in 0..*width {
                     joints.diagonal[dof + k] += g * axis[k] * axis[k];
@@ -68,7 +68,7 @@ impl Coupled<'_> {
             }
         }
         for (slot, (factor, joints)) in self.slots.iter().zip(factors) {
-            let Part { tree, kin, .. } = &self.parts[slot.tree];
+            let TreeWorkspace { tree, kin, .. } = &self.parts[slot.tree];
             factor.factor(tree, tree.all(), kin, joints, Some(&impedance[slot.node..]));
         }
     }
@@ -79,7 +79,7 @@ impl Coupled<'_> {
         let Self { cholesky, scratch: CoupledScratch { patches, .. }, .. } = self;
         cholesky.begin(self.slots.iter().map(|slot| self.parts[slot.tree].tree.nv));
         for link in self.links {
-            let Link::Sum { terms } = link else { continue };
+            let ConstraintJacobian::Sum { terms } = link else { continue };
             let terms = &self.terms[terms.clone()];
             for (k, a) in terms.iter().enumerate() {
                 terms[k + 1..].iter().for_each(|b| cholesky.couple(a.tree, b.tree));
@@ -97,8 +97,8 @@ impl Coupled<'_> {
         let cholesky = &mut *self.cholesky;
         for (link, block) in self.links.iter().zip(hessian) {
             match link {
-                Link::Ends { .. } => {}
-                Link::Joint { tree, dof, width, axis, .. } => {
+                ConstraintJacobian::Ends { .. } => {}
+                ConstraintJacobian::Joint { tree, dof, width, axis, .. } => {
                     let BlockMut { values, stride, .. } = cholesky.block_mut(*tree, *tree);
                     for j in 0..*width {
                         for i in j..*width {
@@ -106,7 +106,7 @@ impl Coupled<'_> {
                         }
                     }
                 }
-                Link::Sum { terms } => add_sum(&self.terms[terms.clone()], block.0[0], cholesky),
+                ConstraintJacobian::Sum { terms } => add_sum(&self.terms[terms.clone()], block.0[0], cholesky),
             }
         }
     }
@@ -115,7 +115,7 @@ impl Coupled<'_> {
     fn assemble_trees(&mut self) {
         let CoupledScratch { impedance, crba, .. } = &mut *self.scratch;
         for (k, slot) in self.slots.iter().enumerate() {
-            let Part { tree, kin, impedance: joints, .. } = &self.parts[slot.tree];
+            let TreeWorkspace { tree, kin, impedance: joints, .. } = &self.parts[slot.tree];
             let mut block = self.cholesky.block_mut(k, k);
             if is_free_body(tree) {
                 let mut own = kin.frames[0].inertia.articulated();
@@ -132,7 +132,7 @@ impl Coupled<'_> {
 
     fn assemble_patches(&mut self) {
         let view = |slot: usize| {
-            let Part { tree, kin, .. } = &self.parts[self.slots[slot].tree];
+            let TreeWorkspace { tree, kin, .. } = &self.parts[self.slots[slot].tree];
             (tree, kin, self.slots[slot].dof)
         };
         let CoupledScratch { patches, columns, rows, .. } = &mut *self.scratch;

@@ -3,8 +3,8 @@
 use sap::{Block, Constraint, Law};
 
 use super::{Coupled, Slot};
-use crate::link::{End, Link, SparseRows};
-use crate::part::Part;
+use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, SparseRows};
+use crate::tree_workspace::TreeWorkspace;
 
 /// Scratch of [`Coupled::add_friction`].
 #[derive(Default)]
@@ -25,7 +25,14 @@ struct OverTrees {
 
 impl OverTrees {
     /// Sets it to `Σ_a weights_a J_a` with the three rows of the link between `ends`.
-    fn set(&mut self, ends: &[Option<End>; 2], rows: &SparseRows, weights: [f64; 3], slots: &[Slot], parts: &[Part]) {
+    fn set(
+        &mut self,
+        ends: &[Option<ContactFrame>; 2],
+        rows: &SparseRows,
+        weights: [f64; 3],
+        slots: &[Slot],
+        parts: &[TreeWorkspace],
+    ) {
         self.slots = match ends.map(|end| end.map(|e| e.tree)) {
             [a, b] if a == b => [a, None],
             both => both,
@@ -62,7 +69,7 @@ impl Coupled<'_> {
         let FrictionScratch { rows, normal, change } = &mut self.scratch.friction;
         let (mut contact, mut of_normal) = (0, None);
         for (k, (constraint, slope)) in constraints.iter().zip(slopes).enumerate() {
-            if matches!(constraint.law, Law::Lagged(_)) {
+            if matches!(constraint.law, Law::BoundedFriction(_)) {
                 contact = k;
             }
             let stiffness = hessian[contact].0[5];
@@ -70,12 +77,12 @@ impl Coupled<'_> {
                 continue;
             }
             if of_normal != Some(contact) {
-                let Link::Ends { ends, .. } = &self.links[contact] else { continue };
+                let ConstraintJacobian::Ends { ends, .. } = &self.links[contact] else { continue };
                 rows.gather(&self.links[contact], self.terms, part);
                 normal.set(ends, rows, [0.0, 0.0, stiffness], slots, parts);
                 of_normal = Some(contact);
             }
-            let Link::Ends { ends, .. } = &self.links[k] else { continue };
+            let ConstraintJacobian::Ends { ends, .. } = &self.links[k] else { continue };
             if k != contact {
                 rows.gather(&self.links[k], self.terms, part);
             }

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use geometry::Couple;
+use geometry::BodyPair;
 
 use super::{Island, Islands, NONE};
 use crate::constrain::ConstraintSet;
 use crate::coupled::Slot;
-use crate::part::Part;
+use crate::tree_workspace::TreeWorkspace;
 
 /// In some island that has no number yet.
 const UNNUMBERED: usize = NONE - 1;
@@ -20,10 +20,10 @@ impl Islands {
     /// depends on nothing else.
     pub fn partition(
         &mut self,
-        (couples, points): (&[Couple], usize),
+        (couples, points): (&[BodyPair], usize),
         tree_of_geom: &[usize],
         others: &ConstraintSet,
-        parts: &[Part],
+        parts: &[TreeWorkspace],
     ) {
         // What else joins trees says nothing where there is one tree alone.
         let others_count = others.links.len();
@@ -40,7 +40,7 @@ impl Islands {
         self.island_of.clear();
         self.island_of.resize(parts.len(), NONE);
         self.slot_of.resize(parts.len(), 0);
-        let trees = |couple: &Couple| couple.geoms.map(|geom| tree_of_geom[geom as usize]);
+        let trees = |couple: &BodyPair| couple.geoms.map(|geom| tree_of_geom[geom as usize]);
         for couple in couples {
             // Fixed geoms touch none that are fixed.
             let [a, b] = trees(couple);
@@ -79,7 +79,7 @@ impl Islands {
     }
 
     /// Numbers the islands in the order of their first trees, and gives every tree its slot.
-    fn number(&mut self, parts: &[Part]) {
+    fn number(&mut self, parts: &[TreeWorkspace]) {
         self.active = 0;
         for tree in 0..parts.len() {
             if self.island_of[tree] == NONE {
@@ -121,13 +121,13 @@ impl Islands {
     /// The solution for a tree, and what it was expected to be, if anything; none when it is in no island.
     pub fn velocities_of(&self, tree: usize) -> Option<(&[f64], Option<&[f64]>)> {
         let (island, dofs) = self.place_of_tree(tree)?;
-        Some((&island.v[dofs.clone()], island.foreseen.get(dofs)))
+        Some((&island.v[dofs.clone()], island.predicted.get(dofs)))
     }
 
     /// The velocities that move the positions of a tree where those are righted; none where the solution moves them.
-    pub fn righting_velocities_of(&self, tree: usize) -> Option<&[f64]> {
+    pub fn recovery_velocities_of(&self, tree: usize) -> Option<&[f64]> {
         let (island, dofs) = self.place_of_tree(tree)?;
-        island.righting.get(dofs)
+        island.recovery_v.get(dofs)
     }
 
     /// The island of a tree, and the tree's degrees of freedom there.

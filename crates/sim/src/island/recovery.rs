@@ -37,14 +37,14 @@ impl Island {
         for (k, v_hat) in &*recoveries {
             laws[*k].law.set_normal_bias(*v_hat);
         }
-        self.righting.clone_from(&self.v);
+        self.recovery_v.clone_from(&self.v);
         let options = sap::Options { passes: 1, ..*problem.options };
         let trees = (&self.slots[..], &mut self.cholesky);
-        let spent = solve_problem(problem, trees, &mut self.righting, (Path::Again, &options), scratch)?;
-        self.righting.iter_mut().zip(&self.v).for_each(|(righting, v)| *righting -= v);
-        let speed = scratch.coupled.greatest_speed(parts, &self.slots, extents, &self.righting);
+        let spent = solve_problem(problem, trees, &mut self.recovery_v, (Path::Again, &options), scratch)?;
+        self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v -= v);
+        let speed = scratch.coupled.greatest_speed(parts, &self.slots, extents, &self.recovery_v);
         let share = if speed > rule.recovery_speed { rule.recovery_speed / speed } else { 1.0 };
-        self.righting.iter_mut().zip(&self.v).for_each(|(righting, v)| *righting = v + share * *righting);
+        self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v = v + share * *recovery_v);
         Ok(Report {
             iterations: report.iterations + spent.iterations,
             line_search_evaluations: report.line_search_evaluations + spent.line_search_evaluations,

@@ -8,11 +8,11 @@ use interrupt::Interrupt;
 use multibody::{Compliance, Model};
 
 use super::{Simulation, accuracy, sleeping};
-use crate::constrain::{ConstraintSet, Sources, Turning};
+use crate::constrain::{ConstraintSet, JacobianDrift, Sources};
 use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, NONE};
-use crate::part::Part;
 use crate::report::Reports;
+use crate::tree_workspace::TreeWorkspace;
 use crate::{Options, SimulationError, State, Stats, WarmStart};
 
 /// Degrees of freedom from which a step is long enough to be shared: waking the threads takes tens of microseconds.
@@ -29,7 +29,7 @@ impl Simulation {
         check_scene(&model, &scene)?;
         let trees = model.tree.trees.iter().enumerate();
         let tree_of: Vec<usize> = trees.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
-        let parts = Part::of_model(&model, &tree_of, options.scheme);
+        let parts = TreeWorkspace::of_model(&model, &tree_of, options.scheme);
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let collider =
@@ -47,7 +47,7 @@ impl Simulation {
             reports: Reports::default(),
             stats: Stats::default(),
             effective_mass: EffectiveMass::new(&model, &extents),
-            turning: Turning::default(),
+            jacobian_drift: JacobianDrift::default(),
             sources: Sources::of_model(&model, &tree_of),
             extents,
             heaviest: Vec::new(),

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crew::Crew;
 
 use super::Simulation;
-use crate::part::Part;
+use crate::extrapolation::Mark;
 use crate::scheme::Discretization;
-use crate::trend::Mark;
-use crate::{SimulationError, State, Trend};
+use crate::tree_workspace::TreeWorkspace;
+use crate::{SimulationError, State, VelocityExtrapolation};
 
 /// Parts that loops over several things at once are cut into for threads.
 const SHARES: usize = 32;
@@ -27,11 +27,11 @@ fn share(k: usize, all: usize) -> Range<usize> {
 struct Trees<'a> {
     /// The index of the first.
     first: usize,
-    parts: &'a [Part],
+    parts: &'a [TreeWorkspace],
     v: &'a mut [f64],
     /// Empty where coordinates are of no interest.
     q: &'a mut [f64],
-    /// The trend, empty where that is of no interest.
+    /// The extrapolation, empty where that is of no interest.
     accelerations: &'a mut [f64],
     rates: &'a mut [f64],
     marks: &'a mut [Mark],
@@ -39,7 +39,7 @@ struct Trees<'a> {
 
 /// What there is of one of them.
 struct TreeEnd<'a> {
-    part: &'a Part,
+    part: &'a TreeWorkspace,
     v: &'a mut [f64],
     q: &'a mut [f64],
     accelerations: &'a mut [f64],
@@ -111,8 +111,8 @@ impl Simulation {
 pub(super) fn begin_with(
     crew: &mut Crew,
     (state, v_start): (&State, &mut [f64]),
-    parts: &mut [Part],
-    then: impl Fn(&mut Part) + Sync,
+    parts: &mut [TreeWorkspace],
+    then: impl Fn(&mut TreeWorkspace) + Sync,
 ) -> bool {
     let (are_bad, all) = (AtomicBool::new(false), parts.len());
     let (mut parts, mut v_start) = (parts, v_start);
@@ -184,21 +184,21 @@ impl Simulation {
         }
         let (v_next, v_of_q) = (&v_next[..], if theta.vq < 1.0 { &v_start[..] } else { &v_next[..] });
         if follows {
-            state.trend.resize(v_next.len(), parts.len());
+            state.extrapolation.resize(v_next.len(), parts.len());
         }
         let islands = &*islands;
         let move_on = |trees: &mut Trees<'_>| {
             trees.each(|k, TreeEnd { part, v, q, accelerations, rates, mark }| {
                 v.copy_from_slice(&v_next[part.dofs.clone()]);
                 if let Some(mark) = mark {
-                    let foreseen = islands.velocities_of(k).and_then(|(_, foreseen)| foreseen);
-                    mark.follow((accelerations, rates), foreseen, v, dt);
+                    let predicted = islands.velocities_of(k).and_then(|(_, predicted)| predicted);
+                    mark.follow((accelerations, rates), predicted, v, dt);
                 }
                 let v_of_q = &v_of_q[part.dofs.clone()];
-                if let Some(righting) = islands.righting_velocities_of(k) {
+                if let Some(recovery_v) = islands.recovery_velocities_of(k) {
                     // What rights positions leaves nothing in the velocities.
-                    for ((v, righting), v_of_q) in v.iter_mut().zip(righting).zip(v_of_q) {
-                        *v = v_of_q + (righting - *v);
+                    for ((v, recovery_v), v_of_q) in v.iter_mut().zip(recovery_v).zip(v_of_q) {
+                        *v = v_of_q + (recovery_v - *v);
                     }
                     retraction.advance(&part.tree, q, v, dt, 1.0);
                     v.copy_from_slice(&v_next[part.dofs.clone()]);
@@ -210,7 +210,7 @@ impl Simulation {
                 }
             });
         };
-        let State { v, q, trend: Trend { rates, marks }, .. } = state;
+        let State { v, q, extrapolation: VelocityExtrapolation { rates, marks }, .. } = state;
         let nv = rates.len() / 2;
         let (accelerations, rates) = rates.split_at_mut(nv);
         let mut all = Trees { first: 0, parts, v, q, accelerations, rates, marks };

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Simulation;
 use super::ends::begin_with;
-use crate::part::{FreeMotion, Part, Stall};
 use crate::scheme::Discretization;
+use crate::tree_workspace::{FreeMotion, Stall, TreeWorkspace};
 use crate::{Scheme, SimulationError, State};
 
 impl Simulation {
@@ -21,7 +21,7 @@ impl Simulation {
 
     /// Whether there is nothing to constrain in this step, and was nothing in the last.
     pub(super) fn is_idle(&self) -> bool {
-        let has_limit = |part: &Part| part.drives.iter().any(|drive| drive.apart);
+        let has_limit = |part: &TreeWorkspace| part.drives.iter().any(|drive| drive.apart);
         self.is_free() && self.islands.active().is_empty() && !self.parts.iter().any(has_limit)
     }
 
@@ -62,7 +62,7 @@ impl Simulation {
                 return;
             }
             let v = &v_next[part.dofs.clone()];
-            let v_of_q = islands.righting_velocities_of(tree_of[part.nodes.start]).unwrap_or(v);
+            let v_of_q = islands.recovery_velocities_of(tree_of[part.nodes.start]).unwrap_or(v);
             if !part.conserve(state, (v, v_of_q), gravity, retraction) {
                 is_resolved.store(false, Ordering::Relaxed);
             }
@@ -75,22 +75,22 @@ impl Simulation {
     }
 
     /// Expects the constraint forces of the last step, under implicit schemes.
-    pub(super) fn foresee(&mut self, dt: f64) {
+    pub(super) fn predict_constraint_forces(&mut self, dt: f64) {
         if !self.options.scheme.is_implicit() {
             return;
         }
         let forces = &self.state.constraint_force;
         for part in &mut self.parts {
             match forces.get(part.dofs.clone()) {
-                Some(force) => part.foreseen.iter_mut().zip(force).for_each(|(w, force)| *w = dt * force),
-                None => part.foreseen.fill(0.0),
+                Some(force) => part.predicted.iter_mut().zip(force).for_each(|(w, force)| *w = dt * force),
+                None => part.predicted.fill(0.0),
             }
         }
     }
 
-    /// Gathers the constraint forces of the step; whether some were foreseen for trees that nothing pushes, or, once in a
-    /// step, others than there are. What is foreseen is mended then.
-    pub(super) fn foresaw_wrongly(&mut self, dt: f64, again: &mut bool) -> bool {
+    /// Gathers the constraint forces of the step; whether some were predicted for trees that nothing pushes, or, once in a
+    /// step, others than there are. What is predicted is mended then.
+    pub(super) fn rejects_prediction(&mut self, dt: f64, again: &mut bool) -> bool {
         if !self.options.scheme.is_implicit() {
             return false;
         }
@@ -99,11 +99,11 @@ impl Simulation {
         for part in parts.iter_mut() {
             let force = &mut constraint_force[part.dofs.clone()];
             let is_pushed = part.constraint_force(&v_next[part.dofs.clone()], dt, force);
-            if !is_pushed && part.foresees() {
-                part.foreseen.fill(0.0);
+            if !is_pushed && part.has_prediction() {
+                part.predicted.fill(0.0);
                 wrongly = true;
-            } else if is_pushed && *again && part.foresees_poorly(force, dt) {
-                part.foreseen.iter_mut().zip(force).for_each(|(w, force)| *w = dt * *force);
+            } else if is_pushed && *again && part.mispredicts(force, dt) {
+                part.predicted.iter_mut().zip(force).for_each(|(w, force)| *w = dt * *force);
                 wrongly = true;
             }
         }
@@ -132,7 +132,7 @@ impl Simulation {
             }
         }
         self.free_evaluations += self.free_iterations;
-        let needs_more = |part: &Part| part.foresees() || part.drives.iter().any(|drive| drive.apart);
+        let needs_more = |part: &TreeWorkspace| part.has_prediction() || part.drives.iter().any(|drive| drive.apart);
         if !self.is_near && self.sources.are_none() && !parts.iter().any(needs_more) {
             return Ok(());
         }
@@ -188,7 +188,7 @@ impl Simulation {
 
     /// Places the trees and gathers the forces on them; `then(part, v₀)` is next. Where the step begins, its velocities are taken
     /// from the state; whether this has only numbers.
-    fn gather_forces_and(&mut self, dt: f64, begins: bool, then: impl Fn(&mut Part, &[f64]) + Sync) -> bool {
+    fn gather_forces_and(&mut self, dt: f64, begins: bool, then: impl Fn(&mut TreeWorkspace, &[f64]) + Sync) -> bool {
         let step = self.discretization(dt);
         let has_others = self.sources.have_tendons() || self.options.scheme.is_implicit();
         if has_others {
@@ -200,7 +200,7 @@ impl Simulation {
         let (state, mass) = (&*state, &*effective_mass);
         let force = if has_others { &force[..] } else { &state.applied_force };
         let (is_known, has_drives) = (AtomicBool::new(true), AtomicBool::new(false));
-        let each = |part: &mut Part, v_start: &[f64]| {
+        let each = |part: &mut TreeWorkspace, v_start: &[f64]| {
             if part.asleep {
                 part.place(&state.q, v_start);
             } else {
@@ -251,14 +251,14 @@ impl Simulation {
         if !self.options.scheme.is_implicit() || theta_q == 0.0 || theta_q == 1.0 {
             return;
         }
-        let mut turning = std::mem::take(&mut self.turning);
+        let mut jacobian_drift = std::mem::take(&mut self.jacobian_drift);
         let step = self.discretization(dt);
-        turning.begin(&self.context(self.rule(dt, 0.0), &step), &self.sources, &self.detected, theta_q);
-        self.turning = turning;
+        jacobian_drift.begin(&self.context(self.rule(dt, 0.0), &step), &self.sources, &self.detected, theta_q);
+        self.jacobian_drift = jacobian_drift;
     }
 }
 
 /// Moves a tree freely that is awake; the others sleep.
-fn fall(part: &mut Part, v: &[f64]) {
+fn fall(part: &mut TreeWorkspace, v: &[f64]) {
     if part.asleep { part.sleep() } else { part.move_freely(v) }
 }

@@ -7,7 +7,7 @@
 //! joint friction need time; they take no part.
 
 use super::Simulation;
-use crate::link::{End, Motion};
+use crate::constraint_jacobian::{ContactFrame, Motion};
 use crate::report::Touch;
 use crate::warm_start::Key;
 use crate::{ContactPoint, SimulationError, Theta};
@@ -24,7 +24,7 @@ impl Simulation {
         for part in self.parts.iter_mut().filter(|part| !part.asleep) {
             part.stand_still(&self.v_start);
         }
-        self.turning.clear();
+        self.jacobian_drift.clear();
         let mut rule = self.rule(dt, 0.0);
         rule.theta = Theta { q: 0.0, v: 1.0, vq: 1.0 };
         (rule.constraint_theta, rule.recovery_speed) = (1.0, 0.0);
@@ -43,7 +43,7 @@ impl Simulation {
             let node = self.model.bodies[body].node?;
             let part = &self.parts[self.tree_of[node]];
             let node = node - part.nodes.start;
-            let end = End { tree: 0, node, arm: position - part.kin.frames[node].pos };
+            let end = ContactFrame { tree: 0, node, arm: position - part.kin.frames[node].pos };
             let start = end.velocity(&part.kin.twists, Motion::Linear);
             Some((start, start + end.velocity(&part.factor.motions, Motion::Linear)))
         };

@@ -15,9 +15,9 @@ use sap::{BlockCholesky, Constraint, LawData, Linearization, Structure};
 use spatial::{Mat3, Vec3};
 
 use super::Simulation;
+use crate::constraint_jacobian::ConstraintJacobian;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::jacobians::StepJacobians;
-use crate::link::Link;
 use crate::warm_start::Key;
 use crate::{ContactLaw, Factorization, Options, Scheme, SimulationError};
 
@@ -42,7 +42,7 @@ struct Reference {
     /// Which drives are constraints.
     apart: Vec<bool>,
     keys: Vec<Key>,
-    links: Vec<Link>,
+    links: Vec<ConstraintJacobian>,
     /// Where those between two bodies are.
     points: Vec<Option<Vec3<f64>>>,
     /// The first row of each.
@@ -232,7 +232,7 @@ impl Simulation {
 
     /// The point of a constraint between two bodies.
     fn point(&self, k: usize) -> Option<Vec3<f64>> {
-        let Link::Ends { ends: [a, b], .. } = &self.set.links[k] else { return None };
+        let ConstraintJacobian::Ends { ends: [a, b], .. } = &self.set.links[k] else { return None };
         let end = a.or(*b)?;
         Some(self.parts[end.tree].kin.frames[end.node].pos + end.arm)
     }
@@ -291,7 +291,7 @@ impl Simulation {
                 // The bound is that of the last step.
                 sample.data[k].normal_impulse = 0.0;
             }
-            if let (Link::Ends { basis, .. }, Link::Ends { basis: old, .. }) =
+            if let (ConstraintJacobian::Ends { basis, .. }, ConstraintJacobian::Ends { basis: old, .. }) =
                 (&mut self.set.links[i], &reference.links[k])
             {
                 let carried = carry(old, basis.z);
@@ -348,8 +348,11 @@ impl Sample {
 impl Scratch {
     fn new(simulation: &Simulation) -> Self {
         let parts = simulation.parts.iter().enumerate();
-        let slot =
-            |(tree, part): (usize, &crate::part::Part)| Slot { tree, dof: part.dofs.start, node: part.nodes.start };
+        let slot = |(tree, part): (usize, &crate::tree_workspace::TreeWorkspace)| Slot {
+            tree,
+            dof: part.dofs.start,
+            node: part.nodes.start,
+        };
         Self { slots: parts.map(slot).collect(), ..Self::default() }
     }
 

@@ -7,7 +7,7 @@ use multibody::{Model, Transmission};
 
 use super::Simulation;
 use crate::State;
-use crate::part::Part;
+use crate::tree_workspace::TreeWorkspace;
 
 /// A tree at rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -155,11 +155,11 @@ impl Simulation {
 
     /// Whether no point of the tree moves faster than the options let it at rest.
     fn is_slow(&mut self, k: usize) -> bool {
-        let part: &mut Part = &mut self.parts[k];
+        let part: &mut TreeWorkspace = &mut self.parts[k];
         let extents = &self.extents[part.nodes.clone()];
         let speed = self.options.sleep_speed;
         part.is_slower_than(speed, extents, &self.state.v[part.dofs.clone()])
-            && self.islands.righting_velocities_of(k).is_none_or(|v| part.is_slower_than(speed, extents, v))
+            && self.islands.recovery_velocities_of(k).is_none_or(|v| part.is_slower_than(speed, extents, v))
     }
 
     /// Whether forces are applied to the tree.

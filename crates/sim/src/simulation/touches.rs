@@ -8,7 +8,7 @@ use geometry::{Movement, Sweep};
 use spatial::Vec3;
 
 use super::Simulation;
-use crate::link::{End, Motion};
+use crate::constraint_jacobian::{ContactFrame, Motion};
 
 /// A point where two geoms overlap.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ impl Simulation {
                 let Some(node) = self.model.bodies[self.scene.geoms[geom].body].node else { continue };
                 let part = &self.parts[self.tree_of[node]];
                 let i = node - part.nodes.start;
-                let end = End { tree: 0, node: i, arm: contact.position - part.kin.frames[i].pos };
+                let end = ContactFrame { tree: 0, node: i, arm: contact.position - part.kin.frames[i].pos };
                 relative += end.velocity(&part.kin.twists, Motion::Linear) * sign;
                 speed += part.kin.twists[i].lin.norm() + self.extents[node] * part.kin.twists[i].ang.norm();
             }

@@ -10,10 +10,10 @@ mod schedule;
 use spatial::{Real, Twist, Vec3};
 
 use super::Impedance;
-use super::across::{Across, MAX_LANES, Out};
 use super::articulated::{ARTICULATED, Articulated, JointDrive, Own, Reduced, eliminate, expand};
+use super::broadcast::Coordinates;
 use super::placed::{FRAME, Frame, PLACED, Placed, place_joint};
-use super::told::Coordinates;
+use super::transposed::{MAX_LANES, Out, TransposedRows};
 use crate::{JointType, Tree};
 use plan::{Legacies, Parents, Plan, SUMMED, Slot};
 
@@ -100,8 +100,8 @@ impl<T: Real> LimbDynamics<T> {
         assert!(q.len() >= self.plan.nq && v.len() >= self.plan.nv, "expected a configuration and a velocity");
         for (k, row) in self.plan.rows.iter().enumerate() {
             let parent = parent_frame(&self.placed, &row.parents);
-            let q = Across { x: q, first: &row.q };
-            let v: [T; 6] = velocity(row.joint, Across { x: v, first: &row.v });
+            let q = TransposedRows { x: q, first: &row.q };
+            let v: [T; 6] = velocity(row.joint, TransposedRows { x: v, first: &row.v });
             let offset = parent.rot * row.constants.pos;
             place_joint(row.joint, row.turned, &row.constants, &parent, offset, q, &v[..], &mut self.placed[k + 1]);
         }
@@ -121,8 +121,8 @@ impl<T: Real> LimbDynamics<T> {
             let mut whole = Own::new(&row.constants, placed.frame.rot, placed.frame.omega).alone();
             inherit(&mut whole, &row.legacies, &self.legacies);
             let drive = JointDrive {
-                tau: Across { x: tau, first: &row.v },
-                lambda: Across { x: impedance.diagonal, first: &row.v },
+                tau: TransposedRows { x: tau, first: &row.v },
+                lambda: TransposedRows { x: impedance.diagonal, first: &row.v },
                 uniform: impedance.uniform,
             };
             eliminate::<T, _, _, IMPEDANCE>(
@@ -157,7 +157,7 @@ impl<T: Real> LimbDynamics<T> {
 
 /// The velocities of the joints of a row, and zeros. To be gathered first: what is gathered takes long to arrive.
 #[inline(always)]
-fn velocity<T: Real>(joint: JointType, v: Across<'_, T::Scalar>) -> [T; 6] {
+fn velocity<T: Real>(joint: JointType, v: TransposedRows<'_, T::Scalar>) -> [T; 6] {
     match joint {
         JointType::Ball => {
             let [x, y, z] = v.read();

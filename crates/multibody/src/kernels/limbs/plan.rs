@@ -3,8 +3,8 @@
 use spatial::{Quat, Real};
 
 use super::schedule::{Step, schedule};
-use crate::kernels::across::{MAX_LANES, idle, set_lane};
 use crate::kernels::packed::Constants;
+use crate::kernels::transposed::{MAX_LANES, idle, set_lane};
 use crate::{JointType, NO_PARENT, Tree};
 
 /// Children that are summed into one parent at a time.

@@ -11,12 +11,12 @@ mod whole;
 
 use spatial::{Mat3, Quat, Real, Vec3};
 
-use super::across::{Across, Out};
 use super::articulated::Own;
+use super::broadcast::{Accelerations, Coordinates};
 use super::fused::rotation;
 use super::packed::PackedTree;
 use super::placed::{centripetal, joint_turn};
-use super::told::{Accelerations, Coordinates};
+use super::transposed::{Out, TransposedRows};
 use super::versions::{Arguments, best_version};
 use crate::wide::Wide;
 use crate::{JointType, Tree};
@@ -138,7 +138,7 @@ impl Rows {
     #[inline(always)]
     fn turn(&mut self, plan: &Plan, q: &[f64]) {
         for (row, out) in plan.rows.iter().zip(&mut self.nodes) {
-            let quat = joint_turn(row.joint, &row.constants, Across { x: q, first: &row.q });
+            let quat = joint_turn(row.joint, &row.constants, TransposedRows { x: q, first: &row.q });
             let Quat { w, x, y, z } = if row.turned { row.constants.rot * quat } else { quat };
             [out[TURN], out[TURN + 1], out[TURN + 2], out[TURN + 3]] = [w, x, y, z];
         }
@@ -154,11 +154,11 @@ impl Rows {
             put(out, ROT + 6, rot.z);
             if row.has_axis() {
                 let axis = rot * row.constants.axis;
-                let rate: Wide = Across { x: v, first: &row.v }.read1();
+                let rate: Wide = TransposedRows { x: v, first: &row.v }.read1();
                 put(out, LEVER, axis);
                 put(out, RATE, if row.joint == JointType::Prismatic { Vec3::ZERO } else { axis * rate });
             } else {
-                put(out, RATE, rot * Across { x: v, first: &row.rotation }.read3());
+                put(out, RATE, rot * TransposedRows { x: v, first: &row.rotation }.read3());
             }
         }
     }
@@ -174,7 +174,7 @@ impl Rows {
             // With ω for the parent's: what the joint adds to it has no cross product with itself, but for round-off of |ω|².
             put(out, SWING, omega.cross(vector(out, RATE)));
             if row.joint == JointType::Ball {
-                put(out, LEVER, rot * Across { x: tau, first: &row.v }.read3());
+                put(out, LEVER, rot * TransposedRows { x: tau, first: &row.v }.read3());
             }
             let Own { inertia: a, moment, bias, .. } = Own::new(&row.constants, rot, omega);
             put(out, OWN, Vec3::new(a.xx, a.xy, a.xz));

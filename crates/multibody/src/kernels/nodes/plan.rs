@@ -3,8 +3,8 @@
 use spatial::{Quat, Real, Vec3};
 
 use super::{NUMBERS, REACH};
-use crate::kernels::across::{MAX_LANES, idle, set_lane};
 use crate::kernels::packed::Constants;
+use crate::kernels::transposed::{MAX_LANES, idle, set_lane};
 use crate::wide::Wide;
 use crate::{JointType, NO_PARENT, Tree};
 

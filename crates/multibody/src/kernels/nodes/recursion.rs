@@ -6,10 +6,10 @@ use super::plan::{Place, Plan};
 use super::whole::{Drive, Reduced, Whole};
 use super::{LEVER, NUMBERS, OMEGA, OWN, QUAT, RATE, REACH, RELATIVE, ROT, SWING, TURN};
 use crate::kernels::Impedance;
+use crate::kernels::broadcast::{Coordinates, read_vec};
 use crate::kernels::fused::{plus_cross, plus_product};
 use crate::kernels::packed::{PackedNode, PackedTree};
 use crate::kernels::placed::{centripetal, slide, sliding};
-use crate::kernels::told::{Coordinates, read_vec};
 use crate::wide::Wide;
 use crate::{JointType, NO_PARENT};
 

@@ -10,9 +10,9 @@ use crate::JointType;
 use crate::kernels::articulated::{
     Articulated, JointDrive, accelerate, accelerate_impeded, joint_motion, scale, times_eliminated,
 };
+use crate::kernels::broadcast::{Coordinates, read_vec};
 use crate::kernels::fused::{plus_cross, plus_outer_sym, plus_product, plus_sym};
 use crate::kernels::packed::PackedNode;
-use crate::kernels::told::{Coordinates, read_vec};
 use crate::wide::{Wide, fill, unit};
 
 /// A 3×3 matrix by rows.

@@ -3,12 +3,12 @@
 use multibody::{Compliance, Material};
 use spatial::Vec3;
 
-use super::passage::{Mean, Passage};
+use super::step_average::{Mean, Passage};
 use crate::Theta;
 
 /// Parameters that turn compliance into regularisation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rule {
+pub(crate) struct Regularization {
     pub dt: f64,
     pub theta: Theta,
     /// Where in the step compliant constraints are taken that it resolves.
@@ -29,7 +29,7 @@ pub(crate) struct Start<T> {
     pub led: T,
 }
 
-impl Rule {
+impl Regularization {
     /// What a constraint started with that has `violation` where the scheme takes it; `rates` are those along its rows of
     /// the velocities at the beginning and of those that led there, asked for only if needed.
     #[inline(always)]
@@ -61,11 +61,11 @@ impl Rule {
     /// before.
     fn passing(&self, whole: OneSided, time: f64, start: Start<f64>, least: f64) -> OneSided {
         let relaxation = 2.0 * time - 0.5 * self.dt;
-        let passage = Passage::new(self.dt, relaxation, start.violation, [start.rate, start.led]);
-        if passage.is_apart() {
-            return OneSided { v_hat: whole.v_hat.min(passage.closing_rate()), ..whole };
+        let step_average = Passage::new(self.dt, relaxation, start.violation, [start.rate, start.led]);
+        if step_average.is_apart() {
+            return OneSided { v_hat: whole.v_hat.min(step_average.closing_rate()), ..whole };
         }
-        match passage.mean() {
+        match step_average.mean() {
             None => whole,
             Some(Mean { force: 0.0, .. }) => OneSided { v_hat: whole.v_hat.min(start.led), ..whole },
             // R⁻¹ of the whole is dt k time. None is harder than a near-rigid one.
@@ -83,7 +83,7 @@ impl Rule {
     ///
     /// With force k (φ + τ φ̇) at φ₀ + a dt (a v + (1 − a) v₀), R⁻¹ = dt k a (a dt + τ). `a` is that of the scheme where
     /// the step resolves the compliance, and nears 1 where it does not: a stiff constraint would ring at a = ½. The part
-    /// of the step's motion that v₀ makes alone, 1 − θ_vq of it, is foreseen by constraints at the end of the step.
+    /// of the step's motion that v₀ makes alone, 1 − θ_vq of it, is predicted by constraints at the end of the step.
     #[inline]
     pub fn compliant(&self, compliance: Compliance, w: f64) -> Compliant {
         let Self { dt, beta, recovery_speed, .. } = *self;

@@ -23,9 +23,9 @@ use super::Block;
 /// G = c [μ t̂; 1] [μ t̂; 1]ᵀ + s [I − t̂ t̂ᵀ, 0; 0, 0]
 /// ```
 ///
-/// Source: Castro, Permenter, Han, *An Unconstrained Convex Formulation of Compliant Contact*, analytical inverse dynamics.
+/// Source: Castro, Permenter, Han, *An Unconstrained Convex Formulation of Compliant ConeContact*, analytical inverse dynamics.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Contact {
+pub struct ConeContact {
     mu: f64,
     r_t: f64,
     r_n: f64,
@@ -41,16 +41,16 @@ pub struct Contact {
     shrink: f64,
 }
 
-impl Contact {
+impl ConeContact {
     /// Rows in `J`: two tangents and the normal.
     pub const ROWS: usize = 3;
 
     /// A contact with friction coefficient `mu ≥ 0`, regularisation `r_t > 0`, `r_n > 0` (units of velocity per impulse) and
     /// normal bias `vn_hat` (velocity): the normal impulse vanishes for `v_n ≥ v̂_n`.
     #[inline]
-    pub fn new(mu: f64, r_t: f64, r_n: f64, vn_hat: f64) -> Contact {
+    pub fn new(mu: f64, r_t: f64, r_n: f64, vn_hat: f64) -> ConeContact {
         let mu_hat = mu * r_t / r_n;
-        Contact {
+        ConeContact {
             mu,
             r_t,
             r_n,
@@ -65,15 +65,15 @@ impl Contact {
     /// The same contact of surfaces that move by themselves, a conveyor belt's say: friction acts against `v_t − v̂_t`.
     #[inline]
     #[must_use]
-    pub fn with_surface_velocity(mut self, vt_hat: [f64; 2]) -> Contact {
+    pub fn with_surface_velocity(mut self, vt_hat: [f64; 2]) -> ConeContact {
         self.v_hat[..2].copy_from_slice(&vt_hat);
         self
     }
 
     /// The law with `R + soft` in place of `R`.
     #[inline]
-    pub(crate) fn softened(&self, soft: f64) -> Contact {
-        Contact { v_hat: self.v_hat, ..Contact::new(self.mu, self.r_t + soft, self.r_n + soft, 0.0) }
+    pub(crate) fn softened(&self, soft: f64) -> ConeContact {
+        ConeContact { v_hat: self.v_hat, ..ConeContact::new(self.mu, self.r_t + soft, self.r_n + soft, 0.0) }
     }
 
     pub(crate) fn set_normal_bias(&mut self, vn_hat: f64) {

@@ -1,30 +1,30 @@
 use super::Block;
-use super::bounded::Bounded;
+use super::box_constraint::BoxConstraint;
 use super::disc::Disc;
 
 /// Rolling and torsional friction of a contact: rows `t1, t2, n` of the relative angular velocity.
 ///
 /// The torque impulses are bounded by lengths times the normal impulse `n₀` of the contact that they belong to, the one before
 /// them in the order of constraints: `|γ_t| ≤ ρ n₀`, `|γ_n| ≤ τ n₀`, else `γ = −R⁻¹ v_c`. As with
-/// [`LaggedContact`](super::LaggedContact), `n₀` is that of the step before or, by passes, of this one.
+/// [`BoundedFrictionContact`](super::BoundedFrictionContact), `n₀` is that of the step before or, by passes, of this one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spin {
+pub struct SpinFriction {
     r: f64,
     rolling: f64,
     torsional: f64,
     normal_impulse: f64,
     roll: Disc,
-    spin: Bounded,
+    spin: BoxConstraint,
 }
 
-impl Spin {
+impl SpinFriction {
     /// Friction with regularisation `r > 0` (angular velocity per impulse), the lengths `rolling` and `torsional ≥ 0`, and
     /// `n₀ = normal_impulse ≥ 0`.
     #[inline]
-    pub fn new(r: f64, rolling: f64, torsional: f64, normal_impulse: f64) -> Spin {
+    pub fn new(r: f64, rolling: f64, torsional: f64, normal_impulse: f64) -> SpinFriction {
         let (roll, spin) = (rolling * normal_impulse, torsional * normal_impulse);
-        let (roll, spin) = (Disc::new(r, roll), Bounded::new(r, 0.0, -spin, spin));
-        Spin { r, rolling, torsional, normal_impulse, roll, spin }
+        let (roll, spin) = (Disc::new(r, roll), BoxConstraint::new(r, 0.0, -spin, spin));
+        SpinFriction { r, rolling, torsional, normal_impulse, roll, spin }
     }
 
     /// The normal impulse n₀.
@@ -46,12 +46,12 @@ impl Spin {
     }
 
     pub(crate) fn set_normal_impulse(&mut self, n: f64) {
-        *self = Spin::new(self.r, self.rolling, self.torsional, n);
+        *self = SpinFriction::new(self.r, self.rolling, self.torsional, n);
     }
 
     /// The law with `R + soft` in place of `R`.
-    pub(crate) fn softened(&self, soft: f64) -> Spin {
-        Spin::new(self.r + soft, self.rolling, self.torsional, self.normal_impulse)
+    pub(crate) fn softened(&self, soft: f64) -> SpinFriction {
+        SpinFriction::new(self.r + soft, self.rolling, self.torsional, self.normal_impulse)
     }
 
     /// `(ℓ, γ, G)` at the constraint velocity `v_c`. A NaN in `v_c` comes out as NaN.

@@ -19,7 +19,7 @@ use multibody::{
 };
 use spatial::{Mat3, Vec3, Wrench};
 
-use super::Part;
+use super::TreeWorkspace;
 use super::invariants::Ends;
 use crate::State;
 use crate::scheme::Discretization;
@@ -36,7 +36,7 @@ const MISSED: f64 = 1e-3;
 /// the step, which the rule's own error is like however forces change from one step to the next.
 const MOST_MISSED: f64 = 1e-4;
 const MOST_OF_TURN: f64 = 0.1;
-/// How far constraint impulses may be from what was foreseen, relative, before the second stage is linearised anew.
+/// How far constraint impulses may be from what was predicted, relative, before the second stage is linearised anew.
 const POORLY: f64 = 0.5;
 /// The part of a Newton step's length that may be wrong, for every radian (metre) by which it moves joints in the step: inertia
 /// and inertial forces change by about as much of themselves.
@@ -147,7 +147,7 @@ fn rows_scaled(k: Vec3<f64>, m: Mat3<f64>) -> Mat3<f64> {
     Mat3::from_columns(scale(m.x), scale(m.y), scale(m.z))
 }
 
-impl Part {
+impl TreeWorkspace {
     /// Readies the search for free motion where nothing else needs forces at the beginning of the step: it starts at v₀, or
     /// where the last accelerations lead if they go on as they did.
     pub fn go_on(&mut self, state: &State, v0: &[f64], step: &Discretization) {
@@ -194,11 +194,11 @@ impl Part {
         // What forces do in the step, in the kinetic norm: at rest they cancel, to their round-off.
         let masses = self.tree.nodes.iter().map(|node| node.inertia.mass);
         let mut scale = motion.gravity.norm() * motion.step.dt * masses.sum::<f64>().sqrt();
-        if self.foresees() {
+        if self.has_prediction() {
             // What is there knows nothing of constraints.
-            self.factor.solve(&self.tree, self.tree.all(), &self.kin, &self.foreseen, None, &mut self.change);
+            self.factor.solve(&self.tree, self.tree.all(), &self.kin, &self.predicted, None, &mut self.change);
             self.v_star.iter_mut().zip(&self.change).for_each(|(v, change)| *v += change);
-            scale += self.foreseen.iter().zip(&self.change).map(|(w, change)| w * change).sum::<f64>().abs().sqrt();
+            scale += self.predicted.iter().zip(&self.change).map(|(w, change)| w * change).sum::<f64>().abs().sqrt();
         }
         newton.is_loaded = self.is_loaded(motion.state);
         let v0 = &motion.v0[self.dofs.clone()];
@@ -328,11 +328,11 @@ impl Part {
         }
         let (armature, damping) = (&self.armature[..n], &self.damping[..n]);
         let (residual, force) = (&mut newton.residual[..n], &motion.force[self.dofs.clone()][..n]);
-        let foreseen = &self.foreseen[..n];
+        let predicted = &self.predicted[..n];
         for i in 0..n {
             let spring = if self.has_springs { self.stiffness[i] * self.change[i] } else { 0.0 };
             let own = armature[i] * acceleration[i] + damping[i] * v_theta[i] + spring;
-            residual[i] = dt * (residual[i] + own - force[i]) - foreseen[i];
+            residual[i] = dt * (residual[i] + own - force[i]) - predicted[i];
         }
         self.push(newton, motion);
         newton.residual.iter_mut().zip(&newton.impulses).for_each(|(m, impulse)| *m -= impulse);
@@ -434,8 +434,8 @@ impl Part {
         let all = self.tree.all();
         velocities(&self.tree, all.clone(), v0, &mut self.kin);
         self.factor.factor(&self.tree, all.clone(), &self.kin, &self.impedance, None);
-        if self.foresees() {
-            self.factor.solve(&self.tree, all.clone(), &self.kin, &self.foreseen, None, &mut self.change);
+        if self.has_prediction() {
+            self.factor.solve(&self.tree, all.clone(), &self.kin, &self.predicted, None, &mut self.change);
             self.v_star.iter_mut().zip(&self.change).for_each(|(v, change)| *v -= change);
         }
         for (change, (v, v0)) in self.change.iter_mut().zip(self.v_hat.iter().zip(v0)) {
@@ -458,15 +458,15 @@ impl Part {
         self.factor.solve(&self.tree, all, &self.kin, &self.rhs, None, x);
     }
 
-    /// Whether an impulse of constraints is foreseen.
-    pub fn foresees(&self) -> bool {
-        self.foreseen.iter().any(|w| *w != 0.0)
+    /// Whether an impulse of constraints is predicted.
+    pub fn has_prediction(&self) -> bool {
+        self.predicted.iter().any(|w| *w != 0.0)
     }
 
-    /// Whether constraints push quite otherwise than foreseen.
-    pub fn foresees_poorly(&self, force: &[f64], dt: f64) -> bool {
+    /// Whether constraints push quite otherwise than predicted.
+    pub fn mispredicts(&self, force: &[f64], dt: f64) -> bool {
         let (mut apart, mut most) = (0.0_f64, 0.0_f64);
-        for (w, force) in self.foreseen.iter().zip(force) {
+        for (w, force) in self.predicted.iter().zip(force) {
             apart = apart.max((dt * force - w).abs());
             most = most.max((dt * force).abs());
         }
@@ -486,7 +486,7 @@ impl Part {
         multibody::apply(tree, tree.all(), kin, impedance, change, &mut factor.motions, momenta, force);
         // The solver's tolerance is no push.
         let greatest = |x: &[f64]| x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
-        dt * greatest(force) > 1e-4 * greatest(&self.foreseen)
+        dt * greatest(force) > 1e-4 * greatest(&self.predicted)
     }
 
     /// Where the scheme takes positions, of the tree: those of the step's beginning unless free motion is implicit.

@@ -7,7 +7,7 @@
 /// A PD law `τ = f₀ − d (v_c − v₀)` over a step `dt` with `|τ| ≤ τ_max` is `R = 1/(dt d)`, `v̂ = v₀ + f₀/d` and the bounds
 /// `∓dt τ_max`: convex at any gain. Dry friction `f` is `v̂ = 0` with `∓dt f`, and an `R` as small as a contact's.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounded {
+pub struct BoxConstraint {
     r: f64,
     v_hat: f64,
     low: f64,
@@ -15,14 +15,14 @@ pub struct Bounded {
     inv_r: f64,
 }
 
-impl Bounded {
+impl BoxConstraint {
     /// Rows in `J`.
     pub const ROWS: usize = 1;
 
     /// A law with regularisation `r > 0` (velocity per impulse), bias `v_hat` (velocity) and the bounds `low ≤ high` (impulse).
     #[inline]
-    pub fn new(r: f64, v_hat: f64, low: f64, high: f64) -> Bounded {
-        Bounded { r, v_hat, low, high, inv_r: 1.0 / r }
+    pub fn new(r: f64, v_hat: f64, low: f64, high: f64) -> BoxConstraint {
+        BoxConstraint { r, v_hat, low, high, inv_r: 1.0 / r }
     }
 
     /// The regularisation R.
@@ -42,8 +42,8 @@ impl Bounded {
 
     /// The law with `R + soft` in place of `R`.
     #[inline]
-    pub(crate) fn softened(&self, soft: f64) -> Bounded {
-        Bounded::new(self.r + soft, self.v_hat, self.low, self.high)
+    pub(crate) fn softened(&self, soft: f64) -> BoxConstraint {
+        BoxConstraint::new(self.r + soft, self.v_hat, self.low, self.high)
     }
 
     /// `(ℓ, γ, G)` at the constraint velocity `v_c`. NaN comes out as NaN.

@@ -8,7 +8,7 @@ use spatial::Vec3;
 
 use super::equalities::Tie;
 use super::{Context, Sources};
-use crate::link::Motion;
+use crate::constraint_jacobian::Motion;
 
 /// How many places a contact point may be behind where it was at the beginning, to be found at once.
 const ASTRAY: usize = 16;
@@ -26,7 +26,7 @@ struct Before {
 
 /// J(q₀) v₀ of what may turn.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Turning {
+pub(crate) struct JacobianDrift {
     contacts: Vec<Before>,
     /// Linear and angular, of every equality; none of those that are linear in the coordinates.
     ties: Vec<[Vec3<f64>; 2]>,
@@ -34,7 +34,7 @@ pub(crate) struct Turning {
     weight: f64,
 }
 
-impl Turning {
+impl JacobianDrift {
     /// Whether velocities at the beginning are known.
     pub fn is_known(&self) -> bool {
         self.weight != 0.0

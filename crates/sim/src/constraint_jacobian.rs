@@ -7,7 +7,7 @@ use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
 
 /// One side of a contact: a point of a node. A side that is fixed in the world is left out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct End {
+pub(crate) struct ContactFrame {
     /// Index of the tree.
     pub tree: usize,
     /// Node within the tree.
@@ -16,9 +16,9 @@ pub(crate) struct End {
     pub arm: Vec3<f64>,
 }
 
-impl End {
+impl ContactFrame {
     /// Whether both are points of the same node.
-    pub fn is_on_node_of(&self, other: &End) -> bool {
+    pub fn is_on_node_of(&self, other: &ContactFrame) -> bool {
         self.tree == other.tree && self.node == other.node
     }
 
@@ -71,16 +71,16 @@ pub(crate) struct Term {
 
 /// The rows of one constraint.
 #[derive(Clone, Debug)]
-pub(crate) enum Link {
+pub(crate) enum ConstraintJacobian {
     /// Three rows: the motion of the second end relative to the first along the columns (t1, t2, n) of `basis`.
-    Ends { ends: [Option<End>; 2], basis: Mat3<f64>, motion: Motion },
+    Ends { ends: [Option<ContactFrame>; 2], basis: Mat3<f64>, motion: Motion },
     /// One row on the first `width` degrees of freedom of a node.
     Joint { tree: usize, node: usize, dof: usize, width: usize, axis: [f64; 3] },
     /// One row: a weighted sum of degrees of freedom, given apart, ascending, of one tree or several.
     Sum { terms: Range<usize> },
 }
 
-impl Link {
+impl ConstraintJacobian {
     /// The trees that it couples, some of them more than once; `terms` are those that sums refer to.
     pub fn trees<'a>(&self, terms: &'a [Term]) -> impl Iterator<Item = usize> + use<'a> {
         let (pair, sum) = match self {
@@ -133,14 +133,14 @@ pub(crate) fn to_world(basis: &Mat3<f64>, block: &sap::Block) -> Sym3<f64> {
 /// degree of freedom that has a share in it: columns ascending. An end that is fixed in the world does not move; common
 /// ancestors move both alike and are left out. `part(tree)` gives a tree, its kinematics and its first column.
 pub(crate) fn push_relative_motion<'a>(
-    ends: &[Option<End>; 2],
+    ends: &[Option<ContactFrame>; 2],
     origin: Vec3<f64>,
     part: impl Fn(usize) -> (&'a Tree<f64>, &'a Kinematics<f64>, usize),
     columns: &mut Vec<u32>,
     motions: &mut Vec<Twist<f64>>,
 ) {
     let start = columns.len();
-    let mut push = |end: &End, i: usize, sign: f64| {
+    let mut push = |end: &ContactFrame, i: usize, sign: f64| {
         let (tree, kin, first) = part(end.tree);
         let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
         for k in (0..node.joint.nv()).rev() {
@@ -190,25 +190,25 @@ impl SparseRows {
     /// [`push_relative_motion`].
     pub fn gather<'a>(
         &mut self,
-        link: &Link,
+        link: &ConstraintJacobian,
         terms: &[Term],
         part: impl Fn(usize) -> (&'a Tree<f64>, &'a Kinematics<f64>, usize),
     ) {
         self.columns.clear();
         self.values.clear();
         match link {
-            Link::Joint { tree, dof, width, axis, .. } => {
+            ConstraintJacobian::Joint { tree, dof, width, axis, .. } => {
                 let first = part(*tree).2 + dof;
                 self.columns.extend((first..first + width).map(|column| column as u32));
                 self.values.extend(&axis[..*width]);
             }
-            Link::Sum { terms: range } => {
+            ConstraintJacobian::Sum { terms: range } => {
                 for term in &terms[range.clone()] {
                     self.columns.push((part(term.tree).2 + term.dof) as u32);
                     self.values.push(term.coefficient);
                 }
             }
-            Link::Ends { ends, basis, motion } => {
+            ConstraintJacobian::Ends { ends, basis, motion } => {
                 let Some(end) = ends[0].or(ends[1]) else { return };
                 let point = part(end.tree).1.frames[end.node].pos + end.arm;
                 self.motions.clear();

@@ -45,7 +45,7 @@ struct BodyLoad {
 /// A step leaves behind the tree's kinematics at the beginning of the step, the factor of
 /// A = M + Λ, Λ = armature + dt D + dt² K (drives included), and the free-motion velocities v*.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct TreeWorkspace {
     pub tree: Tree<f64>,
     /// The nodes, coordinates and degrees of freedom in the model.
     pub nodes: Range<usize>,
@@ -58,7 +58,7 @@ pub(crate) struct Part {
     /// Under implicit schemes, where the second stage is linearised.
     pub v_hat: Vec<f64>,
     /// Generalised impulse of constraints there.
-    pub foreseen: Vec<f64>,
+    pub predicted: Vec<f64>,
     armature: Vec<f64>,
     damping: Vec<f64>,
     stiffness: Vec<f64>,
@@ -102,7 +102,7 @@ pub(crate) struct Part {
     newton: Option<Box<implicit::Newton>>,
 }
 
-impl Part {
+impl TreeWorkspace {
     /// The parts of all trees, in one pass over the model.
     pub fn of_model(model: &Model, tree_of: &[usize], scheme: Scheme) -> Vec<Self> {
         let mut parts: Vec<Self> = (0..model.tree.trees.len()).map(|k| Self::new(model, k, scheme)).collect();
@@ -146,7 +146,7 @@ impl Part {
             factor: Factor::new(&tree),
             v_star: vec![0.0; tree.nv],
             v_hat: vec![0.0; tree.nv],
-            foreseen: vec![0.0; tree.nv],
+            predicted: vec![0.0; tree.nv],
             armature: model.armature[dofs.clone()].to_vec(),
             damping: model.damping[dofs.clone()].to_vec(),
             has_springs: stiffness.iter().any(|&k| k > 0.0),
@@ -306,7 +306,7 @@ impl Part {
     pub fn sleep(&mut self) {
         self.v_star.fill(0.0);
         self.v_hat.fill(0.0);
-        self.foreseen.fill(0.0);
+        self.predicted.fill(0.0);
         self.drives.clear();
         self.factor.motions.fill(spatial::Twist::ZERO);
     }

@@ -1,17 +1,17 @@
 use super::Block;
 use super::disc::Disc;
 
-/// Contact whose friction is bounded by a normal impulse that is given: rows `t1, t2, n`.
+/// ConeContact whose friction is bounded by a normal impulse that is given: rows `t1, t2, n`.
 ///
 /// ```text
 /// y = −R⁻¹ (v_c − v̂)      γ_n = max(y_n, 0)      γ_t = y_t cut to |γ_t| ≤ μ n₀
 /// ```
 ///
 /// Normal and tangential law are apart, so sliding opens no gap between the surfaces, as the cone of
-/// [`Contact`](super::Contact) does. Coulomb's law holds where `n₀` is the contact's own normal impulse: that of the step before,
+/// [`ConeContact`](super::ConeContact) does. Coulomb's law holds where `n₀` is the contact's own normal impulse: that of the step before,
 /// or, by passes, of this one ([`Options::passes`](crate::Options)).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LaggedContact {
+pub struct BoundedFrictionContact {
     mu: f64,
     r_t: f64,
     r_n: f64,
@@ -22,12 +22,12 @@ pub struct LaggedContact {
     friction: Disc,
 }
 
-impl LaggedContact {
+impl BoundedFrictionContact {
     /// A contact with friction coefficient `mu ≥ 0`, regularisation `r_t > 0`, `r_n > 0` (units of velocity per impulse),
     /// normal bias `vn_hat` (velocity), and `n₀ = normal_impulse ≥ 0`.
     #[inline]
-    pub fn new(mu: f64, r_t: f64, r_n: f64, vn_hat: f64, normal_impulse: f64) -> LaggedContact {
-        LaggedContact {
+    pub fn new(mu: f64, r_t: f64, r_n: f64, vn_hat: f64, normal_impulse: f64) -> BoundedFrictionContact {
+        BoundedFrictionContact {
             mu,
             r_t,
             r_n,
@@ -39,10 +39,10 @@ impl LaggedContact {
     }
 
     /// The same contact of surfaces that move by themselves, as
-    /// [`Contact::with_surface_velocity`](super::Contact::with_surface_velocity).
+    /// [`ConeContact::with_surface_velocity`](super::ConeContact::with_surface_velocity).
     #[inline]
     #[must_use]
-    pub fn with_surface_velocity(mut self, vt_hat: [f64; 2]) -> LaggedContact {
+    pub fn with_surface_velocity(mut self, vt_hat: [f64; 2]) -> BoundedFrictionContact {
         self.v_hat[..2].copy_from_slice(&vt_hat);
         self
     }
@@ -101,9 +101,9 @@ impl LaggedContact {
 
     /// The law with `R + soft` in place of `R`.
     #[inline]
-    pub(crate) fn softened(&self, soft: f64) -> LaggedContact {
-        let LaggedContact { mu, r_t, r_n, v_hat, normal_impulse, .. } = *self;
-        LaggedContact { v_hat, ..LaggedContact::new(mu, r_t + soft, r_n + soft, 0.0, normal_impulse) }
+    pub(crate) fn softened(&self, soft: f64) -> BoundedFrictionContact {
+        let BoundedFrictionContact { mu, r_t, r_n, v_hat, normal_impulse, .. } = *self;
+        BoundedFrictionContact { v_hat, ..BoundedFrictionContact::new(mu, r_t + soft, r_n + soft, 0.0, normal_impulse) }
     }
 
     /// `(ℓ, γ, G)` at the constraint velocity `v_c`. A NaN in `v_c` comes out as NaN.

@@ -2,15 +2,15 @@
 
 use spatial::{F32x8, F32x16, F64x2, F64x4, F64x8, Quat, Real, Sym3, Vec3};
 
-/// How a number is told to a kernel over `T`: as `T`, or as a scalar that fills all lanes alike.
-pub trait Told<T>: Copy {
+/// How a number is broadcast to a kernel over `T`: as `T`, or as a scalar that fills all lanes alike.
+pub trait Broadcast<T>: Copy {
     /// The number.
     fn read(self) -> T;
     /// A result.
     fn write(x: T) -> Self;
 }
 
-impl<T: Real> Told<T> for T {
+impl<T: Real> Broadcast<T> for T {
     #[inline(always)]
     fn read(self) -> T {
         self
@@ -23,7 +23,7 @@ impl<T: Real> Told<T> for T {
 
 macro_rules! scalars_fill {
     ($($lanes:ty: $scalar:ty),*) => {$(
-        impl Told<$lanes> for $scalar {
+        impl Broadcast<$lanes> for $scalar {
             #[inline(always)]
             fn read(self) -> $lanes {
                 <$lanes>::splat(self)
@@ -41,17 +41,17 @@ scalars_fill!(F64x2: f64, F64x4: f64, F64x8: f64, F32x8: f32, F32x16: f32);
 // No closures here: what is not inlined at once does not know of the widest instructions.
 
 #[inline(always)]
-pub(super) fn read_vec<T, C: Told<T>>(x: Vec3<C>) -> Vec3<T> {
+pub(super) fn read_vec<T, C: Broadcast<T>>(x: Vec3<C>) -> Vec3<T> {
     Vec3 { x: x.x.read(), y: x.y.read(), z: x.z.read() }
 }
 
 #[inline(always)]
-pub(super) fn read_quat<T, C: Told<T>>(q: Quat<C>) -> Quat<T> {
+pub(super) fn read_quat<T, C: Broadcast<T>>(q: Quat<C>) -> Quat<T> {
     Quat { w: q.w.read(), x: q.x.read(), y: q.y.read(), z: q.z.read() }
 }
 
 #[inline(always)]
-pub(super) fn read_sym<T, C: Told<T>>(s: Sym3<C>) -> Sym3<T> {
+pub(super) fn read_sym<T, C: Broadcast<T>>(s: Sym3<C>) -> Sym3<T> {
     Sym3 { xx: s.xx.read(), xy: s.xy.read(), xz: s.xz.read(), yy: s.yy.read(), yz: s.yz.read(), zz: s.zz.read() }
 }
 
@@ -75,7 +75,7 @@ pub(super) trait Coordinates<T>: Copy {
     }
 }
 
-impl<T: Real, I: Told<T>> Coordinates<T> for &[I] {
+impl<T: Real, I: Broadcast<T>> Coordinates<T> for &[I] {
     #[inline(always)]
     fn read<const N: usize>(self) -> [T; N] {
         let mut out = [T::ZERO; N];
@@ -92,7 +92,7 @@ pub(super) trait Accelerations<T> {
     fn write<const N: usize>(&mut self, x: [T; N]);
 }
 
-impl<T: Real, I: Told<T>> Accelerations<T> for &mut [I] {
+impl<T: Real, I: Broadcast<T>> Accelerations<T> for &mut [I] {
     #[inline(always)]
     fn write<const N: usize>(&mut self, x: [T; N]) {
         for (out, x) in self[..N].iter_mut().zip(x) {

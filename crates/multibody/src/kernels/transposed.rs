@@ -2,21 +2,21 @@
 
 use spatial::{Quat, Real, Sym3, Vec3};
 
+use super::broadcast::{Accelerations, Coordinates};
 use super::packed::Constants;
-use super::told::{Accelerations, Coordinates};
 
 /// The most lanes that nodes are laid across.
 pub(super) const MAX_LANES: usize = 8;
 
 /// Coordinates of the joints of a row, one in each lane.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Across<'a, S> {
+pub(super) struct TransposedRows<'a, S> {
     /// At least as many as the plan counts.
     pub x: &'a [S],
     pub first: &'a [usize; MAX_LANES],
 }
 
-impl<T: Real> Coordinates<T> for Across<'_, T::Scalar> {
+impl<T: Real> Coordinates<T> for TransposedRows<'_, T::Scalar> {
     #[inline(always)]
     fn read<const N: usize>(self) -> [T; N] {
         let mut out = [T::ZERO; N];

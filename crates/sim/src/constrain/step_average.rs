@@ -88,12 +88,12 @@ mod tests {
     use super::*;
 
     /// The mean by sums over many moments.
-    fn summed(passage: &Passage) -> f64 {
+    fn summed(step_average: &Passage) -> f64 {
         let n = 200_000;
-        let forces = passage.forces();
+        let forces = step_average.forces();
         let at = |ends: [f64; 2], s: f64| ends[0] + s * (ends[1] - ends[0]);
         let moments = (0..n).map(|k| (f64::from(k) + 0.5) / f64::from(n));
-        let push = |s| if at(passage.gaps, s) < 0.0 { at(forces, s).max(0.0) } else { 0.0 };
+        let push = |s| if at(step_average.gaps, s) < 0.0 { at(forces, s).max(0.0) } else { 0.0 };
         moments.map(push).sum::<f64>() / f64::from(n)
     }
 
@@ -112,20 +112,20 @@ mod tests {
                 (0.3e-3, [-1.0, 0.3]),
                 (-0.2e-3, [1.0, -0.5]),
             ] {
-                let passage = |rate| Passage::new(dt, relaxation, gap, [rates[0], rate]);
+                let step_average = |rate| Passage::new(dt, relaxation, gap, [rates[0], rate]);
                 let scale = dt + relaxation;
-                let Some(mean) = passage(rates[1]).mean() else {
-                    assert!(passage(rates[1]).forces().iter().all(|force| *force > 0.0), "{gap} {rates:?}");
-                    assert!(passage(rates[1]).gaps.iter().all(|gap| *gap < 0.0), "{gap} {rates:?}");
+                let Some(mean) = step_average(rates[1]).mean() else {
+                    assert!(step_average(rates[1]).forces().iter().all(|force| *force > 0.0), "{gap} {rates:?}");
+                    assert!(step_average(rates[1]).gaps.iter().all(|gap| *gap < 0.0), "{gap} {rates:?}");
                     continue;
                 };
-                assert!((mean.force - summed(&passage(rates[1]))).abs() < 1e-5 * scale, "{gap} {rates:?}");
+                assert!((mean.force - summed(&step_average(rates[1]))).abs() < 1e-5 * scale, "{gap} {rates:?}");
                 if mean.force == 0.0 {
                     never += 1;
                     continue;
                 }
                 let h = 1e-5;
-                let [less, more] = [-h, h].map(|d| passage(rates[1] + d).mean().unwrap().force);
+                let [less, more] = [-h, h].map(|d| step_average(rates[1] + d).mean().unwrap().force);
                 let slope = ((less - more) / (2.0 * h)).max(LEAST_SLOPE * 0.5 * (0.5 * dt + relaxation));
                 assert!((mean.slope - slope).abs() < 1e-6 * scale, "{gap} {rates:?}: {} {slope}", mean.slope);
                 partly += 1;
@@ -138,8 +138,8 @@ mod tests {
     fn what_pushes_throughout_is_left_to_the_middle_of_the_step() {
         assert_eq!(Passage::new(1e-3, 1e-3, -2e-3, [-1.0, -0.5]).mean(), None);
         assert_eq!(Passage::new(1e-3, 0.0, 2e-3, [-1.0, -0.5]).mean(), Some(Mean { force: 0.0, slope: 0.0 }));
-        let passage = Passage::new(1e-3, 0.0, 2e-3, [-1.0, 0.0]);
-        assert!(passage.is_apart());
-        assert!(Passage::new(1e-3, 0.0, 2e-3, [-1.0, passage.closing_rate()]).gaps[1].abs() < 1e-18);
+        let step_average = Passage::new(1e-3, 0.0, 2e-3, [-1.0, 0.0]);
+        assert!(step_average.is_apart());
+        assert!(Passage::new(1e-3, 0.0, 2e-3, [-1.0, step_average.closing_rate()]).gaps[1].abs() < 1e-18);
     }
 }

@@ -22,7 +22,7 @@
 use multibody::{JointType, Node, NodeFrame, Tree, Whole, difference, vec3};
 use spatial::{Vec3, Wrench};
 
-use super::Part;
+use super::TreeWorkspace;
 use super::implicit::{FreeMotion, Newton};
 use super::whole::{Root, middle};
 
@@ -88,7 +88,7 @@ struct Budget {
     keeps_energy: bool,
 }
 
-impl Part {
+impl TreeWorkspace {
     /// Finds what v*, where Newton's method arrived from v₀, lacks of energy and momentum; whether the step resolves the motion.
     pub(super) fn keep_invariants(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) -> bool {
         newton.ends.is_lacking = false;
@@ -127,7 +127,7 @@ impl Part {
     /// misses of it is theirs as well.
     fn takes_momentum(&self) -> bool {
         let greatest = |w: &[f64]| w.iter().fold(0.0_f64, |most, w| most.max(w.abs()));
-        greatest(&self.foreseen[..self.tree.nodes[0].joint.nv()]) > PUSHED * greatest(&self.foreseen)
+        greatest(&self.predicted[..self.tree.nodes[0].joint.nv()]) > PUSHED * greatest(&self.predicted)
     }
 
     /// What velocities lack at the end of the step, of the tree.
@@ -149,7 +149,7 @@ impl Part {
         let mut energy = moving - gravity.dot(first.moment);
         for (i, (v0, v)) in v0.iter().zip(&self.v_star).enumerate() {
             impulses[i] +=
-                self.foreseen[i] + step.dt * (motion.force[self.dofs.start + i] - self.damping[i] * v_theta[i]);
+                self.predicted[i] + step.dt * (motion.force[self.dofs.start + i] - self.damping[i] * v_theta[i]);
             energy += impulses[i] * 0.5 * (v0 + v);
         }
         if self.has_springs {

@@ -25,7 +25,7 @@ use multibody::{ImplicitFactor, JointType, Kinematics, Retraction, StepBalance, 
 use spatial::{Twist, Vec3};
 
 use super::whole::Root;
-use super::{Part, wrenches};
+use super::{TreeWorkspace, wrenches};
 use crate::State;
 
 /// The turn of a body in a step below which these forces are taken at v₀ and energy is left as it is, rad: its error is less than the square
@@ -76,7 +76,7 @@ impl Coriolis {
     }
 }
 
-impl Part {
+impl TreeWorkspace {
     /// Notes how fast the tree turns at the beginning of the step.
     pub(super) fn note_turning(&mut self, dt: f64) {
         let Self { coriolis: Some(coriolis), kin, .. } = self else { return };

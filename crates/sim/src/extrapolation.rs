@@ -12,7 +12,7 @@ const STEADY: f64 = 0.5;
 /// last ones are the best guess. So accelerations are means over the time between steps in which the solver had to do something, and
 /// count where they were about the same twice; so do their rates. What moves fast is left out: the tolerance is too coarse there.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trend {
+pub struct VelocityExtrapolation {
     /// Accelerations, m/s² or rad/s², and their rates, m/s³ or rad/s³: (2, nv); empty before the first step.
     pub(crate) rates: Vec<f64>,
     /// One per tree.
@@ -22,7 +22,7 @@ pub struct Trend {
 /// What is known of the accelerations of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Mark {
-    /// How long its velocities have been those foreseen, s.
+    /// How long its velocities have been those predicted, s.
     pub age: f64,
     /// The time over which accelerations are the mean, before that, s.
     pub span: f64,
@@ -31,14 +31,14 @@ pub(crate) struct Mark {
     pub is_smooth: bool,
 }
 
-impl Trend {
+impl VelocityExtrapolation {
     /// Makes room for a model.
     pub(crate) fn resize(&mut self, nv: usize, trees: usize) {
         self.rates.resize(2 * nv, 0.0);
         self.marks.resize(trees, Mark::default());
     }
 
-    /// Whether the velocities of tree `k` are probably about those foreseen: they were in the last step, or in at least one before the
+    /// Whether the velocities of tree `k` are probably about those predicted: they were in the last step, or in at least one before the
     /// one of length `dt` that changed them, or they change steadily.
     pub(crate) fn holds(&self, k: usize, dt: f64) -> bool {
         self.marks.get(k).is_some_and(|mark| mark.age > 0.0 || mark.span > 1.5 * dt || mark.is_steady)
@@ -65,31 +65,31 @@ impl Mark {
         if self.is_steady { (t, of_rates) } else { (0.0, 0.0) }
     }
 
-    /// Takes note of a tree's velocities `v` at the end of a step and of those foreseen, if any were.
+    /// Takes note of a tree's velocities `v` at the end of a step and of those predicted, if any were.
     pub fn follow(
         &mut self,
         (accelerations, rates): (&mut [f64], &mut [f64]),
-        foreseen: Option<&[f64]>,
+        predicted: Option<&[f64]>,
         v: &[f64],
         dt: f64,
     ) {
-        let Some(foreseen) = foreseen else {
+        let Some(predicted) = predicted else {
             *self = Self::default();
             accelerations.fill(0.0);
             rates.fill(0.0);
             return;
         };
         self.age += dt;
-        if foreseen == v {
+        if predicted == v {
             return;
         }
         let (of_a, of_j) = self.shares(self.age);
         let (per_second, between) = (1.0 / self.age, 2.0 / (self.age + self.span));
         // Metres and radians alike.
         let (mut steady, mut smooth) = (Change::default(), Change::default());
-        let ends = v.iter().zip(foreseen);
-        for ((a, j), (v, foreseen)) in accelerations.iter_mut().zip(rates.iter_mut()).zip(ends) {
-            let acceleration = (of_a * *a + of_j * *j + (v - foreseen)) * per_second;
+        let ends = v.iter().zip(predicted);
+        for ((a, j), (v, predicted)) in accelerations.iter_mut().zip(rates.iter_mut()).zip(ends) {
+            let acceleration = (of_a * *a + of_j * *j + (v - predicted)) * per_second;
             let rate = (acceleration - *a) * between;
             steady.add(*a, acceleration);
             smooth.add(*j, rate);
@@ -127,22 +127,22 @@ mod tests {
     /// Steps of one degree of freedom whose velocities would be `velocity(k)`, and the solver's tolerance; how many steps of the
     /// last half it had something to do in.
     fn solves(steps: usize, tolerance: f64, velocity: impl Fn(usize) -> f64) -> usize {
-        let mut trend = Trend::default();
-        trend.resize(1, 1);
+        let mut extrapolation = VelocityExtrapolation::default();
+        extrapolation.resize(1, 1);
         let (mut v, mut count) = (velocity(0), 0);
         for k in 1..steps {
-            let mut foreseen = [v];
-            trend.go_on(0, 0..1, DT, &mut foreseen);
+            let mut predicted = [v];
+            extrapolation.go_on(0, 0..1, DT, &mut predicted);
             v = velocity(k);
-            if (foreseen[0] - v).abs() <= tolerance {
-                v = foreseen[0];
+            if (predicted[0] - v).abs() <= tolerance {
+                v = predicted[0];
             } else {
                 count += usize::from(k > steps / 2);
             }
-            let mut mark = trend.marks[0];
-            let (a, j) = trend.rates.split_at_mut(1);
-            mark.follow((a, j), Some(&foreseen), &[v], DT);
-            trend.marks[0] = mark;
+            let mut mark = extrapolation.marks[0];
+            let (a, j) = extrapolation.rates.split_at_mut(1);
+            mark.follow((a, j), Some(&predicted), &[v], DT);
+            extrapolation.marks[0] = mark;
         }
         count
     }
