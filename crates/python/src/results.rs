@@ -44,7 +44,7 @@ pub fn stats<'py>(py: Python<'py>, s: &sim::Stats) -> PyResult<Bound<'py, PyAny>
         ("islands", s.islands),
         ("asleep", s.asleep),
         ("constraints", s.constraints),
-        ("passes", s.passes),
+        ("friction_iterations", s.friction_iterations),
         ("unsettled", s.unsettled),
     ];
     let fields = counts.into_py_dict(py)?;

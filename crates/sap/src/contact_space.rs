@@ -54,7 +54,7 @@ const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 /// (0..3).for_each(|k| space.set(k, k, 0.5));
 /// let contact = Constraint::from(BoundedFrictionContact::new(0.5, 1e-6, 1e-6, 0.0, 0.0)).with_delassus(0.5);
 ///
-/// let options = Options { passes: 100, ..Options::default() };
+/// let options = Options { max_friction_iterations: 100, ..Options::default() };
 /// let report = space.solve(&[contact], &[3.0, 0.0, -1.0], 20.0, &options);
 /// assert!(report.is_ok());
 /// let impulses = space.impulses();
@@ -147,7 +147,7 @@ impl ContactSpace {
         &self.v_c[..self.w.len()]
     }
 
-    /// Solves the problem, under Coulomb's law where [`Options::passes`] ask for it; `v_c_star` is `J v*`, `energy` is `v*ᵀ A v*`. The
+    /// Solves the problem, under Coulomb's law where [`Options::max_friction_iterations`] ask for it; `v_c_star` is `J v*`, `energy` is `v*ᵀ A v*`. The
     /// tolerance is that of [`solve`](crate::solve), with `‖γ(v_c) − λ‖_W` for the gradient.
     ///
     /// Where no constraint pushes at `v*`, that is the solution.
@@ -169,7 +169,8 @@ impl ContactSpace {
         assert!(v_c_star.len() == n, "velocities and rows");
         assert_eq!(constraints.iter().map(Constraint::rows).sum::<usize>(), n, "rows and those of constraints");
         let has = |which: fn(&Law) -> bool| constraints.iter().any(|c| which(&c.law));
-        let is_coulomb = options.passes > 1 && has(|law| matches!(law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
+        let is_coulomb = options.max_friction_iterations > 1
+            && has(|law| matches!(law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
         let is_left_out =
             is_coulomb && has(|law| matches!(law, Law::Cone(_))) && has(|law| matches!(law, Law::SpinFriction(_)));
         if is_left_out || !constraints.iter().all(Constraint::can_predict) {
@@ -243,7 +244,7 @@ impl ContactSpace {
                         line_search_evaluations: iterations,
                         // Where nothing acts both are round-off, and their ratio says nothing.
                         residual: gradient / (momentum + options.absolute_tolerance / options.tolerance),
-                        passes: usize::from(is_coulomb),
+                        friction_iterations: usize::from(is_coulomb),
                         friction_residual,
                         cost: kinetic + cost,
                         criterion: if is_solved { Criterion::Gradient } else { Criterion::RoundOff },

@@ -43,7 +43,11 @@ enum State {
 
 /// How far the iterate is from Coulomb's law, where that is asked for.
 pub(crate) fn violation(constraints: &[Constraint], options: &Options, ws: &Workspace) -> f64 {
-    if options.passes > 1 { friction_residual(constraints, ws.velocities(), ws.impulses()) } else { 0.0 }
+    if options.max_friction_iterations > 1 {
+        friction_residual(constraints, ws.velocities(), ws.impulses())
+    } else {
+        0.0
+    }
 }
 
 /// Finds the solution from where the workspace is; `guess` if that was seen to be near. Without bounds of friction it is one convex
@@ -203,13 +207,22 @@ fn report<S: Structure>(
     options: &Options,
 ) -> Report {
     let criterion = if !meets_coulomb(friction_residual, options) {
-        Criterion::Passes
+        Criterion::FrictionBounds
     } else if iteration.is_solved {
         Criterion::Gradient
     } else {
         Criterion::RoundOff
     };
     let Iteration { iterations, line_search_evaluations, .. } = *iteration;
-    let passes = search.done;
-    Report { iterations, line_search_evaluations, residual, passes, friction_residual, cost, criterion, strategy }
+    let friction_iterations = search.done;
+    Report {
+        iterations,
+        line_search_evaluations,
+        residual,
+        friction_iterations,
+        friction_residual,
+        cost,
+        criterion,
+        strategy,
+    }
 }

@@ -17,13 +17,13 @@ impl InitialGuess {
     /// Of a guess that is the solution.
     pub fn report(&self, friction_residual: f64) -> Report {
         let InitialGuess { moves_bounds, point: Point { residual, cost }, .. } = *self;
-        let (passes, criterion) = (usize::from(moves_bounds), Criterion::Gradient);
+        let (friction_iterations, criterion) = (usize::from(moves_bounds), Criterion::Gradient);
         let strategy = Strategy::InitialGuess;
         Report {
             iterations: 0,
             line_search_evaluations: 0,
             residual,
-            passes,
+            friction_iterations,
             friction_residual,
             cost,
             criterion,
@@ -34,7 +34,7 @@ impl InitialGuess {
 
 /// Looks at the guess in `v`: none unless some constraint pushes there and the gradient meets the tolerance, or with few contacts is so
 /// small that Coulomb's law is as good as met; bounds of friction are the normal impulses there if there may be
-/// [`passes`](Options::passes). The workspace is at the guess then. Otherwise `A (v − v*)` and `J v` are left in its step and its trial.
+/// [`max_friction_iterations`](Options::max_friction_iterations). The workspace is at the guess then. Otherwise `A (v − v*)` and `J v` are left in its step and its trial.
 pub(crate) fn check<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
@@ -44,7 +44,7 @@ pub(crate) fn check<S: Structure>(
 ) -> Option<InitialGuess> {
     ws.set_difference(v, v_star);
     structure.products_at(v, &ws.difference, &mut ws.dp, &mut ws.trial.v_c);
-    let may_move = options.passes > 1;
+    let may_move = options.max_friction_iterations > 1;
     let has_bounds = ws.trial.update_bounded(constraints, may_move);
     if ws.trial.is_unconstrained() {
         return None;

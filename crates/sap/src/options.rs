@@ -21,7 +21,7 @@ pub struct Options {
     /// Newton iterations of one convex problem after which the solve gives up with an error. With other bounds of friction it is
     /// another problem. Default 300.
     pub max_iterations: usize,
-    /// Factorisations that the search for Coulomb's law ([`passes`](Self::passes)) may spend, whatever it spends them on: all
+    /// Factorisations that the search for Coulomb's law ([`max_friction_iterations`](Self::max_friction_iterations)) may spend, whatever it spends them on: all
     /// problems, semismooth Newton steps and path continuation count. Then the best friction bounds found so far are taken and the
     /// convex problem with these bounds is solved to the tolerance, which takes some factorisations more;
     /// [`Report::friction_residual`] says what is left. `None`: until the search succeeds or has tried everything, which takes up
@@ -31,7 +31,7 @@ pub struct Options {
     /// [`SpinFriction`](crate::SpinFriction)) from the normal impulses of the one before; the last change of bounds moves the residual by no more
     /// than 100 times the tolerance. After 40 of them, or fewer, a path is tried where there are no more than 400 constraints.
     /// Default 1: the bounds stay as they are given.
-    pub passes: usize,
+    pub max_friction_iterations: usize,
     /// Default exact.
     pub line_search: LineSearch,
     /// Whether the guess is probably the solution, as where bodies rest: it is looked at before `v*`. Costs an evaluation where it is
@@ -49,7 +49,7 @@ impl Default for Options {
             absolute_tolerance: 1e-14,
             max_iterations: 300,
             factorization_budget: Some(100),
-            passes: 1,
+            max_friction_iterations: 1,
             line_search: LineSearch::Exact,
             expects_guess: false,
             refines: false,
@@ -65,8 +65,8 @@ pub enum Criterion {
     /// The gradient is below the tolerance.
     Gradient,
     /// The convex problem is solved, but with friction bounds that are not the contacts' own normal impulses:
-    /// [`Options::factorization_budget`] or [`Options::passes`] ran out. [`Report::friction_residual`] says how far off they are.
-    Passes,
+    /// [`Options::factorization_budget`] or [`Options::max_friction_iterations`] ran out. [`Report::friction_residual`] says how far off they are.
+    FrictionBounds,
     /// The decrease of the cost, predicted and achieved, is round-off, and the gradient no longer falls.
     RoundOff,
 }
@@ -103,9 +103,9 @@ pub struct Report {
     /// `‖D∇ℓ‖ / max(‖D A v‖, ‖D Jᵀγ‖)`; where the second alone meets the tolerance, the first may be left out.
     pub residual: f64,
     /// Changes of the bounds of friction; a search for Coulomb's law that succeeds is one.
-    pub passes: usize,
+    pub friction_iterations: usize,
     /// How far the solution is from Coulomb's law, as [`friction_residual`](crate::friction_residual()) measures it; 0 where
-    /// [`Options::passes`] do not ask for that law.
+    /// [`Options::max_friction_iterations`] do not ask for that law.
     pub friction_residual: f64,
     /// `ℓ_p` at the solution.
     pub cost: f64,
@@ -122,7 +122,7 @@ impl Report {
             iterations: 0,
             line_search_evaluations: 0,
             residual: 0.0,
-            passes: 0,
+            friction_iterations: 0,
             friction_residual: 0.0,
             cost: 0.0,
             criterion: Criterion::Unconstrained,

@@ -4,7 +4,7 @@ use crate::convex::{ConvexWorkspace, Iteration};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Error, Options, Report, Structure, Workspace, coulomb, initial_guess};
 
-/// Minimises `ℓ_p(v) = ½‖v − v*‖²_A + Σ_k ℓ_k(J_k v)`, under Coulomb's law where [`Options::passes`] ask for it.
+/// Minimises `ℓ_p(v) = ½‖v − v*‖²_A + Σ_k ℓ_k(J_k v)`, under Coulomb's law where [`Options::max_friction_iterations`] ask for it.
 ///
 /// `v_star` has `n_v` entries, as has `v`: a guess on entry, the solution on exit. The iteration starts from whichever of `v`
 /// and `v*` has the lower cost. If no constraint pushes at `v*`, then `v = v*` bit for bit, in 0 iterations, unless

@@ -62,7 +62,7 @@ fn nothing_is_allocated_after_warm_up() {
         .collect();
     let (mut dense, mut ws, mut v) = (Dense::new(), Workspace::new(), vec![0.0; 72]);
     let mut pass = |line_search| {
-        let options = Options { line_search, passes: 40, ..Options::default() };
+        let options = Options { line_search, max_friction_iterations: 40, ..Options::default() };
         let mut iterations = 0;
         for (problem, ranges, jacobians) in &prepared {
             dense.reset(problem.nv);

@@ -41,7 +41,7 @@ fn bounds_are_the_normal_impulses() {
     }
     for problem in &problems {
         let (report, residual) = solve_from_afar(problem);
-        assert!(report.criterion != Criterion::Passes && residual < 1e-8, "{residual:e}, {report:?}");
+        assert!(report.criterion != Criterion::FrictionBounds && residual < 1e-8, "{residual:e}, {report:?}");
     }
 }
 
@@ -51,7 +51,8 @@ fn solve_from_afar(problem: &Problem) -> (Report, f64) {
     problem.set_delassus();
     let mut v = problem.v_star.clone();
     let mut ws = Workspace::new();
-    let options = Options { tolerance: 1e-10, passes: 40, factorization_budget: None, ..Options::default() };
+    let options =
+        Options { tolerance: 1e-10, max_friction_iterations: 40, factorization_budget: None, ..Options::default() };
     let report = solve(&mut problem.dense(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap();
     (report, coulomb_residual(&problem, &v))
 }
@@ -66,7 +67,7 @@ fn a_path_leads_where_passes_do_not() {
     for seed in (0..60).chain([357, 497]) {
         let (report, residual) = solve_from_afar(&random_within(seed, &ranges));
         hard += usize::from(report.iterations > 90);
-        assert!(report.criterion != Criterion::Passes && residual < 1e-8, "{seed}: {residual:e}, {report:?}");
+        assert!(report.criterion != Criterion::FrictionBounds && residual < 1e-8, "{seed}: {residual:e}, {report:?}");
     }
     assert!(hard >= 3, "{hard}");
 }
@@ -85,8 +86,13 @@ fn an_expected_guess_is_looked_at() {
         problem.set_delassus();
         let solve_from = |guess: &[f64], tolerance: f64, expects_guess: bool| {
             let (mut v, mut ws) = (guess.to_vec(), Workspace::new());
-            let options =
-                Options { tolerance, passes: 40, factorization_budget: None, expects_guess, ..Options::default() };
+            let options = Options {
+                tolerance,
+                max_friction_iterations: 40,
+                factorization_budget: None,
+                expects_guess,
+                ..Options::default()
+            };
             let report =
                 solve(&mut problem.dense(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap();
             let residual = problem.residual(&v, ws.impulses()).max(coulomb_residual(&problem, &v));
@@ -97,7 +103,7 @@ fn an_expected_guess_is_looked_at() {
             continue;
         }
         let (report, v, residual) = solve_from(&solution, 1e-6, true);
-        assert_eq!((report.iterations, report.passes, report.criterion), (0, 1, Criterion::Gradient));
+        assert_eq!((report.iterations, report.friction_iterations, report.criterion), (0, 1, Criterion::Gradient));
         assert!(v == solution && residual < 1e-6, "{residual:e}");
         solved += 1;
         for error in [1e-9, 1e-7, 1e-5, 1e-2, 10.0] {

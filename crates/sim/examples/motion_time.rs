@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 evaluations += stats.line_search_evaluations;
                 contacts += stats.contacts;
                 pushing += stats.active_contacts;
-                passes += stats.passes;
+                passes += stats.friction_iterations;
                 unsettled += usize::from(stats.friction_residual > 1e-4);
                 worst = worst.max(stats.iterations);
                 penetration = penetration.max(stats.penetration);

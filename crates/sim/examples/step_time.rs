@@ -40,10 +40,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 contacts += stats.contacts;
                 iterations += stats.iterations;
                 evaluations += stats.line_search_evaluations;
-                passes += stats.passes;
+                passes += stats.friction_iterations;
                 unsettled += usize::from(stats.friction_residual > 1e-4);
-                worst =
-                    (worst.0.max(stats.iterations), worst.1.max(stats.passes), worst.2.max(stats.friction_residual));
+                worst = (
+                    worst.0.max(stats.iterations),
+                    worst.1.max(stats.friction_iterations),
+                    worst.2.max(stats.friction_residual),
+                );
             }
             let micros = start.elapsed().as_secs_f64() * 1e6 / batch as f64;
             least = f64::min(micros, least);

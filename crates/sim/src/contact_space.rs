@@ -161,7 +161,7 @@ impl ContactSpaceSolver {
             let rows = law.rows();
             let is_known = known.next_if_eq(&constraint).is_some();
             // Under Coulomb's law rolling and torsional friction stay with their contact, which bounds them.
-            let follows = options.passes > 1 && matches!(law.law, sap::Law::SpinFriction(_));
+            let follows = options.max_friction_iterations > 1 && matches!(law.law, sap::Law::SpinFriction(_));
             let last = self.chosen.last().map(|choice| choice.constraint + 1);
             let pushes = || {
                 let velocities = &self.velocities[row..row + rows];

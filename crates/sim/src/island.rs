@@ -132,7 +132,7 @@ impl Island {
         let mut report =
             solve_problem(problem, (&self.slots, &mut self.cholesky), &mut self.v, (path, &options), scratch)?;
         let (impulses, velocities) = scratch.solution();
-        if options.passes < problem.options.passes {
+        if options.max_friction_iterations < problem.options.max_friction_iterations {
             // Coulomb's law was left aside.
             report.friction_residual = sap::friction_residual(&scratch.set.laws, velocities, impulses);
         }

@@ -126,8 +126,8 @@ pub struct Stats {
     pub line_search_evaluations: usize,
     /// Largest relative residual of an island.
     pub residual: f64,
-    /// Largest number of passes for Coulomb's law in an island.
-    pub passes: usize,
+    /// Largest number of friction iterations for Coulomb's law in an island.
+    pub friction_iterations: usize,
     /// How far the worst island is from Coulomb's law, relative like `residual`: [`sap::friction_residual`].
     pub friction_residual: f64,
     /// Islands whose friction is not converged: the search for Coulomb's law found nothing within
@@ -151,11 +151,18 @@ impl Stats {
             iterations: self.iterations + next.iterations,
             line_search_evaluations: self.line_search_evaluations + next.line_search_evaluations,
             residual: self.residual.max(next.residual),
-            passes: self.passes.max(next.passes),
+            friction_iterations: self.friction_iterations.max(next.friction_iterations),
             friction_residual: self.friction_residual.max(next.friction_residual),
             unsettled: self.unsettled + next.unsettled,
             penetration: self.penetration.max(next.penetration),
-            ..*next
+            // As the last part leaves it. Written out, so that the compiler asks for a field that is new.
+            contacts: next.contacts,
+            active_contacts: next.active_contacts,
+            limits: next.limits,
+            constraints: next.constraints,
+            asleep: next.asleep,
+            islands: next.islands,
+            cost: next.cost,
         }
     }
 
@@ -167,12 +174,20 @@ impl Stats {
             iterations: self.iterations + islands.iterations,
             line_search_evaluations: self.line_search_evaluations + islands.line_search_evaluations,
             residual: self.residual.max(islands.residual),
-            passes: self.passes.max(islands.passes),
+            friction_iterations: self.friction_iterations.max(islands.friction_iterations),
             friction_residual: self.friction_residual.max(islands.friction_residual),
             unsettled: self.unsettled + islands.unsettled,
             cost: self.cost + islands.cost,
             penetration: self.penetration.max(islands.penetration),
-            ..self
+            // Of the whole step, not of islands.
+            contacts: self.contacts,
+            limits: self.limits,
+            asleep: self.asleep,
+            islands: self.islands,
+            substeps: self.substeps,
+            rejected: self.rejected,
+            force_evaluations: self.force_evaluations,
+            free_iterations: self.free_iterations,
         }
     }
 
@@ -181,9 +196,9 @@ impl Stats {
         self.iterations += report.iterations;
         self.line_search_evaluations += report.line_search_evaluations;
         self.residual = self.residual.max(report.residual);
-        self.passes = self.passes.max(report.passes);
+        self.friction_iterations = self.friction_iterations.max(report.friction_iterations);
         self.friction_residual = self.friction_residual.max(report.friction_residual);
-        self.unsettled += usize::from(report.criterion == sap::Criterion::Passes);
+        self.unsettled += usize::from(report.criterion == sap::Criterion::FrictionBounds);
         self.cost += report.cost;
     }
 }

@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Greatest number of problems that are solved for Coulomb's law in a step, where there is no budget of factorisations.
-const PASSES: usize = 5000;
+const MAX_FRICTION_ITERATIONS: usize = 5000;
 
 /// How often a step is halved at most where free motion has no solution or is not resolved.
 const HALVINGS: u32 = 6;
@@ -340,7 +340,11 @@ impl Simulation {
     fn solve(&mut self, rule: Regularization, rigid_only: bool) {
         let options = sap::Options {
             tolerance: self.options.tolerance,
-            passes: if self.options.contact == ContactLaw::Coulomb { PASSES } else { 1 },
+            max_friction_iterations: if self.options.contact == ContactLaw::Coulomb {
+                MAX_FRICTION_ITERATIONS
+            } else {
+                1
+            },
             factorization_budget: self.options.factorization_budget.map(|all| all.saturating_sub(self.factorizations)),
             line_search: self.options.line_search,
             ..sap::Options::default()

@@ -27,7 +27,7 @@ fn solve_in_contact_space(
     free: &[f64],
     passes: usize,
 ) -> Result<(Report, Vec<f64>, Vec<f64>), NotSolved> {
-    let options = Options { passes, tolerance: 1e-10, ..Options::default() };
+    let options = Options { max_friction_iterations: passes, tolerance: 1e-10, ..Options::default() };
     let report = space.solve(laws, free, ENERGY, &options)?;
     Ok((report, space.balancing_impulses().to_vec(), space.velocities().to_vec()))
 }
@@ -50,7 +50,7 @@ fn what_settles_meets_coulombs_law() {
         let laws = [contact(), spin, contact(), contact(), limit];
         let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &laws, &free, 100) else { continue };
         settled += 1;
-        assert!(report.residual <= 1e-10 && report.friction_residual <= 1e-10 && report.passes == 1);
+        assert!(report.residual <= 1e-10 && report.friction_residual <= 1e-10 && report.friction_iterations == 1);
         let mut made = vec![0.0; 13];
         for (i, made) in made.iter_mut().enumerate() {
             *made = free[i] + (0..13).map(|k| space.w.row(i)[k] * lambda[k]).sum::<f64>();
@@ -84,10 +84,10 @@ fn one_contact_is_alone() {
     let law =
         |mu| Constraint::from(BoundedFrictionContact::new(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0 / SCALING);
     let (report, lambda, v) = solve_in_contact_space(&mut space, &[law(0.8)], &[0.3, 0.0, -1.0], 100).unwrap();
-    assert_eq!((report.iterations, report.passes), (0, 1));
+    assert_eq!((report.iterations, report.friction_iterations), (0, 1));
     assert!(distance(&lambda, &[-0.15, 0.0, 0.5]) < 1e-6 && distance(&v, &[0.0; 3]) < 1e-6, "{lambda:?} {v:?}");
     let (report, lambda, _) = solve_in_contact_space(&mut space, &[law(0.2)], &[0.3, 0.0, -1.0], 1).unwrap();
-    assert_eq!(report.passes, 0);
+    assert_eq!(report.friction_iterations, 0);
     assert!(distance(&lambda, &[-0.05, 0.0, 0.5]) < 1e-6, "{lambda:?}");
 }
 
@@ -126,7 +126,7 @@ fn what_settles_is_what_passes_find() {
             dense.push_jacobian(&columns, own).unwrap();
             rows = rest;
         }
-        let options = Options { passes: 200, tolerance: 1e-9, ..Options::default() };
+        let options = Options { max_friction_iterations: 200, tolerance: 1e-9, ..Options::default() };
         let (mut found, mut ws) = (v_star.clone(), Workspace::new());
         solve(&mut dense, &laws, &v_star, &mut found, &options, &mut ws).unwrap();
         assert!(distance(ws.velocities(), &v) < 1e-5, "{:?} {v:?}", ws.velocities());

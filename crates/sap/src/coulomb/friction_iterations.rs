@@ -88,7 +88,7 @@ impl FrictionIterations {
     pub fn new(structure: &impl Structure, constraints: &[Constraint], options: &Options) -> Self {
         // A pass may do with the last factor, so that factorisations alone do not bound their number.
         let budget = options.factorization_budget.unwrap_or(usize::MAX);
-        let left = options.passes.saturating_sub(1).min(budget);
+        let left = options.max_friction_iterations.saturating_sub(1).min(budget);
         let is_searching =
             left > 0 && constraints.iter().any(|c| matches!(c.law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
         let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };

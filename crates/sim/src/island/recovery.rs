@@ -16,7 +16,7 @@ const MAX_COULOMB: usize = 100;
 /// The solver's options for an island with these constraints.
 pub(super) fn options(set: &ConstraintSet, options: &sap::Options) -> sap::Options {
     let is_crowd = set.laws.len() > MAX_COULOMB && 2 * set.recoveries.len() > set.laws.len();
-    sap::Options { passes: if is_crowd { 1 } else { options.passes }, ..*options }
+    sap::Options { max_friction_iterations: if is_crowd { 1 } else { options.max_friction_iterations }, ..*options }
 }
 
 impl Island {
@@ -38,7 +38,7 @@ impl Island {
             laws[*k].law.set_normal_bias(*v_hat);
         }
         self.recovery_v.clone_from(&self.v);
-        let options = sap::Options { passes: 1, ..*problem.options };
+        let options = sap::Options { max_friction_iterations: 1, ..*problem.options };
         let trees = (&self.slots[..], &mut self.cholesky);
         let spent = solve_problem(problem, trees, &mut self.recovery_v, (Path::Again, &options), scratch)?;
         self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v -= v);
