@@ -1,5 +1,6 @@
 //! Near pairs of large scenes, by a tree of bounding boxes.
 
+use interrupt::Interrupt;
 use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
 use parry3d_f64::math::Vector;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
@@ -13,6 +14,9 @@ const REBUILD_EVERY: u32 = 256;
 /// How much wider on every side than an item's box the tree's is, as a part of the sum of its half extents: what moves less
 /// leaves the tree as it is.
 const SPARE: f64 = 0.05;
+
+/// Pairs that are proposed between two looks at the request to stop: each takes some 20 ns.
+const PAIRS_PER_LOOK: usize = 1 << 16;
 
 /// Pairs of geoms near each other at most, in all: some 300 MB.
 pub const MAX_NEAR_PAIRS: usize = 4_000_000;
@@ -70,9 +74,15 @@ impl BroadPhase {
     }
 
     /// Takes the boxes of the step that have left those in the tree, and replaces `near` by the allowed pairs whose boxes in
-    /// the tree meet; whether that are all, no more than [`MAX_NEAR_PAIRS`]. `is_above(plane, box)` tells whether all of the
-    /// box is out of reach of a plane that stands still.
-    pub fn find_pairs(&mut self, boxes: &[Aabb], is_above: impl Fn(u32, &Aabb) -> bool, near: &mut Rows) -> bool {
+    /// the tree meet; whether that are all, no more than [`MAX_NEAR_PAIRS`]. There are none once `interrupt` is raised.
+    /// `is_above(plane, box)` tells whether all of the box is out of reach of a plane that stands still.
+    pub fn find_pairs(
+        &mut self,
+        boxes: &[Aabb],
+        is_above: impl Fn(u32, &Aabb) -> bool,
+        near: &mut Rows,
+        interrupt: &Interrupt,
+    ) -> bool {
         let Self { filter, items, tree, workspace, changes, wide, unbounded, is_unbounded, pairs, sorted } = self;
         for (i, (inner, outer)) in boxes.iter().zip(wide.iter_mut()).enumerate() {
             if !fits(inner, outer) && !is_unbounded[i] {
@@ -86,10 +96,12 @@ impl BroadPhase {
         *changes = changes.wrapping_add(1);
         tree.refit(workspace);
         pairs.clear();
+        let mut is_interrupted = interrupt.is_raised();
         tree.traverse_bvtt_single_tree::<false>(workspace, &mut |a, b| {
             let are_fixed = filter.is_fixed(items[a as usize].0) && filter.is_fixed(items[b as usize].0);
-            if !are_fixed && pairs.len() <= MAX_NEAR_PAIRS {
+            if !are_fixed && !is_interrupted && pairs.len() <= MAX_NEAR_PAIRS {
                 pairs.push(if a < b { [a, b] } else { [b, a] });
+                is_interrupted = pairs.len().is_multiple_of(PAIRS_PER_LOOK) && interrupt.is_raised();
             }
         });
         for &a in unbounded.iter() {
@@ -97,22 +109,26 @@ impl BroadPhase {
             let left = (MAX_NEAR_PAIRS + 1).saturating_sub(pairs.len());
             pairs.extend((0..items.len() as u32).filter(meets).take(left).map(|b| [a.min(b), a.max(b)]));
         }
-        if pairs.len() > MAX_NEAR_PAIRS {
-            near.clear();
+        near.clear();
+        if pairs.len() > MAX_NEAR_PAIRS || is_interrupted {
             (0..items.len()).for_each(|_| near.end_row());
             return false;
         }
         sorted.take(pairs, items.len());
-        near.clear();
+        let mut looked_at = 0;
         for b in 0..items.len() {
-            for &a in sorted.partners(b) {
+            if near.len() >= looked_at + PAIRS_PER_LOOK {
+                looked_at = near.len();
+                is_interrupted |= interrupt.is_raised();
+            }
+            for &a in sorted.partners(b).iter().filter(|_| !is_interrupted) {
                 if let Some(allowed) = filter.allowed(items[a as usize].0, items[b].0) {
                     near.push(a as usize, b, items, allowed);
                 }
             }
             near.end_row();
         }
-        true
+        !is_interrupted
     }
 }
 

@@ -353,7 +353,7 @@ impl Collider {
 
     /// Places the items, and finds the pairs that may be near anew if one of them has left where it was known to be.
     fn place(&mut self, crew: &mut Crew, movement: impl Fn(usize) -> Movement + Sync) {
-        let Self { items, places, search, near, knows_near, .. } = self;
+        let Self { items, places, search, near, knows_near, workspace, .. } = self;
         let bounds = search.bounds();
         let have_left = if crew.count() == 1 {
             places.all(items).fill(bounds, &movement)
@@ -367,7 +367,7 @@ impl Collider {
             have_left.into_inner()
         };
         if have_left || !*knows_near {
-            *knows_near = search.find_near(items, places, near);
+            *knows_near = search.find_near(items, places, near, &workspace.interrupt);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Where geoms are in a step, and which of them may be near each other.
 
+use interrupt::Interrupt;
 use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
 use spatial::{Mat3, Vec3};
 
@@ -318,8 +319,8 @@ impl Search {
     }
 
     /// Finds the pairs that are near while no item leaves its bounds, which become new ones; whether they are all, or none
-    /// because there are too many.
-    pub fn find_near(&mut self, items: &[Item], places: &Places, near: &mut Rows) -> bool {
+    /// because there are too many or `interrupt` is raised.
+    pub fn find_near(&mut self, items: &[Item], places: &Places, near: &mut Rows, interrupt: &Interrupt) -> bool {
         let is_still = |i: usize| items[i].frame.is_none();
         // How far above a plane a point must be for nothing to reach it.
         let above = |i: usize, radius: f64| radius + places.balls[i].sweep.farthest() + items[i].half_margin;
@@ -352,7 +353,7 @@ impl Search {
                     is_still(plane)
                         && height > above(plane, half.x * n.x.abs() + half.y * n.y.abs() + half.z * n.z.abs())
                 };
-                tree.find_pairs(&places.boxes, is_above, near)
+                tree.find_pairs(&places.boxes, is_above, near, interrupt)
             }
         }
     }

@@ -91,6 +91,29 @@ fn an_interrupted_step_of_several_threads_leaves_the_state() {
     assert!(s.state().to_bytes() == alone.state().to_bytes());
 }
 
+/// Spheres in such numbers that a tree of boxes finds which are near: in the first step all of them.
+#[test]
+fn an_interrupted_broad_phase_is_made_up_for() {
+    let scene = scenes::mjcf("clutter-sphere-64".parse().unwrap());
+    let fresh = || simulation(&scene, Options { timestep: Some(0.005), ..Options::default() });
+    let (mut expected, countdown) = (fresh(), Countdown::new());
+    expected.set_interrupt(countdown.interrupt.clone());
+    common::run(&mut expected, 1);
+    let moments = countdown.asked.load(Ordering::Relaxed);
+    assert!(moments > 1, "{moments}");
+    common::run(&mut expected, 59);
+    for moment in 0..moments {
+        let mut s = fresh();
+        s.set_interrupt(countdown.interrupt.clone());
+        countdown.start(moment);
+        let error = s.step().unwrap_err();
+        assert!(matches!(error, SimulationError::Interrupted { .. }), "moment {moment}: {error}");
+        countdown.start(usize::MAX);
+        common::run(&mut s, 60);
+        assert!(s.state().to_bytes() == expected.state().to_bytes(), "moment {moment}");
+    }
+}
+
 /// A box that slides down between a capsule and a field of heights.
 fn field() -> Simulation {
     let heights: String = (0..64).map(|i| format!("{} ", (i * 7 % 5) as f64 * 0.2)).collect();
