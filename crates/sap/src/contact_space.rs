@@ -15,7 +15,7 @@
 //!
 //! There is no line search, and nothing guarantees convergence: what does not converge is left to [`solve`](crate::solve).
 //!
-//! Source: Alart, Curnier, *A Mixed Formulation for Frictional ConeContact Problems Prone to Newton Like Solution Methods*, Computer
+//! Source: Alart, Curnier, *A Mixed Formulation for Frictional Contact Problems Prone to Newton Like Solution Methods*, Computer
 //! Methods in Applied Mechanics and Engineering 92, 1991.
 
 mod elimination;

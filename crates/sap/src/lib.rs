@@ -13,7 +13,7 @@
 //! `v*` is the free-motion velocity, `A` the mass matrix plus what is implicit in forces, `J` the constraint Jacobian and
 //! `v_c = J v` the constraint velocities. The problem is strictly convex and its gradient continuous, so Newton with a line
 //! search converges from anywhere. The method is SAP, the semi-analytic primal solver of Castro, Permenter and Han, *An
-//! Unconstrained Convex Formulation of Compliant ConeContact*.
+//! Unconstrained Convex Formulation of Compliant Contact*.
 //!
 //! This crate knows linear algebra only. [`solve`] is the method; a [`Constraint`] supplies `(ℓ, γ, G)`; a [`Structure`]
 //! supplies products with `A` and `J` and factors `H`. [`Dense`] is the structure of matrices. [`solve_matrices`] is the whole

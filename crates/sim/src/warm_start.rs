@@ -67,7 +67,7 @@ impl Key {
         Self([u32::MAX, index as u32, side as u32])
     }
 
-    /// TreeWorkspace `part` of an equality constraint.
+    /// Part `part` of an equality constraint.
     pub fn equality(index: usize, part: usize) -> Self {
         Self([u32::MAX - 1, index as u32, part as u32])
     }
@@ -77,7 +77,7 @@ impl Key {
         Self([u32::MAX - 2, dof as u32, 0])
     }
 
-    /// TreeWorkspace `part` of a tendon.
+    /// Part `part` of a tendon.
     pub fn tendon(index: usize, part: usize) -> Self {
         Self([u32::MAX - 3, index as u32, part as u32])
     }

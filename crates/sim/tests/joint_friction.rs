@@ -43,7 +43,7 @@ fn a_joint_sticks_below_its_friction_and_accelerates_above() {
     }
 }
 
-/// The jacobian_drift points of an oscillation, their distances from 0. Within `band`, where friction holds, there are none.
+/// The turning points of an oscillation, their distances from 0. Within `band`, where friction holds, there are none.
 fn turning_points(s: &mut Simulation, steps: usize, band: f64) -> Vec<f64> {
     let mut turns = Vec::new();
     for _ in 0..steps {

@@ -2,7 +2,7 @@
 
 use spatial::{F32x8, F32x16, F64x2, F64x4, F64x8, Quat, Real, Sym3, Vec3};
 
-/// How a number is broadcast to a kernel over `T`: as `T`, or as a scalar that fills all lanes alike.
+/// How a number reaches a kernel over `T`: as `T`, or as a scalar that fills all lanes alike.
 pub trait Broadcast<T>: Copy {
     /// The number.
     fn read(self) -> T;

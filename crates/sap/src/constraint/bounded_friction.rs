@@ -1,7 +1,7 @@
 use super::Block;
 use super::disc::Disc;
 
-/// ConeContact whose friction is bounded by a normal impulse that is given: rows `t1, t2, n`.
+/// Contact whose friction is bounded by a normal impulse that is given: rows `t1, t2, n`.
 ///
 /// ```text
 /// y = −R⁻¹ (v_c − v̂)      γ_n = max(y_n, 0)      γ_t = y_t cut to |γ_t| ≤ μ n₀

@@ -23,7 +23,7 @@ use super::Block;
 /// G = c [μ t̂; 1] [μ t̂; 1]ᵀ + s [I − t̂ t̂ᵀ, 0; 0, 0]
 /// ```
 ///
-/// Source: Castro, Permenter, Han, *An Unconstrained Convex Formulation of Compliant ConeContact*, analytical inverse dynamics.
+/// Source: Castro, Permenter, Han, *An Unconstrained Convex Formulation of Compliant Contact*, analytical inverse dynamics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConeContact {
     mu: f64,

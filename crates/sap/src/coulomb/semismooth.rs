@@ -16,7 +16,7 @@
 //! bodies, it goes in circles, with line searches as well; passes ([`super::friction_iterations`]) have to lead the way, or where
 //! they fail a path ([`super::continuation`]).
 //!
-//! Source: Alart, Curnier, *A Mixed Formulation for Frictional ConeContact Problems Prone to Newton Like Solution Methods*, Computer
+//! Source: Alart, Curnier, *A Mixed Formulation for Frictional Contact Problems Prone to Newton Like Solution Methods*, Computer
 //! Methods in Applied Mechanics and Engineering 92, 1991.
 
 use crate::convex::{ConvexWorkspace, Iteration, set_free_velocities};

@@ -1,0 +1,132 @@
+//! Multibody simulation for people who build robots, characters and learning systems.
+//!
+//! Contact, friction and every other constraint are one convex problem in velocities; dynamics on trees take linear time, with stable PD
+//! at any gains and steps. This crate is the façade: what a program needs, under one roof, and the only names that are kept stable.
+//!
+//! ```
+//! use sapwood::{Options, World};
+//!
+//! let world = World::from_text(
+//!     r#"<mujoco><worldbody><geom type="plane" size="5 5 1"/>
+//!     <body pos="0 0 0.5"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body></worldbody></mujoco>"#,
+//! )?;
+//! let mut simulation = world.simulate(Options::default())?;
+//! for _ in 0..500 {
+//!     simulation.step()?;
+//! }
+//! // The box has fallen, and rests on the ground.
+//! assert!((simulation.state().q[2] - 0.1).abs() < 1e-4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! * [`World`] — a model and what can touch, from a file, from text or from code
+//! * [`Simulation`] — one world in motion; its [`State`] is complete, and the same bits follow from it on any machine
+//! * [`Options`] — time step, [`Scheme`], [`ContactLaw`]; the defaults need no touch
+//! * [`model`] — bodies, joints, actuators; [`scene`] — shapes; [`math`] — vectors, rotations, inertias
+//! * [`contact`] — the contact solver for problems of your own matrices
+//! * [`pd`] — stable PD torques without a simulation
+//! * [`trajectory`] — recordings that numpy reads
+//! * [`embedded`] — characters and scenes that come with the crate
+//!
+//! The programs in `examples/` are short and print what they check.
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use formats::{LoadError, LoadOptions, trajectory};
+pub use multibody::Model;
+pub use sim::{
+    ContactLaw, ContactPoint, Energy, Options, Pd, Scheme, Simulation, SimulationError, State, Stats, StepJacobians,
+};
+
+/// Models: what a file says of bodies, joints and actuators, and how to make one in code.
+pub mod model {
+    pub use multibody::{
+        Actuator, Body, BodySpec, BuildError, Joint, JointKind, JointSpec, Keyframe, Model, ModelBuilder, Warning,
+    };
+}
+
+/// What can touch: shapes fixed in bodies.
+pub mod scene {
+    pub use geometry::{Geom, HeightField, Mesh, PairSpec, Scene, Shape};
+}
+
+/// Vectors, rotations and inertias.
+pub mod math {
+    pub use spatial::{Mat3, Pose, Quat, RigidInertia, Sym3, Vec3};
+}
+
+/// The contact solver for problems of your own: `min ½‖v − v*‖²_A + Σ ℓ_k(J_k v)`.
+pub mod contact {
+    pub use sap::{
+        BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Criterion, Equality, Error, Limit,
+        MatrixProblem, MatrixSolution, Options, Report, SpinFriction, Strategy, solve_matrices,
+    };
+}
+
+/// Stable PD control: the torque that an implicit step of a PD law takes.
+pub mod pd {
+    pub use spd::{Command, Error, Method, Report, Solver};
+}
+
+/// Characters and scenes that come with the crate, as MJCF text.
+pub mod embedded {
+    pub use characters::{Character, Options as CharacterOptions, mjcf as character};
+    pub use scenes::{Scene, mjcf as scene};
+}
+
+/// A model and what can touch in it. Copies share both.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// Bodies, joints, actuators, keyframes; [`Model::warnings`] tell what of a file is not simulated.
+    pub model: Arc<Model>,
+    /// Geoms, and which of them may touch.
+    pub scene: Arc<scene::Scene>,
+}
+
+impl World {
+    /// A world of a model made in code, and a scene of it.
+    #[must_use]
+    pub fn new(model: Model, scene: scene::Scene) -> World {
+        World { model: Arc::new(model), scene: Arc::new(scene) }
+    }
+
+    /// The world of MJCF or URDF text that refers to no other file.
+    ///
+    /// # Errors
+    /// [`LoadError`] with line, element and what was expected.
+    pub fn from_text(text: &str) -> Result<World, LoadError> {
+        let loaded = formats::load_str(text, None, &LoadOptions::default())?;
+        Ok(World::new(loaded.model, loaded.scene))
+    }
+
+    /// This world in motion, from its default configuration at rest.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where an option is out of its domain.
+    pub fn simulate(&self, options: Options) -> Result<Simulation, SimulationError> {
+        Simulation::new(self.model.clone(), self.scene.clone(), options)
+    }
+}
+
+/// Loads an MJCF or URDF file; its root element tells which it is.
+///
+/// # Errors
+/// [`LoadError`] with file, line, element and what was expected.
+pub fn load(path: impl AsRef<Path>) -> Result<World, LoadError> {
+    load_with(path, &LoadOptions::default())
+}
+
+/// [`load`], with folders of packages to look into and the choice of a floating base.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<World, LoadError> {
+    let loaded = formats::load(path.as_ref(), options)?;
+    Ok(World::new(loaded.model, loaded.scene))
+}
+
+/// The Rust of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
