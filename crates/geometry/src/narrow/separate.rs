@@ -132,13 +132,20 @@ pub(crate) fn separate(bodies: [Moving; 2], first: usize, workspace: &mut Convex
     if matches!(a.solid, Solid::Plane | Solid::HeightField(_)) {
         return;
     }
-    let radius = a.solid.bounding_radius().min(b.solid.bounding_radius());
+    let radii = [a.solid.bounding_radius(), b.solid.bounding_radius()];
+    let radius = radii[0].min(radii[1]);
     let far = FAR * radius;
     let least = match () {
         () if a.is_polyhedron() && b.is_polyhedron() => CREEP * radius,
         () if a.has_faces() || b.has_faces() => APPROACH,
         () => far,
     };
+    // Contact points lie within a body's radius and their gap of its centre: where bodies rest, no point approaches by more than this.
+    let turn = |body: &Moving, radius: f64| largest(body.motion.rotation) * 3.0 * (radius + sink.limit.max(0.0));
+    let fastest = 3.0 * largest(a.motion.translation - b.motion.translation) + turn(a, radii[0]) + turn(b, radii[1]);
+    if fastest <= least {
+        return;
+    }
     let change = || (b.motion.change - a.motion.change).norm();
     let (mut most, mut is_met) = (0.0_f64, false);
     for i in first..sink.out.count() {
@@ -152,6 +159,12 @@ pub(crate) fn separate(bodies: [Moving; 2], first: usize, workspace: &mut Convex
     if is_met {
         find_axis(&bodies, first, most > far, workspace, sink);
     }
+}
+
+/// The largest entry.
+#[inline(always)]
+fn largest(v: Vec3<f64>) -> f64 {
+    v.x.abs().max(v.y.abs()).max(v.z.abs())
 }
 
 /// By how much a point of the second body approaches the first along `normal`, m.
