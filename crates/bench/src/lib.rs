@@ -4,7 +4,7 @@
 //! A [`Subject`] is a character with a motion; a [`Tracker`] follows it with one of several [`Control`]s.
 //!
 //! ```
-//! use bench::{Control, EndEffector, Gait, Outcome, Subject, Tracker};
+//! use sapwood_bench::{Control, EndEffector, Gait, Outcome, Subject, Tracker};
 //! use characters::Character;
 //!
 //! let subject = Subject::gait(Character::Humanoid, Gait::Walk)?;
@@ -12,7 +12,7 @@
 //! let Outcome::Tracked(error) = tracker.run(EndEffector::new(&subject, "right_ankle")?)? else { panic!("lost") };
 //! // With target velocity 0 joints lag behind by kd / kp = 53 ms, and the ankle goes at 2 m/s as seen from the root.
 //! assert!(error < 0.15, "{error} m");
-//! # Ok::<(), bench::Error>(())
+//! # Ok::<(), sapwood_bench::Error>(())
 //! ```
 
 pub mod accuracy;

@@ -1,10 +1,10 @@
 //! The methods at work: what they should track, what they should lose, and what a replay leaves out.
 
-use bench::accuracy::{ROUND_TRIP_RATES, TOE, round_trip};
-use bench::{
+use characters::Character;
+use sapwood_bench::accuracy::{ROUND_TRIP_RATES, TOE, round_trip};
+use sapwood_bench::{
     Control, EndEffector, Gait, JOINT_GAINS, Outcome, ROOT_GAINS, Reference, Replay, States, Subject, Torque, Tracker,
 };
-use characters::Character;
 use spd::Method;
 
 const DENSE: Control = Control::TwoPass(Method::Dense, Torque::InverseDynamics);

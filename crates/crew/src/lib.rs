@@ -5,7 +5,7 @@
 //! and the thread that calls works too. To share a loop then costs less than a microsecond, and no memory.
 //!
 //! ```
-//! let mut crew = crew::Crew::new(2)?;
+//! let mut crew = sapwood_crew::Crew::new(2)?;
 //! let mut numbers: Vec<u64> = (0..1000).collect();
 //! crew.for_each(&mut numbers, |_, n| *n *= *n);
 //! assert_eq!(numbers[30], 900);

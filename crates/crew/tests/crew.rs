@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crew::Crew;
+use sapwood_crew::Crew;
 
 #[test]
 fn every_item_is_worked_on_once() {

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use formats::{LoadOptions, Loaded};
 use multibody::{CrbaWorkspace, Kinematics, Model, RneaWorkspace};
+use sapwood_formats::{LoadOptions, Loaded};
 use serde_json::{Value, json};
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
@@ -96,7 +96,7 @@ fn describe(Loaded { model, scene }: &Loaded, states: &[(Vec<f64>, Vec<f64>)]) -
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let path = arguments.first().ok_or("usage: model_json MODEL [STATES]")?;
-    let loaded = formats::load(Path::new(path), &LoadOptions::default())?;
+    let loaded = sapwood_formats::load(Path::new(path), &LoadOptions::default())?;
     let states = match arguments.get(1) {
         Some(file) => serde_json::from_str(&std::fs::read_to_string(file)?)?,
         None => Vec::new(),

@@ -12,13 +12,13 @@
 //!     <geom type="capsule" size="0.05" fromto="0 0 0 0 0 -0.5"/>
 //!   </body>
 //! </worldbody></mujoco>"#;
-//! let loaded = formats::load_str(text, None, &formats::LoadOptions::default())?;
+//! let loaded = sapwood_formats::load_str(text, None, &sapwood_formats::LoadOptions::default())?;
 //! assert_eq!((loaded.model.nq(), loaded.model.nv()), (1, 1));
 //! assert_eq!(loaded.scene.geoms[0].body, loaded.model.body("pole").unwrap_or(0));
 //!
-//! let error = formats::load_str(&text.replace("capsule", "cap"), None, &formats::LoadOptions::default());
+//! let error = sapwood_formats::load_str(&text.replace("capsule", "cap"), None, &sapwood_formats::LoadOptions::default());
 //! assert_eq!(error.map(|_| ()).map_err(|e| e.line()), Err(4));
-//! # Ok::<(), formats::LoadError>(())
+//! # Ok::<(), sapwood_formats::LoadError>(())
 //! ```
 //!
 //! Readers ask elements for their attributes (`xml` remembers which), so a new attribute is a line in the file of

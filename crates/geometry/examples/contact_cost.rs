@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use geometry::{Attachment, Collider, Contact, Geom, HeightField, Mesh, Scene, Shape};
+use sapwood_geometry::{Attachment, Collider, Contact, Geom, HeightField, Mesh, Scene, Shape};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
 type Frame = (Mat3<f64>, Vec3<f64>);
@@ -57,7 +57,7 @@ fn rock(n: usize, size: f64) -> Shape {
 
 /// Nanoseconds for one call, the best of several rounds, and the mean number of contacts.
 fn time(collider: &mut Collider, states: &[Vec<Frame>], reach: f64) -> (f64, f64) {
-    let reach = vec![geometry::Sweep::from(reach); states[0].len()];
+    let reach = vec![sapwood_geometry::Sweep::from(reach); states[0].len()];
     let mut out: Vec<Contact> = vec![];
     let (mut best, mut count) = (f64::INFINITY, 0);
     for _ in 0..7 {
@@ -105,7 +105,7 @@ fn pairs() {
                 for _ in 0..12 {
                     let d = 0.5 * (low + high);
                     let state = at(d);
-                    collider.contacts(|i| state[i], &[geometry::Sweep::default(); 2], &mut out);
+                    collider.contacts(|i| state[i], &[sapwood_geometry::Sweep::default(); 2], &mut out);
                     let depth = out.iter().fold(0.0_f64, |m, c| m.min(c.gap));
                     if depth < -0.01 { low = d } else { high = d }
                 }

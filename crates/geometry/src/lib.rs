@@ -15,7 +15,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use geometry::{Attachment, Collider, Geom, Scene, Shape};
+//! use sapwood_geometry::{Attachment, Collider, Geom, Scene, Shape};
 //! use spatial::{Mat3, Pose, Vec3};
 //!
 //! let geom = |body, shape| Geom {
@@ -38,7 +38,7 @@
 //! let mut collider = Collider::new(Arc::new(scene), vec![fixed, moving]);
 //! let mut contacts = vec![];
 //! // The cube stands 1 mm deep in the ground.
-//! collider.contacts(|_| (Mat3::IDENTITY, Vec3::new(0.0, 0.0, 0.099)), &[geometry::Sweep::default()], &mut contacts);
+//! collider.contacts(|_| (Mat3::IDENTITY, Vec3::new(0.0, 0.0, 0.099)), &[sapwood_geometry::Sweep::default()], &mut contacts);
 //! assert_eq!(contacts.len(), 4);
 //! assert!(contacts.iter().all(|c| c.geoms == [0, 1] && (c.gap + 0.001).abs() < 1e-15));
 //! ```

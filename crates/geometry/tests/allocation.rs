@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{Placements, box_mesh, collider, geom, rock};
-use geometry::{HeightField, Shape};
 use random::SplitMix64;
+use sapwood_geometry::{HeightField, Shape};
 use spatial::{Mat3, Vec3};
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -74,7 +74,7 @@ fn steps_do_not_allocate_after_warm_up() {
         let geoms: Vec<_> = shapes.iter().enumerate().map(|(i, s)| geom(i + 1, s.clone())).collect();
         let n = geoms.len();
         let mut collider = collider(geoms, &[0, 1]);
-        let reach = vec![geometry::Sweep::from(0.01); n];
+        let reach = vec![sapwood_geometry::Sweep::from(0.01); n];
         let mut out = vec![];
         let states: Vec<_> = (0..300).map(|_| frames(n, size, &mut random)).collect();
         for state in &states {

@@ -6,8 +6,8 @@ use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 
 use common::{Placements, box_mesh, collider, contacts, geom, rock};
-use geometry::{Contact, HeightField, Shape};
 use random::SplitMix64;
+use sapwood_geometry::{Contact, HeightField, Shape};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
 const PLANE: Shape = Shape::Plane { half_extents: [0.0, 0.0] };
@@ -205,7 +205,7 @@ fn what_was_computed_before_does_not_matter() {
     shapes.push(ground);
     let geoms: Vec<_> = shapes.iter().enumerate().map(|(i, s)| geom(i + 1, s.clone())).collect();
     let last = shapes.len() - 1;
-    let reach = vec![geometry::Sweep::from(0.01); shapes.len()];
+    let reach = vec![sapwood_geometry::Sweep::from(0.01); shapes.len()];
     let mut used = collider(geoms.clone(), &[last]);
     let mut found = vec![];
     for _ in 0..40 {

@@ -5,8 +5,8 @@ mod common;
 use std::sync::Arc;
 
 use common::{Placements, geom};
-use geometry::{Attachment, Collider, Contact, Movement, PairSpec, Scene, Shape};
 use random::SplitMix64;
+use sapwood_geometry::{Attachment, Collider, Contact, Movement, PairSpec, Scene, Shape};
 use spatial::{Mat3, Pose, Vec3};
 
 /// Unit spheres that all overlap. Geom 0 and 1 are fixed, 2 and 3 in group 1 (on the world), 4 in group 2 (on 1), 5 in
@@ -28,7 +28,7 @@ fn scene(change: impl Fn(&mut Scene)) -> Vec<([usize; 2], Option<usize>)> {
         .collect();
     let frame = |i: usize| (Mat3::IDENTITY, Vec3::new(0.1 * i as f64, 0.0, 0.0));
     let mut out = vec![];
-    Collider::new(Arc::new(scene), attachments).contacts(frame, &[geometry::Sweep::default(); 7], &mut out);
+    Collider::new(Arc::new(scene), attachments).contacts(frame, &[sapwood_geometry::Sweep::default(); 7], &mut out);
     let mut pairs: Vec<_> = out.iter().map(|c| (c.geoms, c.pair)).collect();
     pairs.sort();
     pairs
@@ -102,7 +102,7 @@ fn margins_add_and_pairs_have_their_own() {
         let scene = Arc::new(Scene { geoms, pairs, excluded: vec![] });
         let mut out: Vec<Contact> = vec![];
         let frame = |_| (Mat3::IDENTITY, Vec3::new(0.0, 0.0, 0.115));
-        Collider::new(scene, attachments).contacts(frame, &[geometry::Sweep::default(); 1], &mut out);
+        Collider::new(scene, attachments).contacts(frame, &[sapwood_geometry::Sweep::default(); 1], &mut out);
         out
     };
     let found = run(vec![]);
@@ -149,7 +149,7 @@ fn the_tree_finds_what_brute_force_finds() {
     };
     let scene = Arc::new(Scene { geoms: geoms.clone(), ..Scene::default() });
     let mut tree = Collider::new(scene, (0..n).map(attachment).collect());
-    let reach = vec![geometry::Sweep::from(0.005); n];
+    let reach = vec![sapwood_geometry::Sweep::from(0.005); n];
     let (mut found, mut all) = (vec![], vec![]);
     for round in 0..6 {
         let frames: Vec<_> = (0..n)
@@ -206,7 +206,7 @@ fn what_was_found_before_does_not_matter_to(n: usize, most: usize, spread: f64) 
                 if is_jump { (pose.rot.to_mat3(), pose.pos) } else { (turn * *rot, *pos + pose.pos * 0.004) };
         }
         // What was fast has wide boxes for a while.
-        let reach = vec![geometry::Sweep::from(if round % 20 == 10 { 0.1 } else { 0.003 }); n];
+        let reach = vec![sapwood_geometry::Sweep::from(if round % 20 == 10 { 0.1 } else { 0.003 }); n];
         let movement = |i: usize| Movement { rot: frames[i].0, pos: frames[i].1, sweep: reach[i] };
         used.shared_contacts(&mut crew, movement, &mut found);
         fresh().contacts(|i| frames[i], &reach, &mut expected);

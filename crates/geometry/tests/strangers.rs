@@ -5,11 +5,11 @@
 mod common;
 
 use common::{Placements, contacts, rock};
-use geometry::{Contact, Shape};
 use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query;
 use parry3d_f64::shape::SharedShape;
 use random::SplitMix64;
+use sapwood_geometry::{Contact, Shape};
 use spatial::{Pose, Vec3};
 
 /// Height of a shape along the unit vector `n`.

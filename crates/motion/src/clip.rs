@@ -70,7 +70,7 @@ pub enum ClipError {
 /// A motion given by postures at times, with slerp between rotations and straight lines between numbers.
 ///
 /// ```
-/// use motion::{Channel, ChannelKind, Clip, JointValue, LoopMode, Motion, Posture};
+/// use sapwood_motion::{Channel, ChannelKind, Clip, JointValue, LoopMode, Motion, Posture};
 /// use spatial::{Pose, Quat, Vec3};
 /// let y = Vec3::new(0.0, 1.0, 0.0);
 /// let knee = Channel { name: "knee".into(), kind: ChannelKind::Hinge { axis: y } };
@@ -84,7 +84,7 @@ pub enum ClipError {
 /// clip.sample(1.25, &mut posture);
 /// assert_eq!(posture.root.pos.x, 1.25);
 /// assert_eq!(posture.joints, [JointValue::Angle(0.5)]);
-/// # Ok::<(), motion::ClipError>(())
+/// # Ok::<(), sapwood_motion::ClipError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Clip {

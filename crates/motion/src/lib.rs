@@ -8,7 +8,7 @@
 //! axes that were the world's when it stood there, so that a motion does not depend on how a model draws its frames.
 //!
 //! ```
-//! use motion::{Binding, BindingOptions, bvh};
+//! use sapwood_motion::{Binding, BindingOptions, bvh};
 //! # use multibody::{BodySpec, JointKind, JointSpec, ModelBuilder};
 //! # use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 //! let text = "HIERARCHY

@@ -6,11 +6,11 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use common::{frame_of, humanoid, limb, v};
-use motion::gait::{self, LeggedGait, Slither, SlitherPattern};
-use motion::{
+use multibody::{BodySpec, JointKind, JointSpec, Model, ModelBuilder};
+use sapwood_motion::gait::{self, LeggedGait, Slither, SlitherPattern};
+use sapwood_motion::{
     Binding, BindingError, BindingOptions, Channel, ChannelKind, Clip, JointValue, LoopMode, Motion, Posture, Skeleton,
 };
-use multibody::{BodySpec, JointKind, JointSpec, Model, ModelBuilder};
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
 struct Counting;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::v;
-use motion::{Axes, LoopMode, Motion, Posture, bvh};
+use sapwood_motion::{Axes, LoopMode, Motion, Posture, bvh};
 use spatial::Vec3;
 
 /// A hip that travels with a leg of two bones of 40 and 35 cm, and a head. In y-up, z-forward axes.

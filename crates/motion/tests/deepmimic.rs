@@ -5,7 +5,7 @@ mod common;
 use std::path::PathBuf;
 
 use common::{frame_of, humanoid, sole, v};
-use motion::{Binding, BindingOptions, JointValue, LoopMode, Motion, Posture, deepmimic};
+use sapwood_motion::{Binding, BindingOptions, JointValue, LoopMode, Motion, Posture, deepmimic};
 use spatial::{Quat, Vec3};
 
 /// A row with everything at rest, `changes` laid over it.
@@ -168,7 +168,7 @@ fn published_clips_are_read() {
 }
 
 /// The greatest turn of a joint within no time at the end of a clip, in degrees.
-fn seam(clip: &motion::Clip) -> f64 {
+fn seam(clip: &sapwood_motion::Clip) -> f64 {
     let (mut end, mut start) = (Posture::default(), Posture::default());
     clip.sample(clip.duration() * (1.0 - 1e-9), &mut end);
     clip.sample(clip.duration() * (1.0 + 1e-9), &mut start);
@@ -180,7 +180,7 @@ fn seam(clip: &motion::Clip) -> f64 {
 }
 
 /// The lowest point of the soles over a clip at each of `n` instants.
-fn lowest_points(clip: &motion::Clip, n: u32) -> Vec<f64> {
+fn lowest_points(clip: &sapwood_motion::Clip, n: u32) -> Vec<f64> {
     let model = humanoid();
     let mut binding = Binding::new(&model, clip, &BindingOptions::default()).expect("the same joints");
     let mut q = model.q0.clone();

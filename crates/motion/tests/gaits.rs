@@ -4,9 +4,9 @@ mod common;
 
 use characters::{Character, Options};
 use common::{frame_of, humanoid, v};
-use motion::gait::{self, GaitError, GaitPattern, LeggedGait, Slither, SlitherPattern};
-use motion::{Binding, BindingOptions, Motion, Posture, Skeleton};
 use multibody::{Kinematics, Model, forward_kinematics};
+use sapwood_motion::gait::{self, GaitError, GaitPattern, LeggedGait, Slither, SlitherPattern};
+use sapwood_motion::{Binding, BindingOptions, Motion, Posture, Skeleton};
 use spatial::{Pose, Vec3};
 
 fn character(character: Character) -> Model {
@@ -87,7 +87,7 @@ fn assert_smooth_and_periodic(model: &Model, motion: &impl Motion, stride: f64, 
         now.root.pos.x += 3.0 * stride;
         assert!((later.root.pos - now.root.pos).norm() < 1e-12, "{name}");
         for (a, b) in now.joints.iter().zip(&later.joints) {
-            let ball = motion::ChannelKind::Ball;
+            let ball = sapwood_motion::ChannelKind::Ball;
             assert!((a.rotation(ball).conjugate() * b.rotation(ball)).rotation_vector().norm() < 1e-11, "{name}");
         }
     }

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use multibody::Model;
-use multibody::kernels::{
+use sapwood_multibody::Model;
+use sapwood_multibody::kernels::{
     Arguments, Impedance, InverseDynamics, KernelReal, LimbDynamics, MassMatrix, NodeDynamics, PackedTree, Placements,
 };
 use spatial::{F32x8, F32x16, F64x4, F64x8, Real, Vec3};
@@ -59,7 +59,7 @@ impl<T: Real> State<T> {
         for k in 0..T::LANES {
             let mut q = model.q0.clone();
             let step: Vec<f64> = (0..nv).map(|_| uniform()).collect();
-            multibody::integrate(&model.tree, &mut q, &step, 1.0);
+            sapwood_multibody::integrate(&model.tree, &mut q, &step, 1.0);
             let scalar = |x: f64| <T::Scalar as Real>::from_f64(x);
             for (i, x) in q.iter().enumerate() {
                 s.q[i].set_lane(k, scalar(*x));

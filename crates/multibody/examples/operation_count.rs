@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 use std::path::Path;
 
-use multibody::kernels::{ForwardDynamics, Impedance, InverseDynamics, PackedTree};
+use sapwood_multibody::kernels::{ForwardDynamics, Impedance, InverseDynamics, PackedTree};
 use spatial::{Real, Vec3};
 
 thread_local! {

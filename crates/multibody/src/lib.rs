@@ -5,7 +5,7 @@
 //! into one inertia. Every algorithm is a free function over a tree, the state, and a workspace.
 //!
 //! ```
-//! use multibody::{BodySpec, JointKind, JointSpec, ModelBuilder};
+//! use sapwood_multibody::{BodySpec, JointKind, JointSpec, ModelBuilder};
 //! use spatial::{RigidInertia, Sym3, Vec3};
 //!
 //! let mut builder = ModelBuilder::new("pendulum");
@@ -15,7 +15,7 @@
 //! builder.add_joint(rod, JointSpec { name: "pivot".into(), ..JointSpec::new(JointKind::Revolute { axis }) })?;
 //! let model = builder.build()?;
 //! assert_eq!((model.nq(), model.nv()), (1, 1));
-//! # Ok::<(), multibody::BuildError>(())
+//! # Ok::<(), sapwood_multibody::BuildError>(())
 //! ```
 
 mod aba;

@@ -1,7 +1,7 @@
 //! Long straight chains that fall freely: as rigid bodies do, whatever their joints, by every recursion.
 
-use multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
-use multibody::{
+use sapwood_multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
+use sapwood_multibody::{
     BodySpec, Factor, FreeStep, JointImpedance, JointKind, JointSpec, Kinematics, Model, ModelBuilder, RneaWorkspace,
     forward_kinematics, rnea, velocities,
 };

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Random, every_joint, random_tree, state};
-use multibody::{Factor, JointImpedance, Kinematics, Loads, Model, forward_kinematics, velocities};
+use sapwood_multibody::{Factor, JointImpedance, Kinematics, Loads, Model, forward_kinematics, velocities};
 use spatial::{F64x4, Real, Twist, Vec3, Wrench};
 
 fn wrench(r: &mut Random) -> Wrench<f64> {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Random, every_joint, state};
-use multibody::{
+use sapwood_multibody::{
     BodySpec, CrbaWorkspace, Factor, JointImpedance, JointKind, JointSpec, Kinematics, Model, ModelBuilder, Retraction,
     RneaWorkspace, difference, difference_ahead, forward_kinematics, integrate, mass_matrix, rnea, velocities,
 };
@@ -108,7 +108,7 @@ fn random_impedance(model: &Model, r: &mut Random) -> (JointImpedance<f64>, Vec<
     let mut joints = JointImpedance::new(&model.tree);
     joints.diagonal.iter_mut().for_each(|d| *d = 1.0 + r.unit());
     for (i, node) in model.tree.nodes.iter().enumerate() {
-        if node.joint == multibody::JointType::Ball {
+        if node.joint == sapwood_multibody::JointType::Ball {
             joints.ball[i] = [0.01, -0.02, 0.03].map(|x| x * joints.diagonal[node.v]);
         }
     }
@@ -141,10 +141,10 @@ fn factor_solves_what_apply_multiplies() {
         let mut motions = vec![Twist::ZERO; model.tree.len()];
         let mut momenta = vec![Wrench::ZERO; model.tree.len()];
         let mut y = vec![0.0; nv];
-        multibody::apply(&model.tree, all.clone(), &kin, &joints, &x, &mut motions, &mut momenta, &mut y);
+        sapwood_multibody::apply(&model.tree, all.clone(), &kin, &joints, &x, &mut motions, &mut momenta, &mut y);
         // (M + Λ) x + Σ Jᵀ (Ĝ J x − w) = r.
         let mut forces: Vec<Wrench<f64>> = (0..model.tree.len()).map(|i| bodies[i].apply(motions[i]) - w[i]).collect();
-        multibody::add_generalized_forces(&model.tree, all, &kin, &mut forces, &mut y);
+        sapwood_multibody::add_generalized_forces(&model.tree, all, &kin, &mut forces, &mut y);
         let error = max_difference(&y, &rhs);
         assert!(error < 1e-11, "seed {seed}: {error}");
         for (a, b) in factor.motions.iter().zip(&motions) {

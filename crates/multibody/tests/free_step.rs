@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Random, every_joint, random_tree, state};
-use multibody::{
+use sapwood_multibody::{
     Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, RneaWorkspace, apply, forward_kinematics, rnea,
     velocities,
 };

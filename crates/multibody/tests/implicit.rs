@@ -2,7 +2,7 @@
 
 mod common;
 
-use multibody::{
+use sapwood_multibody::{
     ImplicitFactor, JointDerivative, Kinematics, Rates, Retraction, RneaWorkspace, Tree, Whole, forward_kinematics,
     logarithm_tangent, rnea, velocities,
 };
@@ -48,7 +48,7 @@ impl Step<'_> {
     fn turns(&self, v: &[f64]) -> Vec<Mat3<f64>> {
         let [theta_q, _, theta_vq] = self.thetas;
         let u = self.blend(v, theta_vq);
-        let turn = |node: &multibody::Node<f64>| {
+        let turn = |node: &sapwood_multibody::Node<f64>| {
             let Some(first) = node.rotation() else { return Mat3::IDENTITY };
             let u = Vec3::new(u[first], u[first + 1], u[first + 2]) * self.dt;
             self.retraction.tangent(u, theta_q) * (self.dt * theta_vq)
@@ -222,7 +222,7 @@ fn half_a_step_is_half_the_rotation() {
         let mut back = end;
         retraction.advance(&model.tree, &mut back, &v, -0.3, 0.5);
         let mut gap = vec![0.0; model.nv()];
-        multibody::difference(&model.tree, &middle, &back, &mut gap);
+        sapwood_multibody::difference(&model.tree, &middle, &back, &mut gap);
         assert!(gap.iter().all(|x| x.abs() < 1e-13), "{gap:?}");
     }
 }

@@ -1,11 +1,11 @@
 //! The fused kernels against the factor and inverse dynamics, and lanes against scalars.
 
-use multibody::kernels::{Arguments, Batch, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
-use multibody::{
+use random::SplitMix64;
+use sapwood_multibody::kernels::{Arguments, Batch, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
+use sapwood_multibody::{
     CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, Node, RneaWorkspace, forward_kinematics, mass_matrix,
     rnea, velocities,
 };
-use random::SplitMix64;
 use spatial::{F32x8, F32x16, F64x4, F64x8, Quat, Real, Vec3};
 
 /// A tree with every joint type, branches at several depths, turned frames, and a second tree.
@@ -44,7 +44,7 @@ struct Case {
 
 fn case(model: &Model, random: &mut SplitMix64) -> Case {
     let mut q = model.q0.clone();
-    multibody::integrate(&model.tree, &mut q, &random.vector(model.nv(), 2.0), 1.0);
+    sapwood_multibody::integrate(&model.tree, &mut q, &random.vector(model.nv(), 2.0), 1.0);
     Case { q, v: random.vector(model.nv(), 3.0), tau: random.vector(model.nv(), 20.0) }
 }
 
@@ -261,7 +261,7 @@ fn free_flight_keeps_energy_and_momentum() {
     let packed = PackedTree::<f64>::new(&tree);
     let mut work = f64::work(&packed);
     let mut q = model.q0[..tree.nq].to_vec();
-    multibody::integrate(&tree, &mut q, &random.vector(tree.nv, 0.5), 1.0);
+    sapwood_multibody::integrate(&tree, &mut q, &random.vector(tree.nv, 0.5), 1.0);
     let mut v = random.vector(tree.nv, 1.0);
     let tau = vec![0.0; tree.nv];
     let mut acceleration = |q: &[f64], v: &[f64]| {
@@ -288,9 +288,9 @@ fn free_flight_keeps_energy_and_momentum() {
     for _ in 0..500 {
         let half: Vec<f64> = v.iter().zip(acceleration(&q, &v)).map(|(v, a)| v + 0.5 * dt * a).collect();
         let mut middle = q.clone();
-        multibody::integrate(&tree, &mut middle, &v, 0.5 * dt);
+        sapwood_multibody::integrate(&tree, &mut middle, &v, 0.5 * dt);
         let a = acceleration(&middle, &half);
-        multibody::integrate(&tree, &mut q, &half, dt);
+        sapwood_multibody::integrate(&tree, &mut q, &half, dt);
         v.iter_mut().zip(a).for_each(|(v, a)| *v += dt * a);
     }
     let (energy_then, linear_then, angular_then) = invariants(&q, &v);

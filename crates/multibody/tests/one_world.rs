@@ -4,8 +4,8 @@ mod common;
 
 use characters::{Character, Options};
 use common::{Random, every_joint, state};
-use multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, OneWorld, PackedTree};
-use multibody::{Model, ModelBuilder, NO_PARENT, Tree};
+use sapwood_multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, OneWorld, PackedTree};
+use sapwood_multibody::{Model, ModelBuilder, NO_PARENT, Tree};
 use spatial::{F64x4, Vec3};
 
 /// Forward dynamics of one world, by either kernel.

@@ -1,6 +1,6 @@
 //! Tendons, equality constraints and actuators that do not fit the model are refused by name.
 
-use multibody::{
+use sapwood_multibody::{
     Actuator, ActuatorLaw, BodySpec, BuildError, Compliance, Coordinate, Equality, EqualityKind, JointKind, JointSpec,
     ModelBuilder, Tendon, Transmission,
 };

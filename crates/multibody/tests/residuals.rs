@@ -1,6 +1,6 @@
 //! How far a configuration is from the equality constraints, in closed form.
 
-use multibody::{
+use sapwood_multibody::{
     BodySpec, Compliance, Coordinate, Equality, EqualityKind, JointKind, JointSpec, Kinematics, Model, ModelBuilder,
     Tendon, equality_residuals, forward_kinematics,
 };

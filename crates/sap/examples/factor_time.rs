@@ -15,7 +15,7 @@ use faer::sparse::linalg::cholesky::{CholeskySymbolicParams, SymmetricOrdering, 
 use faer::sparse::{SparseColMat, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Side};
 use random::SplitMix64;
-use sap::{BlockCholesky, Cholesky};
+use sapwood_sap::{BlockCholesky, Cholesky};
 
 /// The least mean time of a call, µs.
 fn time(mut f: impl FnMut()) -> f64 {

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use common::{Problem, tower, tree};
-use sap::{Block, Dense, LineSearch, Options, Structure, Workspace, solve};
+use sapwood_sap::{Block, Dense, LineSearch, Options, Structure, Workspace, solve};
 
 /// The least mean time of a call, µs, over batches of some 50 µs: short enough to fit between other programs' turns.
 fn time(mut f: impl FnMut()) -> f64 {

@@ -35,7 +35,7 @@ use tree::EliminationTree;
 /// # Example
 ///
 /// ```
-/// use sap::BlockCholesky;
+/// use sapwood_sap::BlockCholesky;
 ///
 /// let mut h = BlockCholesky::new();
 /// h.begin([2, 1]);

@@ -46,7 +46,7 @@ const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 /// A problem of few rows in contact space, and the scratch of its solution.
 ///
 /// ```
-/// use sap::{Constraint, ContactSpace, BoundedFrictionContact, Options};
+/// use sapwood_sap::{Constraint, ContactSpace, BoundedFrictionContact, Options};
 ///
 /// // 2 kg that come down at 1 m/s and slide at 3 m/s, μ = 0.5: friction takes half of what the ground gives.
 /// let mut space = ContactSpace::default();

@@ -37,7 +37,7 @@ impl Patch {
 /// Memory is reused from problem to problem.
 ///
 /// ```
-/// use sap::{solve, Constraint, Dense, Limit, Options, Workspace};
+/// use sapwood_sap::{solve, Constraint, Dense, Limit, Options, Workspace};
 ///
 /// // 3 kg falling at 2 m/s; a limit at v ≥ 0.
 /// let mut dense = Dense::new();
@@ -50,7 +50,7 @@ impl Patch {
 /// let mut ws = Workspace::new();
 /// solve(&mut dense, &[limit], &[-2.0], &mut v, &Options::default(), &mut ws)?;
 /// assert!((ws.impulses()[0] - 6.0).abs() < 1e-7); // 3 kg × 2 m/s
-/// # Ok::<(), sap::Error>(())
+/// # Ok::<(), sapwood_sap::Error>(())
 /// ```
 pub struct Dense {
     nv: usize,

@@ -24,7 +24,7 @@
 //! A block of 2 kg slides at 1 m/s on the ground with friction 0.5; the step is 0.01 s. Friction takes `μ g dt` of its speed.
 //!
 //! ```
-//! use sap::{solve_matrices, MatrixProblem, Options};
+//! use sapwood_sap::{solve_matrices, MatrixProblem, Options};
 //!
 //! let (dt, g, mu) = (0.01, 9.81, 0.5);
 //! let problem = MatrixProblem {

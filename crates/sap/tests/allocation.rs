@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use common::{tower, tree};
 use random::SplitMix64;
-use sap::{BlockCholesky, Dense, LineSearch, Options, Workspace, solve};
+use sapwood_sap::{BlockCholesky, Dense, LineSearch, Options, Workspace, solve};
 
 struct Counting;
 

@@ -1,7 +1,7 @@
 //! The block Cholesky factorisation against the schoolbook, on random matrices over random graphs.
 
 use random::SplitMix64;
-use sap::BlockCholesky;
+use sapwood_sap::BlockCholesky;
 
 /// A symmetric positive definite matrix of blocks: row-major, the caller's order.
 struct Matrix {

@@ -12,7 +12,7 @@ use clarabel::algebra::CscMatrix;
 use clarabel::solver::SupportedConeT::{NonnegativeConeT, SecondOrderConeT};
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus};
 use common::{Problem, Ranges, difference, dot, random, random_within};
-use sap::{Constraint, Law, Options, Report, Workspace, solve};
+use sapwood_sap::{Constraint, Law, Options, Report, Workspace, solve};
 
 struct Oracle {
     v: Vec<f64>,

@@ -1,7 +1,7 @@
 //! The constraints alone: values by hand, derivatives against finite differences in each region, across boundaries.
 
 use proptest::prelude::*;
-use sap::{Block, ConeContact, Constraint, Limit};
+use sapwood_sap::{Block, ConeContact, Constraint, Limit};
 
 fn evaluate(constraint: &Constraint, v_c: &[f64]) -> (f64, Vec<f64>, Block) {
     let mut gamma = vec![0.0; v_c.len()];

@@ -4,7 +4,9 @@ mod common;
 
 use common::{Problem, difference, random, tower, tree};
 use random::SplitMix64;
-use sap::{ConeContact, Constraint, Criterion, Dense, Error, Limit, LineSearch, Options, Report, Workspace, solve};
+use sapwood_sap::{
+    ConeContact, Constraint, Criterion, Dense, Error, Limit, LineSearch, Options, Report, Workspace, solve,
+};
 
 fn run(problem: &Problem, guess: &[f64], options: &Options) -> (Result<Report, Error>, Vec<f64>, Workspace) {
     let mut ws = Workspace::new();

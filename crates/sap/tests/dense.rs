@@ -4,7 +4,7 @@ mod common;
 
 use common::{Problem, dot, norm, random, tower, tree};
 use random::SplitMix64;
-use sap::{Block, Constraint, Dense, Error, Law, Structure};
+use sapwood_sap::{Block, Constraint, Dense, Error, Law, Structure};
 
 /// `H = A + Jᵀ G J`, row-major.
 fn hessian(problem: &Problem, g: &[Block]) -> Vec<f64> {
@@ -138,7 +138,7 @@ fn large_matrices() {
         }
     }
     full.j = vec![rng.vector(210, 1.0), rng.vector(210, 1.0)];
-    full.constraints = vec![sap::Limit::new(1.0, 0.0).into(); 2];
+    full.constraints = vec![sapwood_sap::Limit::new(1.0, 0.0).into(); 2];
     for problem in [full, tower(40, 0.1)] {
         let g = blocks(&problem, &mut rng);
         let h = hessian(&problem, &g);

@@ -1,7 +1,9 @@
 //! Every law against finite differences, within its regions, across their borders, and as a convex function.
 
 use proptest::prelude::*;
-use sap::{Block, BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit, SpinFriction};
+use sapwood_sap::{
+    Block, BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit, SpinFriction,
+};
 
 type Evaluation = (f64, [f64; 3], Block);
 

@@ -1,6 +1,6 @@
 //! Plain matrices: tiny problems by hand, and what is refused.
 
-use sap::{Error, MatrixProblem, Options, solve_matrices};
+use sapwood_sap::{Error, MatrixProblem, Options, solve_matrices};
 
 const IDENTITY: [f64; 9] = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
 

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use sap::{BoundedFrictionContact, ConeContact, Constraint, Dense, Options, Workspace, solve};
+use sapwood_sap::{BoundedFrictionContact, ConeContact, Constraint, Dense, Options, Workspace, solve};
 
 const MASS: f64 = 2.0;
 const RADIUS: f64 = 0.3;

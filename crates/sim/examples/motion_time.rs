@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use formats::{LoadOptions, Loaded};
 use random::SplitMix64;
-use sim::{ContactLaw, Options, Simulation};
+use sapwood_sim::{ContactLaw, Options, Simulation};
 
 /// Steps between changes of the controls.
 const HOLD: usize = 25;

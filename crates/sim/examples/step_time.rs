@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use formats::{LoadOptions, Loaded};
-use sim::{ContactLaw, Options, Simulation};
+use sapwood_sim::{ContactLaw, Options, Simulation};
 
 const BATCHES: usize = 10;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use formats::LoadOptions;
-use sim::{Options, Simulation};
+use sapwood_sim::{Options, Simulation};
 
 type Error = Box<dyn std::error::Error>;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use formats::{LoadOptions, Loaded};
-use sim::{Options, Simulation};
+use sapwood_sim::{Options, Simulation};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);

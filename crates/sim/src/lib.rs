@@ -13,7 +13,7 @@
 //! let body = builder.add_body(BodySpec { name: "ball".into(), inertia, ..BodySpec::default() })?;
 //! builder.add_joint(body, JointSpec::new(JointKind::Free))?;
 //! let model = Arc::new(builder.build()?);
-//! let mut simulation = sim::Simulation::new(model, Arc::default(), sim::Options::default())?;
+//! let mut simulation = sapwood_sim::Simulation::new(model, Arc::default(), sapwood_sim::Options::default())?;
 //! simulation.step()?;
 //! assert!((simulation.state().v[2] + 9.81 * 0.002).abs() < 1e-15);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -131,7 +131,7 @@ impl Display for Scheme {
 /// Reads what `Display` writes:
 ///
 /// ```
-/// use sim::{Scheme, Theta};
+/// use sapwood_sim::{Scheme, Theta};
 /// assert_eq!("midpoint".parse(), Ok(Scheme::Midpoint));
 /// assert_eq!("0.5,1,1".parse(), Ok(Scheme::Theta(Theta { q: 0.5, v: 1.0, vq: 1.0 })));
 /// assert!("leapfrog".parse::<Scheme>().unwrap_err().contains("midpoint"));

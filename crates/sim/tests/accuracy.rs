@@ -3,7 +3,7 @@
 mod common;
 
 use common::{DOUBLE_PENDULUM, TUMBLING, run, simulation};
-use sim::{Options, Scheme, Simulation, SimulationError};
+use sapwood_sim::{Options, Scheme, Simulation, SimulationError};
 
 const THROWN: &str = r#"<mujoco><worldbody><geom type="plane" size="5 5 1" friction=".5"/>
     <body pos="0 0 .5" euler="20 30 0"><freejoint/><geom type="box" size=".1 .1 .1" mass="1" friction=".5"/></body></worldbody></mujoco>"#;

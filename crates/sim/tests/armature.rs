@@ -4,7 +4,7 @@ mod common;
 
 use common::{run, simulation};
 use multibody::{Kinematics, forward_kinematics, velocities};
-use sim::{Options, Scheme, Simulation};
+use sapwood_sim::{Options, Scheme, Simulation};
 use spatial::Vec3;
 
 const SPAN: f64 = 0.8;

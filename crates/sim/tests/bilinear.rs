@@ -7,7 +7,7 @@ use std::fmt::Write;
 use characters::{Character, Options as CharacterOptions};
 use common::{DOUBLE_PENDULUM, TUMBLING, simulation};
 use multibody::{Kinematics, forward_kinematics, velocities};
-use sim::{Options, Scheme, Simulation};
+use sapwood_sim::{Options, Scheme, Simulation};
 use spatial::{Vec3, Wrench};
 
 fn options(scheme: Scheme, timestep: f64) -> Options {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{G, balls_in_a_box, block, run, simulation, tower};
-use sim::{Options, Scheme, Simulation};
+use sapwood_sim::{Options, Scheme, Simulation};
 
 const NAMED: [Scheme; 5] =
     [Scheme::SymplecticEuler, Scheme::Bilinear, Scheme::Midpoint, Scheme::ImplicitEuler, Scheme::ExplicitEuler];
@@ -89,7 +89,7 @@ fn a_tower_stands_and_carries_its_weight_under_every_scheme() {
         assert!(drift < 3e-6, "{scheme} {dt}: {drift} in 3 s");
         for level in 0..10 {
             let above = f64::from(10 - level as u8) * G;
-            let between = |contact: &&sim::ContactPoint| contact.bodies == [level, level + 1];
+            let between = |contact: &&sapwood_sim::ContactPoint| contact.bodies == [level, level + 1];
             let carried: f64 = s.contacts().iter().filter(between).map(|contact| contact.impulse[2] / dt).sum();
             assert!((carried - above).abs() < 1e-3 * above, "{scheme} {dt}, below box {level}: {carried} N of {above}");
         }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{BIPED, EVERYTHING, crawlers, everything, run, set_going, simulation, tower_at, towers};
-use sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
+use sapwood_sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
 
 fn bits(simulation: &Simulation) -> Vec<u8> {
     simulation.state().to_bytes()

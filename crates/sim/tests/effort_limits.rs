@@ -5,7 +5,7 @@ mod common;
 use characters::{Character, Options as CharacterOptions};
 use common::{run, simulation};
 use multibody::{Kinematics, RneaWorkspace, forward_kinematics, rnea, velocities};
-use sim::{Options, Pd, Scheme, Simulation};
+use sapwood_sim::{Options, Pd, Scheme, Simulation};
 
 const LIMITS: [f64; 7] = [200.0, 200.0, 120.0, 120.0, 60.0, 40.0, 20.0];
 

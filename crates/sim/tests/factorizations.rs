@@ -4,7 +4,7 @@ mod common;
 
 use common::simulation;
 use random::SplitMix64;
-use sim::{ContactLaw, Factorization, Options, Simulation};
+use sapwood_sim::{ContactLaw, Factorization, Options, Simulation};
 
 /// Loose solids and chains above the ground, from apart to in a heap; in half of the scenes some are tied: a chain's end to a solid
 /// or to the world, or two joints to each other.

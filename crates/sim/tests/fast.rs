@@ -3,7 +3,7 @@
 mod common;
 
 use common::simulation;
-use sim::{Options, Simulation};
+use sapwood_sim::{Options, Simulation};
 
 const SPEEDS: [f64; 4] = [10.0, 100.0, 700.0, 2000.0];
 const STEPS: [f64; 3] = [0.001, 0.002, 0.01];

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{G, simulation};
-use sim::{ContactLaw, Options, Simulation};
+use sapwood_sim::{ContactLaw, Options, Simulation};
 
 const STEPS: [f64; 2] = [0.01, 0.001];
 /// What sticks creeps slower than this, m/s: σ g dt is 1e-6 at 10 ms.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{G, block, run, simulation};
-use sim::{ContactLaw, Options};
+use sapwood_sim::{ContactLaw, Options};
 
 const STEPS: [f64; 2] = [0.01, 0.001];
 

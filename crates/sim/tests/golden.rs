@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use characters::Character;
 use common::simulation;
-use sim::{Options, Simulation};
+use sapwood_sim::{Options, Simulation};
 
 const GOLDEN: [(&str, u64); 10] = [
     ("@humanoid", 0x8ebb0033c092e602),
@@ -50,7 +50,7 @@ fn ten_scenes_have_their_bits() {
         s.state_mut().v.iter_mut().enumerate().for_each(|(k, v)| *v = 0.1 * libm::sin(1.7 * k as f64));
         if control == "PD" {
             let (nv, target) = (s.model().nv(), s.state().q.clone());
-            s.state_mut().pd = sim::Pd {
+            s.state_mut().pd = sapwood_sim::Pd {
                 kp: vec![300.0; nv],
                 kd: vec![20.0; nv],
                 target,

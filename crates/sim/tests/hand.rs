@@ -3,7 +3,7 @@
 mod common;
 
 use common::{run, simulation};
-use sim::{Options, Simulation};
+use sapwood_sim::{Options, Simulation};
 
 const STEPS: [f64; 3] = [0.001, 0.002, 0.005];
 

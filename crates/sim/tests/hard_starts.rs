@@ -3,7 +3,7 @@
 mod common;
 
 use common::{G, simulation};
-use sim::{Options, Simulation};
+use sapwood_sim::{Options, Simulation};
 
 /// Speed up to which recovery stays in the velocities, m/s or rad/s: 1 % of the default `recovery_speed`.
 const LEFT: f64 = 0.01;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{G, simulation};
-use sim::{Options, Simulation};
+use sapwood_sim::{Options, Simulation};
 
 const STEPS: [f64; 4] = [0.001, 0.002, 0.005, 0.01];
 

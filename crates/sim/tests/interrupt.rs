@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::simulation;
 use interrupt::Interrupt;
-use sim::{Options, Scheme, Simulation, SimulationError};
+use sapwood_sim::{Options, Scheme, Simulation, SimulationError};
 
 /// A request that is made when it has been asked for this many times.
 struct Countdown {

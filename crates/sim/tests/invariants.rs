@@ -4,7 +4,7 @@ mod common;
 
 use common::{DOUBLE_PENDULUM, run, simulation};
 use multibody::{Kinematics, forward_kinematics, velocities};
-use sim::{Options, Scheme, Simulation};
+use sapwood_sim::{Options, Scheme, Simulation};
 use spatial::{Vec3, Wrench};
 
 fn midpoint(mjcf: &str, dt: f64) -> Simulation {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{run, simulation};
 use multibody::{difference, integrate};
-use sim::{ContactLaw, Options, Simulation, SimulationError};
+use sapwood_sim::{ContactLaw, Options, Simulation, SimulationError};
 
 const LAWS: [ContactLaw; 3] = [ContactLaw::Sap, ContactLaw::Lagged, ContactLaw::Coulomb];
 
@@ -205,7 +205,7 @@ fn a_humanoid_stands_under_pd() {
     let mut s = simulation(&text, options(ContactLaw::Coulomb));
     let (nv, target) = (s.model().nv(), s.state().q.clone());
     let kp: Vec<f64> = (0..nv).map(|i| if i < 6 { 0.0 } else { 300.0 }).collect();
-    let pd = sim::Pd {
+    let pd = sapwood_sim::Pd {
         kd: kp.iter().map(|k| 0.1 * k).collect(),
         kp,
         target,

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{run, simulation};
-use sim::{Options, Simulation};
+use sapwood_sim::{Options, Simulation};
 
 fn at(timestep: f64) -> Options {
     Options { timestep: Some(timestep), ..Options::default() }

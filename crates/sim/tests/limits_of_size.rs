@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use formats::LoadOptions;
-use sim::{Options, Simulation, SimulationError};
+use sapwood_sim::{Options, Simulation, SimulationError};
 
 fn simulation(text: &str) -> Result<Simulation, SimulationError> {
     let loaded = formats::load_str(text, None, &LoadOptions::default()).expect("a model");

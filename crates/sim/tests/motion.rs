@@ -3,7 +3,7 @@
 mod common;
 
 use common::{BIPED, balls_in_a_box, run, simulation, tower};
-use sim::{Factorization, Options, SimulationError};
+use sapwood_sim::{Factorization, Options, SimulationError};
 
 const GROUND: &str = r#"<geom type="plane" size="5 5 .1"/>"#;
 
@@ -173,7 +173,7 @@ fn options_out_of_their_domain_are_refused() {
         Options { sigma: -1.0, ..Options::default() },
         Options { threads: 0, ..Options::default() },
     ] {
-        let error = sim::Simulation::new(Default::default(), Default::default(), options).unwrap_err();
+        let error = sapwood_sim::Simulation::new(Default::default(), Default::default(), options).unwrap_err();
         assert!(matches!(error, SimulationError::Option { .. }));
     }
 }

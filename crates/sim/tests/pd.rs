@@ -4,7 +4,7 @@ mod common;
 
 use characters::{Character, Options as CharacterOptions};
 use common::{run, simulation};
-use sim::{Options, Pd, Scheme, Simulation};
+use sapwood_sim::{Options, Pd, Scheme, Simulation};
 
 fn character(character: Character, timestep: f64) -> Simulation {
     character_with(character, Options { timestep: Some(timestep), ..Options::default() })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::run;
 use multibody::{Compliance, Equality, EqualityKind, Tendon};
-use sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
+use sapwood_sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
 use spatial::Vec3;
 
 /// Boxes, balls and two chains of hinged bodies dropped onto each other between walls; two flaps on the walls that a tendon couples,
@@ -106,7 +106,7 @@ fn compare(contact: ContactLaw) {
             let greatest = blocks.state().v.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
             assert!(error < 1e-9 * greatest, "{contact:?}, step {step}: {error}");
         }
-        let touching = |c: &&sim::ContactPoint| c.bodies[0] != 0 && c.impulse[2] > 0.0;
+        let touching = |c: &&sapwood_sim::ContactPoint| c.bodies[0] != 0 && c.impulse[2] > 0.0;
         coupled = coupled.max(blocks.contacts().iter().filter(touching).count());
     }
     assert!(coupled > 30 && limits > 10, "{coupled} contacts between bodies at most, {limits} limits");

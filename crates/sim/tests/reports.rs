@@ -3,7 +3,7 @@
 mod common;
 
 use common::{run, simulation, towers};
-use sim::{ContactPoint, Options, Scheme, Simulation, SimulationError};
+use sapwood_sim::{ContactPoint, Options, Scheme, Simulation, SimulationError};
 
 /// What is told, made anew from what the simulation knows.
 fn told(simulation: &Simulation) -> Vec<ContactPoint> {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{DOUBLE_PENDULUM, run, simulation};
-use sim::{Options, Scheme, Simulation};
+use sapwood_sim::{Options, Scheme, Simulation};
 
 fn midpoint(mjcf: &str, dt: f64) -> Simulation {
     simulation(mjcf, Options { scheme: Scheme::Midpoint, conserve: false, timestep: Some(dt), ..Options::default() })

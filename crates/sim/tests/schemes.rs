@@ -3,7 +3,7 @@
 mod common;
 
 use common::{DOUBLE_PENDULUM, G, TUMBLING, run, simulation};
-use sim::{Options, Pd, Scheme, Simulation, SimulationError, Theta};
+use sapwood_sim::{Options, Pd, Scheme, Simulation, SimulationError, Theta};
 use spatial::{Quat, Vec3};
 
 const NAMED: [Scheme; 5] =

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{run, simulation};
-use sim::{Options, Scheme, Simulation};
+use sapwood_sim::{Options, Scheme, Simulation};
 
 /// Two stacks of two boxes, a ball above the first, and a pendulum with a motor.
 const STACKS: &str = r#"<mujoco><worldbody><geom type="plane" size="9 9 1"/>

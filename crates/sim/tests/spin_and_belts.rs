@@ -3,7 +3,7 @@
 mod common;
 
 use common::{run, simulation};
-use sim::{ContactLaw, Options, Simulation};
+use sapwood_sim::{ContactLaw, Options, Simulation};
 
 const G: f64 = 9.81;
 const LAWS: [ContactLaw; 3] = [ContactLaw::Sap, ContactLaw::Lagged, ContactLaw::Coulomb];

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{measured_period, run, simulation};
-use sim::{Options, Simulation};
+use sapwood_sim::{Options, Simulation};
 
 /// Two sliders of 1 kg and 2 kg, apart, and a tendon of length 2 x − y with these attributes.
 fn sliders(attributes: &str, actuator: &str, dt: f64) -> Simulation {

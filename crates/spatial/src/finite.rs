@@ -3,8 +3,8 @@
 /// Whether none of `x` is infinite or NaN.
 ///
 /// ```
-/// assert!(spatial::are_finite(&[1.0, -0.0, 1e300]));
-/// assert!(!spatial::are_finite(&[1.0, f64::NAN]));
+/// assert!(sapwood_spatial::are_finite(&[1.0, -0.0, 1e300]));
+/// assert!(!sapwood_spatial::are_finite(&[1.0, f64::NAN]));
 /// ```
 pub fn are_finite(x: &[f64]) -> bool {
     // What is not finite is not zero when multiplied by it.

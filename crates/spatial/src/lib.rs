@@ -6,7 +6,7 @@
 //! origin: cross products only, no rotation of 6×6 matrices.
 //!
 //! ```
-//! use spatial::{Quat, Vec3};
+//! use sapwood_spatial::{Quat, Vec3};
 //! let quarter_turn = Quat::from_axis_angle(Vec3::new(0.0, 0.0, 1.0), std::f64::consts::FRAC_PI_2);
 //! let y = quarter_turn.to_mat3() * Vec3::new(1.0, 0.0, 0.0);
 //! assert!((y - Vec3::new(0.0, 1.0, 0.0)).norm() < 1e-15);

@@ -16,7 +16,7 @@ fn check(name: &str, config: &str) -> (bool, String) {
         env!("CARGO_MANIFEST_DIR")
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    fs::write(folder.join("src/lib.rs"), "pub use spatial::Vec3;\n").unwrap();
+    fs::write(folder.join("src/lib.rs"), "pub use sapwood_spatial::Vec3;\n").unwrap();
     fs::write(folder.join(".cargo/config.toml"), config).unwrap();
     let mut cargo = Command::new(env::var("CARGO").unwrap_or_else(|_| "cargo".into()));
     let cargo = cargo.args(["check", "--offline", "--target-dir", "target"]).current_dir(&folder);

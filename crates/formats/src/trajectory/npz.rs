@@ -54,13 +54,13 @@ pub enum NpzError {
 /// Writes arrays one after another; [`NpzWriter::finish`] completes the archive.
 ///
 /// ```
-/// use formats::trajectory::NpzWriter;
+/// use sapwood_formats::trajectory::NpzWriter;
 /// let mut npz = NpzWriter::new(Vec::new());
 /// npz.array_f64("time", &[3], &[0.0, 0.1, 0.2])?;
 /// npz.array_f64("q", &[3, 2], &[0.0, 0.0, 0.1, -0.1, 0.2, -0.2])?;
 /// let bytes = npz.finish()?;
 /// assert_eq!(&bytes[..2], b"PK");
-/// # Ok::<(), formats::trajectory::NpzError>(())
+/// # Ok::<(), sapwood_formats::trajectory::NpzError>(())
 /// ```
 #[derive(Debug)]
 pub struct NpzWriter<W: Write> {

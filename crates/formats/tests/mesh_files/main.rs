@@ -6,7 +6,7 @@ mod rejected;
 
 use std::path::PathBuf;
 
-use formats::mesh_files::{MeshFileError, TriangleSoup};
+use sapwood_formats::mesh_files::{MeshFileError, TriangleSoup};
 use spatial::Vec3;
 
 /// A tetrahedron, corners and outward faces.
@@ -15,7 +15,7 @@ const FACES: [[usize; 3]; 4] = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
 
 /// Writes a file of this name and reads the mesh in it.
 fn read(name: &str, bytes: &[u8]) -> Result<TriangleSoup, MeshFileError> {
-    formats::mesh_files::read(&write(name, bytes))
+    sapwood_formats::mesh_files::read(&write(name, bytes))
 }
 
 fn write(name: &str, bytes: &[u8]) -> PathBuf {

@@ -9,7 +9,7 @@ fn error(name: &str, bytes: &[u8]) -> String {
 
 #[test]
 fn missing_files() {
-    let error = formats::mesh_files::read("no/such.stl".as_ref()).unwrap_err().to_string();
+    let error = sapwood_formats::mesh_files::read("no/such.stl".as_ref()).unwrap_err().to_string();
     assert!(error.starts_with("no/such.stl: cannot be read"), "{error}");
 }
 
@@ -92,5 +92,8 @@ fn collada_that_doubles_itself_forty_times() {
          <node><instance_node url=\"#n40\"/></node></visual_scene></library_visual_scenes></COLLADA>"
     );
     let error = error("doubled.dae", text.as_bytes());
-    assert!(error.contains(&format!("more than {} elements", formats::limits::MAX_COLLADA_ELEMENTS)), "{error}");
+    assert!(
+        error.contains(&format!("more than {} elements", sapwood_formats::limits::MAX_COLLADA_ELEMENTS)),
+        "{error}"
+    );
 }

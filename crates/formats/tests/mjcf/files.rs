@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use formats::{LoadError, LoadOptions, Loaded};
+use sapwood_formats::{LoadError, LoadOptions, Loaded};
 
 /// A folder of this test alone, with these files.
 fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
@@ -17,7 +17,7 @@ fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
 }
 
 fn load(test: &str, files: &[(&str, &str)]) -> Result<Loaded, LoadError> {
-    formats::load(&folder(test, files).join(files[0].0), &LoadOptions::default())
+    sapwood_formats::load(&folder(test, files).join(files[0].0), &LoadOptions::default())
 }
 
 #[test]
@@ -61,7 +61,8 @@ fn missing_files_are_named_where_they_are_asked_for() {
     let mesh = "<mujoco><asset>\n\n<mesh file=\"no.stl\"/></asset></mujoco>";
     let error = load("missing-mesh", &[("main.xml", mesh)]).expect_err("no file");
     assert!(error.line() == 3 && error.element() == "mesh" && error.message().contains("no.stl"), "{error}");
-    let error = formats::load(&PathBuf::from("no-such-model.xml"), &LoadOptions::default()).expect_err("no file");
+    let error =
+        sapwood_formats::load(&PathBuf::from("no-such-model.xml"), &LoadOptions::default()).expect_err("no file");
     assert_eq!((error.file(), error.line()), ("no-such-model.xml", 0));
 }
 
@@ -116,7 +117,7 @@ fn height_fields_come_from_pictures_and_binaries() {
     writer.finish().expect("an end");
     fs::write(folder.join("p.png"), picture).expect("a file to write");
 
-    let loaded = formats::load(&folder.join("main.xml"), &LoadOptions::default()).expect("a model");
+    let loaded = sapwood_formats::load(&folder.join("main.xml"), &LoadOptions::default()).expect("a model");
     let heights = |k: usize| match &loaded.scene.geoms[k].shape {
         geometry::Shape::HeightField(field) => field.heights.clone(),
         other => panic!("{other:?}"),

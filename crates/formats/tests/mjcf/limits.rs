@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use formats::limits::{MAX_ATTRIBUTES_OF_ELEMENT, MAX_DEPTH, MAX_ELEMENTS, MAX_HEIGHT_SAMPLES};
-use formats::{LoadError, LoadOptions};
+use sapwood_formats::limits::{MAX_ATTRIBUTES_OF_ELEMENT, MAX_DEPTH, MAX_ELEMENTS, MAX_HEIGHT_SAMPLES};
+use sapwood_formats::{LoadError, LoadOptions};
 
 use crate::try_load;
 
@@ -120,7 +120,8 @@ fn devices_pipes_and_folders_are_no_files() {
     if !link.exists() {
         std::os::unix::fs::symlink("/dev/zero", &link).expect("a link");
     }
-    let load = |text: &str| formats::load_str(text, Some(&folder), &LoadOptions::default()).expect_err("no file");
+    let load =
+        |text: &str| sapwood_formats::load_str(text, Some(&folder), &LoadOptions::default()).expect_err("no file");
     for name in ["/dev/zero", "pipe.stl", "zero.stl"] {
         says(&load(&format!("<mujoco>\n<include file=\"{name}\"/></mujoco>")), 2, "not a regular file");
         let field = format!("<hfield name=\"h\" size=\"1 1 1 1\" file=\"{name}\"/>");
@@ -131,6 +132,6 @@ fn devices_pipes_and_folders_are_no_files() {
         says(&load(&format!("<mujoco><asset>\n{mesh}</asset></mujoco>")), 2, "not a regular file");
     }
     says(&load("<mujoco>\n<include file=\".\"/></mujoco>"), 2, "a folder, not a regular file");
-    let error = formats::load("/dev/zero".as_ref(), &LoadOptions::default()).expect_err("no file");
+    let error = sapwood_formats::load("/dev/zero".as_ref(), &LoadOptions::default()).expect_err("no file");
     assert!(error.message().contains("not a regular file"), "{error}");
 }

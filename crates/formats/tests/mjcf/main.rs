@@ -17,7 +17,7 @@ mod scale;
 mod tendons;
 mod warnings;
 
-use formats::{LoadError, LoadOptions, Loaded};
+use sapwood_formats::{LoadError, LoadOptions, Loaded};
 
 /// The model of `<mujoco>` text.
 fn load(text: &str) -> Loaded {
@@ -26,7 +26,7 @@ fn load(text: &str) -> Loaded {
 
 /// The model of `<mujoco>` text, or the error.
 fn try_load(text: &str) -> Result<Loaded, LoadError> {
-    formats::load_str(text, None, &LoadOptions::default())
+    sapwood_formats::load_str(text, None, &LoadOptions::default())
 }
 
 /// A model with this in its worldbody.

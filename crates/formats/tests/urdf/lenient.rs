@@ -34,7 +34,7 @@ fn bytes_that_are_not_utf8_in_a_comment() {
     let mut bytes = text().into_bytes();
     bytes.extend(b"<!-- by Andr\xe9 -->");
     std::fs::write(&path, bytes).unwrap();
-    assert_eq!(formats::load(&path, &LoadOptions::default()).unwrap().model.nv(), 1);
+    assert_eq!(sapwood_formats::load(&path, &LoadOptions::default()).unwrap().model.nv(), 1);
 }
 
 #[test]

@@ -8,8 +8,8 @@ mod mimic;
 mod packages;
 mod tree;
 
-use formats::{LoadError, LoadOptions, Loaded, load_str};
 use multibody::{Kinematics, Model};
+use sapwood_formats::{LoadError, LoadOptions, Loaded, load_str};
 use spatial::Pose;
 
 /// A link of 1 kg.

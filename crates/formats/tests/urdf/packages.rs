@@ -26,7 +26,7 @@ fn load_from(folder: &Path, address: &str, options: &LoadOptions) -> Result<Load
     std::fs::create_dir_all(folder).unwrap();
     let path = folder.join("robot.urdf");
     std::fs::write(&path, robot(address)).unwrap();
-    formats::load(&path, options)
+    sapwood_formats::load(&path, options)
 }
 
 fn finds(folder: &Path, address: &str, options: &LoadOptions) {

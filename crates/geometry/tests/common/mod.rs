@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use geometry::{Attachment, Collider, Contact, Geom, Mesh, Scene, Shape};
 use random::SplitMix64;
+use sapwood_geometry::{Attachment, Collider, Contact, Geom, Mesh, Scene, Shape};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
 /// Random placements.
@@ -70,7 +70,11 @@ pub fn contacts(shapes: &[(Shape, Pose<f64>)], reach: f64) -> Vec<Contact> {
     let geoms = shapes.iter().enumerate().map(|(i, (s, _))| geom(i + 1, s.clone())).collect();
     let mut out = vec![];
     let frames: Vec<(Mat3<f64>, Vec3<f64>)> = shapes.iter().map(|(_, p)| (p.rot.to_mat3(), p.pos)).collect();
-    collider(geoms, &[]).contacts(|i| frames[i], &vec![geometry::Sweep::from(reach / 2.0); shapes.len()], &mut out);
+    collider(geoms, &[]).contacts(
+        |i| frames[i],
+        &vec![sapwood_geometry::Sweep::from(reach / 2.0); shapes.len()],
+        &mut out,
+    );
     out
 }
 

@@ -4,8 +4,8 @@
 //! does) that a [`LeggedGait`] puts on the skeleton of a model; [`Slither`] moves a chain along a serpenoid curve.
 //!
 //! ```
-//! use motion::gait::{Slither, SlitherPattern};
-//! use motion::{Motion, Posture, Skeleton, SkeletonJoint};
+//! use sapwood_motion::gait::{Slither, SlitherPattern};
+//! use sapwood_motion::{Motion, Posture, Skeleton, SkeletonJoint};
 //! use spatial::Vec3;
 //! let joint = |k: usize| SkeletonJoint {
 //!     name: format!("link_{k}"),

@@ -10,8 +10,8 @@ use crate::Tree;
 /// Arrays hold one world after the other. Where worlds do not come out even, the last lanes repeat the last world.
 ///
 /// ```
-/// use multibody::kernels::Batch;
-/// use multibody::{BodySpec, JointKind, JointSpec, ModelBuilder};
+/// use sapwood_multibody::kernels::Batch;
+/// use sapwood_multibody::{BodySpec, JointKind, JointSpec, ModelBuilder};
 /// use spatial::{F64x4, RigidInertia, Sym3, Vec3};
 ///
 /// let mut builder = ModelBuilder::new("pendulum");

@@ -8,8 +8,8 @@ use crate::Tree;
 /// Forward dynamics of one world: its limbs across lanes where that pays ([`LimbDynamics`]), else node by node ([`NodeDynamics`]).
 ///
 /// ```
-/// use multibody::kernels::{Arguments, OneWorld};
-/// use multibody::{BodySpec, JointKind, JointSpec, ModelBuilder};
+/// use sapwood_multibody::kernels::{Arguments, OneWorld};
+/// use sapwood_multibody::{BodySpec, JointKind, JointSpec, ModelBuilder};
 /// use spatial::{RigidInertia, Sym3, Vec3};
 ///
 /// let mut builder = ModelBuilder::new("pendulum");

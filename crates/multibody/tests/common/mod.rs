@@ -1,6 +1,6 @@
 //! Random trees with every kind of joint, and their states.
 
-use multibody::{BodySpec, JointKind, JointSpec, Model, ModelBuilder};
+use sapwood_multibody::{BodySpec, JointKind, JointSpec, Model, ModelBuilder};
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
 /// A small reproducible generator (Marsaglia's xorshift); tests need no more.
@@ -97,6 +97,6 @@ pub fn state(model: &Model, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let mut r = Random(seed);
     let mut q = model.q0.clone();
     let turn: Vec<f64> = (0..model.nv()).map(|_| 2.0 * r.unit()).collect();
-    multibody::integrate(&model.tree, &mut q, &turn, 1.0);
+    sapwood_multibody::integrate(&model.tree, &mut q, &turn, 1.0);
     (q, (0..model.nv()).map(|_| r.unit()).collect())
 }

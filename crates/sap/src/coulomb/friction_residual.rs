@@ -14,7 +14,7 @@ use crate::{Block, Constraint, Law};
 /// `velocities` and `impulses` have the rows of all `constraints` in order.
 ///
 /// ```
-/// use sap::{Constraint, BoundedFrictionContact, friction_residual};
+/// use sapwood_sap::{Constraint, BoundedFrictionContact, friction_residual};
 ///
 /// // The contact presses with 1 N s and slides, but its friction is bounded as if it pressed with 0.9 N s.
 /// let contact = Constraint::from(BoundedFrictionContact::new(0.5, 1e-6, 1e-6, 0.0, 0.9)).with_delassus(1.0);

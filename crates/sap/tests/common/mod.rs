@@ -4,7 +4,7 @@
 use std::f64::consts::PI;
 
 use random::SplitMix64;
-use sap::{BoundedFrictionContact, ConeContact, Constraint, Dense, Law, Limit};
+use sapwood_sap::{BoundedFrictionContact, ConeContact, Constraint, Dense, Law, Limit};
 
 /// Ten to a uniform power.
 pub fn decades(rng: &mut SplitMix64, low: f64, high: f64) -> f64 {
@@ -102,7 +102,7 @@ impl Problem {
     /// `γ` and `Σ ℓ_k` at `v_c`.
     pub fn impulses(&self, v_c: &[f64]) -> (Vec<f64>, f64) {
         let mut gamma = vec![0.0; v_c.len()];
-        let mut hessian = sap::Block::ZERO;
+        let mut hessian = sapwood_sap::Block::ZERO;
         let (mut cost, mut row) = (0.0, 0);
         for constraint in &self.constraints {
             let end = row + constraint.rows();
@@ -126,7 +126,7 @@ impl Problem {
     }
 
     /// What round-off of `v_c` alone leaves of the residual: `ε ‖D |J|ᵀ |G| |v_c|‖`, a few times.
-    pub fn residual_round_off(&self, v: &[f64], ws: &sap::Workspace) -> f64 {
+    pub fn residual_round_off(&self, v: &[f64], ws: &sapwood_sap::Workspace) -> f64 {
         let mut noise = vec![0.0; self.nv];
         let mut row = 0;
         for (constraint, g) in self.constraints.iter().zip(ws.hessian()) {
@@ -140,7 +140,7 @@ impl Problem {
             for (k, v_c) in ws.velocities()[row..end].iter().enumerate() {
                 size[k] = v_c.abs() + v_hat[k].abs();
             }
-            let gamma = sap::Block(g.0.map(f64::abs)).apply(size);
+            let gamma = sapwood_sap::Block(g.0.map(f64::abs)).apply(size);
             for (j, gamma) in self.j[row..end].iter().zip(gamma) {
                 for i in 0..self.nv {
                     noise[i] += j[i].abs() * gamma;

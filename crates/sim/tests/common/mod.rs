@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use sim::{Options, Simulation};
+use sapwood_sim::{Options, Simulation};
 
 /// A simulation of MJCF text.
 pub fn simulation(mjcf: &str, options: Options) -> Simulation {
@@ -212,7 +212,7 @@ pub fn set_going(s: &mut Simulation) {
     let (mut kp, mut kd) = (vec![0.0; nv], vec![0.0; nv]);
     (kp[crank], kd[crank], kp[elbow], kd[elbow]) = (5.0, 1.0, 1e3, 1e2);
     let effort_limit = vec![1.0; nv];
-    state.pd = sim::Pd { kp, kd, target: model.q0.clone(), target_velocity: vec![0.0; nv], effort_limit };
+    state.pd = sapwood_sim::Pd { kp, kd, target: model.q0.clone(), target_velocity: vec![0.0; nv], effort_limit };
     // A ball that spins and rolls.
     state.v[..6].copy_from_slice(&[0.5, 0.0, 0.0, 0.0, 5.0, 3.0]);
 }
