@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from sapwood._files import write_whole
-from sapwood.bench import clutter, contact, dynamics, machine, motion, schemes, starts, step
+from sapwood.bench import clutter, contact, dynamics, machine, motion, page, schemes, starts, step
 from sapwood.bench.cases import MissingPackageError
 from sapwood.bench.peer_sources import BuildError
 from sapwood.bench.tree_table import UnsuitableModelError
@@ -35,13 +35,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m sapwood.bench",
         description="Sapwood beside other engines: one run, one thread, CPU time, medians of interleaved runs.",
-        epilog=f"The suites {' and '.join(IN_THE_PROGRAM)} are in the program, sapwood bench, which runs these too.",
+        epilog=f"The suites {' and '.join(IN_THE_PROGRAM)} are in the program, sapwood bench, which runs these too. "
+        "page writes docs/benchmarks.md.",
     )
     commands = parser.add_subparsers(dest="suite", metavar="SUITE", required=True)
     for name, suite in SUITES.items():
         title = (suite.__doc__ or "").splitlines()[0]
         add_options(commands.add_parser(name, help=title, description=suite.__doc__), suite)
     arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] == "page":
+        return page.main(arguments[1:])
     if arguments and arguments[0] in IN_THE_PROGRAM:
         parser.error(f"{arguments[0]} is in the program: sapwood bench {' '.join(arguments)}")
     options = parser.parse_args(arguments)

@@ -121,7 +121,14 @@ def compare(driving: Driving, case: str, engines: list[Engine], repetitions: int
             ("time over sapwood's", ratio, "1"),
         ]
         for metric, value, unit in metrics:
-            row: Row = {"suite": driving.suite, "case": case, "engine": name, "metric": metric, "value": value, "unit": unit}
+            row: Row = {
+                "suite": driving.suite,
+                "case": case,
+                "engine": name,
+                "metric": metric,
+                "value": value,
+                "unit": unit,
+            }
             rows.append(row)
     return rows
 
