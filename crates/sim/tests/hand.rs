@@ -93,6 +93,7 @@ fn fingers_do_not_feel_the_seams_of_a_chest() {
                     for chest in [Chest::Hinged, Chest::Sliding] {
                         let mut s = hand(chest, tip, mu, free, dt);
                         let course = stroke(&mut s);
+                        assert!(s.stats().active_contacts >= 2, "the fingers do not touch");
                         let differences =
                             course.iter().flatten().zip(expected.iter().flatten()).map(|(a, b)| (a - b).abs());
                         let worst = differences.fold(0.0, f64::max);
