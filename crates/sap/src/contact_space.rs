@@ -176,7 +176,7 @@ impl ContactSpace {
         if is_left_out || !constraints.iter().all(Constraint::can_predict) {
             return Err(NotSolved { iterations: 0 });
         }
-        self.begin(constraints, v_c_star);
+        self.begin(constraints, v_c_star, is_coulomb);
         if self.is_unconstrained() {
             self.lambda.fill(0.0);
             return Ok(Report::unconstrained());
@@ -185,19 +185,33 @@ impl ContactSpace {
     }
 
     /// Takes the problem, `z` from what the constraints met in the step before.
-    fn begin(&mut self, constraints: &[Constraint], v_c_star: &[f64]) {
+    fn begin(&mut self, constraints: &[Constraint], v_c_star: &[f64], is_coulomb: bool) {
         let width = self.w.width();
         for vector in [&mut self.v_star, &mut self.lambda, &mut self.v_c, &mut self.gamma, &mut self.z] {
             vector.clear();
             vector.reserve(elimination::MAX_WIDTH);
         }
         self.v_star.extend_from_slice(v_c_star);
-        let mut row = 0;
+        let (mut row, mut normal_impulse) = (0, 0.0);
         for constraint in constraints {
             let (rows, guess) = (row..row + constraint.rows(), constraint.free());
-            let is_known = guess.iter().all(|x| x.is_finite());
-            self.z.extend_from_slice(if is_known { guess } else { &v_c_star[rows.clone()] });
             row = rows.end;
+            if !guess.iter().all(|x| x.is_finite()) {
+                self.z.extend_from_slice(&v_c_star[rows]);
+                continue;
+            }
+            // The guess is v_c − w λ with the constraint's own share of W for w; here w is greater.
+            let w = constraint.delassus();
+            let mut law = constraint.law.softened(w);
+            if let Law::BoundedFriction(contact) = &law {
+                normal_impulse = contact.own_normal_impulse(guess[2]);
+            }
+            if is_coulomb {
+                law.set_bound(normal_impulse);
+            }
+            let mut impulse = [0.0; 3];
+            law.evaluate(guess, &mut impulse[..guess.len()], &mut Block::default());
+            self.z.extend(guess.iter().zip(impulse).map(|(z, impulse)| z - (SCALING - 1.0) * w * impulse));
         }
         for vector in [&mut self.v_star, &mut self.lambda, &mut self.gamma, &mut self.z] {
             vector.resize(width, 0.0);

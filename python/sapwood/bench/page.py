@@ -118,8 +118,8 @@ def render(machines: dict[str, list[Row]], about: dict[str, str]) -> str:
         "# Benchmarks",
         "",
         "What was measured, on which machine, by which command. Absolute times drift with the machine; the ratios are",
-        "what to compare. A ratio above 1 says that the peer takes longer. `python -m sapwood.bench page` makes this page",
-        "from the figures in [benchmarks/](benchmarks), a file for each machine; what was tried on the way is in",
+        "what to compare. A ratio above 1 says that the peer takes longer. `python -m sapwood.bench page` makes this",
+        "page from the figures in [benchmarks/](benchmarks), a file for each machine; what was tried on the way is in",
         "[design/](design).",
     ]
     for machine, rows in machines.items():
