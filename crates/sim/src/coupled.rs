@@ -174,6 +174,11 @@ impl<'a> Coupled<'a> {
         }
     }
 
+    /// Whether nodes may push against each other, or sums couple joints: no recursion factors that.
+    pub fn has_pairs(&self) -> bool {
+        !self.may_recurse || !self.scratch.patches.is_empty()
+    }
+
     /// How many nodes its trees have.
     pub fn nodes(&self) -> usize {
         self.scratch.motions.len()

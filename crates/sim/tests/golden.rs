@@ -12,16 +12,16 @@ use common::simulation;
 use sapwood_sim::{Options, Simulation};
 
 const GOLDEN: [(&str, u64); 10] = [
-    ("@humanoid", 0x8ebb0033c092e602),
-    ("@dog", 0x7bf5bf168a937526),
+    ("@humanoid", 0x3b950ec87633344b),
+    ("@dog", 0x7592d66c52fdc54f),
     ("@snake36", 0x07dbf7b9240d80e6),
-    ("@clutter-box-27", 0xa55122f632d06be9),
-    ("@clutter-sphere-27", 0x6b5616dbe1a89494),
+    ("@clutter-box-27", 0x34107c491e453fb6),
+    ("@clutter-sphere-27", 0xf96556e8ebb3bb40),
     ("@tower-50", 0x9bff85fb141d6d53),
     ("@arch-11", 0x77cfbb3b7715830e),
-    ("@stewart", 0xcde3d3e47f28e6e1),
-    ("@four-bar", 0x80ae58bc58e35e1c),
-    ("@humanoid, PD", 0x82c8ffee9222d006),
+    ("@stewart", 0x13b9ba3be17d0e7e),
+    ("@four-bar", 0xabd79ea641e50044),
+    ("@humanoid, PD", 0xbc5c403cb9dfb25f),
 ];
 
 /// FNV-1a of positions and velocities.
