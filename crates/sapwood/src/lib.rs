@@ -30,6 +30,8 @@
 //!
 //! The programs in `examples/` are short and print what they check.
 
+#![deny(missing_docs)]
+
 use std::path::Path;
 use std::sync::Arc;
 
