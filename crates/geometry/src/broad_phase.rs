@@ -132,10 +132,10 @@ impl BroadPhase {
     }
 }
 
-/// How much wider on every side the box in the tree is made.
+/// How much wider on every side the box in the tree is made; 0 where bodies are so far off that the box has no size that is a number.
 fn spare(inner: &Aabb) -> f64 {
     let half = inner.half_extents();
-    SPARE * (half.x + half.y + half.z)
+    f64::max(SPARE * (half.x + half.y + half.z), 0.0)
 }
 
 /// Whether the box in the tree contains that of the step and is not much wider than it is made, as it may be of something that

@@ -43,6 +43,10 @@ const FAR: f64 = 1e-3;
 /// `|F|` relative to `√(v*ᵀ A v*)` that is round-off: no step leads nearer.
 const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 
+/// Share of the tolerance from which on a solution is not refined by another step. Near a solution a step squares the error, and whoever
+/// controls the error of steps is not to see that of the solver.
+const EXACT: f64 = 1e-3;
+
 /// A problem of few rows in contact space, and the scratch of its solution.
 ///
 /// ```
@@ -238,7 +242,7 @@ impl ContactSpace {
     ) -> Result<Report, NotSolved> {
         let budget = if is_coulomb { options.factorization_budget.unwrap_or(usize::MAX) } else { usize::MAX };
         let max_steps = MAX_STEPS.min(options.max_iterations).min(budget);
-        let mut scaling = SCALING;
+        let (mut scaling, mut was_solved) = (SCALING, false);
         for iterations in 0..=max_steps {
             self.localise(is_coulomb);
             self.set_velocities();
@@ -247,7 +251,11 @@ impl ContactSpace {
                 let cost = self.evaluate_laws(is_coulomb);
                 let (gradient, momentum, kinetic) = self.gradient(energy);
                 let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum;
-                if is_solved || excess_of_all <= ROUND_OFF * ROUND_OFF * energy {
+                let is_exact = gradient <= options.absolute_tolerance + EXACT * options.tolerance * momentum;
+                let is_round_off = excess_of_all <= ROUND_OFF * ROUND_OFF * energy;
+                let is_final = is_exact || is_round_off || is_solved && was_solved;
+                was_solved = is_solved;
+                if is_final {
                     let friction_residual = if is_coulomb {
                         friction_residual(&self.laws, self.velocities(), self.impulses())
                     } else {
