@@ -4,11 +4,12 @@
 //! Controls are uniform in ± RANGE and change every 25 steps; worlds differ by the seed of their controls. A world's steps
 //! are timed in batches: other programs disturb the mean, hardly the median.
 
-use std::path::Path;
+mod common;
+
 use std::sync::Arc;
 use std::time::Instant;
 
-use formats::{LoadOptions, Loaded};
+use common::{fingerprint, load};
 use random::SplitMix64;
 use sapwood_sim::{ContactLaw, Options, Simulation};
 
@@ -31,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut micros = Vec::new();
     let (mut iterations, mut evaluations, mut contacts, mut pushing, mut passes) = (0, 0, 0, 0, 0);
     let (mut unsettled, mut worst, mut penetration) = (0, 0, 0.0_f64);
-    let mut fingerprint = 0;
+    let mut bits = 0;
     for seed in 0..worlds {
         let options = Options { contact, ..Options::default() };
         let mut simulation = Simulation::new(model.clone(), scene.clone(), options)?;
@@ -55,9 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             micros.push(start.elapsed().as_secs_f64() * 1e6 / HOLD as f64);
         }
-        let bytes = simulation.state().to_bytes();
-        fingerprint ^=
-            bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
+        bits ^= fingerprint(&simulation.state().to_bytes());
     }
     let mean = micros.iter().sum::<f64>() / micros.len() as f64;
     micros.sort_by(f64::total_cmp);
@@ -65,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let per = |count: usize| count as f64 / n;
     println!(
         "{mean:.2} µs/step, {:.2} median, {:.2} at the lower tenth; {:.2} contacts, {:.2} push, {:.2} iterations (worst {worst}), \
-         {:.2} evaluations, {:.2} passes, {unsettled} of {n} unsettled, {:.3} mm deep at most, state {fingerprint:016x}",
+         {:.2} evaluations, {:.2} passes, {unsettled} of {n} unsettled, {:.3} mm deep at most, state {bits:016x}",
         micros[micros.len() / 2],
         micros[micros.len() / 10],
         per(contacts),
@@ -76,12 +75,4 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         penetration * 1e3,
     );
     Ok(())
-}
-
-fn load(model: &str) -> Result<Loaded, Box<dyn std::error::Error>> {
-    let options = LoadOptions::default();
-    Ok(match model.strip_prefix('@') {
-        Some(name) => formats::load_str(&scenes::mjcf(name.parse()?), None, &options)?,
-        None => formats::load(Path::new(model), &options)?,
-    })
 }

@@ -3,11 +3,12 @@
 //!
 //! A round is timed in ten batches: other programs disturb the mean, hardly the least.
 
-use std::path::Path;
+mod common;
+
 use std::sync::Arc;
 use std::time::Instant;
 
-use formats::{LoadOptions, Loaded};
+use common::{fingerprint, load};
 use sapwood_sim::{ContactLaw, Options, Simulation};
 
 const BATCHES: usize = 10;
@@ -64,17 +65,4 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
     Ok(())
-}
-
-fn load(model: &str) -> Result<Loaded, Box<dyn std::error::Error>> {
-    let options = LoadOptions::default();
-    Ok(match model.strip_prefix('@') {
-        Some(name) => formats::load_str(&scenes::mjcf(name.parse()?), None, &options)?,
-        None => formats::load(Path::new(model), &options)?,
-    })
-}
-
-/// FNV-1a: the same number, the same bits.
-fn fingerprint(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

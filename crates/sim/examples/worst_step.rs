@@ -1,11 +1,12 @@
 //! Prints how long the longest step of a run takes, and how far friction is from Coulomb's law in the steps that spend their budget:
 //! `worst_step MODEL SECONDS [BUDGET|unlimited] [DT]`, where `@clutter-box-1000` is a scene by its name.
 
-use std::path::Path;
+mod common;
+
 use std::sync::Arc;
 use std::time::Instant;
 
-use formats::{LoadOptions, Loaded};
+use common::load;
 use sapwood_sim::{Options, Simulation};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -52,12 +53,4 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         residuals.last().copied().unwrap_or(0.0),
     );
     Ok(())
-}
-
-fn load(model: &str) -> Result<Loaded, Box<dyn std::error::Error>> {
-    let options = LoadOptions::default();
-    Ok(match model.strip_prefix('@') {
-        Some(name) => formats::load_str(&scenes::mjcf(name.parse()?), None, &options)?,
-        None => formats::load(Path::new(model), &options)?,
-    })
 }

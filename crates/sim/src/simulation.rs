@@ -251,7 +251,7 @@ impl Simulation {
         }
         self.begin_turning(dt);
         self.is_near = !self.detected.is_empty();
-        let mut may_foresee_again = true;
+        let mut may_correct = true;
         loop {
             if self.options.scheme.is_implicit() {
                 self.move_implicitly(dt, is_to_resolve)?;
@@ -261,7 +261,7 @@ impl Simulation {
                 self.solve(self.rule(dt, 0.0), false);
             }
             self.collect_velocities(dt)?;
-            let is_settled = !self.part_drives() & !self.rejects_prediction(dt, &mut may_foresee_again);
+            let is_settled = !self.part_drives() & !self.rejects_prediction(dt, &mut may_correct);
             if is_settled {
                 return Ok(());
             }

@@ -64,7 +64,7 @@ const STEP_SHRINKAGE: f64 = 0.4;
 /// Steps this short do not pay: there is a corner. From it on the first step is this long.
 const MIN_STEP: f64 = 1e-3;
 const STEP_AFTER_BRANCH_POINT: f64 = 1e-2;
-/// With more branch_points without a step between them, or more that are sharper than a right angle, a path is given up: it goes in a circle.
+/// A path is given up after more branch points than this without a step between them, or more turns sharper than a right angle.
 const MAX_BRANCH_POINTS: usize = 2;
 const MAX_TURNING_POINTS: usize = 1;
 /// By how much of itself a bound may move before another path begins from it. In trials on the 68 hardest of these steps 0 gave up four,

@@ -10,11 +10,11 @@
 //!
 //! and `z ← J v − w γ` leads to the next: the semismooth Newton method of Alart and Curnier. `G` is the Hessian where the bounds of
 //! friction are given, `b eᵀ` makes them follow the normal velocity. `A + JᵀḠJ` is not symmetric, and is factored as it is
-//! ([`Structure::factor_unsymmetric`]): solved to 1e-2 or 1e-3 only, by GMRES say, the steps go astray.
+//! ([`Structure::factor_unsymmetric`]): steps that are solved to 1e-2 or 1e-3 only, as by GMRES, do not converge.
 //!
-//! Near a solution, where each contact does what it will, this converges in one step or a few. From far away, as in impacts of many
-//! bodies, it goes in circles, with line searches as well; passes ([`super::friction_iterations`]) have to lead the way, or where
-//! they fail a path ([`super::continuation`]).
+//! Near a solution, where no contact changes between sticking, sliding and parting, this converges in a few steps. From far away, as in
+//! impacts of many bodies, it cycles, with line searches as well. Friction iterations ([`super::friction_iterations`]) come near enough,
+//! or where they fail path continuation ([`super::continuation`]).
 //!
 //! Source: Alart, Curnier, *A Mixed Formulation for Frictional Contact Problems Prone to Newton Like Solution Methods*, Computer
 //! Methods in Applied Mechanics and Engineering 92, 1991.

@@ -89,7 +89,7 @@ impl Simulation {
     }
 
     /// Gathers the constraint forces of the step; whether some were predicted for trees that nothing pushes, or, once in a
-    /// step, others than there are. What is predicted is mended then.
+    /// step, others than there are. The prediction is corrected then.
     pub(super) fn rejects_prediction(&mut self, dt: f64, again: &mut bool) -> bool {
         if !self.options.scheme.is_implicit() {
             return false;
