@@ -58,4 +58,5 @@ pub use broad_phase::MAX_NEAR_PAIRS;
 pub use collider::{Attachment, BodyPair, Collider, Contact, MAX_CONTACTS, Movement, Sweep, TooMany};
 pub use inertia::{InertiaError, MassModel};
 pub use mesh::{HeightFieldError, MeshError};
+pub use pairs::{GeomPair, allowed_pairs};
 pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape};

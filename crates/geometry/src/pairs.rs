@@ -123,6 +123,39 @@ impl Filter {
     }
 }
 
+/// Two geoms that may touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GeomPair {
+    /// The two geoms, the lower index first.
+    pub geoms: [usize; 2],
+    /// Contact force begins at this distance, m.
+    pub margin: f64,
+    /// Index of the explicit pair ([`Scene::pairs`]) that asks for it.
+    pub explicit: Option<usize>,
+}
+
+/// All pairs of geoms that may touch, ascending; none where there are more than `most`.
+///
+/// # Panics
+/// When there is not one attachment for each geom, or a pair names a geom that is not there.
+pub fn allowed_pairs(scene: &Scene, attachments: &[Attachment], most: usize) -> Option<Vec<GeomPair>> {
+    assert_eq!(scene.geoms.len(), attachments.len(), "one attachment for each geom");
+    let filter = Filter::new(scene, attachments);
+    let able: Vec<usize> = (0..scene.geoms.len()).filter(|&geom| filter.may_touch_something(geom)).collect();
+    let mut pairs = Vec::new();
+    for (k, &a) in able.iter().enumerate() {
+        for &b in &able[k + 1..] {
+            if let Some(Allowed { margin, pair: explicit }) = filter.allowed(a, b) {
+                if pairs.len() == most {
+                    return None;
+                }
+                pairs.push(GeomPair { geoms: [a, b], margin, explicit });
+            }
+        }
+    }
+    Some(pairs)
+}
+
 /// A pair that may touch, in the row of the later of its two items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Partner {

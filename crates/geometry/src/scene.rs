@@ -48,6 +48,13 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// Centre and radius of a ball that holds the shape, m, the radius infinite for a plane; none of a mesh without a convex hull, which
+    /// cannot touch.
+    #[must_use]
+    pub fn bounding_ball(&self) -> Option<(Vec3<f64>, f64)> {
+        crate::solid::Solid::new(self).map(|solid| (solid.centre(), solid.bounding_radius()))
+    }
+
     /// The radius of a ball inside the shape, m: half its least thickness, for a mesh that of its convex hull as seen from the mean of
     /// the hull's vertices. Infinite for planes and height fields, which have an inside and an outside but no thickness that counts.
     #[must_use]

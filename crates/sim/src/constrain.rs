@@ -25,6 +25,7 @@ use crate::{ContactLaw, Energy, State};
 pub(crate) use contacts::push_contacts;
 pub(crate) use jacobian_drift::JacobianDrift;
 pub(crate) use regularization::Regularization;
+pub use regularization::combine;
 use regularization::{OneSided, Start};
 
 /// By how much a near-rigid contact may sink in at most, of what it does under its own weight.

@@ -11,7 +11,7 @@ use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3, Wrench};
 ///
 /// Taken once for every Λ, not in every step: it sets a regularisation, which bears a factor of two.
 #[derive(Clone, Debug)]
-pub(crate) struct EffectiveMass {
+pub struct EffectiveMass {
     nodes: Vec<NodeMobility>,
     trees: Vec<TreeAtRest>,
     /// Λ of the mobilities that are known, (nv).
@@ -42,18 +42,20 @@ struct TreeAtRest {
 
 /// tr W(r) = `lin` + `mixed`·r + rᵀ `ang` r, with r the point in the node's own axes.
 #[derive(Clone, Copy, Debug)]
-struct NodeMobility {
-    lin: f64,
-    mixed: Vec3<f64>,
-    ang: Sym3<f64>,
+pub struct NodeMobility {
+    /// 1/kg
+    pub lin: f64,
+    /// 1/(kg·m)
+    pub mixed: Vec3<f64>,
+    /// 1/(kg·m²)
+    pub ang: Sym3<f64>,
     /// What tr W is taken to be at least: that of the shortest arm that counts.
-    least: f64,
+    pub least: f64,
     /// Ω_i
     block: ArticulatedInertia<f64>,
 }
 
-/// 1/(3√3), see [`EffectiveMass::inverse`].
-const PER_TRACE: f64 = 0.192_450_089_729_875_26;
+const PER_TRACE: f64 = EffectiveMass::PER_TRACE;
 
 /// A point's arm counts as no shorter than this share of the node's extent: a point at a joint's centre would have no mobility at all.
 const SHORTEST_ARM: f64 = 0.01;
@@ -68,6 +70,18 @@ const ANYWHERE: f64 = 1e-3;
 const UNEVEN: f64 = 100.0;
 
 impl EffectiveMass {
+    /// 1/(3√3), see [`inverse`](Self::inverse).
+    pub const PER_TRACE: f64 = 0.192_450_089_729_875_26;
+
+    /// What the mobility of every point of node `i` is made of.
+    pub fn node(&self, i: usize) -> &NodeMobility {
+        &self.nodes[i]
+    }
+
+    /// J_i (M + Λ)⁻¹ J_iᵀ of node `i` in its own axes, Λ the armature alone.
+    pub fn bare_block(&self, i: usize) -> &ArticulatedInertia<f64> {
+        &self.bare[i]
+    }
     /// `extents` says how far the farthest geom of each node is from its origin, m.
     pub fn new(model: &Model, extents: &[f64]) -> Self {
         let at_rest = |(k, nodes): (usize, &Range<usize>)| {

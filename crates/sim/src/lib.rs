@@ -39,6 +39,8 @@ mod state;
 mod tree_workspace;
 mod warm_start;
 
+pub use constrain::combine;
+pub use effective_mass::{EffectiveMass, NodeMobility};
 pub use error::SimulationError;
 pub use extrapolation::VelocityExtrapolation;
 pub use jacobians::StepJacobians;
@@ -47,6 +49,7 @@ pub use pd::Pd;
 pub use report::{ContactPoint, Energy, Stats};
 pub use scheme::{Scheme, Theta};
 pub use simulation::Simulation;
+pub use simulation::build::attachments;
 pub use simulation::sleeping::Rest;
 pub use state::{State, StateError};
 pub use warm_start::WarmStart;

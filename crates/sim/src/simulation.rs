@@ -1,7 +1,7 @@
 //! The simulation and its step.
 
 mod accuracy;
-mod build;
+pub(crate) mod build;
 mod ends;
 mod free_motion;
 mod impacts;

@@ -38,7 +38,7 @@ pub use inertia::{ArticulatedInertia, RigidInertia};
 pub use lanes::{F32x8, F32x16, F64x2, F64x4, F64x4x2, F64x8};
 pub use mat3::Mat3;
 pub use quat::{Pose, Quat};
-pub use real::Real;
+pub use real::{Real, sin_cos_in_lanes};
 pub use sym3::Sym3;
 pub use twist::{Twist, Wrench};
 pub use vec3::Vec3;

@@ -82,6 +82,14 @@ impl<T: Real> Quat<T> {
         (Self::new(z.mul_add(cos, T::ONE), theta.x * half, theta.y * half, theta.z * half), square)
     }
 
+    /// The rotation by the vector θ, rad, of length up to π, without a branch.
+    #[inline(always)]
+    pub fn from_rotation_vector_in_lanes(theta: Vec3<T>) -> Self {
+        let half = theta * T::from_f64(0.5);
+        let (sinc, cos) = crate::real::sinc_cos(half.norm_squared());
+        Self::new(cos, half.x * sinc, half.y * sinc, half.z * sinc)
+    }
+
     /// The logarithm: the rotation vector of the shorter arc, of norm ≤ π to round-off. The quaternion may have any norm but zero.
     ///
     /// With s = |q| sin(φ/2), the tangent of an eighth of the angle φ is s/(|q| + w + √(2|q| (|q| + w))): nothing cancels

@@ -58,6 +58,23 @@ pub trait Real:
     fn copysign(self, sign: Self) -> Self;
     /// Sine and cosine of an angle in radians.
     fn sin_cos(self) -> (Self, Self);
+    /// Lane by lane `yes` where `self < bound`, else `no`; what is no number is less than nothing.
+    fn if_less(self, bound: Self, yes: Self, no: Self) -> Self;
+    /// The lesser of the two, lane by lane; `other` where either is no number.
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.if_less(other, self, other)
+    }
+    /// The greater of the two, lane by lane; `other` where either is no number.
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        other.if_less(self, self, other)
+    }
+    /// The magnitude.
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.if_less(Self::ZERO, -self, self)
+    }
 }
 
 impl Real for f64 {
@@ -105,6 +122,14 @@ impl Real for f64 {
     #[inline(always)]
     fn sin_cos(self) -> (f64, f64) {
         sin_cos(self)
+    }
+    #[inline(always)]
+    fn if_less(self, bound: f64, yes: f64, no: f64) -> f64 {
+        if self < bound { yes } else { no }
+    }
+    #[inline(always)]
+    fn abs(self) -> f64 {
+        f64::abs(self)
     }
 }
 
@@ -154,6 +179,14 @@ impl Real for f32 {
         let (s, c) = sin_cos(f64::from(self));
         (s as f32, c as f32)
     }
+    #[inline(always)]
+    fn if_less(self, bound: f32, yes: f32, no: f32) -> f32 {
+        if self < bound { yes } else { no }
+    }
+    #[inline(always)]
+    fn abs(self) -> f32 {
+        f32::abs(self)
+    }
 }
 
 /// Sine and cosine of `x`, both with the sign that makes the cosine positive or zero: of `x` modulo π. What a quaternion needs,
@@ -165,8 +198,23 @@ pub(crate) fn sin_cos_modulo_pi<T: Real>(x: T) -> (T, T) {
     let round = c(if size_of::<T::Scalar>() == 8 { 6_755_399_441_055_744.0 } else { 12_582_912.0 });
     let n = x.mul_add(c(std::f64::consts::FRAC_1_PI), round) - round;
     let r = n.mul_add(-c(T::PI_TAIL), n.mul_add(-c(std::f64::consts::PI), x));
-    let z = r * r;
-    // The Taylor series to r²³ and r²²: on |r| ≤ π/2 what follows is below 1e-18.
+    let (sin, cos) = sinc_cos(r * r);
+    (r * sin, cos)
+}
+
+/// Sine and cosine of `x`, |x| up to 1e5, without a branch, so that lanes stay together.
+#[inline(always)]
+pub fn sin_cos_in_lanes<T: Real>(x: T) -> (T, T) {
+    let (s, c) = sin_cos_modulo_pi(x * T::from_f64(0.5));
+    let twice = s + s;
+    (twice * c, (-twice).mul_add(s, T::ONE))
+}
+
+/// sin(√z)/√z and cos(√z) for 0 ≤ z ≤ (π/2)².
+#[inline(always)]
+pub(crate) fn sinc_cos<T: Real>(z: T) -> (T, T) {
+    let c = T::from_f64;
+    // The Taylor series to r²³ and r²²: on r ≤ π/2 what follows is below 1e-18.
     const SIN: [f64; 11] = taylor(3);
     const COS: [f64; 11] = taylor(2);
     // Even and odd powers of z by themselves: Horner's rule on both at once takes half as long.
@@ -177,7 +225,7 @@ pub(crate) fn sin_cos_modulo_pi<T: Real>(x: T) -> (T, T) {
         k[i % 2] = k[i % 2].mul_add(zz, c(COS[i]));
     }
     let (s, k) = (s[1].mul_add(z, s[0]), k[1].mul_add(z, k[0]));
-    ((r * z).mul_add(s, r), z.mul_add(k, T::ONE))
+    (z.mul_add(s, T::ONE), z.mul_add(k, T::ONE))
 }
 
 /// ∓1/k! for k = `first`, `first` + 2, …
@@ -263,6 +311,7 @@ fn sin_cos_reduced(r: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::F64x4;
 
     #[test]
     fn sine_and_cosine_modulo_pi_agree_with_libm() {
@@ -279,6 +328,21 @@ mod tests {
             let apart =
                 |sign: f64| (f64::from(s) - sign * libm::sin(x)).abs().max((f64::from(c) - sign * libm::cos(x)).abs());
             assert!(apart(sign).min(apart(-sign)) < 3e-7, "{x}: {s} {c}");
+        }
+    }
+
+    #[test]
+    fn lanes_choose_each_by_itself() {
+        let (a, b) = (F64x4::from_array([1.0, f64::NAN, -2.0, 0.0]), F64x4::from_array([2.0, 1.0, -3.0, -0.0]));
+        let chosen = a.if_less(b, F64x4::splat(5.0), F64x4::splat(7.0));
+        assert_eq!(chosen.to_array(), [5.0, 7.0, 7.0, 7.0]);
+        assert_eq!(Real::max(a, b).to_array()[2], -2.0);
+        assert_eq!(Real::min(a, b).to_array()[0], 1.0);
+        assert_eq!(Real::abs(a).to_array()[2], 2.0);
+        for i in -3000..3000 {
+            let x = f64::from(i) * 0.037;
+            let (s, c) = sin_cos_in_lanes(F64x4::splat(x));
+            assert!((s.lane(1) - libm::sin(x)).abs() < 2e-15 && (c.lane(2) - libm::cos(x)).abs() < 2e-15, "{x}");
         }
     }
 

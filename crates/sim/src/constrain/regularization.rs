@@ -193,7 +193,7 @@ impl Compliant {
 
 /// The surface that two surfaces make together: the one of higher priority, or the rougher friction and both
 /// compliances together.
-pub(crate) fn combine(a: &Material, b: &Material) -> Material {
+pub fn combine(a: &Material, b: &Material) -> Material {
     if a.priority != b.priority {
         return if a.priority > b.priority { *a } else { *b };
     }

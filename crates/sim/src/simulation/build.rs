@@ -141,7 +141,10 @@ fn check_scene(model: &Model, scene: &Scene) -> Result<(), SimulationError> {
 }
 
 /// How the geoms of a scene move with the nodes of a model.
-fn attachments(model: &Model, scene: &Scene) -> Vec<Attachment> {
+///
+/// # Panics
+/// When a geom names a body that is not there.
+pub fn attachments(model: &Model, scene: &Scene) -> Vec<Attachment> {
     let attach = |geom: &geometry::Geom| {
         let body = &model.bodies[geom.body];
         // The parent of the whole rigid group: what its first body hangs on.

@@ -1,0 +1,169 @@
+//! Energy and momentum at the end of a step, as in a step of one world under the default scheme: velocities are corrected so that both
+//! change by what forces and constraints do, however far bodies turn in the step.
+
+use spatial::{Real, Sym3, Twist, Vec3, Wrench};
+
+use super::{Lanes, bits, dofs_of, select, vec3, wide};
+use crate::plan::{Plan, PlanTree};
+
+/// The part of the kinetic energy that a step may err by; one that errs by more is made in parts, in one world.
+const LARGEST_ERROR: f64 = 0.05;
+
+/// The motion within a tree is scaled by no more than this.
+const SCALING: f64 = 2.0;
+
+/// Motion within that has no more than this part of the kinetic energy is known with too few digits.
+const LITTLE: f64 = 1e-9;
+
+/// A tree as one body: kinetic energy, momentum and mass moment about its origin, rotational inertia there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sums<T> {
+    mass: f64,
+    kinetic: T,
+    momentum: Wrench<T>,
+    moment: Vec3<T>,
+    rotational: Sym3<T>,
+}
+
+/// How a rigid body with some momentum moves: angular velocity, velocity of its centre of mass, energy.
+struct Rigid<T> {
+    ang: Vec3<T>,
+    lin: Vec3<T>,
+    energy: T,
+}
+
+impl<T: Real> Lanes<T> {
+    /// What forces and constraints lead to in the step from v₀ to `v`, with inertia at its beginning:
+    /// ½ vᵀM v + dt ½ (v₀ + v)·c and Σ Jᵀ (I J v + dt c).
+    #[inline(always)]
+    pub(super) fn due(&mut self, plan: &Plan, tree: &PlanTree) -> Sums<T> {
+        self.set_motions(plan, tree);
+        let dt = wide::<T>(plan.dt);
+        let mut sums = Sums::none();
+        for i in tree.nodes.clone() {
+            let (node, start) = (&self.nodes[i], self.nodes[i].twist);
+            let motion = node.change;
+            let force = node.coriolis * dt;
+            sums.add(plan.nodes[i].mass, node, motion);
+            sums.kinetic += (start + motion).dot(force) * wide(0.5);
+            sums.momentum += force;
+        }
+        sums
+    }
+
+    /// The motions of nodes at `v`, as their `change`.
+    #[inline(always)]
+    fn set_motions(&mut self, plan: &Plan, tree: &PlanTree) {
+        let Self { nodes, dofs, v, .. } = self;
+        for i in tree.nodes.clone() {
+            let node = &plan.nodes[i];
+            let mut motion = node.parent.map_or(Twist::ZERO, |parent| nodes[parent].change);
+            for k in dofs_of(node) {
+                let axis = dofs[k].axis;
+                motion = Twist { ang: motion.ang.add_scaled(v[k], axis.ang), lin: motion.lin.add_scaled(v[k], axis.lin) };
+            }
+            nodes[i].change = motion;
+        }
+    }
+
+    /// Corrects the velocities of a tree that is placed at the end of the step; the lanes in which the step errs by too much.
+    #[inline(always)]
+    pub(super) fn balance(&mut self, plan: &Plan, tree: &PlanTree, due: &Sums<T>) -> u32 {
+        self.set_motions(plan, tree);
+        let mut end = Sums::none();
+        for i in tree.nodes.clone() {
+            let node = &self.nodes[i];
+            end.add(plan.nodes[i].mass, node, node.change);
+            end.rotational += node.inertia.rotational;
+        }
+        let dofs = plan.nodes[tree.nodes.start].v..dofs_of(&plan.nodes[tree.nodes.end - 1]).end;
+        let mut geared = T::ZERO;
+        for k in dofs.clone().filter(|&k| plan.armature[k] != 0.0) {
+            geared = (self.v[k] * self.v[k]).mul_add(wide(0.5 * plan.armature[k]), geared);
+        }
+        let shift = if tree.floats && end.mass > 0.0 { end.momentum.lin * wide(1.0 / end.mass) } else { Vec3::ZERO };
+        let carried = shift.norm_squared() * wide(0.5 * end.mass);
+        let own = end.kinetic + geared - carried;
+        let error = (end.kinetic - due.kinetic).abs();
+        let errs = (own * wide(LARGEST_ERROR)).if_less(error, T::ONE, T::ZERO);
+
+        // All motion is scaled, but for that of the centre of mass.
+        let turns = self.turns[plan.nodes[tree.nodes.start].tree];
+        let moves = turns * T::ZERO.if_less(own, T::ONE, T::ZERO);
+        let ratio = (due.kinetic - end.kinetic) / select(moves, own, T::ONE) + T::ONE;
+        let scale = select(moves, ratio.max(T::ZERO).sqrt(), T::ONE);
+        let rest = shift * (T::ONE - scale);
+        if !(tree.keeps_momentum && end.mass > 0.0) {
+            self.scale(dofs.clone(), scale);
+            if tree.floats {
+                self.add_to_root(dofs.start, rest);
+            }
+            return bits(errs * turns);
+        }
+        // The root takes the momentum that is due, and the motion within, which has none, is scaled to the energy that is left.
+        let centre = end.moment * wide(1.0 / end.mass);
+        let inverse = about(end.rotational, end.mass, centre).inverse();
+        let (rigid, rigid_due) = (end.as_one(inverse), due.as_one(inverse));
+        let kinetic = end.kinetic + geared;
+        let (within, left) = (kinetic - rigid.energy, due.kinetic + geared - rigid_due.energy);
+        let most = wide::<T>(SCALING * SCALING);
+        let is_known = turns
+            * (kinetic * wide(LITTLE)).if_less(within, T::ONE, T::ZERO)
+            * (T::ONE - (left * most).if_less(within, T::ONE, T::ZERO))
+            * (T::ONE - (within * most).if_less(left, T::ONE, T::ZERO));
+        let inner = (left / select(is_known, within, T::ONE)).max(T::ZERO).sqrt();
+        let factor = select(is_known, inner, scale);
+        self.scale(dofs.clone(), factor);
+        let (ang, lin) = (rigid_due.ang - rigid.ang * factor, rigid_due.lin - rigid.lin * factor);
+        let lin = lin - ang.cross(centre);
+        let ang = self.nodes[tree.nodes.start].rot.transpose_mul(ang);
+        self.add_to_root(dofs.start, super::select3(is_known, lin, rest));
+        let zero = Vec3::ZERO;
+        self.add_to_root(dofs.start + 3, super::select3(is_known, ang, zero));
+        bits(errs * turns)
+    }
+
+    #[inline(always)]
+    fn scale(&mut self, dofs: std::ops::Range<usize>, factor: T) {
+        self.v[dofs].iter_mut().for_each(|v| *v = *v * factor);
+    }
+
+    #[inline(always)]
+    fn add_to_root(&mut self, first: usize, change: Vec3<T>) {
+        let sum = vec3(&self.v[first..]) + change;
+        self.v[first..first + 3].copy_from_slice(&sum.to_array());
+    }
+}
+
+impl<T: Real> Sums<T> {
+    fn none() -> Self {
+        Self { mass: 0.0, kinetic: T::ZERO, momentum: Wrench::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO }
+    }
+
+    /// Adds a node that moves with `motion`.
+    #[inline(always)]
+    fn add(&mut self, mass: f64, node: &super::Node<T>, motion: Twist<T>) {
+        let momentum = node.inertia.momentum(motion);
+        self.mass += mass;
+        self.kinetic += motion.dot(momentum) * wide(0.5);
+        self.momentum += momentum;
+        self.moment += node.inertia.moment;
+    }
+
+    /// The motion of one rigid body with this momentum and the rotational inertia, given inverse, about its centre of mass.
+    #[inline(always)]
+    fn as_one(&self, inverse: Sym3<T>) -> Rigid<T> {
+        let per_mass = wide(1.0 / self.mass);
+        let spin = self.momentum.ang - (self.moment * per_mass).cross(self.momentum.lin);
+        let (ang, lin) = (inverse * spin, self.momentum.lin * per_mass);
+        Rigid { ang, lin, energy: (ang.dot(spin) + lin.dot(self.momentum.lin)) * wide(0.5) }
+    }
+}
+
+/// Rotational inertia about the centre of mass from that about the origin.
+#[inline(always)]
+fn about<T: Real>(rotational: Sym3<T>, mass: f64, centre: Vec3<T>) -> Sym3<T> {
+    let mass = wide::<T>(mass);
+    let d = mass * centre.norm_squared();
+    rotational - Sym3::diagonal(Vec3::new(d, d, d)) + Sym3::outer(mass, centre)
+}

@@ -1,0 +1,226 @@
+//! Contact points of pairs with closed forms: the same points as in a step of one world. Positions are where the bodies are
+//! pushed: midway between two that move; normals point from the first geom to the second.
+
+use spatial::{Real, Vec3};
+
+use super::{Geom, Lanes, bits, select, select3, wide, wide_mat, wide3};
+use crate::plan::{PairKind, Plan, PlanPair, Shape};
+
+/// Axes with a smaller sine squared between them may touch along a line.
+const NEARLY_PARALLEL: f64 = 0.05 * 0.05;
+
+/// Round bodies that approach by more than this share of the smaller one's radius in a step are looked at along their way, in one world.
+const FAR: f64 = 0.5;
+
+/// How the points of a node may move in a step.
+#[derive(Clone, Copy, Debug)]
+struct Sweep<T> {
+    shift: Vec3<T>,
+    slack: T,
+}
+
+impl<T: Real> Lanes<T> {
+    /// Finds the contact points that the step can reach: which slots are `near`, and what is in them.
+    #[inline(always)]
+    pub(super) fn collide(&mut self, plan: &Plan) {
+        self.place_geoms(plan);
+        self.near.clear();
+        for pair in &plan.contacts.pairs {
+            match pair.kind {
+                PairKind::Plane { normal, height, geom } => self.collide_plane(plan, pair, (normal, height), geom),
+                PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms),
+                PairKind::Fixed { centre, radius, geom } => {
+                    let sweep = self.sweep(plan, plan.contacts.geoms[geom].node);
+                    let apart = self.geoms[geom].centre - wide3(centre);
+                    let reach = sweep.shift.norm() + sweep.slack + wide(pair.margin + radius + plan.contacts.geoms[geom].radius);
+                    self.left |= within(apart.norm_squared(), reach);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn place_geoms(&mut self, plan: &Plan) {
+        let Self { geoms, nodes, origins, .. } = self;
+        for (geom, here) in plan.contacts.geoms.iter().zip(geoms) {
+            let node = &nodes[geom.node];
+            let pos = origins[plan.nodes[geom.node].tree] + node.pos;
+            here.pos = pos + node.rot * wide3(geom.pos);
+            here.centre = if geom.shape == Shape::Other { pos + node.rot * wide3(geom.centre) } else { here.pos };
+            match geom.shape {
+                Shape::Capsule { .. } => here.rot.z = node.rot * wide3(geom.rot.z),
+                Shape::Box { .. } => here.rot = node.rot * wide_mat(&geom.rot),
+                Shape::Sphere { .. } | Shape::Other => {}
+            }
+        }
+    }
+
+    /// As in a step of one world.
+    #[inline(always)]
+    fn sweep(&self, plan: &Plan, node: usize) -> Sweep<T> {
+        let (dt, extent) = (wide::<T>(plan.dt), wide::<T>(plan.nodes[node].extent));
+        let here = &self.nodes[node];
+        let (now, change) = (here.twist, here.change);
+        let (lin, lin_change) = (Self::velocity_at(now, here.pos), Self::velocity_at(change, here.pos));
+        let turn = extent * (now.ang.norm() + change.ang.norm());
+        Sweep { shift: (lin + lin_change) * dt, slack: (turn + lin_change.norm()) * dt }
+    }
+
+    #[inline(always)]
+    fn collide_plane(&mut self, plan: &Plan, pair: &PlanPair, (normal, height): (Vec3<f64>, f64), geom: usize) {
+        let plan_geom = &plan.contacts.geoms[geom];
+        let Geom { pos, rot, centre } = self.geoms[geom];
+        let (n, height) = (wide3::<T>(normal), wide::<T>(height));
+        let above = n.dot(centre) - height;
+        let sweep = self.sweep(plan, plan_geom.node);
+        let limit = sweep.shift.norm() + sweep.slack + wide(pair.margin);
+        // A ball around the geom that does not reach the plane.
+        let reaches = above.if_less(limit + wide(plan_geom.radius), T::ONE, T::ZERO);
+        if bits(reaches) == 0 {
+            return;
+        }
+        if pair.count == 0 {
+            self.left |= bits(reaches);
+            return;
+        }
+        let touch = |lanes: &mut Self, k: usize, point: Vec3<T>| {
+            let distance = n.dot(point) - height;
+            // The body is pushed half the gap beyond the middle between the surfaces, which is its own but for the margin.
+            let own = point.add_scaled(wide(-0.5 * pair.margin), n);
+            lanes.report(pair, k, (own, n, distance), limit);
+        };
+        match plan_geom.shape {
+            Shape::Sphere { radius } => touch(self, 0, pos.add_scaled(wide(-radius), n)),
+            Shape::Capsule { radius, half_length } => {
+                for (k, end) in [half_length, -half_length].into_iter().enumerate() {
+                    touch(self, k, pos.add_scaled(wide(end), rot.z).add_scaled(wide(-radius), n));
+                }
+            }
+            Shape::Box { half } => {
+                for (k, corner) in lowest_corners(pos, [rot.x, rot.y, rot.z], half, n).into_iter().enumerate() {
+                    touch(self, k, corner);
+                }
+            }
+            Shape::Other => {}
+        }
+    }
+
+    #[inline(always)]
+    fn collide_moving(&mut self, plan: &Plan, pair: &PlanPair, [a, b]: [usize; 2]) {
+        let (plan_a, plan_b) = (&plan.contacts.geoms[a], &plan.contacts.geoms[b]);
+        let (at, bt) = (self.geoms[a], self.geoms[b]);
+        let apart = bt.centre - at.centre;
+        let (sa, sb) = (self.sweep(plan, plan_a.node), self.sweep(plan, plan_b.node));
+        let limit = (sa.shift - sb.shift).norm() + sa.slack + sb.slack + wide(pair.margin);
+        let near = within(apart.norm_squared(), limit + wide(plan_a.radius + plan_b.radius));
+        if near == 0 {
+            return;
+        }
+        if pair.count == 0 {
+            self.left |= near;
+            return;
+        }
+        let (u, v) = (at.rot.z, bt.rot.z);
+        let ((r, h), (s, k)) = (thickness(plan_a.shape), thickness(plan_b.shape));
+        // The nearest points of two axes; that of a sphere has no length.
+        let (h, k) = (wide::<T>(h), wide::<T>(k));
+        let (d, zero) = (apart, T::ZERO);
+        let (a_is_long, b_is_long) = (bits(h) != 0 || thickness(plan_a.shape).1 > 0.0, thickness(plan_b.shape).1 > 0.0);
+        let du = if a_is_long { d.dot(u) } else { zero };
+        let dv = if b_is_long { d.dot(v) } else { zero };
+        let uv = if a_is_long && b_is_long { u.dot(v) } else { zero };
+        let sine2 = if a_is_long && b_is_long { u.cross(v).norm_squared() } else { T::ONE };
+        let clamp = |x: T, most: T| x.max(-most).min(most);
+        let along_a = wide::<T>(1e-12).if_less(sine2, (du - uv * dv) / sine2, du);
+        let along_b = clamp(uv * clamp(along_a, h) - dv, k);
+        let along_a = clamp(uv * along_b + du, h);
+        let (mut p, mut q) = (at.pos, bt.pos);
+        if a_is_long {
+            p = p.add_scaled(along_a, u);
+        }
+        if b_is_long {
+            q = q.add_scaled(along_b, v);
+        }
+        let gap = q - p;
+        let most = limit + wide(r + s);
+        let gap2 = gap.norm_squared();
+        let reaches = within(gap2, most) & near;
+        if reaches == 0 {
+            return;
+        }
+        // Along a line, or axes that cross: in one world.
+        let parallel = sine2.if_less(wide(NEARLY_PARALLEL), T::ONE, T::ZERO);
+        let crossing = gap2.if_less(wide(1e-24), T::ONE, T::ZERO);
+        self.left |= (bits(parallel) | bits(crossing)) & reaches;
+        let length = gap2.sqrt();
+        let normal = gap * length.recip();
+        let distance = length - wide(r + s);
+        let position = p.add_scaled(wide::<T>(0.5).mul_add(distance, wide(r)), normal);
+        self.report(pair, 0, (position, normal, distance), limit);
+        let velocity = |lanes: &Self, node: usize| {
+            let here = &lanes.nodes[node];
+            Self::velocity_at(here.twist, position - lanes.origins[plan.nodes[node].tree])
+        };
+        let approach = (velocity(self, plan_a.node) - velocity(self, plan_b.node)).dot(normal) * wide(plan.dt);
+        let far = wide::<T>(FAR * plan_a.radius.min(plan_b.radius)).if_less(approach, T::ONE, T::ZERO);
+        self.left |= bits(far) & reaches;
+    }
+
+    /// Puts a point into the slot `k` of the pair.
+    #[inline(always)]
+    fn report(&mut self, pair: &PlanPair, k: usize, (position, normal, distance): (Vec3<T>, Vec3<T>, T), limit: T) {
+        // Farther than the limit, or no number: not present.
+        let is_far = limit.if_less(distance, T::ONE, T::ZERO);
+        let is_present = T::ONE - is_far;
+        if bits(is_present) == 0 {
+            return;
+        }
+        let slot = &mut self.slots[pair.first + k];
+        slot.is_present = is_present;
+        slot.position = position;
+        slot.normal = normal;
+        slot.gap = distance - wide(pair.margin);
+        self.near.push(pair.first + k);
+    }
+}
+
+/// The lanes in which a squared distance is at most that of `reach`.
+#[inline(always)]
+fn within<T: Real>(distance2: T, reach: T) -> u32 {
+    let is_far = (reach * reach).if_less(distance2, T::ONE, T::ZERO);
+    bits(T::ONE - is_far)
+}
+
+/// Radius and half length of a sphere or capsule.
+fn thickness(shape: Shape) -> (f64, f64) {
+    match shape {
+        Shape::Sphere { radius } => (radius, 0.0),
+        Shape::Capsule { radius, half_length } => (radius, half_length),
+        Shape::Box { .. } | Shape::Other => (0.0, 0.0),
+    }
+}
+
+/// The four lowest corners of a box above a plane with normal `n`.
+#[inline(always)]
+fn lowest_corners<T: Real>(pos: Vec3<T>, axes: [Vec3<T>; 3], half: Vec3<f64>, n: Vec3<T>) -> [Vec3<T>; 4] {
+    let half = half.to_array();
+    // Half edges, each pointing down, the steepest first.
+    let mut edges = [(Vec3::ZERO, T::ZERO); 3];
+    for (edge, (axis, half)) in edges.iter_mut().zip(axes.into_iter().zip(half)) {
+        let along = axis * wide(half);
+        let rise = axis.dot(n) * wide(half);
+        let rises = T::ZERO.if_less(rise, T::ONE, T::ZERO);
+        *edge = (select3(rises, -along, along), select(rises, -rise, rise));
+    }
+    for (i, j) in [(0, 1), (1, 2), (0, 1)] {
+        let ((x, fall_x), (y, fall_y)) = (edges[i], edges[j]);
+        let swaps = fall_y.if_less(fall_x, T::ONE, T::ZERO);
+        edges[i] = (select3(swaps, y, x), select(swaps, fall_y, fall_x));
+        edges[j] = (select3(swaps, x, y), select(swaps, fall_x, fall_y));
+    }
+    let [(a, fall_a), (b, fall_b), (c, fall_c)] = edges;
+    let low = pos + a;
+    let steep = fall_a.if_less(fall_b + fall_c, T::ONE, T::ZERO);
+    let fourth = select3(steep, low - b - c, pos - a + b + c);
+    [low + b + c, low + b - c, low - b + c, fourth]
+}

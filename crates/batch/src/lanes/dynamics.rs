@@ -1,0 +1,198 @@
+//! The articulated-body algorithm about one point, degree of freedom by degree of freedom.
+
+use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Twist, Vec3, Wrench};
+
+use super::{Dof, Lanes, dofs_of, vec3, wide};
+use crate::plan::Plan;
+
+impl<T: Real> Lanes<T> {
+    /// Factors M + Λ.
+    #[inline(always)]
+    pub(super) fn factor(&mut self, plan: &Plan) {
+        let Self { nodes, dofs, .. } = self;
+        for node in nodes.iter_mut() {
+            let super::Inertia { mass, moment, rotational } = node.inertia;
+            node.articulated = ArticulatedInertia {
+                a: rotational,
+                b: Mat3::skew(moment),
+                c: Sym3::diagonal(Vec3::new(mass, mass, mass)),
+            };
+        }
+        for (i, node) in plan.nodes.iter().enumerate().rev() {
+            let mut whole = nodes[i].articulated;
+            for k in dofs_of(node).rev() {
+                let dof = &mut dofs[k];
+                let axis = dof.axis;
+                // A hinge through the tree's origin and a slide have one half of an axis; the compiler does not know, and need not.
+                let u = whole.apply(axis);
+                dof.u = u;
+                dof.d_inv = (axis.dot(u) + wide(plan.lambda[k])).recip();
+                if k > node.v || node.parent.is_some() {
+                    whole = reduced(&whole, u, -dof.d_inv);
+                }
+            }
+            if let Some(parent) = node.parent {
+                nodes[parent].articulated += whole;
+            }
+        }
+    }
+
+    /// Solves (M + Λ) x = r − Σ Jᵀ load with the factor: r is `x` of the degrees of freedom, where the solution is afterwards. The
+    /// motions that it gives nodes are added to their `change`; the loads are used up.
+    #[inline(always)]
+    pub(super) fn solve(&mut self, plan: &Plan) {
+        let Self { nodes, dofs, .. } = self;
+        for (i, node) in plan.nodes.iter().enumerate().rev() {
+            let mut load = nodes[i].load;
+            for k in dofs_of(node).rev() {
+                let dof = &mut dofs[k];
+                dof.x = dof.x - dof.axis.dot(load);
+                load = plus_scaled(load, dof.d_inv * dof.x, dof.u);
+            }
+            if let Some(parent) = node.parent {
+                nodes[parent].load += load;
+            }
+        }
+        self.respond(plan);
+        for node in &mut self.nodes {
+            node.change += motion_of(node.load);
+        }
+    }
+
+    /// The second half of a solve: from x less what children bear to x, and to the motions of nodes in place of their loads.
+    #[inline(always)]
+    pub(super) fn respond(&mut self, plan: &Plan) {
+        let Self { nodes, dofs, .. } = self;
+        for (i, node) in plan.nodes.iter().enumerate() {
+            let mut motion = match node.parent {
+                Some(parent) => motion_of(nodes[parent].load),
+                None => Twist::ZERO,
+            };
+            for k in dofs_of(node) {
+                let dof = &mut dofs[k];
+                dof.x = dof.d_inv * (dof.x - motion.dot(dof.u));
+                motion = moved(motion, dof.x, dof);
+            }
+            nodes[i].load = Wrench { ang: motion.ang, lin: motion.lin };
+        }
+    }
+
+    /// Impulses of springs, dampers and actuators at q₀, v₀.
+    #[inline(always)]
+    pub(super) fn gather_impulses(&mut self, plan: &Plan) {
+        let Self { q, v, ctrl, impulse, .. } = self;
+        for (impulse, (resistance, v)) in impulse.iter_mut().zip(plan.resistance.iter().zip(&*v)) {
+            *impulse = *v * wide(*resistance);
+        }
+        let dt = plan.dt;
+        for spring in &plan.springs {
+            let stretch = q[spring.q] - wide(spring.reference);
+            impulse[spring.v] = stretch.mul_add(wide(-dt * spring.stiffness), impulse[spring.v]);
+        }
+        for servo in &plan.servos {
+            let [b0, b1, b2] = servo.bias;
+            let u = ctrl[servo.ctrl].max(wide(servo.ctrl_range.0)).min(wide(servo.ctrl_range.1));
+            let mut force = u.mul_add(wide(servo.gain), wide(b0));
+            if b1 != 0.0 || b2 != 0.0 {
+                force += q[servo.q].mul_add(wide(b1), v[servo.v] * wide(b2));
+            }
+            let force = force.max(wide(servo.range.0)).min(wide(servo.range.1));
+            impulse[servo.v] = force.mul_add(wide(dt), impulse[servo.v]);
+        }
+    }
+
+    /// Free motion: v*, and what it adds to the motions of nodes.
+    #[inline(always)]
+    pub(super) fn move_freely(&mut self, plan: &Plan) {
+        for node in &mut self.nodes {
+            node.change = Twist::ZERO;
+        }
+        for (dof, impulse) in self.dofs.iter_mut().zip(&self.impulse) {
+            dof.x = *impulse;
+        }
+        self.solve(plan);
+        for (v_star, (v, dof)) in self.v_star.iter_mut().zip(self.v.iter().zip(&self.dofs)) {
+            *v_star = *v + dof.x;
+        }
+        if plan.is_balanced {
+            self.add_polar_coriolis(plan);
+            self.dofs.iter_mut().for_each(|dof| dof.x = T::ZERO);
+            self.solve(plan);
+            for (v_star, dof) in self.v_star.iter_mut().zip(&self.dofs) {
+                *v_star += dof.x;
+            }
+        }
+    }
+
+    /// The velocity of the point at `arm` from a tree's origin, of a node that moves with `twist`.
+    #[inline(always)]
+    pub(super) fn velocity_at(twist: Twist<T>, arm: Vec3<T>) -> Vec3<T> {
+        twist.lin + twist.ang.cross(arm)
+    }
+
+    /// Positions after dt at velocities `v`.
+    #[inline(always)]
+    pub(super) fn advance(&mut self, plan: &Plan) {
+        let Self { q, v, .. } = self;
+        let dt = wide::<T>(plan.dt);
+        for node in &plan.nodes {
+            let (iq, iv) = (node.q, node.v);
+            match node.joint.nv() {
+                1 => q[iq] = v[iv].mul_add(dt, q[iq]),
+                3 => turn(&mut q[iq..iq + 4], vec3(&v[iv..]) * dt),
+                _ => {
+                    for k in 0..3 {
+                        q[iq + k] = v[iv + k].mul_add(dt, q[iq + k]);
+                    }
+                    turn(&mut q[iq + 3..iq + 7], vec3(&v[iv + 3..]) * dt);
+                }
+            }
+        }
+    }
+}
+
+/// q ← q exp(θ), unit.
+#[inline(always)]
+fn turn<T: Real>(q: &mut [T], theta: Vec3<T>) {
+    let turned = (super::quaternion(q) * spatial::Quat::from_rotation_vector_in_lanes(theta)).unit();
+    (q[0], q[1], q[2], q[3]) = (turned.w, turned.x, turned.y, turned.z);
+}
+
+/// I + s u uᵀ.
+#[inline(always)]
+fn reduced<T: Real>(whole: &ArticulatedInertia<T>, u: Wrench<T>, s: T) -> ArticulatedInertia<T> {
+    let (ang, lin) = (u.ang * s, u.lin * s);
+    let ArticulatedInertia { a, b, c } = *whole;
+    let rank_one = |m: Sym3<T>, x: Vec3<T>, y: Vec3<T>| Sym3 {
+        xx: x.x.mul_add(y.x, m.xx),
+        xy: x.x.mul_add(y.y, m.xy),
+        xz: x.x.mul_add(y.z, m.xz),
+        yy: x.y.mul_add(y.y, m.yy),
+        yz: x.y.mul_add(y.z, m.yz),
+        zz: x.z.mul_add(y.z, m.zz),
+    };
+    ArticulatedInertia {
+        a: rank_one(a, ang, u.ang),
+        b: Mat3::from_columns(
+            b.x.add_scaled(u.lin.x, ang),
+            b.y.add_scaled(u.lin.y, ang),
+            b.z.add_scaled(u.lin.z, ang),
+        ),
+        c: rank_one(c, lin, u.lin),
+    }
+}
+
+#[inline(always)]
+fn plus_scaled<T: Real>(w: Wrench<T>, s: T, u: Wrench<T>) -> Wrench<T> {
+    Wrench { ang: w.ang.add_scaled(s, u.ang), lin: w.lin.add_scaled(s, u.lin) }
+}
+
+#[inline(always)]
+fn moved<T: Real>(motion: Twist<T>, x: T, dof: &Dof<T>) -> Twist<T> {
+    Twist { ang: motion.ang.add_scaled(x, dof.axis.ang), lin: motion.lin.add_scaled(x, dof.axis.lin) }
+}
+
+#[inline(always)]
+pub(super) fn motion_of<T: Real>(w: Wrench<T>) -> Twist<T> {
+    Twist { ang: w.ang, lin: w.lin }
+}

@@ -1,0 +1,295 @@
+//! Whole steps of worlds side by side, one in each lane.
+//!
+//! Everything of a tree is about one point, the origin of its root at the beginning of the step, in world axes: twists, wrenches and
+//! inertias of nodes are then sums, without shifts from node to node. A joint with several degrees of freedom is eliminated one by one.
+//!
+//! No function here branches on a number of a lane, but to skip what no lane needs: a world's bits do not depend on its neighbours.
+
+mod balance;
+mod collision;
+mod contact_space;
+mod dynamics;
+mod kinematics;
+mod laws;
+mod step;
+
+use multibody::JointType;
+use spatial::{ArticulatedInertia, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
+
+use crate::plan::Plan;
+pub(crate) use balance::Sums;
+use contact_space::ContactSpace;
+
+/// A world of every lane: states, what a step remembers, and scratch.
+#[derive(Clone, Debug)]
+pub(crate) struct Lanes<T> {
+    /// Positions (nq), velocities (nv) and controls (nu).
+    pub q: Vec<T>,
+    pub v: Vec<T>,
+    pub ctrl: Vec<T>,
+    /// What each contact slot, then each side of a limit, met in the step before.
+    memory: Vec<Memory<T>>,
+    /// Whether the nodes are placed at `q`.
+    is_placed: bool,
+    /// Lanes whose step is left to one world, a bit each.
+    left: u32,
+    nodes: Vec<Node<T>>,
+    dofs: Vec<Dof<T>>,
+    /// Origins of the trees in the world.
+    origins: Vec<Vec3<T>>,
+    /// Whether each turns so fast in this step that Coriolis forces between its ends and the balance matter, 1 or 0.
+    turns: Vec<T>,
+    /// v₀, v* and forces on the degrees of freedom, (nv).
+    v_start: Vec<T>,
+    v_star: Vec<T>,
+    impulse: Vec<T>,
+    q_start: Vec<T>,
+    geoms: Vec<Geom<T>>,
+    slots: Vec<Slot<T>>,
+    /// The slots in reach of any lane in this step, and limits likewise.
+    near: Vec<usize>,
+    space: ContactSpace<T>,
+    /// Iterations of the contact solver, of the lane that took most, and of all lanes together.
+    pub stats: LaneStats,
+}
+
+/// What the steps of a group did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LaneStats {
+    /// Iterations of the contact solver of all lanes, and of the slowest lane of each step.
+    pub iterations: u64,
+    pub group_iterations: u64,
+    /// Contacts that pushed.
+    pub pushing: u64,
+}
+
+/// What a constraint met in the step before.
+#[derive(Clone, Copy, Debug)]
+struct Memory<T> {
+    /// The velocity that it would have without impulse (world axes; of limits the first entry).
+    z: Vec3<T>,
+    /// Its normal impulse.
+    normal: T,
+    /// Whether anything is known, 1 or 0.
+    is_known: T,
+}
+
+impl<T: Real> Memory<T> {
+    const NONE: Self = Self { z: Vec3::ZERO, normal: T::ZERO, is_known: T::ZERO };
+}
+
+/// A node in a step; motions are about the tree's origin.
+#[derive(Clone, Copy, Debug)]
+struct Node<T> {
+    rot: Mat3<T>,
+    /// Origin from that of the tree.
+    pos: Vec3<T>,
+    inertia: Inertia<T>,
+    /// At v₀; and of what v* adds, later of all that the step adds.
+    twist: Twist<T>,
+    change: Twist<T>,
+    /// Acceleration at zero joint accelerations: of (v₀, v₀), then of (v₀, v* − v₀).
+    acceleration: Twist<T>,
+    /// Coriolis forces c.
+    coriolis: Wrench<T>,
+    /// Impulse that the joint must bear: dt (c − weight), then what children add.
+    load: Wrench<T>,
+    articulated: ArticulatedInertia<T>,
+}
+
+/// A rigid body about the tree's origin.
+#[derive(Clone, Copy, Debug)]
+struct Inertia<T> {
+    mass: T,
+    moment: Vec3<T>,
+    rotational: Sym3<T>,
+}
+
+impl<T: Real> Inertia<T> {
+    #[inline(always)]
+    fn momentum(&self, v: Twist<T>) -> Wrench<T> {
+        Wrench {
+            ang: self.rotational * v.ang + self.moment.cross(v.lin),
+            lin: (v.lin * self.mass) + v.ang.cross(self.moment),
+        }
+    }
+}
+
+/// A degree of freedom: its axis s, U = I^A s and 1/D of the factor.
+#[derive(Clone, Copy, Debug)]
+struct Dof<T> {
+    axis: Twist<T>,
+    u: Wrench<T>,
+    d_inv: T,
+    /// Right-hand side less what children bear, then the solution.
+    x: T,
+}
+
+/// A geom that moves, in the world.
+#[derive(Clone, Copy, Debug)]
+struct Geom<T> {
+    pos: Vec3<T>,
+    rot: Mat3<T>,
+    centre: Vec3<T>,
+}
+
+/// A contact point in reach.
+#[derive(Clone, Copy, Debug)]
+struct Slot<T> {
+    /// Whether the lane has it, 1 or 0.
+    is_present: T,
+    /// Where the bodies are pushed, world.
+    position: Vec3<T>,
+    /// From the first geom to the second.
+    normal: Vec3<T>,
+    gap: T,
+    /// The law: v̂, R_n and the share of the Delassus operator.
+    v_hat: T,
+    r_n: T,
+    w: T,
+}
+
+impl<T: Real> Lanes<T> {
+    pub fn new(plan: &Plan, nu: usize) -> Self {
+        let node = Node {
+            rot: Mat3::IDENTITY,
+            pos: Vec3::ZERO,
+            inertia: Inertia { mass: T::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO },
+            twist: Twist::ZERO,
+            change: Twist::ZERO,
+            acceleration: Twist::ZERO,
+            coriolis: Wrench::ZERO,
+            load: Wrench::ZERO,
+            articulated: ArticulatedInertia::ZERO,
+        };
+        let dof = Dof { axis: Twist::ZERO, u: Wrench::ZERO, d_inv: T::ZERO, x: T::ZERO };
+        let slot = Slot {
+            is_present: T::ZERO,
+            position: Vec3::ZERO,
+            normal: Vec3::ZERO,
+            gap: T::ZERO,
+            v_hat: T::ZERO,
+            r_n: T::ONE,
+            w: T::ONE,
+        };
+        let geom = Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY, centre: Vec3::ZERO };
+        let constraints = plan.contacts.slots + 2 * plan.limits.len();
+        Self {
+            q: vec![T::ZERO; plan.nq],
+            v: vec![T::ZERO; plan.nv],
+            ctrl: vec![T::ZERO; nu],
+            memory: vec![Memory::NONE; constraints],
+            is_placed: false,
+            left: 0,
+            nodes: vec![node; plan.nodes.len()],
+            dofs: vec![dof; plan.nv],
+            origins: vec![Vec3::ZERO; plan.trees.len()],
+            turns: vec![T::ZERO; plan.trees.len()],
+            v_start: vec![T::ZERO; plan.nv],
+            v_star: vec![T::ZERO; plan.nv],
+            impulse: vec![T::ZERO; plan.nv],
+            q_start: vec![T::ZERO; plan.nq],
+            geoms: vec![geom; plan.contacts.geoms.len()],
+            slots: vec![slot; constraints],
+            near: Vec::with_capacity(constraints),
+            space: ContactSpace::new(plan),
+            stats: LaneStats::default(),
+        }
+    }
+
+    /// Forgets where nodes are, after positions have changed.
+    pub fn disturb(&mut self) {
+        self.is_placed = false;
+    }
+
+    /// Forgets what the constraints of a lane met.
+    pub fn forget(&mut self, lane: usize) {
+        self.is_placed = false;
+        for memory in &mut self.memory {
+            memory.is_known.set_lane(lane, T::Scalar::ZERO);
+        }
+    }
+
+    /// Lanes of the last step that are left to one world, a bit each: their states are as before.
+    pub fn left(&self) -> u32 {
+        self.left
+    }
+}
+
+/// The lanes in which `x` is above ½, a bit each.
+#[inline(always)]
+fn bits<T: Real>(x: T) -> u32 {
+    let half = T::from_f64(0.5);
+    let mask = half.if_less(x, T::ONE, T::ZERO);
+    let mut bits = 0;
+    for k in 0..T::LANES {
+        bits |= u32::from(mask.lane(k) != T::Scalar::ZERO) << k;
+    }
+    bits
+}
+
+/// 1 in the lanes of these bits, else 0.
+#[inline(always)]
+fn mask<T: Real>(bits: u32) -> T {
+    let mut mask = T::ZERO;
+    for k in 0..T::LANES {
+        if bits >> k & 1 != 0 {
+            mask.set_lane(k, T::Scalar::ONE);
+        }
+    }
+    mask
+}
+
+/// A constant in every lane.
+#[inline(always)]
+fn wide<T: Real>(x: f64) -> T {
+    T::from_f64(x)
+}
+
+#[inline(always)]
+fn wide3<T: Real>(v: Vec3<f64>) -> Vec3<T> {
+    Vec3::new(wide(v.x), wide(v.y), wide(v.z))
+}
+
+#[inline(always)]
+fn wide_mat<T: Real>(m: &Mat3<f64>) -> Mat3<T> {
+    Mat3::from_columns(wide3(m.x), wide3(m.y), wide3(m.z))
+}
+
+#[inline(always)]
+fn wide_sym<T: Real>(s: &Sym3<f64>) -> Sym3<T> {
+    Sym3 { xx: wide(s.xx), xy: wide(s.xy), xz: wide(s.xz), yy: wide(s.yy), yz: wide(s.yz), zz: wide(s.zz) }
+}
+
+#[inline(always)]
+fn vec3<T: Real>(x: &[T]) -> Vec3<T> {
+    Vec3::new(x[0], x[1], x[2])
+}
+
+#[inline(always)]
+fn quaternion<T: Real>(x: &[T]) -> Quat<T> {
+    Quat::new(x[0], x[1], x[2], x[3])
+}
+
+/// `yes` where the mask is above ½, else `no`.
+#[inline(always)]
+fn select<T: Real>(mask: T, yes: T, no: T) -> T {
+    T::from_f64(0.5).if_less(mask, yes, no)
+}
+
+#[inline(always)]
+fn select3<T: Real>(mask: T, yes: Vec3<T>, no: Vec3<T>) -> Vec3<T> {
+    Vec3::new(select(mask, yes.x, no.x), select(mask, yes.y, no.y), select(mask, yes.z, no.z))
+}
+
+/// Where the dofs of a node start, and how many they are.
+#[inline(always)]
+fn dofs_of(node: &crate::plan::PlanNode) -> std::ops::Range<usize> {
+    node.v..node.v + node.joint.nv()
+}
+
+/// Whether a joint's origin follows its own coordinate.
+#[inline(always)]
+fn slides(joint: JointType) -> bool {
+    matches!(joint, JointType::Prismatic | JointType::Screw)
+}

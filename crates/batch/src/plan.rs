@@ -1,0 +1,315 @@
+//! What a step of a model consists of, laid out for lanes.
+
+mod contacts;
+
+use std::ops::Range;
+
+use geometry::Scene;
+use multibody::{Compliance, JointKind, JointType, Model, NO_PARENT, Node, Transmission};
+use sim::{ContactLaw, EffectiveMass, Options, PdLaw, Scheme};
+use spatial::{ArticulatedInertia, Mat3, Quat, Sym3, Vec3};
+
+pub(crate) use contacts::{Contacts, PairKind, PlanPair, Shape};
+
+/// Why steps of a model are not made in lanes but by one simulation for each world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NotInLanes(pub String);
+
+/// A model as lanes see it: constants, and which numbers of a state they work on.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub dt: f64,
+    pub gravity: Vec3<f64>,
+    pub nq: usize,
+    pub nv: usize,
+    pub nodes: Vec<PlanNode>,
+    pub trees: Vec<PlanTree>,
+    pub node_of_dof: Vec<usize>,
+    /// Whether Coriolis forces are taken between both ends of the step, and energy and momentum balanced at its end.
+    pub is_balanced: bool,
+    /// Λ, (nv): armature, and what is implicit of springs, dampers and servos.
+    pub lambda: Vec<f64>,
+    pub armature: Vec<f64>,
+    /// Impulse per velocity at the beginning of the step, (nv): −dt (d + dt k).
+    pub resistance: Vec<f64>,
+    pub springs: Vec<Spring>,
+    pub servos: Vec<Servo>,
+    pub limits: Vec<Limit>,
+    pub contacts: Contacts,
+    pub rule: Rule,
+}
+
+/// A node, its axes turned so that a joint's axis is z.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanNode {
+    pub parent: Option<usize>,
+    pub tree: usize,
+    pub joint: JointType,
+    pub q: usize,
+    pub v: usize,
+    /// Axes and origin at rest, in the parent's frame.
+    pub rot: Mat3<f64>,
+    pub is_turned: bool,
+    pub pos: Vec3<f64>,
+    pub q_ref: f64,
+    pub pitch: f64,
+    pub mass: f64,
+    pub com: Vec3<f64>,
+    /// About the centre of mass.
+    pub inertia: Sym3<f64>,
+    /// How far the farthest geom reaches from the origin, m.
+    pub extent: f64,
+    pub mobility: Mobility,
+}
+
+/// How easily points of a node are moved, see [`EffectiveMass`], in the node's axes.
+#[derive(Clone, Debug)]
+pub(crate) struct Mobility {
+    pub lin: f64,
+    pub mixed: Vec3<f64>,
+    pub ang: Sym3<f64>,
+    pub least: f64,
+    pub bare: ArticulatedInertia<f64>,
+}
+
+/// A tree of the forest.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanTree {
+    pub nodes: Range<usize>,
+    /// Whether its root moves freely, so that nothing changes its momentum but forces.
+    pub floats: bool,
+    /// Whether its armature, if it has any, leaves the momentum alone.
+    pub keeps_momentum: bool,
+}
+
+/// A joint's spring.
+#[derive(Clone, Debug)]
+pub(crate) struct Spring {
+    pub q: usize,
+    pub v: usize,
+    pub stiffness: f64,
+    pub reference: f64,
+}
+
+/// An actuator of a joint with one degree of freedom: force = gain·ctrl + bias, all at the joint.
+#[derive(Clone, Debug)]
+pub(crate) struct Servo {
+    pub ctrl: usize,
+    pub q: usize,
+    pub v: usize,
+    pub ctrl_range: (f64, f64),
+    pub gain: f64,
+    /// Constant, per position and per velocity at the beginning of the step.
+    pub bias: [f64; 3],
+    /// Of the force; infinite where any part of it is implicit.
+    pub range: (f64, f64),
+}
+
+/// A joint's limits.
+#[derive(Clone, Debug)]
+pub(crate) struct Limit {
+    pub q: usize,
+    pub v: usize,
+    pub range: (f64, f64),
+    pub compliance: Compliance,
+}
+
+/// How compliance becomes regularisation, as in a step of one world at the end of which all constraints are taken.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    pub dt: f64,
+    pub sigma: f64,
+    pub recovery_speed: f64,
+    /// R of a near-rigid constraint over its share of the Delassus operator, and the time in which it is righted, s.
+    pub near_rigid: f64,
+    pub near_rigid_time: f64,
+}
+
+impl Plan {
+    /// The plan of a model, or why there is none.
+    pub fn new(model: &Model, scene: &Scene, options: &Options) -> Result<Self, NotInLanes> {
+        check(model, options)?;
+        let dt = options.timestep.unwrap_or(model.timestep);
+        let is_balanced = options.scheme == Scheme::Bilinear;
+        let tree_of = |node: usize| model.tree.trees.partition_point(|nodes| nodes.end <= node);
+        let mut lambda: Vec<f64> = model.armature.clone();
+        let mut resistance = vec![0.0; model.nv()];
+        for i in 0..model.nv() {
+            let (k, d) = (model.stiffness[i], model.damping[i]);
+            lambda[i] += dt * (d + dt * k);
+            resistance[i] = -dt * (d + dt * k);
+        }
+        let servos = servos(model, dt, &mut lambda, &mut resistance)?;
+        let attachments = sim::attachments(model, scene);
+        let contacts = Contacts::new(model, scene, &attachments)?;
+        let mut mass = EffectiveMass::new(model, &contacts.extents);
+        if mass.is_uneven() {
+            return Err(NotInLanes("trees differ much in mass".into()));
+        }
+        for (k, dofs) in model.tree.dofs.iter().enumerate() {
+            mass.update(k, dofs.clone(), &lambda[dofs.clone()]);
+        }
+        let turns: Vec<Mat3<f64>> = model.tree.nodes.iter().map(own_axes).collect();
+        let contacts = contacts.turned(&turns);
+        let node = |(i, node): (usize, &Node<f64>)| {
+            let parent = (node.parent != NO_PARENT).then_some(node.parent);
+            let above = parent.map_or(Mat3::IDENTITY, |parent| turns[parent]);
+            let (turn, back) = (turns[i], turns[i].transpose());
+            let rot = above.transpose() * (node.rot.to_mat3() * turn);
+            let of = mass.node(i);
+            let bare = mass.bare_block(i);
+            PlanNode {
+                parent,
+                tree: tree_of(i),
+                joint: node.joint,
+                q: node.q,
+                v: node.v,
+                rot,
+                is_turned: rot != Mat3::IDENTITY,
+                pos: above.transpose_mul(node.pos),
+                q_ref: node.q_ref,
+                pitch: node.pitch,
+                mass: node.inertia.mass,
+                com: turn.transpose_mul(node.inertia.com),
+                inertia: node.inertia.inertia.rotated(back),
+                extent: contacts.extents[i],
+                mobility: Mobility {
+                    lin: of.lin,
+                    mixed: turn.transpose_mul(of.mixed),
+                    ang: of.ang.rotated(back),
+                    least: of.least,
+                    bare: ArticulatedInertia {
+                        a: bare.a.rotated(back),
+                        b: back * (bare.b * turn),
+                        c: bare.c.rotated(back),
+                    },
+                },
+            }
+        };
+        let nodes: Vec<PlanNode> = model.tree.nodes.iter().enumerate().map(node).collect();
+        let tree = |(nodes, dofs): (&Range<usize>, &Range<usize>)| {
+            let floats = model.tree.nodes[nodes.start].joint == JointType::Free;
+            let keeps_momentum = floats && nodes.len() > 1 && model.armature[dofs.clone()][..6].iter().all(|a| *a == 0.0);
+            PlanTree { nodes: nodes.clone(), floats, keeps_momentum }
+        };
+        let limit = |joint: &multibody::Joint| {
+            let range = joint.range.filter(|_| joint.kind.nv() == 1)?;
+            Some(Limit { q: joint.q, v: joint.v, range, compliance: joint.limit_compliance })
+        };
+        let pi = std::f64::consts::PI;
+        Ok(Self {
+            dt,
+            gravity: model.gravity,
+            nq: model.nq(),
+            nv: model.nv(),
+            trees: model.tree.trees.iter().zip(&model.tree.dofs).map(tree).collect(),
+            node_of_dof: nodes.iter().enumerate().flat_map(|(i, node)| [i].repeat(node.joint.nv())).collect(),
+            nodes,
+            is_balanced,
+            lambda,
+            armature: model.armature.clone(),
+            resistance,
+            springs: springs(model),
+            servos,
+            limits: model.joints.iter().filter_map(limit).collect(),
+            contacts,
+            rule: Rule {
+                dt,
+                sigma: options.sigma,
+                recovery_speed: options.recovery_speed,
+                near_rigid: options.beta * options.beta / (4.0 * pi * pi),
+                near_rigid_time: dt + options.beta * dt / pi,
+            },
+        })
+    }
+}
+
+/// The rotation to a node's frame from one whose z is the joint's axis.
+fn own_axes(node: &Node<f64>) -> Mat3<f64> {
+    match node.joint {
+        JointType::Revolute | JointType::Prismatic | JointType::Screw => {
+            Quat::between(Vec3::new(0.0, 0.0, 1.0), node.axis).to_mat3()
+        }
+        JointType::Ball | JointType::Free => Mat3::IDENTITY,
+    }
+}
+
+/// What lanes cannot do.
+fn check(model: &Model, options: &Options) -> Result<(), NotInLanes> {
+    let reason = match () {
+        () if !matches!(options.scheme, Scheme::Bilinear | Scheme::SymplecticEuler) => "the scheme is implicit",
+        () if options.contact != ContactLaw::Coulomb => "the friction law is not Coulomb's",
+        () if options.accuracy.is_some() => "the step size is controlled",
+        () if options.sleep_after.is_some() => "islands may sleep",
+        () if options.pd_law == PdLaw::Theta => "PD control is that of the scheme",
+        () if model.tendons.iter().any(has_effect) => "there are tendons",
+        () if !model.equalities.is_empty() => "there are equality constraints",
+        () if model.friction_loss.iter().any(|loss| *loss != 0.0) => "joints have dry friction",
+        () if model.bodies.iter().any(|body| body.gravity_compensation != 0.0) => "gravity is compensated",
+        () if model.joints.iter().any(|joint| joint.kind.nv() > 1 && joint.range.is_some() && joint.kind == JointKind::Ball) => {
+            "ball joints have limits"
+        }
+        () => return Ok(()),
+    };
+    Err(NotInLanes(reason.into()))
+}
+
+/// Whether a tendon does anything by itself; actuators that pull at it are seen with the actuators.
+fn has_effect(tendon: &multibody::Tendon) -> bool {
+    let multibody::Tendon { range, stiffness, damping, friction_loss, armature, .. } = tendon;
+    range.is_some() || [stiffness, damping, friction_loss, armature].iter().any(|x| **x != 0.0)
+}
+
+/// The springs of joints with one degree of freedom; [`check`] has seen that there are no others.
+fn springs(model: &Model) -> Vec<Spring> {
+    let of = |node: &Node<f64>| {
+        let stiffness = model.stiffness[node.v];
+        let is_plain = node.joint.nv() == 1 && stiffness != 0.0;
+        is_plain.then(|| Spring { q: node.q, v: node.v, stiffness, reference: model.spring_reference[node.q] })
+    };
+    model.tree.nodes.iter().filter_map(of).collect()
+}
+
+/// The actuators; what is implicit of them goes to `lambda` and `resistance`.
+fn servos(model: &Model, dt: f64, lambda: &mut [f64], resistance: &mut [f64]) -> Result<Vec<Servo>, NotInLanes> {
+    let free = (f64::NEG_INFINITY, f64::INFINITY);
+    let mut servos: Vec<Servo> = Vec::new();
+    for (ctrl, actuator) in model.actuators.iter().enumerate() {
+        let (joint, gear) = match actuator.transmission {
+            Transmission::Joint { joint, gear } if model.joints[joint].kind.nv() == 1 => (&model.joints[joint], gear),
+            Transmission::Unsupported => continue,
+            _ => return Err(NotInLanes(format!("actuator {ctrl} acts on more than one degree of freedom"))),
+        };
+        let law = &actuator.law;
+        let [b0, b1, b2] = law.bias;
+        let (stiffness, damping) = ((-b1).max(0.0) * gear * gear, (-b2).max(0.0) * gear * gear);
+        let effort = joint.effort_limit.unwrap_or(f64::INFINITY);
+        let (low, high) = actuator.force_range.unwrap_or(free);
+        let (low, high) = if gear < 0.0 { (gear * high, gear * low) } else { (gear * low, gear * high) };
+        let range = (low.max(-effort), high.min(effort));
+        let is_limited = range != free;
+        if is_limited && (stiffness > 0.0 || damping > 0.0) {
+            return Err(NotInLanes(format!("actuator {ctrl} is a servo with a limited force")));
+        }
+        if effort.is_finite() && servos.iter().any(|servo| servo.v == joint.v) {
+            return Err(NotInLanes(format!("actuator {ctrl} shares the effort of its joint")));
+        }
+        lambda[joint.v] += dt * (damping + dt * stiffness);
+        resistance[joint.v] -= dt * dt * stiffness;
+        servos.push(Servo {
+            ctrl,
+            q: joint.q,
+            v: joint.v,
+            ctrl_range: actuator.ctrl_range.unwrap_or(free),
+            gain: gear * law.gain,
+            bias: [gear * b0, gear * gear * b1, gear * gear * b2],
+            range,
+        });
+    }
+    for node in model.tree.nodes.iter().filter(|node| node.joint.nv() > 1) {
+        if model.stiffness[node.v..node.v + node.joint.nv()].iter().any(|k| *k != 0.0) {
+            return Err(NotInLanes("ball or free joints have springs".into()));
+        }
+    }
+    Ok(servos)
+}

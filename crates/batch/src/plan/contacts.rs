@@ -1,0 +1,229 @@
+//! Which geoms may touch, and where the contact points of each pair have their slots.
+
+use std::sync::Arc;
+
+use geometry::{Attachment, Collider, GeomPair, Scene};
+use multibody::{Compliance, Material, Model, Resistance};
+use spatial::{Mat3, Vec3};
+
+use super::NotInLanes;
+
+/// Pairs of geoms at most: each is looked at in every step.
+const MAX_PAIRS: usize = 4000;
+
+/// Links of one tree that overlap by more than this share of their inner radius overlap by construction, as in a step of one world.
+const SPRING_WITHIN: f64 = 0.1;
+
+/// A shape with contact points in closed form, or any other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Shape {
+    Sphere {
+        radius: f64,
+    },
+    /// Along z.
+    Capsule {
+        radius: f64,
+        half_length: f64,
+    },
+    Box {
+        half: Vec3<f64>,
+    },
+    Other,
+}
+
+/// A geom that moves, in the axes of its node.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanGeom {
+    pub node: usize,
+    pub shape: Shape,
+    pub pos: Vec3<f64>,
+    pub rot: Mat3<f64>,
+    /// Centre and radius of a ball around it.
+    pub centre: Vec3<f64>,
+    pub radius: f64,
+}
+
+/// What a pair of geoms is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PairKind {
+    /// A half-space that is fixed in the world, its normal and where it begins along it, and a geom that moves.
+    Plane { normal: Vec3<f64>, height: f64, geom: usize },
+    /// Two geoms that move, in the order of [`rank`].
+    Moving { geoms: [usize; 2] },
+    /// Something else that is fixed: a ball around it in the world, and a geom that moves.
+    Fixed { centre: Vec3<f64>, radius: f64, geom: usize },
+}
+
+/// The surface of a pair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surface {
+    pub friction: f64,
+    pub compliance: Compliance,
+    /// The depth beyond which no spring holds the geoms apart, m.
+    pub spring_depth: f64,
+}
+
+/// A pair that may touch.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanPair {
+    pub kind: PairKind,
+    pub margin: f64,
+    pub surface: Surface,
+    /// Its slots, one for each contact point; none where there is no closed form: a step in which it is near is left to one world.
+    pub first: usize,
+    pub count: usize,
+}
+
+/// The nodes at both ends of a contact point, none for what is fixed in the world, and its coefficient of friction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub nodes: [Option<usize>; 2],
+    pub friction: f64,
+}
+
+/// All that may touch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contacts {
+    pub geoms: Vec<PlanGeom>,
+    pub pairs: Vec<PlanPair>,
+    pub slots: usize,
+    /// What is at the ends of each slot.
+    pub ends: Vec<Ends>,
+    /// How far the farthest geom of each node reaches from its origin, m.
+    pub extents: Vec<f64>,
+}
+
+impl Contacts {
+    pub fn new(model: &Model, scene: &Scene, attachments: &[Attachment]) -> Result<Self, NotInLanes> {
+        let collider = Collider::new(Arc::new(scene.clone()), attachments.to_vec());
+        let mut contacts = Self { extents: collider.extents(model.tree.len()), ..Self::default() };
+        let Some(pairs) = geometry::allowed_pairs(scene, attachments, MAX_PAIRS) else {
+            return Err(NotInLanes(format!("more than {MAX_PAIRS} pairs of geoms may touch")));
+        };
+        let mut place_of = vec![None; scene.geoms.len()];
+        for pair in pairs {
+            let [a, b] = pair.geoms;
+            if [a, b].iter().any(|&g| scene.geoms[g].shape.bounding_ball().is_none()) {
+                continue;
+            }
+            let places = [a, b].map(|geom| {
+                let node = attachments[geom].frame?;
+                Some(*place_of[geom].get_or_insert_with(|| contacts.push_geom(scene, geom, node, &attachments[geom])))
+            });
+            let (kind, count) = contacts.kind(scene, attachments, &pair, places)?;
+            let material = surface(model, scene, &pair);
+            let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
+            let surface = Surface {
+                friction: if material.resistance == Resistance::None { 0.0 } else { material.friction },
+                compliance: material.compliance,
+                spring_depth: spring_depth(model, attachments, &pair, radii),
+            };
+            let count = if material.resistance > Resistance::Sliding { 0 } else { count };
+            let nodes = match kind {
+                PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => [None, Some(geom)],
+                PairKind::Moving { geoms } => geoms.map(Some),
+            };
+            let ends = Ends {
+                nodes: nodes.map(|geom| geom.map(|geom| contacts.geoms[geom].node)),
+                friction: surface.friction,
+            };
+            contacts.ends.extend(std::iter::repeat_n(ends, count));
+            contacts.pairs.push(PlanPair { kind, margin: pair.margin, surface, first: contacts.slots, count });
+            contacts.slots += count;
+        }
+        Ok(contacts)
+    }
+
+    /// What a pair is and how many contact points it may have; `places` are those of its geoms that move.
+    fn kind(
+        &self,
+        scene: &Scene,
+        attachments: &[Attachment],
+        pair: &GeomPair,
+        places: [Option<usize>; 2],
+    ) -> Result<(PairKind, usize), NotInLanes> {
+        let is_plane = |g: usize| matches!(scene.geoms[g].shape, geometry::Shape::Plane { .. });
+        let (fixed, geom) = match places {
+            [Some(_), Some(_)] if pair.geoms.iter().any(|g| is_plane(*g)) => {
+                return Err(NotInLanes("a plane moves".into()));
+            }
+            [Some(i), Some(j)] => {
+                let ranks = [i, j].map(|k| rank(self.geoms[k].shape));
+                let geoms = if ranks[1] < ranks[0] { [j, i] } else { [i, j] };
+                return Ok((PairKind::Moving { geoms }, usize::from(ranks.iter().all(|rank| *rank < 2))));
+            }
+            [None, Some(geom)] => (pair.geoms[0], geom),
+            [Some(geom), None] => (pair.geoms[1], geom),
+            [None, None] => return Err(NotInLanes("two fixed geoms may touch".into())),
+        };
+        let pose = attachments[fixed].pose;
+        if !is_plane(fixed) {
+            let (centre, radius) = scene.geoms[fixed].shape.bounding_ball().unwrap_or((Vec3::ZERO, 0.0));
+            return Ok((PairKind::Fixed { centre: pose.transform_point(centre), radius, geom }, 0));
+        }
+        let normal = pose.rot.to_mat3().z;
+        let count = match self.geoms[geom].shape {
+            Shape::Sphere { .. } => 1,
+            Shape::Capsule { .. } => 2,
+            Shape::Box { .. } => 4,
+            Shape::Other => 0,
+        };
+        Ok((PairKind::Plane { normal, height: normal.dot(pose.pos), geom }, count))
+    }
+
+    fn push_geom(&mut self, scene: &Scene, geom: usize, node: usize, attachment: &Attachment) -> usize {
+        let shape = match scene.geoms[geom].shape {
+            geometry::Shape::Sphere { radius } => Shape::Sphere { radius },
+            geometry::Shape::Capsule { radius, half_length } => Shape::Capsule { radius, half_length },
+            geometry::Shape::Box { half_extents } => Shape::Box { half: Vec3::from(half_extents) },
+            _ => Shape::Other,
+        };
+        let (centre, radius) = scene.geoms[geom].shape.bounding_ball().unwrap_or((Vec3::ZERO, 0.0));
+        let pose = attachment.pose;
+        let (pos, rot, centre) = (pose.pos, pose.rot.to_mat3(), pose.transform_point(centre));
+        self.geoms.push(PlanGeom { node, shape, pos, rot, centre, radius });
+        self.geoms.len() - 1
+    }
+
+    /// The same in nodes whose axes are turned.
+    pub fn turned(mut self, turns: &[Mat3<f64>]) -> Self {
+        for geom in &mut self.geoms {
+            let turn = turns[geom.node];
+            geom.pos = turn.transpose_mul(geom.pos);
+            geom.centre = turn.transpose_mul(geom.centre);
+            geom.rot = turn.transpose() * geom.rot;
+        }
+        self
+    }
+}
+
+/// Place in the order of pairs that have a closed form: spheres and capsules.
+fn rank(shape: Shape) -> u8 {
+    match shape {
+        Shape::Sphere { .. } => 0,
+        Shape::Capsule { .. } => 1,
+        Shape::Box { .. } | Shape::Other => 2,
+    }
+}
+
+fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> Material {
+    match pair.explicit {
+        Some(k) => model.materials[scene.pairs[k].material],
+        None => {
+            let [a, b] = pair.geoms.map(|g| &model.materials[scene.geoms[g].material]);
+            sim::combine(a, b)
+        }
+    }
+}
+
+/// As in a step of one world.
+fn spring_depth(model: &Model, attachments: &[Attachment], pair: &GeomPair, radii: [f64; 2]) -> f64 {
+    let least = if radii.iter().all(|r| r.is_finite()) { radii[0].min(radii[1]) } else { f64::INFINITY };
+    let tree_of = |node: usize| model.tree.trees.partition_point(|nodes| nodes.end <= node);
+    let is_within = match pair.geoms.map(|g| attachments[g].frame.map(tree_of)) {
+        [Some(a), Some(b)] => a == b,
+        [Some(tree), None] | [None, Some(tree)] => model.tree.nodes[model.tree.trees[tree].start].joint.nv() < 6,
+        [None, None] => false,
+    };
+    if is_within { SPRING_WITHIN * least } else { least }
+}
