@@ -3,7 +3,6 @@
 //!
 //! Controls are uniform in ± RANGE, change every 25 steps, and differ from world to world; worlds begin a different number of steps apart.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use random::SplitMix64;

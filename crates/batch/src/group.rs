@@ -4,45 +4,10 @@ use std::sync::Arc;
 
 use multibody::Model;
 use sim::{Simulation, SimulationError, State};
-use spatial::{F64x4, F64x8, Real};
+use spatial::{F64x4, F64x8};
 
-use crate::lanes::{LaneStats, Lanes, Sums};
+use crate::lanes::{Bundle, LaneStats, Lanes};
 use crate::plan::Plan;
-
-/// A scalar or bundle of f64 that steps are compiled for.
-pub(crate) trait Bundle: Real<Scalar = f64> {
-    /// A step, in code for the processor that has these registers.
-    fn step(lanes: &mut Lanes<Self>, plan: &Plan, due: &mut Vec<Sums<Self>>);
-}
-
-impl Bundle for f64 {
-    fn step(lanes: &mut Lanes<Self>, plan: &Plan, due: &mut Vec<Sums<Self>>) {
-        lanes.step(plan, due);
-    }
-}
-
-impl Bundle for F64x4 {
-    fn step(lanes: &mut Lanes<Self>, plan: &Plan, due: &mut Vec<Sums<Self>>) {
-        lanes.step(plan, due);
-    }
-}
-
-impl Bundle for F64x8 {
-    fn step(lanes: &mut Lanes<Self>, plan: &Plan, due: &mut Vec<Sums<Self>>) {
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
-        fn wide(lanes: &mut Lanes<F64x8>, plan: &Plan, due: &mut Vec<Sums<F64x8>>) {
-            lanes.step(plan, due);
-        }
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: groups of eight lanes are made where the processor has these instructions.
-        unsafe {
-            wide(lanes, plan, due);
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        lanes.step(plan, due);
-    }
-}
 
 /// The arrays of some worlds, (worlds, nq) and so on.
 pub(crate) struct Rows<'a> {
@@ -80,7 +45,6 @@ pub(crate) trait Steps: Send {
 struct Group<T> {
     plan: Arc<Plan>,
     lanes: Lanes<T>,
-    due: Vec<Sums<T>>,
     left: u64,
 }
 
@@ -93,8 +57,7 @@ struct Alone {
 /// Groups of `width` lanes for `n` worlds.
 pub(crate) fn groups(plan: Plan, nu: usize, n: usize, width: usize) -> Vec<Box<dyn Steps>> {
     fn of<T: Bundle>(plan: &Arc<Plan>, nu: usize) -> Box<dyn Steps> {
-        let due = Vec::with_capacity(plan.trees.len());
-        Box::new(Group { lanes: Lanes::<T>::new(plan, nu), plan: plan.clone(), due, left: 0 })
+        Box::new(Group { lanes: Lanes::<T>::new(plan, nu), plan: plan.clone(), left: 0 })
     }
     let make = match width {
         8 => of::<F64x8>,
@@ -117,7 +80,7 @@ impl<T: Bundle> Steps for Group<T> {
         let nu = self.lanes.ctrl.len();
         self.load(worlds, &rows, nu);
         for _ in 0..steps {
-            T::step(&mut self.lanes, &self.plan, &mut self.due);
+            T::step(&mut self.lanes, &self.plan);
             let left = self.lanes.left();
             for lane in (0..worlds).filter(|lane| left >> lane & 1 != 0) {
                 if rows.errors[lane].is_none() {

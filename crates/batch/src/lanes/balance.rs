@@ -3,7 +3,7 @@
 
 use spatial::{Real, Sym3, Twist, Vec3, Wrench};
 
-use super::{Lanes, bits, dofs_of, select, vec3, wide};
+use super::{Bundle, Lanes, bits, dofs_of, select, vec3, wide};
 use crate::plan::{Plan, PlanTree};
 
 /// The part of the kinetic energy that a step may err by; one that errs by more is made in parts, in one world.
@@ -17,7 +17,7 @@ const LITTLE: f64 = 1e-9;
 
 /// A tree as one body: kinetic energy, momentum and mass moment about its origin, rotational inertia there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sums<T> {
+pub(super) struct Sums<T> {
     mass: f64,
     kinetic: T,
     momentum: Wrench<T>,
@@ -32,11 +32,30 @@ struct Rigid<T> {
     energy: T,
 }
 
-impl<T: Real> Lanes<T> {
+impl<T: Bundle> Lanes<T> {
+    /// Notes what the step owes its end, by trees.
+    #[inline(always)]
+    pub(super) fn note_due(&mut self, plan: &Plan) {
+        self.due.clear();
+        for tree in plan.trees.iter().filter(|_| plan.is_balanced) {
+            let sums = self.due(plan, tree);
+            self.due.push(sums);
+        }
+    }
+
+    /// Corrects velocities where nodes are placed at the end of the step; lanes in which the step errs by too much are left.
+    #[inline(always)]
+    pub(super) fn balance_all(&mut self, plan: &Plan) {
+        for k in 0..self.due.len() {
+            let due = self.due[k];
+            self.left |= self.balance(plan, &plan.trees[k], &due);
+        }
+    }
+
     /// What forces and constraints lead to in the step from v₀ to `v`, with inertia at its beginning:
     /// ½ vᵀM v + dt ½ (v₀ + v)·c and Σ Jᵀ (I J v + dt c).
     #[inline(always)]
-    pub(super) fn due(&mut self, plan: &Plan, tree: &PlanTree) -> Sums<T> {
+    fn due(&mut self, plan: &Plan, tree: &PlanTree) -> Sums<T> {
         self.set_motions(plan, tree);
         let dt = wide::<T>(plan.dt);
         let mut sums = Sums::none();
@@ -68,7 +87,7 @@ impl<T: Real> Lanes<T> {
 
     /// Corrects the velocities of a tree that is placed at the end of the step; the lanes in which the step errs by too much.
     #[inline(always)]
-    pub(super) fn balance(&mut self, plan: &Plan, tree: &PlanTree, due: &Sums<T>) -> u32 {
+    fn balance(&mut self, plan: &Plan, tree: &PlanTree, due: &Sums<T>) -> u32 {
         self.set_motions(plan, tree);
         let mut end = Sums::none();
         for i in tree.nodes.clone() {

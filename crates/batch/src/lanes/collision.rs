@@ -3,7 +3,7 @@
 
 use spatial::{Real, Vec3};
 
-use super::{Geom, Lanes, bits, select, select3, wide, wide_mat, wide3};
+use super::{Bundle, Geom, Lanes, bits, select, select3, wide, wide_mat, wide3};
 use crate::plan::{PairKind, Plan, PlanPair, Shape};
 
 /// Axes with a smaller sine squared between them may touch along a line.
@@ -19,7 +19,7 @@ struct Sweep<T> {
     slack: T,
 }
 
-impl<T: Real> Lanes<T> {
+impl<T: Bundle> Lanes<T> {
     /// Finds the contact points that the step can reach: which slots are `near`, and what is in them.
     #[inline(always)]
     pub(super) fn collide(&mut self, plan: &Plan) {
@@ -83,26 +83,31 @@ impl<T: Real> Lanes<T> {
             self.left |= bits(reaches);
             return;
         }
-        let touch = |lanes: &mut Self, k: usize, point: Vec3<T>| {
-            let distance = n.dot(point) - height;
-            // The body is pushed half the gap beyond the middle between the surfaces, which is its own but for the margin.
-            let own = point.add_scaled(wide(-0.5 * pair.margin), n);
-            lanes.report(pair, k, (own, n, distance), limit);
-        };
+        let plane = (n, height);
         match plan_geom.shape {
-            Shape::Sphere { radius } => touch(self, 0, pos.add_scaled(wide(-radius), n)),
+            Shape::Sphere { radius } => self.touch(pair, 0, plane, pos.add_scaled(wide(-radius), n), limit),
             Shape::Capsule { radius, half_length } => {
                 for (k, end) in [half_length, -half_length].into_iter().enumerate() {
-                    touch(self, k, pos.add_scaled(wide(end), rot.z).add_scaled(wide(-radius), n));
+                    let lowest = pos.add_scaled(wide(end), rot.z).add_scaled(wide(-radius), n);
+                    self.touch(pair, k, plane, lowest, limit);
                 }
             }
             Shape::Box { half } => {
                 for (k, corner) in lowest_corners(pos, [rot.x, rot.y, rot.z], half, n).into_iter().enumerate() {
-                    touch(self, k, corner);
+                    self.touch(pair, k, plane, corner, limit);
                 }
             }
             Shape::Other => {}
         }
+    }
+
+    /// Reports a point of a body's surface above a plane.
+    #[inline(always)]
+    fn touch(&mut self, pair: &PlanPair, k: usize, (n, height): (Vec3<T>, T), point: Vec3<T>, limit: T) {
+        let distance = n.dot(point) - height;
+        // The body is pushed half the gap beyond the middle between the surfaces, which is its own but for the margin.
+        let own = point.add_scaled(wide(-0.5 * pair.margin), n);
+        self.report(pair, k, (own, n, distance), limit);
     }
 
     #[inline(always)]
@@ -157,11 +162,10 @@ impl<T: Real> Lanes<T> {
         let distance = length - wide(r + s);
         let position = p.add_scaled(wide::<T>(0.5).mul_add(distance, wide(r)), normal);
         self.report(pair, 0, (position, normal, distance), limit);
-        let velocity = |lanes: &Self, node: usize| {
-            let here = &lanes.nodes[node];
-            Self::velocity_at(here.twist, position - lanes.origins[plan.nodes[node].tree])
-        };
-        let approach = (velocity(self, plan_a.node) - velocity(self, plan_b.node)).dot(normal) * wide(plan.dt);
+        let [own, other] = [plan_a.node, plan_b.node];
+        let own = Self::velocity_at(self.nodes[own].twist, position - self.origins[plan.nodes[own].tree]);
+        let other = Self::velocity_at(self.nodes[other].twist, position - self.origins[plan.nodes[other].tree]);
+        let approach = (own - other).dot(normal) * wide(plan.dt);
         let far = wide::<T>(FAR * plan_a.radius.min(plan_b.radius)).if_less(approach, T::ONE, T::ZERO);
         self.left |= bits(far) & reaches;
     }

@@ -3,10 +3,10 @@
 //! Every lane has its own list of constraints that may push. They are numbered lane by lane, so that the problem is as large as that of
 //! the lane that has most; rows come in blocks of three, of a contact or of three limits.
 
-use spatial::{Mat3, Real, Vec3, Wrench};
+use spatial::{Mat3, Real, Twist, Vec3, Wrench};
 
-use super::dynamics::motion_of;
-use super::{Lanes, Memory, bits, dofs_of, mask, select, wide};
+use super::dynamics::{motion_of, moved};
+use super::{Bundle, Lanes, Memory, bits, dofs_of, get, mask, put, select, wide};
 use crate::plan::Plan;
 
 /// Contacts and limits of a lane at most that may push; a step of more is left to one world.
@@ -48,7 +48,10 @@ struct Block<T> {
     /// R, v̂ and the share of W, by rows.
     r: [T; 3],
     v_hat: [T; 3],
+    recovery: [T; 3],
     w: [T; 3],
+    /// The bound of friction where it is known.
+    bound: T,
     /// Velocities without impulse, at v*, and with λ.
     z: [T; 3],
     v_free: [T; 3],
@@ -59,6 +62,16 @@ struct Block<T> {
     /// The solution where the lane has one.
     solved_lambda: [T; 3],
     solved_z: [T; 3],
+}
+
+/// What a row of a lane acts on: a point of a node, or one of its degrees of freedom.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    lane: usize,
+    row: usize,
+    node: usize,
+    dof: Option<usize>,
+    sign: f64,
 }
 
 /// Scratch of the contact problem.
@@ -72,11 +85,17 @@ pub(super) struct ContactSpace<T> {
     listed: Vec<usize>,
     /// Constraints of which memory is kept.
     known: Vec<usize>,
+    /// The sides of limits that any lane can reach.
+    limits: Vec<usize>,
+    /// The lanes that are to be solved still, and those in which the last iteration converged, a bit each.
+    open: u32,
+    solved: u32,
     /// u of each row by block and degree of freedom, and the nodes that it passes, by block.
     carried: Vec<[T; 3]>,
     passes: Vec<bool>,
     loads: Vec<[Wrench<T>; 3]>,
     pushed: Vec<[T; 3]>,
+    ends: Vec<End>,
     /// W, and 1 + T (W − w) with −T F on the right, of active rows.
     w: Vec<T>,
     system: Vec<T>,
@@ -84,7 +103,7 @@ pub(super) struct ContactSpace<T> {
     step: Vec<T>,
 }
 
-impl<T: Real> ContactSpace<T> {
+impl<T: Bundle> ContactSpace<T> {
     pub fn new(plan: &Plan) -> Self {
         let zeros = [T::ZERO; 3];
         let block = Block {
@@ -95,7 +114,9 @@ impl<T: Real> ContactSpace<T> {
             friction: T::ZERO,
             r: zeros,
             v_hat: zeros,
+            recovery: zeros,
             w: zeros,
+            bound: T::ZERO,
             z: zeros,
             v_free: zeros,
             v_c: zeros,
@@ -114,10 +135,14 @@ impl<T: Real> ContactSpace<T> {
             chosen: vec![0; constraints],
             listed: Vec::with_capacity(constraints),
             known: Vec::with_capacity(constraints),
+            limits: Vec::with_capacity(2 * plan.limits.len()),
+            open: 0,
+            solved: 0,
             carried: vec![zeros; blocks * plan.nv],
             passes: vec![false; blocks * plan.nodes.len()],
             loads: vec![[Wrench::ZERO; 3]; plan.nodes.len()],
             pushed: vec![zeros; plan.nv],
+            ends: Vec::with_capacity(3 * T::LANES),
             w: vec![T::ZERO; rows * rows],
             system: vec![T::ZERO; rows * (rows + 1)],
             active: Vec::with_capacity(rows),
@@ -126,7 +151,7 @@ impl<T: Real> ContactSpace<T> {
     }
 }
 
-impl<T: Real> Lanes<T> {
+impl<T: Bundle> Lanes<T> {
     /// Finds the velocities at the end of the step from those of free motion.
     #[inline(always)]
     pub(super) fn resolve_contacts(&mut self, plan: &Plan) {
@@ -134,75 +159,156 @@ impl<T: Real> Lanes<T> {
         self.nodes.iter_mut().for_each(|node| node.load = Wrench::ZERO);
         self.space.chosen.fill(0);
         self.space.listed.clear();
-        let all = (1_u32 << T::LANES) - 1;
-        let mut open = self.choose(plan, true, all & !self.left);
+        self.space.open = ((1_u32 << T::LANES) - 1) & !self.left;
+        T::choose_first(self, plan);
         for _ in 0..MAX_ROUNDS {
-            if open == 0 {
+            if self.space.open == 0 {
                 break;
             }
-            self.gather(plan);
-            self.carry(plan);
-            self.multiply(plan);
-            let solved = self.iterate();
-            self.left |= open & !solved;
-            open &= !self.left;
-            self.take_solution(plan, open);
+            T::gather(self, plan);
+            T::carry(self, plan);
+            T::multiply(self, plan);
+            T::iterate(self, plan);
+            self.left |= self.space.open & !self.space.solved;
+            self.space.open &= !self.left;
+            T::take_solution(self, plan);
             // Those of which more constraints push than were chosen are solved again.
-            open = self.choose(plan, false, open);
+            T::choose_more(self, plan);
         }
-        self.left |= open;
+        self.left |= self.space.open;
         self.remember();
+        self.v_of_q.copy_from_slice(&self.v);
+        let recovering = self.recovering();
+        if recovering != 0 {
+            self.space.open = recovering;
+            T::recover(self, plan);
+        }
     }
 
-    /// Chooses what pushes at the velocities found so far in the lanes `open`, at first also what is expected to; the lanes in which there
-    /// is something new.
+    /// The lanes in which positions are righted apart from velocities.
     #[inline(always)]
-    fn choose(&mut self, plan: &Plan, is_first: bool, open: u32) -> u32 {
+    fn recovering(&self) -> u32 {
+        let mut recovers = T::ZERO;
+        for &k in &self.space.listed {
+            let slot = &self.slots[k];
+            let here = slot.v_hat.if_less(slot.recovery, T::ONE, T::ZERO) * mask(self.space.chosen[k]);
+            recovers = recovers.max(here);
+        }
+        bits(recovers) & !self.left
+    }
+
+    /// Finds the velocities that move positions where constraints recover. Friction is bounded by the normal impulses of the solution, and
+    /// no point of a body is moved faster by recovery than at its speed.
+    #[inline(always)]
+    pub(super) fn recover(&mut self, plan: &Plan) {
+        for block in &mut self.space.blocks[..self.space.count] {
+            block.bound = block.friction * block.solved_lambda[2];
+            block.v_hat = block.recovery;
+            for row in 0..3 {
+                block.z[row] = block.solved_z[row];
+            }
+        }
+        self.search(true);
+        let recovering = self.space.open;
+        self.left |= recovering & !self.space.solved;
+        self.set_response(plan);
+        // What recovery adds to the velocities.
+        for ((dof, v_star), v) in self.dofs.iter_mut().zip(&self.v_star).zip(&self.v) {
+            dof.x = dof.x + *v_star - *v;
+        }
+        let mut fastest = T::ZERO;
+        for (i, node) in plan.nodes.iter().enumerate() {
+            let mut motion = node.parent.map_or(Twist::ZERO, |parent| motion_of(self.nodes[parent].load));
+            for k in dofs_of(node) {
+                motion = moved(motion, self.dofs[k].x, &self.dofs[k]);
+            }
+            let here = &mut self.nodes[i];
+            here.load = Wrench { ang: motion.ang, lin: motion.lin };
+            let speed = Self::velocity_at(motion, here.pos).norm() + motion.ang.norm() * wide(node.extent);
+            fastest = fastest.max(speed);
+        }
+        let most = wide::<T>(plan.rule.recovery_speed);
+        let share = mask::<T>(recovering) * select(most.if_less(fastest, T::ONE, T::ZERO), most / fastest, T::ONE);
+        for ((v_of_q, v), dof) in self.v_of_q.iter_mut().zip(&self.v).zip(&self.dofs) {
+            *v_of_q = select(share.if_less(wide(1e-300), T::ZERO, T::ONE), share.mul_add(dof.x, *v), *v);
+        }
+    }
+
+    /// Chooses what pushes in free motion or is expected to push; leaves open the lanes in which there is any.
+    #[inline(always)]
+    pub(super) fn choose_first(&mut self, plan: &Plan) {
+        self.choose_contacts(plan, true);
+        let dt = wide::<T>(2.0 * plan.dt);
+        let mut news = self.space.solved;
+        for (l, limit) in plan.limits.iter().enumerate() {
+            let (v_start, v_star, q) = (self.v_start[limit.v], self.v_star[limit.v], self.q[limit.q]);
+            let reach = (v_start.abs() + v_star.abs()) * dt;
+            let gaps = [q - wide(limit.range.0), wide::<T>(limit.range.1) - q];
+            for (side, gap) in gaps.into_iter().enumerate() {
+                let k = plan.contacts.slots + 2 * l + side;
+                let is_far = reach.if_less(gap, T::ONE, T::ZERO);
+                let present = bits(T::ONE - is_far);
+                if present == 0 {
+                    continue;
+                }
+                let w = self.dofs[limit.v].d_inv;
+                self.regularise_limit(plan, limit.compliance, gap, w, k);
+                self.slots[k].is_present = T::ONE - is_far;
+                self.space.limits.push(k);
+                let velocity = if side == 0 { v_star } else { -v_star };
+                news |= self.choose_one(k, velocity, true);
+            }
+        }
+        self.space.open = news & !self.left;
+    }
+
+    /// Chooses what pushes at the velocities found so far as well; leaves open the lanes in which there is any.
+    #[inline(always)]
+    pub(super) fn choose_more(&mut self, plan: &Plan) {
+        self.choose_contacts(plan, false);
+        let mut news = self.space.solved;
+        for n in 0..self.space.limits.len() {
+            let k = self.space.limits[n];
+            let (dof, sign) = limit_of(plan, k as u32);
+            let velocity = self.v[dof] * wide(sign);
+            news |= self.choose_one(k, velocity, false);
+        }
+        self.space.open = news & !self.left;
+    }
+
+    /// Chooses contacts; `solved` becomes the lanes in which there is something new.
+    #[inline(always)]
+    fn choose_contacts(&mut self, plan: &Plan, is_first: bool) {
+        if is_first {
+            self.space.limits.clear();
+        }
         let mut news = 0;
         for n in 0..self.near.len() {
             let k = self.near[n];
             let slot = &self.slots[k];
-            let velocity = self.slot_velocity(plan, k, slot.position).dot(slot.normal);
-            news |= self.choose_one(k, velocity, is_first, open);
-        }
-        let first = plan.contacts.slots;
-        for (l, limit) in plan.limits.iter().enumerate() {
-            let (v, v_start, v_star) = (self.v[limit.v], self.v_start[limit.v], self.v_star[limit.v]);
-            let w = self.dofs[limit.v].d_inv;
-            for (side, sign) in [1.0, -1.0].into_iter().enumerate() {
-                let k = first + 2 * l + side;
-                if is_first {
-                    let reach = (v_start.abs() + v_star.abs()) * wide(2.0 * plan.dt);
-                    let bound = if side == 0 { limit.range.0 } else { limit.range.1 };
-                    let gap = (self.q[limit.q] - wide(bound)) * wide(sign);
-                    let is_present = T::ONE - reach.if_less(gap, T::ONE, T::ZERO);
-                    self.slots[k].is_present = is_present;
-                    let present = bits(is_present);
-                    if present == 0 {
-                        continue;
-                    }
-                    let (v_hat, r, left) = self.limit_law(plan, limit.compliance, gap, w, k);
-                    self.left |= left & present;
-                    let slot = &mut self.slots[k];
-                    (slot.v_hat, slot.r_n, slot.w) = (v_hat, r, w);
-                }
-                if bits(self.slots[k].is_present) != 0 {
-                    news |= self.choose_one(k, v * wide(sign), is_first, open);
-                }
+            let [a, b] = plan.contacts.ends[k].nodes;
+            let mut velocity = T::ZERO;
+            if let Some(b) = b {
+                velocity = self.velocity_of(plan, b, slot.position, true).dot(slot.normal);
             }
+            if let Some(a) = a {
+                velocity = velocity - self.velocity_of(plan, a, slot.position, true).dot(slot.normal);
+            }
+            news |= self.choose_one(k, velocity, is_first);
         }
-        news & !self.left
+        self.space.solved = news;
     }
 
     /// Chooses a constraint in the lanes where it pushes at `velocity`; those in which it was not chosen before.
     #[inline(always)]
-    fn choose_one(&mut self, k: usize, velocity: T, is_first: bool, open: u32) -> u32 {
+    fn choose_one(&mut self, k: usize, velocity: T, is_first: bool) -> u32 {
         let slot = &self.slots[k];
-        let mut pushes = velocity.if_less(slot.v_hat, T::ONE, T::ZERO);
+        // What recovers pushes where positions are righted.
+        let mut pushes = velocity.if_less(slot.recovery, T::ONE, T::ZERO);
         if is_first {
             pushes = pushes.max(self.memory[k].is_known);
         }
-        let chosen = bits(pushes * slot.is_present) & open & !self.space.chosen[k];
+        let chosen = bits(pushes * slot.is_present) & self.space.open & !self.space.chosen[k];
         if chosen != 0 {
             if self.space.chosen[k] == 0 {
                 self.space.listed.push(k);
@@ -212,22 +318,18 @@ impl<T: Real> Lanes<T> {
         chosen
     }
 
-    /// The velocity of a slot's second end relative to the first, at the velocities found so far.
+    /// The velocity of a point of a node in free motion, or at the velocities found so far.
     #[inline(always)]
-    fn slot_velocity(&self, plan: &Plan, k: usize, position: Vec3<T>) -> Vec3<T> {
-        let [a, b] = plan.contacts.ends[k].nodes;
-        let of = |node: usize| {
-            let here = &self.nodes[node];
-            let twist = here.twist + here.change + motion_of(here.load);
-            Self::velocity_at(twist, position - self.origins[plan.nodes[node].tree])
-        };
-        let end = b.map_or(Vec3::ZERO, of);
-        a.map_or(end, |a| end - of(a))
+    fn velocity_of(&self, plan: &Plan, node: usize, position: Vec3<T>, is_found: bool) -> Vec3<T> {
+        let here = &self.nodes[node];
+        let free = here.twist + here.change;
+        let twist = if is_found { free + motion_of(here.load) } else { free };
+        Self::velocity_at(twist, position - self.origins[plan.nodes[node].tree])
     }
 
     /// Numbers the chosen constraints of each lane and gathers what is known of them.
     #[inline(always)]
-    fn gather(&mut self, plan: &Plan) {
+    pub(super) fn gather(&mut self, plan: &Plan) {
         let Self { space, slots, memory, left, .. } = self;
         let ContactSpace { blocks, contacts, count, chosen, listed, .. } = space;
         let is_open = |k: usize| chosen[k] & !*left;
@@ -262,7 +364,7 @@ impl<T: Real> Lanes<T> {
                     let block = &mut blocks[of_contacts[lane]];
                     of_contacts[lane] += 1;
                     block.set_contact(lane, k, slot, known);
-                    block.friction.set_lane(lane, wide::<T>(plan.contacts.ends[k].friction).lane(lane));
+                    put(&mut block.friction, lane, plan.contacts.ends[k].friction);
                 } else {
                     let n = of_limits[lane];
                     of_limits[lane] += 1;
@@ -287,8 +389,8 @@ impl<T: Real> Lanes<T> {
                 let mut unknown = T::ZERO;
                 for lane in 0..T::LANES {
                     let k = block.constraints[if is_contact { 0 } else { row }][lane];
-                    if k != NOTHING && self.memory[k as usize].is_known.lane(lane) == T::Scalar::ZERO {
-                        unknown.set_lane(lane, T::Scalar::ONE);
+                    if k != NOTHING && get(&self.memory[k as usize].is_known, lane) == 0.0 {
+                        put(&mut unknown, lane, 1.0);
                     }
                 }
                 block.v_free[row] = v;
@@ -307,32 +409,25 @@ impl<T: Real> Lanes<T> {
             if k == NOTHING {
                 continue;
             }
-            // All lanes at once: the next ones with the same ends need not be computed again.
-            let mut same = 0;
-            for other in lane..T::LANES {
-                let is_same = block.constraints[0][other] == k;
-                same |= u32::from(is_same) << other;
-            }
-            if (0..lane).any(|before| block.constraints[0][before] == k) {
+            // All lanes with the same ends at once.
+            if block.constraints[0][..lane].contains(&k) {
                 continue;
             }
-            let mask = mask::<T>(same);
-            let of = self.free_velocity(plan, k as usize, block.position);
-            velocity = super::select3(mask, of, velocity);
+            let mut same = 0;
+            for (other, of_other) in block.constraints[0].iter().enumerate() {
+                same |= u32::from(*of_other == k) << other;
+            }
+            let [a, b] = plan.contacts.ends[k as usize].nodes;
+            let mut of = Vec3::ZERO;
+            if let Some(b) = b {
+                of = self.velocity_of(plan, b, block.position, false);
+            }
+            if let Some(a) = a {
+                of = of - self.velocity_of(plan, a, block.position, false);
+            }
+            velocity = super::select3(mask::<T>(same), of, velocity);
         }
         block.frame.transpose_mul(velocity).to_array()
-    }
-
-    /// The relative velocity of a slot's ends in free motion.
-    #[inline(always)]
-    fn free_velocity(&self, plan: &Plan, k: usize, position: Vec3<T>) -> Vec3<T> {
-        let [a, b] = plan.contacts.ends[k].nodes;
-        let of = |node: usize| {
-            let here = &self.nodes[node];
-            Self::velocity_at(here.twist + here.change, position - self.origins[plan.nodes[node].tree])
-        };
-        let end = b.map_or(Vec3::ZERO, of);
-        a.map_or(end, |a| end - of(a))
     }
 
     /// J v* of a block of limits.
@@ -344,8 +439,7 @@ impl<T: Real> Lanes<T> {
             for (lane, &k) in constraints.iter().enumerate() {
                 if k != NOTHING {
                     let (dof, sign) = limit_of(plan, k);
-                    let v = (self.v_star[dof] * wide(sign)).lane(lane);
-                    velocity.set_lane(lane, v);
+                    put(velocity, lane, sign * get(&self.v_star[dof], lane));
                 }
             }
         }
@@ -354,38 +448,36 @@ impl<T: Real> Lanes<T> {
 
     /// Sends a unit load along every row to the roots.
     #[inline(always)]
-    fn carry(&mut self, plan: &Plan) {
+    pub(super) fn carry(&mut self, plan: &Plan) {
         let Self { space, dofs, origins, .. } = self;
-        let ContactSpace { blocks, count, carried, passes, loads, pushed, .. } = space;
+        let ContactSpace { blocks, count, carried, passes, loads, pushed, ends, .. } = space;
         let (nv, n) = (plan.nv, plan.nodes.len());
         for (b, block) in blocks[..*count].iter().enumerate() {
             let passes = &mut passes[b * n..(b + 1) * n];
             passes.fill(false);
             let mut last = 0;
-            block.each_end(plan, |_, node, _| {
-                last = last.max(node);
-                let mut next = Some(node);
+            block.list_ends(plan, ends);
+            for end in &*ends {
+                last = last.max(end.node);
+                let mut next = Some(end.node);
                 while let Some(node) = next.filter(|&node| !passes[node]) {
                     passes[node] = true;
                     loads[node] = [Wrench::ZERO; 3];
                     next = plan.nodes[node].parent;
                 }
-            });
-            let axes = [block.frame.x, block.frame.y, block.frame.z];
-            block.each_end(plan, |(lane, row), node, sign| {
-                if block.is_contact {
-                    let one = wide::<T>(sign).lane(0);
-                    let arm = block.position - origins[plan.nodes[node].tree];
-                    for (load, axis) in loads[node].iter_mut().zip(axes) {
-                        let moment = arm.cross(axis);
-                        add_lane(&mut load.lin, axis, lane, one);
-                        add_lane(&mut load.ang, moment, lane, one);
+            }
+            for end in &*ends {
+                match end.dof {
+                    Some(dof) => put(&mut pushed[dof][end.row], end.lane, end.sign),
+                    None => {
+                        let arm = block.position - origins[plan.nodes[end.node].tree];
+                        for (load, axis) in loads[end.node].iter_mut().zip([block.frame.x, block.frame.y, block.frame.z]) {
+                            add_lane(&mut load.lin, &axis, end.lane, end.sign);
+                            add_lane(&mut load.ang, &arm.cross(axis), end.lane, end.sign);
+                        }
                     }
-                } else {
-                    let (dof, sign) = limit_of(plan, block.constraints[row][lane]);
-                    pushed[dof][row].set_lane(lane, wide::<T>(sign).lane(0));
                 }
-            });
+            }
             let carried = &mut carried[b * nv..(b + 1) * nv];
             for node in (0..=last).rev().filter(|&node| passes[node]) {
                 let mut load = loads[node];
@@ -405,18 +497,15 @@ impl<T: Real> Lanes<T> {
                     }
                 }
             }
-            if !block.is_contact {
-                block.each_end(plan, |(lane, row), _, _| {
-                    let (dof, _) = limit_of(plan, block.constraints[row][lane]);
-                    pushed[dof] = [T::ZERO; 3];
-                });
+            for dof in ends.iter().filter_map(|end| end.dof) {
+                pushed[dof] = [T::ZERO; 3];
             }
         }
     }
 
     /// W = J (M + Λ)⁻¹ Jᵀ from what was carried.
     #[inline(always)]
-    fn multiply(&mut self, plan: &Plan) {
+    pub(super) fn multiply(&mut self, plan: &Plan) {
         let Self { space, dofs, .. } = self;
         let ContactSpace { count, carried, passes, w, .. } = space;
         let (nv, n, rows) = (plan.nv, plan.nodes.len(), 3 * *count);
@@ -447,16 +536,22 @@ impl<T: Real> Lanes<T> {
         }
     }
 
-    /// The semismooth Newton iteration; the lanes in which it converged.
+    /// The semismooth Newton iteration; notes the lanes in which it converged.
     #[inline(always)]
-    fn iterate(&mut self) -> u32 {
-        let ContactSpace { blocks, count, w, system, active, step, .. } = &mut self.space;
+    pub(super) fn iterate(&mut self, _: &Plan) {
+        self.search(false);
+    }
+
+    /// The iteration, with friction bounded by each contact's own normal impulse or by the `bound` of its block.
+    #[inline(always)]
+    fn search(&mut self, is_bounded: bool) {
+        let ContactSpace { blocks, count, w, system, active, step, solved: converged_lanes, .. } = &mut self.space;
         let blocks = &mut blocks[..*count];
         let all = (1_u32 << T::LANES) - 1;
         let (mut solved, mut scaling) = (0, SCALING);
         for iteration in 0..=MAX_STEPS {
             for block in &mut *blocks {
-                block.localise(wide(scaling));
+                block.localise(wide(scaling), is_bounded);
             }
             set_velocities(blocks, w);
             let converged = excess(blocks, wide(scaling));
@@ -488,12 +583,24 @@ impl<T: Real> Lanes<T> {
                 }
             }
         }
-        solved
+        *converged_lanes = solved;
     }
 
-    /// Sets velocities to those of the solution in the lanes `open`.
+    /// Sets velocities to those of the solution in the lanes that are open.
     #[inline(always)]
-    fn take_solution(&mut self, plan: &Plan, open: u32) {
+    pub(super) fn take_solution(&mut self, plan: &Plan) {
+        let open = self.space.open;
+        self.set_response(plan);
+        let is_open = mask::<T>(open);
+        for ((v, v_star), dof) in self.v.iter_mut().zip(&self.v_star).zip(&self.dofs) {
+            *v = select(is_open, *v_star + dof.x, *v);
+        }
+        self.note_solution(open);
+    }
+
+    /// What the solved impulses add to free motion: `x` of the degrees of freedom, and the motions of nodes in place of their loads.
+    #[inline(always)]
+    fn set_response(&mut self, plan: &Plan) {
         let Self { space, dofs, .. } = self;
         let ContactSpace { blocks, count, carried, passes, .. } = space;
         let (nv, n) = (plan.nv, plan.nodes.len());
@@ -507,12 +614,7 @@ impl<T: Real> Lanes<T> {
                 }
             }
         }
-        self.respond(plan);
-        let is_open = mask::<T>(open);
-        for ((v, v_star), dof) in self.v.iter_mut().zip(&self.v_star).zip(&self.dofs) {
-            *v = select(is_open, *v_star + dof.x, *v);
-        }
-        self.note_solution(open);
+        T::respond(self, plan);
     }
 
     /// Notes what the chosen constraints of the lanes `open` met.
@@ -530,15 +632,15 @@ impl<T: Real> Lanes<T> {
                     }
                     let known = &mut memory[k as usize];
                     if block.is_contact {
-                        known.z.x.set_lane(lane, z.x.lane(lane));
-                        known.z.y.set_lane(lane, z.y.lane(lane));
-                        known.z.z.set_lane(lane, z.z.lane(lane));
-                        known.normal.set_lane(lane, block.solved_lambda[2].lane(lane));
+                        put(&mut known.z.x, lane, get(&z.x, lane));
+                        put(&mut known.z.y, lane, get(&z.y, lane));
+                        put(&mut known.z.z, lane, get(&z.z, lane));
+                        put(&mut known.normal, lane, get(&block.solved_lambda[2], lane));
                     } else {
-                        known.z.x.set_lane(lane, block.solved_z[row].lane(lane));
-                        known.normal.set_lane(lane, block.solved_lambda[row].lane(lane));
+                        put(&mut known.z.x, lane, get(&block.solved_z[row], lane));
+                        put(&mut known.normal, lane, get(&block.solved_lambda[row], lane));
                     }
-                    known.is_known.set_lane(lane, T::Scalar::ONE);
+                    put(&mut known.is_known, lane, 1.0);
                 }
             }
         }
@@ -568,10 +670,11 @@ fn limit_of(plan: &Plan, k: u32) -> (usize, f64) {
 }
 
 #[inline(always)]
-fn add_lane<T: Real>(sum: &mut Vec3<T>, v: Vec3<T>, lane: usize, sign: T::Scalar) {
-    sum.x.set_lane(lane, sum.x.lane(lane) + v.x.lane(lane) * sign);
-    sum.y.set_lane(lane, sum.y.lane(lane) + v.y.lane(lane) * sign);
-    sum.z.set_lane(lane, sum.z.lane(lane) + v.z.lane(lane) * sign);
+fn add_lane<T: Bundle>(sum: &mut Vec3<T>, v: &Vec3<T>, lane: usize, sign: f64) {
+    for (sum, v) in [(&mut sum.x, v.x), (&mut sum.y, v.y), (&mut sum.z, v.z)] {
+        let value = get(sum, lane) + sign * get(&v, lane);
+        put(sum, lane, value);
+    }
 }
 
 /// (t1, t2, n), as [`Vec3::tangents`].
@@ -585,20 +688,23 @@ fn frame<T: Real>(n: Vec3<T>) -> Mat3<T> {
     Mat3::from_columns(x, y, n)
 }
 
-impl<T: Real> Block<T> {
+impl<T: Bundle> Block<T> {
     /// Nothing in any lane.
+    #[inline(always)]
     fn clear(&mut self, is_contact: bool) {
         self.is_contact = is_contact;
         self.constraints.iter_mut().for_each(|lanes| lanes.fill(NOTHING));
         self.position = Vec3::ZERO;
         self.frame = Mat3::IDENTITY;
         self.friction = T::ZERO;
-        (self.r, self.w, self.v_hat) = ([T::ONE; 3], [T::ONE; 3], [wide(NEVER); 3]);
+        (self.r, self.w) = ([T::ONE; 3], [T::ONE; 3]);
+        (self.v_hat, self.recovery) = ([wide(NEVER); 3], [wide(NEVER); 3]);
         for zero in [&mut self.z, &mut self.lambda, &mut self.v_free, &mut self.solved_lambda, &mut self.solved_z] {
             *zero = [T::ZERO; 3];
         }
     }
 
+    #[inline(always)]
     fn set_contact(&mut self, lane: usize, k: usize, slot: &super::Slot<T>, known: &Memory<T>) {
         self.constraints[0][lane] = k as u32;
         let [z1, z2, z3] = &mut self.z;
@@ -613,26 +719,34 @@ impl<T: Real> Block<T> {
             (z2, known.z.y),
             (z3, known.z.z),
             (&mut self.v_hat[2], slot.v_hat),
+            (&mut self.recovery[2], slot.recovery),
             (&mut self.r[2], slot.r_n),
             (&mut self.w[2], slot.w),
         ];
-        pairs.into_iter().for_each(|(to, from)| to.set_lane(lane, from.lane(lane)));
+        for (to, from) in pairs {
+            put(to, lane, get(&from, lane));
+        }
     }
 
+    #[inline(always)]
     fn set_limit(&mut self, lane: usize, row: usize, k: usize, slot: &super::Slot<T>, known: &Memory<T>) {
         self.constraints[row][lane] = k as u32;
         let pairs = [
             (&mut self.z[row], known.z.x),
             (&mut self.v_hat[row], slot.v_hat),
+            (&mut self.recovery[row], slot.recovery),
             (&mut self.r[row], slot.r_n),
             (&mut self.w[row], slot.w),
         ];
-        pairs.into_iter().for_each(|(to, from)| to.set_lane(lane, from.lane(lane)));
+        for (to, from) in pairs {
+            put(to, lane, get(&from, lane));
+        }
     }
 
-    /// Visits what the rows of every lane act on: (lane, row), node, sign.
+    /// What the rows of every lane act on.
     #[inline(always)]
-    fn each_end(&self, plan: &Plan, mut visit: impl FnMut((usize, usize), usize, f64)) {
+    fn list_ends(&self, plan: &Plan, ends: &mut Vec<End>) {
+        ends.clear();
         for lane in 0..T::LANES {
             if self.is_contact {
                 let k = self.constraints[0][lane];
@@ -641,16 +755,16 @@ impl<T: Real> Block<T> {
                 }
                 for (node, sign) in plan.contacts.ends[k as usize].nodes.into_iter().zip([-1.0, 1.0]) {
                     if let Some(node) = node {
-                        visit((lane, 0), node, sign);
+                        ends.push(End { lane, row: 0, node, dof: None, sign });
                     }
                 }
-            } else {
-                for row in 0..3 {
-                    let k = self.constraints[row][lane];
-                    if k != NOTHING {
-                        let (dof, sign) = limit_of(plan, k);
-                        visit((lane, row), plan.node_of_dof[dof], sign);
-                    }
+                continue;
+            }
+            for row in 0..3 {
+                let k = self.constraints[row][lane];
+                if k != NOTHING {
+                    let (dof, sign) = limit_of(plan, k);
+                    ends.push(End { lane, row, node: plan.node_of_dof[dof], dof: Some(dof), sign });
                 }
             }
         }
@@ -658,7 +772,7 @@ impl<T: Real> Block<T> {
 
     /// λ = γ̄(z) and T, with w `scaling` times the constraints' own.
     #[inline(always)]
-    fn localise(&mut self, scaling: T) {
+    fn localise(&mut self, scaling: T, is_bounded: bool) {
         self.t = [[T::ZERO; 3]; 3];
         let stiffness = |row: usize| (self.w[row].mul_add(scaling, self.r[row])).recip();
         if !self.is_contact {
@@ -675,7 +789,9 @@ impl<T: Real> Block<T> {
         let lacks = self.v_hat[2] - self.z[2];
         let pushes = T::ZERO.if_less(lacks, T::ONE, T::ZERO);
         let normal = select(pushes, lacks * k_n, T::ZERO);
-        let (bound, k_n) = (self.friction * normal, pushes * k_n);
+        let k_n = pushes * k_n;
+        let (bound, friction) =
+            if is_bounded { (self.bound, T::ZERO) } else { (self.friction * normal, self.friction) };
         let [z1, z2, _] = self.z;
         let speed2 = z1.mul_add(z1, z2 * z2);
         let speed = speed2.sqrt();
@@ -686,7 +802,7 @@ impl<T: Real> Block<T> {
         let inverse = slides / select(slides, speed, T::ONE);
         let (d1, d2) = (z1 * inverse, z2 * inverse);
         // A weaker push lets it slide with less friction.
-        let along = -(self.friction * k_n);
+        let along = -(friction * k_n);
         self.t[0] = [per_speed - per_speed * d1 * d1, -(per_speed * d1 * d2), along * d1];
         self.t[1] = [-(per_speed * d1 * d2), per_speed - per_speed * d2 * d2, along * d2];
         self.t[2][2] = k_n;

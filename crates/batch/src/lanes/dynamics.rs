@@ -2,10 +2,10 @@
 
 use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Twist, Vec3, Wrench};
 
-use super::{Dof, Lanes, dofs_of, vec3, wide};
+use super::{Bundle, Dof, Lanes, dofs_of, vec3, wide};
 use crate::plan::Plan;
 
-impl<T: Real> Lanes<T> {
+impl<T: Bundle> Lanes<T> {
     /// Factors M + Λ.
     #[inline(always)]
     pub(super) fn factor(&mut self, plan: &Plan) {
@@ -53,7 +53,7 @@ impl<T: Real> Lanes<T> {
                 nodes[parent].load += load;
             }
         }
-        self.respond(plan);
+        T::respond(self, plan);
         for node in &mut self.nodes {
             node.change += motion_of(node.load);
         }
@@ -110,14 +110,14 @@ impl<T: Real> Lanes<T> {
         for (dof, impulse) in self.dofs.iter_mut().zip(&self.impulse) {
             dof.x = *impulse;
         }
-        self.solve(plan);
+        T::solve(self, plan);
         for (v_star, (v, dof)) in self.v_star.iter_mut().zip(self.v.iter().zip(&self.dofs)) {
             *v_star = *v + dof.x;
         }
         if plan.is_balanced {
-            self.add_polar_coriolis(plan);
+            T::add_polar_coriolis(self, plan);
             self.dofs.iter_mut().for_each(|dof| dof.x = T::ZERO);
-            self.solve(plan);
+            T::solve(self, plan);
             for (v_star, dof) in self.v_star.iter_mut().zip(&self.dofs) {
                 *v_star += dof.x;
             }
@@ -130,10 +130,10 @@ impl<T: Real> Lanes<T> {
         twist.lin + twist.ang.cross(arm)
     }
 
-    /// Positions after dt at velocities `v`.
+    /// Positions after dt.
     #[inline(always)]
     pub(super) fn advance(&mut self, plan: &Plan) {
-        let Self { q, v, .. } = self;
+        let Self { q, v_of_q: v, .. } = self;
         let dt = wide::<T>(plan.dt);
         for node in &plan.nodes {
             let (iq, iv) = (node.q, node.v);
@@ -188,7 +188,7 @@ fn plus_scaled<T: Real>(w: Wrench<T>, s: T, u: Wrench<T>) -> Wrench<T> {
 }
 
 #[inline(always)]
-fn moved<T: Real>(motion: Twist<T>, x: T, dof: &Dof<T>) -> Twist<T> {
+pub(super) fn moved<T: Real>(motion: Twist<T>, x: T, dof: &Dof<T>) -> Twist<T> {
     Twist { ang: motion.ang.add_scaled(x, dof.axis.ang), lin: motion.lin.add_scaled(x, dof.axis.lin) }
 }
 

@@ -3,7 +3,7 @@
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
-use super::{Lanes, bits, select, wide, wide_mat, wide_sym, wide3};
+use super::{Bundle, Lanes, bits, select, wide, wide_mat, wide_sym, wide3};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 
 /// Recovery slower than this share of the recovery speed stays in the velocities, as in a step of one world.
@@ -36,32 +36,35 @@ impl Rule {
         }
     }
 
-    /// The lanes in which a near-rigid constraint is violated so far that positions are righted apart.
+    /// v̂ for the velocity at the end of the step. A near-rigid constraint that is violated far gets back what its own compliance has taken
+    /// up, R times the impulse of the step before; the rest of its recovery moves positions alone.
     #[inline(always)]
-    fn recovers<T: Real>(&self, law: &OneSided<T>, impulse_before: T) -> u32 {
-        let given_back = law.r * impulse_before + wide(LEFT_IN_VELOCITIES * self.recovery_speed);
-        bits(law.is_rigid * given_back.if_less(law.v_hat, T::ONE, T::ZERO))
+    fn given_back<T: Real>(&self, law: &OneSided<T>, impulse_before: T) -> T {
+        let given_back = law.r * impulse_before;
+        let most = given_back + wide(LEFT_IN_VELOCITIES * self.recovery_speed);
+        let recovers = law.is_rigid * most.if_less(law.v_hat, T::ONE, T::ZERO);
+        select(recovers, given_back, law.v_hat)
     }
 }
 
-impl<T: Real> Lanes<T> {
+impl<T: Bundle> Lanes<T> {
     /// The laws of the slots that are near.
     #[inline(always)]
     pub(super) fn regularise_contacts(&mut self, plan: &Plan) {
-        let mut near = self.near.iter().copied().peekable();
+        let mut next = 0;
         for pair in &plan.contacts.pairs {
-            while let Some(k) = near.next_if(|&k| k < pair.first + pair.count) {
+            while let Some(&k) = self.near.get(next).filter(|&&k| k < pair.first + pair.count) {
+                next += 1;
                 let (law, left, w) = self.contact_law(plan, pair, k);
                 self.left |= left;
-                let slot = &mut self.slots[k];
-                (slot.v_hat, slot.r_n, slot.w) = (law.v_hat, law.r, w);
+                self.set_law(plan, k, &law, w);
             }
         }
     }
 
     #[inline(always)]
     fn contact_law(&self, plan: &Plan, pair: &PlanPair, k: usize) -> (OneSided<T>, u32, T) {
-        let (slot, memory) = (&self.slots[k], &self.memory[k]);
+        let slot = &self.slots[k];
         let apart = slot.normal * (slot.gap * wide(0.5));
         let is_between = matches!(pair.kind, PairKind::Moving { .. });
         let is_spring = matches!(pair.surface.compliance, Compliance::PerMass { .. });
@@ -82,26 +85,33 @@ impl<T: Real> Lanes<T> {
             Compliance::PerMass { stiffness, relaxation } => Some((wide::<T>(stiffness) / bare, relaxation)),
         };
         let law = plan.rule.one_sided(slot.gap, w, spring);
-        let mut left = plan.rule.recovers(&law, memory.normal * memory.is_known);
+        let mut left = 0;
         if is_spring {
-            left |= bits(slot.gap.if_less(wide(-pair.surface.spring_depth), T::ONE, T::ZERO));
+            left = bits(slot.gap.if_less(wide(-pair.surface.spring_depth), T::ONE, T::ZERO));
         }
         // What cannot be moved at all is for one world.
         left |= bits(T::ONE - T::ZERO.if_less(w, T::ONE, T::ZERO));
         (law, left & bits(slot.is_present), w)
     }
 
-    /// The law of a limit: v̂, R, whether positions are righted apart.
+    /// Sets the law of a slot.
     #[inline(always)]
-    pub(super) fn limit_law(&self, plan: &Plan, compliance: Compliance, gap: T, w: T, k: usize) -> (T, T, u32) {
+    fn set_law(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
+        let (slot, memory) = (&mut self.slots[k], &self.memory[k]);
+        slot.v_hat = plan.rule.given_back(law, memory.normal * memory.is_known);
+        (slot.recovery, slot.r_n, slot.w) = (law.v_hat, law.r, w);
+    }
+
+    /// Sets the law of the side `k` of a limit, with this gap.
+    #[inline(always)]
+    pub(super) fn regularise_limit(&mut self, plan: &Plan, compliance: Compliance, gap: T, w: T, k: usize) {
         let spring = match compliance {
             Compliance::NearRigid => None,
             Compliance::Physical { stiffness, relaxation } => Some((wide(stiffness), relaxation)),
             Compliance::PerMass { stiffness, relaxation } => Some((wide::<T>(stiffness) / w, relaxation)),
         };
         let law = plan.rule.one_sided(gap, w, spring);
-        let memory = &self.memory[k];
-        (law.v_hat, law.r, plan.rule.recovers(&law, memory.normal * memory.is_known))
+        self.set_law(plan, k, &law, w);
     }
 
     /// How easily the point at `arm` from a node's origin is moved, see [`sim::EffectiveMass::inverse`].

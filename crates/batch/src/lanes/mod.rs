@@ -14,10 +14,10 @@ mod laws;
 mod step;
 
 use multibody::JointType;
-use spatial::{ArticulatedInertia, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
+use spatial::{ArticulatedInertia, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
 use crate::plan::Plan;
-pub(crate) use balance::Sums;
+use balance::Sums;
 use contact_space::ContactSpace;
 
 /// A world of every lane: states, what a step remembers, and scratch.
@@ -44,11 +44,15 @@ pub(crate) struct Lanes<T> {
     v_star: Vec<T>,
     impulse: Vec<T>,
     q_start: Vec<T>,
+    /// Velocities that move positions, (nv).
+    v_of_q: Vec<T>,
     geoms: Vec<Geom<T>>,
     slots: Vec<Slot<T>>,
     /// The slots in reach of any lane in this step, and limits likewise.
     near: Vec<usize>,
     space: ContactSpace<T>,
+    /// What the step owes its end, by trees.
+    due: Vec<Sums<T>>,
     /// Iterations of the contact solver, of the lane that took most, and of all lanes together.
     pub stats: LaneStats,
 }
@@ -143,13 +147,15 @@ struct Slot<T> {
     /// From the first geom to the second.
     normal: Vec3<T>,
     gap: T,
-    /// The law: v̂, R_n and the share of the Delassus operator.
+    /// The law: v̂ for the velocity at the end of the step and for the one that moves positions, R_n and the share of the Delassus
+    /// operator.
     v_hat: T,
+    recovery: T,
     r_n: T,
     w: T,
 }
 
-impl<T: Real> Lanes<T> {
+impl<T: Bundle> Lanes<T> {
     pub fn new(plan: &Plan, nu: usize) -> Self {
         let node = Node {
             rot: Mat3::IDENTITY,
@@ -169,6 +175,7 @@ impl<T: Real> Lanes<T> {
             normal: Vec3::ZERO,
             gap: T::ZERO,
             v_hat: T::ZERO,
+            recovery: T::ZERO,
             r_n: T::ONE,
             w: T::ONE,
         };
@@ -189,10 +196,12 @@ impl<T: Real> Lanes<T> {
             v_star: vec![T::ZERO; plan.nv],
             impulse: vec![T::ZERO; plan.nv],
             q_start: vec![T::ZERO; plan.nq],
+            v_of_q: vec![T::ZERO; plan.nv],
             geoms: vec![geom; plan.contacts.geoms.len()],
             slots: vec![slot; constraints],
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),
+            due: Vec::with_capacity(plan.trees.len()),
             stats: LaneStats::default(),
         }
     }
@@ -206,7 +215,7 @@ impl<T: Real> Lanes<T> {
     pub fn forget(&mut self, lane: usize) {
         self.is_placed = false;
         for memory in &mut self.memory {
-            memory.is_known.set_lane(lane, T::Scalar::ZERO);
+            put(&mut memory.is_known, lane, 0.0);
         }
     }
 
@@ -215,6 +224,58 @@ impl<T: Real> Lanes<T> {
         self.left
     }
 }
+
+/// A phase of a step, as a function compiled with these features.
+macro_rules! phase {
+    ([$(#[$features:meta])?], $t:ty, $name:ident) => {
+        #[inline(always)]
+        fn $name(lanes: &mut Lanes<Self>, plan: &Plan) {
+            #[inline(never)]
+            $(#[$features])?
+            fn phase(lanes: &mut Lanes<$t>, plan: &Plan) {
+                lanes.$name(plan);
+            }
+            // SAFETY: groups of eight lanes are made where the processor has AVX-512.
+            #[allow(unused_unsafe)]
+            unsafe {
+                phase(lanes, plan);
+            }
+        }
+    };
+}
+
+/// Implements [`Bundle`] for a type.
+macro_rules! implement {
+    ($t:ty, $features:tt, $($name:ident),*) => {
+        impl Bundle for $t {
+            $(phase!($features, $t, $name);)*
+        }
+    };
+}
+
+/// The trait of what steps are compiled for, given the names of a step's phases.
+macro_rules! phases {
+    ($($name:ident),*) => {
+        /// A scalar or bundle of f64, with the phases of a step in code for the processor that has such registers: the methods of
+        /// [`Lanes`] of the same names.
+        #[allow(missing_docs)]
+        pub(crate) trait Bundle: Real<Scalar = f64> {
+            $(fn $name(lanes: &mut Lanes<Self>, plan: &Plan);)*
+        }
+        implement!(f64, [], $($name),*);
+        implement!(F64x4, [], $($name),*);
+        implement!(
+            F64x8,
+            [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]],
+            $($name),*
+        );
+    };
+}
+
+phases!(
+    step, place, move_nodes, add_polar_coriolis, gather_impulses, factor, solve, collide, regularise_contacts, choose_first, choose_more,
+    gather, carry, multiply, iterate, respond, take_solution, recover, note_due, balance_all
+);
 
 /// The lanes in which `x` is above ½, a bit each.
 #[inline(always)]
@@ -228,14 +289,24 @@ fn bits<T: Real>(x: T) -> u32 {
     bits
 }
 
+/// The number in one lane.
+#[inline(always)]
+fn get<T: Bundle>(x: &T, lane: usize) -> f64 {
+    T::scalars(std::slice::from_ref(x))[lane]
+}
+
+/// Replaces the number in one lane.
+#[inline(always)]
+fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
+    T::scalars_mut(std::slice::from_mut(x))[lane] = value;
+}
+
 /// 1 in the lanes of these bits, else 0.
 #[inline(always)]
-fn mask<T: Real>(bits: u32) -> T {
+fn mask<T: Bundle>(bits: u32) -> T {
     let mut mask = T::ZERO;
     for k in 0..T::LANES {
-        if bits >> k & 1 != 0 {
-            mask.set_lane(k, T::Scalar::ONE);
-        }
+        put(&mut mask, k, f64::from(bits >> k & 1));
     }
     mask
 }

@@ -1,10 +1,7 @@
 //! A step of all lanes.
 
 use multibody::JointType;
-use spatial::Real;
-
-use super::balance::Sums;
-use super::{Lanes, bits, mask, select, vec3, wide};
+use super::{Bundle, Lanes, bits, mask, select, vec3, wide};
 use crate::plan::Plan;
 
 /// Velocities beyond this diverge, as in a step of one world.
@@ -13,34 +10,28 @@ const FASTEST: f64 = 1e10;
 /// Bodies that turn farther in a step than this, rad, are for one world.
 const LARGEST_TURN: f64 = 3.0;
 
-impl<T: Real> Lanes<T> {
+impl<T: Bundle> Lanes<T> {
     /// Moves every lane by one time step, but those that are [`left`](Self::left): these stay as they were.
     #[inline(always)]
-    pub(crate) fn step(&mut self, plan: &Plan, due: &mut Vec<Sums<T>>) {
+    pub(super) fn step(&mut self, plan: &Plan) {
         self.q_start.copy_from_slice(&self.q);
         self.v_start.copy_from_slice(&self.v);
         self.left = 0;
         if !self.is_placed {
-            self.place(plan);
+            T::place(self, plan);
         }
-        self.move_nodes(plan);
-        self.gather_impulses(plan);
-        self.factor(plan);
+        T::move_nodes(self, plan);
+        T::gather_impulses(self, plan);
+        T::factor(self, plan);
         self.move_freely(plan);
-        self.collide(plan);
-        self.regularise_contacts(plan);
+        T::collide(self, plan);
+        T::regularise_contacts(self, plan);
         self.resolve_contacts(plan);
         self.check_velocities(plan);
-        due.clear();
-        for tree in plan.trees.iter().filter(|_| plan.is_balanced) {
-            let sums = self.due(plan, tree);
-            due.push(sums);
-        }
+        T::note_due(self, plan);
         self.advance(plan);
-        self.place(plan);
-        for (tree, due) in plan.trees.iter().zip(&*due) {
-            self.left |= self.balance(plan, tree, due);
-        }
+        T::place(self, plan);
+        T::balance_all(self, plan);
         if self.left != 0 {
             self.restore();
         }
