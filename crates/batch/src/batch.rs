@@ -97,12 +97,7 @@ impl Batch {
     ///
     /// # Errors
     /// When an option is outside its domain, or the scene is not one for this model.
-    pub fn new(
-        model: Arc<Model>,
-        scene: Arc<Scene>,
-        worlds: usize,
-        options: BatchOptions,
-    ) -> Result<Self, BatchError> {
+    pub fn new(model: Arc<Model>, scene: Arc<Scene>, worlds: usize, options: BatchOptions) -> Result<Self, BatchError> {
         let BatchOptions { simulation, threads, lanes } = options;
         let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let width = lanes.unwrap_or(widest());

@@ -189,7 +189,8 @@ impl Plan {
         let nodes: Vec<PlanNode> = model.tree.nodes.iter().enumerate().map(node).collect();
         let tree = |(nodes, dofs): (&Range<usize>, &Range<usize>)| {
             let floats = model.tree.nodes[nodes.start].joint == JointType::Free;
-            let keeps_momentum = floats && nodes.len() > 1 && model.armature[dofs.clone()][..6].iter().all(|a| *a == 0.0);
+            let keeps_momentum =
+                floats && nodes.len() > 1 && model.armature[dofs.clone()][..6].iter().all(|a| *a == 0.0);
             PlanTree { nodes: nodes.clone(), floats, keeps_momentum }
         };
         let limit = |joint: &multibody::Joint| {
@@ -246,7 +247,11 @@ fn check(model: &Model, options: &Options) -> Result<(), NotInLanes> {
         () if !model.equalities.is_empty() => "there are equality constraints",
         () if model.friction_loss.iter().any(|loss| *loss != 0.0) => "joints have dry friction",
         () if model.bodies.iter().any(|body| body.gravity_compensation != 0.0) => "gravity is compensated",
-        () if model.joints.iter().any(|joint| joint.kind.nv() > 1 && joint.range.is_some() && joint.kind == JointKind::Ball) => {
+        () if model
+            .joints
+            .iter()
+            .any(|joint| joint.kind.nv() > 1 && joint.range.is_some() && joint.kind == JointKind::Ball) =>
+        {
             "ball joints have limits"
         }
         () => return Ok(()),

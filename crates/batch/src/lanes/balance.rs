@@ -79,7 +79,8 @@ impl<T: Bundle> Lanes<T> {
             let mut motion = node.parent.map_or(Twist::ZERO, |parent| nodes[parent].change);
             for k in dofs_of(node) {
                 let axis = dofs[k].axis;
-                motion = Twist { ang: motion.ang.add_scaled(v[k], axis.ang), lin: motion.lin.add_scaled(v[k], axis.lin) };
+                motion =
+                    Twist { ang: motion.ang.add_scaled(v[k], axis.ang), lin: motion.lin.add_scaled(v[k], axis.lin) };
             }
             nodes[i].change = motion;
         }

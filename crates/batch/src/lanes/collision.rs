@@ -3,7 +3,7 @@
 
 use spatial::{Real, Vec3};
 
-use super::{Bundle, Geom, Lanes, bits, select, select3, wide, wide_mat, wide3};
+use super::{Bundle, Geom, Lanes, Sweep, bits, select, select3, wide, wide_mat, wide3};
 use crate::plan::{PairKind, Plan, PlanPair, Shape};
 
 /// Axes with a smaller sine squared between them may touch along a line.
@@ -12,27 +12,23 @@ const NEARLY_PARALLEL: f64 = 0.05 * 0.05;
 /// Round bodies that approach by more than this share of the smaller one's radius in a step are looked at along their way, in one world.
 const FAR: f64 = 0.5;
 
-/// How the points of a node may move in a step.
-#[derive(Clone, Copy, Debug)]
-struct Sweep<T> {
-    shift: Vec3<T>,
-    slack: T,
-}
-
 impl<T: Bundle> Lanes<T> {
     /// Finds the contact points that the step can reach: which slots are `near`, and what is in them.
     #[inline(always)]
     pub(super) fn collide(&mut self, plan: &Plan) {
         self.place_geoms(plan);
+        self.sweep(plan);
         self.near.clear();
         for pair in &plan.contacts.pairs {
             match pair.kind {
                 PairKind::Plane { normal, height, geom } => self.collide_plane(plan, pair, (normal, height), geom),
                 PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms),
                 PairKind::Fixed { centre, radius, geom } => {
-                    let sweep = self.sweep(plan, plan.contacts.geoms[geom].node);
+                    let sweep = self.sweeps[plan.contacts.geoms[geom].node];
                     let apart = self.geoms[geom].centre - wide3(centre);
-                    let reach = sweep.shift.norm() + sweep.slack + wide(pair.margin + radius + plan.contacts.geoms[geom].radius);
+                    let reach = sweep.shift.norm()
+                        + sweep.slack
+                        + wide(pair.margin + radius + plan.contacts.geoms[geom].radius);
                     self.left |= within(apart.norm_squared(), reach);
                 }
             }
@@ -57,13 +53,15 @@ impl<T: Bundle> Lanes<T> {
 
     /// As in a step of one world.
     #[inline(always)]
-    fn sweep(&self, plan: &Plan, node: usize) -> Sweep<T> {
-        let (dt, extent) = (wide::<T>(plan.dt), wide::<T>(plan.nodes[node].extent));
-        let here = &self.nodes[node];
-        let (now, change) = (here.twist, here.change);
-        let (lin, lin_change) = (Self::velocity_at(now, here.pos), Self::velocity_at(change, here.pos));
-        let turn = extent * (now.ang.norm() + change.ang.norm());
-        Sweep { shift: (lin + lin_change) * dt, slack: (turn + lin_change.norm()) * dt }
+    fn sweep(&mut self, plan: &Plan) {
+        let Self { nodes, sweeps, .. } = self;
+        let dt = wide::<T>(plan.dt);
+        for ((node, here), sweep) in plan.nodes.iter().zip(nodes).zip(sweeps) {
+            let (now, change) = (here.twist, here.change);
+            let (lin, lin_change) = (Self::velocity_at(now, here.pos), Self::velocity_at(change, here.pos));
+            let turn = wide::<T>(node.extent) * (now.ang.norm() + change.ang.norm());
+            *sweep = Sweep { shift: (lin + lin_change) * dt, slack: (turn + lin_change.norm()) * dt };
+        }
     }
 
     #[inline(always)]
@@ -72,7 +70,7 @@ impl<T: Bundle> Lanes<T> {
         let Geom { pos, rot, centre } = self.geoms[geom];
         let (n, height) = (wide3::<T>(normal), wide::<T>(height));
         let above = n.dot(centre) - height;
-        let sweep = self.sweep(plan, plan_geom.node);
+        let sweep = self.sweeps[plan_geom.node];
         let limit = sweep.shift.norm() + sweep.slack + wide(pair.margin);
         // A ball around the geom that does not reach the plane.
         let reaches = above.if_less(limit + wide(plan_geom.radius), T::ONE, T::ZERO);
@@ -115,7 +113,7 @@ impl<T: Bundle> Lanes<T> {
         let (plan_a, plan_b) = (&plan.contacts.geoms[a], &plan.contacts.geoms[b]);
         let (at, bt) = (self.geoms[a], self.geoms[b]);
         let apart = bt.centre - at.centre;
-        let (sa, sb) = (self.sweep(plan, plan_a.node), self.sweep(plan, plan_b.node));
+        let (sa, sb) = (self.sweeps[plan_a.node], self.sweeps[plan_b.node]);
         let limit = (sa.shift - sb.shift).norm() + sa.slack + sb.slack + wide(pair.margin);
         let near = within(apart.norm_squared(), limit + wide(plan_a.radius + plan_b.radius));
         if near == 0 {

@@ -6,7 +6,8 @@
 use spatial::{Mat3, Real, Twist, Vec3, Wrench};
 
 use super::dynamics::{motion_of, moved};
-use super::{Bundle, Lanes, Memory, bits, dofs_of, get, mask, put, select, wide};
+use super::newton::{Problem, Rows};
+use super::{Bundle, Lanes, Memory, Slot, bits, dofs_of, get, mask, put, select, wide};
 use crate::plan::Plan;
 
 /// Contacts and limits of a lane at most that may push; a step of more is left to one world.
@@ -14,54 +15,21 @@ const MAX_CONTACTS: usize = 16;
 const MAX_LIMITS: usize = 24;
 const MAX_BLOCKS: usize = MAX_CONTACTS + MAX_LIMITS / 3;
 
-/// Steps after which the iteration is given up, as in [`sap::ContactSpace`].
-const MAX_STEPS: usize = 20;
-
-/// `w` relative to a constraint's own share of W, and steps after which it grows by how much: what has not settled by then cycles.
-const SCALING: f64 = 2.0;
-const PATIENCE: usize = 6;
-const SCALING_GROWTH: f64 = 3.0;
-
-/// |F| relative to velocities at which a problem is solved. The gradient is greater by no more than w/R of near-rigid contacts, 4,000 at
-/// the default β: within the tolerance 1e-6 of the solver.
-const TOLERANCE: f64 = 1e-10;
-
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
 const MAX_ROUNDS: usize = 4;
-
-/// v̂ of what is not there.
-const NEVER: f64 = -1e100;
 
 /// Which constraint a row of a lane is of; none.
 const NOTHING: u32 = u32::MAX;
 
-/// Three rows.
+/// What a block of three rows acts on.
 #[derive(Clone, Debug)]
 struct Block<T> {
     is_contact: bool,
     /// The constraint of each row in each lane; of a contact, that of the first row.
     constraints: [Vec<u32>; 3],
-    /// A contact's point and normal, world; then its frame (t1, t2, n).
+    /// A contact's point, and its normal as the last axis of a frame (t1, t2, n), world.
     position: Vec3<T>,
     frame: Mat3<T>,
-    friction: T,
-    /// R, v̂ and the share of W, by rows.
-    r: [T; 3],
-    v_hat: [T; 3],
-    recovery: [T; 3],
-    w: [T; 3],
-    /// The bound of friction where it is known.
-    bound: T,
-    /// Velocities without impulse, at v*, and with λ.
-    z: [T; 3],
-    v_free: [T; 3],
-    v_c: [T; 3],
-    lambda: [T; 3],
-    /// −∂γ̄/∂z
-    t: [[T; 3]; 3],
-    /// The solution where the lane has one.
-    solved_lambda: [T; 3],
-    solved_z: [T; 3],
 }
 
 /// What a row of a lane acts on: a point of a node, or one of its degrees of freedom.
@@ -78,8 +46,9 @@ struct End {
 #[derive(Clone, Debug)]
 pub(super) struct ContactSpace<T> {
     blocks: Vec<Block<T>>,
+    /// Blocks of contacts, which come first.
     contacts: usize,
-    count: usize,
+    problem: Problem<T>,
     /// The lanes in which each constraint is chosen, a bit each; those that are not 0.
     chosen: Vec<u32>,
     listed: Vec<usize>,
@@ -96,11 +65,6 @@ pub(super) struct ContactSpace<T> {
     loads: Vec<[Wrench<T>; 3]>,
     pushed: Vec<[T; 3]>,
     ends: Vec<End>,
-    /// W, and 1 + T (W − w) with −T F on the right, of active rows.
-    w: Vec<T>,
-    system: Vec<T>,
-    active: Vec<usize>,
-    step: Vec<T>,
 }
 
 impl<T: Bundle> ContactSpace<T> {
@@ -111,27 +75,13 @@ impl<T: Bundle> ContactSpace<T> {
             constraints: [const { Vec::new() }; 3].map(|_: Vec<u32>| vec![NOTHING; T::LANES]),
             position: Vec3::ZERO,
             frame: Mat3::IDENTITY,
-            friction: T::ZERO,
-            r: zeros,
-            v_hat: zeros,
-            recovery: zeros,
-            w: zeros,
-            bound: T::ZERO,
-            z: zeros,
-            v_free: zeros,
-            v_c: zeros,
-            lambda: zeros,
-            t: [zeros; 3],
-            solved_lambda: zeros,
-            solved_z: zeros,
         };
         let constraints = plan.contacts.slots + 2 * plan.limits.len();
         let blocks = MAX_BLOCKS.min(plan.contacts.slots + (2 * plan.limits.len()).div_ceil(3));
-        let rows = 3 * blocks;
         Self {
             blocks: vec![block; blocks],
             contacts: 0,
-            count: 0,
+            problem: Problem::new(blocks),
             chosen: vec![0; constraints],
             listed: Vec::with_capacity(constraints),
             known: Vec::with_capacity(constraints),
@@ -143,10 +93,6 @@ impl<T: Bundle> ContactSpace<T> {
             loads: vec![[Wrench::ZERO; 3]; plan.nodes.len()],
             pushed: vec![zeros; plan.nv],
             ends: Vec::with_capacity(3 * T::LANES),
-            w: vec![T::ZERO; rows * rows],
-            system: vec![T::ZERO; rows * (rows + 1)],
-            active: Vec::with_capacity(rows),
-            step: vec![T::ZERO; rows],
         }
     }
 }
@@ -201,13 +147,7 @@ impl<T: Bundle> Lanes<T> {
     /// no point of a body is moved faster by recovery than at its speed.
     #[inline(always)]
     pub(super) fn recover(&mut self, plan: &Plan) {
-        for block in &mut self.space.blocks[..self.space.count] {
-            block.bound = block.friction * block.solved_lambda[2];
-            block.v_hat = block.recovery;
-            for row in 0..3 {
-                block.z[row] = block.solved_z[row];
-            }
-        }
+        self.recall();
         self.search(true);
         let recovering = self.space.open;
         self.left |= recovering & !self.space.solved;
@@ -231,6 +171,35 @@ impl<T: Bundle> Lanes<T> {
         let share = mask::<T>(recovering) * select(most.if_less(fastest, T::ONE, T::ZERO), most / fastest, T::ONE);
         for ((v_of_q, v), dof) in self.v_of_q.iter_mut().zip(&self.v).zip(&self.dofs) {
             *v_of_q = select(share.if_less(wide(1e-300), T::ZERO, T::ONE), share.mul_add(dof.x, *v), *v);
+        }
+    }
+
+    /// Lets the problem go on from the solution that is in memory: friction bounded by its normal impulses, v̂ those for positions. What was
+    /// solved last need not be the solution of a lane that had no part in the last round.
+    #[inline(always)]
+    fn recall(&mut self) {
+        let Self { space, memory, .. } = self;
+        for (block, rows) in space.blocks.iter().zip(&mut space.problem.rows[..space.problem.count]) {
+            let mut known = [Memory::<T>::NONE; 3];
+            for (known, constraints) in known.iter_mut().zip(&block.constraints) {
+                for (lane, &k) in constraints.iter().enumerate().filter(|(_, k)| **k != NOTHING) {
+                    let memory = &memory[k as usize];
+                    let pairs = [
+                        (&mut known.z.x, memory.z.x),
+                        (&mut known.z.y, memory.z.y),
+                        (&mut known.z.z, memory.z.z),
+                        (&mut known.normal, memory.normal),
+                    ];
+                    for (to, from) in pairs {
+                        put(to, lane, get(&from, lane));
+                    }
+                }
+            }
+            let z = match block.is_contact {
+                true => block.frame.transpose_mul(known[0].z).to_array(),
+                false => known.map(|known| known.z.x),
+            };
+            rows.recover(z, known[0].normal);
         }
     }
 
@@ -331,7 +300,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn gather(&mut self, plan: &Plan) {
         let Self { space, slots, memory, left, .. } = self;
-        let ContactSpace { blocks, contacts, count, chosen, listed, .. } = space;
+        let ContactSpace { blocks, contacts, problem: Problem { rows, count, .. }, chosen, listed, .. } = space;
         let is_open = |k: usize| chosen[k] & !*left;
         // Contacts in the order of their slots, then limits.
         listed.sort_unstable();
@@ -354,6 +323,7 @@ impl<T: Bundle> Lanes<T> {
         *count = *contacts + of_limits.into_iter().max().unwrap_or(0).div_ceil(3);
         for (b, block) in blocks[..*count].iter_mut().enumerate() {
             block.clear(b < *contacts);
+            rows[b] = Rows::none(b < *contacts);
         }
         (of_contacts, of_limits) = ([0; 32], [0; 32]);
         for &k in listed.iter() {
@@ -361,30 +331,33 @@ impl<T: Bundle> Lanes<T> {
             for lane in (0..T::LANES).filter(|lane| open >> lane & 1 != 0) {
                 let (slot, known) = (&slots[k], &memory[k]);
                 if k < plan.contacts.slots {
-                    let block = &mut blocks[of_contacts[lane]];
+                    let b = of_contacts[lane];
                     of_contacts[lane] += 1;
-                    block.set_contact(lane, k, slot, known);
-                    put(&mut block.friction, lane, plan.contacts.ends[k].friction);
+                    blocks[b].set_contact(lane, k, slot);
+                    set_contact(&mut rows[b], lane, slot, known);
+                    put(&mut rows[b].friction, lane, plan.contacts.ends[k].friction);
                 } else {
                     let n = of_limits[lane];
                     of_limits[lane] += 1;
-                    blocks[*contacts + n / 3].set_limit(lane, n % 3, k, slot, known);
+                    let b = *contacts + n / 3;
+                    blocks[b].constraints[n % 3][lane] = k as u32;
+                    set_limit(&mut rows[b], lane, n % 3, slot, known);
                 }
             }
         }
-        for block in &mut blocks[..*contacts] {
+        for (block, rows) in blocks[..*contacts].iter_mut().zip(rows) {
             block.frame = frame(block.frame.z);
-            let w = block.w[2];
+            let w = rows.w[2];
             let r_t = w * wide(plan.rule.sigma);
-            block.r = [r_t, r_t, block.r[2]];
-            block.w = [w, w, w];
-            block.z = block.frame.transpose_mul(Vec3::from(block.z)).to_array();
+            rows.r = [r_t, r_t, rows.r[2]];
+            rows.w = [w, w, w];
+            rows.z = block.frame.transpose_mul(Vec3::from(rows.z)).to_array();
         }
         // Velocities in free motion, and where nothing is remembered those are where the search begins.
-        for b in 0..*count {
+        for b in 0..self.space.problem.count {
             let is_contact = b < self.space.contacts;
             let velocities = if is_contact { self.contact_velocity(plan, b) } else { self.limit_velocities(plan, b) };
-            let block = &mut self.space.blocks[b];
+            let (block, rows) = (&self.space.blocks[b], &mut self.space.problem.rows[b]);
             for (row, v) in velocities.into_iter().enumerate() {
                 let mut unknown = T::ZERO;
                 for lane in 0..T::LANES {
@@ -393,8 +366,8 @@ impl<T: Bundle> Lanes<T> {
                         put(&mut unknown, lane, 1.0);
                     }
                 }
-                block.v_free[row] = v;
-                block.z[row] = select(unknown, v, block.z[row]);
+                rows.v_free[row] = v;
+                rows.z[row] = select(unknown, v, rows.z[row]);
             }
         }
     }
@@ -450,9 +423,9 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn carry(&mut self, plan: &Plan) {
         let Self { space, dofs, origins, .. } = self;
-        let ContactSpace { blocks, count, carried, passes, loads, pushed, ends, .. } = space;
+        let ContactSpace { blocks, problem, carried, passes, loads, pushed, ends, .. } = space;
         let (nv, n) = (plan.nv, plan.nodes.len());
-        for (b, block) in blocks[..*count].iter().enumerate() {
+        for (b, block) in blocks[..problem.count].iter().enumerate() {
             let passes = &mut passes[b * n..(b + 1) * n];
             passes.fill(false);
             let mut last = 0;
@@ -471,7 +444,9 @@ impl<T: Bundle> Lanes<T> {
                     Some(dof) => put(&mut pushed[dof][end.row], end.lane, end.sign),
                     None => {
                         let arm = block.position - origins[plan.nodes[end.node].tree];
-                        for (load, axis) in loads[end.node].iter_mut().zip([block.frame.x, block.frame.y, block.frame.z]) {
+                        for (load, axis) in
+                            loads[end.node].iter_mut().zip([block.frame.x, block.frame.y, block.frame.z])
+                        {
                             add_lane(&mut load.lin, &axis, end.lane, end.sign);
                             add_lane(&mut load.ang, &arm.cross(axis), end.lane, end.sign);
                         }
@@ -507,9 +482,9 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn multiply(&mut self, plan: &Plan) {
         let Self { space, dofs, .. } = self;
-        let ContactSpace { count, carried, passes, w, .. } = space;
-        let (nv, n, rows) = (plan.nv, plan.nodes.len(), 3 * *count);
-        for b in 0..*count {
+        let ContactSpace { problem, carried, passes, .. } = space;
+        let (nv, n) = (plan.nv, plan.nodes.len());
+        for b in 0..problem.count {
             for c in 0..=b {
                 let mut product = [[T::ZERO; 3]; 3];
                 for (i, node) in plan.nodes.iter().enumerate() {
@@ -526,12 +501,7 @@ impl<T: Bundle> Lanes<T> {
                         }
                     }
                 }
-                for (i, product) in product.into_iter().enumerate() {
-                    for (j, entry) in product.into_iter().enumerate() {
-                        w[(3 * b + i) * rows + 3 * c + j] = entry;
-                        w[(3 * c + j) * rows + 3 * b + i] = entry;
-                    }
-                }
+                problem.set(b, c, &product);
             }
         }
     }
@@ -545,45 +515,10 @@ impl<T: Bundle> Lanes<T> {
     /// The iteration, with friction bounded by each contact's own normal impulse or by the `bound` of its block.
     #[inline(always)]
     fn search(&mut self, is_bounded: bool) {
-        let ContactSpace { blocks, count, w, system, active, step, solved: converged_lanes, .. } = &mut self.space;
-        let blocks = &mut blocks[..*count];
-        let all = (1_u32 << T::LANES) - 1;
-        let (mut solved, mut scaling) = (0, SCALING);
-        for iteration in 0..=MAX_STEPS {
-            for block in &mut *blocks {
-                block.localise(wide(scaling), is_bounded);
-            }
-            set_velocities(blocks, w);
-            let converged = excess(blocks, wide(scaling));
-            let new = converged & !solved;
-            if new != 0 {
-                let is_new = mask::<T>(new);
-                for block in &mut *blocks {
-                    block.take(is_new);
-                }
-                solved |= new;
-                self.stats.iterations += u64::from(new.count_ones()) * iteration as u64;
-            }
-            if solved == all || iteration == MAX_STEPS {
-                self.stats.group_iterations += iteration as u64;
-                break;
-            }
-            assemble(blocks, w, wide(scaling), system, active);
-            eliminate(system, active.len(), step);
-            for (n, row) in active.iter().enumerate() {
-                blocks[row / 3].lambda[row % 3] += step[n];
-            }
-            set_velocities(blocks, w);
-            if (iteration + 1) % PATIENCE == 0 {
-                scaling *= SCALING_GROWTH;
-            }
-            for block in &mut *blocks {
-                for row in 0..3 {
-                    block.z[row] = block.v_c[row] - block.lambda[row] * block.w[row] * wide(scaling);
-                }
-            }
-        }
-        *converged_lanes = solved;
+        let (solved, [spent, slowest]) = self.space.problem.solve(is_bounded, self.space.open);
+        self.space.solved = solved;
+        self.stats.iterations += spent;
+        self.stats.group_iterations += slowest;
     }
 
     /// Sets velocities to those of the solution in the lanes that are open.
@@ -602,13 +537,13 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn set_response(&mut self, plan: &Plan) {
         let Self { space, dofs, .. } = self;
-        let ContactSpace { blocks, count, carried, passes, .. } = space;
+        let ContactSpace { problem, carried, passes, .. } = space;
         let (nv, n) = (plan.nv, plan.nodes.len());
         dofs.iter_mut().for_each(|dof| dof.x = T::ZERO);
-        for (b, block) in blocks[..*count].iter().enumerate() {
+        for (b, rows) in problem.rows[..problem.count].iter().enumerate() {
             for (_, node) in plan.nodes.iter().enumerate().filter(|(i, _)| passes[b * n + i]) {
                 for k in dofs_of(node) {
-                    for (u, lambda) in carried[b * nv + k].into_iter().zip(block.solved_lambda) {
+                    for (u, lambda) in carried[b * nv + k].into_iter().zip(rows.solved_lambda) {
                         dofs[k].x = u.mul_add(lambda, dofs[k].x);
                     }
                 }
@@ -621,8 +556,8 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn note_solution(&mut self, open: u32) {
         let Self { space, memory, .. } = self;
-        for block in &space.blocks[..space.count] {
-            let z = block.frame * Vec3::from(block.solved_z);
+        for (block, of) in space.blocks.iter().zip(&space.problem.rows[..space.problem.count]) {
+            let z = block.frame * Vec3::from(of.solved_z);
             for lane in (0..T::LANES).filter(|lane| open >> lane & 1 != 0) {
                 let rows = if block.is_contact { 1 } else { 3 };
                 for row in 0..rows {
@@ -635,10 +570,10 @@ impl<T: Bundle> Lanes<T> {
                         put(&mut known.z.x, lane, get(&z.x, lane));
                         put(&mut known.z.y, lane, get(&z.y, lane));
                         put(&mut known.z.z, lane, get(&z.z, lane));
-                        put(&mut known.normal, lane, get(&block.solved_lambda[2], lane));
+                        put(&mut known.normal, lane, get(&of.solved_lambda[2], lane));
                     } else {
-                        put(&mut known.z.x, lane, get(&block.solved_z[row], lane));
-                        put(&mut known.normal, lane, get(&block.solved_lambda[row], lane));
+                        put(&mut known.z.x, lane, get(&of.solved_z[row], lane));
+                        put(&mut known.normal, lane, get(&of.solved_lambda[row], lane));
                     }
                     put(&mut known.is_known, lane, 1.0);
                 }
@@ -696,18 +631,11 @@ impl<T: Bundle> Block<T> {
         self.constraints.iter_mut().for_each(|lanes| lanes.fill(NOTHING));
         self.position = Vec3::ZERO;
         self.frame = Mat3::IDENTITY;
-        self.friction = T::ZERO;
-        (self.r, self.w) = ([T::ONE; 3], [T::ONE; 3]);
-        (self.v_hat, self.recovery) = ([wide(NEVER); 3], [wide(NEVER); 3]);
-        for zero in [&mut self.z, &mut self.lambda, &mut self.v_free, &mut self.solved_lambda, &mut self.solved_z] {
-            *zero = [T::ZERO; 3];
-        }
     }
 
     #[inline(always)]
-    fn set_contact(&mut self, lane: usize, k: usize, slot: &super::Slot<T>, known: &Memory<T>) {
+    fn set_contact(&mut self, lane: usize, k: usize, slot: &Slot<T>) {
         self.constraints[0][lane] = k as u32;
-        let [z1, z2, z3] = &mut self.z;
         let pairs = [
             (&mut self.position.x, slot.position.x),
             (&mut self.position.y, slot.position.y),
@@ -715,28 +643,6 @@ impl<T: Bundle> Block<T> {
             (&mut self.frame.z.x, slot.normal.x),
             (&mut self.frame.z.y, slot.normal.y),
             (&mut self.frame.z.z, slot.normal.z),
-            (z1, known.z.x),
-            (z2, known.z.y),
-            (z3, known.z.z),
-            (&mut self.v_hat[2], slot.v_hat),
-            (&mut self.recovery[2], slot.recovery),
-            (&mut self.r[2], slot.r_n),
-            (&mut self.w[2], slot.w),
-        ];
-        for (to, from) in pairs {
-            put(to, lane, get(&from, lane));
-        }
-    }
-
-    #[inline(always)]
-    fn set_limit(&mut self, lane: usize, row: usize, k: usize, slot: &super::Slot<T>, known: &Memory<T>) {
-        self.constraints[row][lane] = k as u32;
-        let pairs = [
-            (&mut self.z[row], known.z.x),
-            (&mut self.v_hat[row], slot.v_hat),
-            (&mut self.recovery[row], slot.recovery),
-            (&mut self.r[row], slot.r_n),
-            (&mut self.w[row], slot.w),
         ];
         for (to, from) in pairs {
             put(to, lane, get(&from, lane));
@@ -769,147 +675,37 @@ impl<T: Bundle> Block<T> {
             }
         }
     }
+}
 
-    /// λ = γ̄(z) and T, with w `scaling` times the constraints' own.
-    #[inline(always)]
-    fn localise(&mut self, scaling: T, is_bounded: bool) {
-        self.t = [[T::ZERO; 3]; 3];
-        let stiffness = |row: usize| (self.w[row].mul_add(scaling, self.r[row])).recip();
-        if !self.is_contact {
-            for row in 0..3 {
-                let k = stiffness(row);
-                let lacks = self.v_hat[row] - self.z[row];
-                let pushes = T::ZERO.if_less(lacks, T::ONE, T::ZERO);
-                self.lambda[row] = select(pushes, lacks * k, T::ZERO);
-                self.t[row][row] = pushes * k;
-            }
-            return;
-        }
-        let (k_t, k_n) = (stiffness(0), stiffness(2));
-        let lacks = self.v_hat[2] - self.z[2];
-        let pushes = T::ZERO.if_less(lacks, T::ONE, T::ZERO);
-        let normal = select(pushes, lacks * k_n, T::ZERO);
-        let k_n = pushes * k_n;
-        let (bound, friction) =
-            if is_bounded { (self.bound, T::ZERO) } else { (self.friction * normal, self.friction) };
-        let [z1, z2, _] = self.z;
-        let speed2 = z1.mul_add(z1, z2 * z2);
-        let speed = speed2.sqrt();
-        // It slides where what would hold it is beyond the bound.
-        let slides = bound.if_less(speed * k_t, T::ONE, T::ZERO);
-        let per_speed = select(slides, bound / select(slides, speed, T::ONE), k_t);
-        self.lambda = [-(per_speed * z1), -(per_speed * z2), normal];
-        let inverse = slides / select(slides, speed, T::ONE);
-        let (d1, d2) = (z1 * inverse, z2 * inverse);
-        // A weaker push lets it slide with less friction.
-        let along = -(friction * k_n);
-        self.t[0] = [per_speed - per_speed * d1 * d1, -(per_speed * d1 * d2), along * d1];
-        self.t[1] = [-(per_speed * d1 * d2), per_speed - per_speed * d2 * d2, along * d2];
-        self.t[2][2] = k_n;
-    }
-
-    /// Keeps λ as the solution of some lanes, and the z that begins a search for the same.
-    #[inline(always)]
-    fn take(&mut self, lanes: T) {
-        for row in 0..3 {
-            self.solved_lambda[row] = select(lanes, self.lambda[row], self.solved_lambda[row]);
-            let z = self.v_c[row] - self.lambda[row] * self.w[row] * wide(SCALING);
-            self.solved_z[row] = select(lanes, z, self.solved_z[row]);
-        }
+/// Takes a contact's law, and what is known of it in world axes.
+#[inline(always)]
+fn set_contact<T: Bundle>(rows: &mut Rows<T>, lane: usize, slot: &Slot<T>, known: &Memory<T>) {
+    let [z1, z2, z3] = &mut rows.z;
+    let pairs = [
+        (z1, known.z.x),
+        (z2, known.z.y),
+        (z3, known.z.z),
+        (&mut rows.v_hat[2], slot.v_hat),
+        (&mut rows.recovery[2], slot.recovery),
+        (&mut rows.r[2], slot.r_n),
+        (&mut rows.w[2], slot.w),
+    ];
+    for (to, from) in pairs {
+        put(to, lane, get(&from, lane));
     }
 }
 
-/// v_c = J v* + W λ
+/// Takes a limit's law, and what is known of it.
 #[inline(always)]
-fn set_velocities<T: Real>(blocks: &mut [Block<T>], w: &[T]) {
-    let rows = 3 * blocks.len();
-    for b in 0..blocks.len() {
-        let mut v_c = blocks[b].v_free;
-        for (c, other) in blocks.iter().enumerate() {
-            for (row, v) in v_c.iter_mut().enumerate() {
-                for (column, lambda) in other.lambda.into_iter().enumerate() {
-                    *v = w[(3 * b + row) * rows + 3 * c + column].mul_add(lambda, *v);
-                }
-            }
-        }
-        blocks[b].v_c = v_c;
-    }
-}
-
-/// The lanes in which F = v_c − w λ − z has vanished.
-#[inline(always)]
-fn excess<T: Real>(blocks: &[Block<T>], scaling: T) -> u32 {
-    let (mut excess, mut size) = (T::ZERO, T::ZERO);
-    for block in blocks {
-        for row in 0..3 {
-            let w = block.w[row];
-            let (v_c, v_free, lambda) = (block.v_c[row], block.v_free[row], block.lambda[row]);
-            let f = v_c - w * scaling * lambda - block.z[row];
-            excess += f * f / w;
-            size += v_free * v_free / w + lambda * (v_c - v_free);
-        }
-    }
-    let is_large = (size * wide(TOLERANCE * TOLERANCE)).if_less(excess, T::ONE, T::ZERO);
-    // What is no number is not small.
-    let is_small = excess.if_less(wide(f64::MAX), T::ONE, T::ZERO) * (T::ONE - is_large);
-    bits(is_small)
-}
-
-/// 1 + T (W − w) and −T F on the right, of the rows that are active in any lane.
-#[inline(always)]
-fn assemble<T: Real>(blocks: &[Block<T>], w: &[T], scaling: T, system: &mut [T], active: &mut Vec<usize>) {
-    active.clear();
-    for (b, block) in blocks.iter().enumerate() {
-        for row in 0..3 {
-            let follows = block.t[row].into_iter().fold(T::ZERO, |sum, t| sum + t.abs());
-            if bits(T::ZERO.if_less(follows, T::ONE, T::ZERO)) != 0 {
-                active.push(3 * b + row);
-            }
-        }
-    }
-    let (rows, n) = (3 * blocks.len(), active.len());
-    for (i, &row) in active.iter().enumerate() {
-        let (b, k) = (row / 3, row % 3);
-        let block = &blocks[b];
-        let equation = &mut system[i * (n + 1)..(i + 1) * (n + 1)];
-        equation.fill(T::ZERO);
-        let couples = |l: usize| block.is_contact && (k < 2 || l == 2) || l == k;
-        for l in (0..3).filter(|&l| couples(l)) {
-            let (t, own) = (block.t[k][l], 3 * b + l);
-            for (entry, &column) in equation.iter_mut().zip(&*active) {
-                *entry = t.mul_add(w[own * rows + column], *entry);
-            }
-            if let Ok(j) = active.binary_search(&own) {
-                equation[j] = equation[j] - t * block.w[l] * scaling;
-            }
-            let f = block.v_c[l] - block.w[l] * scaling * block.lambda[l] - block.z[l];
-            equation[n] = equation[n] - t * f;
-        }
-        equation[i] += T::ONE;
-    }
-}
-
-/// Solves the system of n equations, row after row with the right-hand side last.
-#[inline(always)]
-fn eliminate<T: Real>(system: &mut [T], n: usize, x: &mut [T]) {
-    let width = n + 1;
-    for k in 0..n {
-        let (above, below) = system.split_at_mut((k + 1) * width);
-        let pivot = &above[k * width..];
-        let inverse = -pivot[k].recip();
-        for row in below.chunks_exact_mut(width).take(n - k - 1) {
-            let multiple = row[k] * inverse;
-            for (entry, pivot) in row[k + 1..].iter_mut().zip(&pivot[k + 1..width]) {
-                *entry = pivot.mul_add(multiple, *entry);
-            }
-        }
-    }
-    for k in (0..n).rev() {
-        let row = &system[k * width..(k + 1) * width];
-        let mut sum = row[n];
-        for j in k + 1..n {
-            sum = sum - row[j] * x[j];
-        }
-        x[k] = sum / row[k];
+fn set_limit<T: Bundle>(rows: &mut Rows<T>, lane: usize, row: usize, slot: &Slot<T>, known: &Memory<T>) {
+    let pairs = [
+        (&mut rows.z[row], known.z.x),
+        (&mut rows.v_hat[row], slot.v_hat),
+        (&mut rows.recovery[row], slot.recovery),
+        (&mut rows.r[row], slot.r_n),
+        (&mut rows.w[row], slot.w),
+    ];
+    for (to, from) in pairs {
+        put(to, lane, get(&from, lane));
     }
 }

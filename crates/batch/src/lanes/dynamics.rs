@@ -173,11 +173,7 @@ fn reduced<T: Real>(whole: &ArticulatedInertia<T>, u: Wrench<T>, s: T) -> Articu
     };
     ArticulatedInertia {
         a: rank_one(a, ang, u.ang),
-        b: Mat3::from_columns(
-            b.x.add_scaled(u.lin.x, ang),
-            b.y.add_scaled(u.lin.y, ang),
-            b.z.add_scaled(u.lin.z, ang),
-        ),
+        b: Mat3::from_columns(b.x.add_scaled(u.lin.x, ang), b.y.add_scaled(u.lin.y, ang), b.z.add_scaled(u.lin.z, ang)),
         c: rank_one(c, lin, u.lin),
     }
 }

@@ -160,8 +160,7 @@ fn inertia<T: Real>(node: &PlanNode, here: &Node<T>) -> Inertia<T> {
     let (mass, own) = (wide::<T>(node.mass), wide_sym::<T>(&node.inertia));
     let moment = com * mass;
     let d = moment.dot(com);
-    let rotational =
-        own.rotated(here.rot) + Sym3::diagonal(Vec3::new(d, d, d)) - Sym3::outer(mass, com);
+    let rotational = own.rotated(here.rot) + Sym3::diagonal(Vec3::new(d, d, d)) - Sym3::outer(mass, com);
     Inertia { mass, moment, rotational }
 }
 

@@ -11,6 +11,7 @@ mod contact_space;
 mod dynamics;
 mod kinematics;
 mod laws;
+mod newton;
 mod step;
 
 use multibody::JointType;
@@ -47,6 +48,7 @@ pub(crate) struct Lanes<T> {
     /// Velocities that move positions, (nv).
     v_of_q: Vec<T>,
     geoms: Vec<Geom<T>>,
+    sweeps: Vec<Sweep<T>>,
     slots: Vec<Slot<T>>,
     /// The slots in reach of any lane in this step, and limits likewise.
     near: Vec<usize>,
@@ -137,6 +139,13 @@ struct Geom<T> {
     centre: Vec3<T>,
 }
 
+/// How the points of a node's geoms may move in the step: all of them alike, and how far one may stray from that.
+#[derive(Clone, Copy, Debug)]
+struct Sweep<T> {
+    shift: Vec3<T>,
+    slack: T,
+}
+
 /// A contact point in reach.
 #[derive(Clone, Copy, Debug)]
 struct Slot<T> {
@@ -198,6 +207,7 @@ impl<T: Bundle> Lanes<T> {
             q_start: vec![T::ZERO; plan.nq],
             v_of_q: vec![T::ZERO; plan.nv],
             geoms: vec![geom; plan.contacts.geoms.len()],
+            sweeps: vec![Sweep { shift: Vec3::ZERO, slack: T::ZERO }; plan.nodes.len()],
             slots: vec![slot; constraints],
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),
@@ -273,8 +283,26 @@ macro_rules! phases {
 }
 
 phases!(
-    step, place, move_nodes, add_polar_coriolis, gather_impulses, factor, solve, collide, regularise_contacts, choose_first, choose_more,
-    gather, carry, multiply, iterate, respond, take_solution, recover, note_due, balance_all
+    step,
+    place,
+    move_nodes,
+    add_polar_coriolis,
+    gather_impulses,
+    factor,
+    solve,
+    collide,
+    regularise_contacts,
+    choose_first,
+    choose_more,
+    gather,
+    carry,
+    multiply,
+    iterate,
+    respond,
+    take_solution,
+    recover,
+    note_due,
+    balance_all
 );
 
 /// The lanes in which `x` is above ½, a bit each.

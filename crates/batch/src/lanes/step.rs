@@ -1,8 +1,8 @@
 //! A step of all lanes.
 
-use multibody::JointType;
 use super::{Bundle, Lanes, bits, mask, select, vec3, wide};
 use crate::plan::Plan;
+use multibody::JointType;
 
 /// Velocities beyond this diverge, as in a step of one world.
 const FASTEST: f64 = 1e10;
