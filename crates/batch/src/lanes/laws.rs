@@ -3,7 +3,7 @@
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
-use super::{Bundle, Lanes, bits, select, wide, wide_mat, wide_sym, wide3};
+use super::{Bundle, Lanes, lanes_of, select, wide, wide_mat, wide_sym, wide3};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 
 /// Recovery slower than this share of the recovery speed stays in the velocities, as in a step of one world.
@@ -87,11 +87,11 @@ impl<T: Bundle> Lanes<T> {
         let law = plan.rule.one_sided(slot.gap, w, spring);
         let mut left = 0;
         if is_spring {
-            left = bits(slot.gap.if_less(wide(-pair.surface.spring_depth), T::ONE, T::ZERO));
+            left = lanes_of(slot.gap.if_less(wide(-pair.surface.spring_depth), T::ONE, T::ZERO));
         }
         // What cannot be moved at all is for one world.
-        left |= bits(T::ONE - T::ZERO.if_less(w, T::ONE, T::ZERO));
-        (law, left & bits(slot.is_present), w)
+        left |= lanes_of(T::ONE - T::ZERO.if_less(w, T::ONE, T::ZERO));
+        (law, left & lanes_of(slot.is_present), w)
     }
 
     /// Sets the law of a slot.

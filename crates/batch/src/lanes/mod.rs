@@ -6,12 +6,13 @@
 //! No function here branches on a number of a lane, but to skip what no lane needs: a world's bits do not depend on its neighbours.
 
 mod balance;
+mod choose;
 mod collision;
 mod contact_space;
 mod dynamics;
 mod kinematics;
 mod laws;
-mod newton;
+mod solve;
 mod step;
 
 use multibody::JointType;
@@ -20,6 +21,7 @@ use spatial::{ArticulatedInertia, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, V
 use crate::plan::Plan;
 use balance::Sums;
 use contact_space::ContactSpace;
+use solve::Solver;
 
 /// A world of every lane: states, what a step remembers, and scratch.
 #[derive(Clone, Debug)]
@@ -53,6 +55,9 @@ pub(crate) struct Lanes<T> {
     /// The slots in reach of any lane in this step, and limits likewise.
     near: Vec<usize>,
     space: ContactSpace<T>,
+    solver: Solver,
+    /// Those of the terms of rows of joints.
+    coefficients: Vec<T>,
     /// What the step owes its end, by trees.
     due: Vec<Sums<T>>,
     /// Iterations of the contact solver, of the lane that took most, and of all lanes together.
@@ -73,7 +78,7 @@ pub(crate) struct LaneStats {
 #[derive(Clone, Copy, Debug)]
 struct Memory<T> {
     /// The velocity that it would have without impulse (world axes; of limits the first entry).
-    z: Vec3<T>,
+    free: Vec3<T>,
     /// Its normal impulse.
     normal: T,
     /// Whether anything is known, 1 or 0.
@@ -81,7 +86,7 @@ struct Memory<T> {
 }
 
 impl<T: Real> Memory<T> {
-    const NONE: Self = Self { z: Vec3::ZERO, normal: T::ZERO, is_known: T::ZERO };
+    const NONE: Self = Self { free: Vec3::ZERO, normal: T::ZERO, is_known: T::ZERO };
 }
 
 /// A node in a step; motions are about the tree's origin.
@@ -189,7 +194,7 @@ impl<T: Bundle> Lanes<T> {
             w: T::ONE,
         };
         let geom = Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY, centre: Vec3::ZERO };
-        let constraints = plan.contacts.slots + 2 * plan.limits.len();
+        let constraints = plan.constraints.len();
         Self {
             q: vec![T::ZERO; plan.nq],
             v: vec![T::ZERO; plan.nv],
@@ -211,6 +216,8 @@ impl<T: Bundle> Lanes<T> {
             slots: vec![slot; constraints],
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),
+            solver: Solver::default(),
+            coefficients: plan.terms.iter().map(|term| wide(term.coefficient)).collect(),
             due: Vec::with_capacity(plan.trees.len()),
             stats: LaneStats::default(),
         }
@@ -258,6 +265,24 @@ macro_rules! phase {
 macro_rules! implement {
     ($t:ty, $features:tt, $($name:ident),*) => {
         impl Bundle for $t {
+            #[inline(always)]
+            fn bits(self) -> u32 {
+                let mut bits = 0;
+                for k in 0..Self::LANES {
+                    bits |= u32::from(self.lane(k) > 0.5) << k;
+                }
+                bits
+            }
+
+            #[inline(always)]
+            fn mask(bits: u32) -> Self {
+                let mut mask = Self::ZERO;
+                for k in 0..Self::LANES {
+                    mask.set_lane(k, (bits >> k & 1) as _);
+                }
+                mask
+            }
+
             $(phase!($features, $t, $name);)*
         }
     };
@@ -270,6 +295,10 @@ macro_rules! phases {
         /// [`Lanes`] of the same names.
         #[allow(missing_docs)]
         pub(crate) trait Bundle: Real<Scalar = f64> {
+            /// The lanes in which the number is above ½, a bit each.
+            fn bits(self) -> u32;
+            /// 1 in the lanes of these bits, else 0.
+            fn mask(bits: u32) -> Self;
             $(fn $name(lanes: &mut Lanes<Self>, plan: &Plan);)*
         }
         implement!(f64, [], $($name),*);
@@ -292,30 +321,20 @@ phases!(
     solve,
     collide,
     regularise_contacts,
+    reach_limits,
     choose_first,
     choose_more,
+    measure_free_motion,
     gather,
+    set_free_velocities,
     carry,
     multiply,
-    iterate,
     respond,
     take_solution,
-    recover,
+    take_recovery,
     note_due,
     balance_all
 );
-
-/// The lanes in which `x` is above ½, a bit each.
-#[inline(always)]
-fn bits<T: Real>(x: T) -> u32 {
-    let half = T::from_f64(0.5);
-    let mask = half.if_less(x, T::ONE, T::ZERO);
-    let mut bits = 0;
-    for k in 0..T::LANES {
-        bits |= u32::from(mask.lane(k) != T::Scalar::ZERO) << k;
-    }
-    bits
-}
 
 /// The number in one lane.
 #[inline(always)]
@@ -329,14 +348,10 @@ fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
     T::scalars_mut(std::slice::from_mut(x))[lane] = value;
 }
 
-/// 1 in the lanes of these bits, else 0.
+/// The lanes in which `x` is above ½, a bit each.
 #[inline(always)]
-fn mask<T: Bundle>(bits: u32) -> T {
-    let mut mask = T::ZERO;
-    for k in 0..T::LANES {
-        put(&mut mask, k, f64::from(bits >> k & 1));
-    }
-    mask
+fn lanes_of<T: Bundle>(x: T) -> u32 {
+    x.bits()
 }
 
 /// A constant in every lane.
