@@ -37,7 +37,7 @@ impl<T: Bundle> Lanes<T> {
             T::set_free_velocities(self, plan);
             T::carry(self, plan);
             T::multiply(self, plan);
-            self.solve_lanes(plan, false);
+            T::iterate(self, plan);
             T::take_solution(self, plan);
             let solved = self.space.open;
             // Those of which more constraints push than were chosen are solved again.
@@ -59,7 +59,7 @@ impl<T: Bundle> Lanes<T> {
         recovering &= solved;
         if recovering != 0 {
             let open = std::mem::replace(&mut self.space.open, recovering);
-            self.solve_lanes(plan, true);
+            T::iterate_again(self, plan);
             T::take_recovery(self, plan);
             self.space.open = open;
         }
@@ -74,13 +74,15 @@ impl<T: Bundle> Lanes<T> {
             let slot = &self.slots[k];
             let Rows::Point(nodes) = &plan.constraints[k].rows else { continue };
             let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
-            news |= self.choose(k, pushes(velocity, slot.recovery).max(self.memory[k].is_known));
+            let expected = pushes(self.memory[k].free.dot(slot.normal), slot.recovery) * self.memory[k].is_known;
+            news |= self.choose(k, pushes(velocity, slot.recovery).max(expected));
         }
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];
             let always = !matches!(plan.constraints[k].source, Source::Limit);
             let (velocity, slot) = (self.row_velocity(plan, k), &self.slots[k]);
-            let pushes = if always { T::ONE } else { pushes(velocity, slot.recovery).max(self.memory[k].is_known) };
+            let expected = pushes(self.memory[k].free.x, slot.recovery) * self.memory[k].is_known;
+            let pushes = if always { T::ONE } else { pushes(velocity, slot.recovery).max(expected) };
             news |= self.choose(k, pushes);
         }
         self.space.open = news;
@@ -125,7 +127,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn free_speed(&self) -> T {
         let mut sum = T::ZERO;
-        for block in &self.space.blocks[..self.space.count] {
+        for block in &self.space.rows[..self.space.count] {
             for v in block.v_free {
                 sum = v.mul_add(v, sum);
             }

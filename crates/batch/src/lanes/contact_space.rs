@@ -9,6 +9,7 @@
 use spatial::{Mat3, Real, Twist, Vec3, Wrench};
 
 use super::dynamics::{motion_of, moved};
+use super::newton::{BlockRows, Newton};
 use super::{Bundle, Lanes, dofs_of, select, select3, wide};
 use crate::plan::{Plan, Rows};
 
@@ -38,16 +39,14 @@ pub(super) struct Block<T> {
     /// A point's position, and the directions of its rows, world.
     pub position: Vec3<T>,
     pub frame: Mat3<T>,
-    /// J v*.
-    pub v_free: [T; 3],
-    /// The impulses that lead to the velocities of the solution.
-    pub impulse: [T; 3],
 }
 
 /// Scratch of the contact problem.
 #[derive(Clone, Debug)]
 pub(super) struct ContactSpace<T> {
     pub blocks: Vec<Block<T>>,
+    pub rows: Vec<BlockRows<T>>,
+    pub newton: Newton<T>,
     /// Blocks in use.
     pub count: usize,
     /// By lanes: blocks of constraints of three rows, and rows of the others.
@@ -62,8 +61,8 @@ pub(super) struct ContactSpace<T> {
     pub reached: Vec<usize>,
     /// The lanes that are to be solved still, a bit each.
     pub open: u32,
-    /// The blocks of W by rows, up to the diagonal.
-    pub products: Vec<[[T; 3]; 3]>,
+    /// W of the blocks in use, by rows.
+    pub w: Vec<T>,
     /// ½ v*ᵀ (M + Λ) v*, by trees.
     pub kinetic: Vec<T>,
     /// u of each row by block and degree of freedom; the nodes that a block passes, a bit each.
@@ -83,11 +82,12 @@ impl<T: Bundle> ContactSpace<T> {
         let zeros = [T::ZERO; 3];
         let constraints = plan.constraints.len();
         let blocks = MAX_BLOCKS.min(constraints);
-        let block =
-            Block { entries: Vec::new(), position: Vec3::ZERO, frame: Mat3::IDENTITY, v_free: zeros, impulse: zeros };
+        let block = Block { entries: Vec::new(), position: Vec3::ZERO, frame: Mat3::IDENTITY };
         let with_room = |_| Block { entries: Vec::with_capacity(3 * MAX_LANES), ..block.clone() };
         Self {
             blocks: (0..blocks).map(with_room).collect(),
+            rows: vec![BlockRows::none(); blocks],
+            newton: Newton::new(blocks),
             count: 0,
             threes: [0; MAX_LANES],
             ones: [0; MAX_LANES],
@@ -96,7 +96,7 @@ impl<T: Bundle> ContactSpace<T> {
             known: Vec::with_capacity(constraints),
             reached: Vec::with_capacity(constraints),
             open: 0,
-            products: vec![[zeros; 3]; blocks * (blocks + 1) / 2],
+            w: vec![T::ZERO; 9 * blocks * blocks],
             kinetic: vec![T::ZERO; plan.trees.len()],
             carried: vec![zeros; blocks * plan.nv],
             passing: vec![0; blocks * words(plan)],
@@ -196,8 +196,7 @@ impl<T: Bundle> Lanes<T> {
                 }
             }
             let of_three = block.frame.transpose_mul(velocity).to_array();
-            let block = &mut self.space.blocks[b];
-            block.v_free = std::array::from_fn(|row| of_three[row] + sums[row]);
+            self.space.rows[b].v_free = std::array::from_fn(|row| of_three[row] + sums[row]);
         }
     }
 
@@ -319,12 +318,11 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn multiply(&mut self, plan: &Plan) {
         let Self { space, dofs, .. } = self;
-        let ContactSpace { count, carried, passing, products, .. } = space;
-        let (nv, words) = (plan.nv, words(plan));
+        let ContactSpace { count, carried, passing, w, .. } = space;
+        let (nv, words, rows) = (plan.nv, words(plan), 3 * *count);
         let passing = |b: usize| &passing[b * words..(b + 1) * words];
-        let mut next = products.iter_mut();
         for b in 0..*count {
-            for (c, place) in (0..=b).zip(&mut next) {
+            for c in 0..=b {
                 let mut product = [[T::ZERO; 3]; 3];
                 let both = passing(b).iter().zip(passing(c)).map(|(b, c)| b & c);
                 each_bit(both, |node| {
@@ -338,22 +336,27 @@ impl<T: Bundle> Lanes<T> {
                         }
                     }
                 });
-                *place = product;
+                for (i, product) in product.iter().enumerate() {
+                    for (j, entry) in product.iter().enumerate() {
+                        w[(3 * b + i) * rows + 3 * c + j] = *entry;
+                        w[(3 * c + j) * rows + 3 * b + i] = *entry;
+                    }
+                }
             }
         }
     }
 
-    /// What the blocks' impulses add to free motion: `x` of the degrees of freedom, and the motions of nodes in place of their loads.
+    /// What the solved impulses add to free motion: `x` of the degrees of freedom, and the motions of nodes in place of their loads.
     #[inline(always)]
     pub(super) fn set_response(&mut self, plan: &Plan) {
         let Self { space, dofs, .. } = self;
-        let ContactSpace { blocks, count, carried, passing, .. } = space;
+        let ContactSpace { rows, count, carried, passing, .. } = space;
         let (nv, words) = (plan.nv, words(plan));
         dofs.iter_mut().for_each(|dof| dof.x = T::ZERO);
-        for (b, block) in blocks[..*count].iter().enumerate() {
+        for (b, block) in rows[..*count].iter().enumerate() {
             each_bit(passing[b * words..(b + 1) * words].iter().copied(), |node| {
                 for k in dofs_of(&plan.nodes[node]) {
-                    for (u, impulse) in carried[b * nv + k].into_iter().zip(block.impulse) {
+                    for (u, impulse) in carried[b * nv + k].into_iter().zip(block.solved_lambda) {
                         dofs[k].x = u.mul_add(impulse, dofs[k].x);
                     }
                 }

@@ -12,6 +12,7 @@ mod contact_space;
 mod dynamics;
 mod kinematics;
 mod laws;
+mod newton;
 mod solve;
 mod step;
 
@@ -327,6 +328,8 @@ phases!(
     measure_free_motion,
     gather,
     set_free_velocities,
+    iterate,
+    iterate_again,
     carry,
     multiply,
     respond,

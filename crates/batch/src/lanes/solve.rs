@@ -1,9 +1,11 @@
 //! The contact problem of one lane: [`sap::ContactSpace`], as in a step of one world.
 
 use sap::{BoundedFrictionContact, ConeContact, Constraint, Limit};
+use spatial::Vec3;
 
 use super::contact_space::MAX_ROWS;
-use super::{Bundle, Lanes, get, put};
+use super::newton::BlockRows;
+use super::{Bundle, Lanes, get, put, select, select3, wide};
 use crate::plan::{Plan, Source};
 
 /// The problem of one lane, reused from lane to lane.
@@ -17,12 +19,116 @@ pub(super) struct Solver {
 }
 
 impl<T: Bundle> Lanes<T> {
-    /// Solves the problems of the open lanes; those that cannot be solved are left. `is_recovery`: for the velocities that move positions.
+    /// Solves the problems of the open lanes; those that cannot be solved are left.
+    #[inline(always)]
+    pub(super) fn iterate(&mut self, plan: &Plan) {
+        self.set_rows(plan);
+        let space = &mut self.space;
+        let rows = &mut space.rows[..space.count];
+        let (solved, [spent, most]) = space.newton.solve(rows, &space.w, space.open, false);
+        self.stats.iterations += spent;
+        self.stats.group_iterations += most;
+        self.note_solution(solved);
+        let unsolved = self.space.open & !solved;
+        if unsolved != 0 {
+            self.solve_lanes(plan, unsolved, false);
+        }
+    }
+
+    /// Solves those problems again for the velocities that move positions, friction bounded by the normal impulses of the solution.
+    #[inline(always)]
+    pub(super) fn iterate_again(&mut self, plan: &Plan) {
+        let Self { space, slots, .. } = self;
+        for (block, rows) in space.blocks.iter().zip(&mut space.rows[..space.count]) {
+            rows.bound = rows.friction * rows.solved_lambda[2];
+            for row in 0..3 {
+                rows.z[row] = rows.solved_v[row] - rows.solved_lambda[row] * rows.w[row];
+            }
+            for entry in &block.entries {
+                let row = if plan.constraints[entry.constraint].rows.are_three() { 2 } else { entry.row };
+                rows.v_hat[row] = select(T::mask(entry.lanes), slots[entry.constraint].recovery, rows.v_hat[row]);
+            }
+        }
+        let rows = &mut space.rows[..space.count];
+        let (solved, [spent, most]) = space.newton.solve(rows, &space.w, space.open, true);
+        self.stats.iterations += spent;
+        self.stats.group_iterations += most;
+        let unsolved = self.space.open & !solved;
+        if unsolved != 0 {
+            self.solve_lanes(plan, unsolved, true);
+        }
+    }
+
+    /// Gathers the laws of the open lanes and what is known of their constraints.
+    #[inline(always)]
+    fn set_rows(&mut self, plan: &Plan) {
+        let Self { space, slots, memory, .. } = self;
+        for (block, rows) in space.blocks.iter().zip(&mut space.rows[..space.count]) {
+            let v_free = rows.v_free;
+            *rows = BlockRows::none();
+            (rows.v_free, rows.z) = (v_free, v_free);
+            for entry in &block.entries {
+                let k = entry.constraint;
+                let (slot, memory, lanes) = (&slots[k], &memory[k], T::mask(entry.lanes));
+                let is_known = lanes * memory.is_known;
+                match &plan.constraints[k].source {
+                    Source::Contact { friction } => {
+                        rows.is_contact = rows.is_contact.max(lanes);
+                        rows.contact_lanes |= entry.lanes;
+                        rows.friction = select(lanes, wide(*friction), rows.friction);
+                        let r_t = slot.w * wide(plan.rule.sigma);
+                        rows.r[0] = select(lanes, r_t, rows.r[0]);
+                        rows.r[1] = select(lanes, r_t, rows.r[1]);
+                        rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
+                        rows.v_hat[2] = select(lanes, slot.v_hat, rows.v_hat[2]);
+                        let free = block.frame.transpose_mul(memory.free).to_array();
+                        for row in 0..3 {
+                            rows.w[row] = select(lanes, slot.w, rows.w[row]);
+                            rows.z[row] = select(is_known, free[row], rows.z[row]);
+                        }
+                    }
+                    Source::Limit => {
+                        let row = entry.row;
+                        rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
+                        rows.w[row] = select(lanes, slot.w, rows.w[row]);
+                        rows.v_hat[row] = select(lanes, slot.v_hat, rows.v_hat[row]);
+                        rows.high[row] = select(lanes, wide(f64::INFINITY), rows.high[row]);
+                        rows.z[row] = select(is_known, memory.free.x, rows.z[row]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes what the constraints of these lanes met.
+    #[inline(always)]
+    fn note_solution(&mut self, solved: u32) {
+        let Self { space, memory, .. } = self;
+        for (block, rows) in space.blocks.iter().zip(&space.rows[..space.count]) {
+            let free: [T; 3] = std::array::from_fn(|row| rows.solved_v[row] - rows.w[row] * rows.solved_lambda[row]);
+            let in_world = block.frame * Vec3::from(free);
+            for entry in block.entries.iter().filter(|entry| entry.lanes & solved != 0) {
+                let (memory, lanes) = (&mut memory[entry.constraint], T::mask(entry.lanes & solved));
+                if rows.contact_lanes & entry.lanes != 0 {
+                    memory.free = select3(lanes, in_world, memory.free);
+                    memory.normal = select(lanes, rows.solved_lambda[2], memory.normal);
+                } else {
+                    memory.free.x = select(lanes, free[entry.row], memory.free.x);
+                    memory.normal = select(lanes, rows.solved_lambda[entry.row], memory.normal);
+                }
+                memory.is_known = memory.is_known.max(lanes);
+            }
+        }
+    }
+
+    /// Solves the problems of some lanes one by one; those that cannot be solved are left. `is_recovery`: for the velocities that move
+    /// positions.
+    #[cold]
     #[inline(never)]
-    pub(super) fn solve_lanes(&mut self, plan: &Plan, is_recovery: bool) {
+    fn solve_lanes(&mut self, plan: &Plan, lanes: u32, is_recovery: bool) {
         let (mut spent, mut most) = (0, 0);
         for lane in 0..T::LANES {
-            if self.space.open >> lane & 1 == 0 {
+            if lanes >> lane & 1 == 0 {
                 continue;
             }
             self.start(plan, lane, is_recovery);
@@ -61,9 +167,9 @@ impl<T: Bundle> Lanes<T> {
         of.reserve(MAX_ROWS);
         v_free.clear();
         v_free.reserve(MAX_ROWS);
-        for (b, block) in space.blocks[..blocks].iter().enumerate() {
+        for (b, (block, block_rows)) in space.blocks.iter().zip(&space.rows[..blocks]).enumerate() {
             let count = 3.min(rows - 3 * b);
-            for (row, v) in block.v_free.iter().enumerate().take(count) {
+            for (row, v) in block_rows.v_free.iter().enumerate().take(count) {
                 v_free.push(get(v, lane));
                 let Some(k) = block.constraint(row, lane) else { continue };
                 let (slot, memory) = (&slots[k], &memory[k]);
@@ -82,7 +188,7 @@ impl<T: Bundle> Lanes<T> {
                             let normal = if is_known {
                                 at(&memory.normal)
                             } else {
-                                contact.normal_impulse_alone(w, at(&block.v_free[2]))
+                                contact.normal_impulse_alone(w, at(&block_rows.v_free[2]))
                             };
                             v_hat = if is_recovery { recovery } else { v_hat };
                             contact = BoundedFrictionContact::new(*friction, r_t, r, v_hat, normal);
@@ -108,14 +214,10 @@ impl<T: Bundle> Lanes<T> {
             }
         }
         problem.start(rows);
-        for b in 0..blocks {
-            for c in 0..=b {
-                let product = &space.products[b * (b + 1) / 2 + c];
-                for (i, row) in product.iter().enumerate().take(rows - 3 * b) {
-                    for (j, entry) in row.iter().enumerate().take(rows - 3 * c) {
-                        problem.set(3 * b + i, 3 * c + j, get(entry, lane));
-                    }
-                }
+        let all = 3 * space.count;
+        for i in 0..rows {
+            for j in 0..=i {
+                problem.set(i, j, get(&space.w[i * all + j], lane));
             }
         }
     }
@@ -124,11 +226,14 @@ impl<T: Bundle> Lanes<T> {
     fn take(&mut self, lane: usize, is_recovery: bool) {
         let Self { space, solver, memory, .. } = self;
         let Solver { space: solution, laws, of, .. } = solver;
-        for block in &mut space.blocks[..space.count] {
-            block.impulse.iter_mut().for_each(|impulse| put(impulse, lane, 0.0));
+        for rows in &mut space.rows[..space.count] {
+            rows.solved_lambda.iter_mut().for_each(|impulse| put(impulse, lane, 0.0));
         }
         for (row, impulse) in solution.balancing_impulses().iter().enumerate() {
-            put(&mut space.blocks[row / 3].impulse[row % 3], lane, *impulse);
+            put(&mut space.rows[row / 3].solved_lambda[row % 3], lane, *impulse);
+        }
+        for (row, v) in solution.velocities().iter().enumerate() {
+            put(&mut space.rows[row / 3].solved_v[row % 3], lane, *v);
         }
         if is_recovery {
             return;
