@@ -3,7 +3,7 @@
 use spatial::Real;
 
 use super::contact_space::{all_lanes, positive};
-use super::{Bundle, Lanes, wide};
+use super::{Bundle, Lanes, lanes_of, wide};
 use crate::plan::{Plan, Rows, Source};
 
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
@@ -149,7 +149,7 @@ impl<T: Bundle> Lanes<T> {
     /// Chooses a constraint in the open lanes where `pushes` is 1; those in which it was not chosen before.
     #[inline(always)]
     fn choose(&mut self, k: usize, pushes: T) -> u32 {
-        let chosen = (pushes * self.slots[k].is_present).bits() & self.space.open & !self.space.chosen[k];
+        let chosen = lanes_of(pushes * self.slots[k].is_present) & self.space.open & !self.space.chosen[k];
         if chosen != 0 {
             if self.space.chosen[k] == 0 {
                 self.space.listed.push(k);
@@ -170,7 +170,7 @@ impl<T: Bundle> Lanes<T> {
             let gaps = [q - wide(limit.range.0), wide::<T>(limit.range.1) - q];
             for (side, gap) in gaps.into_iter().enumerate() {
                 let is_far = reach.if_less(gap, T::ONE, T::ZERO);
-                if is_far.bits() != all_lanes::<T>() {
+                if lanes_of(is_far) != all_lanes::<T>() {
                     let k = plan.first_limit + 2 * l + side;
                     let w = self.dofs[limit.v].d_inv;
                     self.regularise_limit(plan, limit.compliance, gap, w, k);
@@ -191,7 +191,7 @@ impl<T: Bundle> Lanes<T> {
         space.known.clear();
         for &k in &space.listed {
             memory[k].is_known = T::mask(space.chosen[k] & !*left) * memory[k].is_known;
-            stats.pushing += u64::from((positive(memory[k].normal) & memory[k].is_known.bits()).count_ones());
+            stats.pushing += u64::from((positive(memory[k].normal) & lanes_of(memory[k].is_known)).count_ones());
             space.known.push(k);
         }
     }

@@ -463,5 +463,5 @@ pub(super) fn all_lanes<T: Real>() -> u32 {
 /// The lanes in which a number is positive.
 #[inline(always)]
 pub(super) fn positive<T: Bundle>(x: T) -> u32 {
-    T::ZERO.if_less(x, T::ONE, T::ZERO).bits()
+    T::ZERO.lanes_less(x)
 }

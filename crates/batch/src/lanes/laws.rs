@@ -84,13 +84,20 @@ impl<T: Bundle> Lanes<T> {
             Compliance::Physical { stiffness, relaxation } => Some((wide(stiffness), relaxation)),
             Compliance::PerMass { stiffness, relaxation } => Some((wide::<T>(stiffness) / bare, relaxation)),
         };
-        let law = plan.rule.one_sided(slot.gap, w, spring);
-        let mut left = 0;
-        if is_spring {
-            left = lanes_of(slot.gap.if_less(wide(-pair.surface.spring_depth), T::ONE, T::ZERO));
+        let mut law = plan.rule.one_sided(slot.gap, w, spring);
+        if is_spring && pair.surface.spring_depth < f64::INFINITY {
+            // Where the spring ends a stop begins.
+            let depth = wide::<T>(pair.surface.spring_depth);
+            let is_deep = slot.gap.if_less(-depth, T::ONE, T::ZERO);
+            let stop = plan.rule.one_sided(slot.gap + depth, w, None);
+            law = OneSided {
+                r: select(is_deep, stop.r, law.r),
+                v_hat: select(is_deep, stop.v_hat, law.v_hat),
+                is_rigid: select(is_deep, stop.is_rigid, law.is_rigid),
+            };
         }
         // What cannot be moved at all is for one world.
-        left |= lanes_of(T::ONE - T::ZERO.if_less(w, T::ONE, T::ZERO));
+        let left = lanes_of(T::ONE - T::ZERO.if_less(w, T::ONE, T::ZERO));
         (law, left & lanes_of(slot.is_present), w)
     }
 

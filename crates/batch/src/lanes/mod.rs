@@ -262,26 +262,28 @@ macro_rules! phase {
     };
 }
 
+/// 1 in the lanes of the bits of an index, else 0.
+const MASKS: [[f64; 4]; 16] = {
+    let mut masks = [[0.0; 4]; 16];
+    let mut bits = 0;
+    while bits < 64 {
+        masks[bits / 4][bits % 4] = (bits / 4 >> (bits % 4) & 1) as f64;
+        bits += 1;
+    }
+    masks
+};
+
 /// Implements [`Bundle`] for a type.
 macro_rules! implement {
-    ($t:ty, $features:tt, $($name:ident),*) => {
+    ($t:ty, $from_array:expr, $features:tt, $($name:ident),*) => {
         impl Bundle for $t {
             #[inline(always)]
-            fn bits(self) -> u32 {
-                let mut bits = 0;
-                for k in 0..Self::LANES {
-                    bits |= u32::from(self.lane(k) > 0.5) << k;
-                }
-                bits
-            }
-
-            #[inline(always)]
             fn mask(bits: u32) -> Self {
-                let mut mask = Self::ZERO;
-                for k in 0..Self::LANES {
-                    mask.set_lane(k, (bits >> k & 1) as _);
+                let mut lanes = [0.0; Self::LANES];
+                for (four, lanes) in lanes.chunks_mut(4).enumerate() {
+                    lanes.copy_from_slice(&MASKS[(bits >> (4 * four) & 15) as usize][..lanes.len()]);
                 }
-                mask
+                $from_array(lanes)
             }
 
             $(phase!($features, $t, $name);)*
@@ -296,16 +298,15 @@ macro_rules! phases {
         /// [`Lanes`] of the same names.
         #[allow(missing_docs)]
         pub(crate) trait Bundle: Real<Scalar = f64> {
-            /// The lanes in which the number is above ½, a bit each.
-            fn bits(self) -> u32;
             /// 1 in the lanes of these bits, else 0.
             fn mask(bits: u32) -> Self;
             $(fn $name(lanes: &mut Lanes<Self>, plan: &Plan);)*
         }
-        implement!(f64, [], $($name),*);
-        implement!(F64x4, [], $($name),*);
+        implement!(f64, |[x]: [f64; 1]| x, [], $($name),*);
+        implement!(F64x4, F64x4::from_array, [], $($name),*);
         implement!(
             F64x8,
+            F64x8::from_array,
             [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]],
             $($name),*
         );
@@ -353,8 +354,8 @@ fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
 
 /// The lanes in which `x` is above ½, a bit each.
 #[inline(always)]
-fn lanes_of<T: Bundle>(x: T) -> u32 {
-    x.bits()
+fn lanes_of<T: Real>(x: T) -> u32 {
+    T::from_f64(0.5).lanes_less(x)
 }
 
 /// A constant in every lane.

@@ -252,7 +252,7 @@ fn converged<T: Bundle>(rows: &[BlockRows<T>]) -> u32 {
         }
     }
     // What is no number is not small.
-    excess.if_less(size * wide(TOLERANCE * TOLERANCE) + wide(1e-200), T::ONE, T::ZERO).bits()
+    excess.lanes_less(size * wide(TOLERANCE * TOLERANCE) + wide(1e-200))
 }
 
 /// 1 + T (W − w) and −T F on the right, of the active blocks.
