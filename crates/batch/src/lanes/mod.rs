@@ -24,14 +24,37 @@ use balance::Sums;
 use contact_space::ContactSpace;
 use solve::Solver;
 
-/// A world of every lane: states, what a step remembers, and scratch.
+/// What the next step of a group needs beside its state: what each constraint met in the last step.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupMemory<T> {
+    constraints: Vec<Memory<T>>,
+    /// Those of which anything is known.
+    known: Vec<usize>,
+}
+
+impl<T: Bundle> GroupMemory<T> {
+    /// Nothing is known.
+    pub fn new(plan: &Plan) -> Self {
+        let constraints = plan.constraints.len();
+        Self { constraints: vec![Memory::NONE; constraints], known: Vec::with_capacity(constraints) }
+    }
+
+    /// Forgets what the constraints of a lane met.
+    pub fn forget(&mut self, lane: usize) {
+        for &k in &self.known {
+            put(&mut self.constraints[k].is_known, lane, 0.0);
+        }
+    }
+}
+
+/// A world of every lane while they are stepped: states, and the scratch of a step. One for each thread, which groups use in turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes<T> {
     /// Positions (nq), velocities (nv) and controls (nu).
     pub q: Vec<T>,
     pub v: Vec<T>,
     pub ctrl: Vec<T>,
-    /// What each contact slot, then each side of a limit, met in the step before.
+    /// What the constraints met in the step before, of the group that is stepped.
     memory: Vec<Memory<T>>,
     /// Whether the nodes are placed at `q`.
     is_placed: bool,
@@ -73,6 +96,16 @@ pub(crate) struct LaneStats {
     pub group_iterations: u64,
     /// Contacts that pushed.
     pub pushing: u64,
+}
+
+impl LaneStats {
+    /// Adds what other steps did.
+    pub fn add(&mut self, other: &Self) {
+        let Self { iterations, group_iterations, pushing } = other;
+        self.iterations += iterations;
+        self.group_iterations += group_iterations;
+        self.pushing += pushing;
+    }
 }
 
 /// What a constraint met in the step before.
@@ -200,7 +233,7 @@ impl<T: Bundle> Lanes<T> {
             q: vec![T::ZERO; plan.nq],
             v: vec![T::ZERO; plan.nv],
             ctrl: vec![T::ZERO; nu],
-            memory: vec![Memory::NONE; constraints],
+            memory: Vec::new(),
             is_placed: false,
             left: 0,
             nodes: vec![node; plan.nodes.len()],
@@ -229,12 +262,11 @@ impl<T: Bundle> Lanes<T> {
         self.is_placed = false;
     }
 
-    /// Forgets what the constraints of a lane met.
-    pub fn forget(&mut self, lane: usize) {
+    /// Takes the memory of another group and gives back that of the last.
+    pub fn swap_memory(&mut self, memory: &mut GroupMemory<T>) {
+        std::mem::swap(&mut self.memory, &mut memory.constraints);
+        std::mem::swap(&mut self.space.known, &mut memory.known);
         self.is_placed = false;
-        for memory in &mut self.memory {
-            put(&mut memory.is_known, lane, 0.0);
-        }
     }
 
     /// Lanes of the last step that are left to one world, a bit each: their states are as before.
