@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use multibody::Model;
-use sim::{Simulation, SimulationError, State};
+use sim::{Simulation, SimulationError, State, VelocityExtrapolation};
 use spatial::{F64x4, F64x8};
 
 use crate::lanes::{Bundle, GroupMemory, LaneStats, Lanes};
@@ -139,7 +139,7 @@ impl Steps for Alone {
 
     fn forget(&mut self, _: usize) {
         self.state.warm_start.clear();
-        self.state.extrapolation = sim::VelocityExtrapolation::default();
+        self.state.extrapolation = VelocityExtrapolation::default();
     }
 
     fn take_stats(&mut self) -> (LaneStats, u64) {
@@ -196,6 +196,7 @@ fn step_one<T: Bundle>(
 ) -> Result<(), SimulationError> {
     let state = one.state_mut();
     state.warm_start.clear();
+    state.extrapolation = VelocityExtrapolation::default();
     state.ctrl.copy_from_slice(ctrl);
     state.q.iter_mut().zip(&lanes.q).for_each(|(q, lanes)| *q = lanes.lane(lane));
     state.v.iter_mut().zip(&lanes.v).for_each(|(v, lanes)| *v = lanes.lane(lane));

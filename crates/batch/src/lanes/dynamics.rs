@@ -9,7 +9,7 @@ impl<T: Bundle> Lanes<T> {
     /// Factors M + Λ.
     #[inline(always)]
     pub(super) fn factor(&mut self, plan: &Plan) {
-        let Self { nodes, dofs, .. } = self;
+        let Self { nodes, dofs, lambda, .. } = self;
         for node in nodes.iter_mut() {
             let super::Inertia { mass, moment, rotational } = node.inertia;
             node.articulated = ArticulatedInertia {
@@ -26,7 +26,7 @@ impl<T: Bundle> Lanes<T> {
                 // A hinge through the tree's origin and a slide have one half of an axis; the compiler does not know, and need not.
                 let u = whole.apply(axis);
                 dof.u = u;
-                dof.d_inv = (axis.dot(u) + wide(plan.lambda[k])).recip();
+                dof.d_inv = (axis.dot(u) + lambda[k]).recip();
                 if k > node.v || node.parent.is_some() {
                     whole = reduced(&whole, u, -dof.d_inv);
                 }
@@ -77,38 +77,11 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Impulses of springs, dampers and actuators at q₀, v₀.
-    #[inline(always)]
-    pub(super) fn gather_impulses(&mut self, plan: &Plan) {
-        let Self { q, v, ctrl, impulse, .. } = self;
-        for (impulse, (resistance, v)) in impulse.iter_mut().zip(plan.resistance.iter().zip(&*v)) {
-            *impulse = *v * wide(*resistance);
-        }
-        let dt = plan.dt;
-        for spring in &plan.springs {
-            let stretch = q[spring.q] - wide(spring.reference);
-            impulse[spring.v] = stretch.mul_add(wide(-dt * spring.stiffness), impulse[spring.v]);
-        }
-        for servo in &plan.servos {
-            let [b0, b1, b2] = servo.bias;
-            let u = ctrl[servo.ctrl].max(wide(servo.ctrl_range.0)).min(wide(servo.ctrl_range.1));
-            let mut force = u.mul_add(wide(servo.gain), wide(b0));
-            if b1 != 0.0 || b2 != 0.0 {
-                force += q[servo.q].mul_add(wide(b1), v[servo.v] * wide(b2));
-            }
-            let force = force.max(wide(servo.range.0)).min(wide(servo.range.1));
-            impulse[servo.v] = force.mul_add(wide(dt), impulse[servo.v]);
-        }
-    }
-
     /// Free motion: v*, and what it adds to the motions of nodes.
     #[inline(always)]
     pub(super) fn move_freely(&mut self, plan: &Plan) {
         for node in &mut self.nodes {
             node.change = Twist::ZERO;
-        }
-        for (dof, impulse) in self.dofs.iter_mut().zip(&self.impulse) {
-            dof.x = *impulse;
         }
         T::solve(self, plan);
         for (v_star, (v, dof)) in self.v_star.iter_mut().zip(self.v.iter().zip(&self.dofs)) {

@@ -99,7 +99,9 @@ impl<T: Bundle> Lanes<T> {
                 };
             let momentum = here.inertia.momentum(here.twist);
             here.coriolis = here.inertia.momentum(here.acceleration) + cross_wrench(here.twist, momentum);
-            let weight = Wrench { ang: here.inertia.moment.cross(gravity), lin: gravity * here.inertia.mass };
+            let (mass, moment) = node.weight;
+            let about_origin = here.pos * wide(mass) + here.rot * wide3(moment);
+            let weight = Wrench { ang: about_origin.cross(gravity), lin: gravity * wide(mass) };
             here.load = (here.coriolis + -weight) * dt;
             turns[node.tree] = turns[node.tree].max(here.twist.ang.norm_squared());
         }

@@ -1,12 +1,12 @@
 //! The contact problem of one lane: [`sap::ContactSpace`], as in a step of one world.
 
-use sap::{BoundedFrictionContact, ConeContact, Constraint, Limit};
+use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit};
 use spatial::Vec3;
 
 use super::contact_space::MAX_ROWS;
 use super::newton::BlockRows;
 use super::{Bundle, Lanes, get, put, select, select3, wide};
-use crate::plan::{Plan, Source};
+use crate::plan::{Plan, Source, TieKind};
 
 /// The problem of one lane, reused from lane to lane.
 #[derive(Clone, Debug, Default)]
@@ -24,11 +24,16 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn iterate(&mut self, plan: &Plan) {
         self.set_rows(plan);
         let space = &mut self.space;
+        if plan.is_cone {
+            let open = space.open;
+            self.solve_lanes(plan, open, false);
+            return;
+        }
         let rows = &mut space.rows[..space.count];
-        let (solved, [spent, most]) = space.newton.solve(rows, &space.w, space.open, false);
+        let (solved, [spent, most]) = space.newton.solve(rows, &space.w, space.open, plan.is_lagged);
         self.stats.iterations += spent;
         self.stats.group_iterations += most;
-        self.note_solution(solved);
+        self.note_solution(plan, solved);
         let unsolved = self.space.open & !solved;
         if unsolved != 0 {
             self.solve_lanes(plan, unsolved, false);
@@ -45,7 +50,12 @@ impl<T: Bundle> Lanes<T> {
                 rows.z[row] = rows.solved_v[row] - rows.solved_lambda[row] * rows.w[row];
             }
             for entry in &block.entries {
-                let row = if plan.constraints[entry.constraint].rows.are_three() { 2 } else { entry.row };
+                let constraint = &plan.constraints.all[entry.constraint];
+                let row = match constraint.source {
+                    Source::Tie { .. } => continue,
+                    Source::Contact { .. } => 2,
+                    _ => entry.row,
+                };
                 rows.v_hat[row] = select(T::mask(entry.lanes), slots[entry.constraint].recovery, rows.v_hat[row]);
             }
         }
@@ -71,7 +81,7 @@ impl<T: Bundle> Lanes<T> {
                 let k = entry.constraint;
                 let (slot, memory, lanes) = (&slots[k], &memory[k], T::mask(entry.lanes));
                 let is_known = lanes * memory.is_known;
-                match &plan.constraints[k].source {
+                match &plan.constraints.all[k].source {
                     Source::Contact { friction } => {
                         rows.is_contact = rows.is_contact.max(lanes);
                         rows.contact_lanes |= entry.lanes;
@@ -87,12 +97,28 @@ impl<T: Bundle> Lanes<T> {
                             rows.z[row] = select(is_known, free[row], rows.z[row]);
                         }
                     }
-                    Source::Limit => {
+                    Source::Tie { tie, .. } => {
+                        let free = block.frame.transpose_mul(memory.free).to_array();
+                        let bias = slot.bias.to_array();
+                        let held = if matches!(tie.kind, TieKind::Distance(_)) { 2..3 } else { 0..3 };
+                        for row in 0..3 {
+                            rows.w[row] = select(lanes, slot.w, rows.w[row]);
+                            rows.z[row] = select(is_known, free[row], rows.z[row]);
+                            rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
+                            rows.v_hat[row] = select(lanes, bias[row], rows.v_hat[row]);
+                        }
+                        for row in held {
+                            rows.low[row] = select(lanes, wide(f64::NEG_INFINITY), rows.low[row]);
+                            rows.high[row] = select(lanes, wide(f64::INFINITY), rows.high[row]);
+                        }
+                    }
+                    _ => {
                         let row = entry.row;
                         rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
                         rows.w[row] = select(lanes, slot.w, rows.w[row]);
                         rows.v_hat[row] = select(lanes, slot.v_hat, rows.v_hat[row]);
-                        rows.high[row] = select(lanes, wide(f64::INFINITY), rows.high[row]);
+                        rows.low[row] = select(lanes, slot.low, rows.low[row]);
+                        rows.high[row] = select(lanes, slot.high, rows.high[row]);
                         rows.z[row] = select(is_known, memory.free.x, rows.z[row]);
                     }
                 }
@@ -102,14 +128,14 @@ impl<T: Bundle> Lanes<T> {
 
     /// Notes what the constraints of these lanes met.
     #[inline(always)]
-    fn note_solution(&mut self, solved: u32) {
+    fn note_solution(&mut self, plan: &Plan, solved: u32) {
         let Self { space, memory, .. } = self;
         for (block, rows) in space.blocks.iter().zip(&space.rows[..space.count]) {
             let free: [T; 3] = std::array::from_fn(|row| rows.solved_v[row] - rows.w[row] * rows.solved_lambda[row]);
             let in_world = block.frame * Vec3::from(free);
             for entry in block.entries.iter().filter(|entry| entry.lanes & solved != 0) {
                 let (memory, lanes) = (&mut memory[entry.constraint], T::mask(entry.lanes & solved));
-                if rows.contact_lanes & entry.lanes != 0 {
+                if plan.constraints.all[entry.constraint].rows.are_three() {
                     memory.free = select3(lanes, in_world, memory.free);
                     memory.normal = select(lanes, rows.solved_lambda[2], memory.normal);
                 } else {
@@ -176,7 +202,7 @@ impl<T: Bundle> Lanes<T> {
                 let at = |x: &T| get(x, lane);
                 let (w, r, mut v_hat) = (at(&slot.w), at(&slot.r_n), at(&slot.v_hat));
                 let is_known = at(&memory.is_known) != 0.0;
-                let law = match &plan.constraints[k].source {
+                let law = match &plan.constraints.all[k].source {
                     Source::Contact { friction } => {
                         let r_t = w * plan.rule.sigma;
                         let recovery = at(&slot.recovery);
@@ -195,7 +221,18 @@ impl<T: Bundle> Lanes<T> {
                             contact.into()
                         }
                     }
-                    Source::Limit => Limit::new(r, if is_recovery { at(&slot.recovery) } else { v_hat }).into(),
+                    Source::Tie { tie, .. } => {
+                        let bias = [&slot.bias.x, &slot.bias.y, &slot.bias.z].map(at);
+                        match tie.kind {
+                            TieKind::Distance(_) => Equality::along_third(r, bias[2]).into(),
+                            TieKind::Point | TieKind::Turn => Equality::vector(r, bias).into(),
+                        }
+                    }
+                    source if source.is_limit() => {
+                        Limit::new(r, if is_recovery { at(&slot.recovery) } else { v_hat }).into()
+                    }
+                    Source::Coupling { .. } => Equality::scalar(r, v_hat).into(),
+                    _ => BoxConstraint::new(r, v_hat, at(&slot.low), at(&slot.high)).into(),
                 };
                 let mut law = law.with_delassus(w);
                 if is_known {
