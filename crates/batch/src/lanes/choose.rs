@@ -77,7 +77,9 @@ impl<T: Bundle> Lanes<T> {
             let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
             let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
             let expected = pushes(self.memory[k].free.dot(slot.normal), slot.recovery) * self.memory[k].is_known;
-            news |= self.choose(k, pushes(velocity, slot.recovery).max(expected));
+            // Cones push what slides before it comes near.
+            let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, slot.recovery).max(expected) };
+            news |= self.choose(k, pushes);
         }
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];

@@ -40,12 +40,11 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Solves those problems again for the velocities that move positions, friction bounded by the normal impulses of the solution.
+    /// Solves those problems again for the velocities that move positions, friction bounded by normal impulses that are known.
     #[inline(always)]
     pub(super) fn iterate_again(&mut self, plan: &Plan) {
         let Self { space, slots, .. } = self;
         for (block, rows) in space.blocks.iter().zip(&mut space.rows[..space.count]) {
-            rows.bound = rows.friction * rows.solved_lambda[2];
             for row in 0..3 {
                 rows.z[row] = rows.solved_v[row] - rows.solved_lambda[row] * rows.w[row];
             }
@@ -91,6 +90,10 @@ impl<T: Bundle> Lanes<T> {
                         rows.r[1] = select(lanes, r_t, rows.r[1]);
                         rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
                         rows.v_hat[2] = select(lanes, slot.v_hat, rows.v_hat[2]);
+                        // The normal impulse of the step before, or that of the contact alone.
+                        let alone = ((slot.v_hat - rows.v_free[2]) / (slot.r_n + slot.w)).max(T::ZERO);
+                        let normal = select(memory.is_known, memory.normal, alone);
+                        rows.bound = select(lanes, normal * wide(*friction), rows.bound);
                         let free = block.frame.transpose_mul(memory.free).to_array();
                         for row in 0..3 {
                             rows.w[row] = select(lanes, slot.w, rows.w[row]);
