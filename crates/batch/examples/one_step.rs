@@ -16,8 +16,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
     let mut sharp = Options::default();
     sharp.tolerance = std::env::var("TOL").map_or(1e-6, |s| s.parse().unwrap());
-    if std::env::var_os("SE").is_some() { sharp.scheme = sim::Scheme::SymplecticEuler; }
-    if let Ok(law) = std::env::var("LAW") { sharp.contact = if law == "sap" { sim::ContactLaw::Sap } else { sim::ContactLaw::Lagged }; }
+    if std::env::var_os("SE").is_some() {
+        sharp.scheme = sim::Scheme::SymplecticEuler;
+    }
+    if let Ok(law) = std::env::var("LAW") {
+        sharp.contact = if law == "sap" { sim::ContactLaw::Sap } else { sim::ContactLaw::Lagged };
+    }
     let mut simulation = Simulation::new(model.clone(), scene.clone(), sharp.clone())?;
     let mut options = BatchOptions::default();
     options.simulation = sharp;

@@ -37,9 +37,9 @@ pub(crate) struct Plan {
     /// Impulse per velocity at the beginning of the step, (nv): −dt (d + dt k).
     pub resistance: Vec<f64>,
     pub springs: Vec<Spring>,
-    /// Actuators that are never constraints.
+    /// Actuators whose force no motion opposes.
     pub servos: Vec<PlanDrive>,
-    /// Actuators with impedance and limits.
+    /// All others, which are constraints while they are at their limits.
     pub drives: Vec<PlanDrive>,
     /// The constraint of the first of them.
     pub first_drive: usize,
@@ -147,10 +147,7 @@ impl Plan {
             resistance[i] = -dt * (d + dt * k);
         }
         let (drives, servos): (Vec<_>, Vec<_>) =
-            PlanDrive::of_model(model)?.into_iter().partition(|drive| drive.has_impedance() && drive.is_limited());
-        for servo in &servos {
-            lambda[servo.v] += servo.impedance(dt);
-        }
+            PlanDrive::of_model(model)?.into_iter().partition(PlanDrive::has_impedance);
         let attachments = sim::attachments(model, scene);
         let contacts = Contacts::new(model, scene, &attachments)?;
         let mut mass = EffectiveMass::new(model, &contacts.extents);

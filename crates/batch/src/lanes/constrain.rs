@@ -3,6 +3,7 @@
 use multibody::Compliance;
 use spatial::{Mat3, Quat, Real, Vec3};
 
+use super::contact_space::positive;
 use super::laws::OneSided;
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, quaternion, select, wide, wide_mat, wide3};
 use crate::plan::{Coupling, Plan, PlanFrame, Rows, Source, Term, Tie, TieKind};
@@ -110,6 +111,9 @@ impl<T: Bundle> Lanes<T> {
             }
             Source::Drive { drive } => {
                 let of = self.drives[*drive];
+                if positive(of.is_apart) == 0 {
+                    return T::ZERO;
+                }
                 self.set_force(plan, k, of_plan, (of.impulse, of.impedance), Some((of.low, of.high))) * of.is_apart
             }
         }

@@ -30,7 +30,7 @@ impl<T: Real> Drive<T> {
 }
 
 impl<T: Bundle> Lanes<T> {
-    /// Impulses at q₀, v₀ and Λ, without the drives that have limits.
+    /// Impulses at q₀, v₀ and Λ, without drives.
     #[inline(always)]
     pub(super) fn gather_impulses(&mut self, plan: &Plan) {
         let Self { q, v, impulse, lambda_base, .. } = self;
@@ -46,13 +46,10 @@ impl<T: Bundle> Lanes<T> {
             impulse[spring.v] = stretch.mul_add(wide(-dt * spring.stiffness), impulse[spring.v]);
         }
         for servo in &plan.servos {
-            let (mut sum, mut low, mut high) = (T::ZERO, T::ZERO, T::ZERO);
+            let mut sum = T::ZERO;
             for actuator in &servo.actuators {
                 let of = self.actuate(plan, actuator, self.q[servo.q], self.v[servo.v]);
-                // Those without impedance are cut to their own limits.
-                let own = if actuator.has_impedance() { of.impulse } else { of.impulse.max(of.low).min(of.high) };
-                sum += own;
-                (low, high) = (low + of.low, high + of.high);
+                sum += of.impulse.max(of.low).min(of.high);
             }
             if servo.effort_limit.is_finite() {
                 let most = wide::<T>(dt * servo.effort_limit);
@@ -76,7 +73,7 @@ impl<T: Bundle> Lanes<T> {
         self.gather_drives(plan);
     }
 
-    /// Drives that have limits, and which of them start the step as constraints.
+    /// Drives, and which of them start the step as constraints.
     #[inline(always)]
     fn gather_drives(&mut self, plan: &Plan) {
         for k in 0..plan.drives.len() {
@@ -107,17 +104,33 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Adds the drives that are no constraints to Λ and to what moves the degrees of freedom, `x`.
+    /// Takes the drives into Λ, all of them or with `is_parted` those that are no constraints.
     #[inline(always)]
-    pub(super) fn add_drives(&mut self, plan: &Plan) {
+    pub(super) fn add_impedances(&mut self, plan: &Plan, is_parted: bool) {
         self.lambda.copy_from_slice(&self.lambda_base);
+        for (drive, of) in plan.drives.iter().zip(&self.drives) {
+            let is_part = if is_parted { T::ONE - of.is_apart } else { T::ONE };
+            self.lambda[drive.v] = of.impedance.mul_add(is_part, self.lambda[drive.v]);
+        }
+    }
+
+    /// Whether any drive is a constraint.
+    #[inline(always)]
+    pub(super) fn has_parted_drives(&self) -> bool {
+        self.drives.iter().any(|drive| positive(drive.is_apart) != 0)
+    }
+
+    /// Lets impulses move the degrees of freedom, `x`; with `has_drives` also those of drives that are no constraints.
+    #[inline(always)]
+    pub(super) fn set_impulses(&mut self, plan: &Plan, has_drives: bool) {
         for (dof, impulse) in self.dofs.iter_mut().zip(&self.impulse) {
             dof.x = *impulse;
         }
-        for (drive, of) in plan.drives.iter().zip(&self.drives) {
-            let is_part = T::ONE - of.is_apart;
-            self.lambda[drive.v] = of.impedance.mul_add(is_part, self.lambda[drive.v]);
-            self.dofs[drive.v].x = of.impulse.mul_add(is_part, self.dofs[drive.v].x);
+        if has_drives {
+            for (drive, of) in plan.drives.iter().zip(&self.drives) {
+                let x = &mut self.dofs[drive.v].x;
+                *x = of.impulse.mul_add(T::ONE - of.is_apart, *x);
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Twist, Vec3, Wrench};
 
+use super::contact_space::positive;
 use super::{Bundle, Dof, Lanes, dofs_of, vec3, wide};
 use crate::plan::Plan;
 
@@ -77,23 +78,40 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
+    /// Takes Coriolis forces between v₀ and the end of free motion as it would be without: they are forces like all others from there on.
+    /// Drives resist in that motion and do not pull: how far they may is found later.
+    #[inline(always)]
+    pub(super) fn load_coriolis(&mut self, plan: &Plan) {
+        self.add_impedances(plan, false);
+        T::factor(self, plan);
+        if plan.is_balanced && self.turns.iter().any(|turns| positive(*turns) != 0) {
+            self.set_impulses(plan, false);
+            self.start_free_motion();
+            T::solve(self, plan);
+            T::add_polar_coriolis(self, plan);
+        }
+    }
+
     /// Free motion: v*, and what it adds to the motions of nodes.
     #[inline(always)]
     pub(super) fn move_freely(&mut self, plan: &Plan) {
-        for node in &mut self.nodes {
-            node.change = Twist::ZERO;
+        if self.has_parted_drives() {
+            self.add_impedances(plan, true);
+            T::factor(self, plan);
         }
+        self.set_impulses(plan, true);
+        self.start_free_motion();
         T::solve(self, plan);
-        for (v_star, (v, dof)) in self.v_star.iter_mut().zip(self.v.iter().zip(&self.dofs)) {
+        for (v_star, (v, dof)) in self.v_star.iter_mut().zip(self.v_start.iter().zip(&self.dofs)) {
             *v_star = *v + dof.x;
         }
-        if plan.is_balanced {
-            T::add_polar_coriolis(self, plan);
-            self.dofs.iter_mut().for_each(|dof| dof.x = T::ZERO);
-            T::solve(self, plan);
-            for (v_star, dof) in self.v_star.iter_mut().zip(&self.dofs) {
-                *v_star += dof.x;
-            }
+    }
+
+    #[inline(always)]
+    fn start_free_motion(&mut self) {
+        for node in &mut self.nodes {
+            node.change = Twist::ZERO;
+            node.load = node.force;
         }
     }
 

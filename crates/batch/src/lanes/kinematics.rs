@@ -102,7 +102,7 @@ impl<T: Bundle> Lanes<T> {
             let (mass, moment) = node.weight;
             let about_origin = here.pos * wide(mass) + here.rot * wide3(moment);
             let weight = Wrench { ang: about_origin.cross(gravity), lin: gravity * wide(mass) };
-            here.load = (here.coriolis + -weight) * dt;
+            here.force = (here.coriolis + -weight) * dt;
             turns[node.tree] = turns[node.tree].max(here.twist.ang.norm_squared());
         }
         let least = LEAST_TURN / plan.dt;
@@ -112,7 +112,7 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Adds to the Coriolis forces what they become between v₀ and v₀ + x, the polar form c(v₀, x), x the last solution, whose motions are
-    /// the nodes' `change`; dt times that are the new loads.
+    /// the nodes' `change`; dt times that are added to what moves them.
     #[inline(always)]
     pub(super) fn add_polar_coriolis(&mut self, plan: &Plan) {
         let Self { nodes, turns, .. } = self;
@@ -136,7 +136,7 @@ impl<T: Bundle> Lanes<T> {
                 + cross_wrench(here.change, here.inertia.momentum(here.twist));
             let force = (here.inertia.momentum(acceleration) + spun * half) * turns[node.tree];
             here.coriolis = here.coriolis + force;
-            here.load = force * dt;
+            here.force += force * dt;
         }
     }
 }

@@ -144,7 +144,9 @@ struct Node<T> {
     acceleration: Twist<T>,
     /// Coriolis forces c.
     coriolis: Wrench<T>,
-    /// Impulse that the joint must bear: dt (c − weight), then what children add.
+    /// dt (c − weight).
+    force: Wrench<T>,
+    /// Impulse that the joint must bear: that of the forces, then what children add.
     load: Wrench<T>,
     articulated: ArticulatedInertia<T>,
 }
@@ -224,6 +226,7 @@ impl<T: Bundle> Lanes<T> {
             change: Twist::ZERO,
             acceleration: Twist::ZERO,
             coriolis: Wrench::ZERO,
+            force: Wrench::ZERO,
             load: Wrench::ZERO,
             articulated: ArticulatedInertia::ZERO,
         };

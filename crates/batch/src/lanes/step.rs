@@ -26,10 +26,9 @@ impl<T: Bundle> Lanes<T> {
         }
         T::move_nodes(self, plan);
         T::gather_impulses(self, plan);
+        self.load_coriolis(plan);
         let mut pending = all_lanes::<T>();
         for _ in 0..MAX_DRIVE_ROUNDS {
-            self.add_drives(plan);
-            T::factor(self, plan);
             self.move_freely(plan);
             if pending == all_lanes::<T>() {
                 // Which points the step can reach does not depend on drives that turn out to be at their limits.
