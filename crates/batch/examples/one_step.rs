@@ -61,7 +61,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
         errors.push((most.0, most.1, step, left, simulation.stats().active_contacts));
+        let dq = simulation.state().q.iter().zip(batch.q()).fold(0.0, |m, (a, b)| f64::max(m, (a - b).abs()));
         if most.0 > 1e-5 && std::env::var_os("DBG").is_some() {
+            println!("dq {dq:e}");
             println!("{step} {most:?} {left} {:?}", simulation.stats());
         }
     }

@@ -36,10 +36,7 @@ impl<T: Bundle> Lanes<T> {
             if self.space.open == 0 {
                 break;
             }
-            T::gather(self, plan);
-            T::set_free_velocities(self, plan);
-            T::carry(self, plan);
-            T::multiply(self, plan);
+            self.prepare(plan);
             T::iterate(self, plan);
             T::take_solution(self, plan);
             let solved = self.space.open;
@@ -59,12 +56,37 @@ impl<T: Bundle> Lanes<T> {
             recovering |= positive(slot.recovery - slot.v_hat) & self.space.chosen[k];
         }
         recovering &= solved;
-        if recovering != 0 {
-            let open = std::mem::replace(&mut self.space.open, recovering);
-            T::iterate_again(self, plan);
-            T::take_recovery(self, plan);
-            self.space.open = open;
+        if recovering == 0 {
+            return;
         }
+        self.recovering = recovering;
+        let open = std::mem::replace(&mut self.space.open, recovering);
+        for _ in 0..MAX_ROUNDS {
+            T::iterate_again(self, plan);
+            T::set_response(self, plan);
+            let solved = self.space.open;
+            T::choose_more(self, plan);
+            let grown = std::mem::replace(&mut self.space.open, 0);
+            self.space.open = solved & !grown & !self.left;
+            T::take_recovery(self, plan);
+            self.space.open = grown;
+            if grown == 0 {
+                break;
+            }
+            self.prepare(plan);
+        }
+        self.left |= self.space.open;
+        self.space.open = open;
+        self.recovering = 0;
+    }
+
+    /// Sets the problem of the constraints that are chosen in the open lanes.
+    #[inline(always)]
+    fn prepare(&mut self, plan: &Plan) {
+        T::gather(self, plan);
+        T::set_free_velocities(self, plan);
+        T::carry(self, plan);
+        T::multiply(self, plan);
     }
 
     /// Chooses what pushes in free motion or is expected to push; leaves open the lanes in which there is any.
@@ -76,9 +98,13 @@ impl<T: Bundle> Lanes<T> {
             let slot = &self.slots[k];
             let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
             let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
-            let expected = pushes(self.memory[k].free.dot(slot.normal), slot.recovery) * self.memory[k].is_known;
+            let memory = &self.memory[k];
+            let expected = pushes(memory.free.dot(slot.normal), slot.recovery) * memory.is_known;
+            let alone = ((slot.v_hat - velocity) / (slot.r_n + slot.w)).max(T::ZERO);
+            let (known_normal, recovery) = (select(memory.is_known, memory.normal, alone), slot.recovery);
+            self.slots[k].known_normal = known_normal;
             // Cones push what slides before it comes near.
-            let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, slot.recovery).max(expected) };
+            let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, recovery).max(expected) };
             news |= self.choose(k, pushes);
         }
         for n in 0..self.space.reached.len() {
@@ -123,7 +149,7 @@ impl<T: Bundle> Lanes<T> {
         }
         let tolerance = wide::<T>(AGREEMENT * AGREEMENT);
         let disagrees = positive(error - tolerance * (size + self.free_speed())) & self.space.open;
-        self.left |= disagrees;
+        self.left |= disagrees & !self.recovering;
         self.space.open = news & !self.left;
     }
 

@@ -368,7 +368,7 @@ impl<T: Bundle> Lanes<T> {
     /// Sets velocities to those of the solution in the lanes that are open.
     #[inline(always)]
     pub(super) fn take_solution(&mut self, plan: &Plan) {
-        self.set_response(plan);
+        T::set_response(self, plan);
         let is_open = T::mask(self.space.open);
         for ((v, v_star), dof) in self.v.iter_mut().zip(&self.v_star).zip(&self.dofs) {
             *v = select(is_open, *v_star + dof.x, *v);
@@ -382,7 +382,6 @@ impl<T: Bundle> Lanes<T> {
     /// by recovery than at its speed.
     #[inline(always)]
     pub(super) fn take_recovery(&mut self, plan: &Plan) {
-        self.set_response(plan);
         // What recovery adds to the velocities.
         for ((dof, v_star), v) in self.dofs.iter_mut().zip(&self.v_star).zip(&self.v) {
             dof.x = dof.x + *v_star - *v;

@@ -63,6 +63,8 @@ pub(crate) struct Lanes<T> {
     is_placed: bool,
     /// Lanes whose step is left to one world, a bit each.
     left: u32,
+    /// Lanes whose problem is that of recovery, a bit each.
+    recovering: u32,
     nodes: Vec<Node<T>>,
     dofs: Vec<Dof<T>>,
     /// Origins of the trees in the world.
@@ -210,6 +212,8 @@ struct Slot<T> {
     recovery: T,
     r_n: T,
     w: T,
+    /// A contact's normal impulse in the step before, or else that of the contact alone.
+    known_normal: T,
     /// Bounds of the impulse of a constraint of one row; v̂ of an equality of three rows.
     low: T,
     high: T,
@@ -240,6 +244,7 @@ impl<T: Bundle> Lanes<T> {
             recovery: T::ZERO,
             r_n: T::ONE,
             w: T::ONE,
+            known_normal: T::ZERO,
             low: T::ZERO,
             high: T::ZERO,
             bias: Vec3::ZERO,
@@ -253,6 +258,7 @@ impl<T: Bundle> Lanes<T> {
             memory: Vec::new(),
             is_placed: false,
             left: 0,
+            recovering: 0,
             nodes: vec![node; plan.nodes.len()],
             dofs: vec![dof; plan.nv],
             origins: vec![Vec3::ZERO; plan.trees.len()],
@@ -388,6 +394,7 @@ phases!(
     respond,
     take_solution,
     take_recovery,
+    set_response,
     note_due,
     balance_all
 );

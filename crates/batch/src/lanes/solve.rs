@@ -22,55 +22,39 @@ impl<T: Bundle> Lanes<T> {
     /// Solves the problems of the open lanes; those that cannot be solved are left.
     #[inline(always)]
     pub(super) fn iterate(&mut self, plan: &Plan) {
-        self.set_rows(plan);
-        let space = &mut self.space;
-        if plan.is_cone {
-            let open = space.open;
-            self.solve_lanes(plan, open, false);
-            return;
-        }
-        let rows = &mut space.rows[..space.count];
-        let (solved, [spent, most]) = space.newton.solve(rows, &space.w, space.open, plan.is_lagged);
-        self.stats.iterations += spent;
-        self.stats.group_iterations += most;
+        self.set_rows(plan, false);
+        let solved = self.search(plan, false);
         self.note_solution(plan, solved);
-        let unsolved = self.space.open & !solved;
-        if unsolved != 0 {
-            self.solve_lanes(plan, unsolved, false);
-        }
     }
 
     /// Solves those problems again for the velocities that move positions, friction bounded by normal impulses that are known.
     #[inline(always)]
     pub(super) fn iterate_again(&mut self, plan: &Plan) {
-        let Self { space, slots, .. } = self;
-        for (block, rows) in space.blocks.iter().zip(&mut space.rows[..space.count]) {
-            for row in 0..3 {
-                rows.z[row] = rows.solved_v[row] - rows.solved_lambda[row] * rows.w[row];
-            }
-            for entry in &block.entries {
-                let constraint = &plan.constraints.all[entry.constraint];
-                let row = match constraint.source {
-                    Source::Tie { .. } => continue,
-                    Source::Contact { .. } => 2,
-                    _ => entry.row,
-                };
-                rows.v_hat[row] = select(T::mask(entry.lanes), slots[entry.constraint].recovery, rows.v_hat[row]);
-            }
+        self.set_rows(plan, true);
+        self.search(plan, true);
+    }
+
+    /// Solves the problems of the open lanes, those that do not settle in lanes one by one; the lanes that settled.
+    #[inline(always)]
+    fn search(&mut self, plan: &Plan, is_recovery: bool) -> u32 {
+        let space = &mut self.space;
+        let (open, rows) = (space.open, &mut space.rows[..space.count]);
+        let mut solved = 0;
+        if !plan.is_cone {
+            let spent;
+            (solved, spent) = space.newton.solve(rows, &space.w, open, plan.is_lagged || is_recovery);
+            self.stats.iterations += spent[0];
+            self.stats.group_iterations += spent[1];
         }
-        let rows = &mut space.rows[..space.count];
-        let (solved, [spent, most]) = space.newton.solve(rows, &space.w, space.open, true);
-        self.stats.iterations += spent;
-        self.stats.group_iterations += most;
-        let unsolved = self.space.open & !solved;
-        if unsolved != 0 {
-            self.solve_lanes(plan, unsolved, true);
+        if open & !solved != 0 {
+            self.solve_lanes(plan, open & !solved, is_recovery);
         }
+        solved
     }
 
     /// Gathers the laws of the open lanes and what is known of their constraints.
     #[inline(always)]
-    fn set_rows(&mut self, plan: &Plan) {
+    fn set_rows(&mut self, plan: &Plan, is_recovery: bool) {
         let Self { space, slots, memory, .. } = self;
         for (block, rows) in space.blocks.iter().zip(&mut space.rows[..space.count]) {
             let v_free = rows.v_free;
@@ -80,6 +64,7 @@ impl<T: Bundle> Lanes<T> {
                 let k = entry.constraint;
                 let (slot, memory, lanes) = (&slots[k], &memory[k], T::mask(entry.lanes));
                 let is_known = lanes * memory.is_known;
+                let v_hat = if is_recovery { slot.recovery } else { slot.v_hat };
                 match &plan.constraints.all[k].source {
                     Source::Contact { friction } => {
                         rows.is_contact = rows.is_contact.max(lanes);
@@ -89,11 +74,8 @@ impl<T: Bundle> Lanes<T> {
                         rows.r[0] = select(lanes, r_t, rows.r[0]);
                         rows.r[1] = select(lanes, r_t, rows.r[1]);
                         rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
-                        rows.v_hat[2] = select(lanes, slot.v_hat, rows.v_hat[2]);
-                        // The normal impulse of the step before, or that of the contact alone.
-                        let alone = ((slot.v_hat - rows.v_free[2]) / (slot.r_n + slot.w)).max(T::ZERO);
-                        let normal = select(memory.is_known, memory.normal, alone);
-                        rows.bound = select(lanes, normal * wide(*friction), rows.bound);
+                        rows.v_hat[2] = select(lanes, v_hat, rows.v_hat[2]);
+                        rows.bound = select(lanes, slot.known_normal * wide(*friction), rows.bound);
                         let free = block.frame.transpose_mul(memory.free).to_array();
                         for row in 0..3 {
                             rows.w[row] = select(lanes, slot.w, rows.w[row]);
@@ -119,7 +101,7 @@ impl<T: Bundle> Lanes<T> {
                         let row = entry.row;
                         rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
                         rows.w[row] = select(lanes, slot.w, rows.w[row]);
-                        rows.v_hat[row] = select(lanes, slot.v_hat, rows.v_hat[row]);
+                        rows.v_hat[row] = select(lanes, v_hat, rows.v_hat[row]);
                         rows.low[row] = select(lanes, slot.low, rows.low[row]);
                         rows.high[row] = select(lanes, slot.high, rows.high[row]);
                         rows.z[row] = select(is_known, memory.free.x, rows.z[row]);
@@ -213,14 +195,9 @@ impl<T: Bundle> Lanes<T> {
                             v_hat = if is_recovery { recovery } else { v_hat };
                             Constraint::from(ConeContact::new(*friction, r_t, r, v_hat))
                         } else {
-                            let mut contact = BoundedFrictionContact::new(*friction, r_t, r, v_hat, 0.0);
-                            let normal = if is_known {
-                                at(&memory.normal)
-                            } else {
-                                contact.normal_impulse_alone(w, at(&block_rows.v_free[2]))
-                            };
                             v_hat = if is_recovery { recovery } else { v_hat };
-                            contact = BoundedFrictionContact::new(*friction, r_t, r, v_hat, normal);
+                            let normal = at(&slot.known_normal);
+                            let contact = BoundedFrictionContact::new(*friction, r_t, r, v_hat, normal);
                             contact.into()
                         }
                     }

@@ -100,11 +100,6 @@ impl PlanDrive {
         self.actuators.iter().any(PlanActuator::has_impedance)
     }
 
-    /// Whether its force is limited.
-    pub fn is_limited(&self) -> bool {
-        self.effort_limit.is_finite() || self.actuators.iter().any(|actuator| actuator.limits() != FREE)
-    }
-
     /// Its impedance over a step.
     pub fn impedance(&self, dt: f64) -> f64 {
         self.actuators.iter().map(|actuator| actuator.impedance(dt)).sum()
