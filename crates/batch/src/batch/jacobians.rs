@@ -46,7 +46,7 @@ impl Batch {
     /// On request ([`Batch::set_interrupt`]).
     pub fn step_jacobians(&mut self) -> Result<BatchJacobians, BatchError> {
         let (nv, nu, worlds) = (self.model.nv(), self.model.nu(), self.worlds());
-        let mut jacobians = BatchJacobians { a: vec![f64::NAN; worlds * 4 * nv * nv], b: vec![f64::NAN; worlds * 2 * nv * nu] };
+        let mut jacobians = BatchJacobians { a: nan(worlds, 4 * nv * nv)?, b: nan(worlds, 2 * nv * nu)? };
         let BatchJacobians { a, b } = &mut jacobians;
         self.differentiate([(a, 4 * nv * nv), (b, 2 * nv * nu), (&mut [], 0)], |_, jacobians, [a, b, _]| {
             a.copy_from_slice(&jacobians.a);
@@ -66,8 +66,7 @@ impl Batch {
         let (nv, nu, worlds) = (self.model.nv(), self.model.nu(), self.worlds());
         check_size("q", end.q.len(), worlds * nv)?;
         check_size("v", end.v.len(), worlds * nv)?;
-        let nan = |n: usize| vec![f64::NAN; worlds * n];
-        let mut gradients = StepGradients { q: nan(nv), v: nan(nv), ctrl: nan(nu) };
+        let mut gradients = StepGradients { q: nan(worlds, nv)?, v: nan(worlds, nv)?, ctrl: nan(worlds, nu)? };
         let StepGradients { q, v, ctrl } = &mut gradients;
         self.differentiate([(q, nv), (v, nv), (ctrl, nu)], |world, jacobians, [q, v, ctrl]| {
             let StepJacobians { a, b, .. } = jacobians;
@@ -120,6 +119,16 @@ impl Batch {
         self.write_state(world, one.state_mut());
         one.step_jacobians()
     }
+}
+
+/// NaN for every world, `per_world` of them, if there is memory.
+fn nan(worlds: usize, per_world: usize) -> Result<Vec<f64>, BatchError> {
+    let mut all = Vec::new();
+    let gigabytes = 1e-9 * worlds as f64 * per_world as f64 * size_of::<f64>() as f64;
+    let len = worlds.saturating_mul(per_world);
+    all.try_reserve_exact(len).map_err(|_| BatchError::Memory { worlds, gigabytes })?;
+    all.resize(len, f64::NAN);
+    Ok(all)
 }
 
 /// `sum` += `factor` · `x`; where the factor is zero, what is not finite in `x` does not count.

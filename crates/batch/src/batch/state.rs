@@ -31,6 +31,27 @@ impl Batch {
         Ok(())
     }
 
+    /// Takes the worlds where `which` is true to states of their own: positions `q`, one row of nq for each of these worlds in order,
+    /// and velocities `v` likewise; controls and time become zero. All that is remembered of them is forgotten; PD control stays.
+    ///
+    /// # Errors
+    /// When a slice has another length.
+    pub fn reset_to(&mut self, which: &[bool], q: &[f64], v: &[f64]) -> Result<(), BatchError> {
+        check_size("which", which.len(), self.worlds())?;
+        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
+        let count = which.iter().filter(|which| **which).count();
+        check_size("q", q.len(), count * nq)?;
+        check_size("v", v.len(), count * nv)?;
+        for (k, world) in (0..self.worlds()).filter(|&world| which[world]).enumerate() {
+            self.q[world * nq..][..nq].copy_from_slice(&q[k * nq..][..nq]);
+            self.v[world * nv..][..nv].copy_from_slice(&v[k * nv..][..nv]);
+            self.ctrl[world * nu..][..nu].fill(0.0);
+            (self.time[world], self.count[world]) = (0.0, 0);
+            self.forget(world);
+        }
+        Ok(())
+    }
+
     /// Forgets what the solver remembers of a world, and its error, so that its next steps depend on its state alone.
     ///
     /// # Panics
