@@ -43,8 +43,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let stats = batch.stats();
     let per = |count: u64| count as f64 / stats.steps as f64;
     println!(
-        "{mean:.0} ns per world and step, {:.0} median; {} lanes; {:.2} % left, {:.2} iterations, {:.2} of the group, {:.2} push",
+        "{mean:.0} ns per world and step, {:.0} median, {:.0} first tenth; {} lanes; {:.2} % left, {:.2} iterations, {:.2} of the group, {:.2} push",
         nanos[nanos.len() / 2],
+        nanos[nanos.len() / 10],
         batch.lanes(),
         100.0 * per(stats.left),
         per(stats.iterations),

@@ -1,12 +1,12 @@
 //! Groups of worlds: one in each lane.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use multibody::Model;
 use sim::{Pd, Simulation, SimulationError, State};
 use spatial::{F64x4, F64x8};
 
-use crate::lanes::{Bundle, LaneStats, Lanes};
+use crate::lanes::{Bundle, GroupMemory, LaneStats, Lanes};
 use crate::plan::Plan;
 
 /// The arrays of some worlds, (worlds, nq) and so on.
@@ -57,11 +57,31 @@ pub(crate) trait Steps: Send + Sync {
     fn take_stats(&mut self) -> (LaneStats, Left);
 }
 
+/// Scratch of steps in lanes, as much as there are threads.
+struct Pool<T> {
+    plan: Arc<Plan>,
+    nu: usize,
+    idle: Mutex<Vec<Box<Lanes<T>>>>,
+}
+
 /// Worlds in lanes.
 struct Group<T> {
-    plan: Arc<Plan>,
-    lanes: Lanes<T>,
+    pool: Arc<Pool<T>>,
+    memory: GroupMemory<T>,
+    stats: LaneStats,
     left: Left,
+}
+
+impl<T: Bundle> Pool<T> {
+    /// Scratch that no other thread uses.
+    fn take(&self) -> Box<Lanes<T>> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.unwrap_or_else(|| Box::new(Lanes::new(&self.plan, self.nu)))
+    }
+
+    fn give_back(&self, lanes: Box<Lanes<T>>) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(lanes);
+    }
 }
 
 /// A world by itself.
@@ -72,16 +92,21 @@ struct Alone {
 
 /// Groups of `width` lanes for `n` worlds.
 pub(crate) fn groups(plan: Plan, nu: usize, n: usize, width: usize) -> Vec<Box<dyn Steps>> {
-    fn of<T: Bundle>(plan: &Arc<Plan>, nu: usize) -> Box<dyn Steps> {
-        Box::new(Group { lanes: Lanes::<T>::new(plan, nu), plan: plan.clone(), left: Left::default() })
+    fn of<T: Bundle>(plan: Plan, nu: usize, count: usize) -> Vec<Box<dyn Steps>> {
+        let plan = Arc::new(plan);
+        let pool = Arc::new(Pool::<T> { plan: plan.clone(), nu, idle: Mutex::default() });
+        let group = |_| -> Box<dyn Steps> {
+            let (memory, stats) = (GroupMemory::new(&plan), LaneStats::default());
+            Box::new(Group { pool: pool.clone(), memory, stats, left: Left::default() })
+        };
+        (0..count).map(group).collect()
     }
     let make = match width {
         8 => of::<F64x8>,
         4 => of::<F64x4>,
         _ => of::<f64>,
     };
-    let plan = Arc::new(plan);
-    (0..n.div_ceil(width)).map(|_| make(&plan, nu)).collect()
+    make(plan, nu, n.div_ceil(width))
 }
 
 /// Worlds by themselves.
@@ -91,41 +116,21 @@ pub(crate) fn alone(model: &Model, n: usize) -> Vec<Box<dyn Steps>> {
 }
 
 impl<T: Bundle> Steps for Group<T> {
-    fn run(&mut self, steps: usize, mut rows: Rows<'_>, one: &mut Simulation) {
-        let worlds = rows.errors.len();
-        let nu = self.lanes.ctrl.len();
-        self.load(worlds, &rows, nu);
-        for _ in 0..steps {
-            T::step(&mut self.lanes, &self.plan);
-            let left = self.lanes.left();
-            for lane in (0..worlds).filter(|lane| left >> lane & 1 != 0) {
-                if rows.errors[lane].is_none() {
-                    self.left.steps += 1;
-                    if let Err(error) = self.step_one(lane, &rows, one) {
-                        // As it is now: later steps of the group may move the lane on.
-                        self.store(lane, &mut rows);
-                        rows.errors[lane] = Some(error);
-                    }
-                }
-            }
-            for lane in (0..worlds).filter(|&lane| rows.errors[lane].is_none()) {
-                rows.time[lane] += self.plan.dt;
-                rows.count[lane] += 1;
-            }
-        }
-        for lane in 0..worlds {
-            if rows.errors[lane].is_none() {
-                self.store(lane, &mut rows);
-            }
-        }
+    fn run(&mut self, steps: usize, rows: Rows<'_>, one: &mut Simulation) {
+        let mut lanes = self.pool.take();
+        lanes.swap_memory(&mut self.memory);
+        step_lanes(&mut lanes, &self.pool.plan, steps, rows, one, &mut self.left);
+        lanes.swap_memory(&mut self.memory);
+        self.stats.add(&std::mem::take(&mut lanes.stats));
+        self.pool.give_back(lanes);
     }
 
     fn forget(&mut self, lane: usize) {
-        self.lanes.forget(lane);
+        self.memory.forget(lane);
     }
 
     fn take_stats(&mut self) -> (LaneStats, Left) {
-        (std::mem::take(&mut self.lanes.stats), std::mem::take(&mut self.left))
+        (std::mem::take(&mut self.stats), std::mem::take(&mut self.left))
     }
 }
 
@@ -173,55 +178,87 @@ impl Steps for Alone {
     }
 }
 
-impl<T: Bundle> Group<T> {
-    /// Takes the worlds' states; lanes without a world repeat the last one.
-    fn load(&mut self, worlds: usize, rows: &Rows<'_>, nu: usize) {
-        let (nq, nv) = (self.lanes.q.len(), self.lanes.v.len());
-        let mut is_moved = false;
-        for lane in 0..T::LANES {
-            let world = lane.min(worlds - 1);
-            for (lanes, q) in self.lanes.q.iter_mut().zip(&rows.q[world * nq..(world + 1) * nq]) {
-                is_moved |= lanes.lane(lane).to_bits() != q.to_bits();
-                lanes.set_lane(lane, *q);
-            }
-            for (lanes, v) in self.lanes.v.iter_mut().zip(&rows.v[world * nv..(world + 1) * nv]) {
-                lanes.set_lane(lane, *v);
-            }
-            for (lanes, u) in self.lanes.ctrl.iter_mut().zip(&rows.ctrl[world * nu..(world + 1) * nu]) {
-                lanes.set_lane(lane, *u);
+/// Makes `steps` steps of the worlds in `rows` that have no error.
+fn step_lanes<T: Bundle>(
+    lanes: &mut Lanes<T>,
+    plan: &Plan,
+    steps: usize,
+    mut rows: Rows<'_>,
+    one: &mut Simulation,
+    count: &mut Left,
+) {
+    let worlds = rows.errors.len();
+    load(lanes, worlds, &rows);
+    for _ in 0..steps {
+        T::step(lanes, plan);
+        let left = lanes.left();
+        for lane in (0..worlds).filter(|lane| left >> lane & 1 != 0) {
+            if rows.errors[lane].is_none() {
+                count.steps += 1;
+                if let Err(error) = step_one(lanes, lane, &rows, one, count) {
+                    // As it is now: later steps of the group may move the lane on.
+                    store(lanes, lane, &mut rows);
+                    rows.errors[lane] = Some(error);
+                }
             }
         }
-        if is_moved {
-            self.lanes.disturb();
+        for lane in (0..worlds).filter(|&lane| rows.errors[lane].is_none()) {
+            rows.time[lane] += plan.dt;
+            rows.count[lane] += 1;
         }
     }
-
-    /// Writes the state of a lane to its rows.
-    fn store(&self, lane: usize, rows: &mut Rows<'_>) {
-        let (nq, nv) = (self.plan.nq, self.plan.nv);
-        let q = rows.q[lane * nq..(lane + 1) * nq].iter_mut();
-        q.zip(&self.lanes.q).for_each(|(q, lanes)| *q = lanes.lane(lane));
-        let v = rows.v[lane * nv..(lane + 1) * nv].iter_mut();
-        v.zip(&self.lanes.v).for_each(|(v, lanes)| *v = lanes.lane(lane));
+    for lane in 0..worlds {
+        if rows.errors[lane].is_none() {
+            store(lanes, lane, &mut rows);
+        }
     }
+}
 
-    /// Makes the step of one lane by a simulation.
-    fn step_one(&mut self, lane: usize, rows: &Rows<'_>, one: &mut Simulation) -> Result<(), SimulationError> {
-        let (nu, state) = (self.lanes.ctrl.len(), one.state_mut());
-        // What the worlds before it left there must not matter.
-        forget(state);
-        (state.time, state.step) = (rows.time[lane], rows.count[lane]);
-        state.ctrl.copy_from_slice(&rows.ctrl[lane * nu..(lane + 1) * nu]);
-        state.q.iter_mut().zip(&self.lanes.q).for_each(|(q, lanes)| *q = lanes.lane(lane));
-        state.v.iter_mut().zip(&self.lanes.v).for_each(|(v, lanes)| *v = lanes.lane(lane));
-        one.step()?;
-        self.left.add(one.stats());
-        let state = one.state();
-        self.lanes.q.iter_mut().zip(&state.q).for_each(|(lanes, q)| lanes.set_lane(lane, *q));
-        self.lanes.v.iter_mut().zip(&state.v).for_each(|(lanes, v)| lanes.set_lane(lane, *v));
-        self.lanes.disturb();
-        Ok(())
+/// Takes the worlds' states; lanes without a world repeat the last one.
+fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
+    let (nq, nv, nu) = (lanes.q.len(), lanes.v.len(), lanes.ctrl.len());
+    for lane in 0..T::LANES {
+        let world = lane.min(worlds - 1);
+        let q = &rows.q[world * nq..(world + 1) * nq];
+        let v = &rows.v[world * nv..(world + 1) * nv];
+        let ctrl = &rows.ctrl[world * nu..(world + 1) * nu];
+        lanes.q.iter_mut().zip(q).for_each(|(lanes, q)| lanes.set_lane(lane, *q));
+        lanes.v.iter_mut().zip(v).for_each(|(lanes, v)| lanes.set_lane(lane, *v));
+        lanes.ctrl.iter_mut().zip(ctrl).for_each(|(lanes, u)| lanes.set_lane(lane, *u));
     }
+}
+
+/// Writes the state of a lane to its rows.
+fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut Rows<'_>) {
+    let (nq, nv) = (lanes.q.len(), lanes.v.len());
+    let q = rows.q[lane * nq..(lane + 1) * nq].iter_mut();
+    q.zip(&lanes.q).for_each(|(q, lanes)| *q = lanes.lane(lane));
+    let v = rows.v[lane * nv..(lane + 1) * nv].iter_mut();
+    v.zip(&lanes.v).for_each(|(v, lanes)| *v = lanes.lane(lane));
+}
+
+/// Makes the step of one lane by a simulation.
+fn step_one<T: Bundle>(
+    lanes: &mut Lanes<T>,
+    lane: usize,
+    rows: &Rows<'_>,
+    one: &mut Simulation,
+    count: &mut Left,
+) -> Result<(), SimulationError> {
+    let (nu, state) = (lanes.ctrl.len(), one.state_mut());
+    // What the worlds before it left there must not matter.
+    forget(state);
+    (state.time, state.step) = (rows.time[lane], rows.count[lane]);
+    state.ctrl.copy_from_slice(&rows.ctrl[lane * nu..(lane + 1) * nu]);
+    state.q.iter_mut().zip(&lanes.q).for_each(|(q, lanes)| *q = lanes.lane(lane));
+    state.v.iter_mut().zip(&lanes.v).for_each(|(v, lanes)| *v = lanes.lane(lane));
+    one.step()?;
+    count.add(one.stats());
+    let state = one.state();
+    lanes.q.iter_mut().zip(&state.q).for_each(|(lanes, q)| lanes.set_lane(lane, *q));
+    lanes.v.iter_mut().zip(&state.v).for_each(|(lanes, v)| lanes.set_lane(lane, *v));
+    lanes.disturb();
+    Ok(())
 }
 
 /// Forgets what a state remembers of its past; memory stays.

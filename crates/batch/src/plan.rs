@@ -1,5 +1,6 @@
 //! What a step of a model consists of, laid out for lanes.
 
+mod constraints;
 mod contacts;
 
 use std::ops::Range;
@@ -9,6 +10,7 @@ use multibody::{Compliance, JointKind, JointType, Model, NO_PARENT, Node, Transm
 use sim::{ContactLaw, EffectiveMass, Options, PdLaw, Scheme};
 use spatial::{ArticulatedInertia, Mat3, Quat, Sym3, Vec3};
 
+pub(crate) use constraints::{PlanConstraint, Rows, Source, Term};
 pub(crate) use contacts::{Contacts, PairKind, PlanPair, Shape};
 
 /// Why steps of a model are not made in lanes but by one simulation for each world.
@@ -37,6 +39,15 @@ pub(crate) struct Plan {
     pub limits: Vec<Limit>,
     pub contacts: Contacts,
     pub rule: Rule,
+    /// All that may constrain a step: a slot for every contact point, then both sides of every limit.
+    pub constraints: Vec<PlanConstraint>,
+    pub first_limit: usize,
+    /// What the rows of joints refer to.
+    pub terms: Vec<Term>,
+    /// Whether friction is the convex cone.
+    pub is_cone: bool,
+    pub solver_options: sap::Options,
+    pub recovery_options: sap::Options,
 }
 
 /// A node, its axes turned so that a joint's axis is z.
@@ -76,6 +87,7 @@ pub(crate) struct Mobility {
 #[derive(Clone, Debug)]
 pub(crate) struct PlanTree {
     pub nodes: Range<usize>,
+    pub dofs: Range<usize>,
     /// Whether its root moves freely, so that nothing changes its momentum but forces.
     pub floats: bool,
     /// Whether its armature, if it has any, leaves the momentum alone.
@@ -191,13 +203,20 @@ impl Plan {
             let floats = model.tree.nodes[nodes.start].joint == JointType::Free;
             let keeps_momentum =
                 floats && nodes.len() > 1 && model.armature[dofs.clone()][..6].iter().all(|a| *a == 0.0);
-            PlanTree { nodes: nodes.clone(), floats, keeps_momentum }
+            PlanTree { nodes: nodes.clone(), dofs: dofs.clone(), floats, keeps_momentum }
         };
         let limit = |joint: &multibody::Joint| {
             let range = joint.range.filter(|_| joint.kind.nv() == 1)?;
             Some(Limit { q: joint.q, v: joint.v, range, compliance: joint.limit_compliance })
         };
+        let limits: Vec<Limit> = model.joints.iter().filter_map(limit).collect();
+        let (constraints, terms) = constraints::of(&contacts, &limits);
         let pi = std::f64::consts::PI;
+        let solver_options = sap::Options {
+            tolerance: options.tolerance,
+            max_friction_iterations: if options.contact == ContactLaw::Coulomb { 2 } else { 1 },
+            ..sap::Options::default()
+        };
         Ok(Self {
             dt,
             gravity: model.gravity,
@@ -212,7 +231,13 @@ impl Plan {
             resistance,
             springs: springs(model),
             servos,
-            limits: model.joints.iter().filter_map(limit).collect(),
+            limits,
+            first_limit: contacts.slots,
+            constraints,
+            terms,
+            is_cone: options.contact == ContactLaw::Sap,
+            recovery_options: sap::Options { max_friction_iterations: 1, ..solver_options },
+            solver_options,
             contacts,
             rule: Rule {
                 dt,
@@ -239,7 +264,6 @@ fn own_axes(node: &Node<f64>) -> Mat3<f64> {
 fn check(model: &Model, options: &Options) -> Result<(), NotInLanes> {
     let reason = match () {
         () if !matches!(options.scheme, Scheme::Bilinear | Scheme::SymplecticEuler) => "the scheme is implicit",
-        () if options.contact != ContactLaw::Coulomb => "the friction law is not Coulomb's",
         () if options.accuracy.is_some() => "the step size is controlled",
         () if options.sleep_after.is_some() => "islands may sleep",
         () if options.pd_law == PdLaw::Theta => "PD control is that of the scheme",

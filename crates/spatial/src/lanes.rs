@@ -14,7 +14,7 @@ use crate::Real;
 macro_rules! lanes {
     (
         $(#[$doc:meta])* $name:ident($inner:ty): [$scalar:ty; $n:literal],
-        splat $splat:expr, add $add:expr, sub $sub:expr, mul $mul:expr, div $div:expr, fma $fma:expr, sqrt $sqrt:expr, less $less:expr
+        splat $splat:expr, add $add:expr, sub $sub:expr, mul $mul:expr, div $div:expr, fma $fma:expr, sqrt $sqrt:expr, less $less:expr, bits $bits:expr
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
@@ -191,6 +191,13 @@ macro_rules! lanes {
             }
 
             #[inline(always)]
+            fn lanes_less(self, bound: Self) -> u32 {
+                // SAFETY: as above.
+                #[allow(unused_unsafe)]
+                unsafe { $bits(self.0, bound.0) }
+            }
+
+            #[inline(always)]
             fn copysign(self, sign: Self) -> Self {
                 let (mut each, sign) = (self.to_array(), sign.to_array());
                 for k in 0..$n {
@@ -218,28 +225,32 @@ mod registers {
         F64x2(__m128d): [f64; 2],
         splat _mm_set1_pd, add _mm_add_pd, sub _mm_sub_pd, mul _mm_mul_pd, div _mm_div_pd,
         fma _mm_fmadd_pd, sqrt _mm_sqrt_pd,
-        less |a, b, yes, no| _mm_blendv_pd(no, yes, _mm_cmplt_pd(a, b))
+        less |a, b, yes, no| _mm_blendv_pd(no, yes, _mm_cmplt_pd(a, b)),
+        bits |a, b| _mm_movemask_pd(_mm_cmplt_pd(a, b)) as u32
     }
     lanes! {
         /// Four lanes of f64.
         F64x4(__m256d): [f64; 4],
         splat _mm256_set1_pd, add _mm256_add_pd, sub _mm256_sub_pd, mul _mm256_mul_pd, div _mm256_div_pd,
         fma _mm256_fmadd_pd, sqrt _mm256_sqrt_pd,
-        less |a, b, yes, no| _mm256_blendv_pd(no, yes, _mm256_cmp_pd::<_CMP_LT_OQ>(a, b))
+        less |a, b, yes, no| _mm256_blendv_pd(no, yes, _mm256_cmp_pd::<_CMP_LT_OQ>(a, b)),
+        bits |a, b| _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b)) as u32
     }
     lanes! {
         /// Eight lanes of f32.
         F32x8(__m256): [f32; 8],
         splat _mm256_set1_ps, add _mm256_add_ps, sub _mm256_sub_ps, mul _mm256_mul_ps, div _mm256_div_ps,
         fma _mm256_fmadd_ps, sqrt _mm256_sqrt_ps,
-        less |a, b, yes, no| _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_LT_OQ>(a, b))
+        less |a, b, yes, no| _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_LT_OQ>(a, b)),
+        bits |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(a, b)) as u32
     }
     lanes! {
         /// Eight lanes of f64: where there is AVX-512 only.
         F64x8(__m512d): [f64; 8],
         splat _mm512_set1_pd, add _mm512_add_pd, sub _mm512_sub_pd, mul _mm512_mul_pd, div _mm512_div_pd,
         fma _mm512_fmadd_pd, sqrt _mm512_sqrt_pd,
-        less |a, b, yes, no| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b), no, yes)
+        less |a, b, yes, no| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b), no, yes),
+        bits |a, b| u32::from(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b))
     }
     lanes! {
         /// Eight lanes of f64 in two registers of four: while what is done to one waits for its result, the other is worked on.
@@ -255,14 +266,19 @@ mod registers {
         less |a: [__m256d; 2], b: [__m256d; 2], yes: [__m256d; 2], no: [__m256d; 2]| [
             _mm256_blendv_pd(no[0], yes[0], _mm256_cmp_pd::<_CMP_LT_OQ>(a[0], b[0])),
             _mm256_blendv_pd(no[1], yes[1], _mm256_cmp_pd::<_CMP_LT_OQ>(a[1], b[1])),
-        ]
+        ],
+        bits |a: [__m256d; 2], b: [__m256d; 2]| {
+            let [low, high] = [0, 1].map(|k| _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(a[k], b[k])) as u32);
+            low | high << 4
+        }
     }
     lanes! {
         /// Sixteen lanes of f32: where there is AVX-512 only.
         F32x16(__m512): [f32; 16],
         splat _mm512_set1_ps, add _mm512_add_ps, sub _mm512_sub_ps, mul _mm512_mul_ps, div _mm512_div_ps,
         fma _mm512_fmadd_ps, sqrt _mm512_sqrt_ps,
-        less |a, b, yes, no| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), no, yes)
+        less |a, b, yes, no| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), no, yes),
+        bits |a, b| u32::from(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b))
     }
 }
 
@@ -284,7 +300,8 @@ mod registers {
                 fma |a: [$scalar; $n], b: [$scalar; $n], c: [$scalar; $n]| from_fn(|k| Real::mul_add(a[k], b[k], c[k])),
                 sqrt |a: [$scalar; $n]| a.map(|x| x.sqrt()),
                 less |a: [$scalar; $n], b: [$scalar; $n], yes: [$scalar; $n], no: [$scalar; $n]|
-                    from_fn(|k| if a[k] < b[k] { yes[k] } else { no[k] })
+                    from_fn(|k| if a[k] < b[k] { yes[k] } else { no[k] }),
+                bits |a: [$scalar; $n], b: [$scalar; $n]| (0..$n).fold(0, |bits, k| bits | u32::from(a[k] < b[k]) << k)
             }
         };
     }
@@ -327,6 +344,7 @@ mod tests {
             assert_eq!(Real::sqrt(y * y).lane(k), (b * b).sqrt());
             assert_eq!((sin.lane(k), cos.lane(k)), Real::sin_cos(a));
             assert_eq!(x.copysign(-y).lane(k), a.copysign(-b));
+            assert_eq!(x.lanes_less(y) >> k & 1 == 1, a < b);
         }
         let halves = [[0.3, 1.3, 2.3, 3.3], [4.3, 5.3, 6.3, 7.3]].map(F64x4::from_array);
         let (pair, other) = (F64x4x2::of(halves[0], halves[1]), F64x4x2::splat(-0.7));

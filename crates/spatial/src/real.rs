@@ -60,6 +60,12 @@ pub trait Real:
     fn sin_cos(self) -> (Self, Self);
     /// Lane by lane `yes` where `self < bound`, else `no`; what is no number is less than nothing.
     fn if_less(self, bound: Self, yes: Self, no: Self) -> Self;
+    /// The lanes in which `self < bound`, a bit each, the first lane's the lowest.
+    #[inline(always)]
+    fn lanes_less(self, bound: Self) -> u32 {
+        let less = self.if_less(bound, Self::ONE, Self::ZERO);
+        (0..Self::LANES).fold(0, |bits, k| bits | u32::from(less.lane(k) != Self::Scalar::ZERO) << k)
+    }
     /// The lesser of the two, lane by lane; `other` where either is no number.
     #[inline(always)]
     fn min(self, other: Self) -> Self {

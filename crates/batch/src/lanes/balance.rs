@@ -3,7 +3,7 @@
 
 use spatial::{Real, Sym3, Twist, Vec3, Wrench};
 
-use super::{Bundle, Lanes, bits, dofs_of, select, vec3, wide};
+use super::{Bundle, Lanes, dofs_of, lanes_of, select, vec3, wide};
 use crate::plan::{Plan, PlanTree};
 
 /// The part of the kinetic energy that a step may err by; one that errs by more is made in parts, in one world.
@@ -118,7 +118,7 @@ impl<T: Bundle> Lanes<T> {
             if tree.floats {
                 self.add_to_root(dofs.start, rest);
             }
-            return bits(errs * turns);
+            return lanes_of(errs * turns);
         }
         // The root takes the momentum that is due, and the motion within, which has none, is scaled to the energy that is left.
         let centre = end.moment * wide(1.0 / end.mass);
@@ -140,7 +140,7 @@ impl<T: Bundle> Lanes<T> {
         self.add_to_root(dofs.start, super::select3(is_known, lin, rest));
         let zero = Vec3::ZERO;
         self.add_to_root(dofs.start + 3, super::select3(is_known, ang, zero));
-        bits(errs * turns)
+        lanes_of(errs * turns)
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 
 use spatial::{Real, Vec3};
 
-use super::{Bundle, Geom, Lanes, Sweep, bits, select, select3, wide, wide_mat, wide3};
+use super::{Bundle, Geom, Lanes, Sweep, lanes_of, select, select3, wide, wide_mat, wide3};
 use crate::plan::{PairKind, Plan, PlanPair, Shape};
 
 /// Axes with a smaller sine squared between them may touch along a line.
@@ -74,11 +74,11 @@ impl<T: Bundle> Lanes<T> {
         let limit = sweep.shift.norm() + sweep.slack + wide(pair.margin);
         // A ball around the geom that does not reach the plane.
         let reaches = above.if_less(limit + wide(plan_geom.radius), T::ONE, T::ZERO);
-        if bits(reaches) == 0 {
+        if lanes_of(reaches) == 0 {
             return;
         }
         if pair.count == 0 {
-            self.left |= bits(reaches);
+            self.left |= lanes_of(reaches);
             return;
         }
         let plane = (n, height);
@@ -128,7 +128,8 @@ impl<T: Bundle> Lanes<T> {
         // The nearest points of two axes; that of a sphere has no length.
         let (h, k) = (wide::<T>(h), wide::<T>(k));
         let (d, zero) = (apart, T::ZERO);
-        let (a_is_long, b_is_long) = (bits(h) != 0 || thickness(plan_a.shape).1 > 0.0, thickness(plan_b.shape).1 > 0.0);
+        let (a_is_long, b_is_long) =
+            (lanes_of(h) != 0 || thickness(plan_a.shape).1 > 0.0, thickness(plan_b.shape).1 > 0.0);
         let du = if a_is_long { d.dot(u) } else { zero };
         let dv = if b_is_long { d.dot(v) } else { zero };
         let uv = if a_is_long && b_is_long { u.dot(v) } else { zero };
@@ -154,7 +155,7 @@ impl<T: Bundle> Lanes<T> {
         // Along a line, or axes that cross: in one world.
         let parallel = sine2.if_less(wide(NEARLY_PARALLEL), T::ONE, T::ZERO);
         let crossing = gap2.if_less(wide(1e-24), T::ONE, T::ZERO);
-        self.left |= (bits(parallel) | bits(crossing)) & reaches;
+        self.left |= (lanes_of(parallel) | lanes_of(crossing)) & reaches;
         let length = gap2.sqrt();
         let normal = gap * length.recip();
         let distance = length - wide(r + s);
@@ -165,7 +166,7 @@ impl<T: Bundle> Lanes<T> {
         let other = Self::velocity_at(self.nodes[other].twist, position - self.origins[plan.nodes[other].tree]);
         let approach = (own - other).dot(normal) * wide(plan.dt);
         let far = wide::<T>(FAR * plan_a.radius.min(plan_b.radius)).if_less(approach, T::ONE, T::ZERO);
-        self.left |= bits(far) & reaches;
+        self.left |= lanes_of(far) & reaches;
     }
 
     /// Puts a point into the slot `k` of the pair.
@@ -174,7 +175,7 @@ impl<T: Bundle> Lanes<T> {
         // Farther than the limit, or no number: not present.
         let is_far = limit.if_less(distance, T::ONE, T::ZERO);
         let is_present = T::ONE - is_far;
-        if bits(is_present) == 0 {
+        if lanes_of(is_present) == 0 {
             return;
         }
         let slot = &mut self.slots[pair.first + k];
@@ -188,9 +189,9 @@ impl<T: Bundle> Lanes<T> {
 
 /// The lanes in which a squared distance is at most that of `reach`.
 #[inline(always)]
-fn within<T: Real>(distance2: T, reach: T) -> u32 {
+fn within<T: Bundle>(distance2: T, reach: T) -> u32 {
     let is_far = (reach * reach).if_less(distance2, T::ONE, T::ZERO);
-    bits(T::ONE - is_far)
+    lanes_of(T::ONE - is_far)
 }
 
 /// Radius and half length of a sphere or capsule.

@@ -3,7 +3,7 @@
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
-use super::{Bundle, Lanes, bits, select, wide, wide_mat, wide_sym, wide3};
+use super::{Bundle, Lanes, lanes_of, select, wide, wide_mat, wide_sym, wide3};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 
 /// Recovery slower than this share of the recovery speed stays in the velocities, as in a step of one world.
@@ -84,14 +84,21 @@ impl<T: Bundle> Lanes<T> {
             Compliance::Physical { stiffness, relaxation } => Some((wide(stiffness), relaxation)),
             Compliance::PerMass { stiffness, relaxation } => Some((wide::<T>(stiffness) / bare, relaxation)),
         };
-        let law = plan.rule.one_sided(slot.gap, w, spring);
-        let mut left = 0;
-        if is_spring {
-            left = bits(slot.gap.if_less(wide(-pair.surface.spring_depth), T::ONE, T::ZERO));
+        let mut law = plan.rule.one_sided(slot.gap, w, spring);
+        if is_spring && pair.surface.spring_depth < f64::INFINITY {
+            // Where the spring ends a stop begins.
+            let depth = wide::<T>(pair.surface.spring_depth);
+            let is_deep = slot.gap.if_less(-depth, T::ONE, T::ZERO);
+            let stop = plan.rule.one_sided(slot.gap + depth, w, None);
+            law = OneSided {
+                r: select(is_deep, stop.r, law.r),
+                v_hat: select(is_deep, stop.v_hat, law.v_hat),
+                is_rigid: select(is_deep, stop.is_rigid, law.is_rigid),
+            };
         }
         // What cannot be moved at all is for one world.
-        left |= bits(T::ONE - T::ZERO.if_less(w, T::ONE, T::ZERO));
-        (law, left & bits(slot.is_present), w)
+        let left = lanes_of(T::ONE - T::ZERO.if_less(w, T::ONE, T::ZERO));
+        (law, left & lanes_of(slot.is_present), w)
     }
 
     /// Sets the law of a slot.

@@ -6,12 +6,14 @@
 //! No function here branches on a number of a lane, but to skip what no lane needs: a world's bits do not depend on its neighbours.
 
 mod balance;
+mod choose;
 mod collision;
 mod contact_space;
 mod dynamics;
 mod kinematics;
 mod laws;
 mod newton;
+mod solve;
 mod step;
 
 use multibody::JointType;
@@ -20,15 +22,39 @@ use spatial::{ArticulatedInertia, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, V
 use crate::plan::Plan;
 use balance::Sums;
 use contact_space::ContactSpace;
+use solve::Solver;
 
-/// A world of every lane: states, what a step remembers, and scratch.
+/// What the next step of a group needs beside its state: what each constraint met in the last step.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupMemory<T> {
+    constraints: Vec<Memory<T>>,
+    /// Those of which anything is known.
+    known: Vec<usize>,
+}
+
+impl<T: Bundle> GroupMemory<T> {
+    /// Nothing is known.
+    pub fn new(plan: &Plan) -> Self {
+        let constraints = plan.constraints.len();
+        Self { constraints: vec![Memory::NONE; constraints], known: Vec::with_capacity(constraints) }
+    }
+
+    /// Forgets what the constraints of a lane met.
+    pub fn forget(&mut self, lane: usize) {
+        for &k in &self.known {
+            put(&mut self.constraints[k].is_known, lane, 0.0);
+        }
+    }
+}
+
+/// A world of every lane while they are stepped: states, and the scratch of a step. One for each thread, which groups use in turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes<T> {
     /// Positions (nq), velocities (nv) and controls (nu).
     pub q: Vec<T>,
     pub v: Vec<T>,
     pub ctrl: Vec<T>,
-    /// What each contact slot, then each side of a limit, met in the step before.
+    /// What the constraints met in the step before, of the group that is stepped.
     memory: Vec<Memory<T>>,
     /// Whether the nodes are placed at `q`.
     is_placed: bool,
@@ -53,6 +79,9 @@ pub(crate) struct Lanes<T> {
     /// The slots in reach of any lane in this step, and limits likewise.
     near: Vec<usize>,
     space: ContactSpace<T>,
+    solver: Solver,
+    /// Those of the terms of rows of joints.
+    coefficients: Vec<T>,
     /// What the step owes its end, by trees.
     due: Vec<Sums<T>>,
     /// Iterations of the contact solver, of the lane that took most, and of all lanes together.
@@ -69,11 +98,21 @@ pub(crate) struct LaneStats {
     pub pushing: u64,
 }
 
+impl LaneStats {
+    /// Adds what other steps did.
+    pub fn add(&mut self, other: &Self) {
+        let Self { iterations, group_iterations, pushing } = other;
+        self.iterations += iterations;
+        self.group_iterations += group_iterations;
+        self.pushing += pushing;
+    }
+}
+
 /// What a constraint met in the step before.
 #[derive(Clone, Copy, Debug)]
 struct Memory<T> {
     /// The velocity that it would have without impulse (world axes; of limits the first entry).
-    z: Vec3<T>,
+    free: Vec3<T>,
     /// Its normal impulse.
     normal: T,
     /// Whether anything is known, 1 or 0.
@@ -81,7 +120,7 @@ struct Memory<T> {
 }
 
 impl<T: Real> Memory<T> {
-    const NONE: Self = Self { z: Vec3::ZERO, normal: T::ZERO, is_known: T::ZERO };
+    const NONE: Self = Self { free: Vec3::ZERO, normal: T::ZERO, is_known: T::ZERO };
 }
 
 /// A node in a step; motions are about the tree's origin.
@@ -189,12 +228,12 @@ impl<T: Bundle> Lanes<T> {
             w: T::ONE,
         };
         let geom = Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY, centre: Vec3::ZERO };
-        let constraints = plan.contacts.slots + 2 * plan.limits.len();
+        let constraints = plan.constraints.len();
         Self {
             q: vec![T::ZERO; plan.nq],
             v: vec![T::ZERO; plan.nv],
             ctrl: vec![T::ZERO; nu],
-            memory: vec![Memory::NONE; constraints],
+            memory: Vec::new(),
             is_placed: false,
             left: 0,
             nodes: vec![node; plan.nodes.len()],
@@ -211,6 +250,8 @@ impl<T: Bundle> Lanes<T> {
             slots: vec![slot; constraints],
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),
+            solver: Solver::default(),
+            coefficients: plan.terms.iter().map(|term| wide(term.coefficient)).collect(),
             due: Vec::with_capacity(plan.trees.len()),
             stats: LaneStats::default(),
         }
@@ -221,12 +262,11 @@ impl<T: Bundle> Lanes<T> {
         self.is_placed = false;
     }
 
-    /// Forgets what the constraints of a lane met.
-    pub fn forget(&mut self, lane: usize) {
+    /// Takes the memory of another group and gives back that of the last.
+    pub fn swap_memory(&mut self, memory: &mut GroupMemory<T>) {
+        std::mem::swap(&mut self.memory, &mut memory.constraints);
+        std::mem::swap(&mut self.space.known, &mut memory.known);
         self.is_placed = false;
-        for memory in &mut self.memory {
-            put(&mut memory.is_known, lane, 0.0);
-        }
     }
 
     /// Lanes of the last step that are left to one world, a bit each: their states are as before.
@@ -254,10 +294,30 @@ macro_rules! phase {
     };
 }
 
+/// 1 in the lanes of the bits of an index, else 0.
+const MASKS: [[f64; 4]; 16] = {
+    let mut masks = [[0.0; 4]; 16];
+    let mut bits = 0;
+    while bits < 64 {
+        masks[bits / 4][bits % 4] = (bits / 4 >> (bits % 4) & 1) as f64;
+        bits += 1;
+    }
+    masks
+};
+
 /// Implements [`Bundle`] for a type.
 macro_rules! implement {
-    ($t:ty, $features:tt, $($name:ident),*) => {
+    ($t:ty, $from_array:expr, $features:tt, $($name:ident),*) => {
         impl Bundle for $t {
+            #[inline(always)]
+            fn mask(bits: u32) -> Self {
+                let mut lanes = [0.0; Self::LANES];
+                for (four, lanes) in lanes.chunks_mut(4).enumerate() {
+                    lanes.copy_from_slice(&MASKS[(bits >> (4 * four) & 15) as usize][..lanes.len()]);
+                }
+                $from_array(lanes)
+            }
+
             $(phase!($features, $t, $name);)*
         }
     };
@@ -270,12 +330,15 @@ macro_rules! phases {
         /// [`Lanes`] of the same names.
         #[allow(missing_docs)]
         pub(crate) trait Bundle: Real<Scalar = f64> {
+            /// 1 in the lanes of these bits, else 0.
+            fn mask(bits: u32) -> Self;
             $(fn $name(lanes: &mut Lanes<Self>, plan: &Plan);)*
         }
-        implement!(f64, [], $($name),*);
-        implement!(F64x4, [], $($name),*);
+        implement!(f64, |[x]: [f64; 1]| x, [], $($name),*);
+        implement!(F64x4, F64x4::from_array, [], $($name),*);
         implement!(
             F64x8,
+            F64x8::from_array,
             [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]],
             $($name),*
         );
@@ -292,30 +355,22 @@ phases!(
     solve,
     collide,
     regularise_contacts,
+    reach_limits,
     choose_first,
     choose_more,
+    measure_free_motion,
     gather,
+    set_free_velocities,
+    iterate,
+    iterate_again,
     carry,
     multiply,
-    iterate,
     respond,
     take_solution,
-    recover,
+    take_recovery,
     note_due,
     balance_all
 );
-
-/// The lanes in which `x` is above ½, a bit each.
-#[inline(always)]
-fn bits<T: Real>(x: T) -> u32 {
-    let half = T::from_f64(0.5);
-    let mask = half.if_less(x, T::ONE, T::ZERO);
-    let mut bits = 0;
-    for k in 0..T::LANES {
-        bits |= u32::from(mask.lane(k) != T::Scalar::ZERO) << k;
-    }
-    bits
-}
 
 /// The number in one lane.
 #[inline(always)]
@@ -329,14 +384,10 @@ fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
     T::scalars_mut(std::slice::from_mut(x))[lane] = value;
 }
 
-/// 1 in the lanes of these bits, else 0.
+/// The lanes in which `x` is above ½, a bit each.
 #[inline(always)]
-fn mask<T: Bundle>(bits: u32) -> T {
-    let mut mask = T::ZERO;
-    for k in 0..T::LANES {
-        put(&mut mask, k, f64::from(bits >> k & 1));
-    }
-    mask
+fn lanes_of<T: Real>(x: T) -> u32 {
+    T::from_f64(0.5).lanes_less(x)
 }
 
 /// A constant in every lane.

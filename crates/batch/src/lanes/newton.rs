@@ -1,47 +1,48 @@
 //! The semismooth Newton method of [`sap::ContactSpace`], every lane with a problem of its own.
 //!
-//! Rows come in blocks of three, of a contact (t1, t2, n) or of three limits. A row that a lane does not have follows nothing: its impulse is
-//! zero whatever the velocities.
+//! Rows come in blocks of three: of a contact (t1, t2, n) with friction bounded by its normal impulse, or of three constraints of one row,
+//! γ = (v̂ − v_c)/R cut to [low, high]. Lanes may differ in what a block is. A row that a lane does not have has both bounds at zero.
 
 use spatial::Real;
 
-use super::{Bundle, bits, mask, select, wide};
+use super::contact_space::{all_lanes, positive};
+use super::{Bundle, select, wide};
 
-/// Steps after which the iteration is given up, as in [`sap::ContactSpace`].
-const MAX_STEPS: usize = 20;
+/// Steps after which the iteration is given up.
+const MAX_STEPS: usize = 12;
 
 /// `w` relative to a constraint's own share of W, and steps after which it grows by how much: what has not settled by then cycles.
-pub(super) const SCALING: f64 = 2.0;
-const PATIENCE: usize = 6;
+const SCALING: f64 = 2.0;
+const CYCLE_LENGTH: usize = 6;
 const SCALING_GROWTH: f64 = 3.0;
 
 /// |F| relative to velocities at which a problem is solved. The gradient is greater by no more than w/R of near-rigid contacts, 4,000 at
 /// the default β: within the tolerance 1e-6 of the solver.
 const TOLERANCE: f64 = 1e-10;
 
-/// v̂ of what is not there.
-const NEVER: f64 = -1e100;
-
 /// The numbers of a block, by rows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows<T> {
-    pub is_contact: bool,
+pub(super) struct BlockRows<T> {
+    /// 1 in the lanes where it is a contact, else 0; the lanes, a bit each.
+    pub is_contact: T,
+    pub contact_lanes: u32,
     pub friction: T,
-    /// The bound of friction where it is known.
+    /// The normal impulse times the coefficient of friction, where that is known.
     pub bound: T,
-    /// R, v̂ for velocities and for positions, and the share of W.
+    /// R, v̂, the share of W, and bounds of the impulse of constraints of one row.
     pub r: [T; 3],
     pub v_hat: [T; 3],
-    pub recovery: [T; 3],
     pub w: [T; 3],
-    /// Velocities at v*; and those alone with λ left out.
+    pub low: [T; 3],
+    pub high: [T; 3],
+    /// Velocities at v*; and those alone, with λ left out.
     pub v_free: [T; 3],
     pub z: [T; 3],
-    /// The impulses of the solution, and the z from which a search for it starts.
+    pub v_c: [T; 3],
+    pub lambda: [T; 3],
+    /// The impulses and velocities of the solution.
     pub solved_lambda: [T; 3],
-    pub solved_z: [T; 3],
-    v_c: [T; 3],
-    lambda: [T; 3],
+    pub solved_v: [T; 3],
     /// scaling · w
     own: [T; 3],
     /// T = −∂γ̄/∂z, and whether it is anything in any lane.
@@ -49,77 +50,74 @@ pub(super) struct Rows<T> {
     is_active: bool,
 }
 
-/// A problem and the scratch of its solution.
+/// Scratch of the solution.
 #[derive(Clone, Debug)]
-pub(super) struct Problem<T> {
-    pub rows: Vec<Rows<T>>,
-    pub count: usize,
-    /// W, and 1 + T (W − w) with −T F on the right, of the blocks that are active; rows filled up with zeros.
-    w: Vec<T>,
+pub(super) struct Newton<T> {
+    /// 1 + T (W − w) of the blocks that are active, with −T F on the right.
     system: Vec<T>,
     active: Vec<usize>,
     step: Vec<T>,
 }
 
-impl<T: Bundle> Rows<T> {
+impl<T: Bundle> BlockRows<T> {
     /// Rows that no lane has.
     #[inline(always)]
-    pub fn none(is_contact: bool) -> Self {
-        let (zeros, ones, never) = ([T::ZERO; 3], [T::ONE; 3], [wide(NEVER); 3]);
+    pub fn none() -> Self {
+        let (zeros, ones) = ([T::ZERO; 3], [T::ONE; 3]);
         Self {
-            is_contact,
+            is_contact: T::ZERO,
+            contact_lanes: 0,
             friction: T::ZERO,
             bound: T::ZERO,
             r: ones,
-            v_hat: never,
-            recovery: never,
+            v_hat: zeros,
             w: ones,
+            low: zeros,
+            high: zeros,
             v_free: zeros,
             z: zeros,
-            solved_lambda: zeros,
-            solved_z: zeros,
             v_c: zeros,
             lambda: zeros,
+            solved_lambda: zeros,
+            solved_v: zeros,
             own: zeros,
             t: [zeros; 3],
             is_active: false,
         }
     }
 
-    /// Goes on from a solution with these z and this normal impulse, which bounds friction; v̂ become those for positions.
+    /// λ = γ̄(z) and T, with `scaling` times their own share of W for w.
     #[inline(always)]
-    pub fn recover(&mut self, z: [T; 3], normal: T) {
-        self.bound = self.friction * normal;
-        self.v_hat = self.recovery;
-        self.z = z;
-    }
-
-    /// λ = γ̄(z) and T.
-    #[inline(always)]
-    fn localise(&mut self, scaling: T, is_bounded: bool) {
+    fn localise(&mut self, scaling: f64, is_bounded: bool) {
         for row in 0..3 {
-            self.own[row] = self.w[row] * scaling;
+            self.own[row] = self.w[row] * wide(scaling);
         }
-        if self.is_contact {
-            self.localise_contact(is_bounded);
-        } else {
+        if self.contact_lanes != all_lanes::<T>() {
             for row in 0..3 {
                 let k = (self.own[row] + self.r[row]).recip();
-                let lacks = self.v_hat[row] - self.z[row];
-                self.lambda[row] = T::ZERO.if_less(lacks, lacks * k, T::ZERO);
+                let whole = (self.v_hat[row] - self.z[row]) * k;
+                self.lambda[row] = whole.max(self.low[row]).min(self.high[row]);
+                let follows = self.low[row].if_less(whole, T::ONE, T::ZERO) * whole.if_less(self.high[row], k, T::ZERO);
                 self.t[row] = [T::ZERO; 3];
-                self.t[row][row] = T::ZERO.if_less(lacks, k, T::ZERO);
+                self.t[row][row] = follows;
             }
         }
-        let follows = match self.is_contact {
-            true => self.t[0][0] + self.t[1][1] + self.t[0][2].abs() + self.t[1][2].abs() + self.t[2][2],
-            false => self.t[0][0] + self.t[1][1] + self.t[2][2],
-        };
-        self.is_active = bits(T::ZERO.if_less(follows, T::ONE, T::ZERO)) != 0;
+        if self.contact_lanes != 0 {
+            let (lambda, t) = self.contact(is_bounded);
+            for row in 0..3 {
+                self.lambda[row] = select(self.is_contact, lambda[row], self.lambda[row]);
+                for column in 0..3 {
+                    self.t[row][column] = select(self.is_contact, t[row][column], self.t[row][column]);
+                }
+            }
+        }
+        let t = &self.t;
+        let follows = t[0][0] + t[1][1] + t[2][2] + t[0][2].abs() + t[1][2].abs();
+        self.is_active = positive(follows) != 0;
     }
 
     #[inline(always)]
-    fn localise_contact(&mut self, is_bounded: bool) {
+    fn contact(&self, is_bounded: bool) -> ([T; 3], [[T; 3]; 3]) {
         let (k_t, k_n) = ((self.own[0] + self.r[0]).recip(), (self.own[2] + self.r[2]).recip());
         let lacks = self.v_hat[2] - self.z[2];
         let normal = T::ZERO.if_less(lacks, lacks * k_n, T::ZERO);
@@ -132,79 +130,77 @@ impl<T: Bundle> Rows<T> {
         let slides = bound.if_less(speed * k_t, T::ONE, T::ZERO);
         let inverse = slides / select(slides, speed, T::ONE);
         let per_speed = select(slides, bound * inverse, k_t);
-        self.lambda = [-(per_speed * z1), -(per_speed * z2), normal];
         let (d1, d2) = (z1 * inverse, z2 * inverse);
         // A weaker push lets it slide with less friction.
         let along = -(friction * k_n);
         let (x, y) = (per_speed * d1, per_speed * d2);
-        self.t = [
+        let t = [
             [per_speed - x * d1, -(x * d2), along * d1],
             [-(x * d2), per_speed - y * d2, along * d2],
             [T::ZERO, T::ZERO, k_n],
         ];
+        ([-(per_speed * z1), -(per_speed * z2), normal], t)
+    }
+
+    /// F of a row.
+    #[inline(always)]
+    fn excess(&self, row: usize) -> T {
+        self.v_c[row] - self.own[row] * self.lambda[row] - self.z[row]
+    }
+
+    /// z = v_c − w λ
+    #[inline(always)]
+    fn set_free(&mut self, scaling: f64) {
+        for row in 0..3 {
+            self.z[row] = self.v_c[row] - self.lambda[row] * self.w[row] * wide(scaling);
+        }
     }
 }
 
-impl<T: Bundle> Problem<T> {
+impl<T: Bundle> Newton<T> {
     pub fn new(blocks: usize) -> Self {
         let rows = 3 * blocks;
-        Self {
-            rows: vec![Rows::none(true); blocks],
-            count: 0,
-            w: vec![T::ZERO; rows * rows],
-            system: vec![T::ZERO; rows * (rows + 1)],
-            active: Vec::with_capacity(blocks),
-            step: vec![T::ZERO; rows],
-        }
+        Self { system: vec![T::ZERO; rows * (rows + 1)], active: Vec::with_capacity(blocks), step: vec![T::ZERO; rows] }
     }
 
-    /// Sets the block of W between two blocks, and its mirror image.
+    /// Solves the problem of `rows` with this W, friction bounded by each contact's own normal impulse or by its known `bound`; z of the
+    /// rows is the velocity that each constraint would meet with its own share of W for w. Returns the lanes in which it converged, among
+    /// the `open` ones, the iterations that these took together, and those of the slowest.
     #[inline(always)]
-    pub fn set(&mut self, b: usize, c: usize, product: &[[T; 3]; 3]) {
-        let rows = 3 * self.count;
-        for (i, product) in product.iter().enumerate() {
-            for (j, entry) in product.iter().enumerate() {
-                self.w[(3 * b + i) * rows + 3 * c + j] = *entry;
-                self.w[(3 * c + j) * rows + 3 * b + i] = *entry;
+    pub fn solve(&mut self, rows: &mut [BlockRows<T>], w: &[T], open: u32, is_bounded: bool) -> (u32, [u64; 2]) {
+        let Self { system, active, step } = self;
+        for block in &mut *rows {
+            block.localise(1.0, is_bounded);
+            for row in 0..3 {
+                block.z[row] = block.z[row] - block.lambda[row] * block.w[row] * wide(SCALING - 1.0);
             }
         }
-    }
-
-    /// Solves the problem, friction bounded by each contact's own normal impulse or by its known `bound`: the lanes in which it converged,
-    /// the iterations that all of `counted` took together, and those of the slowest lane.
-    #[inline(always)]
-    pub fn solve(&mut self, is_bounded: bool, counted: u32) -> (u32, [u64; 2]) {
-        let Self { rows, count, w, system, active, step } = self;
-        let rows = &mut rows[..*count];
-        let all = (1_u32 << T::LANES) - 1;
         let (mut solved, mut scaling, mut spent) = (0, SCALING, 0);
         for iteration in 0..=MAX_STEPS {
             active.clear();
             for (b, block) in rows.iter_mut().enumerate() {
-                block.localise(wide(scaling), is_bounded);
+                block.localise(scaling, is_bounded);
                 block.v_c = block.v_free;
                 if block.is_active {
                     active.push(b);
                 }
             }
-            // Only what follows z has an impulse, but for friction that slides at a known bound.
             for b in 0..rows.len() {
                 add_response(rows, w, b, rows[b].lambda);
             }
-            let new = vanished(rows) & !solved;
+            let new = converged(rows) & open & !solved;
             if new != 0 {
-                let lanes = mask::<T>(new);
+                let lanes = T::mask(new);
                 for block in &mut *rows {
                     for row in 0..3 {
-                        let z = block.v_c[row] - block.lambda[row] * block.w[row] * wide(SCALING);
                         block.solved_lambda[row] = select(lanes, block.lambda[row], block.solved_lambda[row]);
-                        block.solved_z[row] = select(lanes, z, block.solved_z[row]);
+                        block.solved_v[row] = select(lanes, block.v_c[row], block.solved_v[row]);
                     }
                 }
                 solved |= new;
-                spent += u64::from((new & counted).count_ones()) * iteration as u64;
+                spent += u64::from(new.count_ones()) * iteration as u64;
             }
-            if solved == all || iteration == MAX_STEPS {
+            if solved == open || iteration == MAX_STEPS {
                 return (solved, [spent, iteration as u64]);
             }
             assemble(rows, w, active, system);
@@ -216,13 +212,10 @@ impl<T: Bundle> Problem<T> {
                 }
                 add_response(rows, w, b, change);
             }
-            let grows = (iteration + 1) % PATIENCE == 0;
-            scaling *= if grows { SCALING_GROWTH } else { 1.0 };
-            for block in &mut *rows {
-                for row in 0..3 {
-                    block.z[row] = block.v_c[row] - block.lambda[row] * block.w[row] * wide(scaling);
-                }
+            if (iteration + 1) % CYCLE_LENGTH == 0 {
+                scaling *= SCALING_GROWTH;
             }
+            rows.iter_mut().for_each(|block| block.set_free(scaling));
         }
         (solved, [spent, MAX_STEPS as u64])
     }
@@ -230,9 +223,8 @@ impl<T: Bundle> Problem<T> {
 
 /// v_c += W λ of one block's impulses.
 #[inline(always)]
-fn add_response<T: Bundle>(rows: &mut [Rows<T>], w: &[T], b: usize, [x, y, z]: [T; 3]) {
-    let is_none = x.abs() + y.abs() + z.abs();
-    if bits(T::ZERO.if_less(is_none, T::ONE, T::ZERO)) == 0 {
+fn add_response<T: Bundle>(rows: &mut [BlockRows<T>], w: &[T], b: usize, [x, y, z]: [T; 3]) {
+    if positive(x.abs() + y.abs() + z.abs()) == 0 {
         return;
     }
     let n = 3 * rows.len();
@@ -246,35 +238,32 @@ fn add_response<T: Bundle>(rows: &mut [Rows<T>], w: &[T], b: usize, [x, y, z]: [
     }
 }
 
-/// The lanes in which F = v_c − w λ − z has vanished.
+/// The lanes in which F has vanished.
 #[inline(always)]
-fn vanished<T: Bundle>(rows: &[Rows<T>]) -> u32 {
+fn converged<T: Bundle>(rows: &[BlockRows<T>]) -> u32 {
     let (mut excess, mut size) = (T::ZERO, T::ZERO);
     for block in rows {
-        let (mut own, mut of_velocities) = (T::ZERO, T::ZERO);
         for row in 0..3 {
             let (v_c, v_free, lambda) = (block.v_c[row], block.v_free[row], block.lambda[row]);
-            let f = v_c - block.own[row] * lambda - block.z[row];
+            let f = block.excess(row);
             let per_w = block.w[row].recip();
-            own = (f * f).mul_add(per_w, own);
-            of_velocities = (v_free * v_free).mul_add(per_w, lambda.mul_add(v_c - v_free, of_velocities));
+            excess = (f * f).mul_add(per_w, excess);
+            size = (v_free * v_free).mul_add(per_w, lambda.mul_add(v_c - v_free, size));
         }
-        excess += own;
-        size += of_velocities;
     }
-    let is_large = (size * wide(TOLERANCE * TOLERANCE)).if_less(excess, T::ONE, T::ZERO);
     // What is no number is not small.
-    bits(excess.if_less(wide(f64::MAX), T::ONE, T::ZERO) * (T::ONE - is_large))
+    excess.lanes_less(size * wide(TOLERANCE * TOLERANCE) + wide(1e-200))
 }
 
 /// 1 + T (W − w) and −T F on the right, of the active blocks.
 #[inline(always)]
-fn assemble<T: Bundle>(rows: &[Rows<T>], w: &[T], active: &[usize], system: &mut [T]) {
+fn assemble<T: Bundle>(rows: &[BlockRows<T>], w: &[T], active: &[usize], system: &mut [T]) {
     let (n, m) = (3 * rows.len(), 3 * active.len());
     for (i, &b) in active.iter().enumerate() {
         let block = &rows[b];
-        let f: [T; 3] = std::array::from_fn(|row| block.v_c[row] - block.own[row] * block.lambda[row] - block.z[row]);
+        let f: [T; 3] = std::array::from_fn(|row| block.excess(row));
         let [w0, w1, w2] = [0, 1, 2].map(|row| &w[(3 * b + row) * n..][..n]);
+        let is_plain = block.contact_lanes == 0;
         for row in 0..3 {
             let t = block.t[row];
             let equation = &mut system[(3 * i + row) * (m + 1)..][..m + 1];
@@ -283,12 +272,11 @@ fn assemble<T: Bundle>(rows: &[Rows<T>], w: &[T], active: &[usize], system: &mut
                 let (x, y, z) = (&w0[columns.clone()], &w1[columns.clone()], &w2[columns]);
                 let entries = &mut equation[3 * j..3 * j + 3];
                 for k in 0..3 {
-                    entries[k] = match (block.is_contact, row) {
-                        (true, 2) => t[2] * z[k],
-                        (true, _) => t[0].mul_add(x[k], t[1].mul_add(y[k], t[2] * z[k])),
-                        (false, 0) => t[0] * x[k],
-                        (false, 1) => t[1] * y[k],
-                        (false, _) => t[2] * z[k],
+                    entries[k] = match (is_plain, row) {
+                        (true, 0) => t[0] * x[k],
+                        (true, 1) => t[1] * y[k],
+                        (_, 2) => t[2] * z[k],
+                        _ => t[0].mul_add(x[k], t[1].mul_add(y[k], t[2] * z[k])),
                     };
                 }
             }

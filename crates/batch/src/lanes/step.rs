@@ -1,6 +1,6 @@
 //! A step of all lanes.
 
-use super::{Bundle, Lanes, bits, mask, select, vec3, wide};
+use super::{Bundle, Lanes, lanes_of, select, vec3, wide};
 use crate::plan::Plan;
 use multibody::JointType;
 
@@ -53,13 +53,13 @@ impl<T: Bundle> Lanes<T> {
             };
             is_fine = is_fine * vec3(&self.v[first..]).norm_squared().if_less(wide(most * most), T::ONE, T::ZERO);
         }
-        self.left |= bits(T::ONE - is_fine);
+        self.left |= lanes_of(T::ONE - is_fine);
     }
 
     /// Takes back the step of the lanes that are left.
     #[inline(always)]
     fn restore(&mut self) {
-        let left = mask::<T>(self.left);
+        let left = T::mask(self.left);
         for (q, start) in self.q.iter_mut().zip(&self.q_start) {
             *q = select(left, *start, *q);
         }
