@@ -32,7 +32,7 @@ class SimulationError(RuntimeError):
     Attributes:
         time: The time at the beginning of the step, s; None outside a simulation (``sapwood.sap.solve``).
         step: The number of the step; None outside a simulation.
-        worlds: The worlds of a batch that failed, ascending; time and step are those of the first. None outside a batch.
+        worlds: The worlds of a batch that failed, ascending; time and step are of the first. None outside a batch.
     """
 
     time: float | None

@@ -461,9 +461,9 @@ class Simulation:
 class Batch:
     """Many worlds of one model, stepped together.
 
-    Worlds lie side by side in the lanes of vector registers, and groups of them are shared among threads. A step is that
-    of a ``Simulation`` with the same options, up to the solver's tolerance. The bits of a world do not depend on its
-    neighbours, the number of worlds, lanes or threads.
+    Worlds lie side by side in the lanes of vector registers, and groups of them are shared among threads. A step is
+    that of a ``Simulation`` with the same options, up to the solver's tolerance. The bits of a world do not depend on
+    its neighbours, the number of worlds, lanes or threads.
 
     Args:
         model: The model of all worlds.
@@ -594,7 +594,7 @@ class Batch:
         target_velocity: ArrayLike | None = None,
         effort_limit: ArrayLike | None = None,
     ) -> None:
-        """Control all worlds by stable PD of the same gains, from the next step on until changed; see ``Simulation.pd``.
+        """Control all worlds by stable PD of the same gains, until changed; see ``Simulation.pd``.
 
         ``reset`` leaves it as it is; ``end_pd`` ends it.
 
@@ -665,8 +665,8 @@ class Batch:
 
         Args:
             q: Positions at the beginning, (n, nq), or (nq,) for all worlds; None: where they are.
-            v: Velocities at the beginning, (n, nv), or (nv,) for all worlds; None: what they are. Where q or v is given,
-                what the solver remembers is forgotten, so that the result depends on the arguments alone.
+            v: Velocities at the beginning, (n, nv), or (nv,) for all worlds; None: what they are. Where q or v is
+                given, what the solver remembers is forgotten.
             ctrl: Controls, (n, T, nu).
             skip: Time steps for each of the controls.
 
@@ -690,8 +690,8 @@ class Batch:
 
         Raises:
             IndexError: When there is no such world.
-            ValueError: When it is no state of this model, has applied forces, surface velocities, or PD control by other
-                gains than the batch's.
+            ValueError: When it is no state of this model, has applied forces, surface velocities, or PD control by
+                other gains than the batch's.
         """
 
     def simulation(self, world: int) -> Simulation:
@@ -702,10 +702,10 @@ class Batch:
         """
 
     def step_jacobians(self) -> StepJacobians:
-        """The derivative of the next step of every world, A (n, 2 nv, 2 nv) and B (n, 2 nv, nu); worlds stay as they are.
+        """The derivative of the next step of every world, A (n, 2 nv, 2 nv) and B (n, 2 nv, nu).
 
-        See ``Simulation.step_jacobians``. A world whose step has no derivative has NaN, without an exception: ``failed``
-        and ``errors`` tell which and why.
+        Worlds stay as they are. See ``Simulation.step_jacobians``. A world whose step has no derivative has NaN,
+        without an exception: ``failed`` and ``errors`` tell which and why.
 
         Raises:
             ValueError: When a quaternion has no direction.
@@ -713,10 +713,10 @@ class Batch:
         """
 
     def vjp(self, grad_q: ArrayLike, grad_v: ArrayLike) -> StepGradients:
-        """The gradient of a cost after the next step, carried back to what the step starts from; worlds stay as they are.
+        """The gradient of a cost after the next step, carried back to what the step starts from.
 
-        Vector–Jacobian products with ``step_jacobians``, of which none is stored. Gradients with respect to positions are
-        in the tangent space. A world whose step has no derivative has NaN, as in ``step_jacobians``.
+        Vector–Jacobian products with ``step_jacobians``, of which none is stored. Worlds stay as they are. Gradients
+        with respect to positions are in the tangent space. A world whose step has no derivative has NaN.
 
         Args:
             grad_q: Gradient with respect to the positions after the step, (n, nv).

