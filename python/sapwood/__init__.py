@@ -13,21 +13,35 @@ Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid
 """
 
 from sapwood import characters, sap, scenes, spd
-from sapwood._errors import ModelError, SimulationError
-from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Stats, StepJacobians
-from sapwood._sapwood import Model, Simulation, __version__, load
+from sapwood._errors import ModelError, PerformanceWarning, SimulationError
+from sapwood._results import (
+    BatchStats,
+    Energy,
+    Joint,
+    Keyframe,
+    ModelWarning,
+    Poses,
+    Stats,
+    StepGradients,
+    StepJacobians,
+)
+from sapwood._sapwood import Batch, Model, Simulation, __version__, load
 
 __all__ = [
+    "Batch",
+    "BatchStats",
     "Energy",
     "Joint",
     "Keyframe",
     "Model",
     "ModelError",
     "ModelWarning",
+    "PerformanceWarning",
     "Poses",
     "Simulation",
     "SimulationError",
     "Stats",
+    "StepGradients",
     "StepJacobians",
     "__version__",
     "characters",

@@ -32,15 +32,24 @@ class SimulationError(RuntimeError):
     Attributes:
         time: The time at the beginning of the step, s; None outside a simulation (``sapwood.sap.solve``).
         step: The number of the step; None outside a simulation.
+        worlds: The worlds of a batch that failed, ascending; time and step are of the first. None outside a batch.
     """
 
     time: float | None
     step: int | None
+    worlds: list[int] | None
 
-    def __init__(self, message: str, time: float | None = None, step: int | None = None) -> None:
-        super().__init__(message, time, step)
+    def __init__(
+        self, message: str, time: float | None = None, step: int | None = None, worlds: list[int] | None = None
+    ) -> None:
+        super().__init__(message, time, step, worlds)
         self.time = time
         self.step = step
+        self.worlds = worlds
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class PerformanceWarning(UserWarning):
+    """Something that works, but slower than it might: worlds of a batch that cannot be stepped side by side."""

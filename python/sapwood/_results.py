@@ -123,12 +123,47 @@ class Energy(NamedTuple):
 
 
 class StepJacobians(NamedTuple):
-    """The derivative of one step: δx⁺ = A δx + B δctrl with x = (δq, δv)."""
+    """The derivative of one step: δx⁺ = A δx + B δctrl with x = (δq, δv). Those of a batch have the worlds in front."""
 
     A: NDArray[np.float64]
     """∂(q, v)⁺/∂(q, v), (2 nv, 2 nv); positions as velocities that lead to them in unit time."""
     B: NDArray[np.float64]
     """∂(q, v)⁺/∂ctrl, (2 nv, nu)."""
+
+
+class StepGradients(NamedTuple):
+    """Gradients of a cost with respect to what a step starts from, one row for each world of a batch."""
+
+    q: NDArray[np.float64]
+    """With respect to positions, (n, nv): as velocities that lead to them in unit time."""
+    v: NDArray[np.float64]
+    """With respect to velocities, (n, nv)."""
+    ctrl: NDArray[np.float64]
+    """With respect to controls, (n, nu)."""
+
+
+class BatchStats(NamedTuple):
+    """What a batch did since it was made."""
+
+    steps: int
+    """Steps of worlds that were made."""
+    left: int
+    """Steps that were left to the solver of one world: all where worlds are stepped one by one."""
+    unsettled: int
+    """Steps that were left, and whose friction did not converge within ``factorization_budget``."""
+    iterations: int
+    """Iterations of the contact solver in lanes, summed over worlds."""
+    group_iterations: int
+    """Iterations that groups of worlds made: in each step as many as the slowest of its worlds."""
+    left_iterations: int
+    """Newton iterations of the steps that were left to the solver of one world."""
+    active: int
+    """Contacts and limits that pushed, in lanes."""
+
+    @property
+    def left_fraction(self) -> float:
+        """Share of the steps that were left to the solver of one world."""
+        return self.left / self.steps if self.steps else 0.0
 
 
 class SpdSolution(NamedTuple):

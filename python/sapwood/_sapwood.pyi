@@ -7,11 +7,24 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sapwood._results import Energy, Joint, Keyframe, ModelWarning, Poses, Solution, SpdSolution, Stats, StepJacobians
+from sapwood._results import (
+    BatchStats,
+    Energy,
+    Joint,
+    Keyframe,
+    ModelWarning,
+    Poses,
+    Solution,
+    SpdSolution,
+    Stats,
+    StepGradients,
+    StepJacobians,
+)
 
 __all__ = [
     "CHARACTERS",
     "SCENES",
+    "Batch",
     "Model",
     "Simulation",
     "__version__",
@@ -443,6 +456,279 @@ class Simulation:
         Raises:
             ValueError: When the model has no keyframe of this name.
         """
+
+@final
+class Batch:
+    """Many worlds of one model, stepped together.
+
+    Worlds lie side by side in the lanes of vector registers, and groups of them are shared among threads. A step is
+    that of a ``Simulation`` with the same options, up to the solver's tolerance. The bits of a world do not depend on
+    its neighbours, the number of worlds, lanes or threads.
+
+    Args:
+        model: The model of all worlds.
+        n: Number of worlds; all begin at the default configuration at rest.
+        threads: Threads that share the worlds; those of the processor when None.
+        precision: Numbers that worlds are computed with. ``"f32"`` is not in this version.
+        lanes: Worlds side by side: 1, 4, or 8 where the processor has AVX-512; the most it has when None.
+        timestep: As for ``Simulation``, like all that follow.
+        accuracy: See ``Simulation``.
+        scheme: See ``Simulation``.
+        conserve: See ``Simulation``.
+        pd_law: See ``Simulation``.
+        contact: See ``Simulation``.
+        tolerance: See ``Simulation``.
+        factorization_budget: See ``Simulation``.
+        line_search: See ``Simulation``.
+        factorization: See ``Simulation``.
+        beta: See ``Simulation``.
+        sigma: See ``Simulation``.
+        recovery_speed: See ``Simulation``.
+        sleep_after: See ``Simulation``.
+        sleep_speed: See ``Simulation``.
+
+    Raises:
+        ValueError: When an option is outside its domain or not in this version.
+        MemoryError: When so many worlds do not fit into memory.
+
+    Warns:
+        PerformanceWarning: When lanes cannot do what the model or an option asks for, so that worlds are stepped one by
+            one; it says why, and ``alone`` does.
+
+    ``q``, ``v``, ``ctrl``, ``time`` and ``pd_target`` are views of the state: they show what a step does, and what is
+    written into them acts in the next step. Other threads run while ``step`` does; what they write into q, v and time
+    meanwhile is lost, and calling other methods of this batch raises ``RuntimeError``.
+    """
+
+    def __new__(
+        cls,
+        model: Model,
+        n: int,
+        *,
+        threads: int | None = None,
+        precision: Literal["f64", "f32"] = "f64",
+        lanes: int | None = None,
+        timestep: float | None = None,
+        accuracy: float | None = None,
+        scheme: Literal["symplectic-euler", "bilinear", "midpoint", "implicit-euler", "explicit-euler"]
+        | tuple[float, float, float] = "bilinear",
+        conserve: bool = True,
+        pd_law: Literal["auto", "stable", "theta"] = "auto",
+        contact: Literal["sap", "lagged", "coulomb"] = "coulomb",
+        tolerance: float = 1e-6,
+        factorization_budget: int | None = 100,
+        line_search: Literal["exact", "inexact"] = "exact",
+        factorization: Literal["auto", "dense"] = "auto",
+        beta: float = 0.1,
+        sigma: float = 1e-5,
+        recovery_speed: float = 1.0,
+        sleep_after: float | None = None,
+        sleep_speed: float = 1e-3,
+    ) -> Batch: ...
+    def __len__(self) -> int:
+        """Number of worlds."""
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def n(self) -> int:
+        """Number of worlds."""
+
+    @property
+    def timestep(self) -> float:
+        """Time step, s."""
+
+    @property
+    def lanes(self) -> int:
+        """Worlds side by side in a register; 1 where worlds are stepped one by one."""
+
+    @property
+    def threads(self) -> int:
+        """Threads that share the worlds."""
+
+    @property
+    def alone(self) -> str | None:
+        """Why worlds are stepped one by one; None where they are in lanes."""
+
+    @property
+    def q(self) -> NDArray[np.float64]:
+        """Positions, (n, nq), a live view."""
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None: ...
+    @property
+    def v(self) -> NDArray[np.float64]:
+        """Velocities, (n, nv), a live view."""
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None: ...
+    @property
+    def ctrl(self) -> NDArray[np.float64]:
+        """Controls, (n, nu), a live view."""
+
+    @ctrl.setter
+    def ctrl(self, value: ArrayLike) -> None: ...
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """Times, (n,), s, a live view; motion does not depend on them."""
+
+    @time.setter
+    def time(self, value: ArrayLike) -> None: ...
+    @property
+    def pd_target(self) -> NDArray[np.float64]:
+        """Target positions of PD control, (n, nq), a live view.
+
+        Raises:
+            ValueError: Before the first call of ``pd``.
+        """
+
+    @pd_target.setter
+    def pd_target(self, value: ArrayLike) -> None: ...
+    def pd(
+        self,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        target: ArrayLike,
+        target_velocity: ArrayLike | None = None,
+        effort_limit: ArrayLike | None = None,
+    ) -> None:
+        """Control all worlds by stable PD of the same gains, until changed; see ``Simulation.pd``.
+
+        ``reset`` leaves it as it is; ``end_pd`` ends it.
+
+        Args:
+            kp: Stiffness, (nv,) or one for all, 0 or more.
+            kd: Damping, (nv,) or one for all, 0 or more.
+            target: Positions at the end of the step, (n, nq), or (nq,) for all worlds; ``pd_target`` changes them.
+            target_velocity: Velocities, (nv,), of all worlds; None: zero.
+            effort_limit: Greatest forces, (nv,) or one for all; None: those of the joints.
+
+        Raises:
+            ValueError: When an argument has a wrong shape or value.
+        """
+
+    def end_pd(self) -> None:
+        """End PD control."""
+
+    def step(self, k: int = 1) -> None:
+        """Advance all worlds by k time steps. Other threads run meanwhile; Ctrl-C stops between steps.
+
+        A world that fails, or holds what is not finite, stays as it was before that step; all others make theirs. After
+        Ctrl-C worlds may have made different numbers of steps: ``time`` tells.
+
+        Raises:
+            SimulationError: When worlds failed: ``worlds`` lists them, the message says why the first did.
+            ValueError: When a quaternion has no direction; no world has moved then.
+        """
+
+    @property
+    def failed(self) -> NDArray[np.bool_]:
+        """The worlds that failed in the last step, rollout or derivative, (n,), a copy; a reset clears them."""
+
+    @property
+    def errors(self) -> dict[int, str]:
+        """Why worlds failed in the last step, rollout or derivative, by index."""
+
+    def reset(
+        self,
+        mask: ArrayLike | None = None,
+        keyframe: str | None = None,
+        states: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> None:
+        """Take worlds to a keyframe, to the default configuration at rest, or to states of their own.
+
+        Positions, velocities, controls and times are set (those not given: to zero), and what the solver remembers is
+        forgotten. PD control and its targets stay. The cost is that of the worlds that are reset.
+
+        Args:
+            mask: Which worlds, (n,), boolean; None: all.
+            keyframe: Name of a keyframe; None: the default configuration.
+            states: Positions (k, nq) and velocities (k, nv), a row for each of the k worlds in ``mask``, or (nq,) and
+                (nv,) for all of them.
+
+        Raises:
+            ValueError: When an argument has a wrong shape or value, or the model has no keyframe of this name.
+        """
+
+    def rollout(
+        self, q: ArrayLike | None, v: ArrayLike | None, ctrl: ArrayLike, *, skip: int = 1
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Positions (n, T, nq) and velocities (n, T, nv) of all worlds under sequences of controls, in one call.
+
+        Row t is the state after ``ctrl[:, t]`` has acted for ``skip`` steps: the same bits as assigning it and calling
+        ``step(skip)`` for each. Afterwards the batch is at the end of the last row. Other threads run meanwhile; Ctrl-C
+        stops between steps.
+
+        A world that fails has NaN from that row on, without an exception: ``failed`` and ``errors`` tell which and why.
+
+        Args:
+            q: Positions at the beginning, (n, nq), or (nq,) for all worlds; None: where they are.
+            v: Velocities at the beginning, (n, nv), or (nv,) for all worlds; None: what they are. Where q or v is
+                given, what the solver remembers is forgotten.
+            ctrl: Controls, (n, T, nu).
+            skip: Time steps for each of the controls.
+
+        Raises:
+            ValueError: When an argument has a wrong shape or value.
+            MemoryError: When the result does not fit into memory.
+        """
+
+    def state(self, world: int) -> bytes:
+        """The state of a world, as ``Simulation.restore`` takes it.
+
+        It leaves out what lanes remember of the last step: what goes on from there agrees to the solver's tolerance. Of
+        worlds that are stepped one by one it is complete.
+
+        Raises:
+            IndexError: When there is no such world.
+        """
+
+    def set_state(self, world: int, state: bytes | Simulation) -> None:
+        """Take a world to a state of ``state`` or ``Simulation.state``, or to where a simulation of the model is.
+
+        Raises:
+            IndexError: When there is no such world.
+            ValueError: When it is no state of this model, has applied forces, surface velocities, or PD control by
+                other gains than the batch's.
+        """
+
+    def simulation(self, world: int) -> Simulation:
+        """A simulation with the options of the batch that goes on from where a world is.
+
+        Raises:
+            IndexError: When there is no such world.
+        """
+
+    def step_jacobians(self) -> StepJacobians:
+        """The derivative of the next step of every world, A (n, 2 nv, 2 nv) and B (n, 2 nv, nu).
+
+        Worlds stay as they are. See ``Simulation.step_jacobians``. A world whose step has no derivative has NaN,
+        without an exception: ``failed`` and ``errors`` tell which and why.
+
+        Raises:
+            ValueError: When a quaternion has no direction.
+            MemoryError: When the result does not fit into memory.
+        """
+
+    def vjp(self, grad_q: ArrayLike, grad_v: ArrayLike) -> StepGradients:
+        """The gradient of a cost after the next step, carried back to what the step starts from.
+
+        Vector–Jacobian products with ``step_jacobians``, of which none is stored. Worlds stay as they are. Gradients
+        with respect to positions are in the tangent space. A world whose step has no derivative has NaN.
+
+        Args:
+            grad_q: Gradient with respect to the positions after the step, (n, nv).
+            grad_v: Gradient with respect to the velocities after the step, (n, nv).
+
+        Raises:
+            ValueError: When an argument has a wrong shape or value.
+        """
+
+    @property
+    def stats(self) -> BatchStats:
+        """What the batch did since it was made."""
 
 def spd_solve(
     model: Model,

@@ -74,6 +74,18 @@ call = lambda: simulation.trajectory(np.linspace(0, 1e6, 5))
 simulation, is_moving = sw.Simulation(sw.load(chain(1000)), scheme="symplectic-euler"), False
 call = simulation.step_jacobians
 """,
+    "steps of a batch": """
+batch, simulation = sw.Batch(sw.load(flat(3)), 20, threads=2), None
+call = lambda: batch.step(10**12)
+""",
+    "rollout of a batch": """
+batch, simulation = sw.Batch(sw.load(chain(20)), 20, threads=2), None
+call = lambda: batch.rollout(None, None, np.zeros((20, 100, 0)), skip=10**6)
+""",
+    "step_jacobians of a batch": """
+batch, simulation = sw.Batch(sw.load(chain(100)), 1000, threads=2, scheme="symplectic-euler"), None
+call = batch.step_jacobians
+""",
     "load": """
 simulation, text = None, flat(100_000)
 call = lambda: [sw.load(text) for _ in range(100)]

@@ -1,77 +1,32 @@
 //! A batch of worlds.
 
+mod jacobians;
+mod options;
+mod rollout;
+mod state;
+mod worlds;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crew::Crew;
 use geometry::Scene;
 use interrupt::Interrupt;
-use multibody::{Keyframe, Model};
-use sim::{Options, Simulation, SimulationError};
+use multibody::Model;
+use sim::{Options, Pd, Simulation, SimulationError};
 
-use crate::group::{Rows, Steps, alone, groups, widest};
+use crate::group::{Steps, alone, groups, widest};
 use crate::plan::{NotInLanes, Plan};
 
-/// What a user may choose. The defaults need no touch.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct BatchOptions {
-    /// How worlds are stepped.
-    pub simulation: Options,
-    /// Threads that share the worlds; those of the processor when none.
-    pub threads: Option<usize>,
-    /// Worlds side by side: 1, 4, or 8 where the processor has AVX-512; the most it has when none.
-    pub lanes: Option<usize>,
-}
-
-/// Why a batch could not be made, or some of its worlds not be stepped.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum BatchError {
-    /// A simulation of the model could not be made.
-    #[error(transparent)]
-    Simulation(#[from] SimulationError),
-    /// An option that is not there.
-    #[error("{name} = {value}: expected {expected}")]
-    Option {
-        /// The option.
-        name: &'static str,
-        /// What it was.
-        value: usize,
-        /// What it may be.
-        expected: &'static str,
-    },
-    /// Worlds that failed; they stay as they were before the step that failed, all others have moved on.
-    #[error("world {world}, and {others} others: {source}")]
-    Worlds {
-        /// The first of them.
-        world: usize,
-        /// How many others.
-        others: usize,
-        /// Why the first failed.
-        source: SimulationError,
-    },
-    /// It was told to stop; worlds may have made different numbers of steps.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-/// What a batch did since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct BatchStats {
-    /// Steps of worlds.
-    pub steps: u64,
-    /// Those of them that were left to a simulation of one world.
-    pub left: u64,
-    /// Iterations of the contact solver in lanes.
-    pub iterations: u64,
-    /// Iterations that groups made: as many as the slowest of their worlds.
-    pub group_iterations: u64,
-    /// Contacts and limits that pushed, in lanes.
-    pub pushing: u64,
-}
+pub use jacobians::{BatchJacobians, Cotangents, StepGradients};
+pub use options::{BatchError, BatchOptions, BatchStats, Precision};
+use worlds::{Sizes, Stepper, Worlds};
 
 /// Parts that worlds are cut into, which threads share.
 const SHARES: usize = 64;
+
+/// About what a world takes, in numbers: its arrays and what its group remembers.
+const MEMORY_PER_COORDINATE: usize = 12;
+const MEMORY_PER_WORLD: usize = 128;
 
 /// Worlds of one model, stepped together.
 pub struct Batch {
@@ -80,7 +35,17 @@ pub struct Batch {
     q: Vec<f64>,
     v: Vec<f64>,
     ctrl: Vec<f64>,
+    /// Time, s, and steps since the last reset.
+    time: Vec<f64>,
+    count: Vec<u64>,
+    /// Why worlds failed in the last call.
     errors: Vec<Option<SimulationError>>,
+    /// PD control: gains of all worlds, and targets, (worlds, nq); empty without.
+    pd: Option<Pd>,
+    pd_target: Vec<f64>,
+    /// The plan of steps in lanes, or why there is none; and worlds in a group that has one.
+    plan: Result<Plan, NotInLanes>,
+    widest: usize,
     /// Worlds in a group, and why they are stepped one by one if they are.
     width: usize,
     alone: Option<String>,
@@ -98,38 +63,63 @@ impl Batch {
     /// # Errors
     /// When an option is outside its domain, or the scene is not one for this model.
     pub fn new(model: Arc<Model>, scene: Arc<Scene>, worlds: usize, options: BatchOptions) -> Result<Self, BatchError> {
-        let BatchOptions { simulation, threads, lanes } = options;
+        options.check_precision()?;
+        let BatchOptions { simulation, threads, lanes, .. } = options;
         let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let width = lanes.unwrap_or(widest());
+        let lanes = lanes.unwrap_or(widest());
         check("worlds", worlds, worlds > 0, "1 or more")?;
         check("threads", threads, (1..=Options::MAX_THREADS).contains(&threads), "from 1 to 1024")?;
-        check("lanes", width, [1, 4, 8].contains(&width) && width <= widest(), "1, 4, or 8 with AVX-512")?;
+        check("lanes", lanes, [1, 4, 8].contains(&lanes) && lanes <= widest(), "1, 4, or 8 with AVX-512")?;
         let options = Options { threads: 1, ..simulation };
         let one = || Ok(Mutex::new(Simulation::new(model.clone(), scene.clone(), options.clone())?));
         let ones = (0..threads).map(|_| one()).collect::<Result<Vec<_>, SimulationError>>()?;
-        let (groups, width, alone) = match Plan::new(&model, &scene, &options) {
-            Ok(plan) => (groups(plan, model.nu(), worlds, width), width, None),
-            Err(NotInLanes(reason)) => (alone(&model, worlds), 1, Some(reason)),
-        };
+        check_memory(&model, worlds)?;
         let crew = Crew::new(threads).map_err(|_| BatchError::Option {
             name: "threads",
             value: threads,
             expected: "no more threads than the system grants",
         })?;
-        Ok(Self {
+        let mut batch = Self {
             q: model.q0.repeat(worlds),
             v: vec![0.0; model.nv() * worlds],
             ctrl: vec![0.0; model.nu() * worlds],
+            time: vec![0.0; worlds],
+            count: vec![0; worlds],
             errors: vec![None; worlds],
+            pd: None,
+            pd_target: Vec::new(),
+            plan: Plan::new(&model, &scene, &options),
+            widest: lanes,
             model,
-            width,
-            alone,
-            groups,
+            width: 1,
+            alone: None,
+            groups: Vec::new(),
             ones,
             crew,
             interrupt: Interrupt::default(),
             stats: BatchStats::default(),
-        })
+        };
+        batch.arrange();
+        Ok(batch)
+    }
+
+    /// Puts worlds into groups: in lanes if what they do can be done there, else one by one. Where that does not change, groups stay.
+    fn arrange(&mut self) {
+        let reason = match &self.plan {
+            Err(NotInLanes(reason)) => Some(reason.as_str()),
+            Ok(_) if self.pd.is_some() => Some("there is PD control"),
+            Ok(_) => None,
+        };
+        if !self.groups.is_empty() && self.alone.as_deref() == reason {
+            return;
+        }
+        (self.groups, self.width) = match &self.plan {
+            Ok(plan) if reason.is_none() => {
+                (groups(plan.clone(), self.model.nu(), self.worlds(), self.widest), self.widest)
+            }
+            _ => (alone(&self.model, self.worlds()), 1),
+        };
+        self.alone = reason.map(str::to_owned);
     }
 
     /// The model.
@@ -182,6 +172,62 @@ impl Batch {
         &mut self.ctrl
     }
 
+    /// Times, (worlds), s.
+    pub fn time(&self) -> &[f64] {
+        &self.time
+    }
+
+    /// Times, (worlds), s, to be changed between steps; nothing but reports depends on them.
+    pub fn time_mut(&mut self) -> &mut [f64] {
+        &mut self.time
+    }
+
+    /// Controls all worlds by stable PD of the same gains, from the next step on; `target` of `pd` is every world's until
+    /// [changed](Self::pd_target_mut). `None`, or gains that are empty, end it.
+    ///
+    /// # Errors
+    /// When a vector has the wrong length or a value outside its domain.
+    pub fn set_pd(&mut self, pd: Option<Pd>) -> Result<(), BatchError> {
+        let pd = pd.filter(Pd::is_active);
+        if let Some(pd) = &pd {
+            pd.check(&self.model.tree).map_err(SimulationError::from)?;
+        }
+        self.pd_target = pd.as_ref().map_or_else(Vec::new, |pd| pd.target.repeat(self.worlds()));
+        self.pd = pd;
+        self.arrange();
+        Ok(())
+    }
+
+    /// The PD control of all worlds, with the target that it began with.
+    pub fn pd(&self) -> Option<&Pd> {
+        self.pd.as_ref()
+    }
+
+    /// Targets of PD control, (worlds, nq); empty without.
+    pub fn pd_target(&self) -> &[f64] {
+        &self.pd_target
+    }
+
+    /// Targets of PD control, (worlds, nq), to be changed between steps; empty without.
+    pub fn pd_target_mut(&mut self) -> &mut [f64] {
+        &mut self.pd_target
+    }
+
+    /// The worlds that failed in the last step, rollout or derivative, and why; a reset world is no longer among them.
+    pub fn errors(&self) -> impl Iterator<Item = (usize, &SimulationError)> {
+        self.errors.iter().enumerate().filter_map(|(world, error)| Some((world, error.as_ref()?)))
+    }
+
+    /// Options that worlds are stepped with.
+    pub fn options(&self) -> Options {
+        self.ones[0].lock().unwrap_or_else(PoisonError::into_inner).options().clone()
+    }
+
+    /// Threads that share the worlds.
+    pub fn threads(&self) -> usize {
+        self.ones.len()
+    }
+
     /// What happened since the batch was made.
     pub fn stats(&self) -> &BatchStats {
         &self.stats
@@ -196,86 +242,91 @@ impl Batch {
         self.interrupt = interrupt;
     }
 
-    /// Takes the worlds where `which` is true to a keyframe, or to the default configuration at rest for `None`. All that is remembered of
-    /// them is forgotten.
-    ///
-    /// # Errors
-    /// When the model has no such keyframe.
-    ///
-    /// # Panics
-    /// When there is not one entry for each world.
-    pub fn reset(&mut self, which: &[bool], keyframe: Option<&str>) -> Result<(), BatchError> {
-        assert_eq!(which.len(), self.worlds(), "one entry for each world");
-        let Some(Keyframe { q, v, ctrl, .. }) = self.model.keyframe(keyframe) else {
-            let known = self.model.keyframes.iter().map(|k| k.name.clone()).collect();
-            return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known }.into());
-        };
-        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
-        for world in (0..self.worlds()).filter(|&world| which[world]) {
-            self.q[world * nq..][..nq].copy_from_slice(&q);
-            self.v[world * nv..][..nv].copy_from_slice(&v);
-            self.ctrl[world * nu..][..nu].copy_from_slice(&ctrl);
-            self.forget(world);
-        }
-        Ok(())
-    }
-
-    /// Forgets what the solver remembers of a world, so that its next steps depend on its state alone.
-    ///
-    /// # Panics
-    /// When there is no such world.
-    pub fn forget(&mut self, world: usize) {
-        self.groups[world / self.width].forget(world % self.width);
-    }
-
     /// Moves every world by `steps` time steps.
     ///
     /// # Errors
     /// When worlds diverge or have states that are not finite; these stay as they were, all others move on.
     pub fn step(&mut self, steps: usize) -> Result<(), BatchError> {
-        self.errors.fill(None);
-        let sizes = (self.model.nq(), self.model.nv(), self.model.nu());
-        let Self { q, v, ctrl, errors, groups, width, ones, crew, interrupt, .. } = self;
-        let (all, width) = (groups.len(), *width);
-        let mut groups = &mut groups[..];
-        let mut rows = Rows { q, v, ctrl, errors };
-        let mut shares: [_; SHARES] = std::array::from_fn(|k| {
-            let count = all * (k + 1) / SHARES - all * k / SHARES;
-            (groups.split_off_mut(..count).unwrap_or_default(), rows.split_off(count * width, sizes))
-        });
-        let (ones, interrupt) = (&*ones, &*interrupt);
-        crew.for_each(&mut shares, |thread, (groups, rows)| {
-            let mut one = ones[thread].lock().unwrap_or_else(PoisonError::into_inner);
-            for group in groups.iter_mut().take_while(|_| !interrupt.is_raised()) {
-                group.run(steps, rows.split_off(width, sizes), &mut one);
-            }
-        });
-        self.count(steps);
-        if self.interrupt.is_raised() {
-            return Err(BatchError::Interrupted);
-        }
-        let failed = || self.errors.iter().enumerate().filter_map(|(world, error)| Some((world, error.as_ref()?)));
-        match failed().next() {
+        let nothing = (&[][..], &mut [][..], &mut [][..]);
+        self.drive(0, nothing, |stepper, group, worlds, one| stepper.step(steps, group, worlds, one))?;
+        let mut failed = self.errors();
+        match failed.next() {
             None => Ok(()),
-            Some((world, source)) => {
-                Err(BatchError::Worlds { world, others: failed().count() - 1, source: source.clone() })
-            }
+            Some((world, source)) => Err(BatchError::Worlds { world, source: source.clone(), others: failed.count() }),
         }
     }
 
-    fn count(&mut self, steps: usize) {
+    /// Does something with every group and its worlds, on all threads. Arrays of a rollout are (worlds, horizon, …).
+    fn drive(
+        &mut self,
+        horizon: usize,
+        (controls, out_q, out_v): (&[f64], &mut [f64], &mut [f64]),
+        work: impl Fn(&Stepper<'_>, &mut dyn Steps, &mut Worlds<'_>, &mut Simulation) + Sync,
+    ) -> Result<(), BatchError> {
+        self.errors.fill(None);
+        let before: u64 = self.count.iter().sum();
+        let Self { q, v, ctrl, time, count, errors, pd, pd_target, model, groups, width, ones, crew, interrupt, .. } =
+            self;
+        let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
+        let pd = pd.as_ref();
+        let sizes = Sizes { nq, nv, nu, target: pd.map_or(0, |_| nq), horizon };
+        let (all, width) = (groups.len(), *width);
+        let mut groups = &mut groups[..];
+        let mut worlds = Worlds { q, v, ctrl, time, count, errors, pd_target, controls, out_q, out_v };
+        let mut shares: [_; SHARES] = std::array::from_fn(|k| {
+            let count = all * (k + 1) / SHARES - all * k / SHARES;
+            (groups.split_off_mut(..count).unwrap_or_default(), worlds.split_off(count * width, &sizes))
+        });
+        let stepper = Stepper { sizes, pd, interrupt };
+        crew.for_each(&mut shares, |thread, (groups, worlds)| {
+            let mut one = ones[thread].lock().unwrap_or_else(PoisonError::into_inner);
+            for group in groups.iter_mut().take_while(|_| !stepper.interrupt.is_raised()) {
+                work(&stepper, &mut **group, &mut worlds.split_off(width, &sizes), &mut one);
+            }
+        });
+        self.count_steps(before);
+        self.check_interrupt()
+    }
+
+    /// An error if there was a request to stop; what was not finished for it is no failure of a world.
+    fn check_interrupt(&mut self) -> Result<(), BatchError> {
+        if !self.interrupt.is_raised() {
+            return Ok(());
+        }
+        let errors = self.errors.iter_mut();
+        errors.filter(|error| matches!(error, Some(SimulationError::Interrupted { .. }))).for_each(|error| *error = None);
+        Err(BatchError::Interrupted)
+    }
+
+    /// Sums up; worlds had made so many steps `before`.
+    fn count_steps(&mut self, before: u64) {
         let stats = &mut self.stats;
-        stats.steps += (steps * self.errors.len()) as u64;
+        stats.steps += self.count.iter().sum::<u64>().wrapping_sub(before);
         for group in &mut self.groups {
-            let (of_group, left) = group.take_stats();
-            stats.left += left;
-            stats.iterations += of_group.iterations;
-            stats.group_iterations += of_group.group_iterations;
-            stats.pushing += of_group.pushing;
+            let (lanes, left) = group.take_stats();
+            stats.left += left.steps;
+            stats.unsettled += left.unsettled;
+            stats.left_iterations += left.iterations;
+            stats.iterations += lanes.iterations;
+            stats.group_iterations += lanes.group_iterations;
+            stats.pushing += lanes.pushing;
         }
     }
 }
 
 fn check(name: &'static str, value: usize, is_right: bool, expected: &'static str) -> Result<(), BatchError> {
     if is_right { Ok(()) } else { Err(BatchError::Option { name, value, expected }) }
+}
+
+fn check_size(name: &'static str, found: usize, expected: usize) -> Result<(), BatchError> {
+    if found == expected { Ok(()) } else { Err(BatchError::Size { name, found, expected }) }
+}
+
+/// Whether there is memory for so many worlds, as far as the system tells beforehand: it refuses what exceeds all that it has.
+fn check_memory(model: &Model, worlds: usize) -> Result<(), BatchError> {
+    let numbers = MEMORY_PER_COORDINATE * (model.nq() + model.nv() + model.nu()) + MEMORY_PER_WORLD;
+    let bytes = numbers.saturating_mul(worlds).saturating_mul(size_of::<f64>());
+    let mut trial = Vec::<u8>::new();
+    let gigabytes = 1e-9 * numbers as f64 * worlds as f64 * size_of::<f64>() as f64;
+    trial.try_reserve_exact(bytes).map_err(|_| BatchError::Memory { worlds, gigabytes })
 }

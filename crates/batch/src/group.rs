@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use multibody::Model;
-use sim::{Simulation, SimulationError, State, VelocityExtrapolation};
+use sim::{Pd, Simulation, SimulationError, State};
 use spatial::{F64x4, F64x8};
 
 use crate::lanes::{Bundle, GroupMemory, LaneStats, Lanes};
@@ -14,31 +14,47 @@ pub(crate) struct Rows<'a> {
     pub q: &'a mut [f64],
     pub v: &'a mut [f64],
     pub ctrl: &'a [f64],
+    /// Time and count of steps, which every step moves on.
+    pub time: &'a mut [f64],
+    pub count: &'a mut [u64],
+    /// PD control: gains of all, targets (worlds, nq); a group that is in lanes gets none yet.
+    pub pd: Option<&'a Pd>,
+    pub pd_target: &'a [f64],
     /// Why a world could not be stepped.
     pub errors: &'a mut [Option<SimulationError>],
 }
 
-impl<'a> Rows<'a> {
-    /// Cuts off those of the first `worlds`, which need not all be there, of a model of these sizes.
-    pub fn split_off(&mut self, worlds: usize, (nq, nv, nu): (usize, usize, usize)) -> Rows<'a> {
-        let worlds = worlds.min(self.errors.len());
-        Rows {
-            q: self.q.split_off_mut(..worlds * nq).unwrap_or_default(),
-            v: self.v.split_off_mut(..worlds * nv).unwrap_or_default(),
-            ctrl: self.ctrl.split_off(..worlds * nu).unwrap_or_default(),
-            errors: self.errors.split_off_mut(..worlds).unwrap_or_default(),
-        }
+/// What a simulation did for a group.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Left {
+    pub steps: u64,
+    pub unsettled: u64,
+    pub iterations: u64,
+}
+
+impl Left {
+    /// Counts the last step of a simulation.
+    fn add(&mut self, stats: &sim::Stats) {
+        self.unsettled += u64::from(stats.unsettled > 0);
+        self.iterations += stats.iterations as u64;
     }
 }
 
 /// Some worlds that are stepped together.
-pub(crate) trait Steps: Send {
-    /// Makes `steps` steps of the worlds in `rows`; `one` does what lanes leave. Worlds with errors stay as they were before.
+pub(crate) trait Steps: Send + Sync {
+    /// Makes `steps` steps of the worlds in `rows` that have no error; `one` does what lanes leave. Worlds that fail stay as they were before
+    /// the step that failed.
     fn run(&mut self, steps: usize, rows: Rows<'_>, one: &mut Simulation);
     /// Forgets what is remembered of a world.
     fn forget(&mut self, world: usize);
-    /// What was done since the last call, and steps that were left to a simulation.
-    fn take_stats(&mut self) -> (LaneStats, u64);
+    /// Writes what is remembered of a world to a state.
+    fn recall(&self, _world: usize, state: &mut State) {
+        forget(state);
+    }
+    /// Takes over what a state remembers of its past, as far as a group can.
+    fn remember(&mut self, _world: usize, _state: &State) {}
+    /// What was done since the last call, and what was left to a simulation.
+    fn take_stats(&mut self) -> (LaneStats, Left);
 }
 
 /// Scratch of steps in lanes, as much as there are threads.
@@ -53,7 +69,7 @@ struct Group<T> {
     pool: Arc<Pool<T>>,
     memory: GroupMemory<T>,
     stats: LaneStats,
-    left: u64,
+    left: Left,
 }
 
 impl<T: Bundle> Pool<T> {
@@ -71,7 +87,7 @@ impl<T: Bundle> Pool<T> {
 /// A world by itself.
 struct Alone {
     state: State,
-    steps: u64,
+    left: Left,
 }
 
 /// Groups of `width` lanes for `n` worlds.
@@ -81,7 +97,7 @@ pub(crate) fn groups(plan: Plan, nu: usize, n: usize, width: usize) -> Vec<Box<d
         let pool = Arc::new(Pool::<T> { plan: plan.clone(), nu, idle: Mutex::default() });
         let group = |_| -> Box<dyn Steps> {
             let (memory, stats) = (GroupMemory::new(&plan), LaneStats::default());
-            Box::new(Group { pool: pool.clone(), memory, stats, left: 0 })
+            Box::new(Group { pool: pool.clone(), memory, stats, left: Left::default() })
         };
         (0..count).map(group).collect()
     }
@@ -95,7 +111,7 @@ pub(crate) fn groups(plan: Plan, nu: usize, n: usize, width: usize) -> Vec<Box<d
 
 /// Worlds by themselves.
 pub(crate) fn alone(model: &Model, n: usize) -> Vec<Box<dyn Steps>> {
-    let one = || -> Box<dyn Steps> { Box::new(Alone { state: State::new(model), steps: 0 }) };
+    let one = || -> Box<dyn Steps> { Box::new(Alone { state: State::new(model), left: Left::default() }) };
     (0..n).map(|_| one()).collect()
 }
 
@@ -103,7 +119,7 @@ impl<T: Bundle> Steps for Group<T> {
     fn run(&mut self, steps: usize, rows: Rows<'_>, one: &mut Simulation) {
         let mut lanes = self.pool.take();
         lanes.swap_memory(&mut self.memory);
-        self.left += step_lanes(&mut lanes, &self.pool.plan, steps, rows, one);
+        step_lanes(&mut lanes, &self.pool.plan, steps, rows, one, &mut self.left);
         lanes.swap_memory(&mut self.memory);
         self.stats.add(&std::mem::take(&mut lanes.stats));
         self.pool.give_back(lanes);
@@ -113,64 +129,89 @@ impl<T: Bundle> Steps for Group<T> {
         self.memory.forget(lane);
     }
 
-    fn take_stats(&mut self) -> (LaneStats, u64) {
+    fn take_stats(&mut self) -> (LaneStats, Left) {
         (std::mem::take(&mut self.stats), std::mem::take(&mut self.left))
     }
 }
 
 impl Steps for Alone {
     fn run(&mut self, steps: usize, rows: Rows<'_>, one: &mut Simulation) {
+        if rows.errors[0].is_some() {
+            return;
+        }
         std::mem::swap(one.state_mut(), &mut self.state);
         let state = one.state_mut();
         state.q.copy_from_slice(rows.q);
         state.v.copy_from_slice(rows.v);
         state.ctrl.copy_from_slice(rows.ctrl);
+        (state.time, state.step) = (rows.time[0], rows.count[0]);
+        copy_pd(&mut state.pd, rows.pd, rows.pd_target);
         for _ in 0..steps {
-            self.steps += 1;
+            self.left.steps += 1;
             if let Err(error) = one.step() {
                 rows.errors[0] = Some(error);
                 break;
             }
+            self.left.add(one.stats());
         }
-        rows.q.copy_from_slice(&one.state().q);
-        rows.v.copy_from_slice(&one.state().v);
+        let state = one.state();
+        rows.q.copy_from_slice(&state.q);
+        rows.v.copy_from_slice(&state.v);
+        (rows.time[0], rows.count[0]) = (state.time, state.step);
         std::mem::swap(one.state_mut(), &mut self.state);
     }
 
     fn forget(&mut self, _: usize) {
-        self.state.warm_start.clear();
-        self.state.extrapolation = VelocityExtrapolation::default();
+        forget(&mut self.state);
     }
 
-    fn take_stats(&mut self) -> (LaneStats, u64) {
-        (LaneStats::default(), std::mem::take(&mut self.steps))
+    fn recall(&self, _: usize, state: &mut State) {
+        state.clone_from(&self.state);
+    }
+
+    fn remember(&mut self, _: usize, state: &State) {
+        self.state.clone_from(state);
+    }
+
+    fn take_stats(&mut self) -> (LaneStats, Left) {
+        (LaneStats::default(), std::mem::take(&mut self.left))
     }
 }
 
-/// Makes `steps` steps of the worlds in `rows`; returns how many steps of worlds were left to `one`.
-fn step_lanes<T: Bundle>(lanes: &mut Lanes<T>, plan: &Plan, steps: usize, rows: Rows<'_>, one: &mut Simulation) -> u64 {
-    let (nq, nv, nu) = (plan.nq, plan.nv, lanes.ctrl.len());
+/// Makes `steps` steps of the worlds in `rows` that have no error.
+fn step_lanes<T: Bundle>(
+    lanes: &mut Lanes<T>,
+    plan: &Plan,
+    steps: usize,
+    mut rows: Rows<'_>,
+    one: &mut Simulation,
+    count: &mut Left,
+) {
     let worlds = rows.errors.len();
     load(lanes, worlds, &rows);
-    let mut count = 0;
     for _ in 0..steps {
         T::step(lanes, plan);
         let left = lanes.left();
         for lane in (0..worlds).filter(|lane| left >> lane & 1 != 0) {
             if rows.errors[lane].is_none() {
-                count += 1;
-                let ctrl = &rows.ctrl[lane * nu..(lane + 1) * nu];
-                rows.errors[lane] = step_one(lanes, lane, ctrl, one).err();
+                count.steps += 1;
+                if let Err(error) = step_one(lanes, lane, &rows, one, count) {
+                    // As it is now: later steps of the group may move the lane on.
+                    store(lanes, lane, &mut rows);
+                    rows.errors[lane] = Some(error);
+                }
             }
+        }
+        for lane in (0..worlds).filter(|&lane| rows.errors[lane].is_none()) {
+            rows.time[lane] += plan.dt;
+            rows.count[lane] += 1;
         }
     }
     for lane in 0..worlds {
-        let q = rows.q[lane * nq..(lane + 1) * nq].iter_mut();
-        q.zip(&lanes.q).for_each(|(q, lanes)| *q = lanes.lane(lane));
-        let v = rows.v[lane * nv..(lane + 1) * nv].iter_mut();
-        v.zip(&lanes.v).for_each(|(v, lanes)| *v = lanes.lane(lane));
+        if rows.errors[lane].is_none() {
+            store(lanes, lane, &mut rows);
+        }
     }
-    count
 }
 
 /// Takes the worlds' states; lanes without a world repeat the last one.
@@ -187,25 +228,65 @@ fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
     }
 }
 
+/// Writes the state of a lane to its rows.
+fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut Rows<'_>) {
+    let (nq, nv) = (lanes.q.len(), lanes.v.len());
+    let q = rows.q[lane * nq..(lane + 1) * nq].iter_mut();
+    q.zip(&lanes.q).for_each(|(q, lanes)| *q = lanes.lane(lane));
+    let v = rows.v[lane * nv..(lane + 1) * nv].iter_mut();
+    v.zip(&lanes.v).for_each(|(v, lanes)| *v = lanes.lane(lane));
+}
+
 /// Makes the step of one lane by a simulation.
 fn step_one<T: Bundle>(
     lanes: &mut Lanes<T>,
     lane: usize,
-    ctrl: &[f64],
+    rows: &Rows<'_>,
     one: &mut Simulation,
+    count: &mut Left,
 ) -> Result<(), SimulationError> {
-    let state = one.state_mut();
-    state.warm_start.clear();
-    state.extrapolation = VelocityExtrapolation::default();
-    state.ctrl.copy_from_slice(ctrl);
+    let (nu, state) = (lanes.ctrl.len(), one.state_mut());
+    // What the worlds before it left there must not matter.
+    forget(state);
+    (state.time, state.step) = (rows.time[lane], rows.count[lane]);
+    state.ctrl.copy_from_slice(&rows.ctrl[lane * nu..(lane + 1) * nu]);
     state.q.iter_mut().zip(&lanes.q).for_each(|(q, lanes)| *q = lanes.lane(lane));
     state.v.iter_mut().zip(&lanes.v).for_each(|(v, lanes)| *v = lanes.lane(lane));
     one.step()?;
+    count.add(one.stats());
     let state = one.state();
     lanes.q.iter_mut().zip(&state.q).for_each(|(lanes, q)| lanes.set_lane(lane, *q));
     lanes.v.iter_mut().zip(&state.v).for_each(|(lanes, v)| lanes.set_lane(lane, *v));
     lanes.disturb();
     Ok(())
+}
+
+/// Forgets what a state remembers of its past; memory stays.
+fn forget(state: &mut State) {
+    state.step_size = 0.0;
+    state.warm_start.clear();
+    state.extrapolation.clear();
+    state.constraint_force.clear();
+    state.accelerations.clear();
+    state.rests.clear();
+    state.rest_q.clear();
+}
+
+/// Sets the PD control of a state, with the memory that there is; `None` for none.
+pub(crate) fn copy_pd(to: &mut Pd, from: Option<&Pd>, target: &[f64]) {
+    let Some(from) = from else {
+        // Mostly there was none before.
+        if to.is_active() {
+            *to = Pd::default();
+        }
+        return;
+    };
+    to.kp.clone_from(&from.kp);
+    to.kd.clone_from(&from.kd);
+    to.target.clear();
+    to.target.extend_from_slice(target);
+    to.target_velocity.clone_from(&from.target_velocity);
+    to.effort_limit.clone_from(&from.effort_limit);
 }
 
 /// The widest groups that this processor has registers for.

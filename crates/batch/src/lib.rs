@@ -30,4 +30,6 @@ mod group;
 mod lanes;
 mod plan;
 
-pub use batch::{Batch, BatchError, BatchOptions, BatchStats};
+pub use batch::{
+    Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients,
+};

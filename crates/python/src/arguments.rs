@@ -29,6 +29,46 @@ pub fn vector(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<Vec<
     array(name, value, &[len])
 }
 
+/// Finite numbers in rows of `columns`: `rows` of them, or one for all, which is repeated.
+pub fn rows(name: &str, value: &Bound<'_, PyAny>, rows: usize, columns: usize) -> PyResult<Vec<f64>> {
+    let array = converted(name, value)?;
+    let expected = || format!("{} or {}", tuple(&[rows, columns]), tuple(&[columns]));
+    let repeat = match *array.shape() {
+        [n, m] if (n, m) == (rows, columns) => 1,
+        [m] if m == columns => rows,
+        _ => return Err(wrong_shape(name, array.shape(), &expected())),
+    };
+    let values = array.to_vec()?;
+    check_finite(name, &values, array.shape())?;
+    Ok(values.repeat(repeat))
+}
+
+/// Finite numbers of the shape (rows, any, columns), and how many the second dimension has.
+pub fn sequences(name: &str, value: &Bound<'_, PyAny>, rows: usize, columns: usize) -> PyResult<(usize, Vec<f64>)> {
+    let array = converted(name, value)?;
+    match *array.shape() {
+        [n, horizon, m] if (n, m) == (rows, columns) => {
+            let values = array.to_vec()?;
+            check_finite(name, &values, array.shape())?;
+            Ok((horizon, values))
+        }
+        _ => Err(wrong_shape(name, array.shape(), &format!("({rows}, any, {columns})"))),
+    }
+}
+
+/// A boolean array of this length.
+pub fn mask(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<Vec<bool>> {
+    let array = get_array_module(value.py())?.call_method1("asarray", (value,))?;
+    let Ok(mask) = array.cast::<PyArrayDyn<bool>>() else {
+        let dtype = array.getattr("dtype")?;
+        return Err(PyValueError::new_err(format!("{name} has dtype {dtype}: expected a boolean array")));
+    };
+    check_shape(name, mask.shape(), &[len])?;
+    // In the order of its index, whatever its strides.
+    let mask = mask.try_readonly().map_err(|error| PyValueError::new_err(format!("{name}: {error}")))?;
+    Ok(mask.as_array().iter().copied().collect())
+}
+
 /// A number for every degree of freedom, or one for all; infinity and NaN are the callee's to judge.
 pub fn per_dof(name: &str, value: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<f64>> {
     let array = converted(name, value)?;

@@ -1,7 +1,8 @@
 //! Errors of the crates as Python exceptions. The classes are in `sapwood/_errors.py`.
 
+use batch::BatchError;
 use formats::LoadError;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -26,7 +27,7 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
         | SimulationError::Contact { step, time, .. }
         | SimulationError::TooMany { step, time, .. }
         | SimulationError::FreeMotion { step, time, .. }
-        | SimulationError::NoJacobian { step, time, .. } => failed(py, error.to_string(), Some(time), Some(step)),
+        | SimulationError::NoJacobian { step, time, .. } => failed(py, error.to_string(), (Some(time), Some(step)), None),
         SimulationError::Interrupted { .. } => PyKeyboardInterrupt::new_err(error.to_string()),
         SimulationError::Option { .. }
         | SimulationError::Scene { .. }
@@ -43,15 +44,53 @@ pub fn solver_error(py: Python<'_>, error: &sap::Error) -> PyErr {
     match error {
         sap::Error::Dimension { .. } | sap::Error::Value { .. } => PyValueError::new_err(error.to_string()),
         sap::Error::NotConverged { .. } | sap::Error::Factorization { .. } | sap::Error::NotFinite { .. } => {
-            failed(py, error.to_string(), None, None)
+            failed(py, error.to_string(), (None, None), None)
         }
         sap::Error::Interrupted => PyKeyboardInterrupt::new_err(error.to_string()),
     }
 }
 
-fn failed(py: Python<'_>, message: String, time: Option<f64>, step: Option<u64>) -> PyErr {
+/// What a batch cannot do: `ValueError` for what the caller passed, `MemoryError` for too many worlds.
+pub fn batch_error(py: Python<'_>, error: &BatchError) -> PyErr {
+    match error {
+        BatchError::Simulation(error) => simulation_error(py, error),
+        BatchError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        BatchError::Interrupted => PyKeyboardInterrupt::new_err(error.to_string()),
+        BatchError::Worlds { source, .. } => simulation_error(py, source),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// `sapwood.SimulationError` of worlds of a batch of so many; there is at least one.
+pub fn worlds_failed(py: Python<'_>, errors: &[(usize, &SimulationError)], of: usize) -> PyErr {
+    const LISTED: usize = 10;
+    let worlds: Vec<usize> = errors.iter().map(|(world, _)| *world).collect();
+    let listed: Vec<String> = worlds.iter().take(LISTED).map(ToString::to_string).collect();
+    let more = if worlds.len() > LISTED { ", …" } else { "" };
+    let (count, listed) = (worlds.len(), listed.join(", "));
+    let Some((first, reason)) = errors.first() else { return failed(py, String::new(), (None, None), None) };
+    let message = format!("{count} of {of} worlds failed ({listed}{more}); world {first}: {reason}");
+    let (time, step) = match **reason {
+        SimulationError::Diverged { step, time, .. }
+        | SimulationError::Contact { step, time, .. }
+        | SimulationError::TooMany { step, time, .. }
+        | SimulationError::FreeMotion { step, time, .. }
+        | SimulationError::NotFinite { step, time, .. }
+        | SimulationError::NoJacobian { step, time, .. } => (Some(time), Some(step)),
+        _ => (None, None),
+    };
+    failed(py, message, (time, step), Some(worlds))
+}
+
+fn failed(
+    py: Python<'_>,
+    message: String,
+    (time, step): (Option<f64>, Option<u64>),
+    worlds: Option<Vec<usize>>,
+) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    match CLASS.import(py, "sapwood._errors", "SimulationError").and_then(|class| class.call1((message, time, step))) {
+    let arguments = (message, time, step, worlds);
+    match CLASS.import(py, "sapwood._errors", "SimulationError").and_then(|class| class.call1(arguments)) {
         Ok(value) => PyErr::from_value(value),
         Err(error) => error,
     }

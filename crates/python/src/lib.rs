@@ -5,6 +5,7 @@
 //! `python/sapwood/_sapwood.pyi`, which a test compares with the module.
 
 mod arguments;
+mod batch;
 mod characters;
 mod contacts;
 mod cpu;
@@ -13,6 +14,7 @@ mod errors;
 mod live;
 mod load;
 mod model;
+mod options;
 mod results;
 mod sap_solve;
 mod scenes;
@@ -31,6 +33,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SCENES", scenes::forms(module.py())?)?;
     module.add_class::<model::Model>()?;
     module.add_class::<simulation::Simulation>()?;
+    module.add_class::<batch::Batch>()?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;

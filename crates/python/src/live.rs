@@ -91,7 +91,7 @@ pub struct LiveArray {
 }
 
 impl LiveArray {
-    fn new(py: Python<'_>, name: &'static str, shape: &[usize]) -> PyResult<Self> {
+    pub fn new(py: Python<'_>, name: &'static str, shape: &[usize]) -> PyResult<Self> {
         let numbers = (0..shape.iter().product()).map(|_| UnsafeCell::new(0.0)).collect();
         Ok(Self { name, shape: shape.to_vec(), memory: Py::new(py, Memory { numbers })? })
     }
@@ -120,7 +120,7 @@ impl LiveArray {
     }
 
     /// Array to slice, which is as long.
-    fn read(&self, _py: Python<'_>, out: &mut [f64]) -> PyResult<()> {
+    pub fn read(&self, _py: Python<'_>, out: &mut [f64]) -> PyResult<()> {
         self.check(out.len())?;
         // SAFETY: both are as long, `out` is Rust's own memory, and the lock keeps Python from writing meanwhile.
         unsafe { std::ptr::copy_nonoverlapping(self.data(), out.as_mut_ptr(), out.len()) };
@@ -133,6 +133,32 @@ impl LiveArray {
         // SAFETY: as in `read`.
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.data(), values.len()) };
         Ok(())
+    }
+
+    /// One row (of the first dimension) to a slice, which is as long.
+    pub fn read_row(&self, _py: Python<'_>, row: usize, out: &mut [f64]) -> PyResult<()> {
+        let first = self.check_row(row, out.len())?;
+        // SAFETY: as in `read`; the row is within the array.
+        unsafe { std::ptr::copy_nonoverlapping(self.data().add(first), out.as_mut_ptr(), out.len()) };
+        Ok(())
+    }
+
+    /// Slice to one row, which is as long.
+    pub fn write_row(&self, _py: Python<'_>, row: usize, values: &[f64]) -> PyResult<()> {
+        let first = self.check_row(row, values.len())?;
+        // SAFETY: as in `read_row`.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.data().add(first), values.len()) };
+        Ok(())
+    }
+
+    /// Where a row of this length begins.
+    fn check_row(&self, row: usize, len: usize) -> PyResult<usize> {
+        let (rows, width) = (self.shape[0], self.shape[1..].iter().product::<usize>());
+        if row < rows && len == width {
+            return Ok(row * width);
+        }
+        let name = self.name;
+        Err(PyRuntimeError::new_err(format!("row {row} of {len} entries of {name}: expected one of {rows} of {width}")))
     }
 
     /// The numbers, contiguous. No reference into them is kept. (The checked borrows of the numpy crate take 60 ns each, a

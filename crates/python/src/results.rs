@@ -24,6 +24,8 @@ named_tuples! {
     poses => "Poses",
     energy => "Energy",
     step_jacobians => "StepJacobians",
+    step_gradients => "StepGradients",
+    batch_stats => "BatchStats",
     solution => "Solution",
     spd_solution => "SpdSolution",
 }

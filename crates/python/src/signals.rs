@@ -67,8 +67,13 @@ impl Watch {
         if !matches!(error, SimulationError::Interrupted { .. }) {
             return simulation_error(py, error);
         }
+        self.interrupted()
+    }
+
+    /// The exception for a computation that was told to stop.
+    pub fn interrupted(&self) -> PyErr {
         let raised = self.seen.raised.lock().unwrap_or_else(PoisonError::into_inner).take();
-        raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err(error.to_string()))
+        raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err("interrupted"))
     }
 }
 

@@ -6,17 +6,14 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sim::{ContactLaw, Factorization, Options, PdLaw, Scheme, Theta};
 
-use crate::arguments::{array, check_quaternions, configuration, per_dof, vector, word};
+use crate::arguments::{array, check_quaternions, configuration, per_dof, vector};
 use crate::errors::simulation_error;
 use crate::live::{LiveArray, LiveState};
 use crate::model::Model;
+use crate::options::{OptionArguments, SchemeArgument};
 use crate::signals::{Watch, in_background};
 use crate::{contacts, results};
-
-/// More threads than this are a slip of the pen, and a system that has not so many may abort the process.
-const MOST_THREADS: i64 = 1024;
 
 /// One world in motion.
 #[pyclass(frozen, module = "sapwood")]
@@ -28,6 +25,21 @@ pub struct Simulation {
 }
 
 impl Simulation {
+    /// A simulation for Python.
+    pub fn of(model: &Bound<'_, Model>, mut simulation: sim::Simulation) -> PyResult<Self> {
+        let (py, inner) = (model.py(), model.get());
+        let watch = Watch::new();
+        simulation.set_interrupt(watch.interrupt());
+        let live = LiveState::new(py, inner.inner(), inner.scene().geoms.len())?;
+        live.write(py, simulation.state())?;
+        Ok(Self { model: model.clone().unbind(), simulation: Mutex::new(simulation), live, watch })
+    }
+
+    /// A copy of the state that the live arrays show.
+    pub fn current_state(&self, py: Python<'_>) -> PyResult<sim::State> {
+        Ok(self.lock_current(py)?.state().clone())
+    }
+
     /// The simulation, unless a step is running in another thread.
     fn lock(&self) -> PyResult<MutexGuard<'_, sim::Simulation>> {
         match self.simulation.try_lock() {
@@ -107,41 +119,29 @@ impl Simulation {
         threads: i64,
     ) -> PyResult<Self> {
         let py = model.py();
-        if !(1..=MOST_THREADS).contains(&threads) {
-            let message = format!("threads is {threads}: expected 1 to {MOST_THREADS}");
-            return Err(PyValueError::new_err(message));
-        }
-        let options = Options {
+        let options = OptionArguments {
             timestep,
             accuracy,
-            scheme: scheme.scheme()?,
+            scheme,
             conserve,
-            pd_law: word("pd_law", pd_law, &PD_LAWS)?,
-            contact: word(
-                "contact",
-                contact,
-                &[("sap", ContactLaw::Sap), ("lagged", ContactLaw::Lagged), ("coulomb", ContactLaw::Coulomb)],
-            )?,
+            pd_law,
+            contact,
             tolerance,
-            factorization_budget: factorization_budget.map(budget).transpose()?,
-            line_search: word("line_search", line_search, &LINE_SEARCHES)?,
-            factorization: word("factorization", factorization, &FACTORIZATIONS)?,
+            factorization_budget,
+            line_search,
+            factorization,
             beta,
             sigma,
             recovery_speed,
             sleep_after,
             sleep_speed,
-            threads: threads as usize,
+            threads: Some(threads),
         };
+        let options = options.options()?;
         let inner = model.get();
         let (of_model, scene) = (inner.inner().clone(), inner.scene().clone());
         let simulation = in_background(py, move || sim::Simulation::new(of_model, scene, options))?;
-        let mut simulation = simulation.map_err(|error| simulation_error(py, &error))?;
-        let watch = Watch::new();
-        simulation.set_interrupt(watch.interrupt());
-        let live = LiveState::new(py, inner.inner(), inner.scene().geoms.len())?;
-        live.write(py, simulation.state())?;
-        Ok(Self { model: model.clone().unbind(), simulation: Mutex::new(simulation), live, watch })
+        Self::of(model, simulation.map_err(|error| simulation_error(py, &error))?)
     }
 
     /// The model.
@@ -345,41 +345,5 @@ impl Simulation {
     }
 }
 
-/// A number of factorisations.
-fn budget(number: i64) -> PyResult<usize> {
-    let expected = |_| PyValueError::new_err(format!("factorization_budget is {number}: expected 0 or more, or None"));
-    usize::try_from(number).map_err(expected)
-}
-
 /// A matrix of numbers.
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
-
-/// A scheme by name or by its θ.
-#[derive(FromPyObject)]
-enum SchemeArgument {
-    Name(String),
-    Theta(f64, f64, f64),
-}
-
-impl Default for SchemeArgument {
-    fn default() -> Self {
-        Self::Name(Scheme::default().to_string())
-    }
-}
-
-impl SchemeArgument {
-    fn scheme(&self) -> PyResult<Scheme> {
-        match self {
-            Self::Name(name) => word("scheme", name, &Scheme::NAMED),
-            Self::Theta(q, v, vq) => Ok(Scheme::Theta(Theta { q: *q, v: *v, vq: *vq })),
-        }
-    }
-}
-
-const PD_LAWS: [(&str, PdLaw); 3] = [("auto", PdLaw::Auto), ("stable", PdLaw::Stable), ("theta", PdLaw::Theta)];
-
-const FACTORIZATIONS: [(&str, Factorization); 2] = [("auto", Factorization::Auto), ("dense", Factorization::Dense)];
-
-/// The line searches, by name.
-pub const LINE_SEARCHES: [(&str, sap::LineSearch); 2] =
-    [("exact", sap::LineSearch::Exact), ("inexact", sap::LineSearch::Inexact)];

@@ -21,6 +21,7 @@
 //!
 //! * [`World`] — a model and what can touch, from a file, from text or from code
 //! * [`Simulation`] — one world in motion; its [`State`] is complete, and the same bits follow from it on any machine
+//! * [`Batch`] — many worlds of one model, side by side in vector lanes and on threads
 //! * [`Options`] — time step, [`Scheme`], [`ContactLaw`]; the defaults need no touch
 //! * [`model`] — bodies, joints, actuators; [`scene`] — shapes; [`math`] — vectors, rotations, inertias
 //! * [`contact`] — the contact solver for problems of your own matrices
@@ -35,6 +36,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+pub use batch::{
+    Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients,
+};
 pub use formats::{LoadError, LoadOptions, trajectory};
 pub use multibody::Model;
 pub use sim::{
@@ -108,6 +112,14 @@ impl World {
     /// [`SimulationError`] where an option is out of its domain.
     pub fn simulate(&self, options: Options) -> Result<Simulation, SimulationError> {
         Simulation::new(self.model.clone(), self.scene.clone(), options)
+    }
+
+    /// Many worlds like this one in motion, from its default configuration at rest.
+    ///
+    /// # Errors
+    /// [`BatchError`] where an option is out of its domain, or so many worlds do not fit into memory.
+    pub fn batch(&self, worlds: usize, options: BatchOptions) -> Result<Batch, BatchError> {
+        Batch::new(self.model.clone(), self.scene.clone(), worlds, options)
     }
 }
 

@@ -26,6 +26,7 @@ examples!(
     lqr "../examples/lqr.rs",
     own_contact_problem "../examples/own_contact_problem.rs",
     batch_on_threads "../examples/batch_on_threads.rs",
+    many_worlds "../examples/many_worlds.rs",
     trajectory "../examples/trajectory.rs",
 );
 

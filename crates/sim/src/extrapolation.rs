@@ -32,6 +32,12 @@ pub(crate) struct Mark {
 }
 
 impl VelocityExtrapolation {
+    /// Forgets everything: nothing is predicted.
+    pub fn clear(&mut self) {
+        self.rates.clear();
+        self.marks.clear();
+    }
+
     /// Makes room for a model.
     pub(crate) fn resize(&mut self, nv: usize, trees: usize) {
         self.rates.resize(2 * nv, 0.0);

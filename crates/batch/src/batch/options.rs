@@ -1,0 +1,118 @@
+//! What a user chooses, what can go wrong, and what a batch tells about itself.
+
+use sim::{Options, SimulationError};
+
+/// The numbers that worlds are computed with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// 64 bits.
+    #[default]
+    F64,
+    /// 32 bits: half the memory, twice as many worlds in a register.
+    F32,
+}
+
+/// What a user may choose. The defaults need no touch.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct BatchOptions {
+    /// How worlds are stepped.
+    pub simulation: Options,
+    /// Threads that share the worlds; those of the processor when none.
+    pub threads: Option<usize>,
+    /// Worlds side by side: 1, 4, or 8 where the processor has AVX-512; the most it has when none.
+    pub lanes: Option<usize>,
+    /// The numbers that worlds are computed with.
+    pub precision: Precision,
+}
+
+impl BatchOptions {
+    /// Whether there are numbers of this precision.
+    pub(super) fn check_precision(&self) -> Result<(), BatchError> {
+        match self.precision {
+            Precision::F64 => Ok(()),
+            Precision::F32 => Err(BatchError::Precision),
+        }
+    }
+}
+
+/// Why a batch could not be made, or some of its worlds not be stepped.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// A simulation of the model could not be made, or there is no such keyframe.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// An option that is not there.
+    #[error("{name} = {value}: expected {expected}")]
+    Option {
+        /// The option.
+        name: &'static str,
+        /// What it was.
+        value: usize,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// Numbers that are not there.
+    #[error("precision f32 is not in this version: expected f64")]
+    Precision,
+    /// More worlds than there is memory for.
+    #[error("{worlds} worlds take about {gigabytes:.1} GB: expected what fits into memory")]
+    Memory {
+        /// How many worlds.
+        worlds: usize,
+        /// About what they take, 1e9 bytes.
+        gigabytes: f64,
+    },
+    /// A slice that does not fit the batch.
+    #[error("{name} has {found} entries: expected {expected}")]
+    Size {
+        /// The slice.
+        name: &'static str,
+        /// Entries that came.
+        found: usize,
+        /// Entries that were expected.
+        expected: usize,
+    },
+    /// A state that a batch cannot go on from.
+    #[error("the state has {what}: expected {expected}")]
+    State {
+        /// What it has.
+        what: &'static str,
+        /// What it may have.
+        expected: &'static str,
+    },
+    /// Worlds that failed; they stay as they were before the step that failed, all others have moved on.
+    #[error("world {world} and {others} others: {source}", others = .others)]
+    Worlds {
+        /// The first of them.
+        world: usize,
+        /// How many others.
+        others: usize,
+        /// Why the first failed.
+        source: SimulationError,
+    },
+    /// It was told to stop; worlds may have made different numbers of steps.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// What a batch did since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct BatchStats {
+    /// Steps of worlds.
+    pub steps: u64,
+    /// Those of them that were left to a simulation of one world.
+    pub left: u64,
+    /// Those of them whose friction did not converge within the budget: see [`sim::Stats::unsettled`].
+    pub unsettled: u64,
+    /// Iterations of the contact solver in lanes.
+    pub iterations: u64,
+    /// Iterations that groups made: as many as the slowest of their worlds.
+    pub group_iterations: u64,
+    /// Newton iterations of the steps that were left to a simulation of one world.
+    pub left_iterations: u64,
+    /// Contacts and limits that pushed, in lanes.
+    pub pushing: u64,
+}

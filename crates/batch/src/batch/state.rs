@@ -1,0 +1,140 @@
+//! States of single worlds: in, out, and back to the start.
+
+use std::sync::PoisonError;
+
+use multibody::Keyframe;
+use sim::{Pd, Simulation, SimulationError, State};
+
+use super::{Batch, BatchError, check_size};
+use crate::group::copy_pd;
+
+impl Batch {
+    /// Takes the worlds where `which` is true to a keyframe, or to the default configuration at rest for `None`: positions, velocities,
+    /// controls and time. All that is remembered of them is forgotten; PD control stays.
+    ///
+    /// # Errors
+    /// When the model has no such keyframe, or there is not one entry for each world.
+    pub fn reset(&mut self, which: &[bool], keyframe: Option<&str>) -> Result<(), BatchError> {
+        check_size("which", which.len(), self.worlds())?;
+        let Some(Keyframe { time, q, v, ctrl, .. }) = self.model.keyframe(keyframe) else {
+            let known = self.model.keyframes.iter().map(|k| k.name.clone()).collect();
+            return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known }.into());
+        };
+        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
+        for world in (0..self.worlds()).filter(|&world| which[world]) {
+            self.q[world * nq..][..nq].copy_from_slice(&q);
+            self.v[world * nv..][..nv].copy_from_slice(&v);
+            self.ctrl[world * nu..][..nu].copy_from_slice(&ctrl);
+            (self.time[world], self.count[world]) = (time, 0);
+            self.forget(world);
+        }
+        Ok(())
+    }
+
+    /// Takes the worlds where `which` is true to states of their own: positions `q`, one row of nq for each of these worlds in order,
+    /// and velocities `v` likewise; controls and time become zero. All that is remembered of them is forgotten; PD control stays.
+    ///
+    /// # Errors
+    /// When a slice has another length.
+    pub fn reset_to(&mut self, which: &[bool], q: &[f64], v: &[f64]) -> Result<(), BatchError> {
+        check_size("which", which.len(), self.worlds())?;
+        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
+        let count = which.iter().filter(|which| **which).count();
+        check_size("q", q.len(), count * nq)?;
+        check_size("v", v.len(), count * nv)?;
+        for (k, world) in (0..self.worlds()).filter(|&world| which[world]).enumerate() {
+            self.q[world * nq..][..nq].copy_from_slice(&q[k * nq..][..nq]);
+            self.v[world * nv..][..nv].copy_from_slice(&v[k * nv..][..nv]);
+            self.ctrl[world * nu..][..nu].fill(0.0);
+            (self.time[world], self.count[world]) = (0.0, 0);
+            self.forget(world);
+        }
+        Ok(())
+    }
+
+    /// Forgets what the solver remembers of a world, and its error, so that its next steps depend on its state alone.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn forget(&mut self, world: usize) {
+        self.groups[world / self.width].forget(world % self.width);
+        self.errors[world] = None;
+    }
+
+    /// The state of a world, from which a [`Simulation`] of the same options goes on. Of worlds that are stepped
+    /// [one by one](Self::alone) it is complete: the same bits follow. Of others it leaves out what the solver remembers, so that the next
+    /// step agrees to the solver's tolerance.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn state(&self, world: usize) -> State {
+        let mut state = State::new(&self.model);
+        self.write_state(world, &mut state);
+        state
+    }
+
+    /// [`state`](Self::state), into a state of this model.
+    pub(super) fn write_state(&self, world: usize, state: &mut State) {
+        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
+        self.groups[world / self.width].recall(world % self.width, state);
+        state.q.copy_from_slice(&self.q[world * nq..][..nq]);
+        state.v.copy_from_slice(&self.v[world * nv..][..nv]);
+        state.ctrl.copy_from_slice(&self.ctrl[world * nu..][..nu]);
+        (state.time, state.step) = (self.time[world], self.count[world]);
+        copy_pd(&mut state.pd, self.pd.as_ref(), self.pd_target.chunks_exact(nq.max(1)).nth(world).unwrap_or_default());
+    }
+
+    /// Takes a world to a state, as one of a [`Simulation`].
+    ///
+    /// # Errors
+    /// When the state is of another model, has forces or belts that a batch does not have, or PD control by other gains than the batch's;
+    /// the world is then as it was.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn set_state(&mut self, world: usize, state: &State) -> Result<(), BatchError> {
+        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
+        check_size("q", state.q.len(), nq)?;
+        check_size("v", state.v.len(), nv)?;
+        check_size("ctrl", state.ctrl.len(), nu)?;
+        let acts = |x: &[f64]| x.iter().any(|x| *x != 0.0);
+        if acts(&state.applied_force) || acts(&state.applied_wrench) {
+            return Err(BatchError::State { what: "applied forces", expected: "none in a batch" });
+        }
+        if acts(&state.surface_velocity) {
+            return Err(BatchError::State { what: "surface velocities", expected: "none in a batch" });
+        }
+        let gains = |pd: &Pd| [&pd.kp, &pd.kd, &pd.target_velocity, &pd.effort_limit].map(Vec::clone);
+        if state.pd.is_active() {
+            if self.pd.as_ref().is_none_or(|pd| gains(pd) != gains(&state.pd)) {
+                let expected = "that of the batch, Batch::set_pd";
+                return Err(BatchError::State { what: "PD control", expected });
+            }
+            check_size("target", state.pd.target.len(), nq)?;
+            self.pd_target[world * nq..][..nq].copy_from_slice(&state.pd.target);
+        }
+        self.q[world * nq..][..nq].copy_from_slice(&state.q);
+        self.v[world * nv..][..nv].copy_from_slice(&state.v);
+        self.ctrl[world * nu..][..nu].copy_from_slice(&state.ctrl);
+        self.forget(world);
+        (self.time[world], self.count[world]) = (state.time, state.step);
+        self.groups[world / self.width].remember(world % self.width, state);
+        Ok(())
+    }
+
+    /// A simulation that goes on from where a world is.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`]: none where the batch could be made.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn simulation(&self, world: usize) -> Result<Simulation, SimulationError> {
+        let one = self.ones[0].lock().unwrap_or_else(PoisonError::into_inner);
+        let (model, scene, options) = (one.model().clone(), one.scene().clone(), one.options().clone());
+        drop(one);
+        let mut simulation = Simulation::new(model, scene, options)?;
+        self.write_state(world, simulation.state_mut());
+        Ok(simulation)
+    }
+}

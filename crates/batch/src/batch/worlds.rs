@@ -1,0 +1,134 @@
+//! The arrays of worlds, cut into the parts that threads work on.
+
+use interrupt::Interrupt;
+use sim::{Pd, Simulation, SimulationError};
+
+use crate::group::{Rows, Steps};
+
+/// Steps of a group between two looks at a request to stop.
+const UNWATCHED: usize = 16;
+
+/// Entries of one world in each array.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    pub nq: usize,
+    pub nv: usize,
+    pub nu: usize,
+    /// Of a PD target: nq, or none.
+    pub target: usize,
+    /// Controls of a rollout.
+    pub horizon: usize,
+}
+
+/// Arrays of some worlds, (worlds, nq) and so on.
+#[derive(Default)]
+pub(super) struct Worlds<'a> {
+    pub q: &'a mut [f64],
+    pub v: &'a mut [f64],
+    pub ctrl: &'a mut [f64],
+    pub time: &'a mut [f64],
+    pub count: &'a mut [u64],
+    pub errors: &'a mut [Option<SimulationError>],
+    pub pd_target: &'a [f64],
+    /// Of a rollout: controls (worlds, horizon, nu), and where positions and velocities go, (worlds, horizon, nq) and nv.
+    pub controls: &'a [f64],
+    pub out_q: &'a mut [f64],
+    pub out_v: &'a mut [f64],
+}
+
+impl<'a> Worlds<'a> {
+    pub fn len(&self) -> usize {
+        self.errors.len()
+    }
+
+    /// Cuts off the first `worlds`, which need not all be there.
+    pub fn split_off(&mut self, worlds: usize, sizes: &Sizes) -> Worlds<'a> {
+        fn cut<'a, T>(all: &mut &'a mut [T], n: usize) -> &'a mut [T] {
+            all.split_off_mut(..n.min(all.len())).unwrap_or_default()
+        }
+        fn cut_shared<'a>(all: &mut &'a [f64], n: usize) -> &'a [f64] {
+            all.split_off(..n.min(all.len())).unwrap_or_default()
+        }
+        let n = worlds.min(self.len());
+        let Sizes { nq, nv, nu, target, horizon } = *sizes;
+        Worlds {
+            q: cut(&mut self.q, n * nq),
+            v: cut(&mut self.v, n * nv),
+            ctrl: cut(&mut self.ctrl, n * nu),
+            time: cut(&mut self.time, n),
+            count: cut(&mut self.count, n),
+            errors: cut(&mut self.errors, n),
+            pd_target: cut_shared(&mut self.pd_target, n * target),
+            controls: cut_shared(&mut self.controls, n * horizon * nu),
+            out_q: cut(&mut self.out_q, n * horizon * nq),
+            out_v: cut(&mut self.out_v, n * horizon * nv),
+        }
+    }
+
+    /// What a group of lanes sees of them.
+    fn rows<'b>(&'b mut self, pd: Option<&'b Pd>) -> Rows<'b> {
+        let Self { q, v, ctrl, time, count, errors, pd_target, .. } = self;
+        Rows { q, v, ctrl, time, count, errors, pd, pd_target }
+    }
+
+    /// Notes an error for every world whose state or controls are not finite, so that its step does not start.
+    fn check(&mut self, sizes: &Sizes) {
+        for world in 0..self.len() {
+            let arrays = [("q", &*self.q, sizes.nq), ("v", &*self.v, sizes.nv), ("ctrl", &*self.ctrl, sizes.nu)];
+            let targets = ("pd_target", self.pd_target, sizes.target);
+            for (name, all, n) in arrays.into_iter().chain([targets]) {
+                let of_world = &all[world * n..(world + 1) * n];
+                if spatial::are_finite(of_world) {
+                    continue;
+                }
+                let index = of_world.iter().position(|x| !x.is_finite()).unwrap_or_default();
+                let (step, time, value) = (self.count[world], self.time[world], of_world[index]);
+                self.errors[world] = Some(SimulationError::NotFinite { step, time, name, index, value });
+                break;
+            }
+        }
+    }
+}
+
+/// What steps of a group need beside its worlds.
+pub(super) struct Stepper<'a> {
+    pub sizes: Sizes,
+    pub pd: Option<&'a Pd>,
+    pub interrupt: &'a Interrupt,
+}
+
+impl Stepper<'_> {
+    /// Makes `steps` steps of a group's worlds.
+    pub fn step(&self, steps: usize, group: &mut dyn Steps, worlds: &mut Worlds<'_>, one: &mut Simulation) {
+        worlds.check(&self.sizes);
+        let mut rest = steps;
+        while rest > 0 && worlds.errors.iter().any(Option::is_none) && !self.interrupt.is_raised() {
+            let now = rest.min(UNWATCHED);
+            group.run(now, worlds.rows(self.pd), one);
+            rest -= now;
+        }
+    }
+
+    /// Makes `skip` steps under each of the controls, and takes down where each leads; NaN from where a world failed.
+    pub fn roll_out(&self, skip: usize, group: &mut dyn Steps, worlds: &mut Worlds<'_>, one: &mut Simulation) {
+        let Sizes { nq, nv, nu, horizon, .. } = self.sizes;
+        for k in 0..horizon {
+            for world in 0..worlds.len() {
+                let ctrl = &worlds.controls[(world * horizon + k) * nu..][..nu];
+                worlds.ctrl[world * nu..][..nu].copy_from_slice(ctrl);
+            }
+            self.step(skip, group, worlds, one);
+            for world in 0..worlds.len() {
+                let out_q = &mut worlds.out_q[(world * horizon + k) * nq..][..nq];
+                let out_v = &mut worlds.out_v[(world * horizon + k) * nv..][..nv];
+                if worlds.errors[world].is_some() {
+                    out_q.fill(f64::NAN);
+                    out_v.fill(f64::NAN);
+                } else {
+                    out_q.copy_from_slice(&worlds.q[world * nq..][..nq]);
+                    out_v.copy_from_slice(&worlds.v[world * nv..][..nv]);
+                }
+            }
+        }
+    }
+}

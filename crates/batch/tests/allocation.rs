@@ -1,0 +1,90 @@
+//! After a warm-up a step of a batch does not touch the heap.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{Loaded, humanoid};
+use random::SplitMix64;
+use sapwood_batch::{Batch, BatchOptions};
+use sim::{Pd, Scheme};
+
+struct Counting;
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as promised by the caller.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        // SAFETY: as promised by the caller.
+        unsafe { System.dealloc(p, layout) }
+    }
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as promised by the caller.
+        unsafe { System.realloc(p, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const WORLDS: usize = 11;
+
+/// All worlds from the beginning, moving in the same way every time, under controls that change.
+fn run(loaded: &Loaded, batch: &mut Batch, steps: usize) {
+    let (nv, nu) = (loaded.model.nv(), loaded.model.nu());
+    let mut random = SplitMix64(1);
+    for v in batch.v_mut().chunks_exact_mut(nv) {
+        v.iter_mut().for_each(|v| *v = random.symmetric());
+    }
+    for _ in 0..steps / 10 {
+        for ctrl in batch.ctrl_mut().chunks_exact_mut(nu) {
+            ctrl.iter_mut().for_each(|u| *u = random.symmetric());
+        }
+        batch.step(10).unwrap();
+    }
+}
+
+#[test]
+fn steps_after_warm_up_do_not_allocate() {
+    // One test in this file: the counter is the process's. On several threads it matters which thread's scratch has seen which world.
+    let loaded = humanoid();
+    let all = [true; WORLDS];
+    let mut one_by_one = BatchOptions::default();
+    one_by_one.simulation.scheme = Scheme::Midpoint;
+    for (mut options, controlled) in
+        [(BatchOptions::default(), false), (BatchOptions::default(), true), (one_by_one, false)]
+    {
+        options.threads = Some(1);
+        let mut batch = Batch::new(loaded.model.clone(), loaded.scene.clone(), WORLDS, options).unwrap();
+        let nv = loaded.model.nv();
+        if controlled {
+            let gains = |gain: f64| (0..nv).map(|i| if i < 6 { 0.0 } else { gain }).collect();
+            let pd = Pd {
+                kp: gains(100.0),
+                kd: gains(5.0),
+                target: loaded.model.q0.clone(),
+                target_velocity: vec![0.0; nv],
+                effort_limit: vec![f64::INFINITY; nv],
+            };
+            batch.set_pd(Some(pd)).unwrap();
+        }
+        run(&loaded, &mut batch, 400);
+        // The same motion once more: what it needed at its worst is there.
+        batch.reset(&all, None).unwrap();
+        run(&loaded, &mut batch, 10);
+        batch.reset(&all, None).unwrap();
+        let before = COUNT.load(Ordering::Relaxed);
+        run(&loaded, &mut batch, 400);
+        let allocations = COUNT.load(Ordering::Relaxed) - before;
+        assert_eq!(allocations, 0, "alone: {:?}, PD control: {controlled}", batch.alone());
+        assert_eq!(batch.stats().steps, 810 * WORLDS as u64);
+    }
+}

@@ -1,0 +1,613 @@
+//! `sapwood.Batch`.
+
+use std::ffi::CString;
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
+
+use batch::{BatchError, BatchOptions, Cotangents, Precision};
+use multibody::JointType;
+use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyType};
+
+use crate::arguments::{array, check_quaternions, mask, per_dof, rows, sequences, vector, word};
+use crate::errors::{batch_error, worlds_failed};
+use crate::live::LiveArray;
+use crate::model::Model;
+use crate::options::{OptionArguments, SchemeArgument, threads as checked_threads};
+use crate::results;
+use crate::signals::{Watch, in_background};
+use crate::simulation::Simulation;
+
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+type Tensor<'py> = Bound<'py, PyArray3<f64>>;
+
+/// Worlds of one model, stepped together.
+#[pyclass(frozen, module = "sapwood")]
+pub struct Batch {
+    model: Py<Model>,
+    worlds: usize,
+    batch: Mutex<batch::Batch>,
+    q: LiveArray,
+    v: LiveArray,
+    ctrl: LiveArray,
+    time: LiveArray,
+    /// From the first call of `pd` on.
+    pd_target: OnceLock<LiveArray>,
+    /// Where quaternions begin in q.
+    quaternions: Vec<usize>,
+    watch: Watch,
+}
+
+impl Batch {
+    /// The batch, unless a step is running in another thread. Its arrays are those of the last step.
+    fn lock(&self) -> PyResult<MutexGuard<'_, batch::Batch>> {
+        match self.batch.try_lock() {
+            Ok(guard) => Ok(guard),
+            Err(TryLockError::WouldBlock) => {
+                Err(PyRuntimeError::new_err("a step of this batch is in progress in another thread"))
+            }
+            Err(TryLockError::Poisoned(_)) => {
+                Err(PyRuntimeError::new_err("a step of this batch was aborted: make a new Batch"))
+            }
+        }
+    }
+
+    /// The batch with what the live arrays show, about to compute in this thread.
+    fn lock_to_compute(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, batch::Batch>> {
+        let mut batch = self.lock()?;
+        self.q.read(py, batch.q_mut())?;
+        self.v.read(py, batch.v_mut())?;
+        self.ctrl.read(py, batch.ctrl_mut())?;
+        self.time.read(py, batch.time_mut())?;
+        if let (Some(target), true) = (self.pd_target.get(), batch.pd().is_some()) {
+            target.read(py, batch.pd_target_mut())?;
+        }
+        self.check_rotations(batch.q())?;
+        self.watch.begin();
+        Ok(batch)
+    }
+
+    /// What a step changes, to the live arrays.
+    fn write_motion(&self, py: Python<'_>, batch: &batch::Batch) -> PyResult<()> {
+        self.q.write(py, batch.q())?;
+        self.v.write(py, batch.v())?;
+        self.time.write(py, batch.time())
+    }
+
+    /// One world, from the batch to the live arrays.
+    fn write_world(&self, py: Python<'_>, batch: &batch::Batch, world: usize) -> PyResult<()> {
+        self.q.write_row(py, world, row(batch.q(), world, self.worlds))?;
+        self.v.write_row(py, world, row(batch.v(), world, self.worlds))?;
+        self.ctrl.write_row(py, world, row(batch.ctrl(), world, self.worlds))?;
+        self.time.write_row(py, world, row(batch.time(), world, self.worlds))?;
+        match self.pd_target.get() {
+            Some(target) if batch.pd().is_some() => {
+                target.write_row(py, world, row(batch.pd_target(), world, self.worlds))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// One world, from the live arrays to the batch.
+    fn read_world(&self, py: Python<'_>, batch: &mut batch::Batch, world: usize) -> PyResult<()> {
+        let worlds = self.worlds;
+        self.q.read_row(py, world, row_mut(batch.q_mut(), world, worlds))?;
+        self.v.read_row(py, world, row_mut(batch.v_mut(), world, worlds))?;
+        self.ctrl.read_row(py, world, row_mut(batch.ctrl_mut(), world, worlds))?;
+        self.time.read_row(py, world, row_mut(batch.time_mut(), world, worlds))?;
+        match self.pd_target.get() {
+            Some(target) if batch.pd().is_some() => {
+                target.read_row(py, world, row_mut(batch.pd_target_mut(), world, worlds))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Quaternions may have any length but none. Those that are no numbers are left to the step, which names their world.
+    fn check_rotations(&self, q: &[f64]) -> PyResult<()> {
+        for &start in &self.quaternions {
+            for (world, q) in q.chunks_exact(q.len() / self.worlds).enumerate() {
+                let norm_squared: f64 = q[start..start + 4].iter().map(|x| x * x).sum();
+                if norm_squared.is_finite() && !(1e-12..1e12).contains(&norm_squared) {
+                    self.check_quaternions("q", world, q)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_quaternions(&self, name: &str, world: usize, q: &[f64]) -> PyResult<()> {
+        check_quaternions(&format!("{name}[{world}]"), q, &self.model.get().inner().tree)
+    }
+
+    /// Positions for some worlds, in rows: finite, with rotations.
+    fn configurations(&self, name: &str, value: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<f64>> {
+        let nq = self.model.get().inner().nq();
+        let q = rows(name, value, count, nq)?;
+        q.chunks_exact(nq.max(1)).enumerate().try_for_each(|(k, q)| self.check_quaternions(name, k, q))?;
+        Ok(q)
+    }
+
+    fn assign(&self, live: &LiveArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let values = array(live.name(), value, live.shape())?;
+        // A step in another thread would write over it.
+        let _idle = self.lock()?;
+        live.write(value.py(), &values)
+    }
+
+    /// The number of a world; negative ones count from the end.
+    fn world(&self, index: isize) -> PyResult<usize> {
+        let world = if index < 0 { index.checked_add_unsigned(self.worlds) } else { Some(index) };
+        let world = world.and_then(|world| usize::try_from(world).ok()).filter(|world| *world < self.worlds);
+        let message = || format!("world {index} of a batch of {}", self.worlds);
+        world.ok_or_else(|| PyIndexError::new_err(message()))
+    }
+
+    /// The exception for an error of a computation.
+    fn error(&self, py: Python<'_>, batch: &batch::Batch, error: &BatchError) -> PyErr {
+        match error {
+            BatchError::Interrupted => self.watch.interrupted(),
+            BatchError::Worlds { .. } => worlds_failed(py, &batch.errors().collect::<Vec<_>>(), self.worlds),
+            other => batch_error(py, other),
+        }
+    }
+
+    /// Warns where worlds are stepped one by one, unless they were `before`.
+    fn warn_if_alone(&self, py: Python<'_>, batch: &batch::Batch, was_alone: bool) -> PyResult<()> {
+        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let Some(reason) = batch.alone().filter(|_| !was_alone) else { return Ok(()) };
+        let name = &batch.model().name;
+        let message = format!("worlds of {name:?} are stepped one by one, not side by side in vector lanes: {reason}");
+        let message = CString::new(message.replace('\0', " ")).map_err(PyValueError::new_err)?;
+        let category = CLASS.import(py, "sapwood._errors", "PerformanceWarning")?;
+        PyErr::warn(py, category, &message, 1)
+    }
+}
+
+#[pymethods]
+impl Batch {
+    #[new]
+    #[pyo3(
+        signature = (
+            model, n, *, threads=None, precision="f64", lanes=None, timestep=None, accuracy=None,
+            scheme=SchemeArgument::default(), conserve=true, pd_law="auto", contact="coulomb", tolerance=1e-6,
+            factorization_budget=100, line_search="exact", factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0,
+            sleep_after=None, sleep_speed=1e-3
+        ),
+        text_signature = "(model, n, *, threads=None, precision='f64', lanes=None, timestep=None, accuracy=None, scheme='bilinear', \
+            conserve=True, pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, line_search='exact', \
+            factorization='auto', beta=0.1, sigma=1e-05, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001)"
+    )]
+    fn new(
+        model: &Bound<'_, Model>,
+        n: i64,
+        threads: Option<i64>,
+        precision: &str,
+        lanes: Option<i64>,
+        timestep: Option<f64>,
+        accuracy: Option<f64>,
+        scheme: SchemeArgument,
+        conserve: bool,
+        pd_law: &str,
+        contact: &str,
+        tolerance: f64,
+        factorization_budget: Option<i64>,
+        line_search: &str,
+        factorization: &str,
+        beta: f64,
+        sigma: f64,
+        recovery_speed: f64,
+        sleep_after: Option<f64>,
+        sleep_speed: f64,
+    ) -> PyResult<Self> {
+        let py = model.py();
+        let worlds = usize::try_from(n).unwrap_or_default();
+        if worlds == 0 {
+            return Err(PyValueError::new_err(format!("n is {n}: expected 1 or more worlds")));
+        }
+        let mut options = BatchOptions::default();
+        options.simulation = OptionArguments {
+            timestep,
+            accuracy,
+            scheme,
+            conserve,
+            pd_law,
+            contact,
+            tolerance,
+            factorization_budget,
+            line_search,
+            factorization,
+            beta,
+            sigma,
+            recovery_speed,
+            sleep_after,
+            sleep_speed,
+            threads: None,
+        }
+        .options()?;
+        options.threads = threads.map(checked_threads).transpose()?;
+        options.lanes = lanes.map(|lanes| usize::try_from(lanes).unwrap_or_default());
+        options.precision = word("precision", precision, &[("f64", Precision::F64), ("f32", Precision::F32)])?;
+        let inner = model.get();
+        let (of_model, scene) = (inner.inner().clone(), inner.scene().clone());
+        let batch = in_background(py, move || batch::Batch::new(of_model, scene, worlds, options))?;
+        let mut batch = batch.map_err(|error| batch_error(py, &error))?;
+        let watch = Watch::new();
+        batch.set_interrupt(watch.interrupt());
+        let of_model = inner.inner();
+        let rotations = of_model.tree.nodes.iter().filter_map(|node| match node.joint {
+            JointType::Ball => Some(node.q),
+            JointType::Free => Some(node.q + 3),
+            _ => None,
+        });
+        let own = Self {
+            model: model.clone().unbind(),
+            worlds,
+            q: LiveArray::new(py, "q", &[worlds, of_model.nq()])?,
+            v: LiveArray::new(py, "v", &[worlds, of_model.nv()])?,
+            ctrl: LiveArray::new(py, "ctrl", &[worlds, of_model.nu()])?,
+            time: LiveArray::new(py, "time", &[worlds])?,
+            pd_target: OnceLock::new(),
+            quaternions: rotations.collect(),
+            batch: Mutex::new(batch),
+            watch,
+        };
+        let batch = own.lock()?;
+        own.write_motion(py, &batch)?;
+        own.warn_if_alone(py, &batch, false)?;
+        drop(batch);
+        Ok(own)
+    }
+
+    /// The model.
+    #[getter]
+    fn model(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
+    }
+
+    /// Number of worlds.
+    #[getter]
+    fn n(&self) -> usize {
+        self.worlds
+    }
+
+    fn __len__(&self) -> usize {
+        self.worlds
+    }
+
+    /// Time step, s.
+    #[getter]
+    fn timestep(&self) -> PyResult<f64> {
+        let own = self.lock()?.options().timestep;
+        Ok(own.unwrap_or(self.model.get().inner().timestep))
+    }
+
+    /// Worlds side by side in a register.
+    #[getter]
+    fn lanes(&self) -> PyResult<usize> {
+        Ok(self.lock()?.lanes())
+    }
+
+    /// Threads that share the worlds.
+    #[getter]
+    fn threads(&self) -> PyResult<usize> {
+        Ok(self.lock()?.threads())
+    }
+
+    /// Why worlds are stepped one by one, or None.
+    #[getter]
+    fn alone(&self) -> PyResult<Option<String>> {
+        Ok(self.lock()?.alone().map(str::to_owned))
+    }
+
+    /// Positions, (n, nq), a live view.
+    #[getter]
+    fn q<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.q.view(py)
+    }
+
+    #[setter]
+    fn set_q(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let values = array("q", value, self.q.shape())?;
+        self.check_rotations(&values)?;
+        let _idle = self.lock()?;
+        self.q.write(py, &values)
+    }
+
+    /// Velocities, (n, nv), a live view.
+    #[getter]
+    fn v<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.v.view(py)
+    }
+
+    #[setter]
+    fn set_v(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.v, value)
+    }
+
+    /// Controls, (n, nu), a live view.
+    #[getter]
+    fn ctrl<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.ctrl.view(py)
+    }
+
+    #[setter]
+    fn set_ctrl(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.ctrl, value)
+    }
+
+    /// Times, (n,), s, a live view.
+    #[getter]
+    fn time<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.time.view(py)
+    }
+
+    #[setter]
+    fn set_time(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.time, value)
+    }
+
+    /// Targets of PD control, (n, nq), a live view.
+    #[getter]
+    fn pd_target<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.target()?.view(py)
+    }
+
+    #[setter]
+    fn set_pd_target(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let target = self.target()?;
+        let values = array("pd_target", value, target.shape())?;
+        let nq = target.shape()[1];
+        let mut worlds = values.chunks_exact(nq.max(1)).enumerate();
+        worlds.try_for_each(|(world, q)| self.check_quaternions("pd_target", world, q))?;
+        let _idle = self.lock()?;
+        target.write(py, &values)
+    }
+
+    /// Stable PD control of all worlds by the same gains, from the next step on until changed.
+    #[pyo3(signature = (kp, kd, target, target_velocity=None, effort_limit=None))]
+    fn pd(
+        &self,
+        py: Python<'_>,
+        kp: &Bound<'_, PyAny>,
+        kd: &Bound<'_, PyAny>,
+        target: &Bound<'_, PyAny>,
+        target_velocity: Option<&Bound<'_, PyAny>>,
+        effort_limit: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let model = self.model.get().inner();
+        let (nq, nv) = (model.nq(), model.nv());
+        let targets = self.configurations("target", target, self.worlds)?;
+        let pd = sim::Pd {
+            kp: per_dof("kp", kp, nv)?,
+            kd: per_dof("kd", kd, nv)?,
+            target: targets[..nq].to_vec(),
+            target_velocity: target_velocity.map_or(Ok(vec![0.0; nv]), |x| vector("target_velocity", x, nv))?,
+            effort_limit: effort_limit.map_or_else(|| Ok(model.effort_limits()), |x| per_dof("effort_limit", x, nv))?,
+        };
+        pd.check(&model.tree).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let mut batch = self.lock()?;
+        let was_alone = batch.alone().is_some();
+        batch.set_pd(Some(pd)).map_err(|error| batch_error(py, &error))?;
+        if self.pd_target.get().is_none() {
+            // Another thread cannot have set it: the batch is locked.
+            let _ = self.pd_target.set(LiveArray::new(py, "pd_target", &[self.worlds, nq])?);
+        }
+        self.target()?.write(py, &targets)?;
+        self.warn_if_alone(py, &batch, was_alone)
+    }
+
+    /// End PD control.
+    fn end_pd(&self, py: Python<'_>) -> PyResult<()> {
+        self.lock()?.set_pd(None).map_err(|error| batch_error(py, &error))
+    }
+
+    /// Advance all worlds by k time steps.
+    #[pyo3(signature = (k=1))]
+    fn step(&self, py: Python<'_>, k: i64) -> PyResult<()> {
+        let steps = usize::try_from(k).map_err(|_| PyValueError::new_err(format!("k is {k}: expected 0 or more")))?;
+        let mut batch = self.lock_to_compute(py)?;
+        let stepper = &mut *batch;
+        let outcome = py.detach(|| stepper.step(steps));
+        self.write_motion(py, &batch)?;
+        outcome.map_err(|error| self.error(py, &batch, &error))
+    }
+
+    /// Which worlds failed, (n,).
+    #[getter]
+    fn failed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let mut failed = vec![false; self.worlds];
+        self.lock()?.errors().for_each(|(world, _)| failed[world] = true);
+        Ok(PyArray1::from_vec(py, failed))
+    }
+
+    /// Why worlds failed.
+    #[getter]
+    fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let errors = PyDict::new(py);
+        for (world, error) in self.lock()?.errors() {
+            errors.set_item(world, error.to_string())?;
+        }
+        Ok(errors)
+    }
+
+    /// Take worlds to a keyframe, to the default configuration, or to states of their own.
+    #[pyo3(signature = (mask=None, keyframe=None, states=None))]
+    fn reset(
+        &self,
+        py: Python<'_>,
+        mask: Option<&Bound<'_, PyAny>>,
+        keyframe: Option<&str>,
+        states: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+    ) -> PyResult<()> {
+        let which = mask.map_or_else(|| Ok(vec![true; self.worlds]), |m| self::mask("mask", m, self.worlds))?;
+        let mut batch = self.lock()?;
+        let outcome = match states {
+            None => batch.reset(&which, keyframe),
+            Some(_) if keyframe.is_some() => {
+                return Err(PyValueError::new_err("keyframe and states are both given: expected one of them"));
+            }
+            Some((q, v)) => {
+                let count = which.iter().filter(|which| **which).count();
+                let q = self.configurations("states[0]", &q, count)?;
+                let v = rows("states[1]", &v, count, self.model.get().inner().nv())?;
+                batch.reset_to(&which, &q, &v)
+            }
+        };
+        outcome.map_err(|error| batch_error(py, &error))?;
+        let mut worlds = which.iter().enumerate().filter(|(_, which)| **which);
+        worlds.try_for_each(|(world, _)| self.write_reset(py, &batch, world))
+    }
+
+    /// Trajectories under sequences of controls.
+    #[pyo3(signature = (q, v, ctrl, *, skip=1))]
+    fn rollout<'py>(
+        &self,
+        py: Python<'py>,
+        q: Option<&Bound<'py, PyAny>>,
+        v: Option<&Bound<'py, PyAny>>,
+        ctrl: &Bound<'py, PyAny>,
+        skip: i64,
+    ) -> PyResult<(Tensor<'py>, Tensor<'py>)> {
+        let model = self.model.get().inner();
+        let (n, nq, nv, nu) = (self.worlds, model.nq(), model.nv(), model.nu());
+        let steps = usize::try_from(skip).ok().filter(|skip| *skip > 0);
+        let steps = steps.ok_or_else(|| PyValueError::new_err(format!("skip is {skip}: expected 1 or more")))?;
+        let (horizon, controls) = sequences("ctrl", ctrl, n, nu)?;
+        let q = q.map(|q| self.configurations("q", q, n)).transpose()?;
+        let v = v.map(|v| rows("v", v, n, nv)).transpose()?;
+        let (mut out_q, mut out_v) = (zeros(&[n, horizon, nq])?, zeros(&[n, horizon, nv])?);
+        let mut batch = self.lock_to_compute(py)?;
+        if let Some(q) = &q {
+            batch.q_mut().copy_from_slice(q);
+        }
+        if let Some(v) = &v {
+            batch.v_mut().copy_from_slice(v);
+        }
+        if q.is_some() || v.is_some() {
+            (0..n).for_each(|world| batch.forget(world));
+        }
+        let stepper = &mut *batch;
+        let outcome = py.detach(|| stepper.rollout(&controls, horizon, steps, &mut out_q, &mut out_v));
+        self.write_motion(py, &batch)?;
+        self.ctrl.write(py, batch.ctrl())?;
+        outcome.map_err(|error| self.error(py, &batch, &error))?;
+        let tensor = |values, columns| PyArray1::from_vec(py, values).reshape([n, horizon, columns]);
+        Ok((tensor(out_q, nq)?, tensor(out_v, nv)?))
+    }
+
+    /// The state of a world as bytes, as `Simulation.state` gives it.
+    fn state<'py>(&self, py: Python<'py>, world: isize) -> PyResult<Bound<'py, PyBytes>> {
+        let world = self.world(world)?;
+        let mut batch = self.lock()?;
+        self.read_world(py, &mut batch, world)?;
+        Ok(PyBytes::new(py, &batch.state(world).to_bytes()))
+    }
+
+    /// Take a world to a state.
+    fn set_state(&self, py: Python<'_>, world: isize, state: &Bound<'_, PyAny>) -> PyResult<()> {
+        let world = self.world(world)?;
+        let state = if let Ok(simulation) = state.cast::<Simulation>() {
+            simulation.get().current_state(py)?
+        } else {
+            let bytes: &[u8] = state.extract()?;
+            let mut state = sim::State::new(self.model.get().inner());
+            state.restore(bytes).map_err(|error| PyValueError::new_err(format!("state: {error}")))?;
+            state
+        };
+        let mut batch = self.lock()?;
+        self.read_world(py, &mut batch, world)?;
+        batch.set_state(world, &state).map_err(|error| batch_error(py, &error))?;
+        self.write_world(py, &batch, world)
+    }
+
+    /// A simulation that goes on from where a world is.
+    fn simulation(&self, py: Python<'_>, world: isize) -> PyResult<Simulation> {
+        let world = self.world(world)?;
+        let mut batch = self.lock()?;
+        self.read_world(py, &mut batch, world)?;
+        let simulation = batch.simulation(world).map_err(|error| batch_error(py, &error.into()))?;
+        Simulation::of(self.model.bind(py), simulation)
+    }
+
+    /// The derivative of the next step of every world.
+    fn step_jacobians<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut batch = self.lock_to_compute(py)?;
+        let stepper = &mut *batch;
+        let jacobians = py.detach(|| stepper.step_jacobians()).map_err(|error| self.error(py, &batch, &error))?;
+        let model = self.model.get().inner();
+        let (rows, nu) = (2 * model.nv(), model.nu());
+        let tensor = |values, columns| PyArray1::from_vec(py, values).reshape([self.worlds, rows, columns]);
+        results::step_jacobians(py, (tensor(jacobians.a, rows)?, tensor(jacobians.b, nu)?))
+    }
+
+    /// The gradient of a cost at the end of the next step, carried back to where it starts.
+    fn vjp<'py>(
+        &self,
+        py: Python<'py>,
+        grad_q: &Bound<'py, PyAny>,
+        grad_v: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let model = self.model.get().inner();
+        let (n, nv, nu) = (self.worlds, model.nv(), model.nu());
+        let (q, v) = (array("grad_q", grad_q, &[n, nv])?, array("grad_v", grad_v, &[n, nv])?);
+        let mut batch = self.lock_to_compute(py)?;
+        let stepper = &mut *batch;
+        let gradients = py.detach(|| stepper.vjp(Cotangents { q: &q, v: &v }));
+        let gradients = gradients.map_err(|error| self.error(py, &batch, &error))?;
+        let matrix = |values, columns| -> PyResult<Matrix<'py>> { PyArray1::from_vec(py, values).reshape([n, columns]) };
+        results::step_gradients(py, (matrix(gradients.q, nv)?, matrix(gradients.v, nv)?, matrix(gradients.ctrl, nu)?))
+    }
+
+    /// What happened since the batch was made.
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let s = *self.lock()?.stats();
+        let fields = (s.steps, s.left, s.unsettled, s.iterations, s.group_iterations, s.left_iterations, s.pushing);
+        results::batch_stats(py, fields)
+    }
+
+    fn __repr__(&self) -> String {
+        let name = &self.model.get().inner().name;
+        format!("<sapwood.Batch of {} worlds of {name:?}>", self.worlds)
+    }
+}
+
+impl Batch {
+    /// The array of PD targets.
+    fn target(&self) -> PyResult<&LiveArray> {
+        let expected = || PyValueError::new_err("pd_target: there is no PD control: call pd first");
+        self.pd_target.get().ok_or_else(expected)
+    }
+
+    /// One world after a reset, to the live arrays; PD targets stay.
+    fn write_reset(&self, py: Python<'_>, batch: &batch::Batch, world: usize) -> PyResult<()> {
+        self.q.write_row(py, world, row(batch.q(), world, self.worlds))?;
+        self.v.write_row(py, world, row(batch.v(), world, self.worlds))?;
+        self.ctrl.write_row(py, world, row(batch.ctrl(), world, self.worlds))?;
+        self.time.write_row(py, world, row(batch.time(), world, self.worlds))
+    }
+}
+
+/// The part of one world of an array of so many.
+fn row(all: &[f64], world: usize, worlds: usize) -> &[f64] {
+    let width = all.len() / worlds;
+    &all[world * width..(world + 1) * width]
+}
+
+fn row_mut(all: &mut [f64], world: usize, worlds: usize) -> &mut [f64] {
+    let width = all.len() / worlds;
+    &mut all[world * width..(world + 1) * width]
+}
+
+/// Zeros for an array of this shape, or `MemoryError`.
+fn zeros(shape: &[usize]) -> PyResult<Vec<f64>> {
+    let mut zeros = Vec::new();
+    let len = shape.iter().fold(1_usize, |len, n| len.saturating_mul(*n));
+    let message = || PyMemoryError::new_err(format!("an array of shape {shape:?} does not fit into memory"));
+    zeros.try_reserve_exact(len).map_err(|_| message())?;
+    zeros.resize(len, 0.0);
+    Ok(zeros)
+}
