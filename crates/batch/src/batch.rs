@@ -31,6 +31,7 @@ const MEMORY_PER_WORLD: usize = 128;
 /// Worlds of one model, stepped together.
 pub struct Batch {
     model: Arc<Model>,
+    scene: Arc<Scene>,
     /// Positions, velocities and controls, (worlds, nq) and so on.
     q: Vec<f64>,
     v: Vec<f64>,
@@ -88,7 +89,8 @@ impl Batch {
             errors: vec![None; worlds],
             pd: None,
             pd_target: Vec::new(),
-            plan: Plan::new(&model, &scene, &options),
+            plan: Plan::new(&model, &scene, &options, None),
+            scene,
             widest: lanes,
             model,
             width: 1,
@@ -105,19 +107,13 @@ impl Batch {
 
     /// Puts worlds into groups: in lanes if what they do can be done there, else one by one. Where that does not change, groups stay.
     fn arrange(&mut self) {
-        let reason = match &self.plan {
-            Err(NotInLanes(reason)) => Some(reason.as_str()),
-            Ok(_) if self.pd.is_some() => Some("there is PD control"),
-            Ok(_) => None,
-        };
+        let reason = self.plan.as_ref().err().map(|NotInLanes(reason)| reason.as_str());
         if !self.groups.is_empty() && self.alone.as_deref() == reason {
             return;
         }
         (self.groups, self.width) = match &self.plan {
-            Ok(plan) if reason.is_none() => {
-                (groups(plan.clone(), self.model.nu(), self.worlds(), self.widest), self.widest)
-            }
-            _ => (alone(&self.model, self.worlds()), 1),
+            Ok(plan) => (groups(plan.clone(), self.model.nu(), self.worlds(), self.widest), self.widest),
+            Err(_) => (alone(&self.model, self.worlds()), 1),
         };
         self.alone = reason.map(str::to_owned);
     }
@@ -194,6 +190,8 @@ impl Batch {
         }
         self.pd_target = pd.as_ref().map_or_else(Vec::new, |pd| pd.target.repeat(self.worlds()));
         self.pd = pd;
+        self.plan = Plan::new(&self.model, &self.scene, &self.options(), self.pd.as_ref());
+        self.groups.clear();
         self.arrange();
         Ok(())
     }
@@ -265,8 +263,9 @@ impl Batch {
     ) -> Result<(), BatchError> {
         self.errors.fill(None);
         let before: u64 = self.count.iter().sum();
-        let Self { q, v, ctrl, time, count, errors, pd, pd_target, model, groups, width, ones, crew, interrupt, .. } =
-            self;
+        let Self {
+            q, v, ctrl, time, count, errors, pd, pd_target, model, groups, width, ones, crew, interrupt, ..
+        } = self;
         let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
         let pd = pd.as_ref();
         let sizes = Sizes { nq, nv, nu, target: pd.map_or(0, |_| nq), horizon };
@@ -294,7 +293,9 @@ impl Batch {
             return Ok(());
         }
         let errors = self.errors.iter_mut();
-        errors.filter(|error| matches!(error, Some(SimulationError::Interrupted { .. }))).for_each(|error| *error = None);
+        errors
+            .filter(|error| matches!(error, Some(SimulationError::Interrupted { .. })))
+            .for_each(|error| *error = None);
         Err(BatchError::Interrupted)
     }
 

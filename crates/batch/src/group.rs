@@ -17,7 +17,7 @@ pub(crate) struct Rows<'a> {
     /// Time and count of steps, which every step moves on.
     pub time: &'a mut [f64],
     pub count: &'a mut [u64],
-    /// PD control: gains of all, targets (worlds, nq); a group that is in lanes gets none yet.
+    /// PD control: gains of all, targets (worlds, nq).
     pub pd: Option<&'a Pd>,
     pub pd_target: &'a [f64],
     /// Why a world could not be stepped.
@@ -225,6 +225,9 @@ fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
         lanes.q.iter_mut().zip(q).for_each(|(lanes, q)| lanes.set_lane(lane, *q));
         lanes.v.iter_mut().zip(v).for_each(|(lanes, v)| lanes.set_lane(lane, *v));
         lanes.ctrl.iter_mut().zip(ctrl).for_each(|(lanes, u)| lanes.set_lane(lane, *u));
+        let n = lanes.pd_target.len();
+        let target = &rows.pd_target[world * n..(world + 1) * n];
+        lanes.pd_target.iter_mut().zip(target).for_each(|(lanes, q)| lanes.set_lane(lane, *q));
     }
 }
 
@@ -252,6 +255,8 @@ fn step_one<T: Bundle>(
     state.ctrl.copy_from_slice(&rows.ctrl[lane * nu..(lane + 1) * nu]);
     state.q.iter_mut().zip(&lanes.q).for_each(|(q, lanes)| *q = lanes.lane(lane));
     state.v.iter_mut().zip(&lanes.v).for_each(|(v, lanes)| *v = lanes.lane(lane));
+    let n = lanes.pd_target.len();
+    copy_pd(&mut state.pd, rows.pd, &rows.pd_target[lane * n..(lane + 1) * n]);
     one.step()?;
     count.add(one.stats());
     let state = one.state();

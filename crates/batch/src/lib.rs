@@ -30,6 +30,4 @@ mod group;
 mod lanes;
 mod plan;
 
-pub use batch::{
-    Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients,
-};
+pub use batch::{Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients};

@@ -79,6 +79,9 @@ pub(crate) struct Lanes<T> {
     lambda_base: Vec<T>,
     lambda: Vec<T>,
     drives: Vec<Drive<T>>,
+    /// Targets of PD control, (nq), and its impulses, (nv).
+    pub pd_target: Vec<T>,
+    pd_impulse: Vec<T>,
     q_start: Vec<T>,
     /// Velocities that move positions, (nv).
     v_of_q: Vec<T>,
@@ -91,6 +94,9 @@ pub(crate) struct Lanes<T> {
     solver: Solver,
     /// Those of the terms of rows of joints.
     coefficients: Vec<T>,
+    /// Of the heaviest tree in the island of each tree, where trees differ much in mass; scratch to find it.
+    heaviest: Vec<T>,
+    islands: Vec<usize>,
     /// What the step owes its end, by trees.
     due: Vec<Sums<T>>,
     /// Iterations of the contact solver, of the lane that took most, and of all lanes together.
@@ -211,6 +217,8 @@ struct Slot<T> {
     v_hat: T,
     recovery: T,
     r_n: T,
+    /// R of a contact's friction.
+    r_t: T,
     w: T,
     /// A contact's normal impulse in the step before, or else that of the contact alone.
     known_normal: T,
@@ -243,6 +251,7 @@ impl<T: Bundle> Lanes<T> {
             v_hat: T::ZERO,
             recovery: T::ZERO,
             r_n: T::ONE,
+            r_t: T::ONE,
             w: T::ONE,
             known_normal: T::ZERO,
             low: T::ZERO,
@@ -269,6 +278,8 @@ impl<T: Bundle> Lanes<T> {
             lambda_base: vec![T::ZERO; plan.nv],
             lambda: vec![T::ZERO; plan.nv],
             drives: vec![Drive::NONE; plan.drives.len()],
+            pd_target: vec![T::ZERO; if plan.pd.is_some() { plan.nq } else { 0 }],
+            pd_impulse: vec![T::ZERO; plan.nv],
             q_start: vec![T::ZERO; plan.nq],
             v_of_q: vec![T::ZERO; plan.nv],
             geoms: vec![geom; plan.contacts.geoms.len()],
@@ -277,6 +288,8 @@ impl<T: Bundle> Lanes<T> {
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),
             solver: Solver::default(),
+            heaviest: vec![T::ZERO; plan.trees.len()],
+            islands: Vec::with_capacity(plan.trees.len()),
             coefficients: plan.constraints.terms.iter().map(|term| wide(term.coefficient)).collect(),
             due: Vec::with_capacity(plan.trees.len()),
             stats: LaneStats::default(),

@@ -70,7 +70,7 @@ impl<T: Bundle> Lanes<T> {
                         rows.is_contact = rows.is_contact.max(lanes);
                         rows.contact_lanes |= entry.lanes;
                         rows.friction = select(lanes, wide(*friction), rows.friction);
-                        let r_t = slot.w * wide(plan.rule.sigma);
+                        let r_t = slot.r_t;
                         rows.r[0] = select(lanes, r_t, rows.r[0]);
                         rows.r[1] = select(lanes, r_t, rows.r[1]);
                         rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
@@ -189,7 +189,7 @@ impl<T: Bundle> Lanes<T> {
                 let is_known = at(&memory.is_known) != 0.0;
                 let law = match &plan.constraints.all[k].source {
                     Source::Contact { friction } => {
-                        let r_t = w * plan.rule.sigma;
+                        let r_t = at(&slot.r_t);
                         let recovery = at(&slot.recovery);
                         if plan.is_cone {
                             v_hat = if is_recovery { recovery } else { v_hat };
