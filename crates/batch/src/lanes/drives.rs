@@ -5,7 +5,7 @@ use multibody::JointType;
 use spatial::{Quat, Real, Vec3};
 
 use super::contact_space::{all_lanes, positive};
-use super::{Bundle, Lanes, quaternion, vec3, wide};
+use super::{Bundle, Lanes, by_precision, quaternion, vec3, wide};
 use crate::plan::{Plan, PlanActuator, PlanPd};
 
 /// A drive whose force was this share of a limit in the step before starts the step as a constraint.
@@ -13,6 +13,7 @@ const NEAR_LIMIT: f64 = 0.8;
 
 /// A limit is exceeded by more than this share of the forces.
 const ROUND_OFF: f64 = 1e-12;
+const SINGLE_ROUND_OFF: f64 = 1e-5;
 
 /// A drive in a step: `p(v) = impulse − impedance (v − v₀)`, cut to [low, high].
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +177,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn part_drives(&mut self, plan: &Plan) -> u32 {
         let mut parted = 0;
-        let tolerance = wide::<T>(ROUND_OFF);
+        let tolerance = wide::<T>(by_precision::<T>(ROUND_OFF, SINGLE_ROUND_OFF));
         for (drive, of) in plan.drives.iter().zip(&mut self.drives) {
             let change = self.v[drive.v] - self.v_start[drive.v];
             let impulse = of.impulse - of.impedance * change;

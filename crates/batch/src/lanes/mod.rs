@@ -19,7 +19,7 @@ mod solve;
 mod step;
 
 use multibody::JointType;
-use spatial::{ArticulatedInertia, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
+use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
 use crate::plan::Plan;
 use balance::Sums;
@@ -324,7 +324,7 @@ macro_rules! phase {
             fn phase(lanes: &mut Lanes<$t>, plan: &Plan) {
                 lanes.$name(plan);
             }
-            // SAFETY: groups of eight lanes are made where the processor has AVX-512.
+            // SAFETY: groups that need AVX-512 are made where the processor has it.
             #[allow(unused_unsafe)]
             unsafe {
                 phase(lanes, plan);
@@ -348,11 +348,14 @@ const MASKS: [[f64; 4]; 16] = {
 macro_rules! implement {
     ($t:ty, $from_array:expr, $features:tt, $($name:ident),*) => {
         impl Bundle for $t {
+            const IS_SINGLE: bool = size_of::<<Self as Real>::Scalar>() == 4;
+
             #[inline(always)]
             fn mask(bits: u32) -> Self {
-                let mut lanes = [0.0; Self::LANES];
+                let mut lanes = [<Self as Real>::Scalar::ZERO; Self::LANES];
                 for (four, lanes) in lanes.chunks_mut(4).enumerate() {
-                    lanes.copy_from_slice(&MASKS[(bits >> (4 * four) & 15) as usize][..lanes.len()]);
+                    let masks = &MASKS[(bits >> (4 * four) & 15) as usize];
+                    lanes.iter_mut().zip(masks).for_each(|(lane, mask)| *lane = *mask as _);
                 }
                 $from_array(lanes)
             }
@@ -365,22 +368,22 @@ macro_rules! implement {
 /// The trait of what steps are compiled for, given the names of a step's phases.
 macro_rules! phases {
     ($($name:ident),*) => {
-        /// A scalar or bundle of f64, with the phases of a step in code for the processor that has such registers: the methods of
+        /// A scalar or bundle, with the phases of a step in code for the processor that has such registers: the methods of
         /// [`Lanes`] of the same names.
         #[allow(missing_docs)]
-        pub(crate) trait Bundle: Real<Scalar = f64> {
+        pub(crate) trait Bundle: Real<Scalar: Into<f64>> {
+            /// Whether numbers have 32 bits.
+            const IS_SINGLE: bool;
             /// 1 in the lanes of these bits, else 0.
             fn mask(bits: u32) -> Self;
             $(fn $name(lanes: &mut Lanes<Self>, plan: &Plan);)*
         }
         implement!(f64, |[x]: [f64; 1]| x, [], $($name),*);
+        implement!(f32, |[x]: [f32; 1]| x, [], $($name),*);
         implement!(F64x4, F64x4::from_array, [], $($name),*);
-        implement!(
-            F64x8,
-            F64x8::from_array,
-            [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]],
-            $($name),*
-        );
+        implement!(F32x8, F32x8::from_array, [], $($name),*);
+        implement!(F64x8, F64x8::from_array, [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]], $($name),*);
+        implement!(F32x16, F32x16::from_array, [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]], $($name),*);
     };
 }
 
@@ -414,20 +417,26 @@ phases!(
 
 /// The number in one lane.
 #[inline(always)]
-fn get<T: Bundle>(x: &T, lane: usize) -> f64 {
-    T::scalars(std::slice::from_ref(x))[lane]
+pub(crate) fn get<T: Bundle>(x: &T, lane: usize) -> f64 {
+    T::scalars(std::slice::from_ref(x))[lane].into()
 }
 
 /// Replaces the number in one lane.
 #[inline(always)]
-fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
-    T::scalars_mut(std::slice::from_mut(x))[lane] = value;
+pub(crate) fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
+    T::scalars_mut(std::slice::from_mut(x))[lane] = T::Scalar::from_f64(value);
 }
 
 /// The lanes in which `x` is above ½, a bit each.
 #[inline(always)]
 fn lanes_of<T: Real>(x: T) -> u32 {
     T::from_f64(0.5).lanes_less(x)
+}
+
+/// One of two constants, as numbers have 64 or 32 bits.
+#[inline(always)]
+fn by_precision<T: Bundle>(double: f64, single: f64) -> f64 {
+    if T::IS_SINGLE { single } else { double }
 }
 
 /// A constant in every lane.

@@ -6,7 +6,7 @@
 use spatial::Real;
 
 use super::contact_space::{all_lanes, positive};
-use super::{Bundle, select, wide};
+use super::{Bundle, by_precision, select, wide};
 
 /// Steps after which the iteration is given up.
 const MAX_STEPS: usize = 12;
@@ -19,6 +19,7 @@ const SCALING_GROWTH: f64 = 3.0;
 /// |F| relative to velocities at which a problem is solved. The gradient is greater by no more than w/R of near-rigid contacts, 4,000 at
 /// the default β: within the tolerance 1e-6 of the solver.
 const TOLERANCE: f64 = 1e-10;
+const SINGLE_TOLERANCE: f64 = 1e-5;
 
 /// The numbers of a block, by rows.
 #[derive(Clone, Copy, Debug)]
@@ -252,7 +253,8 @@ fn converged<T: Bundle>(rows: &[BlockRows<T>]) -> u32 {
         }
     }
     // What is no number is not small.
-    excess.lanes_less(size * wide(TOLERANCE * TOLERANCE) + wide(1e-200))
+    let tolerance = by_precision::<T>(TOLERANCE, SINGLE_TOLERANCE);
+    excess.lanes_less(size * wide(tolerance * tolerance) + wide(by_precision::<T>(1e-200, 1e-30)))
 }
 
 /// 1 + T (W − w) and −T F on the right, of the active blocks.
