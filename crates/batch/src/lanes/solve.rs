@@ -231,10 +231,10 @@ impl<T: Bundle> Lanes<T> {
             }
         }
         problem.start(rows);
-        let all = 3 * space.count;
         for i in 0..rows {
             for j in 0..=i {
-                problem.set(i, j, get(&space.w[i * all + j], lane));
+                let block = &space.w[i / 3 * space.count + j / 3];
+                problem.set(i, j, get(&block[i % 3][j % 3], lane));
             }
         }
     }
