@@ -23,6 +23,7 @@ use spatial::{ArticulatedInertia, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, V
 
 use crate::plan::Plan;
 use balance::Sums;
+use collision::NarrowPhase;
 use contact_space::ContactSpace;
 use drives::Drive;
 use solve::Solver;
@@ -85,6 +86,7 @@ pub(crate) struct Lanes<T> {
     geoms: Vec<Geom<T>>,
     sweeps: Vec<Sweep<T>>,
     slots: Vec<Slot<T>>,
+    narrow: NarrowPhase,
     /// The slots in reach of any lane in this step, and limits likewise.
     near: Vec<usize>,
     space: ContactSpace<T>,
@@ -274,6 +276,7 @@ impl<T: Bundle> Lanes<T> {
             geoms: vec![geom; plan.contacts.geoms.len()],
             sweeps: vec![Sweep { shift: Vec3::ZERO, slack: T::ZERO }; plan.nodes.len()],
             slots: vec![slot; constraints],
+            narrow: NarrowPhase::new(plan),
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),
             solver: Solver::default(),
