@@ -34,6 +34,9 @@ fn falling(fixed: &str, geoms: &[&str]) -> Loaded {
 const PLANE: &str = r#"<geom type="plane" size="0 0 1"/>"#;
 
 /// Steps falls in lanes and one by one, the upper bodies faster by `speed`; at most `spare` of all steps may be left or differ.
+///
+/// Those that differ are of edges of round bodies that lie on edges of others: which of two points within micrometres the narrow phase
+/// keeps depends on the last digits of poses. Those that are left have contact problems that lanes do not solve.
 fn check(name: &str, loaded: &Loaded, speed: f64, spare: f64) {
     let (model, scene) = (&loaded.model, &loaded.scene);
     let mut simulation_options = Options::default();
@@ -90,7 +93,6 @@ fn check(name: &str, loaded: &Loaded, speed: f64, spare: f64) {
     let left = batch.stats().left as f64 / steps;
     println!("{name}: {left:.4} left, {differ} steps differ, by up to {most:.1e}, {:.1} push", pushing as f64 / steps);
     assert!(pushing > 0, "{name}: nothing touches");
-    if std::env::var_os("SOFT").is_some() { return; }
     assert!(left <= spare, "{name}: {left} left");
     assert!(differ as f64 <= spare * steps, "{name}: {differ} steps differ, by up to {most:e}");
 }
@@ -137,8 +139,11 @@ fn what_is_fixed() {
         r#"<geom type="plane" size="0 0 1" euler="10 0 0"/><geom type="cylinder" size=".3 .1" pos="0 0 .05"/>"#,
     ];
     for floor in floors {
-        for geom in [r#"type="sphere" size=".1""#, r#"type="capsule" size=".06 .1""#, r#"type="box" size=".1 .08 .06""#] {
-            check(&format!("{floor}, {geom}"), &falling(floor, &[geom]), 0.0, 0.02);
+        for geom in [r#"type="sphere" size=".1""#, r#"type="capsule" size=".06 .1""#, r#"type="box" size=".1 .08 .06""#]
+        {
+            // Contact points on triangles of a height field are many for their rank.
+            let spare = if floor.contains("hfield") { 0.1 } else { 0.02 };
+            check(&format!("{floor}, {geom}"), &falling(floor, &[geom]), 0.0, spare);
         }
     }
 }
