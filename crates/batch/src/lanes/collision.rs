@@ -43,12 +43,6 @@ impl<T: Bundle> Lanes<T> {
                 self.collide_one_by_one(plan, pair, near);
             }
         }
-        // Rows of torsional and rolling friction are for one world.
-        for &k in &self.near {
-            if plan.contacts.ends[k].spin.is_any() {
-                self.left |= lanes_of(self.slots[k].is_present);
-            }
-        }
     }
 
     #[inline(always)]
