@@ -1,11 +1,13 @@
 //! A batch of worlds.
 
 mod jacobians;
+mod models;
 mod options;
 mod rollout;
 mod state;
 mod worlds;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crew::Crew;
@@ -19,6 +21,7 @@ use crate::plan::{NotInLanes, Plan};
 
 pub use jacobians::{BatchJacobians, Cotangents, StepGradients};
 pub use options::{BatchError, BatchOptions, BatchStats, Precision};
+use models::Own;
 use worlds::{Sizes, Stepper, Worlds};
 
 /// Parts that worlds are cut into, which threads share.
@@ -31,6 +34,10 @@ const MEMORY_PER_WORLD: usize = 128;
 /// Worlds of one model, stepped together.
 pub struct Batch {
     model: Arc<Model>,
+    scene: Arc<Scene>,
+    options: Options,
+    /// Worlds with models of their own.
+    own: BTreeMap<usize, Own>,
     /// Positions, velocities and controls, (worlds, nq) and so on.
     q: Vec<f64>,
     v: Vec<f64>,
@@ -91,6 +98,9 @@ impl Batch {
             plan: Plan::new(&model, &scene, &options),
             widest: lanes,
             model,
+            scene,
+            options,
+            own: BTreeMap::new(),
             width: 1,
             alone: None,
             groups: Vec::new(),
@@ -99,27 +109,35 @@ impl Batch {
             interrupt: Interrupt::default(),
             stats: BatchStats::default(),
         };
-        batch.arrange();
+        batch.arrange()?;
         Ok(batch)
     }
 
     /// Puts worlds into groups: in lanes if what they do can be done there, else one by one. Where that does not change, groups stay.
-    fn arrange(&mut self) {
+    fn arrange(&mut self) -> Result<(), BatchError> {
         let reason = match &self.plan {
             Err(NotInLanes(reason)) => Some(reason.as_str()),
             Ok(_) if self.pd.is_some() => Some("there is PD control"),
+            Ok(_) if !self.own.is_empty() => Some("worlds have parameters of their own"),
             Ok(_) => None,
         };
         if !self.groups.is_empty() && self.alone.as_deref() == reason {
-            return;
+            return Ok(());
         }
+        let simulations = self.own.iter().map(|(&world, own)| Ok((world, self.simulation_of(own)?)));
+        let simulations = simulations.collect::<Result<Vec<_>, SimulationError>>()?;
+        let reason = reason.map(str::to_owned);
         (self.groups, self.width) = match &self.plan {
             Ok(plan) if reason.is_none() => {
                 (groups(plan.clone(), self.model.nu(), self.worlds(), self.widest), self.widest)
             }
             _ => (alone(&self.model, self.worlds()), 1),
         };
-        self.alone = reason.map(str::to_owned);
+        self.alone = reason;
+        for (world, simulation) in simulations {
+            self.groups[world / self.width].set_simulation(world % self.width, Some(simulation));
+        }
+        Ok(())
     }
 
     /// The model.
@@ -194,8 +212,7 @@ impl Batch {
         }
         self.pd_target = pd.as_ref().map_or_else(Vec::new, |pd| pd.target.repeat(self.worlds()));
         self.pd = pd;
-        self.arrange();
-        Ok(())
+        self.arrange()
     }
 
     /// The PD control of all worlds, with the target that it began with.
@@ -219,8 +236,8 @@ impl Batch {
     }
 
     /// Options that worlds are stepped with.
-    pub fn options(&self) -> Options {
-        self.ones[0].lock().unwrap_or_else(PoisonError::into_inner).options().clone()
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Threads that share the worlds.
@@ -240,6 +257,12 @@ impl Batch {
             one.get_mut().unwrap_or_else(PoisonError::into_inner).set_interrupt(interrupt.clone());
         }
         self.interrupt = interrupt;
+        for (&world, own) in &self.own {
+            // It could be made before.
+            if let Ok(simulation) = self.simulation_of(own) {
+                self.groups[world / self.width].set_simulation(world % self.width, Some(simulation));
+            }
+        }
     }
 
     /// Moves every world by `steps` time steps.

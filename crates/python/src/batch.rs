@@ -11,11 +11,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyType};
 
-use crate::arguments::{array, check_quaternions, mask, per_dof, rows, sequences, vector, word};
+use crate::arguments::{array, check_quaternions, mask, per_dof, rows, selection, sequences, vector, word};
 use crate::errors::{batch_error, worlds_failed};
 use crate::live::LiveArray;
 use crate::model::Model;
 use crate::options::{OptionArguments, SchemeArgument, threads as checked_threads};
+use crate::parameters::{self, ParameterArguments};
 use crate::results;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
@@ -135,6 +136,11 @@ impl Batch {
         // A step in another thread would write over it.
         let _idle = self.lock()?;
         live.write(value.py(), &values)
+    }
+
+    /// Which worlds: all for none.
+    fn selected(&self, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
+        worlds.map_or_else(|| Ok((0..self.worlds).collect()), |which| selection("worlds", which, self.worlds))
     }
 
     /// The number of a world; negative ones count from the end.
@@ -529,7 +535,79 @@ impl Batch {
         let mut batch = self.lock()?;
         self.read_world(py, &mut batch, world)?;
         let simulation = batch.simulation(world).map_err(|error| batch_error(py, &error.into()))?;
-        Simulation::of(self.model.bind(py), simulation)
+        if std::sync::Arc::ptr_eq(simulation.model(), self.model.get().inner()) {
+            return Simulation::of(self.model.bind(py), simulation);
+        }
+        let own = Model::of(simulation.model().clone(), simulation.scene().clone());
+        Simulation::of(&Bound::new(py, own)?, simulation)
+    }
+
+    /// Give worlds parameters of their own.
+    #[pyo3(signature = (
+        worlds=None, *, gravity=None, body_mass=None, body_inertia_scale=None, friction=None, geom_size=None, armature=None,
+        damping=None, stiffness=None, actuator_gain=None, actuator_damping=None
+    ))]
+    fn set_parameters(
+        &self,
+        py: Python<'_>,
+        worlds: Option<&Bound<'_, PyAny>>,
+        gravity: Option<&Bound<'_, PyAny>>,
+        body_mass: Option<&Bound<'_, PyAny>>,
+        body_inertia_scale: Option<&Bound<'_, PyAny>>,
+        friction: Option<&Bound<'_, PyAny>>,
+        geom_size: Option<&Bound<'_, PyAny>>,
+        armature: Option<&Bound<'_, PyAny>>,
+        damping: Option<&Bound<'_, PyAny>>,
+        stiffness: Option<&Bound<'_, PyAny>>,
+        actuator_gain: Option<&Bound<'_, PyAny>>,
+        actuator_damping: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let arguments = ParameterArguments {
+            gravity,
+            body_mass,
+            body_inertia_scale,
+            friction,
+            geom_size,
+            armature,
+            damping,
+            stiffness,
+            actuator_gain,
+            actuator_damping,
+        };
+        let worlds = self.selected(worlds)?;
+        let model = self.model.get();
+        let parameters = arguments.parameters(model.inner(), model.scene(), worlds.len())?;
+        let mut batch = self.lock()?;
+        let was_alone = batch.alone().is_some();
+        let own = &mut *batch;
+        // All or none.
+        let set = |(world, parameters): (&usize, &batch::Parameters)| {
+            let error = |error| (*world, error);
+            parameters.apply(model.inner(), model.scene()).map(drop).map_err(error)
+        };
+        let outcome = py.detach(|| {
+            worlds.iter().zip(&parameters).try_for_each(set)?;
+            worlds.iter().zip(parameters).try_for_each(|(&world, parameters)| {
+                own.set_parameters(world, parameters).map_err(|error| (world, error))
+            })
+        });
+        outcome.map_err(|(world, error)| PyValueError::new_err(format!("world {world}: {error}")))?;
+        self.warn_if_alone(py, &batch, was_alone)
+    }
+
+    /// Take parameters of their own back.
+    #[pyo3(signature = (worlds=None))]
+    fn reset_parameters(&self, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let worlds = self.selected(worlds)?;
+        let mut batch = self.lock()?;
+        worlds.into_iter().for_each(|world| batch.clear_world_model(world));
+        Ok(())
+    }
+
+    /// All parameters of a world.
+    fn parameters<'py>(&self, py: Python<'py>, world: isize) -> PyResult<Bound<'py, PyAny>> {
+        let world = self.world(world)?;
+        parameters::tuple(py, self.lock()?.parameters(world))
     }
 
     /// The derivative of the next step of every world.

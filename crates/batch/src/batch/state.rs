@@ -1,7 +1,5 @@
 //! States of single worlds: in, out, and back to the start.
 
-use std::sync::PoisonError;
-
 use multibody::Keyframe;
 use sim::{Pd, Simulation, SimulationError, State};
 
@@ -130,10 +128,8 @@ impl Batch {
     /// # Panics
     /// When there is no such world.
     pub fn simulation(&self, world: usize) -> Result<Simulation, SimulationError> {
-        let one = self.ones[0].lock().unwrap_or_else(PoisonError::into_inner);
-        let (model, scene, options) = (one.model().clone(), one.scene().clone(), one.options().clone());
-        drop(one);
-        let mut simulation = Simulation::new(model, scene, options)?;
+        let (model, scene) = self.world_model(world);
+        let mut simulation = Simulation::new(model.clone(), scene.clone(), self.options.clone())?;
         self.write_state(world, simulation.state_mut());
         Ok(simulation)
     }
