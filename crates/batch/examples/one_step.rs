@@ -14,8 +14,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let lanes: usize = args.next().map_or(Ok(1), |s| s.parse())?;
     let loaded = formats::load(path.as_ref(), &formats::LoadOptions::default())?;
     let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
-    let mut simulation = Simulation::new(model.clone(), scene.clone(), Options::default())?;
+    let mut sharp = Options::default();
+    sharp.tolerance = std::env::var("TOL").map_or(1e-6, |s| s.parse().unwrap());
+    if std::env::var_os("SE").is_some() {
+        sharp.scheme = sim::Scheme::SymplecticEuler;
+    }
+    if let Ok(law) = std::env::var("LAW") {
+        sharp.contact = if law == "sap" { sim::ContactLaw::Sap } else { sim::ContactLaw::Lagged };
+    }
+    let mut simulation = Simulation::new(model.clone(), scene.clone(), sharp.clone())?;
     let mut options = BatchOptions::default();
+    options.simulation = sharp;
     (options.lanes, options.threads) = (Some(lanes), Some(1));
     let mut batch = Batch::new(model.clone(), scene, lanes, options)?;
     println!("{:?}", batch.alone());
@@ -27,6 +36,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 *control = random.uniform(-range, range);
             }
         }
+        // What either remembers of the step before is left out.
+        let state = simulation.state_mut();
+        state.warm_start.clear();
+        state.extrapolation = sim::VelocityExtrapolation::default();
+        (0..lanes).for_each(|lane| batch.forget(lane));
         let state = simulation.state();
         for lane in 0..lanes {
             batch.q_mut()[lane * model.nq()..][..model.nq()].copy_from_slice(&state.q);
@@ -47,6 +61,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
         errors.push((most.0, most.1, step, left, simulation.stats().active_contacts));
+        let dq = simulation.state().q.iter().zip(batch.q()).fold(0.0, |m, (a, b)| f64::max(m, (a - b).abs()));
+        if most.0 > 1e-5 && std::env::var_os("DBG").is_some() {
+            println!("dq {dq:e}");
+            println!("{step} {most:?} {left} {:?}", simulation.stats());
+        }
     }
     errors.sort_by(|a, b| b.0.total_cmp(&a.0));
     println!("{:?}", batch.stats());

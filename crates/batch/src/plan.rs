@@ -2,16 +2,18 @@
 
 mod constraints;
 mod contacts;
+mod drives;
 
 use std::ops::Range;
 
 use geometry::Scene;
-use multibody::{Compliance, JointKind, JointType, Model, NO_PARENT, Node, Transmission};
+use multibody::{Compliance, JointType, Model, NO_PARENT, Node};
 use sim::{ContactLaw, EffectiveMass, Options, PdLaw, Scheme};
 use spatial::{ArticulatedInertia, Mat3, Quat, Sym3, Vec3};
 
-pub(crate) use constraints::{PlanConstraint, Rows, Source, Term};
+pub(crate) use constraints::{Constraints, Coupling, PlanFrame, Rows, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Contacts, PairKind, PlanPair, Shape};
+pub(crate) use drives::{PlanActuator, PlanDrive};
 
 /// Why steps of a model are not made in lanes but by one simulation for each world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,17 +37,20 @@ pub(crate) struct Plan {
     /// Impulse per velocity at the beginning of the step, (nv): −dt (d + dt k).
     pub resistance: Vec<f64>,
     pub springs: Vec<Spring>,
-    pub servos: Vec<Servo>,
+    /// Actuators whose force no motion opposes.
+    pub servos: Vec<PlanDrive>,
+    /// All others, which are constraints while they are at their limits.
+    pub drives: Vec<PlanDrive>,
+    /// The constraint of the first of them.
+    pub first_drive: usize,
     pub limits: Vec<Limit>,
     pub contacts: Contacts,
     pub rule: Rule,
-    /// All that may constrain a step: a slot for every contact point, then both sides of every limit.
-    pub constraints: Vec<PlanConstraint>,
-    pub first_limit: usize,
-    /// What the rows of joints refer to.
-    pub terms: Vec<Term>,
-    /// Whether friction is the convex cone.
+    /// All that may constrain a step: a slot for every contact point, then all else.
+    pub constraints: Constraints,
+    /// Whether friction is the convex cone, or bounded by the impulses of the step before.
     pub is_cone: bool,
+    pub is_lagged: bool,
     pub solver_options: sap::Options,
     pub recovery_options: sap::Options,
 }
@@ -68,6 +73,8 @@ pub(crate) struct PlanNode {
     pub com: Vec3<f64>,
     /// About the centre of mass.
     pub inertia: Sym3<f64>,
+    /// Mass and mass moment that gravity acts on.
+    pub weight: (f64, Vec3<f64>),
     /// How far the farthest geom reaches from the origin, m.
     pub extent: f64,
     pub mobility: Mobility,
@@ -80,6 +87,8 @@ pub(crate) struct Mobility {
     pub mixed: Vec3<f64>,
     pub ang: Sym3<f64>,
     pub least: f64,
+    /// How easily the node is turned, see [`EffectiveMass::angular_inverse`].
+    pub turn: f64,
     pub bare: ArticulatedInertia<f64>,
 }
 
@@ -101,20 +110,6 @@ pub(crate) struct Spring {
     pub v: usize,
     pub stiffness: f64,
     pub reference: f64,
-}
-
-/// An actuator of a joint with one degree of freedom: force = gain·ctrl + bias, all at the joint.
-#[derive(Clone, Debug)]
-pub(crate) struct Servo {
-    pub ctrl: usize,
-    pub q: usize,
-    pub v: usize,
-    pub ctrl_range: (f64, f64),
-    pub gain: f64,
-    /// Constant, per position and per velocity at the beginning of the step.
-    pub bias: [f64; 3],
-    /// Of the force; infinite where any part of it is implicit.
-    pub range: (f64, f64),
 }
 
 /// A joint's limits.
@@ -151,18 +146,22 @@ impl Plan {
             lambda[i] += dt * (d + dt * k);
             resistance[i] = -dt * (d + dt * k);
         }
-        let servos = servos(model, dt, &mut lambda, &mut resistance)?;
+        let (drives, servos): (Vec<_>, Vec<_>) =
+            PlanDrive::of_model(model)?.into_iter().partition(PlanDrive::has_impedance);
         let attachments = sim::attachments(model, scene);
         let contacts = Contacts::new(model, scene, &attachments)?;
         let mut mass = EffectiveMass::new(model, &contacts.extents);
         if mass.is_uneven() {
             return Err(NotInLanes("trees differ much in mass".into()));
         }
+        let mut implicit = lambda.clone();
+        drives.iter().for_each(|drive| implicit[drive.v] += drive.impedance(dt));
         for (k, dofs) in model.tree.dofs.iter().enumerate() {
-            mass.update(k, dofs.clone(), &lambda[dofs.clone()]);
+            mass.update(k, dofs.clone(), &implicit[dofs.clone()]);
         }
         let turns: Vec<Mat3<f64>> = model.tree.nodes.iter().map(own_axes).collect();
         let contacts = contacts.turned(&turns);
+        let weights = weights(model, &turns);
         let node = |(i, node): (usize, &Node<f64>)| {
             let parent = (node.parent != NO_PARENT).then_some(node.parent);
             let above = parent.map_or(Mat3::IDENTITY, |parent| turns[parent]);
@@ -184,12 +183,14 @@ impl Plan {
                 mass: node.inertia.mass,
                 com: turn.transpose_mul(node.inertia.com),
                 inertia: node.inertia.inertia.rotated(back),
+                weight: weights[i],
                 extent: contacts.extents[i],
                 mobility: Mobility {
                     lin: of.lin,
                     mixed: turn.transpose_mul(of.mixed),
                     ang: of.ang.rotated(back),
                     least: of.least,
+                    turn: mass.angular_inverse(i),
                     bare: ArticulatedInertia {
                         a: bare.a.rotated(back),
                         b: back * (bare.b * turn),
@@ -210,7 +211,7 @@ impl Plan {
             Some(Limit { q: joint.q, v: joint.v, range, compliance: joint.limit_compliance })
         };
         let limits: Vec<Limit> = model.joints.iter().filter_map(limit).collect();
-        let (constraints, terms) = constraints::of(&contacts, &limits);
+        let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns)?;
         let pi = std::f64::consts::PI;
         let solver_options = sap::Options {
             tolerance: options.tolerance,
@@ -232,10 +233,11 @@ impl Plan {
             springs: springs(model),
             servos,
             limits,
-            first_limit: contacts.slots,
+            first_drive: constraints.all.len() - drives.len(),
             constraints,
-            terms,
+            drives,
             is_cone: options.contact == ContactLaw::Sap,
+            is_lagged: options.contact == ContactLaw::Lagged,
             recovery_options: sap::Options { max_friction_iterations: 1, ..solver_options },
             solver_options,
             contacts,
@@ -267,26 +269,34 @@ fn check(model: &Model, options: &Options) -> Result<(), NotInLanes> {
         () if options.accuracy.is_some() => "the step size is controlled",
         () if options.sleep_after.is_some() => "islands may sleep",
         () if options.pd_law == PdLaw::Theta => "PD control is that of the scheme",
-        () if model.tendons.iter().any(has_effect) => "there are tendons",
-        () if !model.equalities.is_empty() => "there are equality constraints",
-        () if model.friction_loss.iter().any(|loss| *loss != 0.0) => "joints have dry friction",
-        () if model.bodies.iter().any(|body| body.gravity_compensation != 0.0) => "gravity is compensated",
-        () if model
-            .joints
-            .iter()
-            .any(|joint| joint.kind.nv() > 1 && joint.range.is_some() && joint.kind == JointKind::Ball) =>
-        {
-            "ball joints have limits"
-        }
+        () if has_ball_springs(model) => "ball or free joints have springs",
         () => return Ok(()),
     };
     Err(NotInLanes(reason.into()))
 }
 
-/// Whether a tendon does anything by itself; actuators that pull at it are seen with the actuators.
-fn has_effect(tendon: &multibody::Tendon) -> bool {
-    let multibody::Tendon { range, stiffness, damping, friction_loss, armature, .. } = tendon;
-    range.is_some() || [stiffness, damping, friction_loss, armature].iter().any(|x| **x != 0.0)
+/// Whether joints with several degrees of freedom have springs.
+fn has_ball_springs(model: &Model) -> bool {
+    let has = |node: &Node<f64>| {
+        node.joint.nv() > 1 && model.stiffness[node.v..node.v + node.joint.nv()].iter().any(|k| *k != 0.0)
+    };
+    model.tree.nodes.iter().any(has)
+}
+
+/// Mass and mass moment of every node that gravity acts on: without the part of its bodies that is compensated.
+fn weights(model: &Model, turns: &[Mat3<f64>]) -> Vec<(f64, Vec3<f64>)> {
+    let own = |(node, turn): (&Node<f64>, &Mat3<f64>)| {
+        (node.inertia.mass, turn.transpose_mul(node.inertia.com) * node.inertia.mass)
+    };
+    let mut weights: Vec<_> = model.tree.nodes.iter().zip(turns).map(own).collect();
+    for body in &model.bodies {
+        let Some(node) = body.node.filter(|_| body.gravity_compensation != 0.0) else { continue };
+        let lift = body.inertia.mass * body.gravity_compensation;
+        let com = turns[node].transpose_mul(body.pose.transform_point(body.inertia.com));
+        weights[node].0 -= lift;
+        weights[node].1 = weights[node].1 - com * lift;
+    }
+    weights
 }
 
 /// The springs of joints with one degree of freedom; [`check`] has seen that there are no others.
@@ -297,48 +307,4 @@ fn springs(model: &Model) -> Vec<Spring> {
         is_plain.then(|| Spring { q: node.q, v: node.v, stiffness, reference: model.spring_reference[node.q] })
     };
     model.tree.nodes.iter().filter_map(of).collect()
-}
-
-/// The actuators; what is implicit of them goes to `lambda` and `resistance`.
-fn servos(model: &Model, dt: f64, lambda: &mut [f64], resistance: &mut [f64]) -> Result<Vec<Servo>, NotInLanes> {
-    let free = (f64::NEG_INFINITY, f64::INFINITY);
-    let mut servos: Vec<Servo> = Vec::new();
-    for (ctrl, actuator) in model.actuators.iter().enumerate() {
-        let (joint, gear) = match actuator.transmission {
-            Transmission::Joint { joint, gear } if model.joints[joint].kind.nv() == 1 => (&model.joints[joint], gear),
-            Transmission::Unsupported => continue,
-            _ => return Err(NotInLanes(format!("actuator {ctrl} acts on more than one degree of freedom"))),
-        };
-        let law = &actuator.law;
-        let [b0, b1, b2] = law.bias;
-        let (stiffness, damping) = ((-b1).max(0.0) * gear * gear, (-b2).max(0.0) * gear * gear);
-        let effort = joint.effort_limit.unwrap_or(f64::INFINITY);
-        let (low, high) = actuator.force_range.unwrap_or(free);
-        let (low, high) = if gear < 0.0 { (gear * high, gear * low) } else { (gear * low, gear * high) };
-        let range = (low.max(-effort), high.min(effort));
-        let is_limited = range != free;
-        if is_limited && (stiffness > 0.0 || damping > 0.0) {
-            return Err(NotInLanes(format!("actuator {ctrl} is a servo with a limited force")));
-        }
-        if effort.is_finite() && servos.iter().any(|servo| servo.v == joint.v) {
-            return Err(NotInLanes(format!("actuator {ctrl} shares the effort of its joint")));
-        }
-        lambda[joint.v] += dt * (damping + dt * stiffness);
-        resistance[joint.v] -= dt * dt * stiffness;
-        servos.push(Servo {
-            ctrl,
-            q: joint.q,
-            v: joint.v,
-            ctrl_range: actuator.ctrl_range.unwrap_or(free),
-            gain: gear * law.gain,
-            bias: [gear * b0, gear * gear * b1, gear * gear * b2],
-            range,
-        });
-    }
-    for node in model.tree.nodes.iter().filter(|node| node.joint.nv() > 1) {
-        if model.stiffness[node.v..node.v + node.joint.nv()].iter().any(|k| *k != 0.0) {
-            return Err(NotInLanes("ball or free joints have springs".into()));
-        }
-    }
-    Ok(servos)
 }

@@ -2,9 +2,9 @@
 
 use spatial::Real;
 
-use super::contact_space::{all_lanes, positive};
-use super::{Bundle, Lanes, lanes_of, wide};
-use crate::plan::{Plan, Rows, Source};
+use super::contact_space::positive;
+use super::{Bundle, Lanes, lanes_of, select, wide};
+use crate::plan::{Plan, Rows};
 
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
 const MAX_ROUNDS: usize = 4;
@@ -14,16 +14,19 @@ const MAX_ROUNDS: usize = 4;
 const AGREEMENT: f64 = 1e-6;
 
 impl<T: Bundle> Lanes<T> {
-    /// Finds the velocities at the end of the step from those of free motion.
+    /// Finds the velocities at the end of the step from those of free motion, in the lanes `pending`.
     #[inline(always)]
-    pub(super) fn resolve_contacts(&mut self, plan: &Plan) {
-        self.v.copy_from_slice(&self.v_star);
-        self.v_of_q.copy_from_slice(&self.v_star);
-        for k in self.space.listed.drain(..) {
-            self.space.chosen[k] = 0;
+    pub(super) fn resolve(&mut self, plan: &Plan, pending: u32) {
+        let lanes = T::mask(pending);
+        for ((v, v_of_q), v_star) in self.v.iter_mut().zip(&mut self.v_of_q).zip(&self.v_star) {
+            *v = select(lanes, *v_star, *v);
+            *v_of_q = select(lanes, *v_star, *v_of_q);
         }
-        self.space.open = all_lanes::<T>() & !self.left;
-        T::reach_limits(self, plan);
+        for &k in &self.space.listed {
+            self.space.chosen[k] &= !pending;
+        }
+        self.space.open = pending & !self.left;
+        T::constrain(self, plan);
         T::choose_first(self, plan);
         if self.space.open != 0 {
             self.nodes.iter_mut().for_each(|node| node.load = spatial::Wrench::ZERO);
@@ -33,10 +36,7 @@ impl<T: Bundle> Lanes<T> {
             if self.space.open == 0 {
                 break;
             }
-            T::gather(self, plan);
-            T::set_free_velocities(self, plan);
-            T::carry(self, plan);
-            T::multiply(self, plan);
+            self.prepare(plan);
             T::iterate(self, plan);
             T::take_solution(self, plan);
             let solved = self.space.open;
@@ -45,7 +45,6 @@ impl<T: Bundle> Lanes<T> {
             self.recover(plan, solved & !self.space.open & !self.left);
         }
         self.left |= self.space.open;
-        self.remember();
     }
 
     /// Finds the velocities that move positions in those of the lanes `solved` where constraints recover.
@@ -57,12 +56,37 @@ impl<T: Bundle> Lanes<T> {
             recovering |= positive(slot.recovery - slot.v_hat) & self.space.chosen[k];
         }
         recovering &= solved;
-        if recovering != 0 {
-            let open = std::mem::replace(&mut self.space.open, recovering);
-            T::iterate_again(self, plan);
-            T::take_recovery(self, plan);
-            self.space.open = open;
+        if recovering == 0 {
+            return;
         }
+        self.recovering = recovering;
+        let open = std::mem::replace(&mut self.space.open, recovering);
+        for _ in 0..MAX_ROUNDS {
+            T::iterate_again(self, plan);
+            T::set_response(self, plan);
+            let solved = self.space.open;
+            T::choose_more(self, plan);
+            let grown = std::mem::replace(&mut self.space.open, 0);
+            self.space.open = solved & !grown & !self.left;
+            T::take_recovery(self, plan);
+            self.space.open = grown;
+            if grown == 0 {
+                break;
+            }
+            self.prepare(plan);
+        }
+        self.left |= self.space.open;
+        self.space.open = open;
+        self.recovering = 0;
+    }
+
+    /// Sets the problem of the constraints that are chosen in the open lanes.
+    #[inline(always)]
+    fn prepare(&mut self, plan: &Plan) {
+        T::gather(self, plan);
+        T::set_free_velocities(self, plan);
+        T::carry(self, plan);
+        T::multiply(self, plan);
     }
 
     /// Chooses what pushes in free motion or is expected to push; leaves open the lanes in which there is any.
@@ -72,14 +96,20 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.near.len() {
             let k = self.near[n];
             let slot = &self.slots[k];
-            let Rows::Point(nodes) = &plan.constraints[k].rows else { continue };
+            let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
             let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
-            let expected = pushes(self.memory[k].free.dot(slot.normal), slot.recovery) * self.memory[k].is_known;
-            news |= self.choose(k, pushes(velocity, slot.recovery).max(expected));
+            let memory = &self.memory[k];
+            let expected = pushes(memory.free.dot(slot.normal), slot.recovery) * memory.is_known;
+            let alone = ((slot.v_hat - velocity) / (slot.r_n + slot.w)).max(T::ZERO);
+            let (known_normal, recovery) = (select(memory.is_known, memory.normal, alone), slot.recovery);
+            self.slots[k].known_normal = known_normal;
+            // Cones push what slides before it comes near.
+            let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, recovery).max(expected) };
+            news |= self.choose(k, pushes);
         }
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];
-            let always = !matches!(plan.constraints[k].source, Source::Limit);
+            let always = !plan.constraints.all[k].source.is_limit();
             let (velocity, slot) = (self.row_velocity(plan, k), &self.slots[k]);
             let expected = pushes(self.memory[k].free.x, slot.recovery) * self.memory[k].is_known;
             let pushes = if always { T::ONE } else { pushes(velocity, slot.recovery).max(expected) };
@@ -95,7 +125,7 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.near.len() {
             let k = self.near[n];
             let slot = &self.slots[k];
-            let Rows::Point(nodes) = &plan.constraints[k].rows else { continue };
+            let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
             let velocity = self.relative(plan, nodes, slot.position, true).dot(slot.normal);
             let chosen = self.space.chosen[k] & self.space.open;
             if chosen != 0 {
@@ -119,7 +149,7 @@ impl<T: Bundle> Lanes<T> {
         }
         let tolerance = wide::<T>(AGREEMENT * AGREEMENT);
         let disagrees = positive(error - tolerance * (size + self.free_speed())) & self.space.open;
-        self.left |= disagrees;
+        self.left |= disagrees & !self.recovering;
         self.space.open = news & !self.left;
     }
 
@@ -138,10 +168,10 @@ impl<T: Bundle> Lanes<T> {
     /// The rate of a row of joints, at the velocities found so far.
     #[inline(always)]
     fn row_velocity(&self, plan: &Plan, k: usize) -> T {
-        let Rows::Sum(terms) = &plan.constraints[k].rows else { return T::ZERO };
+        let Rows::Sum(terms) = &plan.constraints.all[k].rows else { return T::ZERO };
         let mut sum = T::ZERO;
         for term in terms.clone() {
-            sum = self.v[plan.terms[term].dof].mul_add(self.coefficients[term], sum);
+            sum = self.v[plan.constraints.terms[term].dof].mul_add(self.coefficients[term], sum);
         }
         sum
     }
@@ -159,31 +189,9 @@ impl<T: Bundle> Lanes<T> {
         chosen
     }
 
-    /// Finds the limits that the step can reach.
-    #[inline(always)]
-    pub(super) fn reach_limits(&mut self, plan: &Plan) {
-        self.space.reached.clear();
-        let dt = wide::<T>(2.0 * plan.dt);
-        for (l, limit) in plan.limits.iter().enumerate() {
-            let (v_start, v_star, q) = (self.v_start[limit.v], self.v_star[limit.v], self.q[limit.q]);
-            let reach = (v_start.abs() + v_star.abs()) * dt;
-            let gaps = [q - wide(limit.range.0), wide::<T>(limit.range.1) - q];
-            for (side, gap) in gaps.into_iter().enumerate() {
-                let is_far = reach.if_less(gap, T::ONE, T::ZERO);
-                if lanes_of(is_far) != all_lanes::<T>() {
-                    let k = plan.first_limit + 2 * l + side;
-                    let w = self.dofs[limit.v].d_inv;
-                    self.regularise_limit(plan, limit.compliance, gap, w, k);
-                    self.slots[k].is_present = T::ONE - is_far;
-                    self.space.reached.push(k);
-                }
-            }
-        }
-    }
-
     /// Keeps in memory what was chosen in this step, and nothing else.
     #[inline(always)]
-    fn remember(&mut self) {
+    pub(super) fn remember(&mut self) {
         let Self { space, memory, left, stats, .. } = self;
         for &k in &space.known {
             memory[k].is_known = T::mask(space.chosen[k] & !*left) * memory[k].is_known;
@@ -193,7 +201,9 @@ impl<T: Bundle> Lanes<T> {
             memory[k].is_known = T::mask(space.chosen[k] & !*left) * memory[k].is_known;
             stats.pushing += u64::from((positive(memory[k].normal) & lanes_of(memory[k].is_known)).count_ones());
             space.known.push(k);
+            space.chosen[k] = 0;
         }
+        space.listed.clear();
     }
 }
 

@@ -80,7 +80,7 @@ fn words(plan: &Plan) -> usize {
 impl<T: Bundle> ContactSpace<T> {
     pub fn new(plan: &Plan) -> Self {
         let zeros = [T::ZERO; 3];
-        let constraints = plan.constraints.len();
+        let constraints = plan.constraints.all.len();
         let blocks = MAX_BLOCKS.min(constraints);
         let block = Block { entries: Vec::new(), position: Vec3::ZERO, frame: Mat3::IDENTITY };
         let with_room = |_| Block { entries: Vec::with_capacity(3 * MAX_LANES), ..block.clone() };
@@ -126,7 +126,7 @@ impl<T: Bundle> Lanes<T> {
         listed.sort_unstable();
         (*threes, *ones) = ([0; MAX_LANES], [0; MAX_LANES]);
         for &k in listed.iter() {
-            let of = if plan.constraints[k].rows.are_three() { &mut *threes } else { &mut *ones };
+            let of = if plan.constraints.all[k].rows.are_three() { &mut *threes } else { &mut *ones };
             let lanes = chosen[k] & *open;
             of.iter_mut().enumerate().for_each(|(lane, of)| *of += (lanes >> lane & 1) as usize);
         }
@@ -145,7 +145,7 @@ impl<T: Bundle> Lanes<T> {
         }
         let (mut of_threes, mut of_ones) = ([0; MAX_LANES], [0; MAX_LANES]);
         for &k in listed.iter() {
-            let is_three = plan.constraints[k].rows.are_three();
+            let is_three = plan.constraints.all[k].rows.are_three();
             let mut lanes = chosen[k] & *open;
             while lanes != 0 {
                 let lane = lanes.trailing_zeros() as usize;
@@ -163,7 +163,7 @@ impl<T: Bundle> Lanes<T> {
         for block in &mut blocks[..*count] {
             let mut normal = Vec3::new(T::ZERO, T::ZERO, T::ONE);
             for entry in &block.entries {
-                if plan.constraints[entry.constraint].rows.are_three() {
+                if plan.constraints.all[entry.constraint].rows.are_three() {
                     let (lanes, slot) = (T::mask(entry.lanes), &slots[entry.constraint]);
                     block.position = select3(lanes, slot.position, block.position);
                     normal = select3(lanes, slot.normal, normal);
@@ -181,7 +181,7 @@ impl<T: Bundle> Lanes<T> {
             let (mut velocity, mut sums) = (Vec3::ZERO, [T::ZERO; 3]);
             for entry in &block.entries {
                 let lanes = T::mask(entry.lanes);
-                match &plan.constraints[entry.constraint].rows {
+                match &plan.constraints.all[entry.constraint].rows {
                     Rows::Point(nodes) => {
                         velocity = select3(lanes, self.relative(plan, nodes, block.position, false), velocity);
                     }
@@ -189,7 +189,7 @@ impl<T: Bundle> Lanes<T> {
                     Rows::Sum(terms) => {
                         let mut sum = T::ZERO;
                         for term in terms.clone() {
-                            sum = self.v_star[plan.terms[term].dof].mul_add(self.coefficients[term], sum);
+                            sum = self.v_star[plan.constraints.terms[term].dof].mul_add(self.coefficients[term], sum);
                         }
                         sums[entry.row] = lanes.mul_add(sum, sums[entry.row]);
                     }
@@ -245,17 +245,17 @@ impl<T: Bundle> Lanes<T> {
                 }
             };
             for entry in &block.entries {
-                match &plan.constraints[entry.constraint].rows {
+                match &plan.constraints.all[entry.constraint].rows {
                     Rows::Point(nodes) | Rows::Turn(nodes) => nodes.iter().flatten().for_each(|node| pass(*node)),
                     Rows::Sum(terms) => {
-                        plan.terms[terms.clone()].iter().for_each(|term| pass(plan.node_of_dof[term.dof]));
+                        plan.constraints.terms[terms.clone()].iter().for_each(|term| pass(plan.node_of_dof[term.dof]));
                     }
                 }
             }
             let axes = [block.frame.x, block.frame.y, block.frame.z];
             for entry in &block.entries {
                 let lanes = T::mask(entry.lanes);
-                match &plan.constraints[entry.constraint].rows {
+                match &plan.constraints.all[entry.constraint].rows {
                     Rows::Point(nodes) => {
                         for (node, sign) in nodes.iter().zip([-lanes, lanes]) {
                             let Some(node) = *node else { continue };
@@ -276,7 +276,7 @@ impl<T: Bundle> Lanes<T> {
                     }
                     Rows::Sum(terms) => {
                         for term in terms.clone() {
-                            let push = &mut pushed[plan.terms[term].dof][entry.row];
+                            let push = &mut pushed[plan.constraints.terms[term].dof][entry.row];
                             *push = coefficients[term].mul_add(lanes, *push);
                         }
                     }
@@ -307,8 +307,8 @@ impl<T: Bundle> Lanes<T> {
                 }
             }
             for entry in &block.entries {
-                if let Rows::Sum(terms) = &plan.constraints[entry.constraint].rows {
-                    plan.terms[terms.clone()].iter().for_each(|term| pushed[term.dof] = [T::ZERO; 3]);
+                if let Rows::Sum(terms) = &plan.constraints.all[entry.constraint].rows {
+                    plan.constraints.terms[terms.clone()].iter().for_each(|term| pushed[term.dof] = [T::ZERO; 3]);
                 }
             }
         }
@@ -368,7 +368,7 @@ impl<T: Bundle> Lanes<T> {
     /// Sets velocities to those of the solution in the lanes that are open.
     #[inline(always)]
     pub(super) fn take_solution(&mut self, plan: &Plan) {
-        self.set_response(plan);
+        T::set_response(self, plan);
         let is_open = T::mask(self.space.open);
         for ((v, v_star), dof) in self.v.iter_mut().zip(&self.v_star).zip(&self.dofs) {
             *v = select(is_open, *v_star + dof.x, *v);
@@ -382,7 +382,6 @@ impl<T: Bundle> Lanes<T> {
     /// by recovery than at its speed.
     #[inline(always)]
     pub(super) fn take_recovery(&mut self, plan: &Plan) {
-        self.set_response(plan);
         // What recovery adds to the velocities.
         for ((dof, v_star), v) in self.dofs.iter_mut().zip(&self.v_star).zip(&self.v) {
             dof.x = dof.x + *v_star - *v;
@@ -409,7 +408,7 @@ impl<T: Bundle> Lanes<T> {
     /// ½ v*ᵀ (M + Λ) v* of every tree.
     #[inline(always)]
     pub(super) fn measure_free_motion(&mut self, plan: &Plan) {
-        let Self { space, nodes, v_star, .. } = self;
+        let Self { space, nodes, v_star, lambda, .. } = self;
         let half = wide::<T>(0.5);
         for (tree, kinetic) in plan.trees.iter().zip(&mut space.kinetic) {
             let mut sum = T::ZERO;
@@ -418,7 +417,7 @@ impl<T: Bundle> Lanes<T> {
                 sum += motion.dot(node.inertia.momentum(motion));
             }
             for k in tree.dofs.clone() {
-                sum = (v_star[k] * v_star[k]).mul_add(wide(plan.lambda[k]), sum);
+                sum = (v_star[k] * v_star[k]).mul_add(lambda[k], sum);
             }
             *kinetic = sum * half;
         }

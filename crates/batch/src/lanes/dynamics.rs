@@ -2,6 +2,7 @@
 
 use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Twist, Vec3, Wrench};
 
+use super::contact_space::positive;
 use super::{Bundle, Dof, Lanes, dofs_of, vec3, wide};
 use crate::plan::Plan;
 
@@ -9,7 +10,7 @@ impl<T: Bundle> Lanes<T> {
     /// Factors M + Λ.
     #[inline(always)]
     pub(super) fn factor(&mut self, plan: &Plan) {
-        let Self { nodes, dofs, .. } = self;
+        let Self { nodes, dofs, lambda, .. } = self;
         for node in nodes.iter_mut() {
             let super::Inertia { mass, moment, rotational } = node.inertia;
             node.articulated = ArticulatedInertia {
@@ -26,7 +27,7 @@ impl<T: Bundle> Lanes<T> {
                 // A hinge through the tree's origin and a slide have one half of an axis; the compiler does not know, and need not.
                 let u = whole.apply(axis);
                 dof.u = u;
-                dof.d_inv = (axis.dot(u) + wide(plan.lambda[k])).recip();
+                dof.d_inv = (axis.dot(u) + lambda[k]).recip();
                 if k > node.v || node.parent.is_some() {
                     whole = reduced(&whole, u, -dof.d_inv);
                 }
@@ -77,50 +78,40 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Impulses of springs, dampers and actuators at q₀, v₀.
+    /// Takes Coriolis forces between v₀ and the end of free motion as it would be without: they are forces like all others from there on.
+    /// Drives resist in that motion and do not pull: how far they may is found later.
     #[inline(always)]
-    pub(super) fn gather_impulses(&mut self, plan: &Plan) {
-        let Self { q, v, ctrl, impulse, .. } = self;
-        for (impulse, (resistance, v)) in impulse.iter_mut().zip(plan.resistance.iter().zip(&*v)) {
-            *impulse = *v * wide(*resistance);
-        }
-        let dt = plan.dt;
-        for spring in &plan.springs {
-            let stretch = q[spring.q] - wide(spring.reference);
-            impulse[spring.v] = stretch.mul_add(wide(-dt * spring.stiffness), impulse[spring.v]);
-        }
-        for servo in &plan.servos {
-            let [b0, b1, b2] = servo.bias;
-            let u = ctrl[servo.ctrl].max(wide(servo.ctrl_range.0)).min(wide(servo.ctrl_range.1));
-            let mut force = u.mul_add(wide(servo.gain), wide(b0));
-            if b1 != 0.0 || b2 != 0.0 {
-                force += q[servo.q].mul_add(wide(b1), v[servo.v] * wide(b2));
-            }
-            let force = force.max(wide(servo.range.0)).min(wide(servo.range.1));
-            impulse[servo.v] = force.mul_add(wide(dt), impulse[servo.v]);
+    pub(super) fn load_coriolis(&mut self, plan: &Plan) {
+        self.add_impedances(plan, false);
+        T::factor(self, plan);
+        if plan.is_balanced && self.turns.iter().any(|turns| positive(*turns) != 0) {
+            self.set_impulses(plan, false);
+            self.start_free_motion();
+            T::solve(self, plan);
+            T::add_polar_coriolis(self, plan);
         }
     }
 
     /// Free motion: v*, and what it adds to the motions of nodes.
     #[inline(always)]
     pub(super) fn move_freely(&mut self, plan: &Plan) {
-        for node in &mut self.nodes {
-            node.change = Twist::ZERO;
+        if self.has_parted_drives() {
+            self.add_impedances(plan, true);
+            T::factor(self, plan);
         }
-        for (dof, impulse) in self.dofs.iter_mut().zip(&self.impulse) {
-            dof.x = *impulse;
-        }
+        self.set_impulses(plan, true);
+        self.start_free_motion();
         T::solve(self, plan);
-        for (v_star, (v, dof)) in self.v_star.iter_mut().zip(self.v.iter().zip(&self.dofs)) {
+        for (v_star, (v, dof)) in self.v_star.iter_mut().zip(self.v_start.iter().zip(&self.dofs)) {
             *v_star = *v + dof.x;
         }
-        if plan.is_balanced {
-            T::add_polar_coriolis(self, plan);
-            self.dofs.iter_mut().for_each(|dof| dof.x = T::ZERO);
-            T::solve(self, plan);
-            for (v_star, dof) in self.v_star.iter_mut().zip(&self.dofs) {
-                *v_star += dof.x;
-            }
+    }
+
+    #[inline(always)]
+    fn start_free_motion(&mut self) {
+        for node in &mut self.nodes {
+            node.change = Twist::ZERO;
+            node.load = node.force;
         }
     }
 

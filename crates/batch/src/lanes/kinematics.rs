@@ -99,8 +99,10 @@ impl<T: Bundle> Lanes<T> {
                 };
             let momentum = here.inertia.momentum(here.twist);
             here.coriolis = here.inertia.momentum(here.acceleration) + cross_wrench(here.twist, momentum);
-            let weight = Wrench { ang: here.inertia.moment.cross(gravity), lin: gravity * here.inertia.mass };
-            here.load = (here.coriolis + -weight) * dt;
+            let (mass, moment) = node.weight;
+            let about_origin = here.pos * wide(mass) + here.rot * wide3(moment);
+            let weight = Wrench { ang: about_origin.cross(gravity), lin: gravity * wide(mass) };
+            here.force = (here.coriolis + -weight) * dt;
             turns[node.tree] = turns[node.tree].max(here.twist.ang.norm_squared());
         }
         let least = LEAST_TURN / plan.dt;
@@ -110,7 +112,7 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Adds to the Coriolis forces what they become between v₀ and v₀ + x, the polar form c(v₀, x), x the last solution, whose motions are
-    /// the nodes' `change`; dt times that are the new loads.
+    /// the nodes' `change`; dt times that are added to what moves them.
     #[inline(always)]
     pub(super) fn add_polar_coriolis(&mut self, plan: &Plan) {
         let Self { nodes, turns, .. } = self;
@@ -134,7 +136,7 @@ impl<T: Bundle> Lanes<T> {
                 + cross_wrench(here.change, here.inertia.momentum(here.twist));
             let force = (here.inertia.momentum(acceleration) + spun * half) * turns[node.tree];
             here.coriolis = here.coriolis + force;
-            here.load = force * dt;
+            here.force += force * dt;
         }
     }
 }

@@ -10,11 +10,17 @@ use crate::plan::{PairKind, Plan, PlanPair, Rule};
 const LEFT_IN_VELOCITIES: f64 = 0.01;
 
 /// R and v̂ of a one-sided constraint.
-struct OneSided<T> {
+pub(super) struct OneSided<T> {
     r: T,
     v_hat: T,
     /// Whether it is near-rigid, 1 or 0.
     is_rigid: T,
+}
+
+/// R of an equality, and v̂ over its violation, 1/s.
+pub(super) struct TwoSided<T> {
+    pub r: T,
+    pub per_time: T,
 }
 
 impl Rule {
@@ -34,6 +40,25 @@ impl Rule {
             v_hat: select(is_rigid, rigid_v, gap * wide(-1.0 / time)),
             is_rigid,
         }
+    }
+
+    /// The law of an equality with its share `w` of the Delassus operator, and how fast it may be righted at most.
+    #[inline(always)]
+    pub(super) fn compliant<T: Real>(&self, compliance: Compliance, w: T) -> (TwoSided<T>, T) {
+        let rigid_r = w * wide(self.near_rigid);
+        let rigid = wide::<T>(-1.0 / self.near_rigid_time);
+        let (stiffness, relaxation) = match compliance {
+            Compliance::NearRigid => {
+                return (TwoSided { r: rigid_r, per_time: rigid }, wide(self.recovery_speed));
+            }
+            Compliance::Physical { stiffness, relaxation } => (wide(stiffness), relaxation),
+            Compliance::PerMass { stiffness, relaxation } => (wide::<T>(stiffness) / w, relaxation),
+        };
+        let time = self.dt + relaxation;
+        let r = (stiffness * wide(self.dt * time)).recip();
+        let is_rigid = rigid_r.if_less(r, T::ZERO, T::ONE);
+        let law = TwoSided { r: select(is_rigid, rigid_r, r), per_time: select(is_rigid, rigid, wide(-1.0 / time)) };
+        (law, select(is_rigid, wide(self.recovery_speed), wide(f64::INFINITY)))
     }
 
     /// v̂ for the velocity at the end of the step. A near-rigid constraint that is violated far gets back what its own compliance has taken
@@ -103,7 +128,7 @@ impl<T: Bundle> Lanes<T> {
 
     /// Sets the law of a slot.
     #[inline(always)]
-    fn set_law(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
+    pub(super) fn set_law(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
         let (slot, memory) = (&mut self.slots[k], &self.memory[k]);
         slot.v_hat = plan.rule.given_back(law, memory.normal * memory.is_known);
         (slot.recovery, slot.r_n, slot.w) = (law.v_hat, law.r, w);
@@ -118,12 +143,12 @@ impl<T: Bundle> Lanes<T> {
             Compliance::PerMass { stiffness, relaxation } => Some((wide::<T>(stiffness) / w, relaxation)),
         };
         let law = plan.rule.one_sided(gap, w, spring);
-        self.set_law(plan, k, &law, w);
+        self.set_limit(plan, k, &law, w);
     }
 
     /// How easily the point at `arm` from a node's origin is moved, see [`sim::EffectiveMass::inverse`].
     #[inline(always)]
-    fn mobility(&self, plan: &Plan, node: usize, arm: Vec3<T>) -> T {
+    pub(super) fn mobility(&self, plan: &Plan, node: usize, arm: Vec3<T>) -> T {
         let of = &plan.nodes[node].mobility;
         let r = self.nodes[node].rot.transpose_mul(arm);
         let trace = (wide3::<T>(of.mixed) + wide_sym::<T>(&of.ang) * r).dot(r) + wide(of.lin);

@@ -8,7 +8,9 @@
 mod balance;
 mod choose;
 mod collision;
+mod constrain;
 mod contact_space;
+mod drives;
 mod dynamics;
 mod kinematics;
 mod laws;
@@ -22,6 +24,7 @@ use spatial::{ArticulatedInertia, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, V
 use crate::plan::Plan;
 use balance::Sums;
 use contact_space::ContactSpace;
+use drives::Drive;
 use solve::Solver;
 
 /// What the next step of a group needs beside its state: what each constraint met in the last step.
@@ -35,7 +38,7 @@ pub(crate) struct GroupMemory<T> {
 impl<T: Bundle> GroupMemory<T> {
     /// Nothing is known.
     pub fn new(plan: &Plan) -> Self {
-        let constraints = plan.constraints.len();
+        let constraints = plan.constraints.all.len();
         Self { constraints: vec![Memory::NONE; constraints], known: Vec::with_capacity(constraints) }
     }
 
@@ -60,6 +63,8 @@ pub(crate) struct Lanes<T> {
     is_placed: bool,
     /// Lanes whose step is left to one world, a bit each.
     left: u32,
+    /// Lanes whose problem is that of recovery, a bit each.
+    recovering: u32,
     nodes: Vec<Node<T>>,
     dofs: Vec<Dof<T>>,
     /// Origins of the trees in the world.
@@ -70,6 +75,10 @@ pub(crate) struct Lanes<T> {
     v_start: Vec<T>,
     v_star: Vec<T>,
     impulse: Vec<T>,
+    /// Λ without drives that have limits, and with those that are no constraints, (nv).
+    lambda_base: Vec<T>,
+    lambda: Vec<T>,
+    drives: Vec<Drive<T>>,
     q_start: Vec<T>,
     /// Velocities that move positions, (nv).
     v_of_q: Vec<T>,
@@ -137,7 +146,9 @@ struct Node<T> {
     acceleration: Twist<T>,
     /// Coriolis forces c.
     coriolis: Wrench<T>,
-    /// Impulse that the joint must bear: dt (c − weight), then what children add.
+    /// dt (c − weight).
+    force: Wrench<T>,
+    /// Impulse that the joint must bear: that of the forces, then what children add.
     load: Wrench<T>,
     articulated: ArticulatedInertia<T>,
 }
@@ -201,6 +212,12 @@ struct Slot<T> {
     recovery: T,
     r_n: T,
     w: T,
+    /// A contact's normal impulse in the step before, or else that of the contact alone.
+    known_normal: T,
+    /// Bounds of the impulse of a constraint of one row; v̂ of an equality of three rows.
+    low: T,
+    high: T,
+    bias: Vec3<T>,
 }
 
 impl<T: Bundle> Lanes<T> {
@@ -213,6 +230,7 @@ impl<T: Bundle> Lanes<T> {
             change: Twist::ZERO,
             acceleration: Twist::ZERO,
             coriolis: Wrench::ZERO,
+            force: Wrench::ZERO,
             load: Wrench::ZERO,
             articulated: ArticulatedInertia::ZERO,
         };
@@ -226,9 +244,13 @@ impl<T: Bundle> Lanes<T> {
             recovery: T::ZERO,
             r_n: T::ONE,
             w: T::ONE,
+            known_normal: T::ZERO,
+            low: T::ZERO,
+            high: T::ZERO,
+            bias: Vec3::ZERO,
         };
         let geom = Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY, centre: Vec3::ZERO };
-        let constraints = plan.constraints.len();
+        let constraints = plan.constraints.all.len();
         Self {
             q: vec![T::ZERO; plan.nq],
             v: vec![T::ZERO; plan.nv],
@@ -236,6 +258,7 @@ impl<T: Bundle> Lanes<T> {
             memory: Vec::new(),
             is_placed: false,
             left: 0,
+            recovering: 0,
             nodes: vec![node; plan.nodes.len()],
             dofs: vec![dof; plan.nv],
             origins: vec![Vec3::ZERO; plan.trees.len()],
@@ -243,6 +266,9 @@ impl<T: Bundle> Lanes<T> {
             v_start: vec![T::ZERO; plan.nv],
             v_star: vec![T::ZERO; plan.nv],
             impulse: vec![T::ZERO; plan.nv],
+            lambda_base: vec![T::ZERO; plan.nv],
+            lambda: vec![T::ZERO; plan.nv],
+            drives: vec![Drive::NONE; plan.drives.len()],
             q_start: vec![T::ZERO; plan.nq],
             v_of_q: vec![T::ZERO; plan.nv],
             geoms: vec![geom; plan.contacts.geoms.len()],
@@ -251,7 +277,7 @@ impl<T: Bundle> Lanes<T> {
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),
             solver: Solver::default(),
-            coefficients: plan.terms.iter().map(|term| wide(term.coefficient)).collect(),
+            coefficients: plan.constraints.terms.iter().map(|term| wide(term.coefficient)).collect(),
             due: Vec::with_capacity(plan.trees.len()),
             stats: LaneStats::default(),
         }
@@ -355,19 +381,20 @@ phases!(
     solve,
     collide,
     regularise_contacts,
-    reach_limits,
+    constrain,
     choose_first,
     choose_more,
     measure_free_motion,
     gather,
     set_free_velocities,
-    iterate,
-    iterate_again,
     carry,
     multiply,
+    iterate,
+    iterate_again,
     respond,
     take_solution,
     take_recovery,
+    set_response,
     note_due,
     balance_all
 );

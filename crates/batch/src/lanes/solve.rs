@@ -1,12 +1,12 @@
 //! The contact problem of one lane: [`sap::ContactSpace`], as in a step of one world.
 
-use sap::{BoundedFrictionContact, ConeContact, Constraint, Limit};
+use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit};
 use spatial::Vec3;
 
 use super::contact_space::MAX_ROWS;
 use super::newton::BlockRows;
 use super::{Bundle, Lanes, get, put, select, select3, wide};
-use crate::plan::{Plan, Source};
+use crate::plan::{Plan, Source, TieKind};
 
 /// The problem of one lane, reused from lane to lane.
 #[derive(Clone, Debug, Default)]
@@ -22,46 +22,39 @@ impl<T: Bundle> Lanes<T> {
     /// Solves the problems of the open lanes; those that cannot be solved are left.
     #[inline(always)]
     pub(super) fn iterate(&mut self, plan: &Plan) {
-        self.set_rows(plan);
-        let space = &mut self.space;
-        let rows = &mut space.rows[..space.count];
-        let (solved, [spent, most]) = space.newton.solve(rows, &space.w, space.open, false);
-        self.stats.iterations += spent;
-        self.stats.group_iterations += most;
-        self.note_solution(solved);
-        let unsolved = self.space.open & !solved;
-        if unsolved != 0 {
-            self.solve_lanes(plan, unsolved, false);
-        }
+        self.set_rows(plan, false);
+        let solved = self.search(plan, false);
+        self.note_solution(plan, solved);
     }
 
-    /// Solves those problems again for the velocities that move positions, friction bounded by the normal impulses of the solution.
+    /// Solves those problems again for the velocities that move positions, friction bounded by normal impulses that are known.
     #[inline(always)]
     pub(super) fn iterate_again(&mut self, plan: &Plan) {
-        let Self { space, slots, .. } = self;
-        for (block, rows) in space.blocks.iter().zip(&mut space.rows[..space.count]) {
-            rows.bound = rows.friction * rows.solved_lambda[2];
-            for row in 0..3 {
-                rows.z[row] = rows.solved_v[row] - rows.solved_lambda[row] * rows.w[row];
-            }
-            for entry in &block.entries {
-                let row = if plan.constraints[entry.constraint].rows.are_three() { 2 } else { entry.row };
-                rows.v_hat[row] = select(T::mask(entry.lanes), slots[entry.constraint].recovery, rows.v_hat[row]);
-            }
+        self.set_rows(plan, true);
+        self.search(plan, true);
+    }
+
+    /// Solves the problems of the open lanes, those that do not settle in lanes one by one; the lanes that settled.
+    #[inline(always)]
+    fn search(&mut self, plan: &Plan, is_recovery: bool) -> u32 {
+        let space = &mut self.space;
+        let (open, rows) = (space.open, &mut space.rows[..space.count]);
+        let mut solved = 0;
+        if !plan.is_cone {
+            let spent;
+            (solved, spent) = space.newton.solve(rows, &space.w, open, plan.is_lagged || is_recovery);
+            self.stats.iterations += spent[0];
+            self.stats.group_iterations += spent[1];
         }
-        let rows = &mut space.rows[..space.count];
-        let (solved, [spent, most]) = space.newton.solve(rows, &space.w, space.open, true);
-        self.stats.iterations += spent;
-        self.stats.group_iterations += most;
-        let unsolved = self.space.open & !solved;
-        if unsolved != 0 {
-            self.solve_lanes(plan, unsolved, true);
+        if open & !solved != 0 {
+            self.solve_lanes(plan, open & !solved, is_recovery);
         }
+        solved
     }
 
     /// Gathers the laws of the open lanes and what is known of their constraints.
     #[inline(always)]
-    fn set_rows(&mut self, plan: &Plan) {
+    fn set_rows(&mut self, plan: &Plan, is_recovery: bool) {
         let Self { space, slots, memory, .. } = self;
         for (block, rows) in space.blocks.iter().zip(&mut space.rows[..space.count]) {
             let v_free = rows.v_free;
@@ -71,7 +64,8 @@ impl<T: Bundle> Lanes<T> {
                 let k = entry.constraint;
                 let (slot, memory, lanes) = (&slots[k], &memory[k], T::mask(entry.lanes));
                 let is_known = lanes * memory.is_known;
-                match &plan.constraints[k].source {
+                let v_hat = if is_recovery { slot.recovery } else { slot.v_hat };
+                match &plan.constraints.all[k].source {
                     Source::Contact { friction } => {
                         rows.is_contact = rows.is_contact.max(lanes);
                         rows.contact_lanes |= entry.lanes;
@@ -80,19 +74,36 @@ impl<T: Bundle> Lanes<T> {
                         rows.r[0] = select(lanes, r_t, rows.r[0]);
                         rows.r[1] = select(lanes, r_t, rows.r[1]);
                         rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
-                        rows.v_hat[2] = select(lanes, slot.v_hat, rows.v_hat[2]);
+                        rows.v_hat[2] = select(lanes, v_hat, rows.v_hat[2]);
+                        rows.bound = select(lanes, slot.known_normal * wide(*friction), rows.bound);
                         let free = block.frame.transpose_mul(memory.free).to_array();
                         for row in 0..3 {
                             rows.w[row] = select(lanes, slot.w, rows.w[row]);
                             rows.z[row] = select(is_known, free[row], rows.z[row]);
                         }
                     }
-                    Source::Limit => {
+                    Source::Tie { tie, .. } => {
+                        let free = block.frame.transpose_mul(memory.free).to_array();
+                        let bias = slot.bias.to_array();
+                        let held = if matches!(tie.kind, TieKind::Distance(_)) { 2..3 } else { 0..3 };
+                        for row in 0..3 {
+                            rows.w[row] = select(lanes, slot.w, rows.w[row]);
+                            rows.z[row] = select(is_known, free[row], rows.z[row]);
+                            rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
+                            rows.v_hat[row] = select(lanes, bias[row], rows.v_hat[row]);
+                        }
+                        for row in held {
+                            rows.low[row] = select(lanes, wide(f64::NEG_INFINITY), rows.low[row]);
+                            rows.high[row] = select(lanes, wide(f64::INFINITY), rows.high[row]);
+                        }
+                    }
+                    _ => {
                         let row = entry.row;
                         rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
                         rows.w[row] = select(lanes, slot.w, rows.w[row]);
-                        rows.v_hat[row] = select(lanes, slot.v_hat, rows.v_hat[row]);
-                        rows.high[row] = select(lanes, wide(f64::INFINITY), rows.high[row]);
+                        rows.v_hat[row] = select(lanes, v_hat, rows.v_hat[row]);
+                        rows.low[row] = select(lanes, slot.low, rows.low[row]);
+                        rows.high[row] = select(lanes, slot.high, rows.high[row]);
                         rows.z[row] = select(is_known, memory.free.x, rows.z[row]);
                     }
                 }
@@ -102,14 +113,14 @@ impl<T: Bundle> Lanes<T> {
 
     /// Notes what the constraints of these lanes met.
     #[inline(always)]
-    fn note_solution(&mut self, solved: u32) {
+    fn note_solution(&mut self, plan: &Plan, solved: u32) {
         let Self { space, memory, .. } = self;
         for (block, rows) in space.blocks.iter().zip(&space.rows[..space.count]) {
             let free: [T; 3] = std::array::from_fn(|row| rows.solved_v[row] - rows.w[row] * rows.solved_lambda[row]);
             let in_world = block.frame * Vec3::from(free);
             for entry in block.entries.iter().filter(|entry| entry.lanes & solved != 0) {
                 let (memory, lanes) = (&mut memory[entry.constraint], T::mask(entry.lanes & solved));
-                if rows.contact_lanes & entry.lanes != 0 {
+                if plan.constraints.all[entry.constraint].rows.are_three() {
                     memory.free = select3(lanes, in_world, memory.free);
                     memory.normal = select(lanes, rows.solved_lambda[2], memory.normal);
                 } else {
@@ -176,7 +187,7 @@ impl<T: Bundle> Lanes<T> {
                 let at = |x: &T| get(x, lane);
                 let (w, r, mut v_hat) = (at(&slot.w), at(&slot.r_n), at(&slot.v_hat));
                 let is_known = at(&memory.is_known) != 0.0;
-                let law = match &plan.constraints[k].source {
+                let law = match &plan.constraints.all[k].source {
                     Source::Contact { friction } => {
                         let r_t = w * plan.rule.sigma;
                         let recovery = at(&slot.recovery);
@@ -184,18 +195,24 @@ impl<T: Bundle> Lanes<T> {
                             v_hat = if is_recovery { recovery } else { v_hat };
                             Constraint::from(ConeContact::new(*friction, r_t, r, v_hat))
                         } else {
-                            let mut contact = BoundedFrictionContact::new(*friction, r_t, r, v_hat, 0.0);
-                            let normal = if is_known {
-                                at(&memory.normal)
-                            } else {
-                                contact.normal_impulse_alone(w, at(&block_rows.v_free[2]))
-                            };
                             v_hat = if is_recovery { recovery } else { v_hat };
-                            contact = BoundedFrictionContact::new(*friction, r_t, r, v_hat, normal);
+                            let normal = at(&slot.known_normal);
+                            let contact = BoundedFrictionContact::new(*friction, r_t, r, v_hat, normal);
                             contact.into()
                         }
                     }
-                    Source::Limit => Limit::new(r, if is_recovery { at(&slot.recovery) } else { v_hat }).into(),
+                    Source::Tie { tie, .. } => {
+                        let bias = [&slot.bias.x, &slot.bias.y, &slot.bias.z].map(at);
+                        match tie.kind {
+                            TieKind::Distance(_) => Equality::along_third(r, bias[2]).into(),
+                            TieKind::Point | TieKind::Turn => Equality::vector(r, bias).into(),
+                        }
+                    }
+                    source if source.is_limit() => {
+                        Limit::new(r, if is_recovery { at(&slot.recovery) } else { v_hat }).into()
+                    }
+                    Source::Coupling { .. } => Equality::scalar(r, v_hat).into(),
+                    _ => BoxConstraint::new(r, v_hat, at(&slot.low), at(&slot.high)).into(),
                 };
                 let mut law = law.with_delassus(w);
                 if is_known {

@@ -1,11 +1,15 @@
 //! A step of all lanes.
 
+use super::contact_space::all_lanes;
 use super::{Bundle, Lanes, lanes_of, select, vec3, wide};
 use crate::plan::Plan;
 use multibody::JointType;
 
 /// Velocities beyond this diverge, as in a step of one world.
 const FASTEST: f64 = 1e10;
+
+/// How often a step is made again because drives exceed their limits.
+const MAX_DRIVE_ROUNDS: usize = 8;
 
 /// Bodies that turn farther in a step than this, rad, are for one world.
 const LARGEST_TURN: f64 = 3.0;
@@ -22,11 +26,24 @@ impl<T: Bundle> Lanes<T> {
         }
         T::move_nodes(self, plan);
         T::gather_impulses(self, plan);
-        T::factor(self, plan);
-        self.move_freely(plan);
-        T::collide(self, plan);
-        T::regularise_contacts(self, plan);
-        self.resolve_contacts(plan);
+        self.load_coriolis(plan);
+        let mut pending = all_lanes::<T>();
+        for _ in 0..MAX_DRIVE_ROUNDS {
+            self.move_freely(plan);
+            if pending == all_lanes::<T>() {
+                // Which points the step can reach does not depend on drives that turn out to be at their limits.
+                T::collide(self, plan);
+            }
+            T::regularise_contacts(self, plan);
+            self.resolve(plan, pending);
+            // Steps in which drives exceed their limits are made again, with these drives as constraints.
+            pending = self.part_drives(plan) & pending;
+            if pending == 0 {
+                break;
+            }
+        }
+        self.left |= pending;
+        self.remember();
         self.check_velocities(plan);
         T::note_due(self, plan);
         self.advance(plan);

@@ -2,7 +2,11 @@
 
 use std::ops::Range;
 
-use super::{Contacts, Limit};
+use multibody::{Compliance, Coordinate, EqualityKind, JointKind, Model};
+use spatial::{Mat3, Pose, Vec3};
+
+use super::drives::{PlanActuator, PlanDrive};
+use super::{Contacts, Limit, NotInLanes};
 
 /// A constraint.
 #[derive(Clone, Debug)]
@@ -25,15 +29,111 @@ pub(crate) enum Rows {
 /// What makes a constraint.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    Contact { friction: f64 },
+    Contact {
+        friction: f64,
+    },
+    /// A side of a limit of a joint with one degree of freedom.
     Limit,
+    /// How far a ball joint may turn, its first coordinate and degree of freedom.
+    BallLimit {
+        q: usize,
+        v: usize,
+        most: f64,
+        compliance: Compliance,
+    },
+    /// Dry friction of a joint, N or N·m.
+    JointFriction {
+        force: f64,
+    },
+    /// y = p(x); the terms of y come first.
+    Coupling {
+        coupling: Box<Coupling>,
+        compliance: Compliance,
+    },
+    Tie {
+        tie: Box<Tie>,
+        compliance: Compliance,
+    },
+    /// A side of a tendon's limit, of `gap = sign (length − bound)`.
+    TendonLimit {
+        sign: f64,
+        bound: f64,
+        compliance: Compliance,
+    },
+    /// A tendon's spring and damper; the spring is slack between two lengths.
+    TendonSpring {
+        stiffness: f64,
+        damping: f64,
+        rest: (f64, f64),
+    },
+    /// A tendon's inertia.
+    TendonArmature {
+        armature: f64,
+    },
+    TendonFriction {
+        force: f64,
+    },
+    /// An actuator of a tendon whose force opposes its motion.
+    TendonActuator(Box<PlanActuator>),
+    /// A drive that may be at its limits, by its place among the drives.
+    Drive {
+        drive: usize,
+    },
 }
 
 /// A joint's part in a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Term {
+    pub q: usize,
     pub dof: usize,
     pub coefficient: f64,
+}
+
+/// `y − y₀ = p(x − x₀)`.
+#[derive(Clone, Debug)]
+pub(crate) struct Coupling {
+    pub references: [f64; 2],
+    pub polynomial: [f64; 5],
+    /// The terms of `y` and `x` by themselves, with their places in the row.
+    pub y: Vec<(usize, Term)>,
+    pub x: Vec<(usize, Term)>,
+}
+
+/// Two frames that are held together.
+#[derive(Clone, Debug)]
+pub(crate) struct Tie {
+    pub kind: TieKind,
+    pub frames: [PlanFrame; 2],
+}
+
+/// What of two frames is held.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TieKind {
+    Point,
+    Turn,
+    Distance(f64),
+}
+
+/// A frame in a node, or in the world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlanFrame {
+    pub node: Option<usize>,
+    pub pos: Vec3<f64>,
+    pub rot: Mat3<f64>,
+}
+
+/// A tendon's actuators without impedance: their force is on its terms at once.
+#[derive(Clone, Debug)]
+pub(crate) struct TendonMotor {
+    pub actuator: PlanActuator,
+    pub terms: Range<usize>,
+}
+
+impl Source {
+    /// Whether it is one-sided, so that it may not push at all.
+    pub fn is_limit(&self) -> bool {
+        matches!(self, Self::Limit | Self::BallLimit { .. } | Self::TendonLimit { .. })
+    }
 }
 
 impl Rows {
@@ -43,20 +143,190 @@ impl Rows {
     }
 }
 
-/// The constraints of a model, and the terms of rows of joints.
-pub(super) fn of(contacts: &Contacts, limits: &[Limit]) -> (Vec<PlanConstraint>, Vec<Term>) {
-    let of_contact = |ends: &super::contacts::Ends| PlanConstraint {
-        rows: Rows::Point(ends.nodes),
-        source: Source::Contact { friction: ends.friction },
-    };
-    let mut constraints: Vec<_> = contacts.ends.iter().map(of_contact).collect();
-    let mut terms = Vec::new();
-    for limit in limits {
-        for coefficient in [1.0, -1.0] {
-            let rows = Rows::Sum(terms.len()..terms.len() + 1);
-            terms.push(Term { dof: limit.v, coefficient });
-            constraints.push(PlanConstraint { rows, source: Source::Limit });
+/// The constraints of a model.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Constraints {
+    pub all: Vec<PlanConstraint>,
+    /// What the rows of joints refer to.
+    pub terms: Vec<Term>,
+    pub tendon_motors: Vec<TendonMotor>,
+    pub first_limit: usize,
+    /// The constraints after the contacts and the limits of joints with one degree of freedom.
+    pub first_other: usize,
+}
+
+impl Constraints {
+    /// Those of `model`, whose nodes' axes are turned by `turns`.
+    pub fn new(
+        model: &Model,
+        contacts: &Contacts,
+        limits: &[Limit],
+        drives: &[PlanDrive],
+        turns: &[Mat3<f64>],
+    ) -> Result<Self, NotInLanes> {
+        let of_contact = |ends: &super::contacts::Ends| PlanConstraint {
+            rows: Rows::Point(ends.nodes),
+            source: Source::Contact { friction: ends.friction },
+        };
+        let mut these = Self { all: contacts.ends.iter().map(of_contact).collect(), ..Self::default() };
+        these.first_limit = these.all.len();
+        for limit in limits {
+            for coefficient in [1.0, -1.0] {
+                these.push_sum(&[Term { q: limit.q, dof: limit.v, coefficient }], Source::Limit);
+            }
+        }
+        these.first_other = these.all.len();
+        these.push_ball_limits(model);
+        these.push_equalities(model, turns);
+        these.push_tendons(model);
+        these.push_joint_friction(model)?;
+        for (drive, of) in drives.iter().enumerate() {
+            these.push_sum(&[Term { q: of.q, dof: of.v, coefficient: 1.0 }], Source::Drive { drive });
+        }
+        Ok(these)
+    }
+
+    fn push_sum(&mut self, terms: &[Term], source: Source) {
+        let start = self.terms.len();
+        self.terms.extend_from_slice(terms);
+        self.all.push(PlanConstraint { rows: Rows::Sum(start..self.terms.len()), source });
+    }
+
+    fn push_ball_limits(&mut self, model: &Model) {
+        for joint in model.joints.iter().filter(|joint| joint.kind == JointKind::Ball) {
+            let Some((_, most)) = joint.range else { continue };
+            let source = Source::BallLimit { q: joint.q, v: joint.v, most, compliance: joint.limit_compliance };
+            let term = |k: usize| Term { q: joint.q, dof: joint.v + k, coefficient: 0.0 };
+            self.push_sum(&[term(0), term(1), term(2)], source);
         }
     }
-    (constraints, terms)
+
+    fn push_joint_friction(&mut self, model: &Model) -> Result<(), NotInLanes> {
+        for node in &model.tree.nodes {
+            for dof in node.v..node.v + node.joint.nv() {
+                let force = model.friction_loss[dof];
+                if force > 0.0 && node.joint.nv() > 3 {
+                    return Err(NotInLanes("a free joint has dry friction".into()));
+                }
+                if force > 0.0 {
+                    self.push_sum(&[Term { q: node.q, dof, coefficient: 1.0 }], Source::JointFriction { force });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn push_equalities(&mut self, model: &Model, turns: &[Mat3<f64>]) {
+        let frame = |body: usize, pose: Pose<f64>| {
+            let body = &model.bodies[body];
+            let pose = body.pose * pose;
+            let turn = body.node.map_or(Mat3::IDENTITY, |node| turns[node].transpose());
+            PlanFrame { node: body.node, pos: turn * pose.pos, rot: turn * pose.rot.to_mat3() }
+        };
+        let at = |pos: Vec3<f64>| Pose { pos, ..Pose::IDENTITY };
+        for equality in model.equalities.iter().filter(|equality| equality.active) {
+            let compliance = equality.compliance;
+            let (frames, kinds) = match &equality.kind {
+                EqualityKind::Coupling { y, x, polynomial } => {
+                    self.push_coupling(model, *y, *x, *polynomial, compliance);
+                    continue;
+                }
+                EqualityKind::Connect { bodies, anchors } => {
+                    ([0, 1].map(|k| frame(bodies[k], at(anchors[k]))), vec![TieKind::Point])
+                }
+                EqualityKind::Weld { bodies, frames } => {
+                    ([0, 1].map(|k| frame(bodies[k], frames[k])), vec![TieKind::Point, TieKind::Turn])
+                }
+                EqualityKind::Distance { bodies, anchors, distance } => {
+                    ([0, 1].map(|k| frame(bodies[k], at(anchors[k]))), vec![TieKind::Distance(*distance)])
+                }
+            };
+            let nodes = frames.map(|frame| frame.node);
+            if nodes == [None, None] {
+                continue;
+            }
+            for kind in kinds {
+                let rows = if matches!(kind, TieKind::Turn) { Rows::Turn(nodes) } else { Rows::Point(nodes) };
+                let source = Source::Tie { tie: Box::new(Tie { kind, frames }), compliance };
+                self.all.push(PlanConstraint { rows, source });
+            }
+        }
+    }
+
+    fn push_coupling(
+        &mut self,
+        model: &Model,
+        (y, y_reference): (Coordinate, f64),
+        x: Option<(Coordinate, f64)>,
+        polynomial: [f64; 5],
+        compliance: Compliance,
+    ) {
+        let of_y = sum_of(model, y);
+        let (of_x, x_reference) = x.map_or((Vec::new(), 0.0), |(x, reference)| (sum_of(model, x), reference));
+        let mut row: Vec<Term> = Vec::new();
+        for term in of_y.iter().chain(&of_x) {
+            if !row.iter().any(|known| known.dof == term.dof) {
+                row.push(*term);
+            }
+        }
+        row.sort_by_key(|term| term.q);
+        let placed = |terms: &[Term]| {
+            let place = |term: &Term| row.iter().position(|of_row| of_row.dof == term.dof).unwrap_or_default();
+            terms.iter().map(|term| (place(term), *term)).collect()
+        };
+        let (y, x) = (placed(&of_y), placed(&of_x));
+        let coupling = Box::new(Coupling { references: [y_reference, x_reference], polynomial, y, x });
+        self.push_sum(&row, Source::Coupling { coupling, compliance });
+    }
+
+    fn push_tendons(&mut self, model: &Model) {
+        for (k, tendon) in model.tendons.iter().enumerate() {
+            let terms = terms_of(model, &tendon.terms);
+            if let Some((low, high)) = tendon.range {
+                for (bound, sign) in [(low, 1.0), (high, -1.0)] {
+                    let terms: Vec<_> =
+                        terms.iter().map(|term| Term { coefficient: sign * term.coefficient, ..*term }).collect();
+                    let compliance = tendon.limit_compliance;
+                    self.push_sum(&terms, Source::TendonLimit { sign, bound, compliance });
+                }
+            }
+            if tendon.stiffness != 0.0 || tendon.damping != 0.0 {
+                let (stiffness, damping, rest) = (tendon.stiffness, tendon.damping, tendon.rest);
+                self.push_sum(&terms, Source::TendonSpring { stiffness, damping, rest });
+            }
+            if tendon.armature > 0.0 {
+                self.push_sum(&terms, Source::TendonArmature { armature: tendon.armature });
+            }
+            for actuator in PlanActuator::of_tendon(model, k) {
+                if actuator.has_impedance() {
+                    self.push_sum(&terms, Source::TendonActuator(Box::new(actuator)));
+                } else {
+                    let start = self.terms.len();
+                    self.terms.extend_from_slice(&terms);
+                    self.tendon_motors.push(TendonMotor { actuator, terms: start..self.terms.len() });
+                }
+            }
+            if tendon.friction_loss > 0.0 {
+                self.push_sum(&terms, Source::TendonFriction { force: tendon.friction_loss });
+            }
+        }
+    }
+}
+
+/// A weighted sum of joint coordinates, ascending in the coordinates.
+fn terms_of(model: &Model, terms: &[(usize, f64)]) -> Vec<Term> {
+    let term = |&(joint, coefficient): &(usize, f64)| {
+        let joint = &model.joints[joint];
+        Term { q: joint.q, dof: joint.v, coefficient }
+    };
+    let mut terms: Vec<Term> = terms.iter().map(term).collect();
+    terms.sort_by_key(|term| term.q);
+    terms
+}
+
+fn sum_of(model: &Model, coordinate: Coordinate) -> Vec<Term> {
+    match coordinate {
+        Coordinate::Joint(joint) => terms_of(model, &[(joint, 1.0)]),
+        Coordinate::Tendon(tendon) => terms_of(model, &model.tendons[tendon].terms),
+    }
 }

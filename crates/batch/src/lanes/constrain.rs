@@ -1,0 +1,299 @@
+//! Constraints beside contacts: limits, ties, couplings, tendons, dry friction and drives at their limits, as laws of the step.
+
+use multibody::Compliance;
+use spatial::{Mat3, Quat, Real, Vec3};
+
+use super::contact_space::positive;
+use super::laws::OneSided;
+use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, quaternion, select, wide, wide_mat, wide3};
+use crate::plan::{Coupling, Plan, PlanFrame, Rows, Source, Term, Tie, TieKind};
+
+/// From the mobility tr W/(3√3) to the mean of W's diagonal.
+const MEAN: f64 = 1.732_050_807_568_877_2;
+
+impl<T: Bundle> Lanes<T> {
+    /// Sets the laws of all constraints but contacts that the step can reach.
+    #[inline(always)]
+    pub(super) fn constrain(&mut self, plan: &Plan) {
+        self.space.reached.clear();
+        self.constrain_limits(plan);
+        for k in plan.constraints.first_other..plan.constraints.all.len() {
+            let is_present = self.constrain_one(plan, k);
+            if lanes_of(is_present) != 0 {
+                self.slots[k].is_present = is_present;
+                self.space.reached.push(k);
+            }
+        }
+    }
+
+    /// The sides of limits of joints with one degree of freedom.
+    #[inline(always)]
+    fn constrain_limits(&mut self, plan: &Plan) {
+        let dt = wide::<T>(2.0 * plan.dt);
+        for (l, limit) in plan.limits.iter().enumerate() {
+            let (v_start, v_star, q) = (self.v_start[limit.v], self.v_star[limit.v], self.q[limit.q]);
+            let reach = (v_start.abs() + v_star.abs()) * dt;
+            let gaps = [q - wide(limit.range.0), wide::<T>(limit.range.1) - q];
+            for (side, gap) in gaps.into_iter().enumerate() {
+                if gap.lanes_less(reach) != 0 {
+                    let k = plan.constraints.first_limit + 2 * l + side;
+                    let w = self.dofs[limit.v].d_inv;
+                    self.regularise_limit(plan, limit.compliance, gap, w, k);
+                    self.slots[k].is_present = T::ONE - reach.if_less(gap, T::ONE, T::ZERO);
+                    self.space.reached.push(k);
+                }
+            }
+        }
+    }
+
+    /// Sets the law of a constraint; where there is one, 1 or 0.
+    #[inline(always)]
+    fn constrain_one(&mut self, plan: &Plan, k: usize) -> T {
+        let constraint = &plan.constraints.all[k];
+        let terms = match &constraint.rows {
+            Rows::Sum(terms) => terms.clone(),
+            Rows::Point(_) | Rows::Turn(_) => 0..0,
+        };
+        let of_plan = &plan.constraints.terms[terms.clone()];
+        let dt = plan.dt;
+        match &constraint.source {
+            Source::Contact { .. } | Source::Limit => T::ZERO,
+            Source::BallLimit { q, v, most, compliance } => {
+                let turn = quaternion(&self.q[*q..]).unit().rotation_vector();
+                let angle = turn.norm();
+                let gap = wide::<T>(*most) - angle;
+                let speed = |of: &[T]| super::vec3(&of[*v..]).norm();
+                let reach = (speed(&self.v_start) + speed(&self.v_star)) * wide(2.0 * dt);
+                let inverse = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
+                for (term, axis) in terms.zip((turn * inverse).to_array()) {
+                    self.coefficients[term] = axis;
+                }
+                let w = self.inverse_diagonal(plan, plan.node_of_dof[*v]);
+                self.regularise_limit(plan, *compliance, gap, w, k);
+                T::ONE - reach.if_less(gap, T::ONE, T::ZERO)
+            }
+            Source::JointFriction { force } => {
+                let w = self.inverse_diagonal(plan, plan.node_of_dof[of_plan[0].dof]);
+                self.set_friction(plan, k, w, dt * force);
+                T::ONE
+            }
+            Source::Coupling { coupling, compliance } => self.constrain_coupling(plan, k, coupling, *compliance, terms),
+            Source::Tie { tie, compliance } => self.constrain_tie(plan, k, tie, *compliance),
+            Source::TendonLimit { sign, bound, compliance } => {
+                let (length, w) = (self.length(of_plan), self.sum_mobility(plan, of_plan));
+                let rate = |of: &[T]| rate(of_plan, of).abs();
+                // Terms have the sign of the side, the bound has not.
+                let gap = length - wide(sign * bound);
+                let reach = (rate(&self.v_start) + rate(&self.v_star)) * wide(2.0 * dt);
+                self.regularise_limit(plan, *compliance, gap, w, k);
+                T::ONE - reach.if_less(gap, T::ONE, T::ZERO)
+            }
+            Source::TendonSpring { stiffness, damping, rest: (low, high) } => {
+                let length = self.length(of_plan);
+                let stretch = (length - wide(*high)).max(T::ZERO) + (length - wide(*low)).min(T::ZERO);
+                let is_slack = T::ZERO.if_less(stretch.abs(), T::ZERO, T::ONE);
+                let stiffness = select(is_slack, T::ZERO, wide(*stiffness));
+                let rate = rate(of_plan, &self.v_start);
+                let impulse = -(stiffness * rate.mul_add(wide(dt), stretch) + rate * wide(*damping)) * wide(dt);
+                let impedance = (stiffness * wide(dt) + wide(*damping)) * wide(dt);
+                self.set_force(plan, k, of_plan, (impulse, impedance), None)
+            }
+            Source::TendonArmature { armature } => self.set_force(plan, k, of_plan, (T::ZERO, wide(*armature)), None),
+            Source::TendonFriction { force } => {
+                let w = self.sum_mobility(plan, of_plan);
+                self.set_friction(plan, k, w, dt * force);
+                T::ONE
+            }
+            Source::TendonActuator(actuator) => {
+                let (length, rate) = (self.length(of_plan), rate(of_plan, &self.v_start));
+                let drive = self.actuate(plan, actuator, length, rate);
+                self.set_force(plan, k, of_plan, (drive.impulse, drive.impedance), Some((drive.low, drive.high)))
+            }
+            Source::Drive { drive } => {
+                let of = self.drives[*drive];
+                if positive(of.is_apart) == 0 {
+                    return T::ZERO;
+                }
+                self.set_force(plan, k, of_plan, (of.impulse, of.impedance), Some((of.low, of.high))) * of.is_apart
+            }
+        }
+    }
+
+    /// The law of a force `impulse − impedance (v − v₀)` along a sum of joints, within bounds.
+    #[inline(always)]
+    fn set_force(
+        &mut self,
+        plan: &Plan,
+        k: usize,
+        terms: &[Term],
+        (impulse, impedance): (T, T),
+        bounds: Option<(T, T)>,
+    ) -> T {
+        let is_present = T::ZERO.if_less(impedance, T::ONE, T::ZERO);
+        let impedance = select(is_present, impedance, T::ONE);
+        let w = self.sum_mobility(plan, terms);
+        let v_hat = rate(terms, &self.v_start) + impulse / impedance;
+        let (low, high) = bounds.unwrap_or((wide(f64::NEG_INFINITY), wide(f64::INFINITY)));
+        let slot = &mut self.slots[k];
+        (slot.w, slot.r_n, slot.v_hat, slot.recovery) = (w, impedance.recip(), v_hat, v_hat);
+        (slot.low, slot.high) = (low, high);
+        is_present
+    }
+
+    /// The law of dry friction up to `bound`, N·s or N·m·s.
+    #[inline(always)]
+    fn set_friction(&mut self, plan: &Plan, k: usize, w: T, bound: f64) {
+        let slot = &mut self.slots[k];
+        (slot.w, slot.r_n, slot.v_hat, slot.recovery) = (w, w * wide(plan.rule.sigma), T::ZERO, T::ZERO);
+        (slot.low, slot.high) = (wide(-bound), wide(bound));
+    }
+
+    #[inline(always)]
+    fn constrain_coupling(
+        &mut self,
+        plan: &Plan,
+        k: usize,
+        coupling: &Coupling,
+        compliance: Compliance,
+        terms: std::ops::Range<usize>,
+    ) -> T {
+        let sum = |of: &[(usize, Term)], reference: f64| {
+            of.iter().fold(wide::<T>(-reference), |sum, (_, t)| self.q[t.q].mul_add(wide(t.coefficient), sum))
+        };
+        let (y, x) = (sum(&coupling.y, coupling.references[0]), sum(&coupling.x, coupling.references[1]));
+        let (mut p, mut slope) = (T::ZERO, T::ZERO);
+        for c in coupling.polynomial.iter().rev() {
+            slope = slope.mul_add(x, p);
+            p = p.mul_add(x, wide(*c));
+        }
+        self.coefficients[terms.clone()].fill(T::ZERO);
+        for (place, term) in &coupling.y {
+            self.coefficients[terms.start + place] += wide(term.coefficient);
+        }
+        for (place, term) in &coupling.x {
+            let coefficient = &mut self.coefficients[terms.start + place];
+            *coefficient = *coefficient - slope * wide(term.coefficient);
+        }
+        let mut w = T::ZERO;
+        for term in terms {
+            let (coefficient, dof) = (self.coefficients[term], plan.constraints.terms[term].dof);
+            w = (coefficient * coefficient).mul_add(self.dofs[dof].d_inv, w);
+        }
+        let (law, fastest) = plan.rule.compliant(compliance, w);
+        let v_hat = ((y - p) * law.per_time).max(-fastest).min(fastest);
+        let slot = &mut self.slots[k];
+        (slot.w, slot.r_n, slot.v_hat, slot.recovery) = (w, law.r, v_hat, v_hat);
+        (slot.low, slot.high) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY));
+        T::ZERO.if_less(w, T::ONE, T::ZERO)
+    }
+
+    #[inline(always)]
+    fn constrain_tie(&mut self, plan: &Plan, k: usize, tie: &Tie, compliance: Compliance) -> T {
+        let [(first, first_rot), (second, second_rot)] = tie.frames.map(|frame| self.place_frame(plan, &frame));
+        let span = second - first;
+        // Rows are about one point of space, the second body's.
+        let mobility = |frame: &PlanFrame| {
+            let Some(node) = frame.node else { return T::ZERO };
+            match tie.kind {
+                TieKind::Turn => wide(plan.nodes[node].mobility.turn),
+                TieKind::Point | TieKind::Distance(_) => {
+                    let here = self.origins[plan.nodes[node].tree] + self.nodes[node].pos;
+                    self.mobility(plan, node, second - here)
+                }
+            }
+        };
+        let w = (mobility(&tie.frames[0]) + mobility(&tie.frames[1])) * wide(MEAN);
+        let (law, fastest) = plan.rule.compliant(compliance, w);
+        let bounded = |bias: Vec3<T>| {
+            let speed = bias.norm();
+            bias * select(fastest.if_less(speed, T::ONE, T::ZERO), fastest / speed, T::ONE)
+        };
+        let up = Vec3::new(T::ZERO, T::ZERO, T::ONE);
+        let (normal, bias) = match tie.kind {
+            TieKind::Point => (up, bounded(span * law.per_time)),
+            TieKind::Turn => {
+                let turn = turn_between(&first_rot, &second_rot);
+                (up, bounded(turn * law.per_time))
+            }
+            TieKind::Distance(distance) => {
+                let length = span.norm();
+                let is_apart = T::ZERO.if_less(length, T::ONE, T::ZERO);
+                let normal = super::select3(is_apart, span * length.recip(), up);
+                let v_hat = ((length - wide(distance)) * law.per_time).max(-fastest).min(fastest);
+                (normal, Vec3::new(T::ZERO, T::ZERO, v_hat))
+            }
+        };
+        let slot = &mut self.slots[k];
+        (slot.position, slot.normal, slot.bias) = (second, normal, bias);
+        (slot.w, slot.r_n, slot.v_hat, slot.recovery) = (w, law.r, T::ZERO, T::ZERO);
+        T::ZERO.if_less(w, T::ONE, T::ZERO)
+    }
+
+    /// Position and axes of a frame in the world.
+    #[inline(always)]
+    fn place_frame(&self, plan: &Plan, frame: &PlanFrame) -> (Vec3<T>, Mat3<T>) {
+        let (pos, rot) = (wide3(frame.pos), wide_mat(&frame.rot));
+        let Some(node) = frame.node else { return (pos, rot) };
+        let here = &self.nodes[node];
+        (self.origins[plan.nodes[node].tree] + here.pos + here.rot * pos, here.rot * rot)
+    }
+
+    /// The length of a sum of joint coordinates.
+    #[inline(always)]
+    fn length(&self, terms: &[Term]) -> T {
+        terms.iter().fold(T::ZERO, |sum, t| self.q[t.q].mul_add(wide(t.coefficient), sum))
+    }
+
+    /// The share of the Delassus operator of a sum of joint velocities, those of the joints taken alone.
+    #[inline(always)]
+    fn sum_mobility(&self, plan: &Plan, terms: &[Term]) -> T {
+        terms.iter().fold(T::ZERO, |sum, t| {
+            let own = self.inverse_diagonal(plan, plan.node_of_dof[t.dof]);
+            own.mul_add(wide(t.coefficient * t.coefficient), sum)
+        })
+    }
+
+    /// The mean of the diagonal of (Sᵀ I^A S + Λ)⁻¹ of a joint.
+    #[inline(always)]
+    fn inverse_diagonal(&self, plan: &Plan, node: usize) -> T {
+        let dofs = dofs_of(&plan.nodes[node]);
+        let first = dofs.start;
+        if dofs.len() == 1 {
+            return self.dofs[first].d_inv;
+        }
+        // Of a ball, or of the rotation of a free joint. The last degree of freedom is eliminated first.
+        let [a, b, c] = [2, 1, 0].map(|k| &self.dofs[dofs.end - 1 - k]);
+        let (ab, ac, bc) = (a.axis.dot(b.u) * b.d_inv, a.axis.dot(c.u) * c.d_inv, b.axis.dot(c.u) * c.d_inv);
+        let last = ac - ab * bc;
+        let sum = a.d_inv + b.d_inv + ab * ab * a.d_inv + c.d_inv + bc * bc * b.d_inv + last * last * a.d_inv;
+        sum * wide(1.0 / 3.0)
+    }
+
+    /// Sets the law of a limit.
+    #[inline(always)]
+    pub(super) fn set_limit(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
+        self.set_law(plan, k, law, w);
+        let slot = &mut self.slots[k];
+        (slot.low, slot.high) = (T::ZERO, wide(f64::INFINITY));
+    }
+}
+
+/// The rate of a sum of joint coordinates.
+#[inline(always)]
+fn rate<T: Real>(terms: &[Term], v: &[T]) -> T {
+    terms.iter().fold(T::ZERO, |sum, t| v[t.dof].mul_add(wide(t.coefficient), sum))
+}
+
+/// The rotation vector from the first axes to the second, world; lane by lane.
+#[inline(always)]
+fn turn_between<T: Bundle>(first: &Mat3<T>, second: &Mat3<T>) -> Vec3<T> {
+    let mut turn = Vec3::ZERO;
+    for lane in 0..T::LANES {
+        let [a, b] = [first, second].map(|rot| rot.map(|x| get(&x, lane)));
+        let of_lane = a * Quat::from_mat3(&(a.transpose() * b)).rotation_vector();
+        put(&mut turn.x, lane, of_lane.x);
+        put(&mut turn.y, lane, of_lane.y);
+        put(&mut turn.z, lane, of_lane.z);
+    }
+    turn
+}

@@ -1,0 +1,178 @@
+//! Impulses of springs, dampers and actuators. What opposes motion is implicit, as part of Λ; a drive that is at a limit is a constraint
+//! instead ([`crate::plan::Source::Drive`]).
+
+use spatial::Real;
+
+use super::contact_space::{all_lanes, positive};
+use super::{Bundle, Lanes, wide};
+use crate::plan::{Plan, PlanActuator};
+
+/// A drive whose force was this share of a limit in the step before starts the step as a constraint.
+const NEAR_LIMIT: f64 = 0.8;
+
+/// A limit is exceeded by more than this share of the forces.
+const ROUND_OFF: f64 = 1e-12;
+
+/// A drive in a step: `p(v) = impulse − impedance (v − v₀)`, cut to [low, high].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drive<T> {
+    pub impulse: T,
+    pub impedance: T,
+    pub low: T,
+    pub high: T,
+    /// 1 where it is a constraint, else 0.
+    pub is_apart: T,
+}
+
+impl<T: Real> Drive<T> {
+    pub const NONE: Self =
+        Self { impulse: T::ZERO, impedance: T::ZERO, low: T::ZERO, high: T::ZERO, is_apart: T::ZERO };
+}
+
+impl<T: Bundle> Lanes<T> {
+    /// Impulses at q₀, v₀ and Λ, without drives.
+    #[inline(always)]
+    pub(super) fn gather_impulses(&mut self, plan: &Plan) {
+        let Self { q, v, impulse, lambda_base, .. } = self;
+        for (lambda, of_plan) in lambda_base.iter_mut().zip(&plan.lambda) {
+            *lambda = wide(*of_plan);
+        }
+        for (impulse, (resistance, v)) in impulse.iter_mut().zip(plan.resistance.iter().zip(&*v)) {
+            *impulse = *v * wide(*resistance);
+        }
+        let dt = plan.dt;
+        for spring in &plan.springs {
+            let stretch = q[spring.q] - wide(spring.reference);
+            impulse[spring.v] = stretch.mul_add(wide(-dt * spring.stiffness), impulse[spring.v]);
+        }
+        for servo in &plan.servos {
+            let mut sum = T::ZERO;
+            for actuator in &servo.actuators {
+                let of = self.actuate(plan, actuator, self.q[servo.q], self.v[servo.v]);
+                sum += of.impulse.max(of.low).min(of.high);
+            }
+            if servo.effort_limit.is_finite() {
+                let most = wide::<T>(dt * servo.effort_limit);
+                sum = sum.max(-most).min(most);
+            }
+            self.impulse[servo.v] += sum;
+        }
+        for motor in &plan.constraints.tendon_motors {
+            let terms = motor.terms.clone();
+            let (mut length, mut rate) = (T::ZERO, T::ZERO);
+            for term in &plan.constraints.terms[terms.clone()] {
+                length = self.q[term.q].mul_add(wide(term.coefficient), length);
+                rate = self.v[term.dof].mul_add(wide(term.coefficient), rate);
+            }
+            let of = self.actuate(plan, &motor.actuator, length, rate);
+            let cut = of.impulse.max(of.low).min(of.high);
+            for term in &plan.constraints.terms[terms] {
+                self.impulse[term.dof] = cut.mul_add(wide(term.coefficient), self.impulse[term.dof]);
+            }
+        }
+        self.gather_drives(plan);
+    }
+
+    /// Drives, and which of them start the step as constraints.
+    #[inline(always)]
+    fn gather_drives(&mut self, plan: &Plan) {
+        for k in 0..plan.drives.len() {
+            let drive = &plan.drives[k];
+            let (q, v) = (self.q[drive.q], self.v[drive.v]);
+            let mut sum = Drive::<T>::NONE;
+            for actuator in &drive.actuators {
+                let mut of = self.actuate(plan, actuator, q, v);
+                if drive.actuators.len() > 1 && !actuator.has_impedance() {
+                    let cut = of.impulse.max(of.low).min(of.high);
+                    of = Drive { impulse: cut, low: cut, high: cut, ..of };
+                }
+                sum.impulse += of.impulse;
+                sum.impedance += of.impedance;
+                sum.low += of.low;
+                sum.high += of.high;
+            }
+            let most = wide::<T>(plan.dt * drive.effort_limit);
+            sum.low = sum.low.max(-most).min(most);
+            sum.high = sum.high.min(most).max(-most);
+            let memory = &self.memory[plan.first_drive + k];
+            let near = wide::<T>(NEAR_LIMIT);
+            // At most 0.8 low, or at least 0.8 high.
+            let is_within = (sum.low * near).if_less(memory.normal, T::ONE, T::ZERO)
+                * memory.normal.if_less(sum.high * near, T::ONE, T::ZERO);
+            sum.is_apart = memory.is_known * (T::ONE - is_within);
+            self.drives[k] = sum;
+        }
+    }
+
+    /// Takes the drives into Λ, all of them or with `is_parted` those that are no constraints.
+    #[inline(always)]
+    pub(super) fn add_impedances(&mut self, plan: &Plan, is_parted: bool) {
+        self.lambda.copy_from_slice(&self.lambda_base);
+        for (drive, of) in plan.drives.iter().zip(&self.drives) {
+            let is_part = if is_parted { T::ONE - of.is_apart } else { T::ONE };
+            self.lambda[drive.v] = of.impedance.mul_add(is_part, self.lambda[drive.v]);
+        }
+    }
+
+    /// Whether any drive is a constraint.
+    #[inline(always)]
+    pub(super) fn has_parted_drives(&self) -> bool {
+        self.drives.iter().any(|drive| positive(drive.is_apart) != 0)
+    }
+
+    /// Lets impulses move the degrees of freedom, `x`; with `has_drives` also those of drives that are no constraints.
+    #[inline(always)]
+    pub(super) fn set_impulses(&mut self, plan: &Plan, has_drives: bool) {
+        for (dof, impulse) in self.dofs.iter_mut().zip(&self.impulse) {
+            dof.x = *impulse;
+        }
+        if has_drives {
+            for (drive, of) in plan.drives.iter().zip(&self.drives) {
+                let x = &mut self.dofs[drive.v].x;
+                *x = of.impulse.mul_add(T::ONE - of.is_apart, *x);
+            }
+        }
+    }
+
+    /// Makes constraints of the drives that are beyond a limit at the velocities found; the lanes in which there are any.
+    #[inline(always)]
+    pub(super) fn part_drives(&mut self, plan: &Plan) -> u32 {
+        let mut parted = 0;
+        let tolerance = wide::<T>(ROUND_OFF);
+        for (drive, of) in plan.drives.iter().zip(&mut self.drives) {
+            let change = self.v[drive.v] - self.v_start[drive.v];
+            let impulse = of.impulse - of.impedance * change;
+            let slack = tolerance * of.impulse.abs().max(impulse.abs());
+            let exceeds = (of.high + slack).if_less(impulse, T::ONE, T::ZERO).max((impulse + slack).if_less(
+                of.low,
+                T::ONE,
+                T::ZERO,
+            )) * (T::ONE - of.is_apart);
+            parted |= positive(exceeds);
+            of.is_apart = of.is_apart.max(exceeds);
+        }
+        parted & all_lanes::<T>() & !self.left
+    }
+
+    /// The force of an actuator over a step, on what it acts on, whose length and velocity are given.
+    #[inline(always)]
+    pub(super) fn actuate(&self, plan: &Plan, actuator: &PlanActuator, length: T, velocity: T) -> Drive<T> {
+        let PlanActuator { ctrl, ctrl_range, gear, gain, bias: [b0, b1, b2], .. } = *actuator;
+        let u = self.ctrl[ctrl].max(wide(ctrl_range.0)).min(wide(ctrl_range.1));
+        let mut force = u.mul_add(wide(gain * gear), wide(b0 * gear));
+        // Springs look ahead to the end of the step; what would feed energy in stays explicit.
+        let lead = plan.dt * (-b1).max(0.0);
+        if b1 != 0.0 || b2 != 0.0 {
+            let squared = gear * gear;
+            force += length.mul_add(wide(b1 * squared), velocity * wide((b2 - lead) * squared));
+        }
+        let (low, high) = actuator.limits();
+        Drive {
+            impulse: force * wide(plan.dt),
+            impedance: wide(actuator.impedance(plan.dt)),
+            low: wide(plan.dt * low),
+            high: wide(plan.dt * high),
+            is_apart: T::ZERO,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Actuators: those whose force opposes motion are implicit, and constraints of the step where they are at their limits.
+
+use multibody::{Actuator, Joint, Model, Transmission};
+
+use super::NotInLanes;
+
+/// An actuator along what it acts on: force = gain·ctrl + bias at the gear's length and velocity.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanActuator {
+    pub ctrl: usize,
+    pub ctrl_range: (f64, f64),
+    pub gear: f64,
+    pub gain: f64,
+    /// Constant, per length, per velocity.
+    pub bias: [f64; 3],
+    pub force_range: (f64, f64),
+}
+
+/// The actuators of one degree of freedom, or several whose sum is limited.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanDrive {
+    pub q: usize,
+    pub v: usize,
+    pub actuators: Vec<PlanActuator>,
+    /// Greatest force at the joint.
+    pub effort_limit: f64,
+}
+
+const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
+impl PlanActuator {
+    fn new(ctrl: usize, gear: f64, actuator: &Actuator) -> Self {
+        Self {
+            ctrl,
+            ctrl_range: actuator.ctrl_range.unwrap_or(FREE),
+            gear,
+            gain: actuator.law.gain,
+            bias: actuator.law.bias,
+            force_range: actuator.force_range.unwrap_or(FREE),
+        }
+    }
+
+    /// Those of a tendon.
+    pub fn of_tendon(model: &Model, tendon: usize) -> Vec<Self> {
+        let of = |(ctrl, actuator): (usize, &Actuator)| match actuator.transmission {
+            Transmission::Tendon { tendon: of, gear } if of == tendon => Some(Self::new(ctrl, gear, actuator)),
+            _ => None,
+        };
+        model.actuators.iter().enumerate().filter_map(of).collect()
+    }
+
+    /// Stiffness and damping along what it acts on, as far as they oppose motion.
+    fn resistance(&self) -> (f64, f64) {
+        let gear = self.gear * self.gear;
+        ((-self.bias[1]).max(0.0) * gear, (-self.bias[2]).max(0.0) * gear)
+    }
+
+    /// Its impedance over a step: dt (d + dt k).
+    pub fn impedance(&self, dt: f64) -> f64 {
+        let (stiffness, damping) = self.resistance();
+        dt * (damping + dt * stiffness)
+    }
+
+    /// Whether its force opposes motion.
+    pub fn has_impedance(&self) -> bool {
+        self.impedance(1.0) > 0.0
+    }
+
+    /// Limits of the force on what it acts on.
+    pub fn limits(&self) -> (f64, f64) {
+        let (a, b) = (self.gear * self.force_range.0, self.gear * self.force_range.1);
+        if self.gear == 0.0 { (0.0, 0.0) } else { (a.min(b), a.max(b)) }
+    }
+}
+
+impl PlanDrive {
+    /// The drives of a model.
+    pub fn of_model(model: &Model) -> Result<Vec<Self>, NotInLanes> {
+        let mut drives: Vec<Self> = Vec::new();
+        for (ctrl, actuator) in model.actuators.iter().enumerate() {
+            let (joint, gear): (&Joint, f64) = match actuator.transmission {
+                Transmission::Joint { joint, gear } if model.joints[joint].kind.nv() == 1 => {
+                    (&model.joints[joint], gear)
+                }
+                Transmission::Unsupported | Transmission::Tendon { .. } => continue,
+                _ => return Err(NotInLanes(format!("actuator {ctrl} acts on more than one degree of freedom"))),
+            };
+            let own = PlanActuator::new(ctrl, gear, actuator);
+            let effort_limit = joint.effort_limit.unwrap_or(f64::INFINITY);
+            match drives.iter_mut().find(|drive| drive.v == joint.v && effort_limit.is_finite()) {
+                Some(drive) => drive.actuators.push(own),
+                None => drives.push(Self { q: joint.q, v: joint.v, actuators: vec![own], effort_limit }),
+            }
+        }
+        Ok(drives)
+    }
+
+    /// Whether it has impedance.
+    pub fn has_impedance(&self) -> bool {
+        self.actuators.iter().any(PlanActuator::has_impedance)
+    }
+
+    /// Its impedance over a step.
+    pub fn impedance(&self, dt: f64) -> f64 {
+        self.actuators.iter().map(|actuator| actuator.impedance(dt)).sum()
+    }
+}
