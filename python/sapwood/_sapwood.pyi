@@ -719,9 +719,9 @@ class Batch:
     ) -> None:
         """Give worlds parameters of their own; those left out stay as they are.
 
-        Each is an array with a row for each of these worlds, or one row for all. Positions and velocities stay; what the
-        solver remembers is forgotten. In this version all worlds are stepped one by one once any has parameters of its
-        own, and each of these holds a model of its own: about 100 kB for a humanoid.
+        Each is an array with a row for each of these worlds, or one row for all. Positions and velocities stay; what
+        the solver remembers is forgotten. In this version all worlds are stepped one by one once any has parameters of
+        its own, and each of these holds a model of its own.
 
         Args:
             worlds: Indices (k,), or a boolean mask (n,); None: all.

@@ -139,26 +139,27 @@ def models() -> list[Any]:
 @pytest.mark.parametrize("source", models())
 def test_a_step_agrees_with_that_of_one_world(source: str, scheme: Any) -> None:
     model = sw.load(source)
-    batch, sim = make(model, 6, scheme=scheme), sw.Simulation(model, scheme=scheme)
+    batch = make(model, 6, scheme=scheme)
+    # Each remembers its own last step, as the batch does: what rests in a stop, or is pressed into it, is told apart by that.
+    sims = [sw.Simulation(model, scheme=scheme) for _ in range(6)]
     controls = scatter(batch)
     errors = []
-    for k in range(60):
-        batch.ctrl = controls[:, k]
-        states = [batch.state(i) for i in range(6)]
+    for k in range(300):
+        batch.ctrl = controls[:, k // 5]
+        for i, sim in enumerate(sims):
+            sim.q, sim.v, sim.ctrl = batch.q[i], batch.v[i], batch.ctrl[i]
         batch.step()
-        for i, state in enumerate(states):
-            sim.restore(state)
+        for i, sim in enumerate(sims):
             sim.step()
             assert sim.time == batch.time[i]
             # In the kinetic norm, relative to the momentum, or to what gravity adds in a step.
             M, dv = model.mass_matrix(sim.q), sim.v - batch.v[i]
             scale = max(sim.v @ M @ sim.v, model.mass * (9.81 * sim.timestep) ** 2)
             errors.append(np.sqrt(dv @ M @ dv / scale))
-        batch.step(4)
-    # The simulation does not remember the step before, as the batch does; the solution depends on it now and then.
+    # Not all to the tolerance: a step that is left to a simulation forgets the one before.
     assert np.median(errors) < 1e-9
-    assert np.mean(np.array(errors) > 1e-6) < 0.25
-    assert max(errors) < 0.1
+    assert np.mean(np.array(errors) > 1e-6) < 0.05
+    assert max(errors) < 0.05
     assert batch.stats.steps == 300 * 6
 
 

@@ -20,16 +20,16 @@ use crate::group::{Steps, alone, groups, widest};
 use crate::plan::{NotInLanes, Plan};
 
 pub use jacobians::{BatchJacobians, Cotangents, StepGradients};
-pub use options::{BatchError, BatchOptions, BatchStats, Precision};
 use models::Own;
+pub use options::{BatchError, BatchOptions, BatchStats, Precision};
 use worlds::{Sizes, Stepper, Worlds};
 
 /// Parts that worlds are cut into, which threads share.
 const SHARES: usize = 64;
 
 /// About what a world takes, in numbers: its arrays and what its group remembers.
-const MEMORY_PER_COORDINATE: usize = 12;
-const MEMORY_PER_WORLD: usize = 128;
+const MEMORY_PER_COORDINATE: usize = 16;
+const MEMORY_PER_WORLD: usize = 256;
 
 /// Worlds of one model, stepped together.
 pub struct Batch {
@@ -288,8 +288,9 @@ impl Batch {
     ) -> Result<(), BatchError> {
         self.errors.fill(None);
         let before: u64 = self.count.iter().sum();
-        let Self { q, v, ctrl, time, count, errors, pd, pd_target, model, groups, width, ones, crew, interrupt, .. } =
-            self;
+        let Self {
+            q, v, ctrl, time, count, errors, pd, pd_target, model, groups, width, ones, crew, interrupt, ..
+        } = self;
         let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
         let pd = pd.as_ref();
         let sizes = Sizes { nq, nv, nu, target: pd.map_or(0, |_| nq), horizon };
@@ -317,7 +318,9 @@ impl Batch {
             return Ok(());
         }
         let errors = self.errors.iter_mut();
-        errors.filter(|error| matches!(error, Some(SimulationError::Interrupted { .. }))).for_each(|error| *error = None);
+        errors
+            .filter(|error| matches!(error, Some(SimulationError::Interrupted { .. })))
+            .for_each(|error| *error = None);
         Err(BatchError::Interrupted)
     }
 

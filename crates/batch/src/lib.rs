@@ -31,7 +31,5 @@ mod lanes;
 mod parameters;
 mod plan;
 
-pub use batch::{
-    Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients,
-};
+pub use batch::{Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients};
 pub use parameters::Parameters;

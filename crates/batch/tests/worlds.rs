@@ -36,8 +36,11 @@ fn a_world_that_fails_is_named_and_stays() {
         let before = (bits(&broken.q()[4 * nq..5 * nq]), bits(&broken.v()[4 * nv..5 * nv]));
         clean.step(40).unwrap();
         let error = broken.step(40).unwrap_err();
-        let BatchError::Worlds { world: 4, others: 0, source: SimulationError::NotFinite { step: 30, name: "v", index: 2, .. } } =
-            error
+        let BatchError::Worlds {
+            world: 4,
+            others: 0,
+            source: SimulationError::NotFinite { step: 30, name: "v", index: 2, .. },
+        } = error
         else {
             panic!("{error}");
         };
@@ -71,7 +74,10 @@ fn a_rollout_has_the_bits_of_steps() {
                 assert_eq!(bits(&one.v()[world * nv..][..nv]), bits(&v[(world * 12 + k) * nv..][..nv]));
             }
         }
-        assert!(matches!(other.rollout(&controls, 11, 3, &mut q, &mut v), Err(BatchError::Size { name: "controls", .. })));
+        assert!(matches!(
+            other.rollout(&controls, 11, 3, &mut q, &mut v),
+            Err(BatchError::Size { name: "controls", .. })
+        ));
     }
 }
 

@@ -635,7 +635,8 @@ impl Batch {
         let stepper = &mut *batch;
         let gradients = py.detach(|| stepper.vjp(Cotangents { q: &q, v: &v }));
         let gradients = gradients.map_err(|error| self.error(py, &batch, &error))?;
-        let matrix = |values, columns| -> PyResult<Matrix<'py>> { PyArray1::from_vec(py, values).reshape([n, columns]) };
+        let matrix =
+            |values, columns| -> PyResult<Matrix<'py>> { PyArray1::from_vec(py, values).reshape([n, columns]) };
         results::step_gradients(py, (matrix(gradients.q, nv)?, matrix(gradients.v, nv)?, matrix(gradients.ctrl, nu)?))
     }
 

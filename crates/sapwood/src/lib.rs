@@ -36,9 +36,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-pub use batch::{
-    Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients,
-};
+pub use batch::{Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients};
 pub use formats::{LoadError, LoadOptions, trajectory};
 pub use multibody::Model;
 pub use sim::{

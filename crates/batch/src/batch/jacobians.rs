@@ -95,7 +95,8 @@ impl Batch {
         let (mut arrays, mut rest) = (arrays, &mut errors[..]);
         let mut shares: [_; SHARES] = std::array::from_fn(|k| {
             let (first, end) = (worlds * k / SHARES, worlds * (k + 1) / SHARES);
-            let rows = arrays.each_mut().map(|(all, n)| (all.split_off_mut(..(end - first) * *n).unwrap_or_default(), *n));
+            let rows =
+                arrays.each_mut().map(|(all, n)| (all.split_off_mut(..(end - first) * *n).unwrap_or_default(), *n));
             (first, rest.split_off_mut(..end - first).unwrap_or_default(), rows)
         });
         let batch = &*self;
