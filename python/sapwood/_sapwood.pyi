@@ -679,8 +679,9 @@ class Batch:
     def state(self, world: int) -> bytes:
         """The state of a world, as ``Simulation.restore`` takes it.
 
-        It leaves out what lanes remember of the last step: what goes on from there agrees to the solver's tolerance. Of
-        worlds that are stepped one by one it is complete.
+        It leaves out what lanes remember of the last step, by which contacts and stops that rest are told from those
+        that were just pressed in: the next step is that of a new simulation in this state. Of worlds that are stepped
+        one by one it is complete.
 
         Raises:
             IndexError: When there is no such world.

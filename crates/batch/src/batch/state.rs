@@ -60,8 +60,9 @@ impl Batch {
     }
 
     /// The state of a world, from which a [`Simulation`] of the same options goes on. Of worlds that are stepped
-    /// [one by one](Self::alone) it is complete: the same bits follow. Of others it leaves out what the solver remembers, so that the next
-    /// step agrees to the solver's tolerance.
+    /// [one by one](Self::alone) it is complete: the same bits follow. Of others it leaves out what lanes remember of the last step, by
+    /// which contacts and stops that rest are told from those that were just pressed in: the next step is that of a new simulation in
+    /// this state.
     ///
     /// # Panics
     /// When there is no such world.
