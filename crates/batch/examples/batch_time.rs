@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use random::SplitMix64;
-use sapwood_batch::{Batch, BatchOptions};
+use sapwood_batch::{Batch, BatchOptions, Precision};
 
 /// Steps between changes of the controls.
 const HOLD: usize = 25;
@@ -19,6 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (lanes, threads) = (number(0.0)? as usize, number(1.0)? as usize);
     let loaded = formats::load(path.as_ref(), &formats::LoadOptions::default())?;
     let mut options = BatchOptions::default();
+    options.precision = if std::env::var_os("F32").is_some() { Precision::F32 } else { Precision::F64 };
     options.threads = Some(threads);
     options.lanes = (lanes > 0).then_some(lanes);
     let mut batch = Batch::new(loaded.model.into(), loaded.scene.into(), worlds, options)?;

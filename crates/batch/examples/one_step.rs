@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use random::SplitMix64;
-use sapwood_batch::{Batch, BatchOptions};
+use sapwood_batch::{Batch, BatchOptions, Precision};
 use sim::{Options, Simulation};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mut simulation = Simulation::new(model.clone(), scene.clone(), sharp.clone())?;
     let mut options = BatchOptions::default();
+    options.precision = if std::env::var_os("F32").is_some() { Precision::F32 } else { Precision::F64 };
     options.simulation = sharp;
     (options.lanes, options.threads) = (Some(lanes), Some(1));
     let mut batch = Batch::new(model.clone(), scene, lanes, options)?;

@@ -52,6 +52,7 @@ pub struct Batch {
     pd_target: Vec<f64>,
     /// The plan of steps in lanes, or why there is none; and worlds in a group that has one.
     plan: Result<Plan, NotInLanes>,
+    precision: Precision,
     widest: usize,
     /// Worlds in a group, and why they are stepped one by one if they are.
     width: usize,
@@ -70,13 +71,20 @@ impl Batch {
     /// # Errors
     /// When an option is outside its domain, or the scene is not one for this model.
     pub fn new(model: Arc<Model>, scene: Arc<Scene>, worlds: usize, options: BatchOptions) -> Result<Self, BatchError> {
-        options.check_precision()?;
-        let BatchOptions { simulation, threads, lanes, .. } = options;
+        let BatchOptions { simulation, threads, lanes, precision } = options;
         let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let lanes = lanes.unwrap_or(widest());
+        let most = widest(precision);
+        let lanes = lanes.unwrap_or(most);
         check("worlds", worlds, worlds > 0, "1 or more")?;
         check("threads", threads, (1..=Options::MAX_THREADS).contains(&threads), "from 1 to 1024")?;
-        check("lanes", lanes, [1, 4, 8].contains(&lanes) && lanes <= widest(), "1, 4, or 8 with AVX-512")?;
+        match precision {
+            Precision::F64 => {
+                check("lanes", lanes, [1, 4, 8].contains(&lanes) && lanes <= most, "1, 4, or 8 with AVX-512")?
+            }
+            Precision::F32 => {
+                check("lanes", lanes, [1, 8, 16].contains(&lanes) && lanes <= most, "1, 8, or 16 with AVX-512")?
+            }
+        }
         let options = Options { threads: 1, ..simulation };
         let one = || Ok(Mutex::new(Simulation::new(model.clone(), scene.clone(), options.clone())?));
         let ones = (0..threads).map(|_| one()).collect::<Result<Vec<_>, SimulationError>>()?;
@@ -95,7 +103,8 @@ impl Batch {
             errors: vec![None; worlds],
             pd: None,
             pd_target: Vec::new(),
-            plan: Plan::new(&model, &scene, &options),
+            plan: Plan::new(&model, &scene, &options, None),
+            precision,
             widest: lanes,
             model,
             scene,
@@ -117,7 +126,6 @@ impl Batch {
     fn arrange(&mut self) -> Result<(), BatchError> {
         let reason = match &self.plan {
             Err(NotInLanes(reason)) => Some(reason.as_str()),
-            Ok(_) if self.pd.is_some() => Some("there is PD control"),
             Ok(_) if !self.own.is_empty() => Some("worlds have parameters of their own"),
             Ok(_) => None,
         };
@@ -129,7 +137,7 @@ impl Batch {
         let reason = reason.map(str::to_owned);
         (self.groups, self.width) = match &self.plan {
             Ok(plan) if reason.is_none() => {
-                (groups(plan.clone(), self.model.nu(), self.worlds(), self.widest), self.widest)
+                (groups(plan.clone(), self.model.nu(), self.worlds(), (self.precision, self.widest)), self.widest)
             }
             _ => (alone(&self.model, self.worlds()), 1),
         };
@@ -212,6 +220,8 @@ impl Batch {
         }
         self.pd_target = pd.as_ref().map_or_else(Vec::new, |pd| pd.target.repeat(self.worlds()));
         self.pd = pd;
+        self.plan = Plan::new(&self.model, &self.scene, &self.options, self.pd.as_ref());
+        self.groups.clear();
         self.arrange()
     }
 

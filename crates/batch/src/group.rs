@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use multibody::Model;
 use sim::{Pd, Simulation, SimulationError, State};
-use spatial::{F64x4, F64x8};
+use spatial::{F32x8, F32x16, F64x4, F64x8};
 
-use crate::lanes::{Bundle, GroupMemory, LaneStats, Lanes};
+use crate::batch::Precision;
+use crate::lanes::{Bundle, GroupMemory, LaneStats, Lanes, get, put};
 use crate::plan::Plan;
 
 /// The arrays of some worlds, (worlds, nq) and so on.
@@ -17,7 +18,7 @@ pub(crate) struct Rows<'a> {
     /// Time and count of steps, which every step moves on.
     pub time: &'a mut [f64],
     pub count: &'a mut [u64],
-    /// PD control: gains of all, targets (worlds, nq); a group that is in lanes gets none yet.
+    /// PD control: gains of all, targets (worlds, nq).
     pub pd: Option<&'a Pd>,
     pub pd_target: &'a [f64],
     /// Why a world could not be stepped.
@@ -95,7 +96,7 @@ struct Alone {
 }
 
 /// Groups of `width` lanes for `n` worlds.
-pub(crate) fn groups(plan: Plan, nu: usize, n: usize, width: usize) -> Vec<Box<dyn Steps>> {
+pub(crate) fn groups(plan: Plan, nu: usize, n: usize, (precision, width): (Precision, usize)) -> Vec<Box<dyn Steps>> {
     fn of<T: Bundle>(plan: Plan, nu: usize, count: usize) -> Vec<Box<dyn Steps>> {
         let plan = Arc::new(plan);
         let pool = Arc::new(Pool::<T> { plan: plan.clone(), nu, idle: Mutex::default() });
@@ -105,10 +106,13 @@ pub(crate) fn groups(plan: Plan, nu: usize, n: usize, width: usize) -> Vec<Box<d
         };
         (0..count).map(group).collect()
     }
-    let make = match width {
-        8 => of::<F64x8>,
-        4 => of::<F64x4>,
-        _ => of::<f64>,
+    let make = match (precision, width) {
+        (Precision::F64, 8) => of::<F64x8>,
+        (Precision::F64, 4) => of::<F64x4>,
+        (Precision::F64, _) => of::<f64>,
+        (Precision::F32, 16) => of::<F32x16>,
+        (Precision::F32, 8) => of::<F32x8>,
+        (Precision::F32, _) => of::<f32>,
     };
     make(plan, nu, n.div_ceil(width))
 }
@@ -231,9 +235,12 @@ fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
         let q = &rows.q[world * nq..(world + 1) * nq];
         let v = &rows.v[world * nv..(world + 1) * nv];
         let ctrl = &rows.ctrl[world * nu..(world + 1) * nu];
-        lanes.q.iter_mut().zip(q).for_each(|(lanes, q)| lanes.set_lane(lane, *q));
-        lanes.v.iter_mut().zip(v).for_each(|(lanes, v)| lanes.set_lane(lane, *v));
-        lanes.ctrl.iter_mut().zip(ctrl).for_each(|(lanes, u)| lanes.set_lane(lane, *u));
+        lanes.q.iter_mut().zip(q).for_each(|(lanes, q)| put(lanes, lane, *q));
+        lanes.v.iter_mut().zip(v).for_each(|(lanes, v)| put(lanes, lane, *v));
+        lanes.ctrl.iter_mut().zip(ctrl).for_each(|(lanes, u)| put(lanes, lane, *u));
+        let n = lanes.pd_target.len();
+        let target = &rows.pd_target[world * n..(world + 1) * n];
+        lanes.pd_target.iter_mut().zip(target).for_each(|(lanes, q)| put(lanes, lane, *q));
     }
 }
 
@@ -241,9 +248,9 @@ fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
 fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut Rows<'_>) {
     let (nq, nv) = (lanes.q.len(), lanes.v.len());
     let q = rows.q[lane * nq..(lane + 1) * nq].iter_mut();
-    q.zip(&lanes.q).for_each(|(q, lanes)| *q = lanes.lane(lane));
+    q.zip(&lanes.q).for_each(|(q, lanes)| *q = get(lanes, lane));
     let v = rows.v[lane * nv..(lane + 1) * nv].iter_mut();
-    v.zip(&lanes.v).for_each(|(v, lanes)| *v = lanes.lane(lane));
+    v.zip(&lanes.v).for_each(|(v, lanes)| *v = get(lanes, lane));
 }
 
 /// Makes the step of one lane by a simulation.
@@ -259,13 +266,15 @@ fn step_one<T: Bundle>(
     forget(state);
     (state.time, state.step) = (rows.time[lane], rows.count[lane]);
     state.ctrl.copy_from_slice(&rows.ctrl[lane * nu..(lane + 1) * nu]);
-    state.q.iter_mut().zip(&lanes.q).for_each(|(q, lanes)| *q = lanes.lane(lane));
-    state.v.iter_mut().zip(&lanes.v).for_each(|(v, lanes)| *v = lanes.lane(lane));
+    state.q.iter_mut().zip(&lanes.q).for_each(|(q, lanes)| *q = get(lanes, lane));
+    state.v.iter_mut().zip(&lanes.v).for_each(|(v, lanes)| *v = get(lanes, lane));
+    let n = lanes.pd_target.len();
+    copy_pd(&mut state.pd, rows.pd, &rows.pd_target[lane * n..(lane + 1) * n]);
     one.step()?;
     count.add(one.stats());
     let state = one.state();
-    lanes.q.iter_mut().zip(&state.q).for_each(|(lanes, q)| lanes.set_lane(lane, *q));
-    lanes.v.iter_mut().zip(&state.v).for_each(|(lanes, v)| lanes.set_lane(lane, *v));
+    lanes.q.iter_mut().zip(&state.q).for_each(|(lanes, q)| put(lanes, lane, *q));
+    lanes.v.iter_mut().zip(&state.v).for_each(|(lanes, v)| put(lanes, lane, *v));
     lanes.disturb();
     Ok(())
 }
@@ -299,6 +308,10 @@ pub(crate) fn copy_pd(to: &mut Pd, from: Option<&Pd>, target: &[f64]) {
 }
 
 /// The widest groups that this processor has registers for.
-pub(crate) fn widest() -> usize {
-    if spatial::cpu::has_avx512() { 8 } else { 4 }
+pub(crate) fn widest(precision: Precision) -> usize {
+    let of_double = if spatial::cpu::has_avx512() { 8 } else { 4 };
+    match precision {
+        Precision::F64 => of_double,
+        Precision::F32 => 2 * of_double,
+    }
 }

@@ -8,12 +8,12 @@ use std::ops::Range;
 
 use geometry::Scene;
 use multibody::{Compliance, JointType, Model, NO_PARENT, Node};
-use sim::{ContactLaw, EffectiveMass, Options, PdLaw, Scheme};
+use sim::{ContactLaw, EffectiveMass, Options, Pd, PdLaw, Scheme};
 use spatial::{ArticulatedInertia, Mat3, Quat, Sym3, Vec3};
 
 pub(crate) use constraints::{Constraints, Coupling, PlanFrame, Rows, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Contacts, PairKind, PlanPair, Shape};
-pub(crate) use drives::{PlanActuator, PlanDrive};
+pub(crate) use drives::{PlanActuator, PlanDrive, PlanPd};
 
 /// Why steps of a model are not made in lanes but by one simulation for each world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,12 @@ pub(crate) struct Plan {
     pub servos: Vec<PlanDrive>,
     /// All others, which are constraints while they are at their limits.
     pub drives: Vec<PlanDrive>,
-    /// The constraint of the first of them.
+    /// Whether trees differ much in mass, and the pairs of trees that constraints join.
+    pub is_uneven: bool,
+    pub joined_trees: Vec<[usize; 2]>,
+    /// The constraint of the first of the drives.
     pub first_drive: usize,
+    pub pd: Option<PlanPd>,
     pub limits: Vec<Limit>,
     pub contacts: Contacts,
     pub rule: Rule,
@@ -89,6 +93,9 @@ pub(crate) struct Mobility {
     pub least: f64,
     /// How easily the node is turned, see [`EffectiveMass::angular_inverse`].
     pub turn: f64,
+    /// Where some points of the node cannot be moved in every direction, how easily the farthest is moved in all, see
+    /// [`EffectiveMass::leverage`].
+    pub fulcrum: Option<f64>,
     pub bare: ArticulatedInertia<f64>,
 }
 
@@ -101,6 +108,8 @@ pub(crate) struct PlanTree {
     pub floats: bool,
     /// Whether its armature, if it has any, leaves the momentum alone.
     pub keeps_momentum: bool,
+    /// How easily it is moved as one body where trees differ much in mass, else infinite: [`EffectiveMass::of_heaviest`].
+    pub as_one: f64,
 }
 
 /// A joint's spring.
@@ -108,8 +117,10 @@ pub(crate) struct PlanTree {
 pub(crate) struct Spring {
     pub q: usize,
     pub v: usize,
-    pub stiffness: f64,
-    pub reference: f64,
+    pub joint: JointType,
+    /// By degrees of freedom and coordinates.
+    pub stiffness: [f64; 6],
+    pub reference: [f64; 7],
 }
 
 /// A joint's limits.
@@ -134,8 +145,8 @@ pub(crate) struct Rule {
 
 impl Plan {
     /// The plan of a model, or why there is none.
-    pub fn new(model: &Model, scene: &Scene, options: &Options) -> Result<Self, NotInLanes> {
-        check(model, options)?;
+    pub fn new(model: &Model, scene: &Scene, options: &Options, pd: Option<&Pd>) -> Result<Self, NotInLanes> {
+        check(options)?;
         let dt = options.timestep.unwrap_or(model.timestep);
         let is_balanced = options.scheme == Scheme::Bilinear;
         let tree_of = |node: usize| model.tree.trees.partition_point(|nodes| nodes.end <= node);
@@ -146,16 +157,22 @@ impl Plan {
             lambda[i] += dt * (d + dt * k);
             resistance[i] = -dt * (d + dt * k);
         }
-        let (drives, servos): (Vec<_>, Vec<_>) =
+        let (mut drives, servos): (Vec<_>, Vec<_>) =
             PlanDrive::of_model(model)?.into_iter().partition(PlanDrive::has_impedance);
         let attachments = sim::attachments(model, scene);
         let contacts = Contacts::new(model, scene, &attachments)?;
         let mut mass = EffectiveMass::new(model, &contacts.extents);
-        if mass.is_uneven() {
-            return Err(NotInLanes("trees differ much in mass".into()));
-        }
         let mut implicit = lambda.clone();
         drives.iter().for_each(|drive| implicit[drive.v] += drive.impedance(dt));
+        let plan_pd = pd.map(|pd| PlanPd::new(pd, dt));
+        if let (Some(plan_pd), Some(pd)) = (&plan_pd, pd) {
+            if plan_pd.is_limited {
+                drives.extend(plan_pd.drives(model, pd));
+            } else {
+                lambda.iter_mut().zip(&plan_pd.impedance).for_each(|(lambda, z)| *lambda += z);
+            }
+            implicit.iter_mut().zip(&plan_pd.impedance).for_each(|(lambda, z)| *lambda += z);
+        }
         for (k, dofs) in model.tree.dofs.iter().enumerate() {
             mass.update(k, dofs.clone(), &implicit[dofs.clone()]);
         }
@@ -191,6 +208,7 @@ impl Plan {
                     ang: of.ang.rotated(back),
                     least: of.least,
                     turn: mass.angular_inverse(i),
+                    fulcrum: mass.has_fulcrum(i).then(|| trace(bare.c) + trace(bare.a) * contacts.extents[i].powi(2)),
                     bare: ArticulatedInertia {
                         a: bare.a.rotated(back),
                         b: back * (bare.b * turn),
@@ -200,11 +218,19 @@ impl Plan {
             }
         };
         let nodes: Vec<PlanNode> = model.tree.nodes.iter().enumerate().map(node).collect();
-        let tree = |(nodes, dofs): (&Range<usize>, &Range<usize>)| {
+        let node_of_dof: Vec<usize> =
+            nodes.iter().enumerate().flat_map(|(i, node)| [i].repeat(node.joint.nv())).collect();
+        let tree = |(k, (nodes, dofs)): (usize, (&Range<usize>, &Range<usize>))| {
             let floats = model.tree.nodes[nodes.start].joint == JointType::Free;
             let keeps_momentum =
                 floats && nodes.len() > 1 && model.armature[dofs.clone()][..6].iter().all(|a| *a == 0.0);
-            PlanTree { nodes: nodes.clone(), dofs: dofs.clone(), floats, keeps_momentum }
+            PlanTree {
+                nodes: nodes.clone(),
+                dofs: dofs.clone(),
+                floats,
+                keeps_momentum,
+                as_one: mass.of_heaviest(std::iter::once(k)),
+            }
         };
         let limit = |joint: &multibody::Joint| {
             let range = joint.range.filter(|_| joint.kind.nv() == 1)?;
@@ -212,6 +238,7 @@ impl Plan {
         };
         let limits: Vec<Limit> = model.joints.iter().filter_map(limit).collect();
         let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns)?;
+        let joined_trees = constraints.joined_trees(&tree_of, &node_of_dof);
         let pi = std::f64::consts::PI;
         let solver_options = sap::Options {
             tolerance: options.tolerance,
@@ -223,8 +250,8 @@ impl Plan {
             gravity: model.gravity,
             nq: model.nq(),
             nv: model.nv(),
-            trees: model.tree.trees.iter().zip(&model.tree.dofs).map(tree).collect(),
-            node_of_dof: nodes.iter().enumerate().flat_map(|(i, node)| [i].repeat(node.joint.nv())).collect(),
+            trees: model.tree.trees.iter().zip(&model.tree.dofs).enumerate().map(tree).collect(),
+            node_of_dof,
             nodes,
             is_balanced,
             lambda,
@@ -232,8 +259,11 @@ impl Plan {
             resistance,
             springs: springs(model),
             servos,
+            pd: plan_pd,
             limits,
             first_drive: constraints.all.len() - drives.len(),
+            is_uneven: mass.is_uneven(),
+            joined_trees,
             constraints,
             drives,
             is_cone: options.contact == ContactLaw::Sap,
@@ -262,25 +292,20 @@ fn own_axes(node: &Node<f64>) -> Mat3<f64> {
     }
 }
 
+fn trace(m: Sym3<f64>) -> f64 {
+    m.xx + m.yy + m.zz
+}
+
 /// What lanes cannot do.
-fn check(model: &Model, options: &Options) -> Result<(), NotInLanes> {
+fn check(options: &Options) -> Result<(), NotInLanes> {
     let reason = match () {
         () if !matches!(options.scheme, Scheme::Bilinear | Scheme::SymplecticEuler) => "the scheme is implicit",
         () if options.accuracy.is_some() => "the step size is controlled",
         () if options.sleep_after.is_some() => "islands may sleep",
         () if options.pd_law == PdLaw::Theta => "PD control is that of the scheme",
-        () if has_ball_springs(model) => "ball or free joints have springs",
         () => return Ok(()),
     };
     Err(NotInLanes(reason.into()))
-}
-
-/// Whether joints with several degrees of freedom have springs.
-fn has_ball_springs(model: &Model) -> bool {
-    let has = |node: &Node<f64>| {
-        node.joint.nv() > 1 && model.stiffness[node.v..node.v + node.joint.nv()].iter().any(|k| *k != 0.0)
-    };
-    model.tree.nodes.iter().any(has)
 }
 
 /// Mass and mass moment of every node that gravity acts on: without the part of its bodies that is compensated.
@@ -299,12 +324,16 @@ fn weights(model: &Model, turns: &[Mat3<f64>]) -> Vec<(f64, Vec3<f64>)> {
     weights
 }
 
-/// The springs of joints with one degree of freedom; [`check`] has seen that there are no others.
+/// The springs of joints.
 fn springs(model: &Model) -> Vec<Spring> {
     let of = |node: &Node<f64>| {
-        let stiffness = model.stiffness[node.v];
-        let is_plain = node.joint.nv() == 1 && stiffness != 0.0;
-        is_plain.then(|| Spring { q: node.q, v: node.v, stiffness, reference: model.spring_reference[node.q] })
+        let (nq, nv) = (node.joint.nq(), node.joint.nv());
+        let own = &model.stiffness[node.v..node.v + nv];
+        let (mut stiffness, mut reference) = ([0.0; 6], [0.0; 7]);
+        stiffness[..nv].copy_from_slice(own);
+        reference[..nq].copy_from_slice(&model.spring_reference[node.q..node.q + nq]);
+        let has_any = own.iter().any(|k| *k != 0.0);
+        has_any.then_some(Spring { q: node.q, v: node.v, joint: node.joint, stiffness, reference })
     };
     model.tree.nodes.iter().filter_map(of).collect()
 }

@@ -130,9 +130,9 @@ fn what_does_not_fit_is_an_error() {
     for n in [1 << 40, usize::MAX] {
         assert!(matches!(make(n, BatchOptions::default()), Err(BatchError::Memory { .. })));
     }
-    let mut single = BatchOptions::default();
-    single.precision = Precision::F32;
-    assert!(matches!(make(1, single), Err(BatchError::Precision)));
+    let mut four = BatchOptions::default();
+    (four.precision, four.lanes) = (Precision::F32, Some(4));
+    assert!(matches!(make(1, four), Err(BatchError::Option { name: "lanes", .. })));
     let mut batch = make(2, BatchOptions::default()).unwrap();
     assert!(matches!(batch.reset(&[true], None), Err(BatchError::Size { .. })));
     assert!(matches!(batch.reset(&[true, false], Some("nobody")), Err(BatchError::Simulation(_))));

@@ -3,7 +3,7 @@
 
 use spatial::{Real, Sym3, Twist, Vec3, Wrench};
 
-use super::{Bundle, Lanes, dofs_of, lanes_of, select, vec3, wide};
+use super::{Bundle, Lanes, by_precision, dofs_of, lanes_of, select, vec3, wide};
 use crate::plan::{Plan, PlanTree};
 
 /// The part of the kinetic energy that a step may err by; one that errs by more is made in parts, in one world.
@@ -14,6 +14,7 @@ const SCALING: f64 = 2.0;
 
 /// Motion within that has no more than this part of the kinetic energy is known with too few digits.
 const LITTLE: f64 = 1e-9;
+const SINGLE_LITTLE: f64 = 1e-3;
 
 /// A tree as one body: kinetic energy, momentum and mass moment about its origin, rotational inertia there.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +129,7 @@ impl<T: Bundle> Lanes<T> {
         let (within, left) = (kinetic - rigid.energy, due.kinetic + geared - rigid_due.energy);
         let most = wide::<T>(SCALING * SCALING);
         let is_known = turns
-            * (kinetic * wide(LITTLE)).if_less(within, T::ONE, T::ZERO)
+            * (kinetic * wide(by_precision::<T>(LITTLE, SINGLE_LITTLE))).if_less(within, T::ONE, T::ZERO)
             * (T::ONE - (left * most).if_less(within, T::ONE, T::ZERO))
             * (T::ONE - (within * most).if_less(left, T::ONE, T::ZERO));
         let inner = (left / select(is_known, within, T::ONE)).max(T::ZERO).sqrt();

@@ -3,7 +3,7 @@
 use spatial::Real;
 
 use super::contact_space::positive;
-use super::{Bundle, Lanes, lanes_of, select, wide};
+use super::{Bundle, Lanes, by_precision, lanes_of, select, wide};
 use crate::plan::{Plan, Rows};
 
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
@@ -12,6 +12,7 @@ const MAX_ROUNDS: usize = 4;
 /// What W says of the normal velocities of contacts may differ from how bodies move by this much, relative to the velocities; a lane that
 /// has lost more digits is left to one world.
 const AGREEMENT: f64 = 1e-6;
+const SINGLE_AGREEMENT: f64 = 1e-2;
 
 impl<T: Bundle> Lanes<T> {
     /// Finds the velocities at the end of the step from those of free motion, in the lanes `pending`.
@@ -147,7 +148,7 @@ impl<T: Bundle> Lanes<T> {
                 news |= self.choose(k, pushes(velocity, self.slots[k].recovery));
             }
         }
-        let tolerance = wide::<T>(AGREEMENT * AGREEMENT);
+        let tolerance = wide::<T>(by_precision::<T>(AGREEMENT, SINGLE_AGREEMENT).powi(2));
         let disagrees = positive(error - tolerance * (size + self.free_speed())) & self.space.open;
         self.left |= disagrees & !self.recovering;
         self.space.open = news & !self.left;

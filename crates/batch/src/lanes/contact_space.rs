@@ -9,7 +9,7 @@
 use spatial::{Mat3, Real, Twist, Vec3, Wrench};
 
 use super::dynamics::{motion_of, moved};
-use super::newton::{BlockRows, Newton};
+use super::newton::{Block3, BlockRows, Newton};
 use super::{Bundle, Lanes, dofs_of, select, select3, wide};
 use crate::plan::{Plan, Rows};
 
@@ -61,8 +61,8 @@ pub(super) struct ContactSpace<T> {
     pub reached: Vec<usize>,
     /// The lanes that are to be solved still, a bit each.
     pub open: u32,
-    /// W of the blocks in use, by rows.
-    pub w: Vec<T>,
+    /// W of the blocks in use, by rows of blocks.
+    pub w: Vec<Block3<T>>,
     /// ½ v*ᵀ (M + Λ) v*, by trees.
     pub kinetic: Vec<T>,
     /// u of each row by block and degree of freedom; the nodes that a block passes, a bit each.
@@ -96,7 +96,7 @@ impl<T: Bundle> ContactSpace<T> {
             known: Vec::with_capacity(constraints),
             reached: Vec::with_capacity(constraints),
             open: 0,
-            w: vec![T::ZERO; 9 * blocks * blocks],
+            w: vec![[zeros; 3]; blocks * blocks],
             kinetic: vec![T::ZERO; plan.trees.len()],
             carried: vec![zeros; blocks * plan.nv],
             passing: vec![0; blocks * words(plan)],
@@ -319,9 +319,9 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn multiply(&mut self, plan: &Plan) {
         let Self { space, dofs, .. } = self;
         let ContactSpace { count, carried, passing, w, .. } = space;
-        let (nv, words, rows) = (plan.nv, words(plan), 3 * *count);
+        let (nv, words, count) = (plan.nv, words(plan), *count);
         let passing = |b: usize| &passing[b * words..(b + 1) * words];
-        for b in 0..*count {
+        for b in 0..count {
             for c in 0..=b {
                 let mut product = [[T::ZERO; 3]; 3];
                 let both = passing(b).iter().zip(passing(c)).map(|(b, c)| b & c);
@@ -336,12 +336,8 @@ impl<T: Bundle> Lanes<T> {
                         }
                     }
                 });
-                for (i, product) in product.iter().enumerate() {
-                    for (j, entry) in product.iter().enumerate() {
-                        w[(3 * b + i) * rows + 3 * c + j] = *entry;
-                        w[(3 * c + j) * rows + 3 * b + i] = *entry;
-                    }
-                }
+                w[c * count + b] = std::array::from_fn(|j| std::array::from_fn(|i| product[i][j]));
+                w[b * count + c] = product;
             }
         }
     }

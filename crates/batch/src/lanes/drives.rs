@@ -1,17 +1,19 @@
 //! Impulses of springs, dampers and actuators. What opposes motion is implicit, as part of Λ; a drive that is at a limit is a constraint
 //! instead ([`crate::plan::Source::Drive`]).
 
-use spatial::Real;
+use multibody::JointType;
+use spatial::{Quat, Real, Vec3};
 
 use super::contact_space::{all_lanes, positive};
-use super::{Bundle, Lanes, wide};
-use crate::plan::{Plan, PlanActuator};
+use super::{Bundle, Lanes, by_precision, quaternion, vec3, wide};
+use crate::plan::{Plan, PlanActuator, PlanPd};
 
 /// A drive whose force was this share of a limit in the step before starts the step as a constraint.
 const NEAR_LIMIT: f64 = 0.8;
 
 /// A limit is exceeded by more than this share of the forces.
 const ROUND_OFF: f64 = 1e-12;
+const SINGLE_ROUND_OFF: f64 = 1e-5;
 
 /// A drive in a step: `p(v) = impulse − impedance (v − v₀)`, cut to [low, high].
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +44,12 @@ impl<T: Bundle> Lanes<T> {
         }
         let dt = plan.dt;
         for spring in &plan.springs {
-            let stretch = q[spring.q] - wide(spring.reference);
-            impulse[spring.v] = stretch.mul_add(wide(-dt * spring.stiffness), impulse[spring.v]);
+            let reference = spring.reference.map(wide);
+            let stretch = difference(spring.joint, &reference, &q[spring.q..], &[T::ZERO; 6]);
+            for (k, stretch) in stretch.into_iter().enumerate().take(spring.joint.nv()) {
+                let v = spring.v + k;
+                impulse[v] = stretch.mul_add(wide(-dt * spring.stiffness[k]), impulse[v]);
+            }
         }
         for servo in &plan.servos {
             let mut sum = T::ZERO;
@@ -70,7 +76,35 @@ impl<T: Bundle> Lanes<T> {
                 self.impulse[term.dof] = cut.mul_add(wide(term.coefficient), self.impulse[term.dof]);
             }
         }
+        if let Some(pd) = &plan.pd {
+            self.gather_pd(plan, pd);
+        }
         self.gather_drives(plan);
+    }
+
+    /// Impulses of PD control, of positions where the present velocity leads. Without limits they are impulses like others.
+    #[inline(always)]
+    fn gather_pd(&mut self, plan: &Plan, pd: &PlanPd) {
+        let dt = wide::<T>(plan.dt);
+        for node in &plan.nodes {
+            let nv = node.joint.nv();
+            let mut ahead = [T::ZERO; 6];
+            for (ahead, v) in ahead.iter_mut().zip(&self.v[node.v..node.v + nv]) {
+                *ahead = *v * dt;
+            }
+            let error = difference(node.joint, &self.pd_target[node.q..], &self.q[node.q..], &ahead);
+            for (k, error) in error.into_iter().enumerate().take(nv) {
+                let v = node.v + k;
+                if pd.impedance[v] > 0.0 {
+                    let lag = self.v[v] - wide(pd.target_velocity[v]);
+                    let force = error * wide(-pd.kp[v]) - lag * wide(pd.kd[v]);
+                    self.pd_impulse[v] = force * dt;
+                    if !pd.is_limited {
+                        self.impulse[v] += force * dt;
+                    }
+                }
+            }
+        }
     }
 
     /// Drives, and which of them start the step as constraints.
@@ -90,6 +124,11 @@ impl<T: Bundle> Lanes<T> {
                 sum.impedance += of.impedance;
                 sum.low += of.low;
                 sum.high += of.high;
+            }
+            if let (Some(pd), true) = (&plan.pd, drive.actuators.is_empty()) {
+                sum.impulse = self.pd_impulse[drive.v];
+                sum.impedance = wide(pd.impedance[drive.v]);
+                (sum.low, sum.high) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY));
             }
             let most = wide::<T>(plan.dt * drive.effort_limit);
             sum.low = sum.low.max(-most).min(most);
@@ -138,7 +177,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn part_drives(&mut self, plan: &Plan) -> u32 {
         let mut parted = 0;
-        let tolerance = wide::<T>(ROUND_OFF);
+        let tolerance = wide::<T>(by_precision::<T>(ROUND_OFF, SINGLE_ROUND_OFF));
         for (drive, of) in plan.drives.iter().zip(&mut self.drives) {
             let change = self.v[drive.v] - self.v_start[drive.v];
             let impulse = of.impulse - of.impedance * change;
@@ -175,4 +214,25 @@ impl<T: Bundle> Lanes<T> {
             is_apart: T::ZERO,
         }
     }
+}
+
+/// q ⊞ `ahead` ⊟ `reference` of a joint, in the frame of the velocity; of rotations the shorter arc.
+#[inline(always)]
+fn difference<T: Bundle>(joint: JointType, reference: &[T], q: &[T], ahead: &[T; 6]) -> [T; 6] {
+    let turn = |first: usize, ahead: Vec3<T>| {
+        let turn: Quat<T> = quaternion(&reference[first..]).conjugate() * quaternion(&q[first..]);
+        (turn * Quat::from_rotation_vector_in_lanes(ahead)).rotation_vector().to_array()
+    };
+    let mut difference = [T::ZERO; 6];
+    match joint {
+        JointType::Revolute | JointType::Prismatic | JointType::Screw => difference[0] = q[0] + ahead[0] - reference[0],
+        JointType::Ball => difference[..3].copy_from_slice(&turn(0, vec3(&ahead[..]))),
+        JointType::Free => {
+            for k in 0..3 {
+                difference[k] = q[k] + ahead[k] - reference[k];
+            }
+            difference[3..].copy_from_slice(&turn(3, vec3(&ahead[3..])));
+        }
+    }
+    difference
 }

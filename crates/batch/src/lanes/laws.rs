@@ -3,11 +3,18 @@
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
-use super::{Bundle, Lanes, lanes_of, select, wide, wide_mat, wide_sym, wide3};
+use super::{Bundle, Lanes, get, lanes_of, put, select, wide, wide_mat, wide_sym, wide3};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 
 /// Recovery slower than this share of the recovery speed stays in the velocities, as in a step of one world.
 const LEFT_IN_VELOCITIES: f64 = 0.01;
+
+/// By how much a near-rigid contact may sink in at most, of what it does under its own weight; the least share of a contact's own mobility
+/// that its regularisation is taken from; and how much faster than a contact that is righted other points of its body may become. As in a
+/// step of one world.
+const OVERLOAD: f64 = 100.0;
+const STIFFEST: f64 = 1e-6;
+const LONGEST_LEVER: f64 = 10.0;
 
 /// R and v̂ of a one-sided constraint.
 pub(super) struct OneSided<T> {
@@ -76,24 +83,51 @@ impl<T: Bundle> Lanes<T> {
     /// The laws of the slots that are near.
     #[inline(always)]
     pub(super) fn regularise_contacts(&mut self, plan: &Plan) {
+        if plan.is_uneven {
+            self.find_heaviest(plan);
+        }
         let mut next = 0;
         for pair in &plan.contacts.pairs {
             while let Some(&k) = self.near.get(next).filter(|&&k| k < pair.first + pair.count) {
                 next += 1;
-                let (law, left, w) = self.contact_law(plan, pair, k);
+                let (law, left, (w, stiff)) = self.contact_law(plan, pair, k);
                 self.left |= left;
                 self.set_law(plan, k, &law, w);
+                self.slots[k].r_t = stiff * wide(plan.rule.sigma);
+            }
+        }
+    }
+
+    /// How easily the heaviest tree of the island of every tree is moved, lane by lane: trees are joined by contacts that the step can reach.
+    fn find_heaviest(&mut self, plan: &Plan) {
+        let Self { near, slots, heaviest, islands, .. } = self;
+        for lane in 0..T::LANES {
+            islands.clear();
+            islands.extend(0..plan.trees.len());
+            for &[a, b] in &plan.joined_trees {
+                join(islands, a, b);
+            }
+            for &k in near.iter().filter(|k| get(&slots[**k].is_present, lane) != 0.0) {
+                if let [Some(a), Some(b)] = plan.contacts.ends[k].nodes {
+                    join(islands, plan.nodes[a].tree, plan.nodes[b].tree);
+                }
+            }
+            for tree in 0..islands.len() {
+                let root = find(islands, tree);
+                let of_island = (0..islands.len()).filter(|&other| find(islands, other) == root);
+                let least = of_island.map(|other| plan.trees[other].as_one).fold(f64::INFINITY, f64::min);
+                put(&mut heaviest[tree], lane, least);
             }
         }
     }
 
     #[inline(always)]
-    fn contact_law(&self, plan: &Plan, pair: &PlanPair, k: usize) -> (OneSided<T>, u32, T) {
+    fn contact_law(&self, plan: &Plan, pair: &PlanPair, k: usize) -> (OneSided<T>, u32, (T, T)) {
         let slot = &self.slots[k];
         let apart = slot.normal * (slot.gap * wide(0.5));
         let is_between = matches!(pair.kind, PairKind::Moving { .. });
         let is_spring = matches!(pair.surface.compliance, Compliance::PerMass { .. });
-        let (mut w, mut bare) = (T::ZERO, T::ZERO);
+        let (mut w, mut bare, mut leverage, mut tree) = (T::ZERO, T::ZERO, T::ZERO, 0);
         for (node, sign) in plan.contacts.ends[k].nodes.into_iter().zip([-1.0, 1.0]) {
             let Some(node) = node else { continue };
             let arm = slot.position - self.origins[plan.nodes[node].tree] - self.nodes[node].pos;
@@ -103,27 +137,37 @@ impl<T: Bundle> Lanes<T> {
             if is_spring {
                 bare += self.bare_mobility(plan, node, arm, slot.normal);
             }
+            tree = plan.nodes[node].tree;
+            leverage = leverage.max(self.leverage(plan, node, arm, slot.normal));
+        }
+        let mut stiff = w;
+        if plan.is_uneven {
+            // Under something heavy a contact is not to sink in by as much as it would be heavier than what it rests on.
+            stiff = w.min(self.heaviest[tree] * wide(OVERLOAD)).max(w * wide(STIFFEST));
         }
         let spring = match pair.surface.compliance {
             Compliance::NearRigid => None,
             Compliance::Physical { stiffness, relaxation } => Some((wide(stiffness), relaxation)),
             Compliance::PerMass { stiffness, relaxation } => Some((wide::<T>(stiffness) / bare, relaxation)),
         };
-        let mut law = plan.rule.one_sided(slot.gap, w, spring);
+        let mut law = plan.rule.one_sided(slot.gap, stiff, spring);
         if is_spring && pair.surface.spring_depth < f64::INFINITY {
             // Where the spring ends a stop begins.
             let depth = wide::<T>(pair.surface.spring_depth);
             let is_deep = slot.gap.if_less(-depth, T::ONE, T::ZERO);
-            let stop = plan.rule.one_sided(slot.gap + depth, w, None);
+            let stop = plan.rule.one_sided(slot.gap + depth, stiff, None);
             law = OneSided {
                 r: select(is_deep, stop.r, law.r),
                 v_hat: select(is_deep, stop.v_hat, law.v_hat),
                 is_rigid: select(is_deep, stop.is_rigid, law.is_rigid),
             };
         }
+        // No point of a body is to become much faster than what recovers, as it would where the contact has a short lever.
+        let fastest = (leverage.sqrt() * wide(LONGEST_LEVER)).min(T::ONE) * wide(plan.rule.recovery_speed);
+        law.v_hat = select(law.is_rigid, law.v_hat.min(fastest), law.v_hat);
         // What cannot be moved at all is for one world.
         let left = lanes_of(T::ONE - T::ZERO.if_less(w, T::ONE, T::ZERO));
-        (law, left & lanes_of(slot.is_present), w)
+        (law, left & lanes_of(slot.is_present), (w, stiff))
     }
 
     /// Sets the law of a slot.
@@ -155,6 +199,18 @@ impl<T: Bundle> Lanes<T> {
         trace.max(wide(of.least)) * wide(sim::EffectiveMass::PER_TRACE)
     }
 
+    /// See [`sim::EffectiveMass::leverage`]; 1 where every point of the node can be moved in every direction.
+    #[inline(always)]
+    fn leverage(&self, plan: &Plan, node: usize, arm: Vec3<T>, n: Vec3<T>) -> T {
+        match plan.nodes[node].mobility.fulcrum {
+            None => T::ONE,
+            Some(farthest) if farthest > 0.0 => {
+                (self.bare_mobility(plan, node, arm, n) * wide(1.0 / farthest)).max(T::ZERO)
+            }
+            Some(_) => T::ZERO,
+        }
+    }
+
     /// See [`sim::EffectiveMass::bare_inverse`].
     #[inline(always)]
     fn bare_mobility(&self, plan: &Plan, node: usize, arm: Vec3<T>, n: Vec3<T>) -> T {
@@ -163,4 +219,17 @@ impl<T: Bundle> Lanes<T> {
         let coupling = (wide_mat::<T>(&of.b) * lin).dot(ang);
         (wide_sym::<T>(&of.a) * ang).dot(ang) + coupling + coupling + (wide_sym::<T>(&of.c) * lin).dot(lin)
     }
+}
+
+/// The root of a tree's island, in a union–find forest whose roots are the smallest of their sets.
+fn find(islands: &[usize], mut tree: usize) -> usize {
+    while islands[tree] != tree {
+        tree = islands[tree];
+    }
+    tree
+}
+
+fn join(islands: &mut [usize], a: usize, b: usize) {
+    let (a, b) = (find(islands, a), find(islands, b));
+    islands[a.max(b)] = a.min(b);
 }

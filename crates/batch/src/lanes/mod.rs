@@ -19,7 +19,7 @@ mod solve;
 mod step;
 
 use multibody::JointType;
-use spatial::{ArticulatedInertia, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
+use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
 use crate::plan::Plan;
 use balance::Sums;
@@ -79,6 +79,9 @@ pub(crate) struct Lanes<T> {
     lambda_base: Vec<T>,
     lambda: Vec<T>,
     drives: Vec<Drive<T>>,
+    /// Targets of PD control, (nq), and its impulses, (nv).
+    pub pd_target: Vec<T>,
+    pd_impulse: Vec<T>,
     q_start: Vec<T>,
     /// Velocities that move positions, (nv).
     v_of_q: Vec<T>,
@@ -91,6 +94,9 @@ pub(crate) struct Lanes<T> {
     solver: Solver,
     /// Those of the terms of rows of joints.
     coefficients: Vec<T>,
+    /// Of the heaviest tree in the island of each tree, where trees differ much in mass; scratch to find it.
+    heaviest: Vec<T>,
+    islands: Vec<usize>,
     /// What the step owes its end, by trees.
     due: Vec<Sums<T>>,
     /// Iterations of the contact solver, of the lane that took most, and of all lanes together.
@@ -211,6 +217,8 @@ struct Slot<T> {
     v_hat: T,
     recovery: T,
     r_n: T,
+    /// R of a contact's friction.
+    r_t: T,
     w: T,
     /// A contact's normal impulse in the step before, or else that of the contact alone.
     known_normal: T,
@@ -243,6 +251,7 @@ impl<T: Bundle> Lanes<T> {
             v_hat: T::ZERO,
             recovery: T::ZERO,
             r_n: T::ONE,
+            r_t: T::ONE,
             w: T::ONE,
             known_normal: T::ZERO,
             low: T::ZERO,
@@ -269,6 +278,8 @@ impl<T: Bundle> Lanes<T> {
             lambda_base: vec![T::ZERO; plan.nv],
             lambda: vec![T::ZERO; plan.nv],
             drives: vec![Drive::NONE; plan.drives.len()],
+            pd_target: vec![T::ZERO; if plan.pd.is_some() { plan.nq } else { 0 }],
+            pd_impulse: vec![T::ZERO; plan.nv],
             q_start: vec![T::ZERO; plan.nq],
             v_of_q: vec![T::ZERO; plan.nv],
             geoms: vec![geom; plan.contacts.geoms.len()],
@@ -277,6 +288,8 @@ impl<T: Bundle> Lanes<T> {
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),
             solver: Solver::default(),
+            heaviest: vec![T::ZERO; plan.trees.len()],
+            islands: Vec::with_capacity(plan.trees.len()),
             coefficients: plan.constraints.terms.iter().map(|term| wide(term.coefficient)).collect(),
             due: Vec::with_capacity(plan.trees.len()),
             stats: LaneStats::default(),
@@ -311,7 +324,7 @@ macro_rules! phase {
             fn phase(lanes: &mut Lanes<$t>, plan: &Plan) {
                 lanes.$name(plan);
             }
-            // SAFETY: groups of eight lanes are made where the processor has AVX-512.
+            // SAFETY: groups that need AVX-512 are made where the processor has it.
             #[allow(unused_unsafe)]
             unsafe {
                 phase(lanes, plan);
@@ -335,11 +348,14 @@ const MASKS: [[f64; 4]; 16] = {
 macro_rules! implement {
     ($t:ty, $from_array:expr, $features:tt, $($name:ident),*) => {
         impl Bundle for $t {
+            const IS_SINGLE: bool = size_of::<<Self as Real>::Scalar>() == 4;
+
             #[inline(always)]
             fn mask(bits: u32) -> Self {
-                let mut lanes = [0.0; Self::LANES];
+                let mut lanes = [<Self as Real>::Scalar::ZERO; Self::LANES];
                 for (four, lanes) in lanes.chunks_mut(4).enumerate() {
-                    lanes.copy_from_slice(&MASKS[(bits >> (4 * four) & 15) as usize][..lanes.len()]);
+                    let masks = &MASKS[(bits >> (4 * four) & 15) as usize];
+                    lanes.iter_mut().zip(masks).for_each(|(lane, mask)| *lane = *mask as _);
                 }
                 $from_array(lanes)
             }
@@ -352,22 +368,22 @@ macro_rules! implement {
 /// The trait of what steps are compiled for, given the names of a step's phases.
 macro_rules! phases {
     ($($name:ident),*) => {
-        /// A scalar or bundle of f64, with the phases of a step in code for the processor that has such registers: the methods of
+        /// A scalar or bundle, with the phases of a step in code for the processor that has such registers: the methods of
         /// [`Lanes`] of the same names.
         #[allow(missing_docs)]
-        pub(crate) trait Bundle: Real<Scalar = f64> {
+        pub(crate) trait Bundle: Real<Scalar: Into<f64>> {
+            /// Whether numbers have 32 bits.
+            const IS_SINGLE: bool;
             /// 1 in the lanes of these bits, else 0.
             fn mask(bits: u32) -> Self;
             $(fn $name(lanes: &mut Lanes<Self>, plan: &Plan);)*
         }
         implement!(f64, |[x]: [f64; 1]| x, [], $($name),*);
+        implement!(f32, |[x]: [f32; 1]| x, [], $($name),*);
         implement!(F64x4, F64x4::from_array, [], $($name),*);
-        implement!(
-            F64x8,
-            F64x8::from_array,
-            [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]],
-            $($name),*
-        );
+        implement!(F32x8, F32x8::from_array, [], $($name),*);
+        implement!(F64x8, F64x8::from_array, [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]], $($name),*);
+        implement!(F32x16, F32x16::from_array, [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]], $($name),*);
     };
 }
 
@@ -401,20 +417,26 @@ phases!(
 
 /// The number in one lane.
 #[inline(always)]
-fn get<T: Bundle>(x: &T, lane: usize) -> f64 {
-    T::scalars(std::slice::from_ref(x))[lane]
+pub(crate) fn get<T: Bundle>(x: &T, lane: usize) -> f64 {
+    T::scalars(std::slice::from_ref(x))[lane].into()
 }
 
 /// Replaces the number in one lane.
 #[inline(always)]
-fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
-    T::scalars_mut(std::slice::from_mut(x))[lane] = value;
+pub(crate) fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
+    T::scalars_mut(std::slice::from_mut(x))[lane] = T::Scalar::from_f64(value);
 }
 
 /// The lanes in which `x` is above ½, a bit each.
 #[inline(always)]
 fn lanes_of<T: Real>(x: T) -> u32 {
     T::from_f64(0.5).lanes_less(x)
+}
+
+/// One of two constants, as numbers have 64 or 32 bits.
+#[inline(always)]
+fn by_precision<T: Bundle>(double: f64, single: f64) -> f64 {
+    if T::IS_SINGLE { single } else { double }
 }
 
 /// A constant in every lane.

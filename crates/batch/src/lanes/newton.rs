@@ -6,7 +6,7 @@
 use spatial::Real;
 
 use super::contact_space::{all_lanes, positive};
-use super::{Bundle, select, wide};
+use super::{Bundle, by_precision, select, wide};
 
 /// Steps after which the iteration is given up.
 const MAX_STEPS: usize = 12;
@@ -19,6 +19,7 @@ const SCALING_GROWTH: f64 = 3.0;
 /// |F| relative to velocities at which a problem is solved. The gradient is greater by no more than w/R of near-rigid contacts, 4,000 at
 /// the default β: within the tolerance 1e-6 of the solver.
 const TOLERANCE: f64 = 1e-10;
+const SINGLE_TOLERANCE: f64 = 1e-5;
 
 /// The numbers of a block, by rows.
 #[derive(Clone, Copy, Debug)]
@@ -50,13 +51,16 @@ pub(super) struct BlockRows<T> {
     is_active: bool,
 }
 
+/// A block of a matrix, by rows.
+pub(super) type Block3<T> = [[T; 3]; 3];
+
 /// Scratch of the solution.
 #[derive(Clone, Debug)]
 pub(super) struct Newton<T> {
-    /// 1 + T (W − w) of the blocks that are active, with −T F on the right.
-    system: Vec<T>,
+    /// 1 + T (W − w) of the blocks that are active, by rows of blocks, and −T F, then the step.
+    system: Vec<Block3<T>>,
+    step: Vec<[T; 3]>,
     active: Vec<usize>,
-    step: Vec<T>,
 }
 
 impl<T: Bundle> BlockRows<T> {
@@ -159,15 +163,24 @@ impl<T: Bundle> BlockRows<T> {
 
 impl<T: Bundle> Newton<T> {
     pub fn new(blocks: usize) -> Self {
-        let rows = 3 * blocks;
-        Self { system: vec![T::ZERO; rows * (rows + 1)], active: Vec::with_capacity(blocks), step: vec![T::ZERO; rows] }
+        Self {
+            system: vec![[[T::ZERO; 3]; 3]; blocks * blocks],
+            step: vec![[T::ZERO; 3]; blocks],
+            active: Vec::with_capacity(blocks),
+        }
     }
 
     /// Solves the problem of `rows` with this W, friction bounded by each contact's own normal impulse or by its known `bound`; z of the
     /// rows is the velocity that each constraint would meet with its own share of W for w. Returns the lanes in which it converged, among
     /// the `open` ones, the iterations that these took together, and those of the slowest.
     #[inline(always)]
-    pub fn solve(&mut self, rows: &mut [BlockRows<T>], w: &[T], open: u32, is_bounded: bool) -> (u32, [u64; 2]) {
+    pub fn solve(
+        &mut self,
+        rows: &mut [BlockRows<T>],
+        w: &[Block3<T>],
+        open: u32,
+        is_bounded: bool,
+    ) -> (u32, [u64; 2]) {
         let Self { system, active, step } = self;
         for block in &mut *rows {
             block.localise(1.0, is_bounded);
@@ -203,10 +216,9 @@ impl<T: Bundle> Newton<T> {
             if solved == open || iteration == MAX_STEPS {
                 return (solved, [spent, iteration as u64]);
             }
-            assemble(rows, w, active, system);
+            assemble(rows, w, active, system, step);
             eliminate(system, active.len(), step);
-            for (n, &b) in active.iter().enumerate() {
-                let change = [step[3 * n], step[3 * n + 1], step[3 * n + 2]];
+            for (&b, &change) in active.iter().zip(&*step) {
                 for row in 0..3 {
                     rows[b].lambda[row] += change[row];
                 }
@@ -223,17 +235,16 @@ impl<T: Bundle> Newton<T> {
 
 /// v_c += W λ of one block's impulses.
 #[inline(always)]
-fn add_response<T: Bundle>(rows: &mut [BlockRows<T>], w: &[T], b: usize, [x, y, z]: [T; 3]) {
+fn add_response<T: Bundle>(rows: &mut [BlockRows<T>], w: &[Block3<T>], b: usize, lambda: [T; 3]) {
+    let [x, y, z] = lambda;
     if positive(x.abs() + y.abs() + z.abs()) == 0 {
         return;
     }
-    let n = 3 * rows.len();
-    let (first, rest) = w[3 * b * n..3 * (b + 1) * n].split_at(n);
-    let (second, third) = rest.split_at(n);
-    let columns = first.as_chunks::<3>().0.iter().zip(second.as_chunks::<3>().0).zip(third.as_chunks::<3>().0);
-    for (block, ((a, b), c)) in rows.iter_mut().zip(columns) {
-        for row in 0..3 {
-            block.v_c[row] = a[row].mul_add(x, b[row].mul_add(y, c[row].mul_add(z, block.v_c[row])));
+    let n = rows.len();
+    // W is symmetric: its column of blocks is the transpose of its row.
+    for (block, [p, q, r]) in rows.iter_mut().zip(&w[b * n..(b + 1) * n]) {
+        for k in 0..3 {
+            block.v_c[k] = p[k].mul_add(x, q[k].mul_add(y, r[k].mul_add(z, block.v_c[k])));
         }
     }
 }
@@ -252,96 +263,122 @@ fn converged<T: Bundle>(rows: &[BlockRows<T>]) -> u32 {
         }
     }
     // What is no number is not small.
-    excess.lanes_less(size * wide(TOLERANCE * TOLERANCE) + wide(1e-200))
+    let tolerance = by_precision::<T>(TOLERANCE, SINGLE_TOLERANCE);
+    excess.lanes_less(size * wide(tolerance * tolerance) + wide(by_precision::<T>(1e-200, 1e-30)))
 }
 
 /// 1 + T (W − w) and −T F on the right, of the active blocks.
 #[inline(always)]
-fn assemble<T: Bundle>(rows: &[BlockRows<T>], w: &[T], active: &[usize], system: &mut [T]) {
-    let (n, m) = (3 * rows.len(), 3 * active.len());
+fn assemble<T: Bundle>(
+    rows: &[BlockRows<T>],
+    w: &[Block3<T>],
+    active: &[usize],
+    system: &mut [Block3<T>],
+    right: &mut [[T; 3]],
+) {
+    let (n, m) = (rows.len(), active.len());
     for (i, &b) in active.iter().enumerate() {
         let block = &rows[b];
         let f: [T; 3] = std::array::from_fn(|row| block.excess(row));
-        let [w0, w1, w2] = [0, 1, 2].map(|row| &w[(3 * b + row) * n..][..n]);
-        let is_plain = block.contact_lanes == 0;
-        for row in 0..3 {
-            let t = block.t[row];
-            let equation = &mut system[(3 * i + row) * (m + 1)..][..m + 1];
-            for (j, &c) in active.iter().enumerate() {
-                let columns = 3 * c..3 * c + 3;
-                let (x, y, z) = (&w0[columns.clone()], &w1[columns.clone()], &w2[columns]);
-                let entries = &mut equation[3 * j..3 * j + 3];
+        let [t0, t1, t2] = block.t;
+        let of_block = &w[b * n..(b + 1) * n];
+        let equations = &mut system[i * m..(i + 1) * m];
+        if block.contact_lanes == 0 {
+            for (entry, &c) in equations.iter_mut().zip(active) {
+                let [x, y, z] = &of_block[c];
+                *entry = std::array::from_fn(|row| {
+                    let (t, of_row) = [(t0[0], x), (t1[1], y), (t2[2], z)][row];
+                    of_row.map(|w| t * w)
+                });
+            }
+        } else {
+            // The normal row follows nothing else.
+            for (entry, &c) in equations.iter_mut().zip(active) {
+                let [x, y, z] = &of_block[c];
                 for k in 0..3 {
-                    entries[k] = match (is_plain, row) {
-                        (true, 0) => t[0] * x[k],
-                        (true, 1) => t[1] * y[k],
-                        (_, 2) => t[2] * z[k],
-                        _ => t[0].mul_add(x[k], t[1].mul_add(y[k], t[2] * z[k])),
-                    };
+                    entry[0][k] = t0[0].mul_add(x[k], t0[1].mul_add(y[k], t0[2] * z[k]));
+                    entry[1][k] = t1[0].mul_add(x[k], t1[1].mul_add(y[k], t1[2] * z[k]));
+                    entry[2][k] = t2[2] * z[k];
                 }
             }
+        }
+        for (row, t) in block.t.iter().enumerate() {
             for k in 0..3 {
-                equation[3 * i + k] = equation[3 * i + k] - t[k] * block.own[k];
+                equations[i][row][k] = equations[i][row][k] - t[k] * block.own[k];
             }
-            equation[3 * i + row] += T::ONE;
-            equation[m] = -(t[0] * f[0] + t[1] * f[1] + t[2] * f[2]);
+            equations[i][row][row] += T::ONE;
+            right[i][row] = -(t[0] * f[0] + t[1] * f[1] + t[2] * f[2]);
         }
     }
 }
 
-/// Solves the system of `blocks` blocks of three rows, the right-hand side last in each row.
+/// Solves the system of `m` blocks of three rows; the solution is `right` afterwards, the system is used up.
 #[inline(always)]
-fn eliminate<T: Bundle>(system: &mut [T], blocks: usize, x: &mut [T]) {
-    let m = 3 * blocks;
-    let width = m + 1;
-    for b in 0..blocks {
-        let (above, below) = system[..m * width].split_at_mut(3 * (b + 1) * width);
-        let pivots = &mut above[3 * b * width..];
-        let first = 3 * b;
-        // Within the block.
-        let (p, rest) = pivots.split_at_mut(width);
-        let (q, r) = rest.split_at_mut(width);
-        let inverse_p = -p[first].recip();
-        for row in [&mut *q, &mut *r] {
-            let multiple = row[first] * inverse_p;
-            add_scaled(&mut row[first + 1..], multiple, &p[first + 1..]);
+fn eliminate<T: Bundle>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]) {
+    for b in 0..m {
+        let (above, below) = system[..m * m].split_at_mut((b + 1) * m);
+        let pivots = &mut above[b * m..];
+        // The pivot's own rows become those of its inverse times the rest.
+        let inverse = inverse(&pivots[b]);
+        let own = times(&inverse, &right[b]);
+        right[b] = own;
+        for entry in &mut pivots[b + 1..] {
+            *entry = product(&inverse, entry);
         }
-        let inverse_q = -q[first + 1].recip();
-        let multiple = r[first + 1] * inverse_q;
-        add_scaled(&mut r[first + 2..], multiple, &q[first + 2..]);
-        let inverse_r = -r[first + 2].recip();
-        // All others by three multiples at once.
-        for row in below.chunks_exact_mut(width) {
-            let x = row[first] * inverse_p;
-            let y = x.mul_add(p[first + 1], row[first + 1]) * inverse_q;
-            let z = y.mul_add(q[first + 2], x.mul_add(p[first + 2], row[first + 2])) * inverse_r;
-            let others = p[first + 3..].iter().zip(&q[first + 3..]).zip(&r[first + 3..]);
-            for (entry, ((p, q), r)) in row[first + 3..].iter_mut().zip(others) {
-                *entry = p.mul_add(x, q.mul_add(y, r.mul_add(z, *entry)));
+        for (i, equations) in below.chunks_exact_mut(m).enumerate() {
+            let factor = equations[b];
+            let right = &mut right[b + 1 + i];
+            for row in 0..3 {
+                let [x, y, z] = factor[row];
+                right[row] = right[row] - x.mul_add(own[0], y.mul_add(own[1], z * own[2]));
+            }
+            for (entry, of_pivot) in equations[b + 1..].iter_mut().zip(&pivots[b + 1..]) {
+                for row in 0..3 {
+                    let [x, y, z] = factor[row].map(|x| -x);
+                    for k in 0..3 {
+                        entry[row][k] = x.mul_add(
+                            of_pivot[0][k],
+                            y.mul_add(of_pivot[1][k], z.mul_add(of_pivot[2][k], entry[row][k])),
+                        );
+                    }
+                }
             }
         }
     }
-    for b in (0..blocks).rev() {
-        let first = 3 * b;
-        let [p, q, r] = [0, 1, 2].map(|k| &system[(first + k) * width..][..width]);
-        let (mut u, mut v, mut w) = (p[m], q[m], r[m]);
-        for (j, x) in x.iter().enumerate().take(m).skip(first + 3) {
-            u = u - p[j] * *x;
-            v = v - q[j] * *x;
-            w = w - r[j] * *x;
+    for b in (0..m).rev() {
+        let (own, later) = right.split_at_mut(b + 1);
+        for (entry, x) in system[b * m + b + 1..(b + 1) * m].iter().zip(&*later) {
+            let change = times(entry, x);
+            for row in 0..3 {
+                own[b][row] = own[b][row] - change[row];
+            }
         }
-        let z = w / r[first + 2];
-        let y = (v - q[first + 2] * z) / q[first + 1];
-        x[first + 2] = z;
-        x[first + 1] = y;
-        x[first] = (u - p[first + 1] * y - p[first + 2] * z) / p[first];
     }
 }
 
-/// y += s x
 #[inline(always)]
-fn add_scaled<T: Real>(y: &mut [T], s: T, x: &[T]) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y = x.mul_add(s, *y);
+fn times<T: Real>(m: &Block3<T>, x: &[T; 3]) -> [T; 3] {
+    std::array::from_fn(|row| m[row][0].mul_add(x[0], m[row][1].mul_add(x[1], m[row][2] * x[2])))
+}
+
+#[inline(always)]
+fn product<T: Real>(a: &Block3<T>, b: &Block3<T>) -> Block3<T> {
+    let mut product = [[T::ZERO; 3]; 3];
+    for row in 0..3 {
+        for k in 0..3 {
+            product[row][k] = a[row][0].mul_add(b[0][k], a[row][1].mul_add(b[1][k], a[row][2] * b[2][k]));
+        }
     }
+    product
+}
+
+/// The inverse by cofactors: blocks on the diagonal are near the identity, or far from singular.
+#[inline(always)]
+fn inverse<T: Real>(m: &Block3<T>) -> Block3<T> {
+    let [[a, b, c], [d, e, f], [g, h, i]] = *m;
+    let (x, y, z) = (e * i - f * h, f * g - d * i, d * h - e * g);
+    let scale = a.mul_add(x, b.mul_add(y, c * z)).recip();
+    let block =
+        [[x, c * h - b * i, b * f - c * e], [y, a * i - c * g, c * d - a * f], [z, b * g - a * h, a * e - b * d]];
+    block.map(|row| row.map(|entry| entry * scale))
 }

@@ -70,7 +70,7 @@ impl<T: Bundle> Lanes<T> {
                         rows.is_contact = rows.is_contact.max(lanes);
                         rows.contact_lanes |= entry.lanes;
                         rows.friction = select(lanes, wide(*friction), rows.friction);
-                        let r_t = slot.w * wide(plan.rule.sigma);
+                        let r_t = slot.r_t;
                         rows.r[0] = select(lanes, r_t, rows.r[0]);
                         rows.r[1] = select(lanes, r_t, rows.r[1]);
                         rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
@@ -189,7 +189,7 @@ impl<T: Bundle> Lanes<T> {
                 let is_known = at(&memory.is_known) != 0.0;
                 let law = match &plan.constraints.all[k].source {
                     Source::Contact { friction } => {
-                        let r_t = w * plan.rule.sigma;
+                        let r_t = at(&slot.r_t);
                         let recovery = at(&slot.recovery);
                         if plan.is_cone {
                             v_hat = if is_recovery { recovery } else { v_hat };
@@ -231,10 +231,10 @@ impl<T: Bundle> Lanes<T> {
             }
         }
         problem.start(rows);
-        let all = 3 * space.count;
         for i in 0..rows {
             for j in 0..=i {
-                problem.set(i, j, get(&space.w[i * all + j], lane));
+                let block = &space.w[i / 3 * space.count + j / 3];
+                problem.set(i, j, get(&block[i % 3][j % 3], lane));
             }
         }
     }

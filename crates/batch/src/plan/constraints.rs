@@ -186,6 +186,24 @@ impl Constraints {
         Ok(these)
     }
 
+    /// The pairs of trees that constraints other than contacts join.
+    pub fn joined_trees(&self, tree_of: &impl Fn(usize) -> usize, node_of_dof: &[usize]) -> Vec<[usize; 2]> {
+        let mut joined = Vec::new();
+        for constraint in &self.all[self.first_limit..] {
+            match &constraint.rows {
+                Rows::Point([Some(a), Some(b)]) | Rows::Turn([Some(a), Some(b)]) => joined.push([*a, *b].map(tree_of)),
+                Rows::Point(_) | Rows::Turn(_) => {}
+                Rows::Sum(terms) => {
+                    let trees = self.terms[terms.clone()].iter().map(|term| tree_of(node_of_dof[term.dof]));
+                    let trees: Vec<usize> = trees.collect();
+                    joined.extend(trees.windows(2).map(|pair| [pair[0], pair[1]]));
+                }
+            }
+        }
+        joined.retain(|[a, b]| a != b);
+        joined
+    }
+
     fn push_sum(&mut self, terms: &[Term], source: Source) {
         let start = self.terms.len();
         self.terms.extend_from_slice(terms);
