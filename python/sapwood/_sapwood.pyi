@@ -470,8 +470,9 @@ class Batch:
         model: The model of all worlds.
         n: Number of worlds; all begin at the default configuration at rest.
         threads: Threads that share the worlds; those of the processor when None.
-        precision: Numbers that worlds are computed with. ``"f32"`` is not in this version.
-        lanes: Worlds side by side: 1, 4, or 8 where the processor has AVX-512; the most it has when None.
+        precision: Numbers that steps in lanes are computed with; arrays are of 64 bits in any case.
+        lanes: Worlds side by side: 1, 4, or 8 where the processor has AVX-512, of 32 bits 1, 8 or 16; the most it has
+            when None.
         timestep: As for ``Simulation``, like all that follow.
         accuracy: See ``Simulation``.
         scheme: See ``Simulation``.
