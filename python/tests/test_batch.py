@@ -205,10 +205,34 @@ def test_one_call_or_many(model: sw.Model) -> None:
     assert once.time.tobytes() == often.time.tobytes()
 
 
+def test_steps_of_32_bits(model: sw.Model) -> None:
+    double, single, again = sw.Batch(model, 9), sw.Batch(model, 9, precision="f32"), sw.Batch(model, 9, precision="f32")
+    assert single.lanes in (8, 16)
+    controls = scatter(double)
+    errors = []
+    for k in range(60):
+        double.ctrl = controls[:, k]
+        double.step(5)
+        single.q, single.v, single.ctrl = double.q, double.v, double.ctrl
+        double.step()
+        single.step()
+        errors.append(np.abs(single.v - double.v).max(axis=1) / (1 + np.abs(double.v).max(axis=1)))
+    assert np.median(errors) < 1e-5
+    assert np.mean(np.array(errors) > 1e-3) < 0.05
+    assert bits(single) != bits(double)
+    q, v = again.rollout(double.q, double.v, controls, skip=2)
+    single.reset(states=(double.q, double.v))
+    for k in range(100):
+        single.ctrl = controls[:, k]
+        single.step(2)
+    assert q[:, -1].tobytes() == single.q.tobytes()
+    assert v[:, -1].tobytes() == single.v.tobytes()
+
+
 # --- failures --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"scheme": "midpoint"}, {"lanes": 1, "threads": 2}])
+@pytest.mark.parametrize("options", [{}, {"scheme": "midpoint"}, {"lanes": 1, "threads": 2}, {"precision": "f32"}])
 @pytest.mark.parametrize("name", ["q", "v", "ctrl"])
 def test_nan_in_one_world_is_reported_by_index(model: sw.Model, name: str, options: dict[str, Any]) -> None:
     batch, clean = make(model, 6, **options), make(model, 6, **options)
