@@ -10,7 +10,7 @@ use spatial::{Mat3, Pose, Vec3};
 
 use crate::broad_phase::MAX_NEAR_PAIRS;
 use crate::narrow::{Convex, Moving, Points, Sink, collide, separate};
-use crate::near::{Item, Places, Search};
+use crate::near::{Item, PlacedItem, Places, Search};
 use crate::pairs::{Filter, Partner, Rows};
 use crate::scene::Scene;
 use crate::solid::Solid;
@@ -178,9 +178,6 @@ impl Collider {
             Some(Item::new(geom, a, solid, filter.half_margin(geom)))
         };
         let items: Vec<Item> = geoms.filter_map(item).collect();
-        let hulls = || items.iter().filter_map(|item| if let Solid::Hull(h) = &item.solid { Some(h) } else { None });
-        let corners = hulls().map(|h| h.largest_face).max().unwrap_or(0);
-        let vertices = hulls().map(|h| h.vertices.len()).max().unwrap_or(0);
         let search = Search::new(filter, &items, LIST_UP_TO);
         Self {
             places: Places::new(&items, &search),
@@ -189,7 +186,7 @@ impl Collider {
             knows_near: true,
             has_too_many: false,
             couples: Vec::new(),
-            workspace: Convex::new(corners, vertices),
+            workspace: Convex::for_solids(items.iter().map(|item| &item.solid)),
             shares: Vec::new(),
             moved: Vec::new(),
             most: 0,
@@ -401,16 +398,11 @@ impl Pairs<'_> {
             let a = a as usize;
             // In the canonical order of shapes.
             let (i, j) = if flipped { (b, a) } else { (a, b) };
-            let Some(limit) = places.limit(i, j, allowed.margin) else { return };
+            let (item, other) = (places.of(items, i), places.of(items, j));
+            let Some(limit) = item.limit(&other, allowed.margin).filter(|_| places.boxes_meet(i, j)) else { return };
             let (geoms, first) = ([items[a].geom, items[b].geom], out.count());
             let mut sink = Sink { out, geoms, flipped, margin: allowed.margin, pair: allowed.pair, limit };
-            let place = |i: usize| (&items[i].solid, places.placement(i));
-            collide(place(i), place(j), workspace, &mut sink);
-            if sink.out.count() > first {
-                let body =
-                    |i: usize| Moving::new(&items[i].solid, places.placement(i), places.motion(i), items[i].rest_depth);
-                separate([body(i), body(j)], first, workspace, &mut sink);
-            }
+            collide_items([item, other], workspace, &mut sink);
             if out.count() > first {
                 couples.push(BodyPair { geoms: geoms.map(|geom| geom as u32), first: first as u32 });
                 let new = out.count() - counted;
@@ -420,5 +412,20 @@ impl Pairs<'_> {
                 }
             }
         });
+    }
+}
+
+/// Appends the contact points of two items in the canonical order of shapes.
+#[inline(always)]
+pub(crate) fn collide_items(items: [PlacedItem<'_>; 2], workspace: &mut Convex, sink: &mut Sink) {
+    let ([a, b], first) = (items, sink.out.count());
+    collide((&a.item.solid, a.at), (&b.item.solid, b.at), workspace, sink);
+    if sink.out.count() > first {
+        separate(
+            items.map(|of| Moving::new(&of.item.solid, of.at, &of.ball.motion, of.item.rest_depth)),
+            first,
+            workspace,
+            sink,
+        );
     }
 }

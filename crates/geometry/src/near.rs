@@ -51,6 +51,37 @@ impl Item {
         }
     }
 
+    /// Where it is in a step in which its frame moves like this, and how it moves.
+    #[inline(always)]
+    pub fn place(&self, frame: &Movement) -> (Placement, Ball) {
+        let Movement { rot, pos, sweep } = *frame;
+        let at = Placement { rot: rot * self.local.rot, pos: rot * self.local.pos + pos };
+        // Three unit vectors across one another sum to length √3. Where they are not, a centre that is not a
+        // number fails every comparison from here on.
+        let finite = (at.rot.x + at.rot.y + at.rot.z).norm_squared() < 4.0;
+        let centre = match () {
+            () if !finite => Vec3::new(f64::NAN, f64::NAN, f64::NAN),
+            () if self.is_centred => at.pos,
+            () => at.point(self.centre),
+        };
+        let Sweep { shift, translation, rotation, .. } = sweep;
+        let motion = Motion {
+            centre,
+            translation: translation + rotation.cross(centre - pos),
+            rotation,
+            change: shift - translation,
+        };
+        (at, Ball { centre, radius: self.radius, sweep, motion })
+    }
+
+    /// The same of one that does not move.
+    pub fn place_at_rest(&self) -> (Placement, Ball) {
+        let sweep = Sweep { rests: self.frame.is_none(), ..Sweep::default() };
+        let centre = self.local.point(self.centre);
+        let motion = Motion { centre, ..Motion::default() };
+        (self.local, Ball { centre, radius: self.radius, sweep, motion })
+    }
+
     /// Whether it has no bounds.
     fn is_plane(&self) -> bool {
         self.radius == f64::INFINITY
@@ -79,11 +110,11 @@ impl Item {
 
 /// A geom's bounding ball in a step, without reach and margin, and how its surface may move.
 #[derive(Clone, Copy, Debug)]
-struct Ball {
+pub(crate) struct Ball {
     centre: Vec3<f64>,
     radius: f64,
     sweep: Sweep,
-    motion: Motion,
+    pub motion: Motion,
 }
 
 /// How a geom moves in a step at the velocities with which it begins.
@@ -97,6 +128,35 @@ pub(crate) struct Motion {
     pub rotation: Vec3<f64>,
     /// What the forces of the step may change of the translation before contacts push, m.
     pub change: Vec3<f64>,
+}
+
+/// An item where it is in a step.
+#[derive(Clone, Copy)]
+pub(crate) struct PlacedItem<'a> {
+    pub item: &'a Item,
+    pub at: &'a Placement,
+    pub ball: &'a Ball,
+}
+
+impl PlacedItem<'_> {
+    /// Up to which distance points of two items in the canonical order of shapes count; none when they are farther apart.
+    #[inline(always)]
+    pub fn limit(&self, other: &Self, margin: f64) -> Option<f64> {
+        let (ball, other) = (self.ball, other.ball);
+        let (si, sj) = (&ball.sweep, &other.sweep);
+        if si.rests && sj.rests {
+            return None;
+        }
+        let limit = (si.shift - sj.shift).norm() + si.slack + sj.slack + margin;
+        let apart = other.centre - ball.centre;
+        let is_near = if ball.radius == f64::INFINITY {
+            self.at.rot.z.dot(apart) <= other.radius + limit
+        } else {
+            let touch = ball.radius + other.radius + limit;
+            apart.norm_squared() <= touch * touch
+        };
+        is_near.then_some(limit)
+    }
 }
 
 /// Where the items are in a step.
@@ -114,43 +174,23 @@ impl Places {
             Search::List { .. } => Vec::new(),
             Search::Tree(_) => items.iter().map(Item::fixed_box).collect(),
         };
-        let ball = |item: &Item| {
-            let sweep = Sweep { rests: item.frame.is_none(), ..Sweep::default() };
-            let centre = item.local.point(item.centre);
-            Ball { centre, radius: item.radius, sweep, motion: Motion { centre, ..Motion::default() } }
-        };
         Self {
             placements: items.iter().map(|item| item.local).collect(),
-            balls: items.iter().map(ball).collect(),
+            balls: items.iter().map(|item| item.place_at_rest().1).collect(),
             boxes,
         }
     }
 
-    pub fn placement(&self, i: usize) -> &Placement {
-        &self.placements[i]
-    }
-
-    pub fn motion(&self, i: usize) -> &Motion {
-        &self.balls[i].motion
-    }
-
-    /// Up to which distance points of items i and j count, in the canonical order of shapes; none when they are farther apart.
+    /// An item where it is.
     #[inline(always)]
-    pub fn limit(&self, i: usize, j: usize, margin: f64) -> Option<f64> {
-        let (ball, other) = (&self.balls[i], &self.balls[j]);
-        let (si, sj) = (&ball.sweep, &other.sweep);
-        if si.rests && sj.rests {
-            return None;
-        }
-        let limit = (si.shift - sj.shift).norm() + si.slack + sj.slack + margin;
-        let apart = other.centre - ball.centre;
-        let is_near = if ball.radius == f64::INFINITY {
-            self.placements[i].rot.z.dot(apart) <= other.radius + limit
-        } else {
-            let touch = ball.radius + other.radius + limit;
-            apart.norm_squared() <= touch * touch && (self.boxes.is_empty() || self.boxes[i].intersects(&self.boxes[j]))
-        };
-        is_near.then_some(limit)
+    pub fn of<'a>(&'a self, items: &'a [Item], i: usize) -> PlacedItem<'a> {
+        PlacedItem { item: &items[i], at: &self.placements[i], ball: &self.balls[i] }
+    }
+
+    /// Whether the boxes of items i and j meet, where there are boxes.
+    #[inline(always)]
+    pub fn boxes_meet(&self, i: usize, j: usize) -> bool {
+        self.boxes.is_empty() || self.boxes[i].intersects(&self.boxes[j])
     }
 
     /// All of them, to be filled.
@@ -255,26 +295,11 @@ impl Share<'_> {
                 (known, frame) = (Some(f), movement(f));
                 farthest = frame.sweep.farthest();
             }
-            let Movement { rot, pos, sweep } = frame;
-            let at = Placement { rot: rot * item.local.rot, pos: rot * item.local.pos + pos };
-            // Three unit vectors across one another sum to length √3. Where they are not, a centre that is not a
-            // number fails every comparison from here on.
-            let finite = (at.rot.x + at.rot.y + at.rot.z).norm_squared() < 4.0;
-            let centre = match () {
-                () if !finite => Vec3::new(f64::NAN, f64::NAN, f64::NAN),
-                () if item.is_centred => at.pos,
-                () => at.point(item.centre),
-            };
+            let (at, ball) = item.place(&frame);
+            let centre = ball.centre;
             let slack = item.half_margin + farthest;
             self.placements[i] = at;
-            let Sweep { shift, translation, rotation, .. } = sweep;
-            let motion = Motion {
-                centre,
-                translation: translation + rotation.cross(centre - pos),
-                rotation,
-                change: shift - translation,
-            };
-            self.balls[i] = Ball { centre, radius: item.radius, sweep, motion };
+            self.balls[i] = ball;
             have_left |= match bounds {
                 Bounds::Balls(wide) => !wide[self.first + i].fits(centre, item.radius + slack, at.rot.z),
                 Bounds::Boxes(wide) => {

@@ -49,7 +49,7 @@ pub use pd::Pd;
 pub use report::{ContactPoint, Energy, Stats};
 pub use scheme::{Scheme, Theta};
 pub use simulation::Simulation;
-pub use simulation::build::attachments;
+pub use simulation::build::{attachments, rest_depths};
 pub use simulation::sleeping::Rest;
 pub use state::{State, StateError};
 pub use warm_start::WarmStart;

@@ -1,7 +1,14 @@
-//! Contact points of pairs with closed forms: the same points as in a step of one world. Positions are where the bodies are
-//! pushed: midway between two that move; normals point from the first geom to the second.
+//! Contact points: the same as in a step of one world. Positions are where the bodies are pushed: midway between two that move; normals
+//! point from the first geom to the second.
+//!
+//! Which pairs are near is found for all lanes side by side, and so are points in closed form. All others are found lane by lane, by the
+//! narrow phase of one world.
+
+mod narrow;
 
 use spatial::{Real, Vec3};
+
+pub(super) use narrow::NarrowPhase;
 
 use super::{Bundle, Geom, Lanes, Sweep, lanes_of, select, select3, wide, wide_mat, wide3};
 use crate::plan::{PairKind, Plan, PlanPair, Shape};
@@ -9,7 +16,7 @@ use crate::plan::{PairKind, Plan, PlanPair, Shape};
 /// Axes with a smaller sine squared between them may touch along a line.
 const NEARLY_PARALLEL: f64 = 0.05 * 0.05;
 
-/// Round bodies that approach by more than this share of the smaller one's radius in a step are looked at along their way, in one world.
+/// Round bodies that approach by more than this share of the smaller one's radius in a step are looked at along their way.
 const FAR: f64 = 0.5;
 
 impl<T: Bundle> Lanes<T> {
@@ -20,17 +27,26 @@ impl<T: Bundle> Lanes<T> {
         self.sweep(plan);
         self.near.clear();
         for pair in &plan.contacts.pairs {
-            match pair.kind {
+            let near = match pair.kind {
                 PairKind::Plane { normal, height, geom } => self.collide_plane(plan, pair, (normal, height), geom),
                 PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms),
-                PairKind::Fixed { centre, radius, geom } => {
+                PairKind::Fixed { centre, axes, half, geom } => {
                     let sweep = self.sweeps[plan.contacts.geoms[geom].node];
-                    let apart = self.geoms[geom].centre - wide3(centre);
-                    let reach = sweep.shift.norm()
-                        + sweep.slack
-                        + wide(pair.margin + radius + plan.contacts.geoms[geom].radius);
-                    self.left |= within(apart.norm_squared(), reach);
+                    let apart = wide_mat::<T>(&axes).transpose_mul(self.geoms[geom].centre - wide3(centre));
+                    let excess = |x: T, half: f64| (x.abs() - wide(half)).max(T::ZERO);
+                    let apart = Vec3::new(excess(apart.x, half.x), excess(apart.y, half.y), excess(apart.z, half.z));
+                    let limit = sweep.shift.norm() + sweep.slack + wide(pair.margin);
+                    within(apart.norm_squared(), limit + wide(plan.contacts.geoms[geom].radius))
                 }
+            };
+            if near != 0 {
+                self.collide_one_by_one(plan, pair, near);
+            }
+        }
+        // Rows of torsional and rolling friction are for one world.
+        for &k in &self.near {
+            if plan.contacts.ends[k].spin.is_any() {
+                self.left |= lanes_of(self.slots[k].is_present);
             }
         }
     }
@@ -64,8 +80,9 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
+    /// Finds points in closed form; returns the lanes, a bit each, that have others.
     #[inline(always)]
-    fn collide_plane(&mut self, plan: &Plan, pair: &PlanPair, (normal, height): (Vec3<f64>, f64), geom: usize) {
+    fn collide_plane(&mut self, plan: &Plan, pair: &PlanPair, (normal, height): (Vec3<f64>, f64), geom: usize) -> u32 {
         let plan_geom = &plan.contacts.geoms[geom];
         let Geom { pos, rot, centre } = self.geoms[geom];
         let (n, height) = (wide3::<T>(normal), wide::<T>(height));
@@ -74,12 +91,8 @@ impl<T: Bundle> Lanes<T> {
         let limit = sweep.shift.norm() + sweep.slack + wide(pair.margin);
         // A ball around the geom that does not reach the plane.
         let reaches = above.if_less(limit + wide(plan_geom.radius), T::ONE, T::ZERO);
-        if lanes_of(reaches) == 0 {
-            return;
-        }
-        if pair.count == 0 {
-            self.left |= lanes_of(reaches);
-            return;
+        if lanes_of(reaches) == 0 || !pair.is_closed {
+            return lanes_of(reaches);
         }
         let plane = (n, height);
         match plan_geom.shape {
@@ -97,6 +110,7 @@ impl<T: Bundle> Lanes<T> {
             }
             Shape::Other => {}
         }
+        0
     }
 
     /// Reports a point of a body's surface above a plane.
@@ -105,23 +119,20 @@ impl<T: Bundle> Lanes<T> {
         let distance = n.dot(point) - height;
         // The body is pushed half the gap beyond the middle between the surfaces, which is its own but for the margin.
         let own = point.add_scaled(wide(-0.5 * pair.margin), n);
-        self.report(pair, k, (own, n, distance), limit);
+        self.report(pair, k, (own, n, distance), limit, T::ONE);
     }
 
+    /// Finds points in closed form; returns the lanes, a bit each, that have others.
     #[inline(always)]
-    fn collide_moving(&mut self, plan: &Plan, pair: &PlanPair, [a, b]: [usize; 2]) {
+    fn collide_moving(&mut self, plan: &Plan, pair: &PlanPair, [a, b]: [usize; 2]) -> u32 {
         let (plan_a, plan_b) = (&plan.contacts.geoms[a], &plan.contacts.geoms[b]);
         let (at, bt) = (self.geoms[a], self.geoms[b]);
         let apart = bt.centre - at.centre;
         let (sa, sb) = (self.sweeps[plan_a.node], self.sweeps[plan_b.node]);
         let limit = (sa.shift - sb.shift).norm() + sa.slack + sb.slack + wide(pair.margin);
         let near = within(apart.norm_squared(), limit + wide(plan_a.radius + plan_b.radius));
-        if near == 0 {
-            return;
-        }
-        if pair.count == 0 {
-            self.left |= near;
-            return;
+        if near == 0 || !pair.is_closed {
+            return near;
         }
         let (u, v) = (at.rot.z, bt.rot.z);
         let ((r, h), (s, k)) = (thickness(plan_a.shape), thickness(plan_b.shape));
@@ -150,31 +161,38 @@ impl<T: Bundle> Lanes<T> {
         let gap2 = gap.norm_squared();
         let reaches = within(gap2, most) & near;
         if reaches == 0 {
-            return;
+            return 0;
         }
-        // Along a line, or axes that cross: in one world.
+        // Along a line, or axes that cross.
         let parallel = sine2.if_less(wide(NEARLY_PARALLEL), T::ONE, T::ZERO);
         let crossing = gap2.if_less(wide(1e-24), T::ONE, T::ZERO);
-        self.left |= (lanes_of(parallel) | lanes_of(crossing)) & reaches;
         let length = gap2.sqrt();
         let normal = gap * length.recip();
         let distance = length - wide(r + s);
         let position = p.add_scaled(wide::<T>(0.5).mul_add(distance, wide(r)), normal);
-        self.report(pair, 0, (position, normal, distance), limit);
         let [own, other] = [plan_a.node, plan_b.node];
         let own = Self::velocity_at(self.nodes[own].twist, position - self.origins[plan.nodes[own].tree]);
         let other = Self::velocity_at(self.nodes[other].twist, position - self.origins[plan.nodes[other].tree]);
         let approach = (own - other).dot(normal) * wide(plan.dt);
         let far = wide::<T>(FAR * plan_a.radius.min(plan_b.radius)).if_less(approach, T::ONE, T::ZERO);
-        self.left |= lanes_of(far) & reaches;
+        let others = (lanes_of(parallel) | lanes_of(crossing) | lanes_of(far)) & reaches;
+        self.report(pair, 0, (position, normal, distance), limit, T::ONE - T::mask(others));
+        others
     }
 
-    /// Puts a point into the slot `k` of the pair.
+    /// Puts a point into the slot `k` of the pair, in those lanes where `is_known` is 1 and it is near enough.
     #[inline(always)]
-    fn report(&mut self, pair: &PlanPair, k: usize, (position, normal, distance): (Vec3<T>, Vec3<T>, T), limit: T) {
+    fn report(
+        &mut self,
+        pair: &PlanPair,
+        k: usize,
+        (position, normal, distance): (Vec3<T>, Vec3<T>, T),
+        limit: T,
+        is_known: T,
+    ) {
         // Farther than the limit, or no number: not present.
         let is_far = limit.if_less(distance, T::ONE, T::ZERO);
-        let is_present = T::ONE - is_far;
+        let is_present = is_known - is_known * is_far;
         if lanes_of(is_present) == 0 {
             return;
         }

@@ -23,6 +23,7 @@ use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, Quat, Real,
 
 use crate::plan::Plan;
 use balance::Sums;
+use collision::NarrowPhase;
 use contact_space::ContactSpace;
 use drives::Drive;
 use solve::Solver;
@@ -88,6 +89,7 @@ pub(crate) struct Lanes<T> {
     geoms: Vec<Geom<T>>,
     sweeps: Vec<Sweep<T>>,
     slots: Vec<Slot<T>>,
+    narrow: NarrowPhase,
     /// The slots in reach of any lane in this step, and limits likewise.
     near: Vec<usize>,
     space: ContactSpace<T>,
@@ -285,6 +287,7 @@ impl<T: Bundle> Lanes<T> {
             geoms: vec![geom; plan.contacts.geoms.len()],
             sweeps: vec![Sweep { shift: Vec3::ZERO, slack: T::ZERO }; plan.nodes.len()],
             slots: vec![slot; constraints],
+            narrow: NarrowPhase::new(plan),
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),
             solver: Solver::default(),

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use geometry::{Attachment, Collider, GeomPair, Scene};
+use geometry::{Attachment, Collider, GeomPair, PairCollider, Scene};
 use multibody::{Compliance, Material, Model, Resistance};
-use spatial::{Mat3, Vec3};
+use spatial::{Mat3, Pose, Quat, Vec3};
 
-use super::NotInLanes;
+use super::{NotInLanes, own_axes};
 
 /// Pairs of geoms at most: each is looked at in every step.
 const MAX_PAIRS: usize = 4000;
@@ -48,10 +48,10 @@ pub(crate) struct PlanGeom {
 pub(crate) enum PairKind {
     /// A half-space that is fixed in the world, its normal and where it begins along it, and a geom that moves.
     Plane { normal: Vec3<f64>, height: f64, geom: usize },
-    /// Two geoms that move, in the order of [`rank`].
+    /// Two geoms that move, spheres before capsules.
     Moving { geoms: [usize; 2] },
-    /// Something else that is fixed: a ball around it in the world, and a geom that moves.
-    Fixed { centre: Vec3<f64>, radius: f64, geom: usize },
+    /// Something else that is fixed: centre, axes and half extents of a box around it in the world, and a geom that moves.
+    Fixed { centre: Vec3<f64>, axes: Mat3<f64>, half: Vec3<f64>, geom: usize },
 }
 
 /// The surface of a pair.
@@ -67,23 +67,50 @@ pub(crate) struct Surface {
 #[derive(Clone, Debug)]
 pub(crate) struct PlanPair {
     pub kind: PairKind,
+    /// As the scene has it, and whether its first geom is the second one here.
+    pub pair: GeomPair,
+    pub is_flipped: bool,
     pub margin: f64,
     pub surface: Surface,
-    /// Its slots, one for each contact point; none where there is no closed form: a step in which it is near is left to one world.
+    /// Its slots, one for each contact point that it may have.
     pub first: usize,
     pub count: usize,
+    /// Whether all contact points have a closed form that lanes know.
+    pub is_closed: bool,
 }
 
-/// The nodes at both ends of a contact point, none for what is fixed in the world, and its coefficient of friction.
+/// The nodes at both ends of a contact point, none for what is fixed in the world, and what its friction resists.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub nodes: [Option<usize>; 2],
+    /// Sliding friction, 0 where the surfaces resist nothing.
     pub friction: f64,
+    pub spin: SpinResistance,
+}
+
+/// How a contact resists spinning about its normal and rolling.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SpinResistance {
+    pub resistance: Resistance,
+    /// Greatest torques about the normal and a tangent over normal force, m; see [`Material`].
+    pub torsional: f64,
+    pub rolling: f64,
+}
+
+impl SpinResistance {
+    /// Whether spinning or rolling is resisted at all.
+    pub fn is_any(&self) -> bool {
+        let coefficients =
+            if self.resistance == Resistance::Rolling { [self.torsional, self.rolling] } else { [self.torsional, 0.0] };
+        self.resistance > Resistance::Sliding && coefficients.iter().any(|friction| *friction > 0.0)
+    }
 }
 
 /// All that may touch.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Contacts {
+    /// The narrow phase of pairs without closed forms; its frames are the nodes with their axes turned.
+    pub narrow: PairCollider,
     pub geoms: Vec<PlanGeom>,
     pub pairs: Vec<PlanPair>,
     pub slots: usize,
@@ -96,21 +123,30 @@ pub(crate) struct Contacts {
 impl Contacts {
     pub fn new(model: &Model, scene: &Scene, attachments: &[Attachment]) -> Result<Self, NotInLanes> {
         let collider = Collider::new(Arc::new(scene.clone()), attachments.to_vec());
-        let mut contacts = Self { extents: collider.extents(model.tree.len()), ..Self::default() };
+        let turned: Vec<Attachment> = attachments.iter().map(|attachment| in_own_axes(model, attachment)).collect();
+        let mut contacts = Self {
+            narrow: PairCollider::new(scene, &turned, &sim::rest_depths(model, scene)),
+            geoms: Vec::new(),
+            pairs: Vec::new(),
+            slots: 0,
+            ends: Vec::new(),
+            extents: collider.extents(model.tree.len()),
+        };
         let Some(pairs) = geometry::allowed_pairs(scene, attachments, MAX_PAIRS) else {
             return Err(NotInLanes(format!("more than {MAX_PAIRS} pairs of geoms may touch")));
         };
         let mut place_of = vec![None; scene.geoms.len()];
         for pair in pairs {
             let [a, b] = pair.geoms;
-            if [a, b].iter().any(|&g| scene.geoms[g].shape.bounding_ball().is_none()) {
+            let count = contacts.narrow.max_points(pair.geoms);
+            if count == 0 {
                 continue;
             }
             let places = [a, b].map(|geom| {
                 let node = attachments[geom].frame?;
                 Some(*place_of[geom].get_or_insert_with(|| contacts.push_geom(scene, geom, node, &attachments[geom])))
             });
-            let (kind, count) = contacts.kind(scene, attachments, &pair, places)?;
+            let (kind, is_flipped) = contacts.kind(scene, attachments, &pair, places)?;
             let material = surface(model, scene, &pair);
             let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
             let surface = Surface {
@@ -118,7 +154,6 @@ impl Contacts {
                 compliance: material.compliance,
                 spring_depth: spring_depth(model, attachments, &pair, radii),
             };
-            let count = if material.resistance > Resistance::Sliding { 0 } else { count };
             let nodes = match kind {
                 PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => [None, Some(geom)],
                 PairKind::Moving { geoms } => geoms.map(Some),
@@ -126,49 +161,56 @@ impl Contacts {
             let ends = Ends {
                 nodes: nodes.map(|geom| geom.map(|geom| contacts.geoms[geom].node)),
                 friction: surface.friction,
+                spin: SpinResistance {
+                    resistance: material.resistance,
+                    torsional: material.torsional_friction,
+                    rolling: material.rolling_friction,
+                },
             };
             contacts.ends.extend(std::iter::repeat_n(ends, count));
-            contacts.pairs.push(PlanPair { kind, margin: pair.margin, surface, first: contacts.slots, count });
+            let (margin, first, is_closed) = (pair.margin, contacts.slots, contacts.is_closed(&kind));
+            contacts.pairs.push(PlanPair { kind, pair, is_flipped, margin, surface, first, count, is_closed });
             contacts.slots += count;
         }
         Ok(contacts)
     }
 
-    /// What a pair is and how many contact points it may have; `places` are those of its geoms that move.
+    /// What a pair is, and whether its first geom is the second one here; `places` are those of its geoms that move.
     fn kind(
         &self,
         scene: &Scene,
         attachments: &[Attachment],
         pair: &GeomPair,
         places: [Option<usize>; 2],
-    ) -> Result<(PairKind, usize), NotInLanes> {
-        let is_plane = |g: usize| matches!(scene.geoms[g].shape, geometry::Shape::Plane { .. });
-        let (fixed, geom) = match places {
-            [Some(_), Some(_)] if pair.geoms.iter().any(|g| is_plane(*g)) => {
-                return Err(NotInLanes("a plane moves".into()));
-            }
+    ) -> Result<(PairKind, bool), NotInLanes> {
+        let (fixed, geom, is_flipped) = match places {
             [Some(i), Some(j)] => {
-                let ranks = [i, j].map(|k| rank(self.geoms[k].shape));
-                let geoms = if ranks[1] < ranks[0] { [j, i] } else { [i, j] };
-                return Ok((PairKind::Moving { geoms }, usize::from(ranks.iter().all(|rank| *rank < 2))));
+                let is_flipped = rank(self.geoms[j].shape) < rank(self.geoms[i].shape);
+                let geoms = if is_flipped { [j, i] } else { [i, j] };
+                return Ok((PairKind::Moving { geoms }, is_flipped));
             }
-            [None, Some(geom)] => (pair.geoms[0], geom),
-            [Some(geom), None] => (pair.geoms[1], geom),
+            [None, Some(geom)] => (pair.geoms[0], geom, false),
+            [Some(geom), None] => (pair.geoms[1], geom, true),
             [None, None] => return Err(NotInLanes("two fixed geoms may touch".into())),
         };
         let pose = attachments[fixed].pose;
-        if !is_plane(fixed) {
-            let (centre, radius) = scene.geoms[fixed].shape.bounding_ball().unwrap_or((Vec3::ZERO, 0.0));
-            return Ok((PairKind::Fixed { centre: pose.transform_point(centre), radius, geom }, 0));
-        }
-        let normal = pose.rot.to_mat3().z;
-        let count = match self.geoms[geom].shape {
-            Shape::Sphere { .. } => 1,
-            Shape::Capsule { .. } => 2,
-            Shape::Box { .. } => 4,
-            Shape::Other => 0,
+        let axes = pose.rot.to_mat3();
+        let kind = match (&scene.geoms[fixed].shape, self.narrow.bounding_box(fixed)) {
+            (geometry::Shape::Plane { .. }, _) | (_, None) => {
+                PairKind::Plane { normal: axes.z, height: axes.z.dot(pose.pos), geom }
+            }
+            (_, Some((centre, half))) => PairKind::Fixed { centre: pose.transform_point(centre), axes, half, geom },
         };
-        Ok((PairKind::Plane { normal, height: normal.dot(pose.pos), geom }, count))
+        Ok((kind, is_flipped))
+    }
+
+    /// Whether lanes know a closed form of a pair's contact points.
+    fn is_closed(&self, kind: &PairKind) -> bool {
+        match *kind {
+            PairKind::Plane { geom, .. } => self.geoms[geom].shape != Shape::Other,
+            PairKind::Moving { geoms } => geoms.iter().all(|geom| rank(self.geoms[*geom].shape) < 2),
+            PairKind::Fixed { .. } => false,
+        }
     }
 
     fn push_geom(&mut self, scene: &Scene, geom: usize, node: usize, attachment: &Attachment) -> usize {
@@ -195,6 +237,13 @@ impl Contacts {
         }
         self
     }
+}
+
+/// A geom's place in a node whose axes are turned, see [`own_axes`].
+fn in_own_axes(model: &Model, attachment: &Attachment) -> Attachment {
+    let Some(node) = attachment.frame else { return *attachment };
+    let rot = Quat::from_mat3(&own_axes(&model.tree.nodes[node]).transpose());
+    Attachment { pose: Pose { rot, pos: Vec3::ZERO } * attachment.pose, ..*attachment }
 }
 
 /// Place in the order of pairs that have a closed form: spheres and capsules.

@@ -287,7 +287,7 @@ enum Cores {
 
 impl Convex {
     /// A workspace for shapes whose largest face has `corners` corners and whose largest hull has `vertices`.
-    pub fn new(corners: usize, vertices: usize) -> Self {
+    fn new(corners: usize, vertices: usize) -> Self {
         let corners = corners.max(16);
         Self {
             found: Vec::with_capacity(vertices),
@@ -297,6 +297,15 @@ impl Convex {
             patch: Vec::with_capacity(8 * corners),
             ..Self::default()
         }
+    }
+
+    /// A workspace for pairs of these shapes.
+    pub fn for_solids<'a>(solids: impl Iterator<Item = &'a Solid>) -> Self {
+        let hulls = solids.filter_map(|solid| if let Solid::Hull(hull) = solid { Some(hull) } else { None });
+        let (corners, vertices) = hulls.fold((0, 0), |(corners, vertices), hull| {
+            (hull.largest_face.max(corners), hull.vertices.len().max(vertices))
+        });
+        Self::new(corners, vertices)
     }
 
     /// Contact points of two convex shapes.

@@ -152,7 +152,22 @@ pub(crate) fn collide(
     }
 }
 
-/// The same of all other shapes.
+/// How many contact points two shapes in canonical order have at most. Of a height field as many as fill two of the directions in which
+/// it faces: there may be more.
+pub(crate) fn max_points(a: &Solid, b: &Solid) -> usize {
+    use Solid::*;
+    match (a, b) {
+        (HeightField(_), _) => 8,
+        (_, Sphere { .. }) | (Sphere { .. }, _) | (Plane, Ellipsoid { .. }) => 1,
+        (Plane, Capsule { .. }) => 2,
+        (Plane, Cylinder { .. }) => 5,
+        (Capsule { .. }, Capsule { .. }) => 3,
+        (Box { .. }, Box { .. }) => 8,
+        _ => 4,
+    }
+}
+
+/// [`collide`] of all other shapes.
 #[inline(never)]
 fn collide_others(
     (a, at): (&Solid, &Placement),

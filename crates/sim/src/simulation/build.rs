@@ -32,8 +32,7 @@ impl Simulation {
         let parts = TreeWorkspace::of_model(&model, &tree_of, options.scheme);
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
-        let collider =
-            Collider::new(scene.clone(), attachments.clone()).with_rest_depths(&rest_depths(&model, &scene, &tree_of));
+        let collider = Collider::new(scene.clone(), attachments.clone()).with_rest_depths(&rest_depths(&model, &scene));
         let extents = collider.extents(model.tree.len());
         let is_wide = parts.len() > 1 && model.nv() >= WIDE;
         let crew = Crew::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
@@ -106,15 +105,20 @@ fn check_size(model: &Model) -> Result<(), SimulationError> {
 }
 
 /// About how deep each geom is pressed in where it rests, m: under its own weight if it is compliant.
-fn rest_depths(model: &Model, scene: &Scene, tree_of: &[usize]) -> Vec<f64> {
+///
+/// # Panics
+/// When a geom names a body or a material that is not there.
+pub fn rest_depths(model: &Model, scene: &Scene) -> Vec<f64> {
     let g = model.gravity.norm();
+    let trees = &model.tree.trees;
     let mass_of = |nodes: &std::ops::Range<usize>| model.tree.nodes[nodes.clone()].iter().map(|n| n.inertia.mass).sum();
-    let masses: Vec<f64> = model.tree.trees.iter().map(mass_of).collect();
+    let masses: Vec<f64> = trees.iter().map(mass_of).collect();
     let of = |geom: &geometry::Geom| match model.materials[geom.material].compliance {
         Compliance::NearRigid => 0.0,
         Compliance::PerMass { stiffness, .. } => g / stiffness,
         Compliance::Physical { stiffness, .. } => {
-            model.bodies[geom.body].node.map_or(0.0, |node| masses[tree_of[node]]) * g / stiffness
+            let tree_of = |node: usize| trees.partition_point(|nodes| nodes.end <= node);
+            model.bodies[geom.body].node.map_or(0.0, |node| masses[tree_of(node)]) * g / stiffness
         }
     };
     scene.geoms.iter().map(of).collect()

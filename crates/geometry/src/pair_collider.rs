@@ -1,0 +1,73 @@
+//! The contact points of one pair of geoms after another.
+
+use spatial::Vec3;
+
+use crate::collider::{Attachment, Contact, Movement, collide_items};
+use crate::narrow::{Convex, Points, Sink, max_points};
+use crate::near::{Item, PlacedItem};
+use crate::pairs::{Filter, GeomPair};
+use crate::scene::Scene;
+use crate::solid::Solid;
+
+/// Finds the contact points of single pairs of geoms, the same as a [`Collider`](crate::Collider) finds of the whole scene: for callers
+/// that look for near pairs themselves, in many worlds at once for instance.
+#[derive(Clone, Debug)]
+pub struct PairCollider {
+    /// One for each geom, none for those that cannot touch.
+    items: Vec<Option<Item>>,
+    workspace: Convex,
+}
+
+impl PairCollider {
+    /// For the geoms of `scene`, geom i moving as `attachments[i]` says and pressed in by `rest_depths[i]` where it rests, see
+    /// [`Collider::with_rest_depths`](crate::Collider::with_rest_depths).
+    ///
+    /// # Panics
+    /// When there is not one attachment and one depth for each geom, or a pair names a geom that is not there.
+    pub fn new(scene: &Scene, attachments: &[Attachment], rest_depths: &[f64]) -> Self {
+        assert_eq!(scene.geoms.len(), attachments.len(), "one attachment for each geom");
+        let filter = Filter::new(scene, attachments);
+        let item = |(geom, (of, attachment)): (usize, (&crate::Geom, &Attachment))| {
+            let solid = Solid::new(&of.shape).filter(|_| filter.may_touch_something(geom))?;
+            let mut item = Item::new(geom, attachment, solid, filter.half_margin(geom));
+            item.rest_depth = rest_depths[geom];
+            Some(item)
+        };
+        let items: Vec<_> = scene.geoms.iter().zip(attachments).enumerate().map(item).collect();
+        let workspace = Convex::for_solids(items.iter().flatten().map(|item| &item.solid));
+        Self { items, workspace }
+    }
+
+    /// How many contact points two geoms have at most, the first the one with the lower index; 0 where they cannot touch. Only of height
+    /// fields there may be more.
+    pub fn max_points(&self, geoms: [usize; 2]) -> usize {
+        let [Some(a), Some(b)] = geoms.map(|geom| self.items[geom].as_ref()) else { return 0 };
+        let (a, b) = (&a.solid, &b.solid);
+        if b.rank() < a.rank() { max_points(b, a) } else { max_points(a, b) }
+    }
+
+    /// Centre and half extents of a box around a geom along the geom's own axes, in its own frame; none of a plane, and of what cannot
+    /// touch.
+    pub fn bounding_box(&self, geom: usize) -> Option<(Vec3<f64>, Vec3<f64>)> {
+        let solid = &self.items[geom].as_ref()?.solid;
+        Some((solid.centre(), solid.half_extents()?))
+    }
+
+    /// Replaces `out` by the contact points of a pair whose gap the two geoms' sweeps can close. `frames` are those that carry the geoms,
+    /// in the order of the pair; that of a geom that is fixed in the world counts for nothing.
+    pub fn contacts(&mut self, pair: &GeomPair, frames: [&Movement; 2], out: &mut Vec<Contact>) {
+        let mut points = Points::new(&mut [], out);
+        let [Some(a), Some(b)] = pair.geoms.map(|geom| self.items[geom].as_ref()) else { return };
+        let place = |item: &Item, frame| if item.frame.is_some() { item.place(frame) } else { item.place_at_rest() };
+        let ((at, ball), (bt, other)) = (place(a, frames[0]), place(b, frames[1]));
+        let mut items = [PlacedItem { item: a, at: &at, ball: &ball }, PlacedItem { item: b, at: &bt, ball: &other }];
+        let flipped = b.solid.rank() < a.solid.rank();
+        if flipped {
+            items.swap(0, 1);
+        }
+        let Some(limit) = items[0].limit(&items[1], pair.margin) else { return };
+        let (geoms, margin) = (pair.geoms, pair.margin);
+        let mut sink = Sink { out: &mut points, geoms, flipped, margin, pair: pair.explicit, limit };
+        collide_items(items, &mut self.workspace, &mut sink);
+    }
+}
