@@ -17,9 +17,9 @@ use crate::live::LiveArray;
 use crate::model::Model;
 use crate::options::{OptionArguments, SchemeArgument, threads as checked_threads};
 use crate::parameters::{self, ParameterArguments};
-use crate::{contacts, results};
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
+use crate::{contacts, results};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 type Tensor<'py> = Bound<'py, PyArray3<f64>>;
