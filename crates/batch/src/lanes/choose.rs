@@ -182,15 +182,13 @@ impl<T: Bundle> Lanes<T> {
     fn choose(&mut self, plan: &Plan, k: usize, pushes: T) -> u32 {
         let chosen = lanes_of(pushes * self.slots[k].is_present) & self.space.open & !self.space.chosen[k];
         if chosen != 0 {
-            if self.space.chosen[k] == 0 {
-                self.space.listed.push(k);
-            }
+            self.space.list(k);
             self.space.chosen[k] |= chosen;
             if let Some(Some(spin)) = plan.constraints.spin_of.get(k) {
                 // Friction of a contact stays with it, which bounds it.
                 let spins = chosen & lanes_of(self.slots[*spin].is_present);
-                if self.space.chosen[*spin] == 0 && spins != 0 {
-                    self.space.listed.push(*spin);
+                if spins != 0 {
+                    self.space.list(*spin);
                 }
                 self.space.chosen[*spin] |= spins;
             }
@@ -210,7 +208,7 @@ impl<T: Bundle> Lanes<T> {
             memory[k].is_known = T::mask(space.chosen[k] & !*left) * memory[k].is_known;
             stats.pushing += u64::from((positive(memory[k].normal) & lanes_of(memory[k].is_known)).count_ones());
             space.known.push(k);
-            space.chosen[k] = 0;
+            (space.chosen[k], space.is_listed[k]) = (0, false);
         }
         space.listed.clear();
     }

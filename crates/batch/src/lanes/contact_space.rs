@@ -52,9 +52,11 @@ pub(super) struct ContactSpace<T> {
     /// By lanes: blocks of constraints of three rows, and rows of the others.
     pub threes: [usize; MAX_LANES],
     pub ones: [usize; MAX_LANES],
-    /// The lanes in which each constraint is chosen, a bit each; those that are not 0.
+    /// The lanes in which each constraint is chosen, a bit each.
     pub chosen: Vec<u32>,
+    /// The constraints that were chosen in any lane in this step, each once, and whether a constraint is among them.
     pub listed: Vec<usize>,
+    pub is_listed: Vec<bool>,
     /// Constraints of which memory is kept.
     pub known: Vec<usize>,
     /// Constraints other than contacts that may push in any lane.
@@ -95,6 +97,7 @@ impl<T: Bundle> ContactSpace<T> {
             ones: [0; MAX_LANES],
             chosen: vec![0; constraints],
             listed: Vec::with_capacity(constraints),
+            is_listed: vec![false; constraints],
             known: Vec::with_capacity(constraints),
             reached: Vec::with_capacity(constraints),
             open: 0,
@@ -105,6 +108,14 @@ impl<T: Bundle> ContactSpace<T> {
             passing: vec![0; blocks * words(plan)],
             loads: vec![[Wrench::ZERO; 3]; plan.nodes.len()],
             pushed: vec![zeros; plan.nv],
+        }
+    }
+
+    /// Notes that a constraint is chosen.
+    #[inline(always)]
+    pub fn list(&mut self, k: usize) {
+        if !std::mem::replace(&mut self.is_listed[k], true) {
+            self.listed.push(k);
         }
     }
 }
