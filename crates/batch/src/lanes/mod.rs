@@ -227,6 +227,8 @@ struct Slot<T> {
     w: T,
     /// The step in which it was last filled, and a contact's impulse on the second body there, world.
     step: u64,
+    /// Whether its law has been made in this step.
+    has_law: bool,
     impulse: Vec3<T>,
     /// A contact's normal impulse in the step before, or else that of the contact alone.
     known_normal: T,
@@ -262,6 +264,7 @@ impl<T: Bundle> Lanes<T> {
             r_t: T::ONE,
             w: T::ONE,
             step: 0,
+            has_law: false,
             impulse: Vec3::ZERO,
             known_normal: T::ZERO,
             low: T::ZERO,
