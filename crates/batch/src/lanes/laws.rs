@@ -86,15 +86,13 @@ impl<T: Bundle> Lanes<T> {
         if plan.is_uneven {
             self.find_heaviest(plan);
         }
-        let mut next = 0;
-        for pair in &plan.contacts.pairs {
-            while let Some(&k) = self.near.get(next).filter(|&&k| k < pair.first + pair.count) {
-                next += 1;
-                let (law, left, (w, stiff)) = self.contact_law(plan, pair, k);
-                self.left |= left;
-                self.set_law(plan, k, &law, w);
-                self.slots[k].r_t = stiff * wide(plan.rule.sigma);
-            }
+        for n in 0..self.near.len() {
+            let k = self.near[n];
+            let pair = &plan.contacts.pairs[plan.contacts.ends[k].pair];
+            let (law, left, (w, stiff)) = self.contact_law(plan, pair, k);
+            self.left |= left;
+            self.set_law(plan, k, &law, w);
+            self.slots[k].r_t = stiff * wide(plan.rule.sigma);
         }
     }
 

@@ -87,6 +87,7 @@ pub(crate) struct Lanes<T> {
     /// Velocities that move positions, (nv).
     v_of_q: Vec<T>,
     geoms: Vec<Geom<T>>,
+    balls: Vec<Ball<T>>,
     sweeps: Vec<Sweep<T>>,
     slots: Vec<Slot<T>>,
     narrow: NarrowPhase,
@@ -194,14 +195,22 @@ struct Dof<T> {
 struct Geom<T> {
     pos: Vec3<T>,
     rot: Mat3<T>,
-    centre: Vec3<T>,
 }
 
-/// How the points of a node's geoms may move in the step: all of them alike, and how far one may stray from that.
+/// A ball around a geom, and all points that its surface may come to in the step.
+#[derive(Clone, Copy, Debug)]
+struct Ball<T> {
+    centre: Vec3<T>,
+    reach: T,
+}
+
+/// How the points of a node's geoms may move in the step: all of them alike, how far one may stray from that, and how far one may move
+/// at all.
 #[derive(Clone, Copy, Debug)]
 struct Sweep<T> {
     shift: Vec3<T>,
     slack: T,
+    farthest: T,
 }
 
 /// A contact point in reach.
@@ -260,7 +269,9 @@ impl<T: Bundle> Lanes<T> {
             high: T::ZERO,
             bias: Vec3::ZERO,
         };
-        let geom = Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY, centre: Vec3::ZERO };
+        let geom = Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY };
+        let ball = Ball { centre: Vec3::ZERO, reach: T::ZERO };
+        let sweep = Sweep { shift: Vec3::ZERO, slack: T::ZERO, farthest: T::ZERO };
         let constraints = plan.constraints.all.len();
         Self {
             q: vec![T::ZERO; plan.nq],
@@ -285,7 +296,8 @@ impl<T: Bundle> Lanes<T> {
             q_start: vec![T::ZERO; plan.nq],
             v_of_q: vec![T::ZERO; plan.nv],
             geoms: vec![geom; plan.contacts.geoms.len()],
-            sweeps: vec![Sweep { shift: Vec3::ZERO, slack: T::ZERO }; plan.nodes.len()],
+            balls: vec![ball; plan.contacts.geoms.len()],
+            sweeps: vec![sweep; plan.nodes.len()],
             slots: vec![slot; constraints],
             narrow: NarrowPhase::new(plan),
             near: Vec::with_capacity(constraints),

@@ -79,9 +79,19 @@ pub(crate) struct PlanPair {
     pub is_closed: bool,
 }
 
+/// What decides whether a pair is looked at: its geoms that move, one or two, and its margin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub geoms: [u32; 2],
+    /// Whether both move; the same geom stands twice where one is fixed in the world.
+    pub are_two: bool,
+    pub margin: f64,
+}
+
 /// The nodes at both ends of a contact point, none for what is fixed in the world, and what its friction resists.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
+    pub pair: usize,
     pub nodes: [Option<usize>; 2],
     /// Sliding friction, 0 where the surfaces resist nothing.
     pub friction: f64,
@@ -113,6 +123,8 @@ pub(crate) struct Contacts {
     pub narrow: PairCollider,
     pub geoms: Vec<PlanGeom>,
     pub pairs: Vec<PlanPair>,
+    /// By pairs.
+    pub bounds: Vec<Bounds>,
     pub slots: usize,
     /// What is at the ends of each slot.
     pub ends: Vec<Ends>,
@@ -128,6 +140,7 @@ impl Contacts {
             narrow: PairCollider::new(scene, &turned, &sim::rest_depths(model, scene)),
             geoms: Vec::new(),
             pairs: Vec::new(),
+            bounds: Vec::new(),
             slots: 0,
             ends: Vec::new(),
             extents: collider.extents(model.tree.len()),
@@ -159,6 +172,7 @@ impl Contacts {
                 PairKind::Moving { geoms } => geoms.map(Some),
             };
             let ends = Ends {
+                pair: contacts.pairs.len(),
                 nodes: nodes.map(|geom| geom.map(|geom| contacts.geoms[geom].node)),
                 friction: surface.friction,
                 spin: SpinResistance {
@@ -167,6 +181,11 @@ impl Contacts {
                     rolling: material.rolling_friction,
                 },
             };
+            let (geoms, are_two) = match kind {
+                PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => ([geom; 2], false),
+                PairKind::Moving { geoms } => (geoms, true),
+            };
+            contacts.bounds.push(Bounds { geoms: geoms.map(|geom| geom as u32), are_two, margin: pair.margin });
             contacts.ends.extend(std::iter::repeat_n(ends, count));
             let (margin, first, is_closed) = (pair.margin, contacts.slots, contacts.is_closed(&kind));
             contacts.pairs.push(PlanPair { kind, pair, is_flipped, margin, surface, first, count, is_closed });
