@@ -166,6 +166,31 @@ class BatchStats(NamedTuple):
         return self.left / self.steps if self.steps else 0.0
 
 
+class Parameters(NamedTuple):
+    """Parameters of one world of a batch; copies."""
+
+    gravity: NDArray[np.float64]
+    """Acceleration of gravity, (3,), m/s²."""
+    body_mass: NDArray[np.float64]
+    """Masses of the bodies, (nbody,), kg."""
+    body_inertia_scale: NDArray[np.float64]
+    """Factors on the rotational inertia that the mass leads to, (nbody,)."""
+    friction: NDArray[np.float64]
+    """Coefficients of sliding friction of the geoms, (ngeom,)."""
+    geom_size: NDArray[np.float64]
+    """Sizes of the geoms, (ngeom, 3), as MJCF has them; 0 for planes, meshes and height fields."""
+    armature: NDArray[np.float64]
+    """Inertia of the drives, (nv,)."""
+    damping: NDArray[np.float64]
+    """Damping of the joints, (nv,)."""
+    stiffness: NDArray[np.float64]
+    """Stiffness of the joints, (nv,)."""
+    actuator_gain: NDArray[np.float64]
+    """Force of the actuators per unit of control, (nu,)."""
+    actuator_damping: NDArray[np.float64]
+    """Damping of the actuators, (nu,)."""
+
+
 class SpdSolution(NamedTuple):
     """What a stable PD controller does."""
 

@@ -13,6 +13,7 @@ from sapwood._results import (
     Joint,
     Keyframe,
     ModelWarning,
+    Parameters,
     Poses,
     Solution,
     SpdSolution,
@@ -469,8 +470,9 @@ class Batch:
         model: The model of all worlds.
         n: Number of worlds; all begin at the default configuration at rest.
         threads: Threads that share the worlds; those of the processor when None.
-        precision: Numbers that worlds are computed with. ``"f32"`` is not in this version.
-        lanes: Worlds side by side: 1, 4, or 8 where the processor has AVX-512; the most it has when None.
+        precision: Numbers that steps in lanes are computed with; arrays are of 64 bits in any case.
+        lanes: Worlds side by side: 1, 4, or 8 where the processor has AVX-512, of 32 bits 1, 8 or 16; the most it has
+            when None.
         timestep: As for ``Simulation``, like all that follow.
         accuracy: See ``Simulation``.
         scheme: See ``Simulation``.
@@ -678,8 +680,9 @@ class Batch:
     def state(self, world: int) -> bytes:
         """The state of a world, as ``Simulation.restore`` takes it.
 
-        It leaves out what lanes remember of the last step: what goes on from there agrees to the solver's tolerance. Of
-        worlds that are stepped one by one it is complete.
+        It leaves out what lanes remember of the last step, by which contacts and stops that rest are told from those
+        that were just pressed in: the next step is that of a new simulation in this state. Of worlds that are stepped
+        one by one it is complete.
 
         Raises:
             IndexError: When there is no such world.
@@ -696,6 +699,63 @@ class Batch:
 
     def simulation(self, world: int) -> Simulation:
         """A simulation with the options of the batch that goes on from where a world is.
+
+        Raises:
+            IndexError: When there is no such world.
+        """
+
+    def set_parameters(
+        self,
+        worlds: ArrayLike | None = None,
+        *,
+        gravity: ArrayLike | None = None,
+        body_mass: ArrayLike | None = None,
+        body_inertia_scale: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        geom_size: ArrayLike | None = None,
+        armature: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        stiffness: ArrayLike | None = None,
+        actuator_gain: ArrayLike | None = None,
+        actuator_damping: ArrayLike | None = None,
+    ) -> None:
+        """Give worlds parameters of their own; those left out stay as they are.
+
+        Each is an array with a row for each of these worlds, or one row for all. Positions and velocities stay; what
+        the solver remembers is forgotten. In this version all worlds are stepped one by one once any has parameters of
+        its own, and each of these holds a model of its own.
+
+        Args:
+            worlds: Indices (k,), or a boolean mask (n,); None: all.
+            gravity: Acceleration of gravity, (k, 3), m/s².
+            body_mass: Masses of the bodies, (k, nbody), kg; rotational inertia changes in proportion.
+            body_inertia_scale: Factors on the rotational inertia that the mass leads to, (k, nbody).
+            friction: Coefficients of sliding friction of the geoms, (k, ngeom); of two geoms the larger counts.
+            geom_size: Sizes of the geoms, (k, ngeom, 3), as MJCF has them; masses stay. Those of planes, meshes and
+                height fields count for nothing.
+            armature: Inertia of the drives, (k, nv).
+            damping: Damping of the joints, (k, nv).
+            stiffness: Stiffness of the joints, (k, nv).
+            actuator_gain: Force of the actuators per unit of control, (k, nu): kp of position servos and kv of velocity
+                servos, whose bias follows.
+            actuator_damping: kv of the actuators that are position servos, (k, nu); others stay.
+
+        Raises:
+            ValueError: When an argument has a wrong shape or value; no world has changed then.
+        """
+
+    def reset_parameters(self, worlds: ArrayLike | None = None) -> None:
+        """Give worlds the parameters of the model again.
+
+        Args:
+            worlds: Indices (k,), or a boolean mask (n,); None: all.
+
+        Raises:
+            ValueError: When there are no such worlds.
+        """
+
+    def parameters(self, world: int) -> Parameters:
+        """All parameters of a world.
 
         Raises:
             IndexError: When there is no such world.

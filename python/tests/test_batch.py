@@ -12,54 +12,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from batches import WALKER, bits, make, scatter
 from numpy.typing import NDArray
 
 import sapwood as sw
 
 Array = NDArray[np.float64]
 
-WALKER = """
-<mujoco model="walker"><compiler autolimits="true"/><option timestep="0.004"/>
-  <default><joint damping="0.5" armature="0.01"/><geom friction="0.8"/></default>
-  <worldbody><geom type="plane" size="0 0 1"/>
-    <body name="torso" pos="0 0 0.75"><freejoint/><geom type="capsule" fromto="0 0 0 0 0 0.3" size="0.1"/>
-      <body pos="0 0.1 -0.1"><joint name="hip1" axis="0 1 0" range="-80 80"/>
-        <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.05"/>
-        <body pos="0 0 -0.3"><joint name="knee1" axis="0 1 0" range="-120 2"/>
-          <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.04"/></body></body>
-      <body pos="0 -0.1 -0.1"><joint name="hip2" axis="0 1 0" range="-80 80"/>
-        <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.05"/>
-        <body pos="0 0 -0.3"><joint name="knee2" axis="0 1 0" range="-120 2"/>
-          <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.04"/></body></body>
-    </body></worldbody>
-  <actuator><motor joint="hip1" gear="20"/><motor joint="knee1" gear="20"/>
-    <motor joint="hip2" gear="20"/><motor joint="knee2" gear="20"/></actuator>
-  <keyframe><key name="high" time="2" qpos="0 0 2 1 0 0 0 0.1 0.2 -0.1 -0.2" ctrl="0.1 0.2 0.3 0.4"/></keyframe>
-</mujoco>"""
-
 
 @pytest.fixture(scope="module")
 def model() -> sw.Model:
     return sw.load(WALKER)
-
-
-def make(model: sw.Model, n: int, **options: Any) -> sw.Batch:
-    """A batch that is quiet about how it is stepped."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sw.PerformanceWarning)
-        return sw.Batch(model, n, **options)
-
-
-def scatter(batch: sw.Batch, seed: int = 0) -> Array:
-    """Sets worlds going, each in its own way, world i the same in every batch; returns 100 controls, (n, 100, nu)."""
-    n, nv, nu = len(batch), batch.model.nv, batch.model.nu
-    rngs = [np.random.default_rng([seed, i]) for i in range(n)]
-    batch.v[:] = [rng.uniform(-1, 1, nv) for rng in rngs]
-    return np.array([rng.uniform(-1, 1, (100, nu)) for rng in rngs])
-
-
-def bits(batch: sw.Batch, worlds: Any = slice(None)) -> tuple[bytes, bytes]:
-    return batch.q[worlds].tobytes(), batch.v[worlds].tobytes()
 
 
 # --- views -----------------------------------------------------------------------------------------------------------
@@ -139,26 +102,27 @@ def models() -> list[Any]:
 @pytest.mark.parametrize("source", models())
 def test_a_step_agrees_with_that_of_one_world(source: str, scheme: Any) -> None:
     model = sw.load(source)
-    batch, sim = make(model, 6, scheme=scheme), sw.Simulation(model, scheme=scheme)
+    batch = make(model, 6, scheme=scheme)
+    # Each remembers its own last step, as the batch does: by that, what rests is told from what is pressed in.
+    sims = [sw.Simulation(model, scheme=scheme) for _ in range(6)]
     controls = scatter(batch)
     errors = []
-    for k in range(60):
-        batch.ctrl = controls[:, k]
-        states = [batch.state(i) for i in range(6)]
+    for k in range(300):
+        batch.ctrl = controls[:, k // 5]
+        for i, sim in enumerate(sims):
+            sim.q, sim.v, sim.ctrl = batch.q[i], batch.v[i], batch.ctrl[i]
         batch.step()
-        for i, state in enumerate(states):
-            sim.restore(state)
+        for i, sim in enumerate(sims):
             sim.step()
             assert sim.time == batch.time[i]
             # In the kinetic norm, relative to the momentum, or to what gravity adds in a step.
             M, dv = model.mass_matrix(sim.q), sim.v - batch.v[i]
             scale = max(sim.v @ M @ sim.v, model.mass * (9.81 * sim.timestep) ** 2)
             errors.append(np.sqrt(dv @ M @ dv / scale))
-        batch.step(4)
-    # The simulation does not remember the step before, as the batch does; the solution depends on it now and then.
+    # Not all to the tolerance: a step that is left to a simulation forgets the one before.
     assert np.median(errors) < 1e-9
-    assert np.mean(np.array(errors) > 1e-6) < 0.25
-    assert max(errors) < 0.1
+    assert np.mean(np.array(errors) > 1e-6) < 0.05
+    assert max(errors) < 0.05
     assert batch.stats.steps == 300 * 6
 
 
@@ -241,10 +205,34 @@ def test_one_call_or_many(model: sw.Model) -> None:
     assert once.time.tobytes() == often.time.tobytes()
 
 
+def test_steps_of_32_bits(model: sw.Model) -> None:
+    double, single, again = sw.Batch(model, 9), sw.Batch(model, 9, precision="f32"), sw.Batch(model, 9, precision="f32")
+    assert single.lanes in (8, 16)
+    controls = scatter(double)
+    errors = []
+    for k in range(60):
+        double.ctrl = controls[:, k]
+        double.step(5)
+        single.q, single.v, single.ctrl = double.q, double.v, double.ctrl
+        double.step()
+        single.step()
+        errors.append(np.abs(single.v - double.v).max(axis=1) / (1 + np.abs(double.v).max(axis=1)))
+    assert np.median(errors) < 1e-5
+    assert np.mean(np.array(errors) > 1e-3) < 0.05
+    assert bits(single) != bits(double)
+    q, v = again.rollout(double.q, double.v, controls, skip=2)
+    single.reset(states=(double.q, double.v))
+    for k in range(100):
+        single.ctrl = controls[:, k]
+        single.step(2)
+    assert q[:, -1].tobytes() == single.q.tobytes()
+    assert v[:, -1].tobytes() == single.v.tobytes()
+
+
 # --- failures --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"scheme": "midpoint"}, {"lanes": 1, "threads": 2}])
+@pytest.mark.parametrize("options", [{}, {"scheme": "midpoint"}, {"lanes": 1, "threads": 2}, {"precision": "f32"}])
 @pytest.mark.parametrize("name", ["q", "v", "ctrl"])
 def test_nan_in_one_world_is_reported_by_index(model: sw.Model, name: str, options: dict[str, Any]) -> None:
     batch, clean = make(model, 6, **options), make(model, 6, **options)
@@ -464,137 +452,7 @@ def test_no_derivative_is_nan(model: sw.Model) -> None:
     assert np.isfinite(gradients.ctrl[[0, 2]]).all()
 
 
-# --- bad input -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("n", "options", "message"),
-    [
-        (0, {}, "n is 0"),
-        (-3, {}, "n is -3"),
-        (2, {"threads": 0}, "threads"),
-        (2, {"threads": 5000}, "threads"),
-        (2, {"lanes": 3}, "lanes"),
-        (2, {"lanes": -1}, "lanes"),
-        (2, {"precision": "f16"}, "precision"),
-        (2, {"timestep": -1.0}, "timestep"),
-        (2, {"scheme": "sideways"}, "scheme"),
-        (2, {"tolerance": float("nan")}, "tolerance"),
-    ],
-)
-def test_bad_options(model: sw.Model, n: int, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        sw.Batch(model, n, **options)
-
-
-@pytest.mark.parametrize("n", [10**12, 10**15, 2**62])
-def test_more_worlds_than_memory_holds(model: sw.Model, n: int) -> None:
-    with pytest.raises(MemoryError, match="worlds take about"):
-        sw.Batch(model, n)
-
-
-@pytest.mark.parametrize("n", [1.5, None, "2"])
-def test_n_is_a_number(model: sw.Model, n: Any) -> None:
-    with pytest.raises(TypeError):
-        sw.Batch(model, n)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("q", np.zeros((4, 11))),
-        ("q", np.zeros((2, 11))),
-        ("q", np.ones((3, 10))),
-        ("q", np.ones((3, 11)) * np.nan),
-        ("v", np.zeros(30)),
-        ("v", None),
-        ("v", "fast"),
-        ("v", np.zeros((3, 10), complex)),
-        ("ctrl", np.zeros((4, 3))),
-        ("ctrl", 0.0),
-        ("ctrl", [[0] * 4, [0] * 4, [0] * 3]),
-        ("ctrl", np.full((3, 4), np.inf)),
-        ("time", np.zeros((3, 1))),
-    ],
-)
-def test_bad_assignments(model: sw.Model, name: str, value: Any) -> None:
-    batch = sw.Batch(model, 3)
-    batch.step(2)
-    before = bits(batch), batch.ctrl.tobytes(), batch.time.tobytes()
-    with pytest.raises(ValueError, match=name):
-        setattr(batch, name, value)
-    assert (bits(batch), batch.ctrl.tobytes(), batch.time.tobytes()) == before
-
-
-def test_a_quaternion_without_direction(model: sw.Model) -> None:
-    batch = sw.Batch(model, 3)
-    q = batch.q.copy()
-    q[1, 3:7] = 0
-    with pytest.raises(ValueError, match=r"q\[1\]\[3:7\]"):
-        batch.q = q
-    batch.q[1, 3:7] = 0
-    with pytest.raises(ValueError, match=r"q\[1\]\[3:7\]"):
-        batch.step()
-    assert not batch.time.any()
-
-
-def test_bad_calls(model: sw.Model) -> None:
-    batch = sw.Batch(model, 3)
-    zeros = np.zeros
-    for k in (-1, -(2**40)):
-        with pytest.raises(ValueError, match="k is -"):
-            batch.step(k)
-    with pytest.raises(TypeError):
-        batch.step(1.5)  # type: ignore[arg-type]
-    masks: list[Any] = [zeros(2, bool), zeros((3, 1), bool), True]
-    for mask in masks:
-        with pytest.raises(ValueError, match="mask has shape"):
-            batch.reset(mask)
-    masks = [zeros(3), [0, 1, 2], ["a", "b", "c"]]
-    for mask in masks:
-        with pytest.raises(ValueError, match="mask has dtype"):
-            batch.reset(mask)
-    with pytest.raises(ValueError, match="nobody"):
-        batch.reset(keyframe="nobody")
-    with pytest.raises(ValueError, match="both given"):
-        batch.reset(keyframe="high", states=(model.keyframe().q, zeros(10)))
-    with pytest.raises(ValueError, match=r"states\[0\] has shape \(3, 11\): expected \(1, 11\)"):
-        batch.reset([True, False, False], states=(batch.q, batch.v))
-    with pytest.raises(ValueError, match="states"):
-        batch.reset(states=(zeros((3, 11)), zeros((3, 10))))
-    q, v = batch.q.copy(), batch.v.copy()
-    with pytest.raises(ValueError, match=r"ctrl has shape \(3, 4\): expected \(3, any, 4\)"):
-        batch.rollout(q, v, zeros((3, 4)))
-    with pytest.raises(ValueError, match="skip is 0"):
-        batch.rollout(q, v, zeros((3, 5, 4)), skip=0)
-    with pytest.raises(ValueError, match="q has shape"):
-        batch.rollout(q[:2], v, zeros((3, 5, 4)))
-    with pytest.raises(ValueError, match="ctrl"):
-        batch.rollout(q, v, np.full((3, 5, 4), np.nan))
-    for world in (3, -4, 2**40):
-        with pytest.raises(IndexError, match="of a batch of 3"):
-            batch.state(world)
-    for state in (b"", b"x" * 200, sw.Simulation(sw.load("<mujoco/>")).state()):
-        with pytest.raises(ValueError, match="state"):
-            batch.set_state(0, state)
-    with pytest.raises(ValueError, match="q has 0 entries: expected 11"):
-        batch.set_state(0, sw.Simulation(sw.load("<mujoco/>")))
-    pushed = sw.Simulation(model)
-    pushed.applied_force[0] = 1
-    with pytest.raises(ValueError, match="applied forces"):
-        batch.set_state(0, pushed)
-    controlled = sw.Simulation(model)
-    controlled.pd(1, 1, model.keyframe().q)
-    with pytest.raises(ValueError, match="PD control"):
-        batch.set_state(0, controlled)
-    for kp, kd in ((-1, 1), (zeros(3), 1), (1, np.nan)):
-        with pytest.raises(ValueError, match="kp|kd"):
-            batch.pd(kp, kd, q)
-    with pytest.raises(ValueError, match="target"):
-        batch.pd(1, 1, q[:2])
-    with pytest.raises(ValueError, match="grad_v has shape"):
-        batch.vjp(zeros((3, 10)), zeros((3, 11)))
-    assert not batch.time.any()
+# --- odds and ends --------------------------------------------------------------------------------------------------
 
 
 def test_nothing_to_do(model: sw.Model) -> None:
@@ -628,5 +486,7 @@ def test_other_calls_wait_for_a_step(model: sw.Model) -> None:
 def test_the_page_of_the_documentation() -> None:
     page = (Path(__file__).parents[2] / "docs" / "batch.md").read_text()
     code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(code) == 2
-    exec(compile("".join(code), "batch.md", "exec"), {})
+    assert len(code) == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.PerformanceWarning)
+        exec(compile("".join(code), "batch.md", "exec"), {})

@@ -1,11 +1,13 @@
 //! A batch of worlds.
 
 mod jacobians;
+mod models;
 mod options;
 mod rollout;
 mod state;
 mod worlds;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crew::Crew;
@@ -18,6 +20,7 @@ use crate::group::{Steps, alone, groups, widest};
 use crate::plan::{NotInLanes, Plan};
 
 pub use jacobians::{BatchJacobians, Cotangents, StepGradients};
+use models::Own;
 pub use options::{BatchError, BatchOptions, BatchStats, Precision};
 use worlds::{Sizes, Stepper, Worlds};
 
@@ -25,13 +28,16 @@ use worlds::{Sizes, Stepper, Worlds};
 const SHARES: usize = 64;
 
 /// About what a world takes, in numbers: its arrays and what its group remembers.
-const MEMORY_PER_COORDINATE: usize = 12;
-const MEMORY_PER_WORLD: usize = 128;
+const MEMORY_PER_COORDINATE: usize = 16;
+const MEMORY_PER_WORLD: usize = 256;
 
 /// Worlds of one model, stepped together.
 pub struct Batch {
     model: Arc<Model>,
     scene: Arc<Scene>,
+    options: Options,
+    /// Worlds with models of their own.
+    own: BTreeMap<usize, Own>,
     /// Positions, velocities and controls, (worlds, nq) and so on.
     q: Vec<f64>,
     v: Vec<f64>,
@@ -98,10 +104,12 @@ impl Batch {
             pd: None,
             pd_target: Vec::new(),
             plan: Plan::new(&model, &scene, &options, None),
-            scene,
             precision,
             widest: lanes,
             model,
+            scene,
+            options,
+            own: BTreeMap::new(),
             width: 1,
             alone: None,
             groups: Vec::new(),
@@ -110,23 +118,34 @@ impl Batch {
             interrupt: Interrupt::default(),
             stats: BatchStats::default(),
         };
-        batch.arrange();
+        batch.arrange()?;
         Ok(batch)
     }
 
     /// Puts worlds into groups: in lanes if what they do can be done there, else one by one. Where that does not change, groups stay.
-    fn arrange(&mut self) {
-        let reason = self.plan.as_ref().err().map(|NotInLanes(reason)| reason.as_str());
+    fn arrange(&mut self) -> Result<(), BatchError> {
+        let reason = match &self.plan {
+            Err(NotInLanes(reason)) => Some(reason.as_str()),
+            Ok(_) if !self.own.is_empty() => Some("worlds have parameters of their own"),
+            Ok(_) => None,
+        };
         if !self.groups.is_empty() && self.alone.as_deref() == reason {
-            return;
+            return Ok(());
         }
+        let simulations = self.own.iter().map(|(&world, own)| Ok((world, self.simulation_of(own)?)));
+        let simulations = simulations.collect::<Result<Vec<_>, SimulationError>>()?;
+        let reason = reason.map(str::to_owned);
         (self.groups, self.width) = match &self.plan {
-            Ok(plan) => {
+            Ok(plan) if reason.is_none() => {
                 (groups(plan.clone(), self.model.nu(), self.worlds(), (self.precision, self.widest)), self.widest)
             }
-            Err(_) => (alone(&self.model, self.worlds()), 1),
+            _ => (alone(&self.model, self.worlds()), 1),
         };
-        self.alone = reason.map(str::to_owned);
+        self.alone = reason;
+        for (world, simulation) in simulations {
+            self.groups[world / self.width].set_simulation(world % self.width, Some(simulation));
+        }
+        Ok(())
     }
 
     /// The model.
@@ -201,10 +220,9 @@ impl Batch {
         }
         self.pd_target = pd.as_ref().map_or_else(Vec::new, |pd| pd.target.repeat(self.worlds()));
         self.pd = pd;
-        self.plan = Plan::new(&self.model, &self.scene, &self.options(), self.pd.as_ref());
+        self.plan = Plan::new(&self.model, &self.scene, &self.options, self.pd.as_ref());
         self.groups.clear();
-        self.arrange();
-        Ok(())
+        self.arrange()
     }
 
     /// The PD control of all worlds, with the target that it began with.
@@ -228,8 +246,8 @@ impl Batch {
     }
 
     /// Options that worlds are stepped with.
-    pub fn options(&self) -> Options {
-        self.ones[0].lock().unwrap_or_else(PoisonError::into_inner).options().clone()
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Threads that share the worlds.
@@ -249,6 +267,12 @@ impl Batch {
             one.get_mut().unwrap_or_else(PoisonError::into_inner).set_interrupt(interrupt.clone());
         }
         self.interrupt = interrupt;
+        for (&world, own) in &self.own {
+            // It could be made before.
+            if let Ok(simulation) = self.simulation_of(own) {
+                self.groups[world / self.width].set_simulation(world % self.width, Some(simulation));
+            }
+        }
     }
 
     /// Moves every world by `steps` time steps.

@@ -54,6 +54,8 @@ pub(crate) trait Steps: Send + Sync {
     }
     /// Takes over what a state remembers of its past, as far as a group can.
     fn remember(&mut self, _world: usize, _state: &State) {}
+    /// Lets a simulation of a model of its own make the steps of a world, or none.
+    fn set_simulation(&mut self, _world: usize, _own: Option<Box<Simulation>>) {}
     /// What was done since the last call, and what was left to a simulation.
     fn take_stats(&mut self) -> (LaneStats, Left);
 }
@@ -88,6 +90,8 @@ impl<T: Bundle> Pool<T> {
 /// A world by itself.
 struct Alone {
     state: State,
+    /// Where the world has a model of its own.
+    own: Option<Box<Simulation>>,
     left: Left,
 }
 
@@ -115,7 +119,7 @@ pub(crate) fn groups(plan: Plan, nu: usize, n: usize, (precision, width): (Preci
 
 /// Worlds by themselves.
 pub(crate) fn alone(model: &Model, n: usize) -> Vec<Box<dyn Steps>> {
-    let one = || -> Box<dyn Steps> { Box::new(Alone { state: State::new(model), left: Left::default() }) };
+    let one = || -> Box<dyn Steps> { Box::new(Alone { state: State::new(model), own: None, left: Left::default() }) };
     (0..n).map(|_| one()).collect()
 }
 
@@ -143,6 +147,7 @@ impl Steps for Alone {
         if rows.errors[0].is_some() {
             return;
         }
+        let one = self.own.as_deref_mut().unwrap_or(one);
         std::mem::swap(one.state_mut(), &mut self.state);
         let state = one.state_mut();
         state.q.copy_from_slice(rows.q);
@@ -175,6 +180,10 @@ impl Steps for Alone {
 
     fn remember(&mut self, _: usize, state: &State) {
         self.state.clone_from(state);
+    }
+
+    fn set_simulation(&mut self, _: usize, own: Option<Box<Simulation>>) {
+        self.own = own;
     }
 
     fn take_stats(&mut self) -> (LaneStats, Left) {

@@ -28,6 +28,8 @@
 mod batch;
 mod group;
 mod lanes;
+mod parameters;
 mod plan;
 
 pub use batch::{Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients};
+pub use parameters::Parameters;

@@ -394,8 +394,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
         });
     }
     if let Some(n) = node {
-        let rigid = body.inertia.rotated(pose.rot.to_mat3());
-        let here = RigidInertia { com: rigid.com + pose.pos, ..rigid };
+        let here = placed(&body.inertia, pose);
         model.tree.nodes[n].inertia = model.tree.nodes[n].inertia.combined(&here);
     }
     let moves = joints.iter().any(|j| j.kind.nv() > 0);
@@ -459,6 +458,12 @@ fn split_trees(tree: &mut Tree<f64>) {
     tree.trees = (0..starts.len()).map(|k| starts[k]..end(k)).collect();
     let dof = |node: usize| tree.nodes.get(node).map_or(tree.nv, |n| n.v);
     tree.dofs = tree.trees.iter().map(|r: &Range<usize>| dof(r.start)..dof(r.end)).collect();
+}
+
+/// A body in the frame that it is placed in.
+pub(crate) fn placed(body: &RigidInertia<f64>, pose: Pose<f64>) -> RigidInertia<f64> {
+    let rigid = body.rotated(pose.rot.to_mat3());
+    RigidInertia { com: rigid.com + pose.pos, ..rigid }
 }
 
 /// Every joint must have something to move: mass behind it, inertia about it, or armature.

@@ -303,6 +303,17 @@ impl Model {
         self.bodies.iter().map(|b| b.inertia.mass).sum()
     }
 
+    /// Gives every node the inertia of its bodies, after theirs have been changed.
+    pub fn collect_inertias(&mut self) {
+        self.tree.nodes.iter_mut().for_each(|node| node.inertia = RigidInertia::ZERO);
+        for body in &self.bodies {
+            if let Some(node) = body.node {
+                let here = crate::builder::placed(&body.inertia, body.pose);
+                self.tree.nodes[node].inertia = self.tree.nodes[node].inertia.combined(&here);
+            }
+        }
+    }
+
     /// The greatest force of a drive of each degree of freedom, (nv), from the joints' effort limits; infinite without.
     pub fn effort_limits(&self) -> Vec<f64> {
         let mut limits = vec![f64::INFINITY; self.nv()];

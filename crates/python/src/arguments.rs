@@ -69,6 +69,27 @@ pub fn mask(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<Vec<bo
     Ok(mask.as_array().iter().copied().collect())
 }
 
+/// Which of `len` things: a boolean array of this length, or indices, negative ones from the end.
+pub fn selection(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<Vec<usize>> {
+    let array = get_array_module(value.py())?.call_method1("asarray", (value,))?;
+    let (dtype, kind) = (array.getattr("dtype")?, array.getattr("dtype")?.getattr("kind")?.extract::<String>()?);
+    match kind.as_str() {
+        "b" => {
+            let mask = mask(name, value, len)?;
+            Ok((0..len).filter(|&k| mask[k]).collect())
+        }
+        "i" | "u" => {
+            let indices: Vec<i64> = array.extract().map_err(|_| {
+                PyValueError::new_err(format!("{name}: expected indices in one dimension, or a boolean array ({len},)"))
+            })?;
+            let index = |k: i64| usize::try_from(if k < 0 { k.saturating_add_unsigned(len as u64) } else { k }).ok();
+            let outside = |k: i64| PyValueError::new_err(format!("{name} has {k}: expected indices below {len}"));
+            indices.into_iter().map(|k| index(k).filter(|k| *k < len).ok_or_else(|| outside(k))).collect()
+        }
+        _ => Err(PyValueError::new_err(format!("{name} has dtype {dtype}: expected indices or a boolean array"))),
+    }
+}
+
 /// A number for every degree of freedom, or one for all; infinity and NaN are the callee's to judge.
 pub fn per_dof(name: &str, value: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<f64>> {
     let array = converted(name, value)?;

@@ -1,21 +1,22 @@
 //! `sapwood.Batch`.
 
-use std::ffi::CString;
-use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
+mod access;
 
-use batch::{BatchError, BatchOptions, Cotangents, Precision};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use batch::{BatchOptions, Cotangents, Precision};
 use multibody::JointType;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyType};
+use pyo3::types::{PyBytes, PyDict};
 
-use crate::arguments::{array, check_quaternions, mask, per_dof, rows, sequences, vector, word};
-use crate::errors::{batch_error, worlds_failed};
+use crate::arguments::{array, per_dof, rows, sequences, vector, word};
+use crate::errors::batch_error;
 use crate::live::LiveArray;
 use crate::model::Model;
 use crate::options::{OptionArguments, SchemeArgument, threads as checked_threads};
+use crate::parameters::{self, ParameterArguments};
 use crate::results;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
@@ -38,132 +39,6 @@ pub struct Batch {
     /// Where quaternions begin in q.
     quaternions: Vec<usize>,
     watch: Watch,
-}
-
-impl Batch {
-    /// The batch, unless a step is running in another thread. Its arrays are those of the last step.
-    fn lock(&self) -> PyResult<MutexGuard<'_, batch::Batch>> {
-        match self.batch.try_lock() {
-            Ok(guard) => Ok(guard),
-            Err(TryLockError::WouldBlock) => {
-                Err(PyRuntimeError::new_err("a step of this batch is in progress in another thread"))
-            }
-            Err(TryLockError::Poisoned(_)) => {
-                Err(PyRuntimeError::new_err("a step of this batch was aborted: make a new Batch"))
-            }
-        }
-    }
-
-    /// The batch with what the live arrays show, about to compute in this thread.
-    fn lock_to_compute(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, batch::Batch>> {
-        let mut batch = self.lock()?;
-        self.q.read(py, batch.q_mut())?;
-        self.v.read(py, batch.v_mut())?;
-        self.ctrl.read(py, batch.ctrl_mut())?;
-        self.time.read(py, batch.time_mut())?;
-        if let (Some(target), true) = (self.pd_target.get(), batch.pd().is_some()) {
-            target.read(py, batch.pd_target_mut())?;
-        }
-        self.check_rotations(batch.q())?;
-        self.watch.begin();
-        Ok(batch)
-    }
-
-    /// What a step changes, to the live arrays.
-    fn write_motion(&self, py: Python<'_>, batch: &batch::Batch) -> PyResult<()> {
-        self.q.write(py, batch.q())?;
-        self.v.write(py, batch.v())?;
-        self.time.write(py, batch.time())
-    }
-
-    /// One world, from the batch to the live arrays.
-    fn write_world(&self, py: Python<'_>, batch: &batch::Batch, world: usize) -> PyResult<()> {
-        self.q.write_row(py, world, row(batch.q(), world, self.worlds))?;
-        self.v.write_row(py, world, row(batch.v(), world, self.worlds))?;
-        self.ctrl.write_row(py, world, row(batch.ctrl(), world, self.worlds))?;
-        self.time.write_row(py, world, row(batch.time(), world, self.worlds))?;
-        match self.pd_target.get() {
-            Some(target) if batch.pd().is_some() => {
-                target.write_row(py, world, row(batch.pd_target(), world, self.worlds))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// One world, from the live arrays to the batch.
-    fn read_world(&self, py: Python<'_>, batch: &mut batch::Batch, world: usize) -> PyResult<()> {
-        let worlds = self.worlds;
-        self.q.read_row(py, world, row_mut(batch.q_mut(), world, worlds))?;
-        self.v.read_row(py, world, row_mut(batch.v_mut(), world, worlds))?;
-        self.ctrl.read_row(py, world, row_mut(batch.ctrl_mut(), world, worlds))?;
-        self.time.read_row(py, world, row_mut(batch.time_mut(), world, worlds))?;
-        match self.pd_target.get() {
-            Some(target) if batch.pd().is_some() => {
-                target.read_row(py, world, row_mut(batch.pd_target_mut(), world, worlds))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Quaternions may have any length but none. Those that are no numbers are left to the step, which names their world.
-    fn check_rotations(&self, q: &[f64]) -> PyResult<()> {
-        for &start in &self.quaternions {
-            for (world, q) in q.chunks_exact(q.len() / self.worlds).enumerate() {
-                let norm_squared: f64 = q[start..start + 4].iter().map(|x| x * x).sum();
-                if norm_squared.is_finite() && !(1e-12..1e12).contains(&norm_squared) {
-                    self.check_quaternions("q", world, q)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn check_quaternions(&self, name: &str, world: usize, q: &[f64]) -> PyResult<()> {
-        check_quaternions(&format!("{name}[{world}]"), q, &self.model.get().inner().tree)
-    }
-
-    /// Positions for some worlds, in rows: finite, with rotations.
-    fn configurations(&self, name: &str, value: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<f64>> {
-        let nq = self.model.get().inner().nq();
-        let q = rows(name, value, count, nq)?;
-        q.chunks_exact(nq.max(1)).enumerate().try_for_each(|(k, q)| self.check_quaternions(name, k, q))?;
-        Ok(q)
-    }
-
-    fn assign(&self, live: &LiveArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let values = array(live.name(), value, live.shape())?;
-        // A step in another thread would write over it.
-        let _idle = self.lock()?;
-        live.write(value.py(), &values)
-    }
-
-    /// The number of a world; negative ones count from the end.
-    fn world(&self, index: isize) -> PyResult<usize> {
-        let world = if index < 0 { index.checked_add_unsigned(self.worlds) } else { Some(index) };
-        let world = world.and_then(|world| usize::try_from(world).ok()).filter(|world| *world < self.worlds);
-        let message = || format!("world {index} of a batch of {}", self.worlds);
-        world.ok_or_else(|| PyIndexError::new_err(message()))
-    }
-
-    /// The exception for an error of a computation.
-    fn error(&self, py: Python<'_>, batch: &batch::Batch, error: &BatchError) -> PyErr {
-        match error {
-            BatchError::Interrupted => self.watch.interrupted(),
-            BatchError::Worlds { .. } => worlds_failed(py, &batch.errors().collect::<Vec<_>>(), self.worlds),
-            other => batch_error(py, other),
-        }
-    }
-
-    /// Warns where worlds are stepped one by one, unless they were `before`.
-    fn warn_if_alone(&self, py: Python<'_>, batch: &batch::Batch, was_alone: bool) -> PyResult<()> {
-        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-        let Some(reason) = batch.alone().filter(|_| !was_alone) else { return Ok(()) };
-        let name = &batch.model().name;
-        let message = format!("worlds of {name:?} are stepped one by one, not side by side in vector lanes: {reason}");
-        let message = CString::new(message.replace('\0', " ")).map_err(PyValueError::new_err)?;
-        let category = CLASS.import(py, "sapwood._errors", "PerformanceWarning")?;
-        PyErr::warn(py, category, &message, 1)
-    }
 }
 
 #[pymethods]
@@ -442,7 +317,8 @@ impl Batch {
         keyframe: Option<&str>,
         states: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
-        let which = mask.map_or_else(|| Ok(vec![true; self.worlds]), |m| self::mask("mask", m, self.worlds))?;
+        let which =
+            mask.map_or_else(|| Ok(vec![true; self.worlds]), |m| crate::arguments::mask("mask", m, self.worlds))?;
         let mut batch = self.lock()?;
         let outcome = match states {
             None => batch.reset(&which, keyframe),
@@ -529,7 +405,79 @@ impl Batch {
         let mut batch = self.lock()?;
         self.read_world(py, &mut batch, world)?;
         let simulation = batch.simulation(world).map_err(|error| batch_error(py, &error.into()))?;
-        Simulation::of(self.model.bind(py), simulation)
+        if Arc::ptr_eq(simulation.model(), self.model.get().inner()) {
+            return Simulation::of(self.model.bind(py), simulation);
+        }
+        let own = Model::of(simulation.model().clone(), simulation.scene().clone());
+        Simulation::of(&Bound::new(py, own)?, simulation)
+    }
+
+    /// Give worlds parameters of their own.
+    #[pyo3(signature = (
+        worlds=None, *, gravity=None, body_mass=None, body_inertia_scale=None, friction=None, geom_size=None, armature=None,
+        damping=None, stiffness=None, actuator_gain=None, actuator_damping=None
+    ))]
+    fn set_parameters(
+        &self,
+        py: Python<'_>,
+        worlds: Option<&Bound<'_, PyAny>>,
+        gravity: Option<&Bound<'_, PyAny>>,
+        body_mass: Option<&Bound<'_, PyAny>>,
+        body_inertia_scale: Option<&Bound<'_, PyAny>>,
+        friction: Option<&Bound<'_, PyAny>>,
+        geom_size: Option<&Bound<'_, PyAny>>,
+        armature: Option<&Bound<'_, PyAny>>,
+        damping: Option<&Bound<'_, PyAny>>,
+        stiffness: Option<&Bound<'_, PyAny>>,
+        actuator_gain: Option<&Bound<'_, PyAny>>,
+        actuator_damping: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let arguments = ParameterArguments {
+            gravity,
+            body_mass,
+            body_inertia_scale,
+            friction,
+            geom_size,
+            armature,
+            damping,
+            stiffness,
+            actuator_gain,
+            actuator_damping,
+        };
+        let worlds = self.selected(worlds)?;
+        let model = self.model.get();
+        let parameters = arguments.parameters(model.inner(), model.scene(), worlds.len())?;
+        let mut batch = self.lock()?;
+        let was_alone = batch.alone().is_some();
+        let own = &mut *batch;
+        // All or none.
+        let set = |(world, parameters): (&usize, &batch::Parameters)| {
+            let error = |error| (*world, error);
+            parameters.apply(model.inner(), model.scene()).map(drop).map_err(error)
+        };
+        let outcome = py.detach(|| {
+            worlds.iter().zip(&parameters).try_for_each(set)?;
+            worlds.iter().zip(parameters).try_for_each(|(&world, parameters)| {
+                own.set_parameters(world, parameters).map_err(|error| (world, error))
+            })
+        });
+        outcome.map_err(|(world, error)| PyValueError::new_err(format!("world {world}: {error}")))?;
+        self.warn_if_alone(py, &batch, was_alone)
+    }
+
+    /// Take parameters of their own back.
+    #[pyo3(signature = (worlds=None))]
+    fn reset_parameters(&self, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let worlds = self.selected(worlds)?;
+        let mut batch = self.lock()?;
+        worlds.into_iter().for_each(|world| batch.clear_world_model(world));
+        Ok(())
+    }
+
+    /// All parameters of a world.
+    fn parameters<'py>(&self, py: Python<'py>, world: isize) -> PyResult<Bound<'py, PyAny>> {
+        let world = self.world(world)?;
+        parameters::tuple(py, self.lock()?.parameters(world))
     }
 
     /// The derivative of the next step of every world.
@@ -557,7 +505,8 @@ impl Batch {
         let stepper = &mut *batch;
         let gradients = py.detach(|| stepper.vjp(Cotangents { q: &q, v: &v }));
         let gradients = gradients.map_err(|error| self.error(py, &batch, &error))?;
-        let matrix = |values, columns| -> PyResult<Matrix<'py>> { PyArray1::from_vec(py, values).reshape([n, columns]) };
+        let matrix =
+            |values, columns| -> PyResult<Matrix<'py>> { PyArray1::from_vec(py, values).reshape([n, columns]) };
         results::step_gradients(py, (matrix(gradients.q, nv)?, matrix(gradients.v, nv)?, matrix(gradients.ctrl, nu)?))
     }
 
@@ -573,33 +522,6 @@ impl Batch {
         let name = &self.model.get().inner().name;
         format!("<sapwood.Batch of {} worlds of {name:?}>", self.worlds)
     }
-}
-
-impl Batch {
-    /// The array of PD targets.
-    fn target(&self) -> PyResult<&LiveArray> {
-        let expected = || PyValueError::new_err("pd_target: there is no PD control: call pd first");
-        self.pd_target.get().ok_or_else(expected)
-    }
-
-    /// One world after a reset, to the live arrays; PD targets stay.
-    fn write_reset(&self, py: Python<'_>, batch: &batch::Batch, world: usize) -> PyResult<()> {
-        self.q.write_row(py, world, row(batch.q(), world, self.worlds))?;
-        self.v.write_row(py, world, row(batch.v(), world, self.worlds))?;
-        self.ctrl.write_row(py, world, row(batch.ctrl(), world, self.worlds))?;
-        self.time.write_row(py, world, row(batch.time(), world, self.worlds))
-    }
-}
-
-/// The part of one world of an array of so many.
-fn row(all: &[f64], world: usize, worlds: usize) -> &[f64] {
-    let width = all.len() / worlds;
-    &all[world * width..(world + 1) * width]
-}
-
-fn row_mut(all: &mut [f64], world: usize, worlds: usize) -> &mut [f64] {
-    let width = all.len() / worlds;
-    &mut all[world * width..(world + 1) * width]
 }
 
 /// Zeros for an array of this shape, or `MemoryError`.

@@ -27,7 +27,9 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
         | SimulationError::Contact { step, time, .. }
         | SimulationError::TooMany { step, time, .. }
         | SimulationError::FreeMotion { step, time, .. }
-        | SimulationError::NoJacobian { step, time, .. } => failed(py, error.to_string(), (Some(time), Some(step)), None),
+        | SimulationError::NoJacobian { step, time, .. } => {
+            failed(py, error.to_string(), (Some(time), Some(step)), None)
+        }
         SimulationError::Interrupted { .. } => PyKeyboardInterrupt::new_err(error.to_string()),
         SimulationError::Option { .. }
         | SimulationError::Scene { .. }

@@ -15,6 +15,7 @@ mod live;
 mod load;
 mod model;
 mod options;
+mod parameters;
 mod results;
 mod sap_solve;
 mod scenes;

@@ -26,8 +26,12 @@ pub struct Model {
 
 impl Model {
     pub fn new(loaded: formats::Loaded) -> Self {
-        let workspace = Mutex::new(Workspace::new(&loaded.model));
-        Self { model: Arc::new(loaded.model), scene: Arc::new(loaded.scene), workspace }
+        Self::of(Arc::new(loaded.model), Arc::new(loaded.scene))
+    }
+
+    pub fn of(model: Arc<multibody::Model>, scene: Arc<Scene>) -> Self {
+        let workspace = Mutex::new(Workspace::new(&model));
+        Self { model, scene, workspace }
     }
 
     pub fn inner(&self) -> &Arc<multibody::Model> {

@@ -26,6 +26,7 @@ named_tuples! {
     step_jacobians => "StepJacobians",
     step_gradients => "StepGradients",
     batch_stats => "BatchStats",
+    parameters => "Parameters",
     solution => "Solution",
     spd_solution => "SpdSolution",
 }

@@ -6,9 +6,9 @@ use sap::{MatrixProblem, Options, solve_matrices};
 
 use crate::arguments::{any_vector, array, contact_rows, positive, vector, word};
 use crate::errors::solver_error;
+use crate::options::LINE_SEARCHES;
 use crate::results;
 use crate::signals::in_background;
-use crate::options::LINE_SEARCHES;
 
 /// Velocities and rows from which on a solve may take so long that Ctrl-C must end it, and starting a thread is nothing beside it.
 const LARGE: usize = 300;

@@ -117,6 +117,11 @@ impl Batch {
     }
 
     fn differentiate_one(&self, world: usize, one: &mut Simulation) -> Result<StepJacobians, sim::SimulationError> {
+        if let Some(own) = self.own.get(&world) {
+            let mut own = self.simulation_of(own)?;
+            self.write_state(world, own.state_mut());
+            return own.step_jacobians();
+        }
         self.write_state(world, one.state_mut());
         one.step_jacobians()
     }

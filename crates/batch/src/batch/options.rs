@@ -69,6 +69,24 @@ pub enum BatchError {
         /// What it may have.
         expected: &'static str,
     },
+    /// A parameter outside its domain.
+    #[error("{name}[{index}] is {value}: expected {expected}")]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// Of which body, geom, degree of freedom or actuator.
+        index: usize,
+        /// What it was.
+        value: f64,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// A model that is not of the batch's structure.
+    #[error("the model has other {what}: expected those of the batch's model, whose numbers may be others")]
+    Structure {
+        /// What differs.
+        what: &'static str,
+    },
     /// Worlds that failed; they stay as they were before the step that failed, all others have moved on.
     #[error("world {world} and {others} others: {source}", others = .others)]
     Worlds {

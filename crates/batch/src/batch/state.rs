@@ -1,7 +1,5 @@
 //! States of single worlds: in, out, and back to the start.
 
-use std::sync::PoisonError;
-
 use multibody::Keyframe;
 use sim::{Pd, Simulation, SimulationError, State};
 
@@ -62,8 +60,9 @@ impl Batch {
     }
 
     /// The state of a world, from which a [`Simulation`] of the same options goes on. Of worlds that are stepped
-    /// [one by one](Self::alone) it is complete: the same bits follow. Of others it leaves out what the solver remembers, so that the next
-    /// step agrees to the solver's tolerance.
+    /// [one by one](Self::alone) it is complete: the same bits follow. Of others it leaves out what lanes remember of the last step, by
+    /// which contacts and stops that rest are told from those that were just pressed in: the next step is that of a new simulation in
+    /// this state.
     ///
     /// # Panics
     /// When there is no such world.
@@ -130,10 +129,8 @@ impl Batch {
     /// # Panics
     /// When there is no such world.
     pub fn simulation(&self, world: usize) -> Result<Simulation, SimulationError> {
-        let one = self.ones[0].lock().unwrap_or_else(PoisonError::into_inner);
-        let (model, scene, options) = (one.model().clone(), one.scene().clone(), one.options().clone());
-        drop(one);
-        let mut simulation = Simulation::new(model, scene, options)?;
+        let (model, scene) = self.world_model(world);
+        let mut simulation = Simulation::new(model.clone(), scene.clone(), self.options.clone())?;
         self.write_state(world, simulation.state_mut());
         Ok(simulation)
     }

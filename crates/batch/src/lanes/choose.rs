@@ -106,7 +106,7 @@ impl<T: Bundle> Lanes<T> {
             self.slots[k].known_normal = known_normal;
             // Cones push what slides before it comes near.
             let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, recovery).max(expected) };
-            news |= self.choose(k, pushes);
+            news |= self.choose(plan, k, pushes);
         }
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];
@@ -114,7 +114,7 @@ impl<T: Bundle> Lanes<T> {
             let (velocity, slot) = (self.row_velocity(plan, k), &self.slots[k]);
             let expected = pushes(self.memory[k].free.x, slot.recovery) * self.memory[k].is_known;
             let pushes = if always { T::ONE } else { pushes(velocity, slot.recovery).max(expected) };
-            news |= self.choose(k, pushes);
+            news |= self.choose(plan, k, pushes);
         }
         self.space.open = news;
     }
@@ -138,14 +138,14 @@ impl<T: Bundle> Lanes<T> {
             }
             let may_push = self.space.open & !self.space.chosen[k];
             if may_push != 0 {
-                news |= self.choose(k, pushes(velocity, slot.recovery));
+                news |= self.choose(plan, k, pushes(velocity, slot.recovery));
             }
         }
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];
             if self.space.open & !self.space.chosen[k] != 0 {
                 let velocity = self.row_velocity(plan, k);
-                news |= self.choose(k, pushes(velocity, self.slots[k].recovery));
+                news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery));
             }
         }
         let tolerance = wide::<T>(by_precision::<T>(AGREEMENT, SINGLE_AGREEMENT).powi(2));
@@ -179,13 +179,21 @@ impl<T: Bundle> Lanes<T> {
 
     /// Chooses a constraint in the open lanes where `pushes` is 1; those in which it was not chosen before.
     #[inline(always)]
-    fn choose(&mut self, k: usize, pushes: T) -> u32 {
+    fn choose(&mut self, plan: &Plan, k: usize, pushes: T) -> u32 {
         let chosen = lanes_of(pushes * self.slots[k].is_present) & self.space.open & !self.space.chosen[k];
         if chosen != 0 {
             if self.space.chosen[k] == 0 {
                 self.space.listed.push(k);
             }
             self.space.chosen[k] |= chosen;
+            if let Some(Some(spin)) = plan.constraints.spin_of.get(k) {
+                // Friction of a contact stays with it, which bounds it.
+                let spins = chosen & lanes_of(self.slots[*spin].is_present);
+                if self.space.chosen[*spin] == 0 && spins != 0 {
+                    self.space.listed.push(*spin);
+                }
+                self.space.chosen[*spin] |= spins;
+            }
         }
         chosen
     }

@@ -45,12 +45,6 @@ impl<T: Bundle> Lanes<T> {
                 }
             }
         }
-        // Rows of torsional and rolling friction are for one world.
-        for &k in &self.near {
-            if plan.contacts.ends[k].spin.is_any() {
-                self.left |= lanes_of(self.slots[k].is_present);
-            }
-        }
     }
 
     /// The lanes in which what two geoms may come to meets, a bit each; all where one of them is fixed. Where it does not, no other test of

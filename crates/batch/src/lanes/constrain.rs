@@ -57,7 +57,7 @@ impl<T: Bundle> Lanes<T> {
         let of_plan = &plan.constraints.terms[terms.clone()];
         let dt = plan.dt;
         match &constraint.source {
-            Source::Contact { .. } | Source::Limit => T::ZERO,
+            Source::Contact { .. } | Source::Spin { .. } | Source::Limit => T::ZERO,
             Source::BallLimit { q, v, most, compliance } => {
                 let turn = quaternion(&self.q[*q..]).unit().rotation_vector();
                 let angle = turn.norm();

@@ -11,7 +11,7 @@ use spatial::{Mat3, Real, Twist, Vec3, Wrench};
 use super::dynamics::{motion_of, moved};
 use super::newton::{Block3, BlockRows, Newton};
 use super::{Bundle, Lanes, dofs_of, select, select3, wide};
-use crate::plan::{Plan, Rows};
+use crate::plan::{Plan, Rows, Source};
 
 /// Rows of a lane at most; a step of more is left to one world.
 pub(super) const MAX_ROWS: usize = sap::ContactSpace::MAX_ROWS;
@@ -61,6 +61,8 @@ pub(super) struct ContactSpace<T> {
     pub reached: Vec<usize>,
     /// The lanes that are to be solved still, a bit each.
     pub open: u32,
+    /// The open lanes with rolling or torsional friction, which are solved one by one.
+    pub spinning: u32,
     /// W of the blocks in use, by rows of blocks.
     pub w: Vec<Block3<T>>,
     /// ½ v*ᵀ (M + Λ) v*, by trees.
@@ -96,6 +98,7 @@ impl<T: Bundle> ContactSpace<T> {
             known: Vec::with_capacity(constraints),
             reached: Vec::with_capacity(constraints),
             open: 0,
+            spinning: 0,
             w: vec![[zeros; 3]; blocks * blocks],
             kinetic: vec![T::ZERO; plan.trees.len()],
             carried: vec![zeros; blocks * plan.nv],
@@ -122,12 +125,16 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn gather(&mut self, plan: &Plan) {
         let Self { space, slots, left, .. } = self;
-        let ContactSpace { blocks, count, threes, ones, chosen, listed, open, .. } = space;
-        listed.sort_unstable();
+        let ContactSpace { blocks, count, threes, ones, chosen, listed, open, spinning, .. } = space;
+        listed.sort_unstable_by_key(|&k| plan.constraints.order(k));
         (*threes, *ones) = ([0; MAX_LANES], [0; MAX_LANES]);
+        *spinning = 0;
         for &k in listed.iter() {
             let of = if plan.constraints.all[k].rows.are_three() { &mut *threes } else { &mut *ones };
             let lanes = chosen[k] & *open;
+            if matches!(plan.constraints.all[k].source, Source::Spin { .. }) {
+                *spinning |= lanes;
+            }
             of.iter_mut().enumerate().for_each(|(lane, of)| *of += (lanes >> lane & 1) as usize);
         }
         *count = 0;

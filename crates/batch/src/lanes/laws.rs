@@ -3,7 +3,7 @@
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
-use super::{Bundle, Lanes, get, lanes_of, put, select, wide, wide_mat, wide_sym, wide3};
+use super::{Bundle, Lanes, Slot, get, lanes_of, put, select, wide, wide_mat, wide_sym, wide3};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 
 /// Recovery slower than this share of the recovery speed stays in the velocities, as in a step of one world.
@@ -93,7 +93,23 @@ impl<T: Bundle> Lanes<T> {
             self.left |= left;
             self.set_law(plan, k, &law, w);
             self.slots[k].r_t = stiff * wide(plan.rule.sigma);
+            if let Some(spin) = plan.constraints.spin_of[k] {
+                self.regularise_spin(plan, k, spin);
+            }
         }
+    }
+
+    /// The law of the rolling and torsional friction of a contact.
+    #[inline(always)]
+    fn regularise_spin(&mut self, plan: &Plan, contact: usize, spin: usize) {
+        let nodes = plan.contacts.ends[contact].nodes;
+        let w: f64 = nodes.iter().flatten().map(|&node| plan.nodes[node].mobility.turn).sum();
+        let Slot { position, normal, is_present, .. } = self.slots[contact];
+        let slot = &mut self.slots[spin];
+        (slot.position, slot.normal) = (position, normal);
+        // What cannot turn resists no spin.
+        slot.is_present = if w > 0.0 { is_present } else { T::ZERO };
+        (slot.w, slot.r_n) = (wide(w), wide(w * plan.rule.sigma));
     }
 
     /// How easily the heaviest tree of the island of every tree is moved, lane by lane: trees are joined by contacts that the step can reach.

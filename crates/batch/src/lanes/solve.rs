@@ -1,6 +1,6 @@
 //! The contact problem of one lane: [`sap::ContactSpace`], as in a step of one world.
 
-use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit};
+use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit, SpinFriction};
 use spatial::Vec3;
 
 use super::contact_space::MAX_ROWS;
@@ -39,10 +39,11 @@ impl<T: Bundle> Lanes<T> {
     fn search(&mut self, plan: &Plan, is_recovery: bool) -> u32 {
         let space = &mut self.space;
         let (open, rows) = (space.open, &mut space.rows[..space.count]);
+        let in_lanes = if plan.is_cone { 0 } else { open & !space.spinning };
         let mut solved = 0;
-        if !plan.is_cone {
+        if in_lanes != 0 {
             let spent;
-            (solved, spent) = space.newton.solve(rows, &space.w, open, plan.is_lagged || is_recovery);
+            (solved, spent) = space.newton.solve(rows, &space.w, in_lanes, plan.is_lagged || is_recovery);
             self.stats.iterations += spent[0];
             self.stats.group_iterations += spent[1];
         }
@@ -82,6 +83,7 @@ impl<T: Bundle> Lanes<T> {
                             rows.z[row] = select(is_known, free[row], rows.z[row]);
                         }
                     }
+                    Source::Spin { .. } => {}
                     Source::Tie { tie, .. } => {
                         let free = block.frame.transpose_mul(memory.free).to_array();
                         let bias = slot.bias.to_array();
@@ -200,6 +202,10 @@ impl<T: Bundle> Lanes<T> {
                             let contact = BoundedFrictionContact::new(*friction, r_t, r, v_hat, normal);
                             contact.into()
                         }
+                    }
+                    Source::Spin { contact, rolling, torsional } => {
+                        let normal = at(&slots[*contact].known_normal);
+                        SpinFriction::new(r, *rolling, *torsional, normal).into()
                     }
                     Source::Tie { tie, .. } => {
                         let bias = [&slot.bias.x, &slot.bias.y, &slot.bias.z].map(at);

@@ -32,6 +32,12 @@ pub(crate) enum Source {
     Contact {
         friction: f64,
     },
+    /// Rolling and torsional friction of the contact in a slot, lengths in m.
+    Spin {
+        contact: usize,
+        rolling: f64,
+        torsional: f64,
+    },
     /// A side of a limit of a joint with one degree of freedom.
     Limit,
     /// How far a ball joint may turn, its first coordinate and degree of freedom.
@@ -150,6 +156,8 @@ pub(crate) struct Constraints {
     /// What the rows of joints refer to.
     pub terms: Vec<Term>,
     pub tendon_motors: Vec<TendonMotor>,
+    /// The rolling and torsional friction of each contact slot, if it has any.
+    pub spin_of: Vec<Option<usize>>,
     pub first_limit: usize,
     /// The constraints after the contacts and the limits of joints with one degree of freedom.
     pub first_other: usize,
@@ -169,6 +177,14 @@ impl Constraints {
             source: Source::Contact { friction: ends.friction },
         };
         let mut these = Self { all: contacts.ends.iter().map(of_contact).collect(), ..Self::default() };
+        for (contact, ends) in contacts.ends.iter().enumerate() {
+            let spin = ends.spin;
+            these.spin_of.push(spin.is_any().then_some(these.all.len()));
+            if spin.is_any() {
+                let source = Source::Spin { contact, rolling: spin.rolling, torsional: spin.torsional };
+                these.all.push(PlanConstraint { rows: Rows::Turn(ends.nodes), source });
+            }
+        }
         these.first_limit = these.all.len();
         for limit in limits {
             for coefficient in [1.0, -1.0] {
@@ -202,6 +218,15 @@ impl Constraints {
         }
         joined.retain(|[a, b]| a != b);
         joined
+    }
+
+    /// Where a constraint stands among those of a lane: friction of a contact follows it.
+    pub fn order(&self, k: usize) -> usize {
+        match self.all[k].source {
+            Source::Contact { .. } => 2 * k,
+            Source::Spin { contact, .. } => 2 * contact + 1,
+            _ => 2 * self.first_limit + k,
+        }
     }
 
     fn push_sum(&mut self, terms: &[Term], source: Source) {

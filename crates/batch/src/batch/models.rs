@@ -1,0 +1,112 @@
+//! Worlds with models of their own.
+
+use std::sync::Arc;
+
+use geometry::Scene;
+use multibody::Model;
+use sim::{Simulation, SimulationError};
+
+use super::{Batch, BatchError};
+use crate::parameters::Parameters;
+
+/// A world that is not of the batch's model.
+pub(super) struct Own {
+    pub model: Arc<Model>,
+    pub scene: Arc<Scene>,
+    /// Where it is the batch's model with these.
+    pub parameters: Parameters,
+}
+
+impl Batch {
+    /// Gives a world parameters of its own: those that are given, beside what it was given before.
+    ///
+    /// # Errors
+    /// When a vector has another length or a number is outside its domain; the world is then as it was.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn set_parameters(&mut self, world: usize, parameters: Parameters) -> Result<(), BatchError> {
+        let parameters = match self.own.get(&world) {
+            Some(own) => parameters.or(&own.parameters),
+            None => parameters,
+        };
+        let (model, scene) = parameters.apply(&self.model, &self.scene)?;
+        self.set_own(world, Own { model: model.into(), scene: scene.into(), parameters })
+    }
+
+    /// All parameters of a world.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn parameters(&self, world: usize) -> Parameters {
+        let (model, scene) = self.world_model(world);
+        let scale = self.own.get(&world).and_then(|own| own.parameters.body_inertia_scale.clone());
+        Parameters { body_inertia_scale: scale, ..Parameters::default() }.or(&Parameters::of(model, scene))
+    }
+
+    /// Gives a world a model and scene of its own, of the same structure: joints, bodies, actuators and geoms are those of the batch's,
+    /// their numbers may be others.
+    ///
+    /// # Errors
+    /// When the structure is another; the world is then as it was.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn set_world_model(&mut self, world: usize, model: Arc<Model>, scene: Arc<Scene>) -> Result<(), BatchError> {
+        let nodes = |model: &Model| -> Vec<_> {
+            model.tree.nodes.iter().map(|node| (node.parent, node.joint, node.q, node.v)).collect()
+        };
+        let bodies = |model: &Model| -> Vec<_> { model.bodies.iter().map(|body| (body.parent, body.node)).collect() };
+        let actuators = |model: &Model| -> Vec<_> {
+            model.actuators.iter().map(|actuator| actuator.transmission.clone()).collect()
+        };
+        let geoms = |scene: &Scene| -> Vec<_> { scene.geoms.iter().map(|geom| geom.body).collect() };
+        let what = if nodes(&model) != nodes(&self.model) {
+            "joints"
+        } else if bodies(&model) != bodies(&self.model) {
+            "bodies"
+        } else if actuators(&model) != actuators(&self.model) {
+            "actuators"
+        } else if geoms(&scene) != geoms(&self.scene) {
+            "geoms"
+        } else {
+            return self.set_own(world, Own { model, scene, parameters: Parameters::default() });
+        };
+        Err(BatchError::Structure { what })
+    }
+
+    /// Takes a world's own model or parameters back.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn clear_world_model(&mut self, world: usize) {
+        if self.own.remove(&world).is_some() {
+            self.groups[world / self.width].set_simulation(world % self.width, None);
+            self.forget(world);
+            // What remains could be made before.
+            let _ = self.arrange();
+        }
+    }
+
+    /// The model and the scene of a world.
+    pub fn world_model(&self, world: usize) -> (&Arc<Model>, &Arc<Scene>) {
+        self.own.get(&world).map_or((&self.model, &self.scene), |own| (&own.model, &own.scene))
+    }
+
+    fn set_own(&mut self, world: usize, own: Own) -> Result<(), BatchError> {
+        assert!(world < self.worlds(), "world {world} of {}", self.worlds());
+        let simulation = self.simulation_of(&own)?;
+        self.own.insert(world, own);
+        self.arrange()?;
+        self.groups[world / self.width].set_simulation(world % self.width, Some(simulation));
+        self.forget(world);
+        Ok(())
+    }
+
+    /// A simulation that makes the steps of such a world.
+    pub(super) fn simulation_of(&self, own: &Own) -> Result<Box<Simulation>, SimulationError> {
+        let mut simulation = Simulation::new(own.model.clone(), own.scene.clone(), self.options.clone())?;
+        simulation.set_interrupt(self.interrupt.clone());
+        Ok(Box::new(simulation))
+    }
+}

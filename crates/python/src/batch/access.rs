@@ -1,0 +1,171 @@
+//! Between the live arrays of a batch and the batch itself, and what its methods check.
+
+use std::ffi::CString;
+use std::sync::{MutexGuard, TryLockError};
+
+use batch::BatchError;
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+use super::Batch;
+use crate::arguments::{array, check_quaternions, rows, selection};
+use crate::errors::{batch_error, worlds_failed};
+use crate::live::LiveArray;
+
+impl Batch {
+    /// The batch, unless a step is running in another thread. Its arrays are those of the last step.
+    pub(super) fn lock(&self) -> PyResult<MutexGuard<'_, batch::Batch>> {
+        match self.batch.try_lock() {
+            Ok(guard) => Ok(guard),
+            Err(TryLockError::WouldBlock) => {
+                Err(PyRuntimeError::new_err("a step of this batch is in progress in another thread"))
+            }
+            Err(TryLockError::Poisoned(_)) => {
+                Err(PyRuntimeError::new_err("a step of this batch was aborted: make a new Batch"))
+            }
+        }
+    }
+
+    /// The batch with what the live arrays show, about to compute in this thread.
+    pub(super) fn lock_to_compute(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, batch::Batch>> {
+        let mut batch = self.lock()?;
+        self.q.read(py, batch.q_mut())?;
+        self.v.read(py, batch.v_mut())?;
+        self.ctrl.read(py, batch.ctrl_mut())?;
+        self.time.read(py, batch.time_mut())?;
+        if let (Some(target), true) = (self.pd_target.get(), batch.pd().is_some()) {
+            target.read(py, batch.pd_target_mut())?;
+        }
+        self.check_rotations(batch.q())?;
+        self.watch.begin();
+        Ok(batch)
+    }
+
+    /// What a step changes, to the live arrays.
+    pub(super) fn write_motion(&self, py: Python<'_>, batch: &batch::Batch) -> PyResult<()> {
+        self.q.write(py, batch.q())?;
+        self.v.write(py, batch.v())?;
+        self.time.write(py, batch.time())
+    }
+
+    /// One world, from the batch to the live arrays.
+    pub(super) fn write_world(&self, py: Python<'_>, batch: &batch::Batch, world: usize) -> PyResult<()> {
+        self.q.write_row(py, world, row(batch.q(), world, self.worlds))?;
+        self.v.write_row(py, world, row(batch.v(), world, self.worlds))?;
+        self.ctrl.write_row(py, world, row(batch.ctrl(), world, self.worlds))?;
+        self.time.write_row(py, world, row(batch.time(), world, self.worlds))?;
+        match self.pd_target.get() {
+            Some(target) if batch.pd().is_some() => {
+                target.write_row(py, world, row(batch.pd_target(), world, self.worlds))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// One world, from the live arrays to the batch.
+    pub(super) fn read_world(&self, py: Python<'_>, batch: &mut batch::Batch, world: usize) -> PyResult<()> {
+        let worlds = self.worlds;
+        self.q.read_row(py, world, row_mut(batch.q_mut(), world, worlds))?;
+        self.v.read_row(py, world, row_mut(batch.v_mut(), world, worlds))?;
+        self.ctrl.read_row(py, world, row_mut(batch.ctrl_mut(), world, worlds))?;
+        self.time.read_row(py, world, row_mut(batch.time_mut(), world, worlds))?;
+        match self.pd_target.get() {
+            Some(target) if batch.pd().is_some() => {
+                target.read_row(py, world, row_mut(batch.pd_target_mut(), world, worlds))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Quaternions may have any length but none. Those that are no numbers are left to the step, which names their world.
+    pub(super) fn check_rotations(&self, q: &[f64]) -> PyResult<()> {
+        for &start in &self.quaternions {
+            for (world, q) in q.chunks_exact(q.len() / self.worlds).enumerate() {
+                let norm_squared: f64 = q[start..start + 4].iter().map(|x| x * x).sum();
+                if norm_squared.is_finite() && !(1e-12..1e12).contains(&norm_squared) {
+                    self.check_quaternions("q", world, q)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_quaternions(&self, name: &str, world: usize, q: &[f64]) -> PyResult<()> {
+        check_quaternions(&format!("{name}[{world}]"), q, &self.model.get().inner().tree)
+    }
+
+    /// Positions for some worlds, in rows: finite, with rotations.
+    pub(super) fn configurations(&self, name: &str, value: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<f64>> {
+        let nq = self.model.get().inner().nq();
+        let q = rows(name, value, count, nq)?;
+        q.chunks_exact(nq.max(1)).enumerate().try_for_each(|(k, q)| self.check_quaternions(name, k, q))?;
+        Ok(q)
+    }
+
+    pub(super) fn assign(&self, live: &LiveArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let values = array(live.name(), value, live.shape())?;
+        // A step in another thread would write over it.
+        let _idle = self.lock()?;
+        live.write(value.py(), &values)
+    }
+
+    /// Which worlds: all for none.
+    pub(super) fn selected(&self, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
+        worlds.map_or_else(|| Ok((0..self.worlds).collect()), |which| selection("worlds", which, self.worlds))
+    }
+
+    /// The number of a world; negative ones count from the end.
+    pub(super) fn world(&self, index: isize) -> PyResult<usize> {
+        let world = if index < 0 { index.checked_add_unsigned(self.worlds) } else { Some(index) };
+        let world = world.and_then(|world| usize::try_from(world).ok()).filter(|world| *world < self.worlds);
+        let message = || format!("world {index} of a batch of {}", self.worlds);
+        world.ok_or_else(|| PyIndexError::new_err(message()))
+    }
+
+    /// The exception for an error of a computation.
+    pub(super) fn error(&self, py: Python<'_>, batch: &batch::Batch, error: &BatchError) -> PyErr {
+        match error {
+            BatchError::Interrupted => self.watch.interrupted(),
+            BatchError::Worlds { .. } => worlds_failed(py, &batch.errors().collect::<Vec<_>>(), self.worlds),
+            other => batch_error(py, other),
+        }
+    }
+
+    /// Warns where worlds are stepped one by one, unless they were `before`.
+    pub(super) fn warn_if_alone(&self, py: Python<'_>, batch: &batch::Batch, was_alone: bool) -> PyResult<()> {
+        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let Some(reason) = batch.alone().filter(|_| !was_alone) else { return Ok(()) };
+        let name = &batch.model().name;
+        let message = format!("worlds of {name:?} are stepped one by one, not side by side in vector lanes: {reason}");
+        let message = CString::new(message.replace('\0', " ")).map_err(PyValueError::new_err)?;
+        let category = CLASS.import(py, "sapwood._errors", "PerformanceWarning")?;
+        PyErr::warn(py, category, &message, 1)
+    }
+
+    /// The array of PD targets.
+    pub(super) fn target(&self) -> PyResult<&LiveArray> {
+        let expected = || PyValueError::new_err("pd_target: there is no PD control: call pd first");
+        self.pd_target.get().ok_or_else(expected)
+    }
+
+    /// One world after a reset, to the live arrays; PD targets stay.
+    pub(super) fn write_reset(&self, py: Python<'_>, batch: &batch::Batch, world: usize) -> PyResult<()> {
+        self.q.write_row(py, world, row(batch.q(), world, self.worlds))?;
+        self.v.write_row(py, world, row(batch.v(), world, self.worlds))?;
+        self.ctrl.write_row(py, world, row(batch.ctrl(), world, self.worlds))?;
+        self.time.write_row(py, world, row(batch.time(), world, self.worlds))
+    }
+}
+
+/// The part of one world of an array of so many.
+fn row(all: &[f64], world: usize, worlds: usize) -> &[f64] {
+    let width = all.len() / worlds;
+    &all[world * width..(world + 1) * width]
+}
+
+fn row_mut(all: &mut [f64], world: usize, worlds: usize) -> &mut [f64] {
+    let width = all.len() / worlds;
+    &mut all[world * width..(world + 1) * width]
+}
