@@ -28,25 +28,22 @@ use contact_space::ContactSpace;
 use drives::Drive;
 use solve::Solver;
 
-/// What the next step of a group needs beside its state: what each constraint met in the last step.
+/// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupMemory<T> {
-    constraints: Vec<Memory<T>>,
-    /// Those of which anything is known.
-    known: Vec<usize>,
+    constraints: Vec<(usize, Memory<T>)>,
 }
 
 impl<T: Bundle> GroupMemory<T> {
     /// Nothing is known.
-    pub fn new(plan: &Plan) -> Self {
-        let constraints = plan.constraints.all.len();
-        Self { constraints: vec![Memory::NONE; constraints], known: Vec::with_capacity(constraints) }
+    pub fn new() -> Self {
+        Self { constraints: Vec::new() }
     }
 
     /// Forgets what the constraints of a lane met.
     pub fn forget(&mut self, lane: usize) {
-        for &k in &self.known {
-            put(&mut self.constraints[k].is_known, lane, 0.0);
+        for (_, memory) in &mut self.constraints {
+            put(&mut memory.is_known, lane, 0.0);
         }
     }
 }
@@ -277,7 +274,7 @@ impl<T: Bundle> Lanes<T> {
             q: vec![T::ZERO; plan.nq],
             v: vec![T::ZERO; plan.nv],
             ctrl: vec![T::ZERO; nu],
-            memory: Vec::new(),
+            memory: vec![Memory::NONE; constraints],
             is_placed: false,
             left: 0,
             recovering: 0,
@@ -316,11 +313,21 @@ impl<T: Bundle> Lanes<T> {
         self.is_placed = false;
     }
 
-    /// Takes the memory of another group and gives back that of the last.
-    pub fn swap_memory(&mut self, memory: &mut GroupMemory<T>) {
-        std::mem::swap(&mut self.memory, &mut memory.constraints);
-        std::mem::swap(&mut self.space.known, &mut memory.known);
+    /// Begins steps of a group that remembers this.
+    pub fn take_memory(&mut self, of_group: &GroupMemory<T>) {
+        let known = of_group.constraints.iter();
+        self.space.known.extend(known.map(|(k, memory)| {
+            self.memory[*k] = *memory;
+            k
+        }));
         self.is_placed = false;
+    }
+
+    /// Ends steps of a group, which remembers what its constraints met.
+    pub fn give_memory(&mut self, of_group: &mut GroupMemory<T>) {
+        of_group.constraints.clear();
+        let known = self.space.known.drain(..);
+        of_group.constraints.extend(known.map(|k| (k, std::mem::replace(&mut self.memory[k], Memory::NONE))));
     }
 
     /// Lanes of the last step that are left to one world, a bit each: their states are as before.

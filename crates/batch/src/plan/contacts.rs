@@ -9,7 +9,7 @@ use spatial::{Mat3, Pose, Quat, Vec3};
 use super::{NotInLanes, own_axes};
 
 /// Pairs of geoms at most: each is looked at in every step.
-const MAX_PAIRS: usize = 4000;
+const MAX_PAIRS: usize = 10_000;
 
 /// Links of one tree that overlap by more than this share of their inner radius overlap by construction, as in a step of one world.
 const SPRING_WITHIN: f64 = 0.1;
