@@ -147,6 +147,11 @@ impl<T: Bundle> Lanes<T> {
             if lanes >> lane & 1 == 0 {
                 continue;
             }
+            if 3 * self.space.threes[lane] + self.space.ones[lane] > sap::ContactSpace::MAX_ROWS {
+                self.space.open &= !(1 << lane);
+                self.left |= 1 << lane;
+                continue;
+            }
             self.start(plan, lane, is_recovery);
             let Solver { space, laws, v_free, .. } = &mut self.solver;
             let mut energy = 0.0;
