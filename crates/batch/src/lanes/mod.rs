@@ -15,6 +15,7 @@ mod dynamics;
 mod kinematics;
 mod laws;
 mod newton;
+mod one_by_one;
 pub(crate) mod reports;
 mod solve;
 mod step;
@@ -27,7 +28,7 @@ use balance::Sums;
 use collision::NarrowPhase;
 use contact_space::ContactSpace;
 use drives::Drive;
-use solve::Solver;
+use one_by_one::Solver;
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
 #[derive(Clone, Debug)]
