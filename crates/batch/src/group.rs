@@ -104,7 +104,7 @@ pub(crate) fn groups(plan: Plan, nu: usize, n: usize, (precision, width): (Preci
         let plan = Arc::new(plan);
         let pool = Arc::new(Pool::<T> { plan: plan.clone(), nu, idle: Mutex::default() });
         let group = |_| -> Box<dyn Steps> {
-            let (memory, stats) = (GroupMemory::new(&plan), LaneStats::default());
+            let (memory, stats) = (GroupMemory::new(), LaneStats::default());
             Box::new(Group { pool: pool.clone(), memory, stats, left: Left::default() })
         };
         (0..count).map(group).collect()
@@ -129,9 +129,9 @@ pub(crate) fn alone(model: &Model, n: usize) -> Vec<Box<dyn Steps>> {
 impl<T: Bundle> Steps for Group<T> {
     fn run(&mut self, steps: usize, rows: Rows<'_>, one: &mut Simulation) {
         let mut lanes = self.pool.take();
-        lanes.swap_memory(&mut self.memory);
+        lanes.take_memory(&self.memory);
         step_lanes(&mut lanes, &self.pool.plan, steps, rows, one, &mut self.left);
-        lanes.swap_memory(&mut self.memory);
+        lanes.give_memory(&mut self.memory);
         self.stats.add(&std::mem::take(&mut lanes.stats));
         self.pool.give_back(lanes);
     }

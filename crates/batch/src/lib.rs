@@ -2,7 +2,7 @@
 //!
 //! A [`Batch`] steps `n` worlds of one model. Worlds lie in groups, one in each lane of a register (four or eight of f64, as the processor
 //! has them), and groups are shared among threads. A step is that of [`sim::Simulation`] under the same options: the same free motion, the
-//! same contact points and laws, the same solution up to the solver's tolerance. What lanes cannot do, a step with two boxes in contact for
+//! same contact points and laws, the same solution up to the solver's tolerance. What lanes cannot do, a step with very many contacts for
 //! instance, is left to a simulation of one world, world by world: see [`BatchStats::left`]. So every step of every world meets the
 //! tolerance, or [`Batch::step`] says that it does not.
 //!

@@ -12,7 +12,7 @@ use sim::{ContactLaw, EffectiveMass, Options, Pd, PdLaw, Scheme};
 use spatial::{ArticulatedInertia, Mat3, Quat, Sym3, Vec3};
 
 pub(crate) use constraints::{Constraints, Coupling, PlanFrame, Rows, Source, Term, Tie, TieKind};
-pub(crate) use contacts::{Contacts, PairKind, PlanPair, Shape};
+pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub(crate) use drives::{PlanActuator, PlanDrive, PlanPd};
 
 /// Why steps of a model are not made in lanes but by one simulation for each world.

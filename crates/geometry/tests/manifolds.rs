@@ -320,6 +320,26 @@ fn smooth_fields_have_one_normal() {
 
 /// A ball in a valley touches both slopes, on a ridge the ridge.
 #[test]
+fn fields_have_no_gaps_between_triangles() {
+    let mut random = SplitMix64(9);
+    let ball = Shape::Sphere { radius: 0.1 };
+    for slope in [0.0, 0.3] {
+        let ground = field(|x, _| slope * x);
+        let normal = Vec3::new(-slope, 0.0, 1.0).normalized().unwrap();
+        for k in 0..300 {
+            let (t, line) = (random.uniform(-0.5, 0.5), 0.25 * (random.uniform(-1.0, 1.0) * 2.0).round());
+            // Over a side that two triangles have in common: along x, along y, or across.
+            let (x, y) = [(t, line), (line, t), (t, t + line)][k % 3];
+            let place = at(0.1 * random.symmetric(), 0.1 * random.symmetric(), 0.0);
+            let pos = Vec3::new(x, y, slope * x) + normal * 0.099 + place.pos;
+            let found = contacts(&[(ground.clone(), place), (ball.clone(), at(pos.x, pos.y, pos.z))], 1e-3);
+            assert_eq!(found.len(), 1, "over {x}, {y}, slope {slope}: {found:#?}");
+            assert!((found[0].normal - normal).norm() < 1e-6 && (found[0].gap + 1e-3).abs() < 1e-9, "{found:#?}");
+        }
+    }
+}
+
+#[test]
 fn fields_have_valleys_and_ridges() {
     let ball = Shape::Sphere { radius: 0.1 };
     let valley = field(|x, _| x.abs());

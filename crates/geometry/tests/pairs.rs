@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::{Placements, geom};
 use random::SplitMix64;
-use sapwood_geometry::{Attachment, Collider, Contact, Movement, PairSpec, Scene, Shape};
+use sapwood_geometry::{Attachment, Collider, Contact, Movement, PairCollider, PairSpec, Scene, Shape, Sweep};
 use spatial::{Mat3, Pose, Vec3};
 
 /// Unit spheres that all overlap. Geom 0 and 1 are fixed, 2 and 3 in group 1 (on the world), 4 in group 2 (on 1), 5 in
@@ -213,4 +213,52 @@ fn what_was_found_before_does_not_matter_to(n: usize, most: usize, spread: f64) 
         assert!(expected.len() > most, "{}", expected.len());
         assert_eq!(found, expected, "{n}, round {round}");
     }
+}
+
+#[test]
+fn pairs_one_by_one_are_those_of_the_scene() {
+    let mut random = SplitMix64(7);
+    let shapes = [
+        Shape::Plane { half_extents: [0.0, 0.0] },
+        Shape::Sphere { radius: 0.2 },
+        Shape::Capsule { radius: 0.1, half_length: 0.2 },
+        Shape::Ellipsoid { radii: [0.1, 0.2, 0.3] },
+        Shape::Cylinder { radius: 0.2, half_length: 0.1 },
+        Shape::Box { half_extents: [0.1, 0.2, 0.15] },
+        common::rock(20, 0.2, 1),
+        Shape::Box { half_extents: [0.5, 0.4, 0.1] },
+    ];
+    let geoms: Vec<_> = shapes.into_iter().enumerate().map(|(i, shape)| geom(i, shape)).collect();
+    let count = geoms.len();
+    let scene = Arc::new(Scene { geoms, ..Scene::default() });
+    let attachment = |i: usize| {
+        // The plane and the last box are fixed.
+        let moves = i > 0 && i + 1 < count;
+        let (pose, group) = (random.pose(0.1), if moves { i } else { 0 });
+        Attachment { frame: moves.then_some(i), pose, group, parent_group: 0 }
+    };
+    let attachments: Vec<_> = (0..count).map(attachment).collect();
+    let depths = vec![1e-3; count];
+    let mut whole = Collider::new(scene.clone(), attachments.clone()).with_rest_depths(&depths);
+    let mut single = PairCollider::new(&scene, &attachments, &depths);
+    let pairs = sapwood_geometry::allowed_pairs(&scene, &attachments, 100).unwrap();
+    let (mut expected, mut found, mut all) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..300 {
+        let mut movement = |_| {
+            let Pose { pos, rot } = random.pose(0.5);
+            let (translation, rotation) = (random.vec3(0.1), random.vec3(0.3));
+            let sweep = Sweep { shift: translation, slack: 0.2, translation, rotation, rests: false };
+            Movement { rot: rot.to_mat3(), pos, sweep }
+        };
+        let frames: Vec<Movement> = (0..count).map(&mut movement).collect();
+        whole.shared_contacts(&mut crew::Crew::default(), |i| frames[i], &mut expected);
+        all += expected.len();
+        for pair in &pairs {
+            single.contacts(pair, pair.geoms.map(|geom| &frames[geom]), &mut found);
+            assert!(found.len() <= single.max_points(pair.geoms));
+            let of_pair: Vec<_> = expected.iter().filter(|contact| contact.geoms == pair.geoms).copied().collect();
+            assert_eq!(found, of_pair, "{pair:?}");
+        }
+    }
+    assert!(all > 1000);
 }

@@ -6,12 +6,13 @@
 
 mod narrow;
 
-use spatial::{Real, Vec3};
+use spatial::{Mat3, Real, Vec3};
 
 pub(super) use narrow::NarrowPhase;
 
+use super::contact_space::all_lanes;
 use super::{Bundle, Geom, Lanes, Sweep, lanes_of, select, select3, wide, wide_mat, wide3};
-use crate::plan::{PairKind, Plan, PlanPair, Shape};
+use crate::plan::{Bounds, PairKind, Plan, PlanPair, Shape};
 
 /// Axes with a smaller sine squared between them may touch along a line.
 const NEARLY_PARALLEL: f64 = 0.05 * 0.05;
@@ -23,41 +24,64 @@ impl<T: Bundle> Lanes<T> {
     /// Finds the contact points that the step can reach: which slots are `near`, and what is in them.
     #[inline(always)]
     pub(super) fn collide(&mut self, plan: &Plan) {
-        self.place_geoms(plan);
         self.sweep(plan);
+        self.place_geoms(plan);
         self.near.clear();
-        for pair in &plan.contacts.pairs {
-            let near = match pair.kind {
-                PairKind::Plane { normal, height, geom } => self.collide_plane(plan, pair, (normal, height), geom),
-                PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms),
-                PairKind::Fixed { centre, axes, half, geom } => {
-                    let sweep = self.sweeps[plan.contacts.geoms[geom].node];
-                    let apart = wide_mat::<T>(&axes).transpose_mul(self.geoms[geom].centre - wide3(centre));
-                    let excess = |x: T, half: f64| (x.abs() - wide(half)).max(T::ZERO);
-                    let apart = Vec3::new(excess(apart.x, half.x), excess(apart.y, half.y), excess(apart.z, half.z));
-                    let limit = sweep.shift.norm() + sweep.slack + wide(pair.margin);
-                    within(apart.norm_squared(), limit + wide(plan.contacts.geoms[geom].radius))
-                }
-            };
+        for (k, bounds) in plan.contacts.bounds.iter().enumerate() {
+            let near = self.meet(bounds);
             if near != 0 {
-                self.collide_one_by_one(plan, pair, near);
+                let pair = &plan.contacts.pairs[k];
+                let others = match pair.kind {
+                    PairKind::Plane { normal, height, geom } => {
+                        self.collide_plane(plan, pair, (normal, height), geom, near)
+                    }
+                    PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms, near),
+                    PairKind::Fixed { centre, axes, half, geom } => {
+                        self.near_box(pair, (centre, &axes, half), geom) & near
+                    }
+                };
+                if others != 0 {
+                    self.collide_one_by_one(plan, pair, others);
+                }
             }
         }
     }
 
+    /// The lanes in which what two geoms may come to meets, a bit each; all where one of them is fixed. Where it does not, no other test of
+    /// the pair can succeed: this one takes no root.
+    #[inline(always)]
+    fn meet(&self, bounds: &Bounds) -> u32 {
+        if !bounds.are_two {
+            return all_lanes::<T>();
+        }
+        let [a, b] = bounds.geoms.map(|geom| &self.balls[geom as usize]);
+        within((b.centre - a.centre).norm_squared(), a.reach + b.reach + wide(bounds.margin))
+    }
+
+    /// The lanes in which what a geom may come to meets a fixed box, a bit each.
+    #[inline(always)]
+    fn near_box(&self, pair: &PlanPair, (centre, axes, half): (Vec3<f64>, &Mat3<f64>, Vec3<f64>), geom: usize) -> u32 {
+        let ball = &self.balls[geom];
+        let apart = wide_mat::<T>(axes).transpose_mul(ball.centre - wide3(centre));
+        let excess = |x: T, half: f64| (x.abs() - wide(half)).max(T::ZERO);
+        let apart = Vec3::new(excess(apart.x, half.x), excess(apart.y, half.y), excess(apart.z, half.z));
+        within(apart.norm_squared(), ball.reach + wide(pair.margin))
+    }
+
     #[inline(always)]
     fn place_geoms(&mut self, plan: &Plan) {
-        let Self { geoms, nodes, origins, .. } = self;
-        for (geom, here) in plan.contacts.geoms.iter().zip(geoms) {
+        let Self { geoms, balls, nodes, origins, sweeps, .. } = self;
+        for ((geom, here), ball) in plan.contacts.geoms.iter().zip(geoms).zip(balls) {
             let node = &nodes[geom.node];
             let pos = origins[plan.nodes[geom.node].tree] + node.pos;
             here.pos = pos + node.rot * wide3(geom.pos);
-            here.centre = if geom.shape == Shape::Other { pos + node.rot * wide3(geom.centre) } else { here.pos };
             match geom.shape {
                 Shape::Capsule { .. } => here.rot.z = node.rot * wide3(geom.rot.z),
                 Shape::Box { .. } => here.rot = node.rot * wide_mat(&geom.rot),
                 Shape::Sphere { .. } | Shape::Other => {}
             }
+            ball.centre = if geom.shape == Shape::Other { pos + node.rot * wide3(geom.centre) } else { here.pos };
+            ball.reach = sweeps[geom.node].farthest + wide(geom.radius);
         }
     }
 
@@ -70,24 +94,30 @@ impl<T: Bundle> Lanes<T> {
             let (now, change) = (here.twist, here.change);
             let (lin, lin_change) = (Self::velocity_at(now, here.pos), Self::velocity_at(change, here.pos));
             let turn = wide::<T>(node.extent) * (now.ang.norm() + change.ang.norm());
-            *sweep = Sweep { shift: (lin + lin_change) * dt, slack: (turn + lin_change.norm()) * dt };
+            let (shift, slack) = ((lin + lin_change) * dt, (turn + lin_change.norm()) * dt);
+            *sweep = Sweep { shift, slack, farthest: shift.norm() + slack };
         }
     }
 
     /// Finds points in closed form; returns the lanes, a bit each, that have others.
     #[inline(always)]
-    fn collide_plane(&mut self, plan: &Plan, pair: &PlanPair, (normal, height): (Vec3<f64>, f64), geom: usize) -> u32 {
-        let plan_geom = &plan.contacts.geoms[geom];
-        let Geom { pos, rot, centre } = self.geoms[geom];
+    fn collide_plane(
+        &mut self,
+        plan: &Plan,
+        pair: &PlanPair,
+        (normal, height): (Vec3<f64>, f64),
+        geom: usize,
+        near: u32,
+    ) -> u32 {
+        let (plan_geom, ball) = (&plan.contacts.geoms[geom], &self.balls[geom]);
         let (n, height) = (wide3::<T>(normal), wide::<T>(height));
-        let above = n.dot(centre) - height;
-        let sweep = self.sweeps[plan_geom.node];
-        let limit = sweep.shift.norm() + sweep.slack + wide(pair.margin);
-        // A ball around the geom that does not reach the plane.
-        let reaches = above.if_less(limit + wide(plan_geom.radius), T::ONE, T::ZERO);
-        if lanes_of(reaches) == 0 || !pair.is_closed {
-            return lanes_of(reaches);
+        let above = n.dot(ball.centre) - height;
+        let near = lanes_of(above.if_less(ball.reach + wide(pair.margin), T::ONE, T::ZERO)) & near;
+        if near == 0 || !pair.is_closed {
+            return near;
         }
+        let Geom { pos, rot } = self.geoms[geom];
+        let limit = self.sweeps[plan_geom.node].farthest + wide(pair.margin);
         let plane = (n, height);
         match plan_geom.shape {
             Shape::Sphere { radius } => self.touch(pair, 0, plane, pos.add_scaled(wide(-radius), n), limit),
@@ -118,23 +148,22 @@ impl<T: Bundle> Lanes<T> {
 
     /// Finds points in closed form; returns the lanes, a bit each, that have others.
     #[inline(always)]
-    fn collide_moving(&mut self, plan: &Plan, pair: &PlanPair, [a, b]: [usize; 2]) -> u32 {
+    fn collide_moving(&mut self, plan: &Plan, pair: &PlanPair, [a, b]: [usize; 2], near: u32) -> u32 {
         let (plan_a, plan_b) = (&plan.contacts.geoms[a], &plan.contacts.geoms[b]);
-        let (at, bt) = (self.geoms[a], self.geoms[b]);
-        let apart = bt.centre - at.centre;
+        let apart = self.balls[b].centre - self.balls[a].centre;
         let (sa, sb) = (self.sweeps[plan_a.node], self.sweeps[plan_b.node]);
         let limit = (sa.shift - sb.shift).norm() + sa.slack + sb.slack + wide(pair.margin);
-        let near = within(apart.norm_squared(), limit + wide(plan_a.radius + plan_b.radius));
+        let near = within(apart.norm_squared(), limit + wide(plan_a.radius + plan_b.radius)) & near;
         if near == 0 || !pair.is_closed {
             return near;
         }
+        let (at, bt) = (self.geoms[a], self.geoms[b]);
         let (u, v) = (at.rot.z, bt.rot.z);
         let ((r, h), (s, k)) = (thickness(plan_a.shape), thickness(plan_b.shape));
         // The nearest points of two axes; that of a sphere has no length.
+        let (a_is_long, b_is_long) = (h > 0.0, k > 0.0);
         let (h, k) = (wide::<T>(h), wide::<T>(k));
         let (d, zero) = (apart, T::ZERO);
-        let (a_is_long, b_is_long) =
-            (lanes_of(h) != 0 || thickness(plan_a.shape).1 > 0.0, thickness(plan_b.shape).1 > 0.0);
         let du = if a_is_long { d.dot(u) } else { zero };
         let dv = if b_is_long { d.dot(v) } else { zero };
         let uv = if a_is_long && b_is_long { u.dot(v) } else { zero };
@@ -170,7 +199,7 @@ impl<T: Bundle> Lanes<T> {
         let approach = (own - other).dot(normal) * wide(plan.dt);
         let far = wide::<T>(FAR * plan_a.radius.min(plan_b.radius)).if_less(approach, T::ONE, T::ZERO);
         let others = (lanes_of(parallel) | lanes_of(crossing) | lanes_of(far)) & reaches;
-        self.report(pair, 0, (position, normal, distance), limit, T::ONE - T::mask(others));
+        self.report(pair, 0, (position, normal, distance), limit, T::mask(reaches & !others));
         others
     }
 

@@ -14,7 +14,7 @@ use super::{Bundle, Lanes, dofs_of, select, select3, wide};
 use crate::plan::{Plan, Rows, Source};
 
 /// Rows of a lane at most; a step of more is left to one world.
-pub(super) const MAX_ROWS: usize = sap::ContactSpace::MAX_ROWS;
+pub(super) const MAX_ROWS: usize = 72;
 
 /// Blocks of a lane at most.
 const MAX_BLOCKS: usize = MAX_ROWS / 3;

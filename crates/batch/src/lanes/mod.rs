@@ -15,6 +15,7 @@ mod dynamics;
 mod kinematics;
 mod laws;
 mod newton;
+mod one_by_one;
 pub(crate) mod reports;
 mod solve;
 mod step;
@@ -27,27 +28,24 @@ use balance::Sums;
 use collision::NarrowPhase;
 use contact_space::ContactSpace;
 use drives::Drive;
-use solve::Solver;
+use one_by_one::Solver;
 
-/// What the next step of a group needs beside its state: what each constraint met in the last step.
+/// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupMemory<T> {
-    constraints: Vec<Memory<T>>,
-    /// Those of which anything is known.
-    known: Vec<usize>,
+    constraints: Vec<(usize, Memory<T>)>,
 }
 
 impl<T: Bundle> GroupMemory<T> {
     /// Nothing is known.
-    pub fn new(plan: &Plan) -> Self {
-        let constraints = plan.constraints.all.len();
-        Self { constraints: vec![Memory::NONE; constraints], known: Vec::with_capacity(constraints) }
+    pub fn new() -> Self {
+        Self { constraints: Vec::new() }
     }
 
     /// Forgets what the constraints of a lane met.
     pub fn forget(&mut self, lane: usize) {
-        for &k in &self.known {
-            put(&mut self.constraints[k].is_known, lane, 0.0);
+        for (_, memory) in &mut self.constraints {
+            put(&mut memory.is_known, lane, 0.0);
         }
     }
 }
@@ -88,6 +86,7 @@ pub(crate) struct Lanes<T> {
     /// Velocities that move positions, (nv).
     v_of_q: Vec<T>,
     geoms: Vec<Geom<T>>,
+    balls: Vec<Ball<T>>,
     sweeps: Vec<Sweep<T>>,
     slots: Vec<Slot<T>>,
     narrow: NarrowPhase,
@@ -197,14 +196,22 @@ struct Dof<T> {
 struct Geom<T> {
     pos: Vec3<T>,
     rot: Mat3<T>,
-    centre: Vec3<T>,
 }
 
-/// How the points of a node's geoms may move in the step: all of them alike, and how far one may stray from that.
+/// A ball around a geom, and all points that its surface may come to in the step.
+#[derive(Clone, Copy, Debug)]
+struct Ball<T> {
+    centre: Vec3<T>,
+    reach: T,
+}
+
+/// How the points of a node's geoms may move in the step: all of them alike, how far one may stray from that, and how far one may move
+/// at all.
 #[derive(Clone, Copy, Debug)]
 struct Sweep<T> {
     shift: Vec3<T>,
     slack: T,
+    farthest: T,
 }
 
 /// A contact point in reach.
@@ -227,6 +234,8 @@ struct Slot<T> {
     w: T,
     /// The step in which it was last filled, and a contact's impulse on the second body there, world.
     step: u64,
+    /// Whether its law has been made in this step.
+    has_law: bool,
     impulse: Vec3<T>,
     /// A contact's normal impulse in the step before, or else that of the contact alone.
     known_normal: T,
@@ -262,19 +271,22 @@ impl<T: Bundle> Lanes<T> {
             r_t: T::ONE,
             w: T::ONE,
             step: 0,
+            has_law: false,
             impulse: Vec3::ZERO,
             known_normal: T::ZERO,
             low: T::ZERO,
             high: T::ZERO,
             bias: Vec3::ZERO,
         };
-        let geom = Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY, centre: Vec3::ZERO };
+        let geom = Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY };
+        let ball = Ball { centre: Vec3::ZERO, reach: T::ZERO };
+        let sweep = Sweep { shift: Vec3::ZERO, slack: T::ZERO, farthest: T::ZERO };
         let constraints = plan.constraints.all.len();
         Self {
             q: vec![T::ZERO; plan.nq],
             v: vec![T::ZERO; plan.nv],
             ctrl: vec![T::ZERO; nu],
-            memory: Vec::new(),
+            memory: vec![Memory::NONE; constraints],
             is_placed: false,
             left: 0,
             recovering: 0,
@@ -293,7 +305,8 @@ impl<T: Bundle> Lanes<T> {
             q_start: vec![T::ZERO; plan.nq],
             v_of_q: vec![T::ZERO; plan.nv],
             geoms: vec![geom; plan.contacts.geoms.len()],
-            sweeps: vec![Sweep { shift: Vec3::ZERO, slack: T::ZERO }; plan.nodes.len()],
+            balls: vec![ball; plan.contacts.geoms.len()],
+            sweeps: vec![sweep; plan.nodes.len()],
             slots: vec![slot; constraints],
             narrow: NarrowPhase::new(plan),
             near: Vec::with_capacity(constraints),
@@ -313,11 +326,21 @@ impl<T: Bundle> Lanes<T> {
         self.is_placed = false;
     }
 
-    /// Takes the memory of another group and gives back that of the last.
-    pub fn swap_memory(&mut self, memory: &mut GroupMemory<T>) {
-        std::mem::swap(&mut self.memory, &mut memory.constraints);
-        std::mem::swap(&mut self.space.known, &mut memory.known);
+    /// Begins steps of a group that remembers this.
+    pub fn take_memory(&mut self, of_group: &GroupMemory<T>) {
+        let known = of_group.constraints.iter();
+        self.space.known.extend(known.map(|(k, memory)| {
+            self.memory[*k] = *memory;
+            k
+        }));
         self.is_placed = false;
+    }
+
+    /// Ends steps of a group, which remembers what its constraints met.
+    pub fn give_memory(&mut self, of_group: &mut GroupMemory<T>) {
+        of_group.constraints.clear();
+        let known = self.space.known.drain(..);
+        of_group.constraints.extend(known.map(|k| (k, std::mem::replace(&mut self.memory[k], Memory::NONE))));
     }
 
     /// Lanes of the last step that are left to one world, a bit each: their states are as before.

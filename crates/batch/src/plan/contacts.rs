@@ -9,7 +9,7 @@ use spatial::{Mat3, Pose, Quat, Vec3};
 use super::{NotInLanes, own_axes};
 
 /// Pairs of geoms at most: each is looked at in every step.
-const MAX_PAIRS: usize = 4000;
+const MAX_PAIRS: usize = 10_000;
 
 /// Links of one tree that overlap by more than this share of their inner radius overlap by construction, as in a step of one world.
 const SPRING_WITHIN: f64 = 0.1;
@@ -79,10 +79,23 @@ pub(crate) struct PlanPair {
     pub is_closed: bool,
 }
 
+/// What decides whether a pair is looked at: its geoms that move, one or two, and its margin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub geoms: [u32; 2],
+    /// Whether both move; the same geom stands twice where one is fixed in the world.
+    pub are_two: bool,
+    pub margin: f64,
+}
+
 /// The nodes at both ends of a contact point, none for what is fixed in the world, and what its friction resists.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub nodes: [Option<usize>; 2],
+    /// The pair that the slot is of.
+    pub pair: usize,
+    /// Relaxation time of the surfaces, s; none of near-rigid ones.
+    pub relaxation: Option<f64>,
     /// Sliding friction, 0 where the surfaces resist nothing.
     pub friction: f64,
     pub spin: SpinResistance,
@@ -111,6 +124,8 @@ pub(crate) struct Contacts {
     pub narrow: PairCollider,
     pub geoms: Vec<PlanGeom>,
     pub pairs: Vec<PlanPair>,
+    /// By pairs.
+    pub bounds: Vec<Bounds>,
     pub slots: usize,
     /// What is at the ends of each slot.
     pub ends: Vec<Ends>,
@@ -126,6 +141,7 @@ impl Contacts {
             narrow: PairCollider::new(scene, &turned, &sim::rest_depths(model, scene)),
             geoms: Vec::new(),
             pairs: Vec::new(),
+            bounds: Vec::new(),
             slots: 0,
             ends: Vec::new(),
             extents: collider.extents(model.tree.len()),
@@ -158,6 +174,13 @@ impl Contacts {
             };
             let ends = Ends {
                 nodes: nodes.map(|geom| geom.map(|geom| contacts.geoms[geom].node)),
+                pair: contacts.pairs.len(),
+                relaxation: match surface.compliance {
+                    Compliance::NearRigid => None,
+                    Compliance::Physical { relaxation, .. } | Compliance::PerMass { relaxation, .. } => {
+                        Some(relaxation)
+                    }
+                },
                 friction: surface.friction,
                 spin: SpinResistance {
                     resistance: material.resistance,
@@ -165,6 +188,11 @@ impl Contacts {
                     rolling: if material.resistance == Resistance::Rolling { material.rolling_friction } else { 0.0 },
                 },
             };
+            let (geoms, are_two) = match kind {
+                PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => ([geom; 2], false),
+                PairKind::Moving { geoms } => (geoms, true),
+            };
+            contacts.bounds.push(Bounds { geoms: geoms.map(|geom| geom as u32), are_two, margin: pair.margin });
             contacts.ends.extend(std::iter::repeat_n(ends, count));
             let (margin, first, is_closed) = (pair.margin, contacts.slots, contacts.is_closed(&kind));
             contacts.pairs.push(PlanPair { kind, pair, is_flipped, margin, surface, first, count, is_closed });

@@ -17,6 +17,10 @@ const SAME_FACE: f64 = 0.95;
 /// Share of a cell's size within which a point is on the border of a triangle.
 const BORDER: f64 = 1e-6;
 
+/// Share of a side's length by which a point may be beside a triangle that it counts as over: what is over the side that two triangles
+/// have in common is over one of them, whatever its last digits.
+const BESIDE: f64 = 1e-9;
+
 /// A triangle that may touch.
 struct Triangle {
     corners: [Vec3<f64>; 3],
@@ -240,10 +244,12 @@ impl<'a> Query<'a> {
 }
 
 impl Triangle {
-    /// Whether a point is over the triangle, seen along its normal.
+    /// Whether a point is over the triangle, seen along its normal, or beside it by no more than round-off.
     fn is_under(&self, p: Vec3<f64>) -> bool {
         let [a, b, c] = self.corners;
-        [[a, b], [b, c], [c, a]].iter().all(|&[s, e]| (e - s).cross(p - s).dot(self.normal) >= 0.0)
+        let side =
+            |s: Vec3<f64>, e: Vec3<f64>| (e - s).cross(p - s).dot(self.normal) >= -BESIDE * (e - s).norm_squared();
+        side(a, b) && side(b, c) && side(c, a)
     }
 }
 

@@ -86,7 +86,7 @@ impl<T: Bundle> Lanes<T> {
             pair.kind;
         let slot = &mut self.slots[pair.first + k];
         slot.is_present = T::ZERO;
-        slot.position = self.geoms[geom].centre;
+        slot.position = self.balls[geom].centre;
         slot.normal = Vec3::new(T::ZERO, T::ZERO, T::ONE);
         slot.gap = T::ZERO;
         self.near.push(pair.first + k);
