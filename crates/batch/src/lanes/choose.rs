@@ -3,7 +3,7 @@
 use spatial::Real;
 
 use super::contact_space::positive;
-use super::{Bundle, Lanes, by_precision, lanes_of, select, wide};
+use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
 use crate::plan::{Plan, Rows};
 
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
@@ -25,6 +25,11 @@ impl<T: Bundle> Lanes<T> {
         }
         for &k in &self.space.listed {
             self.space.chosen[k] &= !pending;
+            // What a round found that drives at their limits undo is no memory.
+            let (memory, before) = (&mut self.memory[k], &self.memory_before[k]);
+            memory.free = select3(lanes, before.free, memory.free);
+            memory.normal = select(lanes, before.normal, memory.normal);
+            memory.is_known = select(lanes, before.is_known, memory.is_known);
         }
         self.space.open = pending & !self.left;
         T::constrain(self, plan);
@@ -192,18 +197,27 @@ impl<T: Bundle> Lanes<T> {
     fn choose(&mut self, plan: &Plan, k: usize, pushes: T) -> u32 {
         let chosen = lanes_of(pushes * self.slots[k].is_present) & self.space.open & !self.space.chosen[k];
         if chosen != 0 {
-            self.space.list(k);
+            self.list(k);
             self.space.chosen[k] |= chosen;
             if let Some(Some(spin)) = plan.constraints.spin_of.get(k) {
                 // Friction of a contact stays with it, which bounds it.
                 let spins = chosen & lanes_of(self.slots[*spin].is_present);
                 if spins != 0 {
-                    self.space.list(*spin);
+                    self.list(*spin);
                 }
                 self.space.chosen[*spin] |= spins;
             }
         }
         chosen
+    }
+
+    /// Notes that a constraint is chosen in some lane of this step.
+    #[inline(always)]
+    fn list(&mut self, k: usize) {
+        if !std::mem::replace(&mut self.space.is_listed[k], true) {
+            self.space.listed.push(k);
+            self.memory_before[k] = self.memory[k];
+        }
     }
 
     /// Keeps in memory what was chosen in this step, and nothing else.

@@ -110,14 +110,6 @@ impl<T: Bundle> ContactSpace<T> {
             pushed: vec![zeros; plan.nv],
         }
     }
-
-    /// Notes that a constraint is chosen.
-    #[inline(always)]
-    pub fn list(&mut self, k: usize) {
-        if !std::mem::replace(&mut self.is_listed[k], true) {
-            self.listed.push(k);
-        }
-    }
 }
 
 /// Calls `f` for every bit that is set.

@@ -59,6 +59,8 @@ pub(crate) struct Lanes<T> {
     pub ctrl: Vec<T>,
     /// What the constraints met in the step before, of the group that is stepped.
     memory: Vec<Memory<T>>,
+    /// That of the constraints that are chosen in the step, as it was when the step began.
+    memory_before: Vec<Memory<T>>,
     /// Whether the nodes are placed at `q`.
     is_placed: bool,
     /// Lanes whose step is left to one world, a bit each.
@@ -287,6 +289,7 @@ impl<T: Bundle> Lanes<T> {
             v: vec![T::ZERO; plan.nv],
             ctrl: vec![T::ZERO; nu],
             memory: vec![Memory::NONE; constraints],
+            memory_before: vec![Memory::NONE; constraints],
             is_placed: false,
             left: 0,
             recovering: 0,
