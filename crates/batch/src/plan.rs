@@ -29,6 +29,8 @@ pub(crate) struct Plan {
     pub nodes: Vec<PlanNode>,
     pub trees: Vec<PlanTree>,
     pub node_of_dof: Vec<usize>,
+    /// The nodes from each node to its root, a bit each, in whole words.
+    pub paths: Vec<u64>,
     /// Whether Coriolis forces are taken between both ends of the step, and energy and momentum balanced at its end.
     pub is_balanced: bool,
     /// Λ, (nv): armature, and what is implicit of springs, dampers and servos.
@@ -252,6 +254,7 @@ impl Plan {
             nv: model.nv(),
             trees: model.tree.trees.iter().zip(&model.tree.dofs).enumerate().map(tree).collect(),
             node_of_dof,
+            paths: paths(&model.tree.nodes),
             nodes,
             is_balanced,
             lambda,
@@ -322,6 +325,19 @@ fn weights(model: &Model, turns: &[Mat3<f64>]) -> Vec<(f64, Vec3<f64>)> {
         weights[node].1 = weights[node].1 - com * lift;
     }
     weights
+}
+
+/// The nodes from each node to its root, a bit each, in whole words.
+fn paths(nodes: &[Node<f64>]) -> Vec<u64> {
+    let words = nodes.len().div_ceil(64);
+    let mut paths = vec![0; nodes.len() * words];
+    for (i, node) in nodes.iter().enumerate() {
+        if node.parent != NO_PARENT {
+            paths.copy_within(node.parent * words..(node.parent + 1) * words, i * words);
+        }
+        paths[i * words + i / 64] |= 1 << (i % 64);
+    }
+    paths
 }
 
 /// The springs of joints.

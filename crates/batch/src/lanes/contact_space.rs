@@ -69,7 +69,7 @@ pub(super) struct ContactSpace<T> {
     pub w: Vec<Block3<T>>,
     /// ½ v*ᵀ (M + Λ) v*, by trees.
     pub kinetic: Vec<T>,
-    /// u of each row by block and degree of freedom; the nodes that a block passes, a bit each.
+    /// u of each row by block and degree of freedom; the nodes that a block's loads pass, a bit each; scratch to find them.
     carried: Vec<[T; 3]>,
     passing: Vec<u64>,
     loads: Vec<[Wrench<T>; 3]>,
@@ -106,8 +106,8 @@ impl<T: Bundle> ContactSpace<T> {
             kinetic: vec![T::ZERO; plan.trees.len()],
             carried: vec![zeros; blocks * plan.nv],
             passing: vec![0; blocks * words(plan)],
-            loads: vec![[Wrench::ZERO; 3]; plan.nodes.len()],
-            pushed: vec![zeros; plan.nv],
+            loads: vec![[Wrench::ZERO; 3]; blocks * plan.nodes.len()],
+            pushed: vec![zeros; blocks * plan.nv],
         }
     }
 }
@@ -237,88 +237,92 @@ impl<T: Bundle> Lanes<T> {
         nodes[0].map_or(second, |node| second - of(node))
     }
 
-    /// Sends a unit load along every row to the roots.
+    /// Sends a unit load along every row to the roots, all blocks together from node to node: what one waits for, others do meanwhile.
     #[inline(always)]
     pub(super) fn carry(&mut self, plan: &Plan) {
-        let Self { space, dofs, origins, coefficients, .. } = self;
-        let ContactSpace { blocks, count, carried, passing, loads, pushed, .. } = space;
-        let (nv, words) = (plan.nv, words(plan));
-        for (b, block) in blocks[..*count].iter().enumerate() {
-            let passing = &mut passing[b * words..(b + 1) * words];
-            passing.fill(0);
-            let mut pass = |node: usize| {
-                let mut next = Some(node);
-                while let Some(node) = next.filter(|node| passing[node / 64] >> (node % 64) & 1 == 0) {
-                    passing[node / 64] |= 1 << (node % 64);
-                    loads[node] = [Wrench::ZERO; 3];
-                    next = plan.nodes[node].parent;
-                }
-            };
-            for entry in &block.entries {
-                match &plan.constraints.all[entry.constraint].rows {
-                    Rows::Point(nodes) | Rows::Turn(nodes) => nodes.iter().flatten().for_each(|node| pass(*node)),
-                    Rows::Sum(terms) => {
-                        plan.constraints.terms[terms.clone()].iter().for_each(|term| pass(plan.node_of_dof[term.dof]));
-                    }
-                }
-            }
-            let axes = [block.frame.x, block.frame.y, block.frame.z];
-            for entry in &block.entries {
-                let lanes = T::mask(entry.lanes);
-                match &plan.constraints.all[entry.constraint].rows {
-                    Rows::Point(nodes) => {
-                        for (node, sign) in nodes.iter().zip([-lanes, lanes]) {
-                            let Some(node) = *node else { continue };
-                            let arm = block.position - origins[plan.nodes[node].tree];
-                            for (load, axis) in loads[node].iter_mut().zip(axes) {
-                                load.lin = load.lin.add_scaled(sign, axis);
-                                load.ang = load.ang.add_scaled(sign, arm.cross(axis));
-                            }
-                        }
-                    }
-                    Rows::Turn(nodes) => {
-                        for (node, sign) in nodes.iter().zip([-lanes, lanes]) {
-                            let Some(node) = *node else { continue };
-                            for (load, axis) in loads[node].iter_mut().zip(axes) {
-                                load.ang = load.ang.add_scaled(sign, axis);
-                            }
-                        }
-                    }
-                    Rows::Sum(terms) => {
-                        for term in terms.clone() {
-                            let push = &mut pushed[plan.constraints.terms[term].dof][entry.row];
-                            *push = coefficients[term].mul_add(lanes, *push);
-                        }
-                    }
-                }
-            }
-            let carried = &mut carried[b * nv..(b + 1) * nv];
-            for (w, mut word) in passing.iter().copied().enumerate().rev() {
-                while word != 0 {
-                    let bit = 63 - word.leading_zeros() as usize;
-                    word &= !(1 << bit);
-                    let node = &plan.nodes[64 * w + bit];
-                    let mut load = loads[64 * w + bit];
+        self.set_loads(plan);
+        let Self { space, dofs, .. } = self;
+        let ContactSpace { count, carried, passing, loads, pushed, .. } = space;
+        let (nv, n, words) = (plan.nv, plan.nodes.len(), words(plan));
+        for w in (0..words).rev() {
+            let mut any = (0..*count).fold(0, |any, b| any | passing[b * words + w]);
+            while any != 0 {
+                let bit = 63 - any.leading_zeros() as usize;
+                any &= !(1 << bit);
+                let i = 64 * w + bit;
+                let node = &plan.nodes[i];
+                for b in (0..*count).filter(|b| passing[b * words + w] >> bit & 1 != 0) {
+                    let mut load = loads[b * n + i];
                     for k in dofs_of(node).rev() {
-                        let dof = &dofs[k];
+                        let (dof, push) = (&dofs[k], &mut pushed[b * nv + k]);
+                        let own = std::mem::replace(push, [T::ZERO; 3]);
+                        let u = &mut carried[b * nv + k];
                         for row in 0..3 {
-                            let u = dof.axis.dot(load[row]) + pushed[k][row];
-                            carried[k][row] = u;
-                            let s = -(dof.d_inv * u);
+                            u[row] = dof.axis.dot(load[row]) + own[row];
+                            let s = -(dof.d_inv * u[row]);
                             load[row].ang = load[row].ang.add_scaled(s, dof.u.ang);
                             load[row].lin = load[row].lin.add_scaled(s, dof.u.lin);
                         }
                     }
                     if let Some(parent) = node.parent {
-                        for (sum, load) in loads[parent].iter_mut().zip(load) {
+                        for (sum, load) in loads[b * n + parent].iter_mut().zip(load) {
                             *sum += load;
                         }
                     }
                 }
             }
+        }
+    }
+
+    /// Sets what the rows of every block act on, and which nodes their loads pass.
+    #[inline(always)]
+    fn set_loads(&mut self, plan: &Plan) {
+        let Self { space, origins, coefficients, .. } = self;
+        let ContactSpace { blocks, count, passing, loads, pushed, .. } = space;
+        let (nv, n, words) = (plan.nv, plan.nodes.len(), words(plan));
+        for (b, block) in blocks[..*count].iter().enumerate() {
+            let passing = &mut passing[b * words..(b + 1) * words];
+            let (loads, pushed) = (&mut loads[b * n..(b + 1) * n], &mut pushed[b * nv..(b + 1) * nv]);
+            passing.fill(0);
+            let mut pass = |node: usize| {
+                let path = &plan.paths[node * words..(node + 1) * words];
+                passing.iter_mut().zip(path).for_each(|(passing, path)| *passing |= path);
+            };
             for entry in &block.entries {
-                if let Rows::Sum(terms) = &plan.constraints.all[entry.constraint].rows {
-                    plan.constraints.terms[terms.clone()].iter().for_each(|term| pushed[term.dof] = [T::ZERO; 3]);
+                match &plan.constraints.all[entry.constraint].rows {
+                    Rows::Point(nodes) | Rows::Turn(nodes) => nodes.iter().flatten().for_each(|node| pass(*node)),
+                    Rows::Sum(terms) => {
+                        let terms = &plan.constraints.terms[terms.clone()];
+                        terms.iter().for_each(|term| pass(plan.node_of_dof[term.dof]));
+                    }
+                }
+            }
+            each_bit(passing.iter().copied(), |node| loads[node] = [Wrench::ZERO; 3]);
+            let axes = [block.frame.x, block.frame.y, block.frame.z];
+            for entry in &block.entries {
+                let lanes = T::mask(entry.lanes);
+                let (nodes, is_turn) = match &plan.constraints.all[entry.constraint].rows {
+                    Rows::Point(nodes) => (nodes, false),
+                    Rows::Turn(nodes) => (nodes, true),
+                    Rows::Sum(terms) => {
+                        for term in terms.clone() {
+                            let push = &mut pushed[plan.constraints.terms[term].dof][entry.row];
+                            *push = coefficients[term].mul_add(lanes, *push);
+                        }
+                        continue;
+                    }
+                };
+                for (node, sign) in nodes.iter().zip([-lanes, lanes]) {
+                    let Some(node) = *node else { continue };
+                    let arm = block.position - origins[plan.nodes[node].tree];
+                    for (load, axis) in loads[node].iter_mut().zip(axes) {
+                        if is_turn {
+                            load.ang = load.ang.add_scaled(sign, axis);
+                        } else {
+                            load.lin = load.lin.add_scaled(sign, axis);
+                            load.ang = load.ang.add_scaled(sign, arm.cross(axis));
+                        }
+                    }
                 }
             }
         }
