@@ -1,13 +1,13 @@
 //! Compares steps in lanes with those of a simulation from the same states, along runs under random controls.
 //!
-//! `one_step MODEL [--steps N] [--range R] [--lanes N] [--tolerance X] [--single] [--euler] [--law sap|lagged|coulomb] [--show X]`, where
-//! controls are in ±R, and steps that differ by more than X, relative to the greatest change of a velocity, are listed.
+//! `one_step MODEL [--steps N] [--range R] [--lanes N] [--tolerance X] [--single] [--euler] [--dense] [--law sap|lagged|coulomb] [--show X]`, where
+//! controls are in ±R, and steps that differ by more than X, relative to the greatest change of a velocity or position, are listed.
 
 use std::sync::Arc;
 
 use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions, Precision};
-use sim::{ContactLaw, Options, Scheme, Simulation};
+use sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
 
 /// Steps that a control holds.
 const HOLD: usize = 25;
@@ -43,6 +43,7 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
             "--show" => these.show = value()?.parse()?,
             "--tolerance" => these.options.tolerance = value()?.parse()?,
             "--single" => these.precision = Precision::F32,
+            "--dense" => these.options.factorization = Factorization::Dense,
             "--euler" => these.options.scheme = Scheme::SymplecticEuler,
             "--law" => {
                 these.options.contact = match value()?.as_str() {
@@ -106,13 +107,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         batch.step(1)?;
         let left = batch.stats().left - before;
         for (world, (run, _)) in runs.iter_mut().enumerate() {
-            let start = run.state().v.clone();
+            let (start_q, start) = (run.state().q.clone(), run.state().v.clone());
             run.step()?;
             let end = &run.state().v;
             let change =
                 end.iter().zip(&start).fold(9.81 * run.timestep(), |most, (a, b)| f64::max(most, (a - b).abs()));
             let differences = end.iter().zip(&batch.v()[world * nv..]).map(|(a, b)| (a - b).abs() / change);
             let (dof, error) = differences.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
+            let moved = run
+                .state()
+                .q
+                .iter()
+                .zip(&start_q)
+                .fold(run.timestep() * change, |most, (a, b)| f64::max(most, (a - b).abs()));
+            let of_q = run
+                .state()
+                .q
+                .iter()
+                .zip(&batch.q()[world * nq..])
+                .fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()))
+                / moved;
+            let error = f64::max(error, of_q);
             let pushing = run.stats().active_contacts;
             if error > show {
                 println!("step {step}, world {world}: {error:.2e} at {dof}, {:?}", run.stats());

@@ -65,6 +65,7 @@ impl<T: Bundle> Lanes<T> {
         if recovering == 0 {
             return;
         }
+        self.find_recovering(plan, recovering);
         self.recovering = recovering;
         let open = std::mem::replace(&mut self.space.open, recovering);
         for _ in 0..MAX_ROUNDS {
@@ -84,6 +85,30 @@ impl<T: Bundle> Lanes<T> {
         self.left |= self.space.open;
         self.space.open = open;
         self.recovering = 0;
+    }
+
+    /// Finds the trees of islands where anything recovers, in these lanes.
+    fn find_recovering(&mut self, plan: &Plan, lanes: u32) {
+        let mut recovers = std::mem::take(&mut self.recovers);
+        recovers.fill(T::ZERO);
+        for &k in &self.space.listed {
+            let slot = &self.slots[k];
+            let here = T::mask(positive(slot.recovery - slot.v_hat) & self.space.chosen[k] & lanes);
+            let mut add = |node: usize| {
+                let tree = plan.nodes[node].tree;
+                recovers[tree] = recovers[tree].max(here);
+            };
+            match &plan.constraints.all[k].rows {
+                Rows::Point(nodes) | Rows::Turn(nodes) => nodes.iter().flatten().for_each(|node| add(*node)),
+                Rows::Sum(terms) => {
+                    plan.constraints.terms[terms.clone()].iter().for_each(|term| add(plan.node_of_dof[term.dof]));
+                }
+            }
+        }
+        if plan.trees.len() > 1 {
+            self.combine_islands(plan, lanes, &mut recovers, f64::max);
+        }
+        self.recovers = recovers;
     }
 
     /// Sets the problem of the constraints that are chosen in the open lanes.
@@ -122,7 +147,7 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];
             let always = !plan.constraints.all[k].source.is_limit();
-            let (velocity, slot) = (self.row_velocity(plan, k), &self.slots[k]);
+            let (velocity, slot) = (self.row_velocity(plan, k, false), &self.slots[k]);
             let expected = pushes(self.memory[k].free.x, slot.recovery) * self.memory[k].is_known;
             let pushes = if always { T::ONE } else { pushes(velocity, slot.recovery).max(expected) };
             news |= self.choose(plan, k, pushes);
@@ -159,7 +184,7 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];
             if self.space.open & !self.space.chosen[k] != 0 {
-                let velocity = self.row_velocity(plan, k);
+                let velocity = self.row_velocity(plan, k, true);
                 news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery));
             }
         }
@@ -181,13 +206,15 @@ impl<T: Bundle> Lanes<T> {
         sum
     }
 
-    /// The rate of a row of joints, at the velocities found so far.
+    /// The rate of a row of joints, in free motion or at the velocities found so far.
     #[inline(always)]
-    fn row_velocity(&self, plan: &Plan, k: usize) -> T {
+    fn row_velocity(&self, plan: &Plan, k: usize, is_found: bool) -> T {
         let Rows::Sum(terms) = &plan.constraints.all[k].rows else { return T::ZERO };
         let mut sum = T::ZERO;
         for term in terms.clone() {
-            sum = self.v[plan.constraints.terms[term].dof].mul_add(self.coefficients[term], sum);
+            let dof = plan.constraints.terms[term].dof;
+            let v = if is_found { self.v_star[dof] + self.dofs[dof].x } else { self.v_star[dof] };
+            sum = v.mul_add(self.coefficients[term], sum);
         }
         sum
     }

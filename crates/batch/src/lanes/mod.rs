@@ -100,6 +100,9 @@ pub(crate) struct Lanes<T> {
     coefficients: Vec<T>,
     /// Of the heaviest tree in the island of each tree, where trees differ much in mass; scratch to find it.
     heaviest: Vec<T>,
+    /// Whether anything in its island recovers, 1 or 0, and how fast recovery moves it at most, m/s, by trees.
+    recovers: Vec<T>,
+    fastest: Vec<T>,
     islands: Vec<usize>,
     /// What the step owes its end, by trees.
     due: Vec<Sums<T>>,
@@ -316,6 +319,8 @@ impl<T: Bundle> Lanes<T> {
             space: ContactSpace::new(plan),
             solver: Solver::default(),
             heaviest: vec![T::ZERO; plan.trees.len()],
+            recovers: vec![T::ZERO; plan.trees.len()],
+            fastest: vec![T::ZERO; plan.trees.len()],
             islands: Vec::with_capacity(plan.trees.len()),
             coefficients: plan.constraints.terms.iter().map(|term| wide(term.coefficient)).collect(),
             due: Vec::with_capacity(plan.trees.len()),
