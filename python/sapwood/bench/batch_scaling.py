@@ -1,4 +1,4 @@
-"""What worlds, lanes, threads, resets and divergence cost: no other engine, wall time."""
+"""What worlds, lanes, threads, resets and divergence cost. CPU time on one thread, wall time on several."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ class Run(NamedTuple):
     lanes: int
     threads: int
     turns: int
+    q: Vector
+    v: Vector
 
 
 class Outcome(NamedTuple):
@@ -45,7 +47,7 @@ class Outcome(NamedTuple):
     memory: float | None
     """Bytes of a world, by what the process grew; None where the system does not tell."""
     nanoseconds: float
-    """Wall time of a step of a world."""
+    """Of a step of a world."""
 
 
 def measure(case: str, path: Path, variants: list[tuple[str, int]], turns: int, most: int, worlds: int) -> list[Row]:
@@ -58,13 +60,15 @@ def sizes(case: str, path: Path, variants: list[tuple[str, int]], turns: int, mo
     """Worlds by lanes and threads, each in a process of its own."""
     wide = [(precision, lanes, 1) for precision, lanes in variants]
     columns = [("f64", 1, 1), *wide, *[(*variant, 2) for variant in variants if variant[0] == "f64"][-1:]]
+    starts = states(path)
     rows: list[Row] = []
     header = ("case", "engine", "threads", "worlds", "ns/step", "kB/world", "construct ms")
     print("{:13} {:18} {:>7} {:>7} {:>8} {:>9} {:>12}".format(*header))
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for precision, lanes, threads in columns:
             for worlds in (n for n in WORLDS if n <= most):
-                outcome = pool.apply(build_and_step, (Run(path, worlds, precision, lanes, threads, turns),))
+                q, v = (np.resize(x, (worlds, x.shape[1])) for x in starts)
+                outcome = pool.apply(build_and_step, (Run(path, worlds, precision, lanes, threads, turns, q, v),))
                 engine = f"sapwood {precision} x {outcome.lanes}"
                 memory = "–" if outcome.memory is None else f"{outcome.memory / 1e3:.1f}"
                 print(
@@ -86,18 +90,19 @@ def build_and_step(run: Run) -> Outcome:
     """Builds worlds and steps them."""
     model = sw.load(run.path)
     driver = Driver(control_ranges(run.path, model.nu))
-    q, v = (np.resize(x, (run.worlds, x.shape[1])) for x in states(model, driver, min(run.worlds, 64)))
+    # What is loaded and made once is no world's.
+    first = SapwoodBatch(model, 1, run.precision, run.lanes, run.threads)
+    advance(first, driver, 0, 1)
     before = resident()
     start = time.perf_counter()
     engine = SapwoodBatch(model, run.worlds, run.precision, run.lanes, run.threads)
     construction = time.perf_counter() - start
-    engine.batch.reset(states=(q, v))
+    engine.batch.reset(states=(run.q, run.v))
     # The first steps make the workspaces.
-    driver.drive(engine, 0)
-    engine.advance()
+    advance(engine, driver, 0, 1)
     grown = resident()
     chunks = max(1, WORLD_CHUNKS // run.worlds)
-    times = [timed(partial(advance, engine, driver, turn, chunks)) for turn in range(run.turns)]
+    times = [timed(partial(advance, engine, driver, turn, chunks), run.threads) for turn in range(run.turns)]
     memory = None if before is None or grown is None else (grown - before) / run.worlds
     return Outcome(engine.lanes, construction, memory, 1e9 * float(np.median(times)) / (run.worlds * CHUNK * chunks))
 
@@ -109,18 +114,18 @@ def advance(engine: SapwoodBatch, driver: Driver, turn: int, chunks: int) -> Non
         engine.advance()
 
 
-def states(model: sw.Model, driver: Driver, n: int) -> tuple[Vector, Vector]:
-    """Worlds that are out of step."""
-    engine = SapwoodBatch(model, n, "f64", None, 1)
-    driver.start(engine)
+def states(path: Path) -> tuple[Vector, Vector]:
+    """Worlds that are out of step, fewer than most runs have: there they come again and again."""
+    engine, _ = started(path, "f64", None, 64)
     return engine.batch.q.copy(), engine.batch.v.copy()
 
 
-def timed(work: Callable[[], None]) -> float:
-    """Seconds."""
-    start = time.perf_counter()
+def timed(work: Callable[[], None], threads: int = 1) -> float:
+    """Seconds: CPU time on one thread, wall time on several."""
+    clock = time.process_time if threads == 1 else time.perf_counter
+    start = clock()
     work()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def resident() -> int | None:
@@ -131,7 +136,7 @@ def resident() -> int | None:
     return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def started(path: Path, precision: str, lanes: int, worlds: int) -> tuple[SapwoodBatch, Driver]:
+def started(path: Path, precision: str, lanes: int | None, worlds: int) -> tuple[SapwoodBatch, Driver]:
     """Worlds that are out of step, on one thread."""
     model = sw.load(path)
     engine = SapwoodBatch(model, worlds, precision, lanes, 1)

@@ -113,7 +113,7 @@ SECTIONS: tuple[tuple[str, str, str, Maker], ...] = (
     (
         "batch scaling",
         "Worlds, lanes and threads: time of a step of one world, ns",
-        "`sapwood bench batch --scaling`. Wall time; 2 threads on 2 virtual CPUs.",
+        "`sapwood bench batch --scaling`. CPU time of one thread, wall time of several.",
         lambda rows: by_engine(rows, "batch scaling", "time"),
     ),
     (
