@@ -26,10 +26,12 @@
 //! ```
 
 mod batch;
+mod contacts;
 mod group;
 mod lanes;
 mod parameters;
 mod plan;
 
 pub use batch::{Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients};
+pub use contacts::BatchContact;
 pub use parameters::Parameters;

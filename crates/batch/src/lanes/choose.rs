@@ -99,10 +99,16 @@ impl<T: Bundle> Lanes<T> {
             let slot = &self.slots[k];
             let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
             let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
-            let memory = &self.memory[k];
-            let expected = pushes(memory.free.dot(slot.normal), slot.recovery) * memory.is_known;
+            let is_known = self.memory[k].is_known;
+            let may_push = velocity.lanes_less(slot.recovery) | lanes_of(is_known);
+            if may_push & lanes_of(slot.is_present) == 0 && !plan.is_cone {
+                continue;
+            }
+            self.make_law(plan, k);
+            let (slot, memory) = (&self.slots[k], &self.memory[k]);
+            let expected = pushes(memory.free.dot(slot.normal), slot.recovery) * is_known;
             let alone = ((slot.v_hat - velocity) / (slot.r_n + slot.w)).max(T::ZERO);
-            let (known_normal, recovery) = (select(memory.is_known, memory.normal, alone), slot.recovery);
+            let (known_normal, recovery) = (select(is_known, memory.normal, alone), slot.recovery);
             self.slots[k].known_normal = known_normal;
             // Cones push what slides before it comes near.
             let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, recovery).max(expected) };
@@ -137,8 +143,12 @@ impl<T: Bundle> Lanes<T> {
                 size = (velocity * velocity).mul_add(lanes, size);
             }
             let may_push = self.space.open & !self.space.chosen[k];
-            if may_push != 0 {
-                news |= self.choose(plan, k, pushes(velocity, slot.recovery));
+            if may_push & velocity.lanes_less(slot.recovery) != 0 {
+                if !slot.has_law {
+                    self.make_law(plan, k);
+                    self.slots[k].known_normal = T::ZERO;
+                }
+                news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery));
             }
         }
         for n in 0..self.space.reached.len() {

@@ -404,7 +404,7 @@ impl<T: Bundle> Lanes<T> {
         let share = select(most.if_less(fastest, T::ONE, T::ZERO), most / fastest, T::ONE);
         let recovering = T::mask(self.space.open);
         for ((v_of_q, v), dof) in self.v_of_q.iter_mut().zip(&self.v).zip(&self.dofs) {
-            *v_of_q = select(recovering, share.mul_add(dof.x, *v), *v);
+            *v_of_q = select(recovering, share.mul_add(dof.x, *v), *v_of_q);
         }
     }
 

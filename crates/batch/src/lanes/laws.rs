@@ -80,24 +80,34 @@ impl Rule {
 }
 
 impl<T: Bundle> Lanes<T> {
-    /// The laws of the slots that are near.
+    /// Prepares the laws of the slots that are near. Few of them push: a law is made where that may be.
     #[inline(always)]
     pub(super) fn regularise_contacts(&mut self, plan: &Plan) {
         if plan.is_uneven {
             self.find_heaviest(plan);
         }
-        let mut next = 0;
-        for pair in &plan.contacts.pairs {
-            while let Some(&k) = self.near.get(next).filter(|&&k| k < pair.first + pair.count) {
-                next += 1;
-                let (law, left, (w, stiff)) = self.contact_law(plan, pair, k);
-                self.left |= left;
-                self.set_law(plan, k, &law, w);
-                self.slots[k].r_t = stiff * wide(plan.rule.sigma);
-                if let Some(spin) = plan.constraints.spin_of[k] {
-                    self.regularise_spin(plan, k, spin);
-                }
-            }
+        let rigid = -1.0 / plan.rule.near_rigid_time;
+        for &k in &self.near {
+            let slot = &mut self.slots[k];
+            let soft = plan.contacts.ends[k].relaxation.map_or(rigid, |time| -1.0 / (plan.dt + time));
+            // No law lets a contact be righted faster.
+            slot.recovery = (slot.gap * wide(rigid)).max(slot.gap * wide(soft));
+            slot.has_law = false;
+        }
+    }
+
+    /// Makes the law of a slot, if it has none in this step.
+    #[inline(always)]
+    pub(super) fn make_law(&mut self, plan: &Plan, k: usize) {
+        if std::mem::replace(&mut self.slots[k].has_law, true) {
+            return;
+        }
+        let (law, left, (w, stiff)) = self.contact_law(plan, &plan.contacts.pairs[plan.contacts.ends[k].pair], k);
+        self.left |= left;
+        self.set_law(plan, k, &law, w);
+        self.slots[k].r_t = stiff * wide(plan.rule.sigma);
+        if let Some(spin) = plan.constraints.spin_of[k] {
+            self.regularise_spin(plan, k, spin);
         }
     }
 

@@ -15,6 +15,7 @@ mod dynamics;
 mod kinematics;
 mod laws;
 mod newton;
+pub(crate) mod reports;
 mod solve;
 mod step;
 
@@ -101,6 +102,8 @@ pub(crate) struct Lanes<T> {
     islands: Vec<usize>,
     /// What the step owes its end, by trees.
     due: Vec<Sums<T>>,
+    /// Steps that were made with this scratch.
+    steps: u64,
     /// Iterations of the contact solver, of the lane that took most, and of all lanes together.
     pub stats: LaneStats,
 }
@@ -222,6 +225,11 @@ struct Slot<T> {
     /// R of a contact's friction.
     r_t: T,
     w: T,
+    /// The step in which it was last filled, and a contact's impulse on the second body there, world.
+    step: u64,
+    /// Whether its law has been made in this step.
+    has_law: bool,
+    impulse: Vec3<T>,
     /// A contact's normal impulse in the step before, or else that of the contact alone.
     known_normal: T,
     /// Bounds of the impulse of a constraint of one row; v̂ of an equality of three rows.
@@ -255,6 +263,9 @@ impl<T: Bundle> Lanes<T> {
             r_n: T::ONE,
             r_t: T::ONE,
             w: T::ONE,
+            step: 0,
+            has_law: false,
+            impulse: Vec3::ZERO,
             known_normal: T::ZERO,
             low: T::ZERO,
             high: T::ZERO,
@@ -295,6 +306,7 @@ impl<T: Bundle> Lanes<T> {
             islands: Vec::with_capacity(plan.trees.len()),
             coefficients: plan.constraints.terms.iter().map(|term| wide(term.coefficient)).collect(),
             due: Vec::with_capacity(plan.trees.len()),
+            steps: 0,
             stats: LaneStats::default(),
         }
     }

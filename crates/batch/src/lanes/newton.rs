@@ -286,10 +286,11 @@ fn assemble<T: Bundle>(
         if block.contact_lanes == 0 {
             for (entry, &c) in equations.iter_mut().zip(active) {
                 let [x, y, z] = &of_block[c];
-                *entry = std::array::from_fn(|row| {
-                    let (t, of_row) = [(t0[0], x), (t1[1], y), (t2[2], z)][row];
-                    of_row.map(|w| t * w)
-                });
+                for k in 0..3 {
+                    entry[0][k] = t0[0] * x[k];
+                    entry[1][k] = t1[1] * y[k];
+                    entry[2][k] = t2[2] * z[k];
+                }
             }
         } else {
             // The normal row follows nothing else.
@@ -326,22 +327,13 @@ fn eliminate<T: Bundle>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]
             *entry = product(&inverse, entry);
         }
         for (i, equations) in below.chunks_exact_mut(m).enumerate() {
-            let factor = equations[b];
+            let factor = equations[b].map(|row| row.map(|x| -x));
             let right = &mut right[b + 1 + i];
             for row in 0..3 {
-                let [x, y, z] = factor[row];
-                right[row] = right[row] - x.mul_add(own[0], y.mul_add(own[1], z * own[2]));
+                right[row] = plus_dot(right[row], &factor[row], &own);
             }
             for (entry, of_pivot) in equations[b + 1..].iter_mut().zip(&pivots[b + 1..]) {
-                for row in 0..3 {
-                    let [x, y, z] = factor[row].map(|x| -x);
-                    for k in 0..3 {
-                        entry[row][k] = x.mul_add(
-                            of_pivot[0][k],
-                            y.mul_add(of_pivot[1][k], z.mul_add(of_pivot[2][k], entry[row][k])),
-                        );
-                    }
-                }
+                *entry = plus_product(entry, &factor, of_pivot);
             }
         }
     }
@@ -356,20 +348,37 @@ fn eliminate<T: Bundle>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]
     }
 }
 
+/// s + x · y
+#[inline(always)]
+fn plus_dot<T: Real>(s: T, x: &[T; 3], y: &[T; 3]) -> T {
+    x[0].mul_add(y[0], x[1].mul_add(y[1], x[2].mul_add(y[2], s)))
+}
+
+/// m + a b
+#[inline(always)]
+fn plus_product<T: Real>(m: &Block3<T>, a: &Block3<T>, b: &Block3<T>) -> Block3<T> {
+    let row = |k: usize| {
+        let ([x, y, z], of_m) = (a[k], m[k]);
+        let entry = |c: usize| x.mul_add(b[0][c], y.mul_add(b[1][c], z.mul_add(b[2][c], of_m[c])));
+        [entry(0), entry(1), entry(2)]
+    };
+    [row(0), row(1), row(2)]
+}
+
 #[inline(always)]
 fn times<T: Real>(m: &Block3<T>, x: &[T; 3]) -> [T; 3] {
-    std::array::from_fn(|row| m[row][0].mul_add(x[0], m[row][1].mul_add(x[1], m[row][2] * x[2])))
+    let row = |k: usize| m[k][0].mul_add(x[0], m[k][1].mul_add(x[1], m[k][2] * x[2]));
+    [row(0), row(1), row(2)]
 }
 
 #[inline(always)]
 fn product<T: Real>(a: &Block3<T>, b: &Block3<T>) -> Block3<T> {
-    let mut product = [[T::ZERO; 3]; 3];
-    for row in 0..3 {
-        for k in 0..3 {
-            product[row][k] = a[row][0].mul_add(b[0][k], a[row][1].mul_add(b[1][k], a[row][2] * b[2][k]));
-        }
-    }
-    product
+    let row = |k: usize| {
+        let [x, y, z] = a[k];
+        let entry = |c: usize| x.mul_add(b[0][c], y.mul_add(b[1][c], z * b[2][c]));
+        [entry(0), entry(1), entry(2)]
+    };
+    [row(0), row(1), row(2)]
 }
 
 /// The inverse by cofactors: blocks on the diagonal are near the identity, or far from singular.

@@ -116,14 +116,17 @@ impl<T: Bundle> Lanes<T> {
     /// Notes what the constraints of these lanes met.
     #[inline(always)]
     fn note_solution(&mut self, plan: &Plan, solved: u32) {
-        let Self { space, memory, .. } = self;
+        let Self { space, memory, slots, .. } = self;
         for (block, rows) in space.blocks.iter().zip(&space.rows[..space.count]) {
+            let impulse = block.frame * Vec3::from(rows.solved_lambda);
             let free: [T; 3] = std::array::from_fn(|row| rows.solved_v[row] - rows.w[row] * rows.solved_lambda[row]);
             let in_world = block.frame * Vec3::from(free);
             for entry in block.entries.iter().filter(|entry| entry.lanes & solved != 0) {
-                let (memory, lanes) = (&mut memory[entry.constraint], T::mask(entry.lanes & solved));
+                let lanes = T::mask(entry.lanes & solved);
+                let (memory, slot) = (&mut memory[entry.constraint], &mut slots[entry.constraint]);
                 if plan.constraints.all[entry.constraint].rows.are_three() {
                     memory.free = select3(lanes, in_world, memory.free);
+                    slot.impulse = select3(lanes, impulse, slot.impulse);
                     memory.normal = select(lanes, rows.solved_lambda[2], memory.normal);
                 } else {
                     memory.free.x = select(lanes, free[entry.row], memory.free.x);
@@ -247,7 +250,7 @@ impl<T: Bundle> Lanes<T> {
 
     /// Takes the impulses of a lane, and notes what its constraints met.
     fn take(&mut self, lane: usize, is_recovery: bool) {
-        let Self { space, solver, memory, .. } = self;
+        let Self { space, solver, memory, slots, .. } = self;
         let Solver { space: solution, laws, of, .. } = solver;
         for rows in &mut space.rows[..space.count] {
             rows.solved_lambda.iter_mut().for_each(|impulse| put(impulse, lane, 0.0));
@@ -268,13 +271,12 @@ impl<T: Bundle> Lanes<T> {
             law.free_velocity(&solution.velocities()[rows], impulse, &mut free);
             if law.rows() == 3 {
                 let frame = &space.blocks[row / 3].frame;
-                let at = |x: &T| get(x, lane);
-                let in_world = |x: &T, y: &T, z: &T| at(x) * free[0] + at(y) * free[1] + at(z) * free[2];
-                free = [
-                    in_world(&frame.x.x, &frame.y.x, &frame.z.x),
-                    in_world(&frame.x.y, &frame.y.y, &frame.z.y),
-                    in_world(&frame.x.z, &frame.y.z, &frame.z.z),
-                ];
+                let frame = frame.map(|x| get(&x, lane));
+                free = (frame * Vec3::from(free)).to_array();
+                let impulse = frame * Vec3::new(impulse[0], impulse[1], impulse[2]);
+                put(&mut slots[k].impulse.x, lane, impulse.x);
+                put(&mut slots[k].impulse.y, lane, impulse.y);
+                put(&mut slots[k].impulse.z, lane, impulse.z);
             }
             let memory = &mut memory[k];
             put(&mut memory.free.x, lane, free[0]);

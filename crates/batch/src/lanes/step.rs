@@ -4,6 +4,7 @@ use super::contact_space::all_lanes;
 use super::{Bundle, Lanes, lanes_of, select, vec3, wide};
 use crate::plan::Plan;
 use multibody::JointType;
+use spatial::Vec3;
 
 /// Velocities beyond this diverge, as in a step of one world.
 const FASTEST: f64 = 1e10;
@@ -18,6 +19,7 @@ impl<T: Bundle> Lanes<T> {
     /// Moves every lane by one time step, but those that are [`left`](Self::left): these stay as they were.
     #[inline(always)]
     pub(super) fn step(&mut self, plan: &Plan) {
+        self.steps += 1;
         self.q_start.copy_from_slice(&self.q);
         self.v_start.copy_from_slice(&self.v);
         self.left = 0;
@@ -33,6 +35,9 @@ impl<T: Bundle> Lanes<T> {
             if pending == all_lanes::<T>() {
                 // Which points the step can reach does not depend on drives that turn out to be at their limits.
                 T::collide(self, plan);
+                for &k in &self.near {
+                    (self.slots[k].step, self.slots[k].impulse) = (self.steps, Vec3::ZERO);
+                }
             }
             T::regularise_contacts(self, plan);
             self.resolve(plan, pending);

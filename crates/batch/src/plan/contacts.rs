@@ -83,6 +83,10 @@ pub(crate) struct PlanPair {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub nodes: [Option<usize>; 2],
+    /// The pair that the slot is of.
+    pub pair: usize,
+    /// Relaxation time of the surfaces, s; none of near-rigid ones.
+    pub relaxation: Option<f64>,
     /// Sliding friction, 0 where the surfaces resist nothing.
     pub friction: f64,
     pub spin: SpinResistance,
@@ -160,6 +164,13 @@ impl Contacts {
             };
             let ends = Ends {
                 nodes: nodes.map(|geom| geom.map(|geom| contacts.geoms[geom].node)),
+                pair: contacts.pairs.len(),
+                relaxation: match surface.compliance {
+                    Compliance::NearRigid => None,
+                    Compliance::Physical { relaxation, .. } | Compliance::PerMass { relaxation, .. } => {
+                        Some(relaxation)
+                    }
+                },
                 friction: surface.friction,
                 spin: SpinResistance {
                     resistance: material.resistance,
