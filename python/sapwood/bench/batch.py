@@ -35,7 +35,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--worlds": {"type": int, "default": 64, "help": "worlds of every engine (default: %(default)s)"},
     "--seconds": {
         "type": float,
-        "default": 5.0,
+        "default": 2.0,
         "help": "simulated time that is measured, in turns of 25 steps, at least --repetitions (default: %(default)s)",
     },
     "--settle": {"type": float, "default": 20.0, "help": "simulated time before rest, s (default: %(default)s)"},
@@ -54,7 +54,7 @@ def run(
     cases: list[str],
     repetitions: int,
     worlds: int = 64,
-    seconds: float = 5.0,
+    seconds: float = 2.0,
     settle: float = 20.0,
     threads: int = 1,
     precision: str = "both",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -143,7 +144,9 @@ class Geometry:
         """The deepest penetration of a pose, m."""
         self._simulation.reset()
         self._simulation.q = q
-        self._simulation.step()
+        # A pose that cannot be stepped tells nothing.
+        with contextlib.suppress(sw.SimulationError):
+            self._simulation.step()
         return float(self._simulation.stats.penetration)
 
 

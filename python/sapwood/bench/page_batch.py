@@ -9,14 +9,13 @@ Row = dict[str, str]
 
 PAGE = Path("docs/benchmarks/batch.md")
 TITLE = "Many worlds"
-COMMAND = "sapwood bench batch"
 REFERENCE = "mujoco-pyramidal"
 NOTE = (
-    "64 worlds out of step with each other, under random controls over their full range, held for 25 steps / at rest "
-    "after 20 s of settling. Time of a step of one world by `mujoco.rollout` (Newton, Euler, pyramidal cones), ns, and "
-    "how many times as fast the others are, in turns of one process; medians. `left` is the share of steps that f64 "
-    "lanes left to the solver of one world. More, and what worlds, lanes, threads, resets and divergence cost: "
-    "[benchmarks/batch.md](benchmarks/batch.md)."
+    "`sapwood bench batch`: 64 worlds out of step with each other, under random controls over their full range, held for "
+    "25 steps / at rest after 20 s of settling. Time of a step of one world by `mujoco.rollout` (Newton, Euler, pyramidal "
+    "cones), ns, and how many times as fast the others are, in turns of one process; medians. `left` is the share of "
+    "steps that f64 lanes left to the solver of one world. More, and what worlds, lanes, threads, resets and divergence "
+    "cost: [benchmarks/batch.md](benchmarks/batch.md)."
 )
 
 
@@ -52,7 +51,7 @@ def summary(rows: list[Row]) -> list[str]:
         left = [both(case, engine, "left", 100.0) for engine in f64]
         lines.append([case, both(case, REFERENCE, "time"), *speeds, *left])
     heads = ["case", f"{REFERENCE}, ns", *engines, *["left, %" for _ in f64]]
-    return ["", f"## {TITLE}", "", f"`{COMMAND}`", "", NOTE, "", *table(heads, lines)]
+    return ["", f"## {TITLE}", "", NOTE, "", *table(heads, lines)]
 
 
 def by_engine(rows: list[Row], suite: str, metric: str, scale: float = 1.0) -> list[str]:
