@@ -11,11 +11,11 @@ PAGE = Path("docs/benchmarks/batch.md")
 TITLE = "Many worlds"
 REFERENCE = "mujoco-pyramidal"
 NOTE = (
-    "`sapwood bench batch`: 64 worlds out of step with each other, under random controls over their full range, held for "
-    "25 steps / at rest after 20 s of settling. Time of a step of one world by `mujoco.rollout` (Newton, Euler, pyramidal "
-    "cones), ns, and how many times as fast the others are, in turns of one process; medians. `left` is the share of "
-    "steps that f64 lanes left to the solver of one world. More, and what worlds, lanes, threads, resets and divergence "
-    "cost: [benchmarks/batch.md](benchmarks/batch.md)."
+    "`sapwood bench batch`: 64 worlds out of step with each other, under random controls over their full range, held "
+    "for 25 steps / at rest after 20 s of settling. Time of a step of one world by `mujoco.rollout` (Newton, Euler, "
+    "pyramidal cones), ns, and how many times as fast the others are, in turns of one process; medians. `left` is the "
+    "share of steps that f64 lanes left to the solver of one world. More, and what worlds, lanes, threads, resets and "
+    "divergence cost: [benchmarks/batch.md](benchmarks/batch.md)."
 )
 
 
