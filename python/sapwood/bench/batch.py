@@ -79,6 +79,7 @@ def run(
         measure = partial(batch_compare.measure, setting=setting)
         print(batch_compare.HEADER)
     rows: list[Row] = []
+    name = "batch-scaling" if scaling else "batch-million" if million else "batch"
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
             try:
@@ -88,8 +89,11 @@ def run(
                 rows += measure(case, path)
             except (ImportError, MissingPackageError, sw.ModelError) as error:
                 print(f"{case:13} left out: {error}")
+            if out is not None:
+                # After each case: a run takes long, and what it has found should not be lost.
+                write(out, name, rows)
     if out is not None:
-        write(out, "batch-scaling" if scaling else "batch-million" if million else "batch", rows)
+        print(f"{len(rows)} rows in {out / name}.csv and .json")
     return rows
 
 

@@ -23,13 +23,11 @@ def rows_of(suite: str, case: str, engine: str, values: dict[tuple[str, str], fl
 
 
 def write(folder: Path, name: str, rows: list[Row]) -> None:
-    """The rows as CSV and JSON."""
+    """The rows so far as CSV and JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     table = io.StringIO()
     writer = csv.DictWriter(table, ["suite", "case", "engine", "metric", "value", "unit"], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     for ending, text in [("csv", table.getvalue()), ("json", json.dumps(rows, indent=1) + "\n")]:
-        path = folder / f"{name}.{ending}"
-        write_whole(path, text)
-        print(f"{len(rows)} rows in {path}")
+        write_whole(folder / f"{name}.{ending}", text)
