@@ -15,11 +15,13 @@ Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid
 from sapwood import characters, sap, scenes, spd
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError
 from sapwood._results import (
+    BatchContacts,
     BatchStats,
     Energy,
     Joint,
     Keyframe,
     ModelWarning,
+    PaddedContacts,
     Parameters,
     Poses,
     Stats,
@@ -30,6 +32,7 @@ from sapwood._sapwood import Batch, Model, Simulation, __version__, load
 
 __all__ = [
     "Batch",
+    "BatchContacts",
     "BatchStats",
     "Energy",
     "Joint",
@@ -37,6 +40,7 @@ __all__ = [
     "Model",
     "ModelError",
     "ModelWarning",
+    "PaddedContacts",
     "Parameters",
     "PerformanceWarning",
     "Poses",

@@ -1,6 +1,8 @@
 """What functions of sapwood return besides arrays: named tuples."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +142,84 @@ class StepGradients(NamedTuple):
     """With respect to velocities, (n, nv)."""
     ctrl: NDArray[np.float64]
     """With respect to controls, (n, nu)."""
+
+
+class BatchContacts(NamedTuple):
+    """The contact points of the last step of every world, m in all, in the order of their worlds."""
+
+    n: int
+    """Number of worlds."""
+    world: NDArray[np.int64]
+    """Index of the world of each, (m,)."""
+    geoms: NDArray[np.int64]
+    """The two geoms, (m, 2): indices."""
+    position: NDArray[np.float64]
+    """Points midway between the surfaces at the beginning of the step, (m, 3), world, m."""
+    normal: NDArray[np.float64]
+    """Unit normals from the first geom towards the second, (m, 3), world."""
+    gap: NDArray[np.float64]
+    """Distances at the beginning of the step, (m,), negative in penetration, m."""
+    force: NDArray[np.float64]
+    """Forces on the second geom over the step, friction included, (m, 3), world, N."""
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of points of each world, (n,)."""
+        return np.bincount(self.world, minlength=self.n)
+
+    def padded(self, max: int | None = None) -> PaddedContacts:  # noqa: A002
+        """The points as arrays of equal size for each world; what is beyond those of a world is zero, geoms -1.
+
+        Args:
+            max: Points of a world, k; of more, those that push most are kept. None: as many as the world with most has.
+        """
+        if max is not None and max < 0:
+            raise ValueError(f"max is {max}: expected 0 or more")
+        counts = self.counts
+        most = int(counts.max(initial=0)) if max is None else max
+        chosen = np.arange(len(self.world))
+        if counts.max(initial=0) > most:
+            # By world, and those that push most first.
+            order = np.lexsort((-np.linalg.norm(self.force, axis=1), self.world))
+            chosen = np.sort(order[_ranks(counts) < most])
+            counts = np.minimum(counts, most)
+        world, rank = self.world[chosen], _ranks(counts)
+
+        def spread(values: NDArray[Any], empty: int = 0) -> NDArray[Any]:
+            out = np.full((self.n, most, *values.shape[1:]), empty, dtype=values.dtype)
+            out[world, rank] = values[chosen]
+            return out
+
+        return PaddedContacts(
+            mask=np.arange(most) < counts[:, None],
+            geoms=spread(self.geoms, -1),
+            position=spread(self.position),
+            normal=spread(self.normal),
+            gap=spread(self.gap),
+            force=spread(self.force),
+        )
+
+
+def _ranks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1, … for each of the runs of so many."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+class PaddedContacts(NamedTuple):
+    """The contact points of every world in k places each; see ``BatchContacts.padded``."""
+
+    mask: NDArray[np.bool_]
+    """Which places hold a point, (n, k); the first ones of each row."""
+    geoms: NDArray[np.int64]
+    """The two geoms, (n, k, 2); -1 where there is no point."""
+    position: NDArray[np.float64]
+    """Points midway between the surfaces at the beginning of the step, (n, k, 3), world, m."""
+    normal: NDArray[np.float64]
+    """Unit normals from the first geom towards the second, (n, k, 3), world."""
+    gap: NDArray[np.float64]
+    """Distances at the beginning of the step, (n, k), m."""
+    force: NDArray[np.float64]
+    """Forces on the second geom over the step, (n, k, 3), world, N."""
 
 
 class BatchStats(NamedTuple):

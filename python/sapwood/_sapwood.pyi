@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sapwood._results import (
+    BatchContacts,
     BatchStats,
     Energy,
     Joint,
@@ -473,6 +474,7 @@ class Batch:
         precision: Numbers that steps in lanes are computed with; arrays are of 64 bits in any case.
         lanes: Worlds side by side: 1, 4, or 8 where the processor has AVX-512, of 32 bits 1, 8 or 16; the most it has
             when None.
+        contacts: Whether the contact points of the last step are recorded, for ``contacts``.
         timestep: As for ``Simulation``, like all that follow.
         accuracy: See ``Simulation``.
         scheme: See ``Simulation``.
@@ -510,6 +512,7 @@ class Batch:
         threads: int | None = None,
         precision: Literal["f64", "f32"] = "f64",
         lanes: int | None = None,
+        contacts: bool = False,
         timestep: float | None = None,
         accuracy: float | None = None,
         scheme: Literal["symplectic-euler", "bilinear", "midpoint", "implicit-euler", "explicit-euler"]
@@ -784,6 +787,16 @@ class Batch:
 
         Raises:
             ValueError: When an argument has a wrong shape or value.
+        """
+
+    @property
+    def contacts(self) -> BatchContacts:
+        """The contact points of the last step of every world; copies.
+
+        Worlds that failed or were reset since have none. Points are in no particular order within a world.
+
+        Raises:
+            RuntimeError: When the batch was not made with ``contacts=True``.
         """
 
     @property

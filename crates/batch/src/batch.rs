@@ -16,6 +16,7 @@ use interrupt::Interrupt;
 use multibody::Model;
 use sim::{Options, Pd, Simulation, SimulationError};
 
+use crate::contacts::BatchContact;
 use crate::group::{Steps, alone, groups, widest};
 use crate::plan::{NotInLanes, Plan};
 
@@ -47,6 +48,8 @@ pub struct Batch {
     count: Vec<u64>,
     /// Why worlds failed in the last call.
     errors: Vec<Option<SimulationError>>,
+    /// Contact points of the last step of each world; empty where they are not recorded.
+    contacts: Vec<Vec<BatchContact>>,
     /// PD control: gains of all worlds, and targets, (worlds, nq); empty without.
     pd: Option<Pd>,
     pd_target: Vec<f64>,
@@ -71,7 +74,7 @@ impl Batch {
     /// # Errors
     /// When an option is outside its domain, or the scene is not one for this model.
     pub fn new(model: Arc<Model>, scene: Arc<Scene>, worlds: usize, options: BatchOptions) -> Result<Self, BatchError> {
-        let BatchOptions { simulation, threads, lanes, precision } = options;
+        let BatchOptions { simulation, threads, lanes, precision, contacts } = options;
         let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let most = widest(precision);
         let lanes = lanes.unwrap_or(most);
@@ -101,6 +104,7 @@ impl Batch {
             time: vec![0.0; worlds],
             count: vec![0; worlds],
             errors: vec![None; worlds],
+            contacts: vec![Vec::new(); if contacts { worlds } else { 0 }],
             pd: None,
             pd_target: Vec::new(),
             plan: Plan::new(&model, &scene, &options, None),
@@ -245,6 +249,22 @@ impl Batch {
         self.errors.iter().enumerate().filter_map(|(world, error)| Some((world, error.as_ref()?)))
     }
 
+    /// The contact points of a world in its last step; none after a reset or a failure. They are not in the order of
+    /// [`Simulation::contacts`].
+    ///
+    /// # Panics
+    /// When there is no such world, or contacts [are not recorded](Self::records_contacts).
+    pub fn contacts(&self, world: usize) -> &[BatchContact] {
+        assert!(world < self.worlds(), "world {world} of {}", self.worlds());
+        assert!(self.records_contacts(), "contacts are not recorded: set BatchOptions::contacts");
+        &self.contacts[world]
+    }
+
+    /// Whether contact points are recorded: [`BatchOptions::contacts`].
+    pub fn records_contacts(&self) -> bool {
+        !self.contacts.is_empty()
+    }
+
     /// Options that worlds are stepped with.
     pub fn options(&self) -> &Options {
         &self.options
@@ -299,14 +319,29 @@ impl Batch {
         self.errors.fill(None);
         let before: u64 = self.count.iter().sum();
         let Self {
-            q, v, ctrl, time, count, errors, pd, pd_target, model, groups, width, ones, crew, interrupt, ..
+            q,
+            v,
+            ctrl,
+            time,
+            count,
+            errors,
+            contacts,
+            pd,
+            pd_target,
+            model,
+            groups,
+            width,
+            ones,
+            crew,
+            interrupt,
+            ..
         } = self;
         let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
         let pd = pd.as_ref();
         let sizes = Sizes { nq, nv, nu, target: pd.map_or(0, |_| nq), horizon };
         let (all, width) = (groups.len(), *width);
         let mut groups = &mut groups[..];
-        let mut worlds = Worlds { q, v, ctrl, time, count, errors, pd_target, controls, out_q, out_v };
+        let mut worlds = Worlds { q, v, ctrl, time, count, errors, contacts, pd_target, controls, out_q, out_v };
         let mut shares: [_; SHARES] = std::array::from_fn(|k| {
             let count = all * (k + 1) / SHARES - all * k / SHARES;
             (groups.split_off_mut(..count).unwrap_or_default(), worlds.split_off(count * width, &sizes))

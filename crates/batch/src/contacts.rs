@@ -3,7 +3,7 @@
 use spatial::Vec3;
 
 /// A contact point of a world in its last step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct BatchContact {
     /// The two geoms, indices into the scene.

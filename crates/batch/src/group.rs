@@ -7,7 +7,8 @@ use sim::{Pd, Simulation, SimulationError, State};
 use spatial::{F32x8, F32x16, F64x4, F64x8};
 
 use crate::batch::Precision;
-use crate::lanes::{Bundle, GroupMemory, LaneStats, Lanes, get, put};
+use crate::contacts::BatchContact;
+use crate::lanes::{Bundle, GroupMemory, LaneStats, Lanes, get, put, reports};
 use crate::plan::Plan;
 
 /// The arrays of some worlds, (worlds, nq) and so on.
@@ -23,6 +24,8 @@ pub(crate) struct Rows<'a> {
     pub pd_target: &'a [f64],
     /// Why a world could not be stepped.
     pub errors: &'a mut [Option<SimulationError>],
+    /// Contact points of the last step, or empty where they are not recorded.
+    pub contacts: &'a mut [Vec<BatchContact>],
 }
 
 /// What a simulation did for a group.
@@ -163,6 +166,10 @@ impl Steps for Alone {
             }
             self.left.add(one.stats());
         }
+        if let ([contacts], None, true) = (rows.contacts, &rows.errors[0], steps > 0) {
+            contacts.clear();
+            reports::of_simulation(one.contacts(), one.timestep(), contacts);
+        }
         let state = one.state();
         rows.q.copy_from_slice(&state.q);
         rows.v.copy_from_slice(&state.v);
@@ -202,7 +209,7 @@ fn step_lanes<T: Bundle>(
 ) {
     let worlds = rows.errors.len();
     load(lanes, worlds, &rows);
-    for _ in 0..steps {
+    for step in 1..=steps {
         T::step(lanes, plan);
         let left = lanes.left();
         for lane in (0..worlds).filter(|lane| left >> lane & 1 != 0) {
@@ -212,6 +219,9 @@ fn step_lanes<T: Bundle>(
                     // As it is now: later steps of the group may move the lane on.
                     store(lanes, lane, &mut rows);
                     rows.errors[lane] = Some(error);
+                } else if let (Some(contacts), true) = (rows.contacts.get_mut(lane), step == steps) {
+                    contacts.clear();
+                    reports::of_simulation(one.contacts(), plan.dt, contacts);
                 }
             }
         }
@@ -224,6 +234,11 @@ fn step_lanes<T: Bundle>(
         if rows.errors[lane].is_none() {
             store(lanes, lane, &mut rows);
         }
+    }
+    let made = |(lane, _): &(usize, _)| steps > 0 && lanes.left() >> lane & 1 == 0;
+    for (lane, contacts) in rows.contacts.iter_mut().enumerate().filter(made) {
+        contacts.clear();
+        lanes.report_contacts(plan, lane, contacts);
     }
 }
 

@@ -62,7 +62,7 @@ fn steps_after_warm_up_do_not_allocate() {
     for (mut options, controlled) in
         [(BatchOptions::default(), false), (BatchOptions::default(), true), (one_by_one, false)]
     {
-        options.threads = Some(1);
+        (options.threads, options.contacts) = (Some(1), true);
         let mut batch = Batch::new(loaded.model.clone(), loaded.scene.clone(), WORLDS, options).unwrap();
         let nv = loaded.model.nv();
         if controlled {

@@ -17,9 +17,9 @@ use crate::live::LiveArray;
 use crate::model::Model;
 use crate::options::{OptionArguments, SchemeArgument, threads as checked_threads};
 use crate::parameters::{self, ParameterArguments};
-use crate::results;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
+use crate::{contacts, results};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 type Tensor<'py> = Bound<'py, PyArray3<f64>>;
@@ -46,13 +46,13 @@ impl Batch {
     #[new]
     #[pyo3(
         signature = (
-            model, n, *, threads=None, precision="f64", lanes=None, timestep=None, accuracy=None,
+            model, n, *, threads=None, precision="f64", lanes=None, contacts=false, timestep=None, accuracy=None,
             scheme=SchemeArgument::default(), conserve=true, pd_law="auto", contact="coulomb", tolerance=1e-6,
             factorization_budget=100, line_search="exact", factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0,
             sleep_after=None, sleep_speed=1e-3
         ),
-        text_signature = "(model, n, *, threads=None, precision='f64', lanes=None, timestep=None, accuracy=None, scheme='bilinear', \
-            conserve=True, pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, line_search='exact', \
+        text_signature = "(model, n, *, threads=None, precision='f64', lanes=None, contacts=False, timestep=None, accuracy=None, \
+            scheme='bilinear', conserve=True, pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, line_search='exact', \
             factorization='auto', beta=0.1, sigma=1e-05, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001)"
     )]
     fn new(
@@ -61,6 +61,7 @@ impl Batch {
         threads: Option<i64>,
         precision: &str,
         lanes: Option<i64>,
+        contacts: bool,
         timestep: Option<f64>,
         accuracy: Option<f64>,
         scheme: SchemeArgument,
@@ -104,6 +105,7 @@ impl Batch {
         .options()?;
         options.threads = threads.map(checked_threads).transpose()?;
         options.lanes = lanes.map(|lanes| usize::try_from(lanes).unwrap_or_default());
+        options.contacts = contacts;
         options.precision = word("precision", precision, &[("f64", Precision::F64), ("f32", Precision::F32)])?;
         let inner = model.get();
         let (of_model, scene) = (inner.inner().clone(), inner.scene().clone());
@@ -508,6 +510,12 @@ impl Batch {
         let matrix =
             |values, columns| -> PyResult<Matrix<'py>> { PyArray1::from_vec(py, values).reshape([n, columns]) };
         results::step_gradients(py, (matrix(gradients.q, nv)?, matrix(gradients.v, nv)?, matrix(gradients.ctrl, nu)?))
+    }
+
+    /// The contact points of the last step of every world.
+    #[getter]
+    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        contacts::of_batch(py, &*self.lock()?)
     }
 
     /// What happened since the batch was made.

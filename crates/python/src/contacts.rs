@@ -1,9 +1,14 @@
-//! Contact points as a structured numpy array.
+//! Contact points as numpy arrays.
 
-use numpy::{Element, PyArray1, PyArrayDescr};
+use batch::{Batch, BatchContact};
+use numpy::{Element, PyArray1, PyArrayDescr, PyArrayMethods};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use sim::ContactPoint;
+use spatial::Vec3;
+
+use crate::results;
 
 /// One row of `Simulation.contacts`.
 #[repr(C)]
@@ -63,4 +68,30 @@ impl From<&ContactPoint> for Row {
 /// The contact points, in order.
 pub fn structured<'py>(py: Python<'py>, points: &[ContactPoint]) -> Bound<'py, PyAny> {
     PyArray1::from_iter(py, points.iter().map(Row::from)).into_any()
+}
+
+/// `sapwood._results.BatchContacts` of all worlds, one after the other.
+pub fn of_batch<'py>(py: Python<'py>, batch: &Batch) -> PyResult<Bound<'py, PyAny>> {
+    if !batch.records_contacts() {
+        return Err(PyRuntimeError::new_err("contacts are not recorded: make the batch with contacts=True"));
+    }
+    let all: Vec<(usize, &BatchContact)> = (0..batch.worlds())
+        .flat_map(|world| batch.contacts(world).iter().map(move |contact| (world, contact)))
+        .collect();
+    let world = PyArray1::from_iter(py, all.iter().map(|(world, _)| *world as i64));
+    let geoms = PyArray1::from_iter(py, all.iter().flat_map(|(_, contact)| contact.geoms.map(|geom| geom as i64)));
+    let vectors = |of: fn(&BatchContact) -> Vec3<f64>| {
+        PyArray1::from_iter(py, all.iter().flat_map(|(_, contact)| of(contact).to_array())).reshape([all.len(), 3])
+    };
+    let gap = PyArray1::from_iter(py, all.iter().map(|(_, contact)| contact.gap));
+    let fields = (
+        batch.worlds(),
+        world,
+        geoms.reshape([all.len(), 2])?,
+        vectors(|contact| contact.position)?,
+        vectors(|contact| contact.normal)?,
+        gap,
+        vectors(|contact| contact.force)?,
+    );
+    results::batch_contacts(py, fields)
 }

@@ -25,6 +25,7 @@ named_tuples! {
     energy => "Energy",
     step_jacobians => "StepJacobians",
     step_gradients => "StepGradients",
+    batch_contacts => "BatchContacts",
     batch_stats => "BatchStats",
     parameters => "Parameters",
     solution => "Solution",

@@ -37,7 +37,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use batch::{
-    Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Parameters, Precision, StepGradients,
+    Batch, BatchContact, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Parameters, Precision,
+    StepGradients,
 };
 pub use formats::{LoadError, LoadOptions, trajectory};
 pub use multibody::Model;

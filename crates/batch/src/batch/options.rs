@@ -24,6 +24,8 @@ pub struct BatchOptions {
     pub lanes: Option<usize>,
     /// The numbers that worlds are computed with.
     pub precision: Precision,
+    /// Whether contact points of the last step are recorded, for [`Batch::contacts`](crate::Batch::contacts).
+    pub contacts: bool,
 }
 
 /// Why a batch could not be made, or some of its worlds not be stepped.

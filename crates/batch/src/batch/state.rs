@@ -50,13 +50,16 @@ impl Batch {
         Ok(())
     }
 
-    /// Forgets what the solver remembers of a world, and its error, so that its next steps depend on its state alone.
+    /// Forgets what the solver remembers of a world, its error and its contact points, so that its next steps depend on its state alone.
     ///
     /// # Panics
     /// When there is no such world.
     pub fn forget(&mut self, world: usize) {
         self.groups[world / self.width].forget(world % self.width);
         self.errors[world] = None;
+        if let Some(contacts) = self.contacts.get_mut(world) {
+            contacts.clear();
+        }
     }
 
     /// The state of a world, from which a [`Simulation`] of the same options goes on. Of worlds that are stepped

@@ -3,6 +3,7 @@
 use interrupt::Interrupt;
 use sim::{Pd, Simulation, SimulationError};
 
+use crate::contacts::BatchContact;
 use crate::group::{Rows, Steps};
 
 /// Steps of a group between two looks at a request to stop.
@@ -29,6 +30,8 @@ pub(super) struct Worlds<'a> {
     pub time: &'a mut [f64],
     pub count: &'a mut [u64],
     pub errors: &'a mut [Option<SimulationError>],
+    /// Empty where contact points are not recorded.
+    pub contacts: &'a mut [Vec<BatchContact>],
     pub pd_target: &'a [f64],
     /// Of a rollout: controls (worlds, horizon, nu), and where positions and velocities go, (worlds, horizon, nq) and nv.
     pub controls: &'a [f64],
@@ -58,6 +61,7 @@ impl<'a> Worlds<'a> {
             time: cut(&mut self.time, n),
             count: cut(&mut self.count, n),
             errors: cut(&mut self.errors, n),
+            contacts: cut(&mut self.contacts, n),
             pd_target: cut_shared(&mut self.pd_target, n * target),
             controls: cut_shared(&mut self.controls, n * horizon * nu),
             out_q: cut(&mut self.out_q, n * horizon * nq),
@@ -67,8 +71,8 @@ impl<'a> Worlds<'a> {
 
     /// What a group of lanes sees of them.
     fn rows<'b>(&'b mut self, pd: Option<&'b Pd>) -> Rows<'b> {
-        let Self { q, v, ctrl, time, count, errors, pd_target, .. } = self;
-        Rows { q, v, ctrl, time, count, errors, pd, pd_target }
+        let Self { q, v, ctrl, time, count, errors, contacts, pd_target, .. } = self;
+        Rows { q, v, ctrl, time, count, errors, contacts, pd, pd_target }
     }
 
     /// Notes an error for every world whose state or controls are not finite, so that its step does not start.
@@ -106,6 +110,11 @@ impl Stepper<'_> {
             let now = rest.min(UNWATCHED);
             group.run(now, worlds.rows(self.pd), one);
             rest -= now;
+        }
+        for (contacts, error) in worlds.contacts.iter_mut().zip(&*worlds.errors) {
+            if error.is_some() {
+                contacts.clear();
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use spatial::Real;
 
 use super::contact_space::positive;
-use super::{Bundle, Lanes, by_precision, lanes_of, select, wide};
+use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
 use crate::plan::{Plan, Rows};
 
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
@@ -25,6 +25,11 @@ impl<T: Bundle> Lanes<T> {
         }
         for &k in &self.space.listed {
             self.space.chosen[k] &= !pending;
+            // What a round found that drives at their limits undo is no memory.
+            let (memory, before) = (&mut self.memory[k], &self.memory_before[k]);
+            memory.free = select3(lanes, before.free, memory.free);
+            memory.normal = select(lanes, before.normal, memory.normal);
+            memory.is_known = select(lanes, before.is_known, memory.is_known);
         }
         self.space.open = pending & !self.left;
         T::constrain(self, plan);
@@ -60,6 +65,7 @@ impl<T: Bundle> Lanes<T> {
         if recovering == 0 {
             return;
         }
+        self.find_recovering(plan, recovering);
         self.recovering = recovering;
         let open = std::mem::replace(&mut self.space.open, recovering);
         for _ in 0..MAX_ROUNDS {
@@ -79,6 +85,30 @@ impl<T: Bundle> Lanes<T> {
         self.left |= self.space.open;
         self.space.open = open;
         self.recovering = 0;
+    }
+
+    /// Finds the trees of islands where anything recovers, in these lanes.
+    fn find_recovering(&mut self, plan: &Plan, lanes: u32) {
+        let mut recovers = std::mem::take(&mut self.recovers);
+        recovers.fill(T::ZERO);
+        for &k in &self.space.listed {
+            let slot = &self.slots[k];
+            let here = T::mask(positive(slot.recovery - slot.v_hat) & self.space.chosen[k] & lanes);
+            let mut add = |node: usize| {
+                let tree = plan.nodes[node].tree;
+                recovers[tree] = recovers[tree].max(here);
+            };
+            match &plan.constraints.all[k].rows {
+                Rows::Point(nodes) | Rows::Turn(nodes) => nodes.iter().flatten().for_each(|node| add(*node)),
+                Rows::Sum(terms) => {
+                    plan.constraints.terms[terms.clone()].iter().for_each(|term| add(plan.node_of_dof[term.dof]));
+                }
+            }
+        }
+        if plan.trees.len() > 1 {
+            self.combine_islands(plan, lanes, &mut recovers, f64::max);
+        }
+        self.recovers = recovers;
     }
 
     /// Sets the problem of the constraints that are chosen in the open lanes.
@@ -117,7 +147,7 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];
             let always = !plan.constraints.all[k].source.is_limit();
-            let (velocity, slot) = (self.row_velocity(plan, k), &self.slots[k]);
+            let (velocity, slot) = (self.row_velocity(plan, k, false), &self.slots[k]);
             let expected = pushes(self.memory[k].free.x, slot.recovery) * self.memory[k].is_known;
             let pushes = if always { T::ONE } else { pushes(velocity, slot.recovery).max(expected) };
             news |= self.choose(plan, k, pushes);
@@ -154,7 +184,7 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];
             if self.space.open & !self.space.chosen[k] != 0 {
-                let velocity = self.row_velocity(plan, k);
+                let velocity = self.row_velocity(plan, k, true);
                 news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery));
             }
         }
@@ -176,13 +206,15 @@ impl<T: Bundle> Lanes<T> {
         sum
     }
 
-    /// The rate of a row of joints, at the velocities found so far.
+    /// The rate of a row of joints, in free motion or at the velocities found so far.
     #[inline(always)]
-    fn row_velocity(&self, plan: &Plan, k: usize) -> T {
+    fn row_velocity(&self, plan: &Plan, k: usize, is_found: bool) -> T {
         let Rows::Sum(terms) = &plan.constraints.all[k].rows else { return T::ZERO };
         let mut sum = T::ZERO;
         for term in terms.clone() {
-            sum = self.v[plan.constraints.terms[term].dof].mul_add(self.coefficients[term], sum);
+            let dof = plan.constraints.terms[term].dof;
+            let v = if is_found { self.v_star[dof] + self.dofs[dof].x } else { self.v_star[dof] };
+            sum = v.mul_add(self.coefficients[term], sum);
         }
         sum
     }
@@ -192,20 +224,27 @@ impl<T: Bundle> Lanes<T> {
     fn choose(&mut self, plan: &Plan, k: usize, pushes: T) -> u32 {
         let chosen = lanes_of(pushes * self.slots[k].is_present) & self.space.open & !self.space.chosen[k];
         if chosen != 0 {
-            if self.space.chosen[k] == 0 {
-                self.space.listed.push(k);
-            }
+            self.list(k);
             self.space.chosen[k] |= chosen;
             if let Some(Some(spin)) = plan.constraints.spin_of.get(k) {
                 // Friction of a contact stays with it, which bounds it.
                 let spins = chosen & lanes_of(self.slots[*spin].is_present);
-                if self.space.chosen[*spin] == 0 && spins != 0 {
-                    self.space.listed.push(*spin);
+                if spins != 0 {
+                    self.list(*spin);
                 }
                 self.space.chosen[*spin] |= spins;
             }
         }
         chosen
+    }
+
+    /// Notes that a constraint is chosen in some lane of this step.
+    #[inline(always)]
+    fn list(&mut self, k: usize) {
+        if !std::mem::replace(&mut self.space.is_listed[k], true) {
+            self.space.listed.push(k);
+            self.memory_before[k] = self.memory[k];
+        }
     }
 
     /// Keeps in memory what was chosen in this step, and nothing else.
@@ -220,7 +259,7 @@ impl<T: Bundle> Lanes<T> {
             memory[k].is_known = T::mask(space.chosen[k] & !*left) * memory[k].is_known;
             stats.pushing += u64::from((positive(memory[k].normal) & lanes_of(memory[k].is_known)).count_ones());
             space.known.push(k);
-            space.chosen[k] = 0;
+            (space.chosen[k], space.is_listed[k]) = (0, false);
         }
         space.listed.clear();
     }

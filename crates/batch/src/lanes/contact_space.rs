@@ -52,9 +52,11 @@ pub(super) struct ContactSpace<T> {
     /// By lanes: blocks of constraints of three rows, and rows of the others.
     pub threes: [usize; MAX_LANES],
     pub ones: [usize; MAX_LANES],
-    /// The lanes in which each constraint is chosen, a bit each; those that are not 0.
+    /// The lanes in which each constraint is chosen, a bit each.
     pub chosen: Vec<u32>,
+    /// The constraints that were chosen in any lane in this step, each once, and whether a constraint is among them.
     pub listed: Vec<usize>,
+    pub is_listed: Vec<bool>,
     /// Constraints of which memory is kept.
     pub known: Vec<usize>,
     /// Constraints other than contacts that may push in any lane.
@@ -95,6 +97,7 @@ impl<T: Bundle> ContactSpace<T> {
             ones: [0; MAX_LANES],
             chosen: vec![0; constraints],
             listed: Vec::with_capacity(constraints),
+            is_listed: vec![false; constraints],
             known: Vec::with_capacity(constraints),
             reached: Vec::with_capacity(constraints),
             open: 0,
@@ -386,14 +389,15 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Finds the velocities that move positions where constraints recover, in the lanes that are open. No point of a body is moved faster
-    /// by recovery than at its speed.
+    /// by recovery than at its speed, and its island is slowed with it.
     #[inline(always)]
     pub(super) fn take_recovery(&mut self, plan: &Plan) {
         // What recovery adds to the velocities.
         for ((dof, v_star), v) in self.dofs.iter_mut().zip(&self.v_star).zip(&self.v) {
             dof.x = dof.x + *v_star - *v;
         }
-        let mut fastest = T::ZERO;
+        let mut fastest = std::mem::take(&mut self.fastest);
+        fastest.fill(T::ZERO);
         for (i, node) in plan.nodes.iter().enumerate() {
             let mut motion = node.parent.map_or(Twist::ZERO, |parent| motion_of(self.nodes[parent].load));
             for k in dofs_of(node) {
@@ -402,14 +406,22 @@ impl<T: Bundle> Lanes<T> {
             let here = &mut self.nodes[i];
             here.load = Wrench { ang: motion.ang, lin: motion.lin };
             let speed = Self::velocity_at(motion, here.pos).norm() + motion.ang.norm() * wide(node.extent);
-            fastest = fastest.max(speed);
+            fastest[node.tree] = fastest[node.tree].max(speed);
+        }
+        let open = self.space.open;
+        if plan.trees.len() > 1 {
+            self.combine_islands(plan, open, &mut fastest, f64::max);
         }
         let most = wide::<T>(plan.rule.recovery_speed);
-        let share = select(most.if_less(fastest, T::ONE, T::ZERO), most / fastest, T::ONE);
-        let recovering = T::mask(self.space.open);
-        for ((v_of_q, v), dof) in self.v_of_q.iter_mut().zip(&self.v).zip(&self.dofs) {
-            *v_of_q = select(recovering, share.mul_add(dof.x, *v), *v_of_q);
+        for ((tree, fastest), recovers) in plan.trees.iter().zip(&fastest).zip(&self.recovers) {
+            let recovering = T::mask(open) * *recovers;
+            let share = select(most.if_less(*fastest, T::ONE, T::ZERO), most / *fastest, T::ONE);
+            for k in tree.dofs.clone() {
+                let v = share.mul_add(self.dofs[k].x, self.v[k]);
+                self.v_of_q[k] = select(recovering, v, self.v_of_q[k]);
+            }
         }
+        self.fastest = fastest;
     }
 
     /// ½ v*ᵀ (M + Λ) v* of every tree.

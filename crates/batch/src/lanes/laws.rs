@@ -3,6 +3,7 @@
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
+use super::contact_space::all_lanes;
 use super::{Bundle, Lanes, Slot, get, lanes_of, put, select, wide, wide_mat, wide_sym, wide3};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 
@@ -124,10 +125,27 @@ impl<T: Bundle> Lanes<T> {
         (slot.w, slot.r_n) = (wide(w), wide(w * plan.rule.sigma));
     }
 
-    /// How easily the heaviest tree of the island of every tree is moved, lane by lane: trees are joined by contacts that the step can reach.
+    /// How easily the heaviest tree of the island of every tree is moved, lane by lane.
     fn find_heaviest(&mut self, plan: &Plan) {
-        let Self { near, slots, heaviest, islands, .. } = self;
-        for lane in 0..T::LANES {
+        for (heaviest, tree) in self.heaviest.iter_mut().zip(&plan.trees) {
+            *heaviest = wide(tree.as_one);
+        }
+        let mut heaviest = std::mem::take(&mut self.heaviest);
+        self.combine_islands(plan, all_lanes::<T>(), &mut heaviest, f64::min);
+        self.heaviest = heaviest;
+    }
+
+    /// Lets every tree have what `combine` makes of the numbers of all trees in its island, in these lanes. Trees are joined by contacts
+    /// that the step can reach.
+    pub(super) fn combine_islands(
+        &mut self,
+        plan: &Plan,
+        lanes: u32,
+        of_trees: &mut [T],
+        combine: impl Fn(f64, f64) -> f64,
+    ) {
+        let Self { near, slots, islands, .. } = self;
+        for lane in (0..T::LANES).filter(|lane| lanes >> lane & 1 != 0) {
             islands.clear();
             islands.extend(0..plan.trees.len());
             for &[a, b] in &plan.joined_trees {
@@ -138,11 +156,15 @@ impl<T: Bundle> Lanes<T> {
                     join(islands, plan.nodes[a].tree, plan.nodes[b].tree);
                 }
             }
+            // Roots are the smallest of their islands: first they take in the others, then these take over from them.
             for tree in 0..islands.len() {
                 let root = find(islands, tree);
-                let of_island = (0..islands.len()).filter(|&other| find(islands, other) == root);
-                let least = of_island.map(|other| plan.trees[other].as_one).fold(f64::INFINITY, f64::min);
-                put(&mut heaviest[tree], lane, least);
+                let both = combine(get(&of_trees[root], lane), get(&of_trees[tree], lane));
+                put(&mut of_trees[root], lane, both);
+            }
+            for tree in 0..islands.len() {
+                let of_root = get(&of_trees[find(islands, tree)], lane);
+                put(&mut of_trees[tree], lane, of_root);
             }
         }
     }

@@ -59,6 +59,8 @@ pub(crate) struct Lanes<T> {
     pub ctrl: Vec<T>,
     /// What the constraints met in the step before, of the group that is stepped.
     memory: Vec<Memory<T>>,
+    /// That of the constraints that are chosen in the step, as it was when the step began.
+    memory_before: Vec<Memory<T>>,
     /// Whether the nodes are placed at `q`.
     is_placed: bool,
     /// Lanes whose step is left to one world, a bit each.
@@ -98,6 +100,9 @@ pub(crate) struct Lanes<T> {
     coefficients: Vec<T>,
     /// Of the heaviest tree in the island of each tree, where trees differ much in mass; scratch to find it.
     heaviest: Vec<T>,
+    /// Whether anything in its island recovers, 1 or 0, and how fast recovery moves it at most, m/s, by trees.
+    recovers: Vec<T>,
+    fastest: Vec<T>,
     islands: Vec<usize>,
     /// What the step owes its end, by trees.
     due: Vec<Sums<T>>,
@@ -287,6 +292,7 @@ impl<T: Bundle> Lanes<T> {
             v: vec![T::ZERO; plan.nv],
             ctrl: vec![T::ZERO; nu],
             memory: vec![Memory::NONE; constraints],
+            memory_before: vec![Memory::NONE; constraints],
             is_placed: false,
             left: 0,
             recovering: 0,
@@ -313,6 +319,8 @@ impl<T: Bundle> Lanes<T> {
             space: ContactSpace::new(plan),
             solver: Solver::default(),
             heaviest: vec![T::ZERO; plan.trees.len()],
+            recovers: vec![T::ZERO; plan.trees.len()],
+            fastest: vec![T::ZERO; plan.trees.len()],
             islands: Vec::with_capacity(plan.trees.len()),
             coefficients: plan.constraints.terms.iter().map(|term| wide(term.coefficient)).collect(),
             due: Vec::with_capacity(plan.trees.len()),

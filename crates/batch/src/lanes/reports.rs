@@ -1,6 +1,6 @@
 //! Contact points of the last step, lane by lane.
 
-use spatial::{Real, Vec3};
+use spatial::Vec3;
 
 use super::{Bundle, Lanes, get};
 use crate::contacts::BatchContact;
@@ -39,16 +39,11 @@ impl<T: Bundle> Lanes<T> {
 
 /// Contact points of a step of one world, as those of lanes.
 pub(crate) fn of_simulation(points: &[sim::ContactPoint], dt: f64, contacts: &mut Vec<BatchContact>) {
-    contacts.extend(points.iter().map(|point| {
-        let [t1, t2] = point.tangents;
-        let [x, y, z] = point.impulse;
-        let impulse = t1 * x + t2 * y + point.normal * z;
-        BatchContact {
-            geoms: point.geoms,
-            position: point.position,
-            normal: point.normal,
-            gap: point.gap,
-            force: impulse * (1.0 / dt),
-        }
+    contacts.extend(points.iter().map(|point| BatchContact {
+        geoms: point.geoms,
+        position: point.position,
+        normal: point.normal,
+        gap: point.gap,
+        force: point.impulse_world() * (1.0 / dt),
     }));
 }

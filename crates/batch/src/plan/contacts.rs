@@ -113,9 +113,7 @@ pub(crate) struct SpinResistance {
 impl SpinResistance {
     /// Whether spinning or rolling is resisted at all.
     pub fn is_any(&self) -> bool {
-        let coefficients =
-            if self.resistance == Resistance::Rolling { [self.torsional, self.rolling] } else { [self.torsional, 0.0] };
-        self.resistance > Resistance::Sliding && coefficients.iter().any(|friction| *friction > 0.0)
+        self.resistance > Resistance::Sliding && (self.torsional > 0.0 || self.rolling > 0.0)
     }
 }
 
@@ -187,7 +185,7 @@ impl Contacts {
                 spin: SpinResistance {
                     resistance: material.resistance,
                     torsional: material.torsional_friction,
-                    rolling: material.rolling_friction,
+                    rolling: if material.resistance == Resistance::Rolling { material.rolling_friction } else { 0.0 },
                 },
             };
             let (geoms, are_two) = match kind {

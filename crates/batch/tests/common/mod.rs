@@ -51,6 +51,36 @@ pub fn humanoid() -> Loaded {
     ))
 }
 
+/// Two arms of hinges with servos at their limits, which wrestle over balls that start in each other and in the ground.
+pub fn robots() -> Loaded {
+    let link = |name: &str, axis: &str, range: &str| {
+        format!(
+            r#"<body pos="0 0 .25"><joint name="{name}" axis="{axis}" range="{range}"/><geom type="capsule" fromto="0 0 0 0 0 .25" size=".05"/>"#
+        )
+    };
+    let robot = |name: &str, x: f64| {
+        let links = [("1", "0 1 0", "-100 100"), ("2", "1 0 0", "-90 90"), ("3", "0 1 0", "-120 120")];
+        let links: String = links.iter().map(|(k, axis, range)| link(&format!("{name}{k}"), axis, range)).collect();
+        format!(
+            r#"<body pos="{x} 0 0"><freejoint/><geom type="box" size=".15 .15 .05" pos="0 0 .05" mass="8"/>{links}</body></body></body></body>"#
+        )
+    };
+    let ball =
+        |x: f64, z: f64| format!(r#"<body pos="{x} .3 {z}"><freejoint/><geom type="sphere" size=".08"/></body>"#);
+    let servo = |name: String| format!(r#"<position joint="{name}" kp="120" kv="6" forcerange="-15 15"/>"#);
+    let servos: String = ["a", "b"].iter().flat_map(|name| (1..4).map(move |k| servo(format!("{name}{k}")))).collect();
+    load(&format!(
+        r#"<mujoco><compiler autolimits="true"/><option timestep=".004"/>
+        <default><joint damping=".5" armature=".02"/><geom friction=".8"/></default>
+        <worldbody><geom type="plane" size="0 0 1"/>{}{}{}{}{}</worldbody><actuator>{servos}</actuator></mujoco>"#,
+        robot("a", -0.2),
+        robot("b", 0.2),
+        ball(0.0, 0.04),
+        ball(0.05, 0.15),
+        ball(0.1, 0.05)
+    ))
+}
+
 /// Starts of worlds: velocities, and the seed of their controls.
 pub fn worlds(loaded: &Loaded, count: u64) -> Vec<(Vec<f64>, u64)> {
     (0..count)
