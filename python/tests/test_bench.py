@@ -31,5 +31,5 @@ def test_help_tells_of_the_suites_elsewhere(capsys: pytest.CaptureFixture[str]) 
         main(["--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    for word in ("step", "dynamics", "contact", "clutter", "schemes", "spd", "characters", "sapwood bench"):
+    for word in ("step", "dynamics", "contact", "clutter", "schemes", "batch", "spd", "characters", "sapwood bench"):
         assert word in text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sapwood.bench import page
+from sapwood.bench import page, page_batch
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,10 +16,11 @@ def row(case: str, engine: str, value: float, suite: str = "motion") -> page.Row
     return {"suite": suite, "case": case, "engine": engine, "metric": "time", "value": str(value), "unit": "µs/step"}
 
 
-def test_the_page_is_made_from_the_figures_and_short() -> None:
-    text = (ROOT / page.PAGE).read_text()
-    assert text == page.page(ROOT / page.FOLDER)
-    assert len(text.splitlines()) <= page.MAX_LINES
+def test_the_pages_are_made_from_the_figures_and_short() -> None:
+    for name, made in page.pages(ROOT / page.FOLDER).items():
+        text = (ROOT / name).read_text()
+        assert text == made
+        assert len(text.splitlines()) <= page.MAX_LINES
 
 
 def test_new_rows_replace_those_of_their_case() -> None:
@@ -33,6 +34,21 @@ def test_a_table_has_a_row_for_each_case_and_engine() -> None:
     assert "| ant | sapwood | 9.25 |" in text
     assert "| ant | mujoco | 12,345 |" in text
     assert "A machine." in text
+
+
+def test_many_worlds_have_a_line_for_each_case_in_motion_and_at_rest() -> None:
+    rows = [
+        {**row(f"ant {state}", engine, value, "batch"), "metric": metric}
+        for state in ("motion", "rest")
+        for engine, metric, value in [
+            ("mujoco-pyramidal", "time", 9000.0),
+            ("sapwood f64 x 8", "speed-up", 12.345),
+            ("sapwood f64 x 8", "left", 0.001),
+        ]
+    ]
+    text = page.render({"here": rows}, {})
+    assert "| ant | 9,000 / 9,000 | 12.3 / 12.3 | 0.1 / 0.1 |" in text
+    assert "| ant rest | 12.3 |" in page_batch.page({"here": rows}, {})
 
 
 def test_what_is_not_a_figure_is_refused(

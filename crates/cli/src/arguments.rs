@@ -160,6 +160,8 @@ pub enum PeerSuite {
     Motion(Forwarded),
     /// Characters and robots from perturbed starts beside MuJoCo (needs the Python package).
     Starts(Forwarded),
+    /// A step of one of many worlds beside MuJoCo's rollout and batch (needs the Python package).
+    Batch(Forwarded),
 }
 
 /// What is passed on, `--help` too.

@@ -9,12 +9,13 @@ from pathlib import Path
 from types import ModuleType
 
 from sapwood._files import write_whole
-from sapwood.bench import clutter, contact, dynamics, machine, motion, page, schemes, starts, step
+from sapwood.bench import batch, clutter, contact, dynamics, machine, motion, page, schemes, starts, step
 from sapwood.bench.cases import MissingPackageError
 from sapwood.bench.peer_sources import BuildError
 from sapwood.bench.tree_table import UnsuitableModelError
 
 SUITES: dict[str, ModuleType] = {
+    "batch": batch,
     "clutter": clutter,
     "contact": contact,
     "dynamics": dynamics,
@@ -24,7 +25,7 @@ SUITES: dict[str, ModuleType] = {
     "step": step,
 }
 """Modules with CASES, PEERS and run(peers, cases, repetitions, ...); OPTIONS names what else run takes."""
-PACKAGES = {"pinocchio": ["pin"], "rapier": []}
+PACKAGES = {"pinocchio": ["pin"], "rapier": [], "mjx": ["mujoco-mjx"]}
 """Packages of peers that are called otherwise; Rapier is none of Python's."""
 IN_THE_PROGRAM = ("spd", "characters")
 """Suites that compare with no other engine."""

@@ -162,8 +162,8 @@ class Mujoco:
         words = [word for word, usual in [(solver, "newton"), (cone, ""), (integrator, "euler")] if word != usual]
         self.name = "-".join(["mujoco", *words]) + (f" {tolerance:.0e}" if tolerance is not None else "")
         load = mujoco.MjModel.from_xml_path if isinstance(source, Path) else mujoco.MjModel.from_xml_string
-        self._model = load(str(source))
-        option = self._model.opt
+        self.model = load(str(source))
+        option = self.model.opt
         option.cone = getattr(mujoco.mjtCone, f"mjCONE_{cone.upper()}")
         option.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver.upper()}")
         option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
@@ -172,14 +172,14 @@ class Mujoco:
             option.timestep = timestep
         if tolerance is not None:
             option.tolerance, option.iterations = tolerance, 10_000
-        self._data = mujoco.MjData(self._model)
+        self._data = mujoco.MjData(self.model)
         self.timestep = float(option.timestep)
-        limited = np.asarray(self._model.actuator_ctrllimited, dtype=bool)[:, None]
-        self.controls: Vector = np.where(limited, self._model.actuator_ctrlrange, [-1.0, 1.0])
+        limited = np.asarray(self.model.actuator_ctrllimited, dtype=bool)[:, None]
+        self.controls: Vector = np.where(limited, self.model.actuator_ctrlrange, [-1.0, 1.0])
 
     def reset(self) -> None:
         """Default pose, at rest."""
-        self._mujoco.mj_resetData(self._model, self._data)
+        self._mujoco.mj_resetData(self.model, self._data)
 
     def control(self, ctrl: Vector) -> None:
         """Sets the controls."""
@@ -187,7 +187,7 @@ class Mujoco:
 
     def step(self, n: int) -> None:
         """Advances by n steps."""
-        self._mujoco.mj_step(self._model, self._data, nstep=n)
+        self._mujoco.mj_step(self.model, self._data, nstep=n)
 
     def sample(self) -> Sample:
         """What happened in the last step."""
@@ -201,7 +201,7 @@ class Mujoco:
 
         None where the integrator solves with another matrix than M.
         """
-        model, data, dt = self._model, self._data, self.timestep
+        model, data, dt = self.model, self._data, self.timestep
         if model.opt.integrator != self._mujoco.mjtIntegrator.mjINT_EULER:
             return None
         matrix = np.empty((model.nv, model.nv))
@@ -215,13 +215,13 @@ class Mujoco:
     def state(self) -> State:
         """The present state."""
         spec = self._mujoco.mjtState.mjSTATE_INTEGRATION
-        values = np.empty(self._mujoco.mj_stateSize(self._model, spec))
-        self._mujoco.mj_getState(self._model, self._data, values, spec)
+        values = np.empty(self._mujoco.mj_stateSize(self.model, spec))
+        self._mujoco.mj_getState(self.model, self._data, values, spec)
         return values
 
     def restore(self, state: State) -> None:
         """Goes back to a state."""
-        self._mujoco.mj_setState(self._model, self._data, state, self._mujoco.mjtState.mjSTATE_INTEGRATION)
+        self._mujoco.mj_setState(self.model, self._data, state, self._mujoco.mjtState.mjSTATE_INTEGRATION)
 
     @property
     def q(self) -> Vector:

@@ -6,7 +6,7 @@ Figures are kept as one CSV file for each machine, a row for each value, as the 
     python -m sapwood.bench page
 
 The first takes the rows of a run into ``docs/benchmarks/zen4.csv``, in place of those of the same suite and case; the
-second writes ``docs/benchmarks.md``.
+second writes ``docs/benchmarks.md``, and ``docs/benchmarks/batch.md`` of many worlds.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sapwood._files import write_whole
+from sapwood.bench import page_batch
 
 COLUMNS = ("suite", "case", "engine", "metric", "value", "unit")
 FOLDER = Path("docs/benchmarks")
@@ -137,6 +138,7 @@ def render(machines: dict[str, list[Row]], about: dict[str, str]) -> str:
                     "",
                     *pivot(table, of_suite),
                 ]
+        lines += page_batch.summary(rows)
     return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
 
 
@@ -190,14 +192,16 @@ def main(arguments: list[str]) -> int:
             new = [{column: str(row[column]) for column in COLUMNS} for row in json.loads(options.add.read_text())]
             write_whole(path, text_of(merged(old, new)))
             print(f"{len(new)} rows in {path}")
-        write_whole(PAGE, page(FOLDER))
+        for name, text in pages(FOLDER).items():
+            write_whole(name, text)
     except (OSError, ValueError, KeyError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def page(folder: Path) -> str:
-    """The page of the figures in a folder; a text file beside a CSV file describes the machine."""
+def pages(folder: Path) -> dict[Path, str]:
+    """The pages of the figures in a folder; a text file beside a CSV file describes the machine."""
     about = {path.stem: path.read_text().strip() for path in folder.glob("*.txt")}
-    return render(read(folder), about)
+    machines = read(folder)
+    return {PAGE: render(machines, about), page_batch.PAGE: page_batch.page(machines, about)}

@@ -24,6 +24,7 @@ pub fn bench(suite: &PeerSuite) -> Result<ExitCode> {
         PeerSuite::Schemes(rest) => ("schemes", rest),
         PeerSuite::Motion(rest) => ("motion", rest),
         PeerSuite::Starts(rest) => ("starts", rest),
+        PeerSuite::Batch(rest) => ("batch", rest),
     };
     let python = env::var_os(INTERPRETER).filter(|name| !name.is_empty()).unwrap_or_else(|| PYTHON.into());
     check(name, &python)?;
