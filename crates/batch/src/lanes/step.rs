@@ -1,7 +1,7 @@
 //! A step of all lanes.
 
 use super::contact_space::all_lanes;
-use super::{Bundle, Lanes, lanes_of, select, vec3, wide};
+use super::{Bundle, Lanes, lanes_of, select, select3, vec3, wide};
 use crate::plan::Plan;
 use multibody::JointType;
 use spatial::Vec3;
@@ -30,19 +30,22 @@ impl<T: Bundle> Lanes<T> {
         T::gather_impulses(self, plan);
         self.load_coriolis(plan);
         let mut pending = all_lanes::<T>();
-        for _ in 0..MAX_DRIVE_ROUNDS {
+        for round in 0..MAX_DRIVE_ROUNDS {
             self.move_freely(plan);
-            if pending == all_lanes::<T>() {
+            if round == 0 {
                 // Which points the step can reach does not depend on drives that turn out to be at their limits.
                 T::collide(self, plan);
-                for &k in &self.near {
-                    (self.slots[k].step, self.slots[k].impulse) = (self.steps, Vec3::ZERO);
-                }
+            }
+            let again = T::mask(pending);
+            for &k in &self.near {
+                let slot = &mut self.slots[k];
+                slot.step = self.steps;
+                slot.impulse = select3(again, Vec3::ZERO, slot.impulse);
             }
             T::regularise_contacts(self, plan);
             self.resolve(plan, pending);
             // Steps in which drives exceed their limits are made again, with these drives as constraints.
-            pending = self.part_drives(plan) & pending;
+            pending &= self.part_drives(plan);
             if pending == 0 {
                 break;
             }
@@ -64,7 +67,7 @@ impl<T: Bundle> Lanes<T> {
     fn check_velocities(&mut self, plan: &Plan) {
         let mut is_fine = T::ONE;
         for v in &self.v {
-            is_fine = is_fine * v.abs().if_less(wide(FASTEST), T::ONE, T::ZERO);
+            is_fine *= v.abs().if_less(wide(FASTEST), T::ONE, T::ZERO);
         }
         let most = LARGEST_TURN / plan.dt;
         for node in &plan.nodes {
@@ -73,7 +76,7 @@ impl<T: Bundle> Lanes<T> {
                 JointType::Free => node.v + 3,
                 _ => continue,
             };
-            is_fine = is_fine * vec3(&self.v[first..]).norm_squared().if_less(wide(most * most), T::ONE, T::ZERO);
+            is_fine *= vec3(&self.v[first..]).norm_squared().if_less(wide(most * most), T::ONE, T::ZERO);
         }
         self.left |= lanes_of(T::ONE - is_fine);
     }
