@@ -67,6 +67,8 @@ pub(crate) trait Steps: Send + Sync {
 struct Pool<T> {
     plan: Arc<Plan>,
     nu: usize,
+    /// Boxed: they are large, and go from hand to hand.
+    #[allow(clippy::vec_box)]
     idle: Mutex<Vec<Box<Lanes<T>>>>,
 }
 

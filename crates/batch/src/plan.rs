@@ -322,7 +322,7 @@ fn weights(model: &Model, turns: &[Mat3<f64>]) -> Vec<(f64, Vec3<f64>)> {
         let lift = body.inertia.mass * body.gravity_compensation;
         let com = turns[node].transpose_mul(body.pose.transform_point(body.inertia.com));
         weights[node].0 -= lift;
-        weights[node].1 = weights[node].1 - com * lift;
+        weights[node].1 -= com * lift;
     }
     weights
 }

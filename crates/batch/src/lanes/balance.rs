@@ -146,7 +146,7 @@ impl<T: Bundle> Lanes<T> {
 
     #[inline(always)]
     fn scale(&mut self, dofs: std::ops::Range<usize>, factor: T) {
-        self.v[dofs].iter_mut().for_each(|v| *v = *v * factor);
+        self.v[dofs].iter_mut().for_each(|v| *v *= factor);
     }
 
     #[inline(always)]

@@ -172,7 +172,7 @@ impl<T: Bundle> Lanes<T> {
         }
         for (place, term) in &coupling.x {
             let coefficient = &mut self.coefficients[terms.start + place];
-            *coefficient = *coefficient - slope * wide(term.coefficient);
+            *coefficient -= slope * wide(term.coefficient);
         }
         let mut w = T::ZERO;
         for term in terms {

@@ -47,7 +47,7 @@ impl<T: Bundle> Lanes<T> {
             let mut load = nodes[i].load;
             for k in dofs_of(node).rev() {
                 let dof = &mut dofs[k];
-                dof.x = dof.x - dof.axis.dot(load);
+                dof.x -= dof.axis.dot(load);
                 load = plus_scaled(load, dof.d_inv * dof.x, dof.u);
             }
             if let Some(parent) = node.parent {

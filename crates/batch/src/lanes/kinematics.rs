@@ -130,12 +130,12 @@ impl<T: Bundle> Lanes<T> {
             } else {
                 cross_twist(swing, change) + cross_twist(swing_change, own)
             };
-            acceleration = acceleration + both * half;
+            acceleration += both * half;
             here.acceleration = acceleration;
             let spun = cross_wrench(here.twist, here.inertia.momentum(here.change))
                 + cross_wrench(here.change, here.inertia.momentum(here.twist));
             let force = (here.inertia.momentum(acceleration) + spun * half) * turns[node.tree];
-            here.coriolis = here.coriolis + force;
+            here.coriolis += force;
             here.force += force * dt;
         }
     }

@@ -381,7 +381,7 @@ const MASKS: [[f64; 4]; 16] = {
     let mut masks = [[0.0; 4]; 16];
     let mut bits = 0;
     while bits < 64 {
-        masks[bits / 4][bits % 4] = (bits / 4 >> (bits % 4) & 1) as f64;
+        masks[bits / 4][bits % 4] = ((bits / 4) >> (bits % 4) & 1) as f64;
         bits += 1;
     }
     masks

@@ -185,7 +185,7 @@ impl<T: Bundle> Newton<T> {
         for block in &mut *rows {
             block.localise(1.0, is_bounded);
             for row in 0..3 {
-                block.z[row] = block.z[row] - block.lambda[row] * block.w[row] * wide(SCALING - 1.0);
+                block.z[row] -= block.lambda[row] * block.w[row] * wide(SCALING - 1.0);
             }
         }
         let (mut solved, mut scaling, mut spent) = (0, SCALING, 0);
@@ -305,7 +305,7 @@ fn assemble<T: Bundle>(
         }
         for (row, t) in block.t.iter().enumerate() {
             for k in 0..3 {
-                equations[i][row][k] = equations[i][row][k] - t[k] * block.own[k];
+                equations[i][row][k] -= t[k] * block.own[k];
             }
             equations[i][row][row] += T::ONE;
             right[i][row] = -(t[0] * f[0] + t[1] * f[1] + t[2] * f[2]);
@@ -342,7 +342,7 @@ fn eliminate<T: Bundle>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]
         for (entry, x) in system[b * m + b + 1..(b + 1) * m].iter().zip(&*later) {
             let change = times(entry, x);
             for row in 0..3 {
-                own[b][row] = own[b][row] - change[row];
+                own[b][row] -= change[row];
             }
         }
     }
