@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{humanoid, run, worlds};
+use common::{humanoid, robots, run, worlds};
 
 #[test]
 fn bits_do_not_depend_on_lanes_neighbours_or_threads() {
@@ -22,5 +22,16 @@ fn bits_do_not_depend_on_lanes_neighbours_or_threads() {
     let found = run(&loaded, few, 4, 1, 300);
     for (world, found) in found.iter().enumerate() {
         assert_eq!(*found, expected[15 - world], "world {}", 15 - world);
+    }
+}
+
+#[test]
+fn bits_of_robots_that_touch_do_not_depend_on_lanes() {
+    // Drives reach their limits, and objects start in each other.
+    let loaded = robots();
+    let expected = run(&loaded, worlds(&loaded, 16), 1, 1, 400);
+    let found = run(&loaded, worlds(&loaded, 16), 4, 1, 400);
+    for (world, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert_eq!(found, expected, "world {world}");
     }
 }

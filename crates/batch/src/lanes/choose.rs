@@ -3,6 +3,7 @@
 use spatial::Real;
 
 use super::contact_space::positive;
+use super::laws::LEFT_IN_VELOCITIES;
 use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
 use crate::plan::{Plan, Rows};
 
@@ -56,12 +57,7 @@ impl<T: Bundle> Lanes<T> {
     /// Finds the velocities that move positions in those of the lanes `solved` where constraints recover.
     #[inline(always)]
     fn recover(&mut self, plan: &Plan, solved: u32) {
-        let mut recovering = 0;
-        for &k in &self.space.listed {
-            let slot = &self.slots[k];
-            recovering |= positive(slot.recovery - slot.v_hat) & self.space.chosen[k];
-        }
-        recovering &= solved;
+        let recovering = self.recovering_lanes(plan, solved);
         if recovering == 0 {
             return;
         }
@@ -87,13 +83,42 @@ impl<T: Bundle> Lanes<T> {
         self.recovering = 0;
     }
 
+    /// Those of the lanes `solved` in which anything recovers, whether it pushes or not.
+    fn recovering_lanes(&mut self, plan: &Plan, solved: u32) -> u32 {
+        let least = wide::<T>(LEFT_IN_VELOCITIES * plan.rule.recovery_speed);
+        let mut recovering = 0;
+        for n in 0..self.near.len() {
+            let k = self.near[n];
+            let slot = &self.slots[k];
+            if least.lanes_less(slot.recovery) & solved == 0 {
+                continue;
+            }
+            if !slot.has_law {
+                self.make_law(plan, k);
+                self.slots[k].known_normal = T::ZERO;
+            }
+            recovering |= self.recovers(k);
+        }
+        for &k in &self.space.reached {
+            recovering |= self.recovers(k);
+        }
+        recovering & solved
+    }
+
+    /// The lanes in which a constraint is there and recovers.
+    #[inline(always)]
+    fn recovers(&self, k: usize) -> u32 {
+        let slot = &self.slots[k];
+        positive(slot.recovery - slot.v_hat) & lanes_of(slot.is_present)
+    }
+
     /// Finds the trees of islands where anything recovers, in these lanes.
     fn find_recovering(&mut self, plan: &Plan, lanes: u32) {
         let mut recovers = std::mem::take(&mut self.recovers);
         recovers.fill(T::ZERO);
-        for &k in &self.space.listed {
-            let slot = &self.slots[k];
-            let here = T::mask(positive(slot.recovery - slot.v_hat) & self.space.chosen[k] & lanes);
+        let with_law = self.near.iter().filter(|k| self.slots[**k].has_law);
+        for &k in with_law.chain(&self.space.reached) {
+            let here = T::mask(self.recovers(k) & lanes);
             let mut add = |node: usize| {
                 let tree = plan.nodes[node].tree;
                 recovers[tree] = recovers[tree].max(here);

@@ -8,7 +8,7 @@ use super::{Bundle, Lanes, Slot, get, lanes_of, put, select, wide, wide_mat, wid
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 
 /// Recovery slower than this share of the recovery speed stays in the velocities, as in a step of one world.
-const LEFT_IN_VELOCITIES: f64 = 0.01;
+pub(super) const LEFT_IN_VELOCITIES: f64 = 0.01;
 
 /// By how much a near-rigid contact may sink in at most, of what it does under its own weight; the least share of a contact's own mobility
 /// that its regularisation is taken from; and how much faster than a contact that is righted other points of its body may become. As in a
