@@ -29,7 +29,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut random: Vec<SplitMix64> = (0..worlds as u64).map(SplitMix64).collect();
     let nu = batch.model().nu();
     let mut nanos = Vec::new();
-    for _ in 0..steps / HOLD {
+    let mut before = *batch.stats();
+    for k in 0..steps / HOLD {
+        if k == steps / HOLD * 9 / 10 {
+            before = *batch.stats();
+        }
         if nu > 0 {
             for (random, ctrl) in random.iter_mut().zip(batch.ctrl_mut().chunks_exact_mut(nu)) {
                 ctrl.iter_mut().for_each(|u| *u = random.uniform(-range, range));
@@ -39,9 +43,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         batch.step(HOLD)?;
         nanos.push(start.elapsed().as_secs_f64() * 1e9 / (HOLD * worlds) as f64);
     }
+    let last = &nanos[nanos.len() * 9 / 10..];
+    let last_mean = last.iter().sum::<f64>() / last.len() as f64;
     let mean = nanos.iter().sum::<f64>() / nanos.len() as f64;
     nanos.sort_by(f64::total_cmp);
-    let stats = batch.stats();
+    let (stats, before_steps) = (batch.stats(), before.steps);
     let per = |count: u64| count as f64 / stats.steps as f64;
     println!(
         "{mean:.0} ns per world and step, {:.0} median, {:.0} first tenth; {} lanes; {:.2} % left, {:.2} iterations, {:.2} of the group, {:.2} push",
@@ -52,6 +58,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         per(stats.iterations),
         per(stats.group_iterations) * batch.lanes() as f64,
         per(stats.pushing),
+    );
+    let since = |now: u64, before: u64| (now - before) as f64 / (stats.steps - before_steps) as f64;
+    println!(
+        "last tenth: {last_mean:.0} ns, {:.2} % left, {:.2} iterations",
+        100.0 * since(stats.left, before.left),
+        since(stats.iterations, before.iterations),
     );
     Ok(())
 }

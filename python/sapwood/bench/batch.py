@@ -38,6 +38,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "default": 2.0,
         "help": "simulated time that is measured, in turns of 25 steps, at least --repetitions (default: %(default)s)",
     },
+    "--state": {"choices": batch_compare.STATES, "help": "in motion or at rest (default: both)"},
     "--settle": {"type": float, "default": 20.0, "help": "simulated time before rest, s (default: %(default)s)"},
     "--threads": {"type": int, "default": 1, "help": "threads of every engine (default: %(default)s)"},
     "--precision": {"choices": ["f64", "f32", "both"], "default": "both", "help": "numbers (default: %(default)s)"},
@@ -55,6 +56,7 @@ def run(
     repetitions: int,
     worlds: int = 64,
     seconds: float = 2.0,
+    state: str | None = None,
     settle: float = 20.0,
     threads: int = 1,
     precision: str = "both",
@@ -75,7 +77,8 @@ def run(
         print(batch_million.HEADER)
     else:
         peers = [peer for peer in peers if peer != "mjx" or installed("jax", "mujoco-mjx")]
-        setting = Setting(peers, worlds, seconds, settle, threads, repetitions, ours)
+        states = batch_compare.STATES if state is None else (state,)
+        setting = Setting(peers, worlds, seconds, settle, threads, repetitions, ours, states)
         measure = partial(batch_compare.measure, setting=setting)
         print(batch_compare.HEADER)
     rows: list[Row] = []

@@ -45,6 +45,7 @@ class Setting(NamedTuple):
     """The least number."""
     variants: list[tuple[str, int]]
     """Precisions and lanes of ours."""
+    states: tuple[str, ...] = STATES
 
 
 class Measured:
@@ -81,9 +82,9 @@ def measure(case: str, path: Path, setting: Setting) -> list[Row]:
     rows: list[Row] = []
     model = sw.load(path)
     ranges = control_ranges(path, model.nu)
-    for state in STATES:
+    for state in setting.states:
         engines = load(path, model, setting)
-        if state == STATES[0]:
+        if state == setting.states[0]:
             say_alone(case, engines)
         driver = Driver(ranges)
         for engine in engines:

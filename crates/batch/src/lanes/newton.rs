@@ -21,6 +21,13 @@ const SCALING_GROWTH: f64 = 3.0;
 const TOLERANCE: f64 = 1e-10;
 const SINGLE_TOLERANCE: f64 = 1e-5;
 
+/// The solver's tolerance on momentum, and the steps after which it is enough: fast convergence is far below it by then. |F| relative to
+/// √(v*ᵀ A v*) from which on that is looked at.
+const MOMENTUM_TOLERANCE: f64 = 1e-6;
+const SINGLE_MOMENTUM_TOLERANCE: f64 = 1e-3;
+const LATE: usize = 4;
+const FAR: f64 = 1e-3;
+
 /// The numbers of a block, by rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockRows<T> {
@@ -61,6 +68,7 @@ pub(super) struct Newton<T> {
     system: Vec<Block3<T>>,
     step: Vec<[T; 3]>,
     active: Vec<usize>,
+    scratch: Vec<[T; 3]>,
 }
 
 impl<T: Bundle> BlockRows<T> {
@@ -146,6 +154,29 @@ impl<T: Bundle> BlockRows<T> {
         ([-(per_speed * z1), -(per_speed * z2), normal], t)
     }
 
+    /// γ(v_c), the impulse of the laws at the velocities themselves.
+    #[inline(always)]
+    fn impulse_at_velocity(&self, is_bounded: bool) -> [T; 3] {
+        let mut gamma = [T::ZERO; 3];
+        for row in 0..3 {
+            let whole = (self.v_hat[row] - self.v_c[row]) / self.r[row];
+            gamma[row] = whole.max(self.low[row]).min(self.high[row]);
+        }
+        if self.contact_lanes != 0 {
+            let normal = ((self.v_hat[2] - self.v_c[2]) / self.r[2]).max(T::ZERO);
+            let bound = if is_bounded { self.bound } else { self.friction * normal };
+            let [x, y, _] = self.v_c;
+            let speed = x.mul_add(x, y * y).sqrt();
+            let slides = (bound * self.r[0]).if_less(speed, T::ONE, T::ZERO);
+            let per_speed = select(slides, bound / select(slides, speed, T::ONE), self.r[0].recip());
+            let of_contact = [-(per_speed * x), -(per_speed * y), normal];
+            for row in 0..3 {
+                gamma[row] = select(self.is_contact, of_contact[row], gamma[row]);
+            }
+        }
+        gamma
+    }
+
     /// F of a row.
     #[inline(always)]
     fn excess(&self, row: usize) -> T {
@@ -167,6 +198,7 @@ impl<T: Bundle> Newton<T> {
             system: vec![[[T::ZERO; 3]; 3]; blocks * blocks],
             step: vec![[T::ZERO; 3]; blocks],
             active: Vec::with_capacity(blocks),
+            scratch: vec![[T::ZERO; 3]; blocks],
         }
     }
 
@@ -178,16 +210,19 @@ impl<T: Bundle> Newton<T> {
         &mut self,
         rows: &mut [BlockRows<T>],
         w: &[Block3<T>],
+        energy: T,
         open: u32,
         is_bounded: bool,
     ) -> (u32, [u64; 2]) {
-        let Self { system, active, step } = self;
+        let Self { system, active, step, scratch } = self;
         for block in &mut *rows {
             block.localise(1.0, is_bounded);
             for row in 0..3 {
                 block.z[row] -= block.lambda[row] * block.w[row] * wide(SCALING - 1.0);
             }
         }
+        let tolerance = by_precision::<T>(TOLERANCE, SINGLE_TOLERANCE);
+        let least = wide::<T>(by_precision::<T>(1e-200, 1e-30));
         let (mut solved, mut scaling, mut spent) = (0, SCALING, 0);
         for iteration in 0..=MAX_STEPS {
             active.clear();
@@ -201,7 +236,12 @@ impl<T: Bundle> Newton<T> {
             for b in 0..rows.len() {
                 add_response(rows, w, b, rows[b].lambda);
             }
-            let new = converged(rows) & open & !solved;
+            let (excess, size) = measure(rows);
+            let mut new = excess.lanes_less(size * wide(tolerance * tolerance) + least) & open & !solved;
+            let near = excess.lanes_less(energy * wide(FAR * FAR)) & open & !solved & !new;
+            if near != 0 && (iteration == 0 || iteration >= LATE) {
+                new |= balanced(rows, w, energy, is_bounded, scratch) & near;
+            }
             if new != 0 {
                 let lanes = T::mask(new);
                 for block in &mut *rows {
@@ -249,9 +289,9 @@ fn add_response<T: Bundle>(rows: &mut [BlockRows<T>], w: &[Block3<T>], b: usize,
     }
 }
 
-/// The lanes in which F has vanished.
+/// Σ F² / w, and what velocities and impulses are in that measure.
 #[inline(always)]
-fn converged<T: Bundle>(rows: &[BlockRows<T>]) -> u32 {
+fn measure<T: Bundle>(rows: &[BlockRows<T>]) -> (T, T) {
     let (mut excess, mut size) = (T::ZERO, T::ZERO);
     for block in rows {
         for row in 0..3 {
@@ -262,9 +302,37 @@ fn converged<T: Bundle>(rows: &[BlockRows<T>]) -> u32 {
             size = (v_free * v_free).mul_add(per_w, lambda.mul_add(v_c - v_free, size));
         }
     }
-    // What is no number is not small.
-    let tolerance = by_precision::<T>(TOLERANCE, SINGLE_TOLERANCE);
-    excess.lanes_less(size * wide(tolerance * tolerance) + wide(by_precision::<T>(1e-200, 1e-30)))
+    (excess, size)
+}
+
+/// The lanes in which momentum is balanced to the tolerance of the solver: ‖λ − γ(v_c)‖_W relative to the momentum, as [`sap::ContactSpace`]
+/// has it. Where contacts are redundant, F need not vanish.
+#[inline(always)]
+fn balanced<T: Bundle>(
+    rows: &[BlockRows<T>],
+    w: &[Block3<T>],
+    energy: T,
+    is_bounded: bool,
+    lacks: &mut [[T; 3]],
+) -> u32 {
+    let mut momentum = energy;
+    for (block, lack) in rows.iter().zip(&mut *lacks) {
+        let gamma = block.impulse_at_velocity(is_bounded);
+        for row in 0..3 {
+            lack[row] = block.lambda[row] - gamma[row];
+            momentum = block.lambda[row].mul_add(block.v_c[row] - block.v_free[row], momentum);
+        }
+    }
+    let n = rows.len();
+    let mut error = T::ZERO;
+    for b in 0..n {
+        for c in 0..n {
+            let of_c = times(&w[b * n + c], &lacks[c]);
+            error = plus_dot(error, &lacks[b], &of_c);
+        }
+    }
+    let tolerance = by_precision::<T>(MOMENTUM_TOLERANCE, SINGLE_MOMENTUM_TOLERANCE);
+    error.lanes_less(momentum * wide(tolerance * tolerance))
 }
 
 /// 1 + T (W − w) and −T F on the right, of the active blocks.
