@@ -39,8 +39,7 @@ const PLANE: &str = r#"<geom type="plane" size="0 0 1"/>"#;
 /// keeps depends on the last digits of poses. Those that are left have contact problems that lanes do not solve.
 fn check(name: &str, loaded: &Loaded, speed: f64, spare: f64) {
     let (model, scene) = (&loaded.model, &loaded.scene);
-    let mut simulation_options = Options::default();
-    simulation_options.tolerance = TOLERANCE;
+    let simulation_options = Options { tolerance: TOLERANCE, ..Options::default() };
     let mut options = BatchOptions::default();
     options.simulation = simulation_options.clone();
     (options.lanes, options.threads) = (Some(4), Some(1));
