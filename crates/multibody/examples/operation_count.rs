@@ -90,6 +90,9 @@ impl Real for Counted {
         let (s, c) = Real::sin_cos(self.0);
         (Self(s), Self(c))
     }
+    fn if_less(self, bound: Self, yes: Self, no: Self) -> Self {
+        Self(self.0.if_less(bound.0, yes.0, no.0))
+    }
 }
 
 /// Operations of a call.
