@@ -124,7 +124,7 @@ pub struct WriteArguments {
 }
 
 #[derive(Args, Debug)]
-#[command(subcommand_value_name = "spd|characters|step|dynamics|contact|clutter|schemes")]
+#[command(subcommand_value_name = "spd|characters|step|dynamics|contact|clutter|schemes|motion|starts|batch")]
 pub struct BenchArguments {
     /// What to measure.
     #[command(subcommand)]

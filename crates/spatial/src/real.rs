@@ -204,8 +204,9 @@ pub(crate) fn sin_cos_modulo_pi<T: Real>(x: T) -> (T, T) {
     let round = c(if size_of::<T::Scalar>() == 8 { 6_755_399_441_055_744.0 } else { 12_582_912.0 });
     let n = x.mul_add(c(std::f64::consts::FRAC_1_PI), round) - round;
     let r = n.mul_add(-c(T::PI_TAIL), n.mul_add(-c(std::f64::consts::PI), x));
-    let (sin, cos) = sinc_cos(r * r);
-    (r * sin, cos)
+    let z = r * r;
+    let (sin, cos) = series(z);
+    ((r * z).mul_add(sin, r), z.mul_add(cos, T::ONE))
 }
 
 /// Sine and cosine of `x`, |x| up to 1e5, without a branch, so that lanes stay together.
@@ -219,6 +220,13 @@ pub fn sin_cos_in_lanes<T: Real>(x: T) -> (T, T) {
 /// sin(√z)/√z and cos(√z) for 0 ≤ z ≤ (π/2)².
 #[inline(always)]
 pub(crate) fn sinc_cos<T: Real>(z: T) -> (T, T) {
+    let (sin, cos) = series(z);
+    (z.mul_add(sin, T::ONE), z.mul_add(cos, T::ONE))
+}
+
+/// (sin(√z)/√z − 1)/z and (cos(√z) − 1)/z for 0 ≤ z ≤ (π/2)².
+#[inline(always)]
+fn series<T: Real>(z: T) -> (T, T) {
     let c = T::from_f64;
     // The Taylor series to r²³ and r²²: on r ≤ π/2 what follows is below 1e-18.
     const SIN: [f64; 11] = taylor(3);
@@ -230,8 +238,7 @@ pub(crate) fn sinc_cos<T: Real>(z: T) -> (T, T) {
         s[i % 2] = s[i % 2].mul_add(zz, c(SIN[i]));
         k[i % 2] = k[i % 2].mul_add(zz, c(COS[i]));
     }
-    let (s, k) = (s[1].mul_add(z, s[0]), k[1].mul_add(z, k[0]));
-    (z.mul_add(s, T::ONE), z.mul_add(k, T::ONE))
+    (s[1].mul_add(z, s[0]), k[1].mul_add(z, k[0]))
 }
 
 /// ∓1/k! for k = `first`, `first` + 2, …
