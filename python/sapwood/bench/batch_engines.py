@@ -93,7 +93,7 @@ class SapwoodBatch:
 
     def advance(self) -> None:
         """Makes the steps."""
-        # `failed` holds the worlds that failed until they are mended.
+        # `failed` holds the worlds that failed until they are reset.
         with contextlib.suppress(sw.SimulationError):
             self.batch.step(self._steps)
 
