@@ -91,6 +91,16 @@ pub enum BuildError {
         /// Its degrees of freedom.
         nv: usize,
     },
+    /// A joint that is not a ball where one is needed.
+    #[error("{what}: joint {joint:?} is of kind {kind}: expected a ball joint")]
+    NotBall {
+        /// Who refers to it.
+        what: String,
+        /// The joint.
+        joint: String,
+        /// Its kind.
+        kind: &'static str,
+    },
     /// A tendon along no joint.
     #[error("{what}: expected at least one joint")]
     NoTerms {
@@ -118,6 +128,14 @@ pub enum BuildError {
     /// What is wrong with a tendon.
     #[error("{error}")]
     InTendon {
+        /// Its index.
+        index: usize,
+        /// The error, which names it.
+        error: Box<BuildError>,
+    },
+    /// What is wrong with a sensor.
+    #[error("{error}")]
+    InSensor {
         /// Its index.
         index: usize,
         /// The error, which names it.

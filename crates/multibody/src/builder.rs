@@ -7,8 +7,8 @@ use spatial::{Pose, Quat, RigidInertia, Vec3};
 use crate::checks::{check_at_least_zero, check_compliance, check_references};
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
-    Actuator, Body, BuildError, Compliance, Equality, Joint, JointKind, Keyframe, Material, Model, Site, Tendon, Tree,
-    Warning,
+    Actuator, Body, BuildError, Compliance, Equality, Joint, JointKind, Keyframe, Material, Model, Sensor, Site,
+    Tendon, Tree, Warning,
 };
 
 /// A body to be added.
@@ -102,12 +102,16 @@ pub struct ModelBuilder {
     pub equalities: Vec<Equality>,
     /// Sites.
     pub sites: Vec<Site>,
+    /// Sensors; indices refer to the finished model, those of geoms to its scene.
+    pub sensors: Vec<Sensor>,
     /// Keyframes, checked against the finished model.
     pub keyframes: Vec<Keyframe>,
     /// Surfaces.
     pub materials: Vec<Material>,
     /// Acceleration of gravity, m/s².
     pub gravity: Vec3<f64>,
+    /// The magnetic field.
+    pub magnetic_field: Vec3<f64>,
     /// Suggested time step, s.
     pub timestep: f64,
     /// Whether a body whose inertia no rigid body has is an error. If not, bodies that move as one are checked
@@ -129,9 +133,11 @@ impl ModelBuilder {
             tendons: Vec::new(),
             equalities: Vec::new(),
             sites: Vec::new(),
+            sensors: Vec::new(),
             keyframes: Vec::new(),
             materials: Vec::new(),
             gravity: Vec3::new(0.0, 0.0, -9.81),
+            magnetic_field: Vec3::new(0.0, -0.5, 0.0),
             timestep: 0.002,
             strict_inertia: true,
             warnings: Vec::new(),
@@ -180,6 +186,11 @@ impl ModelBuilder {
         self.bodies.len()
     }
 
+    /// The body as it was added.
+    pub fn body(&self, body: usize) -> Option<&BodySpec> {
+        self.bodies.get(body)
+    }
+
     /// The body as it was added, for readers that complete it from its geoms.
     pub fn body_mut(&mut self, body: usize) -> Option<&mut BodySpec> {
         self.bodies.get_mut(body)
@@ -216,9 +227,11 @@ impl ModelBuilder {
             tendons: self.tendons,
             equalities: self.equalities,
             sites: self.sites,
+            sensors: self.sensors,
             keyframes: self.keyframes,
             materials: self.materials,
             gravity: self.gravity,
+            magnetic_field: self.magnetic_field,
             timestep: self.timestep,
             warnings: self.warnings,
             ..Model::default()

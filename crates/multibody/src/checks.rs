@@ -1,5 +1,7 @@
 //! What refers to joints and bodies must fit them.
 
+mod sensors;
+
 use std::collections::BTreeSet;
 
 use spatial::Vec3;
@@ -22,6 +24,7 @@ pub(crate) fn check_references(model: &mut Model) -> Result<(), BuildError> {
             .map_err(|error| BuildError::InEquality { index, error: Box::new(error) })?;
     }
     model.actuators.iter().try_for_each(|actuator| check_actuator(actuator, model))?;
+    sensors::check(model)?;
     check_keyframes(model)
 }
 

@@ -37,6 +37,8 @@ mod residuals;
 mod retraction;
 mod rnea;
 mod rotations;
+mod sensor;
+mod site;
 mod tree;
 mod wide;
 
@@ -54,8 +56,14 @@ pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
     propagate, vec3, velocities,
 };
-pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Site, Warning};
+pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Warning};
 pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent};
 pub use rnea::{RneaWorkspace, rnea};
+pub use sensor::{
+    ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DistanceQuantity, FrameQuantity, GeomsOf,
+    JointQuantity, RayField, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SiteQuantity, SubtreeQuantity,
+    TendonQuantity,
+};
+pub use site::{Site, SiteShape};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use spatial::{Pose, RigidInertia, Vec3};
 
-use crate::{Actuator, Equality, Tendon, Tree};
+use crate::{Actuator, Equality, Sensor, Site, Tendon, Tree};
 
 /// The kinds of joints that a model can have (spec: the state table).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -193,17 +193,6 @@ pub struct Body {
     pub gravity_compensation: f64,
 }
 
-/// A frame of interest, fixed in a body.
-#[derive(Clone, Debug)]
-pub struct Site {
-    /// Name.
-    pub name: String,
-    /// The body.
-    pub body: usize,
-    /// Its frame in the body's frame.
-    pub pose: Pose<f64>,
-}
-
 /// A named state.
 #[derive(Clone, Debug, Default)]
 pub struct Keyframe {
@@ -258,6 +247,8 @@ pub struct Model {
     pub equalities: Vec<Equality>,
     /// The sites.
     pub sites: Vec<Site>,
+    /// The sensors, in the order of their numbers.
+    pub sensors: Vec<Sensor>,
     /// The named states.
     pub keyframes: Vec<Keyframe>,
     /// The surfaces that geoms refer to.
@@ -276,6 +267,8 @@ pub struct Model {
     pub friction_loss: Vec<f64>,
     /// Acceleration of gravity, m/s².
     pub gravity: Vec3<f64>,
+    /// The magnetic field, which magnetometers measure, in any unit.
+    pub magnetic_field: Vec3<f64>,
     /// Suggested time step, s.
     pub timestep: f64,
     /// What was read and ignored or approximated.
@@ -296,6 +289,16 @@ impl Model {
     /// The number of controls.
     pub fn nu(&self) -> usize {
         self.actuators.len()
+    }
+
+    /// How many numbers all sensors have together.
+    pub fn sensor_data_len(&self) -> usize {
+        self.sensors.iter().map(|sensor| sensor.kind.dim()).sum()
+    }
+
+    /// Where the numbers of each sensor stand among those of all.
+    pub fn sensor_ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        crate::sensor::ranges(&self.sensors)
     }
 
     /// The total mass, kg.

@@ -1,11 +1,11 @@
 //! The tree of bodies, with `<frame>` and `<replicate>`.
 
-use multibody::{BodySpec, Site};
-use spatial::{Pose, RigidInertia, Vec3};
+use multibody::{BodySpec, Site, SiteShape};
+use spatial::{Pose, Quat, RigidInertia, Vec3};
 
 use super::Reader;
-use super::defaults::ClassId;
-use super::geom::GeomMass;
+use super::defaults::{Attributes, ClassId};
+use super::geom::{GeomMass, TYPES, Type, size_and_segment};
 use super::inertia;
 use crate::LoadError;
 use crate::limits::MAX_REPLICATED_ELEMENTS;
@@ -26,7 +26,7 @@ struct Item<'a> {
 /// What belongs to a body itself.
 #[derive(Default)]
 struct Contents<'a> {
-    inertial: Option<(Element<'a>, RigidInertia<f64>)>,
+    inertial: Option<(Element<'a>, (RigidInertia<f64>, Option<Quat<f64>>))>,
     masses: Vec<GeomMass>,
     joints: Vec<Item<'a>>,
 }
@@ -66,7 +66,8 @@ impl<'a> Reader<'_, 'a> {
         let contents = self.contents(&inside, index, pending)?;
 
         let explicit = contents.inertial.map(|(_, inertia)| inertia);
-        let inertia = inertia::of_body(explicit, &contents.masses, &self.compiler);
+        let (inertia, axes) = inertia::of_body(explicit, &contents.masses, &self.compiler);
+        self.inertial_axes.extend(axes.map(|axes| (index, axes)));
         let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation };
         let at = contents.inertial.map_or(element, |(inertial, _)| inertial);
         self.builder.add_body(spec).map_err(|error| at.error(error.to_string()))?;
@@ -169,15 +170,47 @@ impl<'a> Reader<'_, 'a> {
 
     fn site(&mut self, item: &Item<'a>, body: usize) -> Result<(), LoadError> {
         let attributes = self.defaults.attributes(item.element, item.class)?;
-        let segment = match attributes.has(&["fromto"]) {
-            true => super::geom::size_and_segment(&attributes, super::geom::Type::Capsule)?.1,
-            false => None,
-        };
+        let (shape, segment) = self.site_shape(&attributes)?;
         let own = self.compiler.angles.pose(&attributes)?;
-        attributes.skip(&["size", "type", "group", "material", "rgba", "mesh", "user"]);
+        attributes.skip(&["group", "material", "rgba", "mesh", "user"]);
         let pose = item.frame * segment.unwrap_or(own);
         let name = self.names.claim(item.element, "site", &item.suffix, self.builder.sites.len())?;
-        self.builder.sites.push(Site { name, body, pose });
+        self.builder.sites.push(Site { name, body, pose, shape });
         Ok(())
+    }
+
+    /// The volume of a site, and its pose where `fromto` gives both.
+    fn site_shape(&mut self, attributes: &Attributes<'_, 'a>) -> Result<(SiteShape, Option<Pose<f64>>), LoadError> {
+        let kind = attributes.keyword("type", &TYPES)?.unwrap_or(Type::Sphere);
+        let has_segment = attributes.has(&["fromto"]);
+        // Between two points lies a capsule, whatever the type says.
+        let has_length = matches!(kind, Type::Capsule | Type::Cylinder | Type::Ellipsoid | Type::Box);
+        let kind = if has_segment && !has_length { Type::Capsule } else { kind };
+        // Without a size it is a dot of 5 mm.
+        let (size, segment) = size_and_segment(attributes, kind, [0.005; 3])?;
+        let needed = match kind {
+            Type::Sphere => 1,
+            Type::Capsule | Type::Cylinder => 2,
+            Type::Ellipsoid | Type::Box => 3,
+            _ => {
+                let message = "only spheres, capsules, cylinders, ellipsoids and boxes are volumes of sites: a sphere of \
+                               5 mm stands in for it";
+                self.warnings.add_attribute(attributes.element(), "type", message);
+                return Ok((SiteShape::default(), segment));
+            }
+        };
+        if let Some(value) = size[..needed].iter().find(|&&s| s <= 0.0) {
+            let message = format!("size: {value}: expected {needed} numbers above 0");
+            return Err(attributes.source("size").error(message));
+        }
+        let [x, y, z] = size;
+        let shape = match kind {
+            Type::Capsule => SiteShape::Capsule { radius: x, half_length: y },
+            Type::Cylinder => SiteShape::Cylinder { radius: x, half_length: y },
+            Type::Ellipsoid => SiteShape::Ellipsoid { radii: [x, y, z] },
+            Type::Box => SiteShape::Box { half_extents: [x, y, z] },
+            _ => SiteShape::Sphere { radius: x },
+        };
+        Ok((shape, segment))
     }
 }

@@ -1,7 +1,7 @@
 //! `<geom>`: shapes, their surfaces and their mass.
 
 use geometry::{Geom, MassModel, Shape};
-use spatial::{Pose, RigidInertia, Vec3};
+use spatial::{Pose, Quat, RigidInertia, Vec3};
 
 use super::Reader;
 use super::defaults::{Attributes, ClassId};
@@ -15,6 +15,8 @@ use crate::xml::Element;
 pub(super) struct GeomMass {
     /// Mass, centre of mass and inertia, in the body's frame.
     pub inertia: RigidInertia<f64>,
+    /// The axes of its shape in the body's frame; none of meshes, whose principal axes are others.
+    pub axes: Option<Quat<f64>>,
     /// The group that `inertiagrouprange` selects by.
     pub group: i32,
 }
@@ -33,7 +35,7 @@ pub(super) enum Type {
     Sdf,
 }
 
-const TYPES: [(&str, Type); 9] = [
+pub(super) const TYPES: [(&str, Type); 9] = [
     ("plane", Type::Plane),
     ("hfield", Type::HeightField),
     ("sphere", Type::Sphere),
@@ -71,6 +73,7 @@ impl<'a> Reader<'_, 'a> {
         let inertia = self.geom_inertia(attributes, &shape, mass_model)?.rotated(pose.rot.to_mat3());
         let inertia = RigidInertia { com: inertia.com + pose.pos, ..inertia };
 
+        let axes = (!matches!(shape, Shape::Mesh(_))).then_some(pose.rot);
         let friction = surface::geom_friction(attributes)?;
         let mut material = surface::material(attributes, friction, &mut self.warnings)?;
         material.priority = attributes.integer("priority")?.unwrap_or(0);
@@ -93,7 +96,7 @@ impl<'a> Reader<'_, 'a> {
             margin: attributes.number("margin")?.unwrap_or(0.0),
             rgba: self.assets.rgba(attributes)?,
         });
-        Ok(GeomMass { inertia, group })
+        Ok(GeomMass { inertia, axes, group })
     }
 
     fn placed_shape(&mut self, attributes: &Attributes<'_, 'a>) -> Result<Placed, LoadError> {
@@ -126,7 +129,7 @@ impl<'a> Reader<'_, 'a> {
             return Ok(Placed { shape, pose, mass_model: MassModel::Solid });
         }
         let kind = kind.unwrap_or(Type::Sphere);
-        let (size, segment) = size_and_segment(attributes, kind)?;
+        let (size, segment) = size_and_segment(attributes, kind, [0.0; 3])?;
         if let Some(segment) = segment {
             pose = segment;
         }
@@ -185,15 +188,16 @@ fn mass_model(attributes: &Attributes<'_, '_>) -> Result<MassModel, LoadError> {
     Ok(if shell { MassModel::Shell } else { MassModel::Solid })
 }
 
-/// The sizes of a geom or site, and its pose when `fromto` gives both.
+/// The sizes of a geom or site (`otherwise` those that are missing), and its pose when `fromto` gives both.
 ///
 /// With `fromto` the element's z axis runs from the second point to the first, and its last size is half their
 /// distance.
 pub(super) fn size_and_segment(
     attributes: &Attributes<'_, '_>,
     kind: Type,
+    otherwise: [f64; 3],
 ) -> Result<([f64; 3], Option<Pose<f64>>), LoadError> {
-    let mut size = attributes.leading("size", [0.0; 3])?;
+    let mut size = attributes.leading("size", otherwise)?;
     let Some([a, b, c, d, e, f]) = attributes.array("fromto")? else { return Ok((size, None)) };
     let (from, to) = (Vec3::new(a, b, c), Vec3::new(d, e, f));
     let at = attributes.source("fromto");

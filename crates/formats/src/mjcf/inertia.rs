@@ -7,12 +7,12 @@ use super::defaults::Attributes;
 use super::geom::GeomMass;
 use crate::LoadError;
 
-/// Reads an `<inertial>` of a body. `frame` is that of the `<frame>` elements around it.
+/// Reads an `<inertial>` of a body, and its principal axes if it names them. `frame` is that of the `<frame>` elements around it.
 pub(super) fn inertial(
     attributes: &Attributes<'_, '_>,
     compiler: &Compiler,
     frame: Pose<f64>,
-) -> Result<RigidInertia<f64>, LoadError> {
+) -> Result<(RigidInertia<f64>, Option<Quat<f64>>), LoadError> {
     let element = attributes.element();
     let missing = |name: &str| element.error(format!("no attribute `{name}`: expected one"));
     let mass = attributes.number("mass")?.ok_or_else(|| missing("mass"))?;
@@ -33,25 +33,29 @@ pub(super) fn inertial(
         (None, diagonal) => Sym3::diagonal(diagonal.unwrap_or([0.0; 3]).into()),
     };
     let pose = frame * Pose::new(pos.into(), orientation.unwrap_or(Quat::IDENTITY));
-    Ok(RigidInertia { mass, com: pose.pos, inertia: inertia.rotated(pose.rot.to_mat3()) })
+    let inertia = RigidInertia { mass, com: pose.pos, inertia: inertia.rotated(pose.rot.to_mat3()) };
+    Ok((inertia, full.is_none().then_some(pose.rot)))
 }
 
-/// The inertia of a body: from its `<inertial>`, or the sum of its geoms', then corrected as the compiler asks.
+/// The inertia of a body: from its `<inertial>`, or the sum of its geoms', then corrected as the compiler asks. Its principal axes, where
+/// the file has them: those of the `<inertial>`, or of the only geom.
 pub(super) fn of_body(
-    explicit: Option<RigidInertia<f64>>,
+    explicit: Option<(RigidInertia<f64>, Option<Quat<f64>>)>,
     geoms: &[GeomMass],
     compiler: &Compiler,
-) -> RigidInertia<f64> {
+) -> (RigidInertia<f64>, Option<Quat<f64>>) {
     let [low, high] = compiler.inertia_groups;
     let from_geoms = || {
-        let selected = geoms.iter().filter(|g| (low..=high).contains(&g.group) && g.inertia.mass > 0.0);
-        selected.fold(RigidInertia::ZERO, |sum, geom| sum.combined(&geom.inertia))
+        let selected = || geoms.iter().filter(|g| (low..=high).contains(&g.group) && g.inertia.mass > 0.0);
+        let inertia = selected().fold(RigidInertia::ZERO, |sum, geom| sum.combined(&geom.inertia));
+        let mut all = selected();
+        (inertia, all.next().filter(|_| all.next().is_none()).and_then(|geom| geom.axes))
     };
-    let inertia = match (compiler.inertia_from_geom, explicit) {
+    let (inertia, axes) = match (compiler.inertia_from_geom, explicit) {
         (InertiaFromGeom::Always, _) | (InertiaFromGeom::Auto, None) => from_geoms(),
-        (_, explicit) => explicit.unwrap_or(RigidInertia::ZERO),
+        (_, explicit) => explicit.unwrap_or((RigidInertia::ZERO, None)),
     };
-    corrected(inertia, compiler)
+    (corrected(inertia, compiler), axes)
 }
 
 /// `boundmass`, `boundinertia` and `balanceinertia`.
@@ -96,4 +100,40 @@ pub(super) fn principal_axes(matrix: Sym3<f64>) -> (Mat3<f64>, [f64; 3]) {
     }
     let axes = rot.to_mat3();
     (axes, matrix.rotated(axes.transpose()).diag().to_array())
+}
+
+/// The principal axes of an inertia with the largest moment first, as MuJoCo chooses among the many: plane rotations, the largest entry
+/// off the diagonal first, each the shortest that removes it; then quarter turns that put the moments in order.
+pub(super) fn ordered_principal_axes(matrix: Sym3<f64>) -> Quat<f64> {
+    /// Entries below this are none, kg·m².
+    const NEGLIGIBLE: f64 = 1e-12;
+    let unit = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
+    let seen_from = |rot: Quat<f64>| matrix.rotated(rot.to_mat3().transpose());
+    let mut rot = Quat::IDENTITY;
+    for _ in 0..500 {
+        let m = seen_from(rot);
+        let (axis, p, q, r) = match (m.xy.abs(), m.xz.abs(), m.yz.abs()) {
+            (xy, xz, yz) if xy > xz && xy > yz => (2, m.xx, m.yy, m.xy),
+            (_, xz, yz) if xz > yz => (1, m.zz, m.xx, m.xz),
+            _ => (0, m.yy, m.zz, m.yz),
+        };
+        if r.abs() < NEGLIGIBLE {
+            break;
+        }
+        // The angle in (−π/4, π/4] that makes the entry vanish.
+        let angle = 0.5 * libm::atan(2.0 * r / (p - q));
+        let angle = if p == q { std::f64::consts::FRAC_PI_4.copysign(r) } else { angle };
+        if 1.0 - libm::cos(angle) < NEGLIGIBLE {
+            break;
+        }
+        rot = (rot * Quat::from_axis_angle(unit[axis], angle)).unit();
+    }
+    let mut moments = seen_from(rot).diag().to_array();
+    for (low, axis) in [(0, 2), (1, 0), (0, 2)] {
+        if moments[low] + NEGLIGIBLE < moments[low + 1] {
+            moments.swap(low, low + 1);
+            rot = (rot * Quat::from_axis_angle(unit[axis], std::f64::consts::FRAC_PI_2)).unit();
+        }
+    }
+    rot
 }

@@ -21,13 +21,16 @@ mod mesh;
 mod names;
 mod option;
 mod orientation;
+mod sensor;
 mod surface;
 mod tendon;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use geometry::Scene;
 use multibody::{BuildError, Model, ModelBuilder};
+use spatial::Quat;
 
 use crate::overlaps::{DeepOverlap, deep_overlaps, listed};
 use crate::warnings::Warnings;
@@ -45,6 +48,7 @@ pub(crate) fn read(mut document: Document, root: usize, base: Option<&Path>) -> 
     reader.tendons(root)?;
     reader.equalities(root)?;
     reader.actuators(root)?;
+    reader.sensors(root)?;
     let mut loaded = reader.finish(root)?;
     loaded.model.warnings.splice(0..0, document.faults.iter().cloned());
     Ok(loaded)
@@ -69,6 +73,10 @@ struct Reader<'d, 'a> {
     tendons: Vec<tendon::TendonInfo<'a>>,
     /// Where the equality constraints stand.
     equalities: Vec<Element<'a>>,
+    /// Where the sensors stand.
+    sensors: Vec<Element<'a>>,
+    /// The principal axes of bodies whose files give them.
+    inertial_axes: BTreeMap<usize, Quat<f64>>,
     spring_dampers: Vec<joint::SpringDamper>,
     damping_ratios: Vec<actuator::DampingRatio>,
     /// What `<replicate>` elements around the present element append to names.
@@ -86,6 +94,7 @@ impl<'d, 'a> Reader<'d, 'a> {
         let mut builder = ModelBuilder::new(root.attribute("model").unwrap_or("MuJoCo Model"));
         builder.gravity = options.gravity;
         builder.timestep = options.timestep;
+        builder.magnetic_field = options.magnetic_field;
         let mut names = names::Names::default();
         names.reserve("body", "world", 0);
         Ok(Self {
@@ -102,6 +111,8 @@ impl<'d, 'a> Reader<'d, 'a> {
             joints: Vec::new(),
             tendons: Vec::new(),
             equalities: Vec::new(),
+            sensors: Vec::new(),
+            inertial_axes: BTreeMap::new(),
             spring_dampers: Vec::new(),
             damping_ratios: Vec::new(),
             suffix: String::new(),
@@ -113,7 +124,10 @@ impl<'d, 'a> Reader<'d, 'a> {
         self.scale_to_total_mass();
         self.builder.materials = self.surfaces.finish();
         let built = self.builder.build();
-        let element_of = |error: &BuildError| element_of(error, &self.joints, &self.tendons, &self.equalities);
+        let element_of = |error: &BuildError| match error {
+            BuildError::InSensor { index, .. } => self.sensors.get(*index).copied(),
+            _ => element_of(error, &self.joints, &self.tendons, &self.equalities),
+        };
         let mut model = built.map_err(|error| element_of(&error).unwrap_or(root).error(error.to_string()))?;
         inertia_dependent::complete(&mut model, &self.spring_dampers, &self.damping_ratios);
         keyframe::read(root, &mut model, &mut self.names, &mut self.warnings)?;
@@ -123,7 +137,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             match section.name() {
                 "visual" | "statistic" | "size" | "custom" => section.skip_all(),
                 // Looked into, so that warnings name what is in them.
-                "tendon" | "equality" | "deformable" | "extension" | "keyframe" => drop(section.children()),
+                "tendon" | "equality" | "sensor" | "deformable" | "extension" | "keyframe" => drop(section.children()),
                 _ => {}
             }
         }

@@ -14,6 +14,8 @@ pub(super) struct Options {
     pub timestep: f64,
     /// Acceleration of gravity, m/s².
     pub gravity: Vec3<f64>,
+    /// The magnetic field.
+    pub magnetic_field: Vec3<f64>,
     /// Bit k is set when actuators of group k give no force.
     pub disabled_actuators: u32,
     /// Switches of `<flag>`.
@@ -71,7 +73,8 @@ impl Options {
             clamp_ctrl: true,
             friction_loss: true,
         };
-        let mut options = Self { timestep: 0.002, gravity: Vec3::new(0.0, 0.0, -9.81), disabled_actuators: 0, flags };
+        let (gravity, magnetic_field) = (Vec3::new(0.0, 0.0, -9.81), Vec3::new(0.0, -0.5, 0.0));
+        let mut options = Self { timestep: 0.002, gravity, magnetic_field, disabled_actuators: 0, flags };
         let mut no_gravity = false;
         for element in root.children_named("option") {
             if let Some(timestep) = element.number("timestep")? {
@@ -83,13 +86,16 @@ impl Options {
             if let Some(gravity) = element.array("gravity")? {
                 options.gravity = gravity.into();
             }
+            if let Some(field) = element.array("magnetic")? {
+                options.magnetic_field = field.into();
+            }
             if let Some(groups) = element.numbers("actuatorgroupdisable")? {
                 options.disabled_actuators = group_bits(&groups).map_err(|message| element.error(message))?;
             }
             warn_about_solver(element, warnings);
             warn_about_medium(element, warnings)?;
             // Overrides are in force only when the flag of that name says so.
-            element.skip(&["magnetic", "o_margin", "o_solref", "o_solimp", "o_friction"]);
+            element.skip(&["o_margin", "o_solref", "o_solimp", "o_friction"]);
             for flag in element.children_named("flag") {
                 no_gravity = options.flags.read(flag, warnings)?.unwrap_or(no_gravity);
             }

@@ -26,13 +26,13 @@ fn a_plain_model_has_none() {
 #[test]
 fn whole_elements_are_named() {
     let text = format!(
-        "<mujoco>{BODY}<sensor>\n<gyro site=\"s\"/></sensor><equality>\n<flex flex=\"f\"/>\n<flexvert flex=\"f\"/></equality>
+        "<mujoco>{BODY}<sensor>\n<gyro site=\"s\"/><glow/></sensor><equality>\n<flex flex=\"f\"/>\n<flexvert flex=\"f\"/></equality>
         <tendon><spatial name=\"t\"><site site=\"s\"/></spatial></tendon><unheard/></mujoco>"
     );
     let found = warnings(&text);
     let starts = [
         "<text>:5: spatial: ",
-        "<text>:1: mujoco/sensor: ",
+        "<text>:2: sensor/glow: ",
         "<text>:3: equality/flex: ",
         "<text>:4: equality/flexvert: ",
         "<text>:5: mujoco/unheard: ",

@@ -1,0 +1,437 @@
+//! `<sensor>`: what is measured, where.
+
+use std::collections::BTreeSet;
+
+use multibody::{
+    ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DistanceQuantity, FrameQuantity, GeomsOf, JointKind,
+    JointQuantity, RayField, Reduction, Sensor, SensorFrame, SensorKind, SiteQuantity, SubtreeQuantity, TendonQuantity,
+};
+use spatial::Quat;
+
+use super::Reader;
+use super::defaults::parse_keyword;
+use super::inertia::ordered_principal_axes;
+use crate::LoadError;
+use crate::xml::{Element, shortened};
+
+const OF_JOINTS: [JointQuantity; 8] = [
+    JointQuantity::Position,
+    JointQuantity::Velocity,
+    JointQuantity::ActuatorForce,
+    JointQuantity::Quaternion,
+    JointQuantity::AngularVelocity,
+    JointQuantity::LimitDistance,
+    JointQuantity::LimitVelocity,
+    JointQuantity::LimitForce,
+];
+
+const OF_TENDONS: [TendonQuantity; 6] = [
+    TendonQuantity::Position,
+    TendonQuantity::Velocity,
+    TendonQuantity::ActuatorForce,
+    TendonQuantity::LimitDistance,
+    TendonQuantity::LimitVelocity,
+    TendonQuantity::LimitForce,
+];
+
+const OF_ACTUATORS: [ActuatorQuantity; 3] =
+    [ActuatorQuantity::Position, ActuatorQuantity::Velocity, ActuatorQuantity::Force];
+
+const OF_FRAMES: [FrameQuantity; 9] = [
+    FrameQuantity::Position,
+    FrameQuantity::Quaternion,
+    FrameQuantity::XAxis,
+    FrameQuantity::YAxis,
+    FrameQuantity::ZAxis,
+    FrameQuantity::LinearVelocity,
+    FrameQuantity::AngularVelocity,
+    FrameQuantity::LinearAcceleration,
+    FrameQuantity::AngularAcceleration,
+];
+
+const OF_SITES: [SiteQuantity; 7] = [
+    SiteQuantity::Acceleration,
+    SiteQuantity::Velocity,
+    SiteQuantity::AngularVelocity,
+    SiteQuantity::MagneticField,
+    SiteQuantity::Force,
+    SiteQuantity::Torque,
+    SiteQuantity::Touch,
+];
+
+const OF_SUBTREES: [SubtreeQuantity; 3] =
+    [SubtreeQuantity::CenterOfMass, SubtreeQuantity::LinearVelocity, SubtreeQuantity::AngularMomentum];
+
+const OF_DISTANCES: [DistanceQuantity; 3] =
+    [DistanceQuantity::Distance, DistanceQuantity::Normal, DistanceQuantity::FromTo];
+
+const CONTACT_FIELDS: [(&str, ContactField); 9] = [
+    ("found", ContactField::Found),
+    ("force", ContactField::Force),
+    ("torque", ContactField::Torque),
+    ("dist", ContactField::Distance),
+    ("pos", ContactField::Position),
+    ("normal", ContactField::Normal),
+    ("tangent", ContactField::Tangent),
+    ("linvel", ContactField::LinearVelocity),
+    ("angvel", ContactField::AngularVelocity),
+];
+
+const RAY_FIELDS: [(&str, RayField); 6] = [
+    ("dist", RayField::Distance),
+    ("dir", RayField::Direction),
+    ("origin", RayField::Origin),
+    ("point", RayField::Point),
+    ("normal", RayField::Normal),
+    ("depth", RayField::Depth),
+];
+
+const REDUCTIONS: [(&str, Reduction); 4] = [
+    ("none", Reduction::First),
+    ("mindist", Reduction::SmallestDistance),
+    ("maxforce", Reduction::LargestForce),
+    ("netforce", Reduction::Net),
+];
+
+/// The types of objects that have frames.
+#[derive(Clone, Copy)]
+enum FrameType {
+    Inertial,
+    Body,
+    Geom,
+    Site,
+    Camera,
+}
+
+const FRAME_TYPES: [(&str, FrameType); 5] = [
+    ("body", FrameType::Inertial),
+    ("xbody", FrameType::Body),
+    ("geom", FrameType::Geom),
+    ("site", FrameType::Site),
+    ("camera", FrameType::Camera),
+];
+
+const CAMERAS: &str = "cameras are not read: the sensor keeps its place, its numbers are zero";
+const SPATIAL_TENDONS: &str = "of a spatial tendon, which is not simulated: its numbers are zero";
+const USER: &str = "computed by a callback of MuJoCo: its numbers are zero";
+const TACTILE: &str = "not simulated: left out";
+const PLUGIN: &str = "plugins are not simulated: left out";
+
+/// Attributes of every sensor without a part in a simulation.
+const COMMON: [&str; 4] = ["user", "nsample", "interp", "class"];
+
+impl<'a> Reader<'_, 'a> {
+    /// Reads every `<sensor>` below the root. All else must be known.
+    pub(super) fn sensors(&mut self, root: Element<'a>) -> Result<(), LoadError> {
+        let mut cameras = None;
+        for element in root.children_named("sensor").flat_map(Element::children) {
+            let cameras = cameras.get_or_insert_with(|| Cameras::of(root));
+            let Some(kind) = self.sensor_kind(element, cameras)? else { continue };
+            let name = self.names.claim(element, "sensor", "", self.builder.sensors.len())?;
+            let at_least_zero = |attribute: &str| match element.number(attribute)?.unwrap_or(0.0) {
+                value if value < 0.0 => Err(element.error(format!("{attribute}=\"{value}\": expected 0 or more"))),
+                value => Ok(value),
+            };
+            let (cutoff, noise) = (at_least_zero("cutoff")?, at_least_zero("noise")?);
+            if cutoff > 0.0 && kind.is_direction() && kind.element() != DistanceQuantity::Normal.element() {
+                let message = "cutoff: expected none on a unit vector or quaternion, whose numbers cannot be clamped";
+                return Err(element.error(message));
+            }
+            element.skip(&COMMON);
+            self.warn_about_delays(element)?;
+            self.sensors.push(element);
+            self.builder.sensors.push(Sensor { name, kind, cutoff, noise });
+        }
+        Ok(())
+    }
+
+    fn warn_about_delays(&mut self, element: Element<'a>) -> Result<(), LoadError> {
+        for attribute in ["delay", "interval"] {
+            if element.numbers(attribute)?.is_some_and(|values| values.iter().any(|&x| x != 0.0)) {
+                let message = "values are those of the present moment, whenever they are asked for: ignored";
+                self.warnings.add_attribute(element, attribute, message);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a sensor measures; none of an element that is no sensor, or one without a place among the numbers.
+    fn sensor_kind(&mut self, element: Element<'a>, cameras: &Cameras<'a>) -> Result<Option<SensorKind>, LoadError> {
+        let name = element.name();
+        if let Some(quantity) = OF_JOINTS.into_iter().find(|q| q.element() == name) {
+            return self.joint_sensor(element, quantity).map(Some);
+        }
+        if let Some(quantity) = OF_TENDONS.into_iter().find(|q| q.element() == name) {
+            return self.tendon_sensor(element, quantity).map(Some);
+        }
+        if let Some(quantity) = OF_ACTUATORS.into_iter().find(|q| q.element() == name) {
+            let actuator = self.names.find(element, "actuator", "actuator")?;
+            return Ok(Some(SensorKind::Actuator { actuator, quantity }));
+        }
+        if let Some(quantity) = OF_FRAMES.into_iter().find(|q| q.element() == name) {
+            return self.frame_sensor(element, quantity, cameras).map(Some);
+        }
+        if let Some(quantity) = OF_SITES.into_iter().find(|q| q.element() == name) {
+            let site = self.names.find(element, "site", "site")?;
+            return Ok(Some(SensorKind::Site { site, quantity }));
+        }
+        if let Some(quantity) = OF_SUBTREES.into_iter().find(|q| q.element() == name) {
+            let body = self.names.find(element, "body", "body")?;
+            return Ok(Some(SensorKind::Subtree { body, quantity }));
+        }
+        if let Some(quantity) = OF_DISTANCES.into_iter().find(|q| q.element() == name) {
+            let between = [self.geoms_of(element, ["geom1", "body1"])?, self.geoms_of(element, ["geom2", "body2"])?];
+            if between[0] == between[1] {
+                return Err(element.error("names the same geom or body twice: expected two different ones"));
+            }
+            return Ok(Some(SensorKind::Distance { between, quantity }));
+        }
+        Ok(Some(match name {
+            "clock" => SensorKind::Clock,
+            "e_potential" => SensorKind::PotentialEnergy,
+            "e_kinetic" => SensorKind::KineticEnergy,
+            "contact" => self.contact_sensor(element)?,
+            "rangefinder" => self.rangefinder(element, cameras)?,
+            "insidesite" => self.inside_site(element, cameras)?,
+            "camprojection" => {
+                self.names.find(element, "site", "site")?;
+                cameras.find(element, "camera")?;
+                self.unsupported(element, 2, CAMERAS)
+            }
+            "user" => self.user_sensor(element)?,
+            "tactile" | "plugin" => {
+                self.warnings.add(element, if name == "plugin" { PLUGIN } else { TACTILE });
+                element.skip_all();
+                return Ok(None);
+            }
+            // Left unread: a warning will name it.
+            _ => return Ok(None),
+        }))
+    }
+
+    /// A sensor that keeps its place and shows zeros, and a warning that says why.
+    fn unsupported(&mut self, element: Element<'a>, dim: usize, reason: &str) -> SensorKind {
+        self.warnings.add(element, reason);
+        SensorKind::Unsupported { element: element.name().into(), dim }
+    }
+
+    fn joint_sensor(&self, element: Element<'a>, quantity: JointQuantity) -> Result<SensorKind, LoadError> {
+        use JointQuantity::{ActuatorForce, AngularVelocity, Position, Quaternion, Velocity};
+        let joint = match quantity {
+            Position | Velocity | ActuatorForce => self.scalar_joint(element, "joint")?,
+            _ => self.names.find(element, "joint", "joint")?,
+        };
+        let of = &self.joints[joint];
+        let expected = match quantity {
+            Position | Velocity | ActuatorForce => return Ok(SensorKind::Joint { joint, quantity }),
+            Quaternion | AngularVelocity if of.kind == JointKind::Ball => None,
+            Quaternion | AngularVelocity => Some("a joint of type ball"),
+            _ if of.range.is_none() => Some("a joint with limits"),
+            _ => None,
+        };
+        match expected {
+            Some(expected) => {
+                let name = &of.name;
+                Err(element.error(format!("joint=\"{name}\": expected {expected}")))
+            }
+            None => Ok(SensorKind::Joint { joint, quantity }),
+        }
+    }
+
+    fn tendon_sensor(&mut self, element: Element<'a>, quantity: TendonQuantity) -> Result<SensorKind, LoadError> {
+        use TendonQuantity::{LimitDistance, LimitForce, LimitVelocity};
+        let tendon = &self.tendons[self.names.find(element, "tendon", "tendon")?];
+        let Some(index) = tendon.index else { return Ok(self.unsupported(element, 1, SPATIAL_TENDONS)) };
+        if matches!(quantity, LimitDistance | LimitVelocity | LimitForce) && tendon.range.is_none() {
+            return Err(element.error("tendon: expected a tendon with limits"));
+        }
+        Ok(SensorKind::Tendon { tendon: index, quantity })
+    }
+
+    fn frame_sensor(
+        &mut self,
+        element: Element<'a>,
+        quantity: FrameQuantity,
+        cameras: &Cameras<'a>,
+    ) -> Result<SensorKind, LoadError> {
+        use FrameQuantity::{AngularAcceleration, LinearAcceleration};
+        let frame = self.frame(element, "objtype", "objname", cameras)?;
+        let has_reference = !matches!(quantity, LinearAcceleration | AngularAcceleration);
+        let named = |attribute: &&str| has_reference && element.attribute(attribute).is_some();
+        let reference = match ["reftype", "refname"].iter().any(named) {
+            true => Some(self.frame(element, "reftype", "refname", cameras)?),
+            false => None,
+        };
+        Ok(match (frame, reference) {
+            (Some(frame), None) => SensorKind::Frame { frame, reference: None, quantity },
+            (Some(frame), Some(Some(reference))) => SensorKind::Frame { frame, reference: Some(reference), quantity },
+            _ => {
+                let dim = if quantity == FrameQuantity::Quaternion { 4 } else { 3 };
+                self.unsupported(element, dim, CAMERAS)
+            }
+        })
+    }
+
+    /// The frame that two attributes name; none of a camera.
+    fn frame(
+        &self,
+        element: Element<'a>,
+        of_type: &str,
+        of_name: &str,
+        cameras: &Cameras<'a>,
+    ) -> Result<Option<SensorFrame>, LoadError> {
+        let kind = parse_keyword(element, of_type, element.required(of_type)?, &FRAME_TYPES)?;
+        Ok(Some(match kind {
+            FrameType::Inertial => {
+                let body = self.names.find(element, of_name, "body")?;
+                SensorFrame::Inertial { body, axes: self.inertial_axes(body) }
+            }
+            FrameType::Body => SensorFrame::Body(self.names.find(element, of_name, "body")?),
+            FrameType::Geom => SensorFrame::Geom(self.names.find(element, of_name, "geom")?),
+            FrameType::Site => SensorFrame::Site(self.names.find(element, of_name, "site")?),
+            FrameType::Camera => {
+                cameras.find(element, of_name)?;
+                return Ok(None);
+            }
+        }))
+    }
+
+    /// The principal axes of a body: as the file gives them, or the largest moment first.
+    fn inertial_axes(&self, body: usize) -> Quat<f64> {
+        self.inertial_axes.get(&body).copied().unwrap_or_else(|| {
+            let inertia = self.builder.body(body).map_or_else(Default::default, |spec| spec.inertia.inertia);
+            ordered_principal_axes(inertia)
+        })
+    }
+
+    fn inside_site(&mut self, element: Element<'a>, cameras: &Cameras<'a>) -> Result<SensorKind, LoadError> {
+        let site = self.names.find(element, "site", "site")?;
+        Ok(match self.frame(element, "objtype", "objname", cameras)? {
+            Some(frame) => SensorKind::InsideSite { frame, site },
+            None => self.unsupported(element, 1, CAMERAS),
+        })
+    }
+
+    /// The geom or the body that one of two attributes names.
+    fn geoms_of(&self, element: Element<'a>, [geom, body]: [&str; 2]) -> Result<GeomsOf, LoadError> {
+        match one_of(element, &[geom, body])? {
+            Some(attribute) if attribute == geom => Ok(GeomsOf::Geom(self.names.find(element, geom, "geom")?)),
+            Some(_) => Ok(GeomsOf::Body(self.names.find(element, body, "body")?)),
+            None => Err(element.error(format!("no attribute `{geom}` or `{body}`: expected one of them"))),
+        }
+    }
+
+    fn contact_sensor(&self, element: Element<'a>) -> Result<SensorKind, LoadError> {
+        let filter = |attributes: &[&str]| -> Result<ContactFilter, LoadError> {
+            let Some(attribute) = one_of(element, attributes)? else { return Ok(ContactFilter::Any) };
+            let find = |kind| self.names.find(element, attribute, kind);
+            Ok(match attribute.trim_end_matches(['1', '2']) {
+                "geom" => ContactFilter::Geom(find("geom")?),
+                "body" => ContactFilter::Body(find("body")?),
+                "subtree" => ContactFilter::Subtree(find("body")?),
+                _ => ContactFilter::Site(find("site")?),
+            })
+        };
+        let first = filter(&["geom1", "body1", "subtree1", "site"])?;
+        let second = filter(&["geom2", "body2", "subtree2"])?;
+        let fields = fields(element, &CONTACT_FIELDS)?;
+        let reduction = element.attribute("reduce").map(|word| parse_keyword(element, "reduce", word, &REDUCTIONS));
+        let slots = positive(element, "num")?.unwrap_or(1);
+        let reduction = reduction.transpose()?.unwrap_or_default();
+        Ok(SensorKind::Contact(ContactSensor { first, second, fields, reduction, slots }))
+    }
+
+    fn rangefinder(&mut self, element: Element<'a>, cameras: &Cameras<'a>) -> Result<SensorKind, LoadError> {
+        let fields = fields(element, &RAY_FIELDS)?;
+        match one_of(element, &["site", "camera"])? {
+            Some("site") => {
+                let site = self.names.find(element, "site", "site")?;
+                Ok(SensorKind::Rangefinder { site, fields })
+            }
+            Some(_) => {
+                let rays = cameras.find(element, "camera")?;
+                let of_ray: usize = fields.iter().map(|field| field.dim()).sum();
+                Ok(self.unsupported(element, rays.saturating_mul(of_ray), CAMERAS))
+            }
+            None => Err(element.error("no attribute `site` or `camera`: expected one of them")),
+        }
+    }
+
+    fn user_sensor(&mut self, element: Element<'a>) -> Result<SensorKind, LoadError> {
+        let dim = element.required("dim")?;
+        let expected = || element.error(format!("dim=\"{}\": expected an integer, 0 or more", shortened(dim)));
+        let dim = dim.trim().parse::<usize>().map_err(|_| expected())?;
+        element.skip(&["objtype", "objname", "datatype", "needstage"]);
+        Ok(self.unsupported(element, dim, USER))
+    }
+}
+
+/// How many pixels the cameras of a file have, by name.
+struct Cameras<'a> {
+    elements: Vec<Element<'a>>,
+}
+
+impl<'a> Cameras<'a> {
+    fn of(root: Element<'a>) -> Self {
+        let is_named = |element: &Element<'_>| element.name() == "camera" && element.attribute("name").is_some();
+        Self { elements: root.descendants().filter(is_named).collect() }
+    }
+
+    /// The number of pixels of the camera that an attribute names.
+    fn find(&self, element: Element<'a>, attribute: &str) -> Result<usize, LoadError> {
+        let name = element.required(attribute)?;
+        let camera = self.elements.iter().find(|camera| camera.attribute("name") == Some(name)).ok_or_else(|| {
+            element.error(format!("{attribute}=\"{}\": expected the name of a camera of the model", shortened(name)))
+        })?;
+        let pixels = |[width, height]: [f64; 2]| width.max(0.0) as usize * height.max(0.0) as usize;
+        Ok(camera.array("resolution")?.map_or(1, pixels))
+    }
+}
+
+/// The attribute of several that is there, of which there may be one at most.
+fn one_of<'n>(element: Element<'_>, attributes: &[&'n str]) -> Result<Option<&'n str>, LoadError> {
+    let mut there = attributes.iter().copied().filter(|attribute| element.attribute(attribute).is_some());
+    let (first, second) = (there.next(), there.next());
+    match (first, second) {
+        (Some(first), Some(second)) => {
+            Err(element.error(format!("has both `{first}` and `{second}`: expected one of them")))
+        }
+        _ => Ok(first),
+    }
+}
+
+/// The fields of `data`, by default the first of the table; each at most once, in the order of the table.
+fn fields<T: Copy>(element: Element<'_>, table: &[(&str, T)]) -> Result<Vec<T>, LoadError> {
+    let Some(value) = element.attribute("data") else { return Ok(vec![table[0].1]) };
+    let mut last = None;
+    let mut fields = Vec::new();
+    let mut seen = BTreeSet::new();
+    for word in value.split_ascii_whitespace() {
+        let field = parse_keyword(element, "data", word, table)?;
+        let index = table.iter().position(|&(of_table, _)| of_table == word);
+        if !seen.insert(word) || index < last {
+            let words: Vec<&str> = table.iter().map(|&(word, _)| word).collect();
+            let message = format!(
+                "data=\"{}\": expected each field at most once, in the order {}",
+                shortened(value),
+                words.join(" ")
+            );
+            return Err(element.error(message));
+        }
+        last = index;
+        fields.push(field);
+    }
+    if fields.is_empty() {
+        fields.push(table[0].1);
+    }
+    Ok(fields)
+}
+
+/// An integer above 0.
+fn positive(element: Element<'_>, attribute: &str) -> Result<Option<usize>, LoadError> {
+    let Some(value) = element.attribute(attribute) else { return Ok(None) };
+    let number = value.trim().parse::<usize>().ok().filter(|&number| number > 0);
+    number
+        .map(Some)
+        .ok_or_else(|| element.error(format!("{attribute}=\"{}\": expected an integer above 0", shortened(value))))
+}

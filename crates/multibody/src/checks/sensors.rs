@@ -1,0 +1,115 @@
+//! What sensors refer to must be there. (Geoms are checked where the scene is known.)
+
+use super::{check_at_least_zero, check_scalar, element};
+use crate::{
+    BuildError, ContactFilter, GeomsOf, JointKind, JointQuantity, Model, Sensor, SensorFrame, SensorKind, SiteShape,
+};
+
+/// Most numbers that one sensor may have: beyond that a file is in error.
+const MAX_SENSOR_NUMBERS: usize = 1 << 20;
+
+/// Checks the volumes of sites, and every sensor.
+pub(super) fn check(model: &Model) -> Result<(), BuildError> {
+    for (index, site) in model.sites.iter().enumerate() {
+        let what = element("site", index, &site.name);
+        if site.body >= model.bodies.len() {
+            return Err(BuildError::NoSuch { what, kind: "body", index: site.body });
+        }
+        if !site.pose.pos.is_finite() {
+            return Err(BuildError::NotFinite { what });
+        }
+        if let Some(value) = sizes(site.shape).into_iter().find(|size| !(*size > 0.0 && size.is_finite())) {
+            let what = format!("{what}: size");
+            return Err(BuildError::OutOfRange { what, value, expected: "a finite number above 0" });
+        }
+    }
+    for (index, sensor) in model.sensors.iter().enumerate() {
+        let what = element("sensor", index, &sensor.name);
+        check_sensor(sensor, model, &what).map_err(|error| BuildError::InSensor { index, error: Box::new(error) })?;
+    }
+    Ok(())
+}
+
+fn sizes(shape: SiteShape) -> Vec<f64> {
+    match shape {
+        SiteShape::Sphere { radius } => vec![radius],
+        SiteShape::Capsule { radius, half_length } | SiteShape::Cylinder { radius, half_length } => {
+            vec![radius, half_length]
+        }
+        SiteShape::Ellipsoid { radii: sizes } | SiteShape::Box { half_extents: sizes } => sizes.to_vec(),
+    }
+}
+
+fn check_sensor(sensor: &Sensor, model: &Model, what: &str) -> Result<(), BuildError> {
+    check_at_least_zero(sensor.cutoff, || format!("{what}: cutoff"))?;
+    check_at_least_zero(sensor.noise, || format!("{what}: noise"))?;
+    let there = |kind: &'static str, index: usize, count: usize| match index < count {
+        true => Ok(()),
+        false => Err(BuildError::NoSuch { what: what.into(), kind, index }),
+    };
+    let (bodies, sites) = (model.bodies.len(), model.sites.len());
+    let frame = |frame: SensorFrame| match frame {
+        SensorFrame::Inertial { body, .. } | SensorFrame::Body(body) => there("body", body, bodies),
+        SensorFrame::Site(site) => there("site", site, sites),
+        SensorFrame::Geom(_) => Ok(()),
+    };
+    match &sensor.kind {
+        SensorKind::Clock | SensorKind::PotentialEnergy | SensorKind::KineticEnergy => {}
+        SensorKind::Joint { joint, quantity } => check_joint(*joint, *quantity, model, what)?,
+        SensorKind::Tendon { tendon, .. } => there("tendon", *tendon, model.tendons.len())?,
+        SensorKind::Actuator { actuator, .. } => there("actuator", *actuator, model.actuators.len())?,
+        SensorKind::Frame { frame: of, reference, .. } => {
+            frame(*of)?;
+            reference.map_or(Ok(()), frame)?;
+        }
+        SensorKind::InsideSite { frame: of, site } => {
+            frame(*of)?;
+            there("site", *site, sites)?;
+        }
+        SensorKind::Site { site, .. } | SensorKind::Rangefinder { site, .. } => there("site", *site, sites)?,
+        SensorKind::Subtree { body, .. } => there("body", *body, bodies)?,
+        SensorKind::Distance { between, .. } => {
+            for end in between {
+                if let GeomsOf::Body(body) = end {
+                    there("body", *body, bodies)?;
+                }
+            }
+        }
+        SensorKind::Contact(contact) => {
+            for filter in [contact.first, contact.second] {
+                match filter {
+                    ContactFilter::Body(body) | ContactFilter::Subtree(body) => there("body", body, bodies)?,
+                    ContactFilter::Site(site) => there("site", site, sites)?,
+                    ContactFilter::Any | ContactFilter::Geom(_) => {}
+                }
+            }
+        }
+        SensorKind::Unsupported { .. } => {}
+    }
+    let dim = match &sensor.kind {
+        SensorKind::Contact(contact) => contact.slots.saturating_mul(contact.slot_dim()),
+        kind => kind.dim(),
+    };
+    if dim > MAX_SENSOR_NUMBERS {
+        let what = format!("{what}: numbers");
+        return Err(BuildError::OutOfRange { what, value: dim as f64, expected: "at most 1048576" });
+    }
+    Ok(())
+}
+
+/// A scalar joint, or a ball where the quantity is one of balls.
+fn check_joint(joint: usize, quantity: JointQuantity, model: &Model, what: &str) -> Result<(), BuildError> {
+    use JointQuantity::{AngularVelocity, LimitDistance, LimitForce, LimitVelocity, Quaternion};
+    let Some(of) = model.joints.get(joint) else {
+        return Err(BuildError::NoSuch { what: what.into(), kind: "joint", index: joint });
+    };
+    match quantity {
+        Quaternion | AngularVelocity if of.kind == JointKind::Ball => Ok(()),
+        LimitDistance | LimitVelocity | LimitForce if of.kind == JointKind::Ball => Ok(()),
+        Quaternion | AngularVelocity => {
+            let (what, joint) = (what.into(), of.name.clone());
+            Err(BuildError::NotBall { what, joint, kind: of.kind.name() })
+        }
+        _ => check_scalar(joint, &model.joints, what),
+    }
+}
