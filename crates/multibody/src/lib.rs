@@ -59,7 +59,7 @@ pub use kinematics::{
 pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Warning};
 pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent};
-pub use rnea::{RneaWorkspace, rnea};
+pub use rnea::{RneaWorkspace, accelerations, rnea};
 pub use sensor::{
     ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DistanceQuantity, FrameQuantity, GeomsOf,
     JointQuantity, RayField, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SiteQuantity, SubtreeQuantity,
