@@ -4,10 +4,12 @@
 //! computed is used again. Nothing of a step is run, and nothing is allocated after the first query.
 
 mod centroid;
+mod queries;
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use geometry::Scene;
+use geometry::{Scene, SceneQueries};
 use multibody::{Kinematics, Model, NO_PARENT, accelerations, forward_kinematics, joint_axis, velocities};
 use spatial::{Pose, Twist, Vec3};
 
@@ -111,12 +113,13 @@ fn coordinates(model: &Model, tree: usize) -> Range<usize> {
 #[derive(Debug)]
 pub struct Observation<'a> {
     pub(crate) model: &'a Model,
-    pub(crate) scene: &'a Scene,
+    pub(crate) scene: &'a Arc<Scene>,
     pub(crate) state: &'a State,
     pub(crate) tree_of: &'a [usize],
     /// Accelerations of the degrees of freedom in the last step, (nv), and which step that was.
     pub(crate) acceleration: (&'a [f64], u64),
     pub(crate) present: &'a mut Present,
+    pub(crate) queries: &'a mut Option<Box<SceneQueries>>,
 }
 
 impl Observation<'_> {

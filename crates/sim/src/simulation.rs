@@ -10,10 +10,11 @@ mod jacobians;
 pub(crate) mod sleeping;
 mod touches;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crew::Crew;
-use geometry::{Collider, Movement, Scene, Sweep};
+use geometry::{Collider, Movement, Scene, SceneQueries, Sweep};
 use interrupt::Interrupt;
 use multibody::{Keyframe, Model};
 use spatial::Pose;
@@ -99,6 +100,8 @@ pub struct Simulation {
     last_step: forces::LastStep,
     /// Placements and motions of the present state, as far as someone has asked.
     present: Present,
+    /// Made when someone asks.
+    queries: Option<Box<SceneQueries>>,
     /// What may stop a step.
     interrupt: Interrupt,
     /// The threads that loops are shared among.
@@ -467,8 +470,29 @@ impl Simulation {
     /// # Panics
     /// Its queries do when positions or velocities of the state have been given another size.
     pub fn observe(&mut self) -> Observation<'_> {
-        let Self { model, scene, state, tree_of, last_step, present, .. } = self;
+        let Self { model, scene, state, tree_of, last_step, present, queries, .. } = self;
         let acceleration = (&last_step.acceleration[..], last_step.serial);
-        Observation { model, scene, state, tree_of, acceleration, present }
+        Observation { model, scene, state, tree_of, acceleration, present, queries }
+    }
+
+    /// The coordinates and the degrees of freedom of the tree that a body belongs to: all that its placement and its motion depend on. None
+    /// for a body that is fixed in the world.
+    ///
+    /// # Panics
+    /// When there is no such body.
+    pub fn coordinates_of(&self, body: usize) -> Option<(Range<usize>, Range<usize>)> {
+        let part = &self.parts[self.tree_of[self.model.bodies[body].node?]];
+        Some((part.qs.clone(), part.dofs.clone()))
+    }
+
+    /// (v − v₀)/dt of the last step, (nv): velocities of the state at its end and at its beginning. Zero before the first.
+    pub fn acceleration(&self) -> &[f64] {
+        &self.last_step.acceleration
+    }
+
+    /// The length of the last step, s, which impulses of [`contacts`](Self::contacts) are over: of the last part of one that was made in
+    /// parts. None before the first step.
+    pub fn last_timestep(&self) -> Option<f64> {
+        (self.last_step.length > 0.0).then_some(self.last_step.length)
     }
 }

@@ -81,6 +81,7 @@ impl Simulation {
             factorizations: 0,
             last_step: LastStep { acceleration: vec![0.0; model.nv()], ..LastStep::default() },
             present: Present::new(&model),
+            queries: None,
             interrupt: Interrupt::default(),
             crew,
             model,

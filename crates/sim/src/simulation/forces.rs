@@ -41,6 +41,8 @@ impl StepForces {
 pub(crate) struct LastStep {
     /// Its length, s; 0 when there was none.
     pub dt: f64,
+    /// The same of the last step that succeeded.
+    pub length: f64,
     /// Positions at its beginning, (nq).
     pub q: Vec<f64>,
     /// Velocities of the state at its beginning, those after impacts, and those at its end, (nv).
@@ -63,7 +65,7 @@ pub(crate) struct LastStep {
 impl LastStep {
     /// Notes what a step from `state` led to.
     pub fn begin(&mut self, state: &State, (v0, v): (&[f64], &[f64]), dt: f64) {
-        (self.dt, self.has_forces) = (dt, false);
+        (self.dt, self.length, self.has_forces) = (dt, dt, false);
         self.serial = self.serial.wrapping_add(1);
         self.pd_limits.clear();
         if state.pd.is_active() {
@@ -98,7 +100,7 @@ impl LastStep {
 
     /// There was no step.
     pub fn clear(&mut self) {
-        (self.dt, self.has_forces) = (0.0, false);
+        (self.dt, self.length, self.has_forces) = (0.0, 0.0, false);
         self.serial = self.serial.wrapping_add(1);
         self.acceleration.fill(0.0);
     }
