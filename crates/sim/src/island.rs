@@ -19,6 +19,7 @@ use crate::contact_space::ContactSpaceSolver;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::effective_mass::EffectiveMass;
 use crate::report::Touch;
+use crate::sensors::EndLoad;
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Entry;
 use crate::{Factorization, Stats};
@@ -89,6 +90,8 @@ pub(crate) struct Island {
     memories: Vec<Entry>,
     /// What it remembers of all else.
     other_memories: Vec<Entry>,
+    /// The impulses between bodies beside those at contact points.
+    end_loads: Vec<EndLoad>,
     /// How many constraints there were, how many of its points push, and how deep the deepest is, m.
     constraints: usize,
     pushing: usize,
@@ -108,6 +111,7 @@ impl std::fmt::Debug for Island {
 impl Island {
     fn clear(&mut self) {
         self.slots.clear();
+        self.end_loads.clear();
         self.contacts.clear();
         self.members.clear();
         self.outcome = None;
@@ -184,13 +188,14 @@ impl Island {
 
     /// Notes impulses and velocities at the contact points, and what is to be remembered.
     fn note(&mut self, set: &ConstraintSet, gaps: &[f64], (impulses, velocities): (&[f64], &[f64])) {
-        let Self { touches, memories, other_memories, pushing, penetration, .. } = self;
+        let Self { touches, memories, other_memories, end_loads, pushing, penetration, slots, .. } = self;
         (*pushing, *penetration) = (0, 0.0);
         touches.clear();
         touches.extend(gaps.iter().map(|gap| Touch { gap: *gap, ..Touch::default() }));
         memories.clear();
         memories.resize(gaps.len(), Entry::NONE);
         other_memories.clear();
+        end_loads.clear();
         let mut row = 0;
         for (k, law) in set.laws.iter().enumerate() {
             let rows = row..row + law.rows();
@@ -208,6 +213,7 @@ impl Island {
                 *penetration = penetration.max(-touch.gap);
             } else {
                 other_memories.push(memory);
+                end_loads.extend(EndLoad::new(set.keys[k], &set.links[k], impulse, slots));
             }
             row = rows.end;
         }

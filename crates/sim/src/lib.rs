@@ -35,6 +35,7 @@ mod options;
 mod pd;
 mod report;
 mod scheme;
+mod sensors;
 mod simulation;
 mod state;
 mod tree_workspace;

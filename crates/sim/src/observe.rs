@@ -160,6 +160,12 @@ impl Observation<'_> {
         self.present.place_moving(self.model, self.tree_of[node], (q, v));
     }
 
+    /// Where the origin of a node is, m.
+    pub(crate) fn node_origin(&mut self, node: usize) -> Vec3<f64> {
+        self.place(node);
+        self.present.kin.frames[node].pos
+    }
+
     /// Where a frame is.
     pub fn pose(&mut self, frame: Frame) -> Pose<f64> {
         let (node, pose) = self.home(frame);

@@ -7,6 +7,7 @@ pub(crate) mod forces;
 mod free_motion;
 mod impacts;
 mod jacobians;
+mod sensing;
 pub(crate) mod sleeping;
 mod touches;
 
@@ -102,6 +103,8 @@ pub struct Simulation {
     present: Present,
     /// Made when someone asks.
     queries: Option<Box<SceneQueries>>,
+    /// Scratch of readings of sensors.
+    sensing: sensing::Sensing,
     /// What may stop a step.
     interrupt: Interrupt,
     /// The threads that loops are shared among.

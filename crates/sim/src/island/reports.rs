@@ -4,6 +4,7 @@ use crew::Crew;
 
 use super::{Island, Islands};
 use crate::report::Touch;
+use crate::sensors::EndLoad;
 use crate::warm_start::{Entry, Key};
 use crate::{Stats, WarmStart};
 
@@ -43,6 +44,12 @@ impl Islands {
             points.map(|((contact, memory), touch)| (*contact, memory.key, touch))
         });
         all.filter(|(_, _, touch)| touch.impulse != [0.0; 3])
+    }
+
+    /// Replaces `out` by the impulses between bodies beside those at contact points.
+    pub fn end_loads(&self, out: &mut Vec<EndLoad>) {
+        out.clear();
+        self.active().iter().for_each(|island| out.extend_from_slice(&island.end_loads));
     }
 
     /// Among all contact points, the one of which the constraint is known by `key`.

@@ -29,6 +29,7 @@ impl Simulation {
         options.check()?;
         check_size(&model)?;
         check_scene(&model, &scene)?;
+        crate::sensors::check(&model, &scene)?;
         let trees = model.tree.trees.iter().enumerate();
         let tree_of: Vec<usize> = trees.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
         let parts = TreeWorkspace::of_model(&model, &tree_of, options.scheme);
@@ -82,6 +83,7 @@ impl Simulation {
             last_step: LastStep { acceleration: vec![0.0; model.nv()], ..LastStep::default() },
             present: Present::new(&model),
             queries: None,
+            sensing: super::sensing::Sensing::default(),
             interrupt: Interrupt::default(),
             crew,
             model,

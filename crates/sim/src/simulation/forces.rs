@@ -27,6 +27,13 @@ pub struct StepForces {
 }
 
 impl StepForces {
+    /// Zero, where there are none yet.
+    pub(crate) fn ensure(&mut self, nu: usize, nv: usize) {
+        if self.actuators.len() != nu || self.actuation.len() != nv {
+            self.clear(nu, nv);
+        }
+    }
+
     fn clear(&mut self, nu: usize, nv: usize) {
         let Self { actuators, actuation, pd, passive, constraint } = self;
         for (x, n) in [(actuators, nu), (actuation, nv), (pd, nv), (passive, nv), (constraint, nv)] {

@@ -1,0 +1,121 @@
+//! Joints, tendons and actuators.
+
+use multibody::{ActuatorQuantity, JointKind, JointQuantity, TendonQuantity, Transmission};
+use spatial::{Quat, Vec3};
+
+use super::Instruments;
+use crate::warm_start::Key;
+
+/// How far a limit is violated, and the rate of that; both 0 where none is.
+fn violation(sides: [(f64, f64); 2]) -> (f64, f64) {
+    sides.into_iter().find(|(gap, _)| *gap < 0.0).unwrap_or_default()
+}
+
+impl Instruments<'_> {
+    pub(super) fn joint(&self, index: usize, quantity: JointQuantity, out: &mut [f64]) {
+        let (state, joint) = (self.state(), &self.model().joints[index]);
+        let (q, v) = (&state.q[joint.q..][..joint.kind.nq()], &state.v[joint.v..][..joint.kind.nv()]);
+        match quantity {
+            JointQuantity::Position => out[0] = q[0],
+            JointQuantity::Velocity => out[0] = v[0],
+            JointQuantity::ActuatorForce => out[0] = self.forces.actuation[joint.v],
+            JointQuantity::Quaternion => {
+                let unit = Quat::new(q[0], q[1], q[2], q[3]).unit();
+                out.copy_from_slice(&[unit.w, unit.x, unit.y, unit.z]);
+            }
+            JointQuantity::AngularVelocity => out.copy_from_slice(v),
+            JointQuantity::LimitDistance => out[0] = self.joint_violation(index).0,
+            JointQuantity::LimitVelocity => out[0] = self.joint_violation(index).1,
+            JointQuantity::LimitForce => {
+                // Limits are known by their place among those of joints with one coordinate and of balls.
+                let is_limit = |joint: &&multibody::Joint| {
+                    joint.range.is_some() && (joint.kind.nv() == 1 || joint.kind == JointKind::Ball)
+                };
+                let place = self.model().joints[..index].iter().filter(is_limit).count();
+                out[0] = if is_limit(&joint) { self.limit_force(|side| Key::limit(place, side)) } else { 0.0 };
+            }
+        }
+    }
+
+    /// The force of the two sides of a limit in the last step.
+    fn limit_force(&self, key: impl Fn(usize) -> Key) -> f64 {
+        if self.dt == 0.0 {
+            return 0.0;
+        }
+        let impulse = |side| self.warm_start.of(key(side), &mut 0).map_or(0.0, |memory| memory.normal);
+        (impulse(0) + impulse(1)) / self.dt
+    }
+
+    fn joint_violation(&self, index: usize) -> (f64, f64) {
+        let (state, joint) = (self.state(), &self.model().joints[index]);
+        let Some((low, high)) = joint.range else { return (0.0, 0.0) };
+        let (q, v) = (&state.q[joint.q..], &state.v[joint.v..]);
+        if joint.kind == JointKind::Ball {
+            let turn = Quat::new(q[0], q[1], q[2], q[3]).unit().rotation_vector();
+            let axis = turn.normalized().unwrap_or(Vec3::ZERO);
+            let rate = -axis.dot(Vec3::new(v[0], v[1], v[2]));
+            return violation([(0.0, 0.0), (high - turn.norm(), rate)]);
+        }
+        violation([(q[0] - low, v[0]), (high - q[0], -v[0])])
+    }
+
+    pub(super) fn tendon(&self, index: usize, quantity: TendonQuantity) -> f64 {
+        let model = self.model();
+        let tendon = &model.tendons[index];
+        let length = || tendon.length(model, &self.state().q);
+        let rate = || tendon.terms.iter().map(|(joint, c)| c * self.state().v[model.joints[*joint].v]).sum::<f64>();
+        let violated = || {
+            let Some((low, high)) = tendon.range else { return (0.0, 0.0) };
+            let (length, rate) = (length(), rate());
+            violation([(length - low, rate), (high - length, -rate)])
+        };
+        match quantity {
+            TendonQuantity::Position => length(),
+            TendonQuantity::Velocity => rate(),
+            TendonQuantity::LimitDistance => violated().0,
+            TendonQuantity::LimitVelocity => violated().1,
+            TendonQuantity::LimitForce if tendon.range.is_some() => self.limit_force(|side| Key::tendon(index, side)),
+            TendonQuantity::LimitForce => 0.0,
+            TendonQuantity::ActuatorForce => {
+                let acts = |(k, actuator): (usize, &multibody::Actuator)| match actuator.transmission {
+                    Transmission::Tendon { tendon, .. } if tendon == index => self.forces.actuators[k],
+                    _ => 0.0,
+                };
+                model.actuators.iter().enumerate().map(acts).sum()
+            }
+        }
+    }
+
+    pub(super) fn actuator(&self, index: usize, quantity: ActuatorQuantity) -> f64 {
+        let model = self.model();
+        let state = self.state();
+        if quantity == ActuatorQuantity::Force {
+            return self.forces.actuators[index];
+        }
+        let is_length = quantity == ActuatorQuantity::Position;
+        match &model.actuators[index].transmission {
+            Transmission::Joint { joint, gear } => {
+                let joint = &model.joints[*joint];
+                gear * if is_length { state.q[joint.q] } else { state.v[joint.v] }
+            }
+            Transmission::Tendon { tendon, gear } => {
+                let quantity = if is_length { TendonQuantity::Position } else { TendonQuantity::Velocity };
+                gear * self.tendon(*tendon, quantity)
+            }
+            Transmission::JointAxes { joint, gear } => {
+                let joint = &model.joints[*joint];
+                let along = |x: &[f64]| gear.iter().zip(x).map(|(gear, x)| gear * x).sum();
+                match joint.kind {
+                    _ if !is_length => along(&state.v[joint.v..][..joint.kind.nv()]),
+                    JointKind::Ball => {
+                        let q = &state.q[joint.q..];
+                        along(&Quat::new(q[0], q[1], q[2], q[3]).unit().rotation_vector().to_array())
+                    }
+                    // What moves freely has no length.
+                    _ => 0.0,
+                }
+            }
+            Transmission::Unsupported => 0.0,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The force that a body's parent transmits to it: Newton and Euler from the leaves down, with the accelerations and impulses of the last
+//! step.
+
+use spatial::{Vec3, Wrench};
+
+use super::Instruments;
+use crate::Frame;
+use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
+use crate::coupled::Slot;
+use crate::warm_start::Key;
+
+/// The impulse of a constraint between two bodies that is no contact point's: of what ties them, of friction that resists spinning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndLoad {
+    pub key: Key,
+    /// The nodes of the two ends as [`ContactFrame`]s, their trees those of the model.
+    pub ends: [Option<ContactFrame>; 2],
+    /// Impulse on the second end, world, N·s or N·m·s; the first has the opposite one.
+    pub impulse: Vec3<f64>,
+    pub motion: Motion,
+}
+
+impl EndLoad {
+    /// Of a constraint between two ends; none of one on coordinates. `slots` are the trees of its island.
+    pub fn new(key: Key, link: &ConstraintJacobian, impulse: &[f64], slots: &[Slot]) -> Option<Self> {
+        let ConstraintJacobian::Ends { ends, basis, motion } = link else { return None };
+        let along = match *impulse {
+            [x, y, z] => Vec3::new(x, y, z),
+            // Of one row, which is along the third axis.
+            [z] => Vec3::new(0.0, 0.0, z),
+            _ => return None,
+        };
+        let of_model = |end: ContactFrame| ContactFrame { tree: slots[end.tree].tree, ..end };
+        Some(Self { key, ends: ends.map(|end| end.map(of_model)), impulse: *basis * along, motion: *motion })
+    }
+}
+
+impl Instruments<'_> {
+    /// The wrench that a site's body and all that hangs on it get from the parent of that body, about the site, world axes.
+    pub(super) fn transmitted_at(&mut self, site: usize) -> Wrench<f64> {
+        if !self.has_transmitted {
+            self.find_transmitted();
+            self.has_transmitted = true;
+        }
+        let body = self.model().sites[site].body;
+        let point = self.now.pose(Frame::Site(site)).pos;
+        self.transmitted[body].shifted_back(-point)
+    }
+
+    /// Finds the wrench that every body gets from its parent, about the world's origin: what it takes to move the body and all that hangs
+    /// on it, less what pushes from outside.
+    fn find_transmitted(&mut self) {
+        let count = self.model().bodies.len();
+        self.transmitted.clear();
+        self.transmitted.resize(count, Wrench::ZERO);
+        for body in 1..count {
+            let needed = self.needed(body);
+            self.transmitted[body] += needed;
+        }
+        self.take_off_contacts();
+        self.take_off_ties();
+        for body in (1..count).rev() {
+            let parent = self.model().bodies[body].parent;
+            let from_parent = self.transmitted[body];
+            self.transmitted[parent] += from_parent;
+        }
+    }
+
+    /// What it takes to move one body against gravity, less the loads that the user puts on it.
+    fn needed(&mut self, index: usize) -> Wrench<f64> {
+        let frame = Frame::Body(index);
+        let pose = self.now.pose(frame);
+        let (twist, acceleration) = (self.now.velocity(frame), self.now.acceleration(frame));
+        let (model, state) = (self.model(), self.state());
+        let body = &model.bodies[index];
+        let (arm, omega) = (pose.rot * body.inertia.com, twist.ang);
+        let com = acceleration.lin + acceleration.ang.cross(arm) + omega.cross(omega.cross(arm));
+        let weightless = 1.0 - body.gravity_compensation;
+        let force = (com - model.gravity * weightless) * body.inertia.mass;
+        let inertia = body.inertia.inertia.rotated(pose.rot.to_mat3());
+        let torque = inertia * acceleration.ang + omega.cross(inertia * omega);
+        let applied = &state.applied_wrench[6 * index..6 * index + 6];
+        let given = |k: usize| Vec3::new(applied[k], applied[k + 1], applied[k + 2]);
+        let at_com = Wrench { ang: torque - given(0), lin: force - given(3) };
+        at_com.shifted_back(pose.pos + arm)
+    }
+
+    /// Contact forces are from outside.
+    fn take_off_contacts(&mut self) {
+        if self.dt == 0.0 {
+            return;
+        }
+        for contact in self.contacts {
+            let force = contact.impulse_world() * (1.0 / self.dt);
+            for (body, sign) in contact.bodies.into_iter().zip([-1.0, 1.0]) {
+                let load = Wrench { ang: Vec3::ZERO, lin: force * sign }.shifted_back(contact.position);
+                self.take_off(body, load);
+            }
+        }
+    }
+
+    /// So are the forces of what ties bodies, and torques of rolling friction.
+    fn take_off_ties(&mut self) {
+        if self.dt == 0.0 {
+            return;
+        }
+        for load in self.loads {
+            let impulse = load.impulse * (1.0 / self.dt);
+            for (end, sign) in load.ends.iter().zip([-1.0, 1.0]) {
+                let Some(end) = end else { continue };
+                let node = self.now.model.tree.trees[end.tree].start + end.node;
+                // What is welded together is one node: the force is on its first body.
+                let Some(body) = self.now.model.bodies.iter().position(|body| body.node == Some(node)) else {
+                    continue;
+                };
+                let wrench = end.wrench(impulse * sign, load.motion);
+                let origin = self.now.node_origin(node);
+                self.take_off(body, wrench.shifted_back(origin));
+            }
+        }
+    }
+
+    fn take_off(&mut self, body: usize, load: Wrench<f64>) {
+        let here = &mut self.transmitted[body];
+        (here.ang, here.lin) = (here.ang - load.ang, here.lin - load.lin);
+    }
+
+    /// The torque of spinning and rolling friction on the second geom at point `ordinal` of two geoms, world.
+    pub(super) fn spin(&self, geoms: [usize; 2], ordinal: usize) -> Vec3<f64> {
+        let key = Key::spin(geoms, ordinal);
+        let load = self.loads.iter().find(|load| load.key == key && load.motion == Motion::Angular);
+        load.filter(|_| self.dt > 0.0).map_or(Vec3::ZERO, |load| load.impulse * (1.0 / self.dt))
+    }
+}
