@@ -19,6 +19,7 @@ mod parameters;
 mod results;
 mod sap_solve;
 mod scenes;
+mod sensors;
 mod signals;
 mod simulation;
 mod spd;

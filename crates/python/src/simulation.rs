@@ -54,7 +54,7 @@ impl Simulation {
     }
 
     /// The simulation in the state that the live arrays show.
-    fn lock_current(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, sim::Simulation>> {
+    pub fn lock_current(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, sim::Simulation>> {
         let mut simulation = self.lock()?;
         self.live.read(py, simulation.state_mut())?;
         Ok(simulation)

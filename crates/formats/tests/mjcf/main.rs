@@ -14,6 +14,7 @@ mod limits;
 mod mutilated;
 mod orientation;
 mod scale;
+mod sensors;
 mod tendons;
 mod warnings;
 
