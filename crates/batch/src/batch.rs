@@ -25,6 +25,10 @@ use models::Own;
 pub use options::{BatchError, BatchOptions, BatchStats, Precision};
 use worlds::{Sizes, Stepper, Worlds};
 
+/// Tangential regularisation of worlds of 32 bits at least. A contact that sticks pushes by its velocity over σ w, and rounding of that
+/// velocity, 1e-7 of what the contact takes up in a step, must not be more than 1e-3 of the push.
+const SINGLE_SIGMA: f64 = 1e-3;
+
 /// Parts that worlds are cut into, which threads share.
 const SHARES: usize = 64;
 
@@ -88,7 +92,11 @@ impl Batch {
                 check("lanes", lanes, [1, 8, 16].contains(&lanes) && lanes <= most, "1, 8, or 16 with AVX-512")?
             }
         }
-        let options = Options { threads: 1, ..simulation };
+        let sigma = match precision {
+            Precision::F32 if simulation.sigma > 0.0 => simulation.sigma.max(SINGLE_SIGMA),
+            _ => simulation.sigma,
+        };
+        let options = Options { threads: 1, sigma, ..simulation };
         let one = || Ok(Mutex::new(Simulation::new(model.clone(), scene.clone(), options.clone())?));
         let ones = (0..threads).map(|_| one()).collect::<Result<Vec<_>, SimulationError>>()?;
         check_memory(&model, worlds)?;
