@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import util
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sapwood.bench.cases import MissingPackageError
+
+if TYPE_CHECKING:
+    import mujoco
 
 BOX = 0.06
 """Half the edge of the box that an arm pushes, m."""
@@ -19,7 +22,7 @@ UNEVEN = 0.06
 """Height between the deepest and the highest sample, m."""
 
 
-def add_ground(spec: Any, height: float) -> None:
+def add_ground(spec: mujoco.MjSpec, height: float) -> None:
     """A level ground that robots alone touch."""
     import mujoco
 
@@ -27,14 +30,14 @@ def add_ground(spec: Any, height: float) -> None:
     ground.pos[2] = height
 
 
-def add_uneven_ground(spec: Any, _: float) -> None:
+def add_uneven_ground(spec: mujoco.MjSpec, _: float) -> None:
     """A height field of smooth noise in the place of the ground."""
     import mujoco
 
     rng = np.random.default_rng(5)
     noise = rng.uniform(size=(SAMPLES, SAMPLES))
     for _ in range(2):
-        noise = sum(np.roll(np.roll(noise, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 9.0
+        noise = np.mean([np.roll(np.roll(noise, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1)], axis=0)
     noise = (noise - noise.min()) / np.ptp(noise)
     spec.add_hfield(
         name="ground", nrow=SAMPLES, ncol=SAMPLES, size=[4.0, 4.0, UNEVEN, 0.5], userdata=noise.ravel().tolist()
@@ -44,7 +47,7 @@ def add_uneven_ground(spec: Any, _: float) -> None:
     )
 
 
-def add_box(spec: Any, height: float) -> None:
+def add_box(spec: mujoco.MjSpec, height: float) -> None:
     """A level ground, and a box on it within reach of an arm, which both touch."""
     import mujoco
 
@@ -72,5 +75,5 @@ def hand_with_cube(folder: Path) -> Path:
     return path
 
 
-Ground = Callable[[Any, float], None]
+Ground = Callable[["mujoco.MjSpec", float], None]
 """Adds what a robot stands on, at this height."""
