@@ -13,10 +13,12 @@ Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid
 """
 
 from sapwood import characters, sap, scenes, spd
-from sapwood._errors import ModelError, PerformanceWarning, SimulationError
+from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
 from sapwood._results import (
     BatchContacts,
     BatchStats,
+    ContactForce,
+    Distance,
     Energy,
     Joint,
     Keyframe,
@@ -24,6 +26,8 @@ from sapwood._results import (
     PaddedContacts,
     Parameters,
     Poses,
+    RayHit,
+    RayHits,
     Stats,
     StepGradients,
     StepJacobians,
@@ -34,6 +38,8 @@ __all__ = [
     "Batch",
     "BatchContacts",
     "BatchStats",
+    "ContactForce",
+    "Distance",
     "Energy",
     "Joint",
     "Keyframe",
@@ -44,11 +50,14 @@ __all__ = [
     "Parameters",
     "PerformanceWarning",
     "Poses",
+    "RayHit",
+    "RayHits",
     "Simulation",
     "SimulationError",
     "Stats",
     "StepGradients",
     "StepJacobians",
+    "UnknownNameError",
     "__version__",
     "characters",
     "load",

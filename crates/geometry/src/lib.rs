@@ -52,6 +52,7 @@ mod narrow;
 mod near;
 mod pair_collider;
 mod pairs;
+mod queries;
 mod scene;
 mod solid;
 
@@ -61,4 +62,5 @@ pub use inertia::{InertiaError, MassModel};
 pub use mesh::{HeightFieldError, MeshError};
 pub use pair_collider::PairCollider;
 pub use pairs::{GeomPair, allowed_pairs};
+pub use queries::{RayHit, SceneQueries, Separation};
 pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape};

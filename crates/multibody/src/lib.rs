@@ -57,5 +57,5 @@ pub use kinematics::{
 pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Site, Warning};
 pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent};
-pub use rnea::{RneaWorkspace, rnea};
+pub use rnea::{RneaWorkspace, accelerations, rnea};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

@@ -54,6 +54,23 @@ pub fn rnea<T: Real>(
     }
 }
 
+/// Classical accelerations of the nodes' origins, and the rates of their angular velocities, at velocities `v` (nv) and joint
+/// accelerations `a` (nv), after [`crate::forward_kinematics`] and [`crate::velocities`]. Gravity is not in them: what falls freely
+/// accelerates downwards, what stands does not accelerate.
+pub fn accelerations<T: Real>(
+    tree: &Tree<T>,
+    range: Range<usize>,
+    kin: &Kinematics<T>,
+    v: &[T],
+    a: &[T],
+    out: &mut [Twist<T>],
+) {
+    for i in range {
+        let acceleration = classical_acceleration(tree, kin, i, v, Some(a), Vec3::ZERO, out);
+        out[i] = acceleration;
+    }
+}
+
 /// Newton and Euler at the centre of mass, the moment taken about the origin.
 #[inline(always)]
 fn inertial_wrench<T: Real>(body: &RigidInertia<T>, omega: Vec3<T>, acceleration: Twist<T>) -> Wrench<T> {

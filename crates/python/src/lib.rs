@@ -14,14 +14,17 @@ mod errors;
 mod live;
 mod load;
 mod model;
+mod names;
 mod options;
 mod parameters;
+mod quantities;
 mod results;
 mod sap_solve;
 mod scenes;
 mod signals;
 mod simulation;
 mod spd;
+mod views;
 
 use pyo3::prelude::*;
 
@@ -35,6 +38,13 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<batch::Batch>()?;
+    module.add_class::<views::BodyView>()?;
+    module.add_class::<views::JointView>()?;
+    module.add_class::<views::GeomView>()?;
+    module.add_class::<views::SiteView>()?;
+    module.add_class::<views::ActuatorView>()?;
+    module.add_class::<views::TendonView>()?;
+    module.add_class::<views::Views>()?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;

@@ -41,7 +41,7 @@ impl Simulation {
     }
 
     /// The simulation, unless a step is running in another thread.
-    fn lock(&self) -> PyResult<MutexGuard<'_, sim::Simulation>> {
+    pub fn lock(&self) -> PyResult<MutexGuard<'_, sim::Simulation>> {
         match self.simulation.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::WouldBlock) => {
@@ -51,6 +51,16 @@ impl Simulation {
                 Err(PyRuntimeError::new_err("a step of this simulation was aborted: make a new Simulation"))
             }
         }
+    }
+
+    /// The model.
+    pub fn model_inner(&self) -> &Model {
+        self.model.get()
+    }
+
+    /// The arrays that Python sees.
+    pub fn live(&self) -> &LiveState {
+        &self.live
     }
 
     /// The simulation in the state that the live arrays show.

@@ -202,6 +202,25 @@ pub(crate) fn force_law(
     }
 }
 
+/// The force of an actuator, before its gear, in a step that led from one `velocity` of its length to another.
+pub(crate) fn force_of_step(
+    actuator: &Actuator,
+    ctrl: f64,
+    length: f64,
+    (start, end): (f64, f64),
+    step: &Discretization,
+) -> f64 {
+    let force = force_law(actuator, ctrl, length, start, step);
+    (force.impulse - force.impedance * (end - start)).max(force.low).min(force.high) / step.dt
+}
+
+/// The force of an actuator along axes of a joint, before its gear.
+pub(crate) fn axis_force(actuator: &Actuator, ctrl: f64, velocity: f64) -> f64 {
+    let law = &actuator.law;
+    let u = clamp(ctrl, actuator.ctrl_range);
+    clamp(law.gain * u + law.bias[0] + law.bias[2] * velocity, actuator.force_range)
+}
+
 /// An actuator along fixed axes of a ball or free joint; explicit.
 #[derive(Clone, Debug)]
 pub(crate) struct AxisDrive {
@@ -226,10 +245,8 @@ impl AxisDrive {
 
     /// Adds the impulse to the right-hand side.
     pub fn add_impulse(&self, ctrl: &[f64], v: &[f64], dt: f64, rhs: &mut [f64]) {
-        let law = &self.actuator.law;
-        let u = clamp(ctrl[self.ctrl], self.actuator.ctrl_range);
         let velocity: f64 = (0..self.axes).map(|k| self.gear[k] * v[self.dof + k]).sum();
-        let force = clamp(law.gain * u + law.bias[0] + law.bias[2] * velocity, self.actuator.force_range);
+        let force = axis_force(&self.actuator, ctrl[self.ctrl], velocity);
         for k in 0..self.axes {
             rhs[self.dof + k] += dt * self.gear[k] * force;
         }

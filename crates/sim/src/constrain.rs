@@ -18,6 +18,7 @@ use spatial::{Pose, Vec3};
 use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion, Term};
 use crate::effective_mass::EffectiveMass;
 use crate::scheme::Discretization;
+use crate::simulation::forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::{Key, Memory};
 use crate::{ContactLaw, Energy, State};
@@ -358,6 +359,17 @@ impl Sources {
     /// Adds the explicit forces of tendons; `force` is on the model's degrees of freedom.
     pub fn add_explicit_forces(&self, state: &State, v: &[f64], step: &Discretization, force: &mut [f64]) {
         self.tendons.iter().for_each(|tendon| tendon.add_explicit(&state.ctrl, (&state.q, v), step, force));
+    }
+
+    /// Adds the forces of tendons in the last step, and takes off the constraints those that were some.
+    pub fn add_tendon_forces(
+        &self,
+        last: &LastStep,
+        step: &Discretization,
+        parts: &[TreeWorkspace],
+        out: &mut StepForces,
+    ) {
+        self.tendons.iter().for_each(|tendon| tendon.add_step_forces(last, step, parts, out));
     }
 
     /// Gap, rate at the beginning and rate in free motion of both sides of every joint limit; `q` and `v` are the model's.

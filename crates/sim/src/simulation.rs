@@ -3,16 +3,18 @@
 mod accuracy;
 pub(crate) mod build;
 mod ends;
+pub(crate) mod forces;
 mod free_motion;
 mod impacts;
 mod jacobians;
 pub(crate) mod sleeping;
 mod touches;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crew::Crew;
-use geometry::{Collider, Movement, Scene, Sweep};
+use geometry::{Collider, Movement, Scene, SceneQueries, Sweep};
 use interrupt::Interrupt;
 use multibody::{Keyframe, Model};
 use spatial::Pose;
@@ -20,12 +22,13 @@ use spatial::Pose;
 use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_contacts};
 use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, Problem};
+use crate::observe::{Observation, Present};
 use crate::report::{Reports, Touch};
 use crate::scheme::Discretization;
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Key;
 use crate::{
-    ContactLaw, ContactPoint, Energy, Options, SimulationError, State, Stats, VelocityExtrapolation, WarmStart,
+    ContactLaw, ContactPoint, Energy, Frame, Options, SimulationError, State, Stats, VelocityExtrapolation, WarmStart,
 };
 
 /// Greatest number of problems that are solved for Coulomb's law in a step, where there is no budget of factorisations.
@@ -93,6 +96,12 @@ pub struct Simulation {
     free_evaluations: usize,
     /// Factorisations of the step so far, those of its most expensive island in every solve.
     factorizations: usize,
+    /// What the last step started from, and what became of it.
+    last_step: forces::LastStep,
+    /// Placements and motions of the present state, as far as someone has asked.
+    present: Present,
+    /// Made when someone asks.
+    queries: Option<Box<SceneQueries>>,
     /// What may stop a step.
     interrupt: Interrupt,
     /// The threads that loops are shared among.
@@ -179,6 +188,7 @@ impl Simulation {
             extrapolation: VelocityExtrapolation::default(),
         };
         self.reports.clear();
+        self.last_step.clear();
         self.stats = Stats::default();
         Ok(())
     }
@@ -235,6 +245,7 @@ impl Simulation {
     /// Finds the velocities at the end of the step, or with `is_to_resolve` that it does not resolve free motion.
     fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         self.begin()?;
+        self.last_step.forget_workspaces();
         (self.free_evaluations, self.factorizations) = (0, 0);
         self.predict_constraint_forces(dt);
         self.wake_the_disturbed();
@@ -416,9 +427,10 @@ impl Simulation {
     /// When positions or velocities of the state have been given another size.
     pub fn energy(&mut self) -> Energy {
         let mut energy = Energy::default();
-        for part in &mut self.parts {
-            part.place(&self.state.q, &self.state.v);
-            let of_part = part.energy(&self.state.q, &self.state.v, self.model.gravity);
+        let Self { model, present, parts, state: State { q, v, .. }, .. } = self;
+        present.place_all(model, (q, v));
+        for part in parts {
+            let of_part = part.energy(&present.kin, q, v, model.gravity);
             energy.kinetic += of_part.kinetic;
             energy.potential += of_part.potential;
         }
@@ -431,17 +443,56 @@ impl Simulation {
     /// # Panics
     /// When positions or velocities of the state have been given another size.
     pub fn body_poses(&mut self, out: &mut Vec<Pose<f64>>) {
-        for part in &mut self.parts {
-            part.place(&self.state.q, &self.state.v);
-        }
+        let mut now = self.observe();
         out.clear();
-        out.extend(self.model.bodies.iter().map(|body| match body.node {
-            Some(node) => {
-                let part = &self.parts[self.tree_of[node]];
-                let frame = &part.kin.frames[node - part.nodes.start];
-                Pose::new(frame.pos, frame.quat) * body.pose
-            }
-            None => body.pose,
-        }));
+        out.extend((0..now.model.bodies.len()).map(|body| now.pose(Frame::Body(body))));
+    }
+
+    /// A look at the present state: where bodies, geoms and sites are and how they move, Jacobians, centre of mass, momentum. It costs the
+    /// kinematics of what is asked for, once for a state.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use sapwood_sim::{Frame, Options, Simulation};
+    /// # let mut builder = multibody::ModelBuilder::new("falling");
+    /// # let inertia = spatial::RigidInertia { mass: 2.0, ..spatial::RigidInertia::ZERO };
+    /// # let body = builder.add_body(multibody::BodySpec { name: "ball".into(), inertia, ..Default::default() })?;
+    /// # builder.add_joint(body, multibody::JointSpec::new(multibody::JointKind::Prismatic { axis: [0.0, 0.0, 1.0].into() }))?;
+    /// # let mut simulation = Simulation::new(Arc::new(builder.build()?), Arc::default(), Options::default())?;
+    /// simulation.step()?;
+    /// let ball = simulation.model().body("ball").ok_or("no ball")?;
+    /// let mut now = simulation.observe();
+    /// let (pose, velocity) = (now.pose(Frame::Body(ball)), now.velocity(Frame::Body(ball)));
+    /// assert!(pose.pos.z < 0.0 && now.momentum(0).lin == velocity.lin * 2.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Its queries do when positions or velocities of the state have been given another size.
+    pub fn observe(&mut self) -> Observation<'_> {
+        let Self { model, scene, state, tree_of, last_step, present, queries, .. } = self;
+        let acceleration = (&last_step.acceleration[..], last_step.serial);
+        Observation { model, scene, state, tree_of, acceleration, present, queries }
+    }
+
+    /// The coordinates and the degrees of freedom of the tree that a body belongs to: all that its placement and its motion depend on. None
+    /// for a body that is fixed in the world.
+    ///
+    /// # Panics
+    /// When there is no such body.
+    pub fn coordinates_of(&self, body: usize) -> Option<(Range<usize>, Range<usize>)> {
+        let part = &self.parts[self.tree_of[self.model.bodies[body].node?]];
+        Some((part.qs.clone(), part.dofs.clone()))
+    }
+
+    /// (v − v₀)/dt of the last step, (nv): velocities of the state at its end and at its beginning. Zero before the first.
+    pub fn acceleration(&self) -> &[f64] {
+        &self.last_step.acceleration
+    }
+
+    /// The length of the last step, s, which impulses of [`contacts`](Self::contacts) are over: of the last part of one that was made in
+    /// parts. None before the first step.
+    pub fn last_timestep(&self) -> Option<f64> {
+        (self.last_step.length > 0.0).then_some(self.last_step.length)
     }
 }

@@ -1,6 +1,7 @@
 //! One tree of the model in motion: its kinematics, its drives, its free motion.
 
 mod coriolis;
+mod forces;
 mod implicit;
 mod invariants;
 mod whole;
@@ -386,15 +387,16 @@ impl TreeWorkspace {
         Sweep { shift: (now.lin + change.lin) * ahead, slack, rests: self.asleep, translation, rotation }
     }
 
-    /// Kinetic and potential energy at the present placement; `v` and `q` are the model's.
-    pub fn energy(&mut self, q: &[f64], v: &[f64], gravity: Vec3<f64>) -> crate::Energy {
+    /// Kinetic and potential energy where the model's nodes are placed as in `kin`; `v` and `q` are the model's.
+    pub fn energy(&mut self, kin: &Kinematics<f64>, q: &[f64], v: &[f64], gravity: Vec3<f64>) -> crate::Energy {
         let mut energy = crate::Energy::default();
-        for (frame, twist) in self.kin.frames.iter().zip(&self.kin.twists) {
+        let (frames, twists) = (&kin.frames[self.nodes.clone()], &kin.twists[self.nodes.clone()]);
+        for (frame, twist) in frames.iter().zip(twists) {
             energy.kinetic += 0.5 * twist.dot(frame.inertia.momentum(*twist));
             energy.potential -= frame.inertia.mass * gravity.dot(frame.pos + frame.inertia.com);
         }
         for load in &self.loads {
-            let frame = &self.kin.frames[load.node];
+            let frame = &frames[load.node];
             energy.potential -= load.lift.dot(frame.pos + frame.rot * load.com);
         }
         difference(&self.tree, &self.spring_reference, &q[self.qs.clone()], &mut self.change);

@@ -91,6 +91,11 @@ impl Key {
     pub fn pd(dof: usize) -> Self {
         Self([u32::MAX - 5, dof as u32, 0])
     }
+
+    /// Whether it is a drive of the PD controller.
+    pub fn is_pd(self) -> bool {
+        self.0[0] == u32::MAX - 5
+    }
 }
 
 impl WarmStart {

@@ -9,6 +9,7 @@ mod convex;
 mod ellipsoid;
 mod height_field;
 mod manifold;
+mod nearest;
 mod plane;
 mod polish;
 mod separate;
@@ -19,6 +20,7 @@ use spatial::Vec3;
 
 pub(crate) use self::capsule::nearest_of_axes;
 pub(crate) use self::convex::Convex;
+pub(crate) use self::nearest::nearest_points;
 pub(crate) use self::separate::{Moving, separate};
 use crate::collider::Contact;
 use crate::solid::{Placement, Solid};

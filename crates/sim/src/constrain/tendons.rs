@@ -7,6 +7,8 @@ use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Start};
 use crate::actuation::{ForceOfStep, force_law};
 use crate::scheme::Discretization;
+use crate::simulation::forces::{LastStep, StepForces};
+use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Key;
 use crate::{Energy, State};
 
@@ -57,6 +59,59 @@ impl TendonForces {
         })
     }
 
+    /// The forces over the step along the tendon: spring and damper, inertia, actuators.
+    fn forces(
+        &self,
+        controls: &[f64],
+        (length, rate): (f64, f64),
+        step: &Discretization,
+    ) -> impl Iterator<Item = ForceOfStep> {
+        let (tendon, dt) = (&self.tendon, step.dt);
+        let stretch = self.stretch(length);
+        let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
+        let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let spring = ForceOfStep {
+            impulse: -dt * (stiffness * (stretch + step.lead() * rate) + tendon.damping * rate),
+            impedance: dt * step.resistance(stiffness, tendon.damping),
+            low,
+            high,
+        };
+        let inertia = ForceOfStep { impulse: 0.0, impedance: tendon.armature, low, high };
+        [spring, inertia].into_iter().chain(self.drives(controls, (length, rate), step))
+    }
+
+    /// Adds the forces of the last step to those of actuators and springs, and takes off the constraints what was one there: all that
+    /// opposes motion. Inertia is no force.
+    pub fn add_step_forces(
+        &self,
+        last: &LastStep,
+        step: &Discretization,
+        parts: &[TreeWorkspace],
+        out: &mut StepForces,
+    ) {
+        if self.sum.0.first().is_none_or(|term| parts[term.tree].asleep) {
+            return;
+        }
+        let (length, rate) = (self.sum.value(&last.q), self.sum.rate(&last.v0));
+        let change = self.sum.rate(&last.v) - rate;
+        for (part, force) in self.forces(&last.ctrl, (length, rate), step).enumerate() {
+            let is_constraint = force.impedance > 0.0;
+            let impulse = (force.impulse - force.impedance * change).max(force.low).min(force.high);
+            for term in &self.sum.0 {
+                let along = term.coefficient * impulse / last.dt;
+                match part {
+                    0 if is_constraint => out.passive[term.v] += along,
+                    // Springs that nothing opposes are none in the step.
+                    0 | 1 => {}
+                    _ => out.actuation[term.v] += along,
+                }
+                if is_constraint {
+                    out.constraint[term.v] -= along;
+                }
+            }
+        }
+    }
+
     /// Adds the forces that do not depend on velocities at the end of the step; `force` is on the model's degrees of
     /// freedom.
     pub fn add_explicit(&self, ctrl: &[f64], (q, v): (&[f64], &[f64]), step: &Discretization, force: &mut [f64]) {
@@ -88,17 +143,7 @@ impl TendonForces {
         self.push_limits(index, cx, set);
         let (tendon, dt) = (&self.tendon, cx.rule.dt);
         let Start { violation: length, rate, .. } = self.sum.start(cx);
-        let stretch = self.stretch(length);
-        let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
-        let free = (f64::NEG_INFINITY, f64::INFINITY);
-        let spring = ForceOfStep {
-            impulse: -dt * (stiffness * (stretch + cx.step.lead() * rate) + tendon.damping * rate),
-            impedance: dt * cx.step.resistance(stiffness, tendon.damping),
-            low: free.0,
-            high: free.1,
-        };
-        let inertia = ForceOfStep { impulse: 0.0, impedance: tendon.armature, low: free.0, high: free.1 };
-        let forces = [spring, inertia].into_iter().chain(self.drives(&cx.state.ctrl, (length, rate), cx.step));
+        let forces = self.forces(&cx.state.ctrl, (length, rate), cx.step);
         for (part, force) in (2..).zip(forces) {
             if force.impedance > 0.0
                 && let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)

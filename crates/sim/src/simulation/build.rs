@@ -7,10 +7,12 @@ use geometry::{Attachment, Collider, Scene};
 use interrupt::Interrupt;
 use multibody::{Compliance, Model};
 
+use super::forces::LastStep;
 use super::{Simulation, accuracy, sleeping};
 use crate::constrain::{ConstraintSet, JacobianDrift, Sources};
 use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, NONE};
+use crate::observe::Present;
 use crate::report::Reports;
 use crate::tree_workspace::TreeWorkspace;
 use crate::{Options, SimulationError, State, Stats, WarmStart};
@@ -77,6 +79,9 @@ impl Simulation {
             free_iterations: 0,
             free_evaluations: 0,
             factorizations: 0,
+            last_step: LastStep { acceleration: vec![0.0; model.nv()], ..LastStep::default() },
+            present: Present::new(&model),
+            queries: None,
             interrupt: Interrupt::default(),
             crew,
             model,

@@ -173,6 +173,7 @@ impl Simulation {
 
     /// Moves the state to the end of the step.
     pub(super) fn advance(&mut self, dt: f64) {
+        self.last_step.begin(&self.state, (&self.v_start, &self.v_next), dt);
         self.remember_accelerations(dt);
         let follows = !self.is_free();
         let Self { parts, state, v_start, v_next, constraint_force, islands, crew, .. } = self;
@@ -219,6 +220,7 @@ impl Simulation {
         } else {
             crew.for_each(&mut all.cut(), |_, trees| move_on(trees));
         }
+        self.last_step.end(&self.state.v);
         self.fall_asleep(dt);
     }
 }

@@ -93,6 +93,7 @@ impl Simulation {
             let reason = "only steps of fixed length by bilinear or symplectic-euler, of what does not sleep, are differentiated in this version";
             return Err(self.no_jacobian(reason.into()));
         }
+        self.keep_forces();
         let state = self.state.clone();
         let tolerance = self.options.tolerance;
         self.options.tolerance = tolerance.min(TOLERANCE);

@@ -47,13 +47,11 @@ pub(super) fn overshoot(before: &[Touch], now: &[Touch], h: f64, depth: f64) -> 
 impl Simulation {
     /// The touches in the present state.
     pub(super) fn find_touches(&mut self, touches: &mut Vec<Touch>) {
-        for part in &mut self.parts {
-            part.place(&self.state.q, &self.state.v);
-        }
-        let Self { parts, collider, tree_of, detected, crew, .. } = self;
+        self.present.place_all(&self.model, (&self.state.q, &self.state.v));
+        let Self { parts, collider, tree_of, detected, crew, present, .. } = self;
         let movement = |node: usize| {
             let part = &parts[tree_of[node]];
-            let frame = &part.kin.frames[node - part.nodes.start];
+            let frame = &present.kin.frames[node];
             Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { rests: part.asleep, ..Sweep::default() } }
         };
         collider.shared_contacts(crew, movement, detected);
@@ -62,11 +60,10 @@ impl Simulation {
             let (mut relative, mut speed) = (Vec3::ZERO, 0.0);
             for (geom, sign) in contact.geoms.into_iter().zip([-1.0, 1.0]) {
                 let Some(node) = self.model.bodies[self.scene.geoms[geom].body].node else { continue };
-                let part = &self.parts[self.tree_of[node]];
-                let i = node - part.nodes.start;
-                let end = ContactFrame { tree: 0, node: i, arm: contact.position - part.kin.frames[i].pos };
-                relative += end.velocity(&part.kin.twists, Motion::Linear) * sign;
-                speed += part.kin.twists[i].lin.norm() + self.extents[node] * part.kin.twists[i].ang.norm();
+                let kin = &self.present.kin;
+                let end = ContactFrame { tree: 0, node, arm: contact.position - kin.frames[node].pos };
+                relative += end.velocity(&kin.twists, Motion::Linear) * sign;
+                speed += kin.twists[node].lin.norm() + self.extents[node] * kin.twists[node].ang.norm();
             }
             let closing = -relative.dot(contact.normal);
             touches.push(Touch {

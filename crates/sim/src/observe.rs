@@ -1,0 +1,242 @@
+//! Queries of the present state: placements, velocities, Jacobians, centre of mass and momentum, by body, geom or site.
+//!
+//! Each query places the trees that it asks about, and those once: as long as their positions and velocities stay as they are, what was
+//! computed is used again. Nothing of a step is run, and nothing is allocated after the first query.
+
+mod centroid;
+mod queries;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use geometry::{Scene, SceneQueries};
+use multibody::{Kinematics, Model, NO_PARENT, accelerations, forward_kinematics, joint_axis, velocities};
+use spatial::{Pose, Twist, Vec3};
+
+use crate::State;
+
+/// Something that has a frame: fixed in a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// A body of the model, by index.
+    Body(usize),
+    /// A geom of the scene, by index.
+    Geom(usize),
+    /// A site of the model, by index.
+    Site(usize),
+}
+
+/// What has been computed for one tree.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    placement: bool,
+    velocity: bool,
+    /// The step whose accelerations these are.
+    acceleration: Option<u64>,
+}
+
+/// Placements and motions of the nodes, computed when asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Present {
+    pub kin: Kinematics<f64>,
+    accelerations: Vec<Twist<f64>>,
+    /// Where the trees were placed, (nq), and with which velocities, (nv).
+    q: Vec<f64>,
+    v: Vec<f64>,
+    known: Vec<Known>,
+    centroid: centroid::Scratch,
+}
+
+impl Present {
+    pub fn new(model: &Model) -> Self {
+        Self {
+            kin: Kinematics::new(&model.tree),
+            accelerations: vec![Twist::ZERO; model.tree.len()],
+            q: vec![0.0; model.nq()],
+            v: vec![0.0; model.nv()],
+            known: vec![Known::default(); model.tree.trees.len()],
+            centroid: centroid::Scratch::default(),
+        }
+    }
+
+    /// Places a tree.
+    pub fn place(&mut self, model: &Model, tree: usize, q: &[f64]) {
+        let (nodes, qs) = (model.tree.trees[tree].clone(), coordinates(model, tree));
+        let known = &mut self.known[tree];
+        if known.placement && self.q[qs.clone()] == q[qs.clone()] {
+            return;
+        }
+        self.q[qs.clone()].copy_from_slice(&q[qs]);
+        *known = Known { placement: true, ..Known::default() };
+        forward_kinematics(&model.tree, nodes, q, &mut self.kin);
+    }
+
+    /// Places a tree and its velocities.
+    pub fn place_moving(&mut self, model: &Model, tree: usize, (q, v): (&[f64], &[f64])) {
+        self.place(model, tree, q);
+        let (nodes, dofs) = (model.tree.trees[tree].clone(), model.tree.dofs[tree].clone());
+        let known = &mut self.known[tree];
+        if known.velocity && self.v[dofs.clone()] == v[dofs.clone()] {
+            return;
+        }
+        self.v[dofs.clone()].copy_from_slice(&v[dofs]);
+        (known.velocity, known.acceleration) = (true, None);
+        velocities(&model.tree, nodes, v, &mut self.kin);
+    }
+
+    /// Places all trees and their velocities.
+    pub fn place_all(&mut self, model: &Model, (q, v): (&[f64], &[f64])) {
+        (0..model.tree.trees.len()).for_each(|tree| self.place_moving(model, tree, (q, v)));
+    }
+
+    /// Places a tree, its velocities and its accelerations: `a` are those of the degrees of freedom in step `serial`.
+    fn place_accelerating(&mut self, model: &Model, tree: usize, (q, v): (&[f64], &[f64]), (a, serial): (&[f64], u64)) {
+        self.place_moving(model, tree, (q, v));
+        if self.known[tree].acceleration == Some(serial) {
+            return;
+        }
+        self.known[tree].acceleration = Some(serial);
+        let nodes = model.tree.trees[tree].clone();
+        accelerations(&model.tree, nodes, &self.kin, v, a, &mut self.accelerations);
+    }
+}
+
+/// The coordinates of a tree.
+fn coordinates(model: &Model, tree: usize) -> Range<usize> {
+    let nodes = &model.tree.nodes[model.tree.trees[tree].clone()];
+    nodes.first().zip(nodes.last()).map_or(0..0, |(first, last)| first.q..last.q + last.joint.nq())
+}
+
+/// A look at the present state of a simulation: [`Simulation::observe`](crate::Simulation::observe).
+///
+/// Vectors are in world axes, angular before linear parts, in SI units. Methods panic when an index is none of the model's.
+#[derive(Debug)]
+pub struct Observation<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) scene: &'a Arc<Scene>,
+    pub(crate) state: &'a State,
+    pub(crate) tree_of: &'a [usize],
+    /// Accelerations of the degrees of freedom in the last step, (nv), and which step that was.
+    pub(crate) acceleration: (&'a [f64], u64),
+    pub(crate) present: &'a mut Present,
+    pub(crate) queries: &'a mut Option<Box<SceneQueries>>,
+}
+
+impl Observation<'_> {
+    /// The state that is looked at.
+    pub fn state(&self) -> &State {
+        self.state
+    }
+
+    /// The body that a frame is fixed in.
+    pub fn body_of(&self, frame: Frame) -> usize {
+        match frame {
+            Frame::Body(body) => body,
+            Frame::Geom(geom) => self.scene.geoms[geom].body,
+            Frame::Site(site) => self.model.sites[site].body,
+        }
+    }
+
+    /// The node that a frame moves with, none where it is fixed in the world, and its pose there.
+    #[inline]
+    fn home(&self, frame: Frame) -> (Option<usize>, Pose<f64>) {
+        let of_body = |body: usize| (self.model.bodies[body].node, self.model.bodies[body].pose);
+        match frame {
+            Frame::Body(body) => of_body(body),
+            Frame::Geom(geom) => {
+                let geom = &self.scene.geoms[geom];
+                let (node, pose) = of_body(geom.body);
+                (node, pose * geom.pose)
+            }
+            Frame::Site(site) => {
+                let site = &self.model.sites[site];
+                let (node, pose) = of_body(site.body);
+                (node, pose * site.pose)
+            }
+        }
+    }
+
+    fn place(&mut self, node: usize) {
+        self.present.place(self.model, self.tree_of[node], &self.state.q);
+    }
+
+    fn place_moving(&mut self, node: usize) {
+        let State { q, v, .. } = self.state;
+        self.present.place_moving(self.model, self.tree_of[node], (q, v));
+    }
+
+    /// Where a frame is.
+    pub fn pose(&mut self, frame: Frame) -> Pose<f64> {
+        let (node, pose) = self.home(frame);
+        let Some(node) = node else { return pose };
+        self.place(node);
+        let frame = &self.present.kin.frames[node];
+        Pose::new(frame.pos, frame.quat) * pose
+    }
+
+    /// Where the centre of mass of one body is, m.
+    pub fn body_com(&mut self, body: usize) -> Vec3<f64> {
+        let com = self.model.bodies[body].inertia.com;
+        self.pose(Frame::Body(body)).transform_point(com)
+    }
+
+    /// Angular velocity, and the velocity of the frame's origin, rad/s and m/s.
+    pub fn velocity(&mut self, frame: Frame) -> Twist<f64> {
+        let (Some(node), pose) = self.home(frame) else { return Twist::ZERO };
+        self.place_moving(node);
+        let kin = &self.present.kin;
+        kin.twists[node].shifted(kin.frames[node].rot * pose.pos)
+    }
+
+    /// The velocity of the point of a body that is at `point` (world) now, and its angular velocity.
+    pub fn velocity_at(&mut self, body: usize, point: Vec3<f64>) -> Twist<f64> {
+        let Some(node) = self.model.bodies[body].node else { return Twist::ZERO };
+        self.place_moving(node);
+        let kin = &self.present.kin;
+        kin.twists[node].shifted(point - kin.frames[node].pos)
+    }
+
+    /// Angular acceleration, and the acceleration of the frame's origin (the rate of its velocity), rad/s² and m/s², of the last step:
+    /// that of degrees of freedom which went from v₀ to v in dt is (v − v₀)/dt, taken through the kinematics of the present state. Gravity
+    /// is not in it: what falls freely accelerates downwards, and an accelerometer shows this less gravity. Zero before the first step.
+    pub fn acceleration(&mut self, frame: Frame) -> Twist<f64> {
+        let (Some(node), pose) = self.home(frame) else { return Twist::ZERO };
+        let State { q, v, .. } = self.state;
+        self.present.place_accelerating(self.model, self.tree_of[node], (q, v), self.acceleration);
+        let kin = &self.present.kin;
+        let (arm, omega) = (kin.frames[node].rot * pose.pos, kin.twists[node].ang);
+        let mut acceleration = self.present.accelerations[node].shifted(arm);
+        acceleration.lin += omega.cross(omega.cross(arm));
+        acceleration
+    }
+
+    /// The Jacobian (6, nv), row by row: three rows of angular velocity, three of the velocity of the frame's origin, or of the point of
+    /// its body that is at `point` (world) now.
+    ///
+    /// # Panics
+    /// When `out` has not 6 nv entries.
+    pub fn jacobian(&mut self, frame: Frame, point: Option<Vec3<f64>>, out: &mut [f64]) {
+        let nv = self.model.nv();
+        assert_eq!(out.len(), 6 * nv, "a Jacobian has 6 nv entries");
+        out.fill(0.0);
+        let (Some(mut node), pose) = self.home(frame) else { return };
+        self.place(node);
+        let frames = &self.present.kin.frames;
+        let point = point.unwrap_or_else(|| frames[node].pos + frames[node].rot * pose.pos);
+        while node != NO_PARENT {
+            let (of, frame) = (&self.model.tree.nodes[node], &frames[node]);
+            for k in 0..of.joint.nv() {
+                set_column(out, nv, of.v + k, joint_axis(of, frame, k).shifted(point - frame.pos));
+            }
+            node = of.parent;
+        }
+    }
+}
+
+/// Writes a column of a matrix (6, nv).
+fn set_column(out: &mut [f64], nv: usize, column: usize, motion: Twist<f64>) {
+    let rows = motion.ang.to_array().into_iter().chain(motion.lin.to_array());
+    for (row, x) in rows.enumerate() {
+        out[row * nv + column] = x;
+    }
+}

@@ -1,0 +1,115 @@
+//! What pushed a tree in the last step, by origin.
+
+use multibody::{add_generalized_forces, difference};
+use spatial::Wrench;
+
+use super::TreeWorkspace;
+use crate::scheme::Discretization;
+use crate::simulation::forces::{LastStep, StepForces};
+
+impl TreeWorkspace {
+    /// Adds the forces on the tree's degrees of freedom that the last step leaves behind; those of actuators on tendons are missing, and all
+    /// that tendons do as constraints is among the constraints.
+    pub fn add_step_forces(&mut self, last: &LastStep, step: &Discretization, out: &mut StepForces) {
+        let dofs = self.dofs.clone();
+        let (v0, v) = (&last.v0[dofs.clone()], &last.v[dofs.clone()]);
+        self.constraint_force(v, last.dt, &mut out.constraint[dofs.clone()]);
+        self.add_passive_forces(last, step, &mut out.passive[dofs.clone()]);
+        self.add_drive_forces(last, step, out);
+        let before = &last.v_before[dofs.clone()];
+        if before != v0 {
+            // Impacts before the step, over it.
+            self.impedance.diagonal.copy_from_slice(&self.armature);
+            let Self { tree, kin, impedance, change, factor, momenta, rhs, .. } = self;
+            for (change, (v0, before)) in change.iter_mut().zip(v0.iter().zip(before)) {
+                *change = (v0 - before) / last.dt;
+            }
+            multibody::apply(tree, tree.all(), kin, impedance, change, &mut factor.motions, momenta, rhs);
+            super::add(&mut out.constraint[dofs], rhs);
+        }
+    }
+
+    /// Adds springs, dampers and gravity compensation.
+    fn add_passive_forces(&mut self, last: &LastStep, step: &Discretization, passive: &mut [f64]) {
+        let (v0, v) = (&last.v0[self.dofs.clone()], &last.v[self.dofs.clone()]);
+        let theta = step.compliant;
+        let q0 = &last.q[self.qs.clone()];
+        let at = |theta: f64, i: usize| v0[i] + theta * (v[i] - v0[i]);
+        let lead = match &mut self.newton {
+            Some(newton) if self.has_springs => {
+                (0..v.len()).for_each(|i| self.rhs[i] = at(theta.vq, i));
+                newton.q.copy_from_slice(q0);
+                step.retraction.advance(&self.tree, &mut newton.q, &self.rhs, last.dt, theta.q);
+                difference(&self.tree, &self.spring_reference, &newton.q, &mut self.change);
+                0.0
+            }
+            _ => {
+                difference(&self.tree, &self.spring_reference, q0, &mut self.change);
+                step.lead()
+            }
+        };
+        for (i, passive) in passive.iter_mut().enumerate() {
+            let (k, d) = (self.stiffness[i], self.damping[i]);
+            let spring = if k == 0.0 { 0.0 } else { k * (self.change[i] + lead * at(theta.vq, i)) };
+            *passive -= spring + d * at(theta.v, i);
+        }
+        if self.has_lift {
+            let mut lifts = std::mem::take(&mut self.momenta);
+            lifts.fill(Wrench::ZERO);
+            for load in &self.loads {
+                let arm = self.kin.frames[load.node].rot * load.com;
+                lifts[load.node] += Wrench { ang: arm.cross(load.lift), lin: load.lift };
+            }
+            add_generalized_forces(&self.tree, self.tree.all(), &self.kin, &mut lifts, passive);
+            self.momenta = lifts;
+        }
+    }
+
+    /// Adds actuators of joints and PD control, and takes off the constraints those that were some.
+    fn add_drive_forces(&mut self, last: &LastStep, step: &Discretization, out: &mut StepForces) {
+        let (first, per_second) = (self.dofs.start, 1.0 / last.dt);
+        for i in 0..self.tree.nv {
+            out.actuation[first + i] += self.constant[i] * per_second;
+        }
+        for drive in &self.drives {
+            let dof = first + drive.dof;
+            let impulse = drive.impulse_at(last.v[dof] - last.v0[dof]);
+            let force = impulse.max(drive.low).min(drive.high) * per_second;
+            if drive.key.is_pd() {
+                out.pd[dof] += force;
+            } else {
+                out.actuation[dof] += force;
+            }
+            if drive.apart {
+                out.constraint[dof] -= force;
+            }
+        }
+        if !self.axis_drives.is_empty() {
+            let theta = if self.newton.is_some() { step.theta.v } else { 0.0 };
+            let ends = last.v0[self.dofs.clone()].iter().zip(&last.v[self.dofs.clone()]);
+            self.change.iter_mut().zip(ends).for_each(|(at, (v0, v))| *at = v0 + theta * (v - v0));
+            self.rhs.fill(0.0);
+            for drive in &self.axis_drives {
+                drive.add_impulse(&last.ctrl, &self.change, per_second.recip(), &mut self.rhs);
+            }
+            for (force, impulse) in out.actuation[self.dofs.clone()].iter_mut().zip(&self.rhs) {
+                *force += impulse * per_second;
+            }
+        }
+        let Some(limits) = last.pd_limits.get(self.dofs.clone()) else { return };
+        // Without limits control is no drive; with them, drives that nothing opposes are among the constant forces.
+        let is_drives = self.newton.is_some() || limits.iter().any(|limit| *limit < f64::INFINITY);
+        for (i, limit) in limits.iter().enumerate() {
+            let (dof, impedance) = (first + i, self.pd.impedance[i]);
+            if is_drives && impedance > 0.0 {
+                continue;
+            }
+            let force = (self.pd.impulse[i] - impedance * (last.v[dof] - last.v0[dof])) * per_second;
+            let force = force.max(-limit).min(*limit);
+            out.pd[dof] += force;
+            if is_drives {
+                out.actuation[dof] -= force;
+            }
+        }
+    }
+}
