@@ -28,7 +28,7 @@ from sapwood._results import (
     StepGradients,
     StepJacobians,
 )
-from sapwood._sapwood import Batch, Model, Simulation, __version__, load
+from sapwood._sapwood import Batch, Model, Replay, Simulation, __version__, load
 
 __all__ = [
     "Batch",
@@ -44,6 +44,7 @@ __all__ = [
     "Parameters",
     "PerformanceWarning",
     "Poses",
+    "Replay",
     "Simulation",
     "SimulationError",
     "Stats",
