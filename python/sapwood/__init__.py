@@ -32,7 +32,7 @@ from sapwood._results import (
     StepGradients,
     StepJacobians,
 )
-from sapwood._sapwood import Batch, Model, Simulation, __version__, load
+from sapwood._sapwood import Batch, Model, Replay, Simulation, __version__, load
 
 __all__ = [
     "Batch",
@@ -52,6 +52,7 @@ __all__ = [
     "Poses",
     "RayHit",
     "RayHits",
+    "Replay",
     "Simulation",
     "SimulationError",
     "Stats",

@@ -36,6 +36,7 @@ __all__ = [
     "GeomView",
     "JointView",
     "Model",
+    "Replay",
     "Simulation",
     "SiteView",
     "TendonView",
@@ -1058,6 +1059,115 @@ class TendonView:
     @property
     def range(self) -> tuple[float, float] | None:
         """Limits of the length; None without."""
+    def record(self, fps: float = 60.0) -> Replay:
+        """Record every step from now on, whoever makes it: ``step``, ``advance_to`` or ``trajectory``.
+
+        The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the end
+        of a ``with`` block, or when nobody has the replay any more::
+
+            with sim.record() as replay:
+                for _ in range(500):
+                    sim.ctrl[:] = controller(sim)
+                    sim.step()
+            replay.save("motion.html")
+
+        Args:
+            fps: Frames per second of simulated time, about: a whole number of time steps lies between two frames.
+
+        Raises:
+            ValueError: When ``fps`` is not above 0, or a quaternion has no direction.
+        """
+
+@final
+class Replay:
+    """The frames of a motion, and the page that plays them.
+
+    ``Simulation.record`` makes one that grows with every step; ``from_trajectory`` one of positions alone. ``save`` writes
+    a single HTML file that plays in any browser without a network. In Jupyter, a replay at the end of a cell is shown.
+
+    Frames are evenly spaced in simulated time. With a constant time step each is the state at the end of a step; a frame
+    within a step is interpolated. Where the state is changed between steps (``sim.q = …``, ``reset``, ``restore``), the motion
+    jumps, and the time of the replay goes on.
+    """
+
+    @staticmethod
+    def from_trajectory(
+        model: Model, q: ArrayLike, dt: float | None = None, *, times: ArrayLike | None = None, fps: float = 60.0
+    ) -> Replay:
+        """The motion through given positions, without contacts and energies.
+
+        Args:
+            model: What moves.
+            q: Positions, (n, nq).
+            dt: Time between two rows of ``q``, s: each row is a frame.
+            times: Instead of ``dt``: the ascending times of the rows, (n,), s. Frames are interpolated.
+            fps: With ``times``: frames per second.
+
+        Raises:
+            ValueError: When an argument has a wrong shape or value.
+        """
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def active(self) -> bool:
+        """Whether steps are still being recorded."""
+
+    @property
+    def frame_time(self) -> float:
+        """Time between two frames, s."""
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """Times of the frames, (n,), s; a copy, as are all arrays of a replay."""
+
+    @property
+    def q(self) -> NDArray[np.float64]:
+        """Positions, (n, nq)."""
+
+    @property
+    def v(self) -> NDArray[np.float64]:
+        """Velocities, (n, nv); (0, nv) of a motion through given positions."""
+
+    @property
+    def ctrl(self) -> NDArray[np.float64]:
+        """Controls, (n, nu); (0, nu) of a motion through given positions."""
+
+    @property
+    def kinetic_energy(self) -> NDArray[np.float64]:
+        """Kinetic energy, (n,), J; (0,) of a motion through given positions."""
+
+    @property
+    def potential_energy(self) -> NDArray[np.float64]:
+        """Potential energy, (n,), J; (0,) of a motion through given positions."""
+
+    def stop(self) -> None:
+        """End the recording. The frames stay."""
+
+    def __enter__(self) -> Replay: ...
+    def __exit__(self, *_exception: object) -> None: ...
+    def __len__(self) -> int: ...
+    def html(self) -> str:
+        """The page that plays the motion: one HTML document, about 0.6 MB without the motion.
+
+        Raises:
+            RuntimeError: When this build of sapwood has no replay page.
+        """
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page that plays the motion to a file.
+
+        Args:
+            path: Such as ``motion.html``; a file that is there is replaced.
+
+        Raises:
+            OSError: When the file cannot be written.
+            RuntimeError: When this build of sapwood has no replay page.
+        """
+
+    def _repr_html_(self) -> str: ...
 
 @final
 class Batch:

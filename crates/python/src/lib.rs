@@ -18,6 +18,7 @@ mod names;
 mod options;
 mod parameters;
 mod quantities;
+mod replay;
 mod results;
 mod sap_solve;
 mod scenes;
@@ -45,6 +46,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<views::ActuatorView>()?;
     module.add_class::<views::TendonView>()?;
     module.add_class::<views::Views>()?;
+    module.add_class::<replay::Replay>()?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;
