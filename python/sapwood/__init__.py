@@ -14,6 +14,7 @@ Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid
 
 from sapwood import characters, sap, scenes, spd
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError
+from sapwood._render import Camera
 from sapwood._results import (
     BatchContacts,
     BatchStats,
@@ -28,12 +29,13 @@ from sapwood._results import (
     StepGradients,
     StepJacobians,
 )
-from sapwood._sapwood import Batch, Model, Simulation, __version__, load
+from sapwood._sapwood import Batch, Model, Renderer, Simulation, __version__, load
 
 __all__ = [
     "Batch",
     "BatchContacts",
     "BatchStats",
+    "Camera",
     "Energy",
     "Joint",
     "Keyframe",
@@ -44,6 +46,7 @@ __all__ = [
     "Parameters",
     "PerformanceWarning",
     "Poses",
+    "Renderer",
     "Simulation",
     "SimulationError",
     "Stats",

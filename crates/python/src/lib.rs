@@ -16,6 +16,7 @@ mod load;
 mod model;
 mod options;
 mod parameters;
+mod render;
 mod results;
 mod sap_solve;
 mod scenes;
@@ -35,6 +36,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<batch::Batch>()?;
+    module.add_class::<render::Renderer>()?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;

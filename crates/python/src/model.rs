@@ -11,6 +11,7 @@ use spatial::Pose;
 
 use crate::arguments::{configuration, vector};
 use crate::dynamics::Workspace;
+use crate::render::Pictures;
 use crate::results;
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
@@ -22,6 +23,7 @@ pub struct Model {
     model: Arc<multibody::Model>,
     scene: Arc<Scene>,
     workspace: Mutex<Workspace>,
+    pictures: Pictures,
 }
 
 impl Model {
@@ -31,7 +33,7 @@ impl Model {
 
     pub fn of(model: Arc<multibody::Model>, scene: Arc<Scene>) -> Self {
         let workspace = Mutex::new(Workspace::new(&model));
-        Self { model, scene, workspace }
+        Self { model, scene, workspace, pictures: Pictures::default() }
     }
 
     pub fn inner(&self) -> &Arc<multibody::Model> {
@@ -40,6 +42,11 @@ impl Model {
 
     pub fn scene(&self) -> &Arc<Scene> {
         &self.scene
+    }
+
+    /// Renderers of the model.
+    pub fn pictures(&self) -> &Pictures {
+        &self.pictures
     }
 
     /// Scratch holds nothing from one call to the next, so a poisoned lock does not matter.
