@@ -14,6 +14,7 @@ Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid
 
 from sapwood import characters, sap, scenes, spd
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
+from sapwood._render import Camera
 from sapwood._results import (
     BatchContacts,
     BatchStats,
@@ -32,12 +33,13 @@ from sapwood._results import (
     StepGradients,
     StepJacobians,
 )
-from sapwood._sapwood import Batch, Model, Replay, Simulation, __version__, load
+from sapwood._sapwood import Batch, Model, Renderer, Replay, Simulation, __version__, load
 
 __all__ = [
     "Batch",
     "BatchContacts",
     "BatchStats",
+    "Camera",
     "ContactForce",
     "Distance",
     "Energy",
@@ -52,6 +54,7 @@ __all__ = [
     "Poses",
     "RayHit",
     "RayHits",
+    "Renderer",
     "Replay",
     "Simulation",
     "SimulationError",

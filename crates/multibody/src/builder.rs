@@ -7,8 +7,8 @@ use spatial::{Pose, Quat, RigidInertia, Vec3};
 use crate::checks::{check_at_least_zero, check_compliance, check_references};
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
-    Actuator, Body, BuildError, Compliance, Equality, Joint, JointKind, Keyframe, Material, Model, Site, Tendon, Tree,
-    Warning,
+    Actuator, Body, BuildError, Camera, Compliance, DefaultView, Equality, Joint, JointKind, Keyframe, Material, Model,
+    Site, Tendon, Tree, Warning,
 };
 
 /// A body to be added.
@@ -102,6 +102,10 @@ pub struct ModelBuilder {
     pub equalities: Vec<Equality>,
     /// Sites.
     pub sites: Vec<Site>,
+    /// Cameras.
+    pub cameras: Vec<Camera>,
+    /// From where the model is looked at when nothing else is said.
+    pub view: DefaultView,
     /// Keyframes, checked against the finished model.
     pub keyframes: Vec<Keyframe>,
     /// Surfaces.
@@ -129,6 +133,8 @@ impl ModelBuilder {
             tendons: Vec::new(),
             equalities: Vec::new(),
             sites: Vec::new(),
+            cameras: Vec::new(),
+            view: DefaultView::default(),
             keyframes: Vec::new(),
             materials: Vec::new(),
             gravity: Vec3::new(0.0, 0.0, -9.81),
@@ -216,6 +222,8 @@ impl ModelBuilder {
             tendons: self.tendons,
             equalities: self.equalities,
             sites: self.sites,
+            cameras: self.cameras,
+            view: self.view,
             keyframes: self.keyframes,
             materials: self.materials,
             gravity: self.gravity,

@@ -18,6 +18,7 @@ mod names;
 mod options;
 mod parameters;
 mod quantities;
+mod render;
 mod replay;
 mod results;
 mod sap_solve;
@@ -47,6 +48,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<views::TendonView>()?;
     module.add_class::<views::Views>()?;
     module.add_class::<replay::Replay>()?;
+    module.add_class::<render::Renderer>()?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;

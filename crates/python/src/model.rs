@@ -12,6 +12,7 @@ use spatial::Pose;
 use crate::arguments::{configuration, vector};
 use crate::dynamics::Workspace;
 use crate::names::Names;
+use crate::render::Pictures;
 use crate::results;
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
@@ -24,6 +25,7 @@ pub struct Model {
     scene: Arc<Scene>,
     workspace: Mutex<Workspace>,
     names: Names,
+    pictures: Pictures,
 }
 
 impl Model {
@@ -33,7 +35,7 @@ impl Model {
 
     pub fn of(model: Arc<multibody::Model>, scene: Arc<Scene>) -> Self {
         let workspace = Mutex::new(Workspace::new(&model));
-        Self { model, scene, workspace, names: Names::default() }
+        Self { model, scene, workspace, names: Names::default(), pictures: Pictures::default() }
     }
 
     pub fn inner(&self) -> &Arc<multibody::Model> {
@@ -47,6 +49,11 @@ impl Model {
     /// Indices by name.
     pub fn names(&self) -> &Names {
         &self.names
+    }
+
+    /// Renderers of the model.
+    pub fn pictures(&self) -> &Pictures {
+        &self.pictures
     }
 
     /// Scratch holds nothing from one call to the next, so a poisoned lock does not matter.

@@ -48,6 +48,23 @@ impl Simulation {
         Ok(self.lock_current(py)?.state().clone())
     }
 
+    /// What `look` finds in the state that the live arrays show.
+    pub fn picture<T>(&self, py: Python<'_>, look: impl FnOnce(&sim::Simulation) -> T) -> PyResult<T> {
+        let simulation = self.lock_current(py)?;
+        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
+        Ok(look(&simulation))
+    }
+
+    /// The model.
+    pub fn model_of(&self) -> &Model {
+        self.model.get()
+    }
+
+    /// Whether this is a simulation of the model.
+    pub fn is_of(&self, model: &Model) -> bool {
+        std::sync::Arc::ptr_eq(self.model.get().inner(), model.inner())
+    }
+
     /// The simulation, unless a step is running in another thread.
     pub fn lock(&self) -> PyResult<MutexGuard<'_, sim::Simulation>> {
         match self.simulation.try_lock() {

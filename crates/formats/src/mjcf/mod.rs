@@ -5,6 +5,7 @@
 mod actuator;
 mod asset;
 mod body;
+mod camera;
 mod compiler;
 mod contact;
 mod defaults;
@@ -41,6 +42,8 @@ pub(crate) fn read(mut document: Document, root: usize, base: Option<&Path>) -> 
     let defaults = defaults::Defaults::read(root)?;
     let mut reader = Reader::new(root, base, &defaults)?;
     reader.bodies(root)?;
+    reader.find_camera_targets()?;
+    reader.default_view(root)?;
     reader.contacts(root)?;
     reader.tendons(root)?;
     reader.equalities(root)?;
@@ -69,6 +72,8 @@ struct Reader<'d, 'a> {
     tendons: Vec<tendon::TendonInfo<'a>>,
     /// Where the equality constraints stand.
     equalities: Vec<Element<'a>>,
+    /// Cameras that turn to a body: which, where that stands, and its name.
+    camera_targets: Vec<(usize, Element<'a>, &'a str)>,
     spring_dampers: Vec<joint::SpringDamper>,
     damping_ratios: Vec<actuator::DampingRatio>,
     /// What `<replicate>` elements around the present element append to names.
@@ -102,6 +107,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             joints: Vec::new(),
             tendons: Vec::new(),
             equalities: Vec::new(),
+            camera_targets: Vec::new(),
             spring_dampers: Vec::new(),
             damping_ratios: Vec::new(),
             suffix: String::new(),
