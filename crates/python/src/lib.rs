@@ -10,6 +10,7 @@ mod characters;
 mod contacts;
 mod cpu;
 mod dynamics;
+mod envs;
 mod errors;
 mod live;
 mod load;
@@ -35,6 +36,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<batch::Batch>()?;
+    module.add_class::<envs::Episodes>()?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;
