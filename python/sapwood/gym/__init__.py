@@ -88,5 +88,6 @@ __all__ = [
     "SwimmerVectorEnv",
     "Walker2dEnv",
     "Walker2dVectorEnv",
+    "TASKS",
     "register_envs",
 ]

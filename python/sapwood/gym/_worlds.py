@@ -35,9 +35,7 @@ def model_path(xml_file: str) -> str:
     else:
         path = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / xml_file
     if not path.is_file():
-        message = (
-            f"there is no file {path}: expected a model of Gymnasium's assets, or a path that begins with '/', '.' or '~'"
-        )
+        message = f"there is no file {path}: expected a model of Gymnasium's assets, or a path that begins with '/', '.' or '~'"
         raise FileNotFoundError(message)
     return str(path)
 
