@@ -1578,3 +1578,125 @@ def sap_solve(
         SimulationError: When the solve does not converge.
         ValueError: When an argument has a wrong shape or value.
     """
+
+@final
+class Episodes:
+    """Episodes of one of Gymnasium's MuJoCo tasks in the worlds of a batch: what ``sapwood.gym`` is made of.
+
+    Args:
+        batch: The worlds; made with ``contacts=True`` for Ant, Humanoid and HumanoidStandup. Its live arrays are theirs.
+        task: The task, by its name in Gymnasium, without version.
+        options: Its options, by the names of the v5 environment.
+        frame_skip: Time steps in a step.
+        max_episode_steps: Steps after which an episode is cut; None: no limit.
+        autoreset: When worlds whose episodes ended begin again: in the next step, in the same, or when they are told to.
+
+    Raises:
+        TypeError: When an option has a value of another kind.
+        ValueError: When there is no such option, a value is outside its domain, or the model is not one for the task.
+    """
+
+    def __new__(
+        cls,
+        batch: Batch,
+        task: str,
+        options: dict[str, Any],
+        *,
+        frame_skip: int,
+        max_episode_steps: int | None = None,
+        autoreset: Literal["next-step", "same-step", "disabled"] = "next-step",
+    ) -> Self: ...
+    @property
+    def batch(self) -> Batch:
+        """The worlds."""
+
+    @property
+    def observation(self) -> NDArray[np.float64]:
+        """Observations, (n, number), a live view."""
+
+    @property
+    def reward(self) -> NDArray[np.float64]:
+        """Rewards of the last step, (n,), a live view."""
+
+    @property
+    def info(self) -> NDArray[np.float64]:
+        """Numbers of ``info``, (n, number), a live view; ``info_columns`` says what they are."""
+
+    @property
+    def last_observation(self) -> NDArray[np.float64]:
+        """Last observations of episodes that ended, (n, number), a live view; (0, number) unless autoreset is "same-step"."""
+
+    @property
+    def last_info(self) -> NDArray[np.float64]:
+        """Their last ``info``, likewise."""
+
+    @property
+    def next_q(self) -> NDArray[np.float64]:
+        """Positions at which the next episodes begin, (n, nq), a live view to be written."""
+
+    @property
+    def next_v(self) -> NDArray[np.float64]:
+        """Velocities with which the next episodes begin, (n, nv), a live view to be written."""
+
+    @property
+    def action_range(self) -> NDArray[np.float64]:
+        """Ranges of the controls, (nu, 2); infinite where a control has none."""
+
+    @property
+    def info_columns(self) -> list[tuple[str, int, bool]]:
+        """Name, number of numbers, and whether resets have it, of each entry of ``info``."""
+
+    @property
+    def failed(self) -> NDArray[np.bool_]:
+        """Which worlds could not be simulated in the last step, (n,); it ended their episodes."""
+
+    def reset(self, which: ArrayLike) -> None:
+        """Begin episodes in the worlds of a mask, at their next states.
+
+        Args:
+            which: Booleans, (n,).
+
+        Raises:
+            ValueError: When it has another shape or type.
+        """
+
+    def observe(self, world: int) -> None:
+        """Take the observation of a world where the batch's arrays have put it, as after a reset; the episode goes on.
+
+        Args:
+            world: Its index.
+
+        Raises:
+            IndexError: When there is no such world.
+        """
+
+    def step(self, actions: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Make a step of every world: controls, time steps, observations, rewards, ends, resets.
+
+        Args:
+            actions: Controls, (n, nu).
+
+        Returns:
+            Which episodes ended by themselves, which were cut at their limit, and which worlds were reset, (n,) each.
+
+        Raises:
+            ValueError: When actions have another shape, or are not finite.
+        """
+
+    def evaluate(
+        self, q_before: ArrayLike, q: ArrayLike, v: ArrayLike, actions: ArrayLike
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+        """Judge steps that were made elsewhere, without forces of contact.
+
+        Args:
+            q_before: Positions before, (k, nq) or (nq,).
+            q: Positions after, (k, nq).
+            v: Velocities after, (k, nv).
+            actions: Controls between, (k, nu).
+
+        Returns:
+            Observations (k, number), rewards (k,), ends (k,), numbers of info (k, number).
+
+        Raises:
+            ValueError: When an argument has another shape, or is not finite.
+        """

@@ -10,6 +10,7 @@ mod characters;
 mod contacts;
 mod cpu;
 mod dynamics;
+mod envs;
 mod errors;
 mod live;
 mod load;
@@ -49,6 +50,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<views::Views>()?;
     module.add_class::<replay::Replay>()?;
     module.add_class::<render::Renderer>()?;
+    module.add_class::<envs::Episodes>()?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;
