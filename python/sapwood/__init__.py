@@ -13,10 +13,13 @@ Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid
 """
 
 from sapwood import characters, sap, scenes, spd
-from sapwood._errors import ModelError, PerformanceWarning, SimulationError
+from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
+from sapwood._render import Camera
 from sapwood._results import (
     BatchContacts,
     BatchStats,
+    ContactForce,
+    Distance,
     Energy,
     Joint,
     Keyframe,
@@ -24,16 +27,21 @@ from sapwood._results import (
     PaddedContacts,
     Parameters,
     Poses,
+    RayHit,
+    RayHits,
     Stats,
     StepGradients,
     StepJacobians,
 )
-from sapwood._sapwood import Batch, Model, Simulation, __version__, load
+from sapwood._sapwood import Batch, Model, Renderer, Replay, Simulation, __version__, load
 
 __all__ = [
     "Batch",
     "BatchContacts",
     "BatchStats",
+    "Camera",
+    "ContactForce",
+    "Distance",
     "Energy",
     "Joint",
     "Keyframe",
@@ -44,11 +52,16 @@ __all__ = [
     "Parameters",
     "PerformanceWarning",
     "Poses",
+    "RayHit",
+    "RayHits",
+    "Renderer",
+    "Replay",
     "Simulation",
     "SimulationError",
     "Stats",
     "StepGradients",
     "StepJacobians",
+    "UnknownNameError",
     "__version__",
     "characters",
     "load",

@@ -1,5 +1,7 @@
 """The exceptions of sapwood. Arguments of a wrong shape or value raise ``ValueError``."""
 
+import difflib
+
 
 class ModelError(Exception):
     """A model file that cannot be loaded: where, what came and what was expected.
@@ -53,3 +55,25 @@ class SimulationError(RuntimeError):
 
 class PerformanceWarning(UserWarning):
     """Something that works, but slower than it might: worlds of a batch that cannot be stepped side by side."""
+
+
+class UnknownNameError(KeyError, ValueError):
+    """A name that nothing in the model has. The message lists names that are near."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def unknown_name(word: str, plural: str, name: str, names: list[str], count: int) -> UnknownNameError:
+    """The error of a name that is not among those of the things of one kind."""
+    if not names:
+        have = f"the model has no {plural}" if count == 0 else f"none of the model's {count} {plural} has a name"
+        return UnknownNameError(f"{word}={name!r}: {have}" + ("" if count == 0 else "; use an index"))
+    folded = {known.lower(): known for known in names}
+    near = difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)
+    near += [known for known in folded if name and name.lower() in known and known not in near][: 3 - len(near)]
+    if near:
+        hint = "did you mean " + " or ".join(repr(folded[known]) for known in near) + "?"
+    else:
+        hint = "the model has " + ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
+    return UnknownNameError(f"there is no {word} {name!r}: {hint}")

@@ -19,13 +19,13 @@ def write_whole(path: Path, text: str) -> None:
         OSError: When it cannot be written, as on a full disk; the old file is kept.
     """
     if path.exists() and not path.is_file():
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         return
     # A link stays a link: what it leads to is replaced.
     path = path.resolve()
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with beside.open("w") as file:
+        with beside.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -124,6 +124,66 @@ class Energy(NamedTuple):
         return self.kinetic + self.potential
 
 
+class ContactForce(NamedTuple):
+    """What two geoms do to each other in one point."""
+
+    geoms: tuple[str, str]
+    """Names of the geoms; empty where the file gives none."""
+    bodies: tuple[str, str]
+    """Names of their bodies."""
+    geom_indices: tuple[int, int]
+    """Indices of the geoms."""
+    body_indices: tuple[int, int]
+    """Indices of their bodies."""
+    position: NDArray[np.float64]
+    """Point midway between the surfaces at the beginning of the step, world, (3,), m."""
+    force: NDArray[np.float64]
+    """Force on the second body, friction included, world axes, (3,), N: the impulse over the step's length."""
+    normal: NDArray[np.float64]
+    """Unit normal from the first geom towards the second, world, (3,)."""
+    gap: float
+    """Distance at the beginning of the step, m; negative in penetration."""
+
+    def on(self, body: str | int) -> NDArray[np.float64]:
+        """The force on one of the two bodies, (3,), N; zero for other bodies."""
+        names = self.body_indices if isinstance(body, int) else self.bodies
+        sign = float(names[1] == body) - float(names[0] == body)
+        return sign * self.force
+
+
+class RayHit(NamedTuple):
+    """Where a ray meets a geom."""
+
+    distance: float
+    """From the ray's origin, m; infinite where it meets nothing."""
+    geom: int
+    """Index of the geom; -1 where it meets nothing."""
+    normal: NDArray[np.float64]
+    """Unit normal of the surface there, on the side that the ray comes from, (3,); zero where it meets nothing."""
+
+
+class RayHits(NamedTuple):
+    """Where n rays meet geoms."""
+
+    distance: NDArray[np.float64]
+    """From the rays' origin, (n,), m; infinite where one meets nothing."""
+    geom: NDArray[np.int64]
+    """Indices of the geoms, (n,); -1 where one meets nothing."""
+    normal: NDArray[np.float64]
+    """Unit normals of the surfaces there, on the side that the ray comes from, (n, 3)."""
+
+
+class Distance(NamedTuple):
+    """How two geoms are apart."""
+
+    distance: float
+    """Distance of the surfaces, m; negative where the geoms overlap: the least way apart."""
+    points: NDArray[np.float64]
+    """Points of the surfaces of the first and the second geom that are so far apart, world, (2, 3), m."""
+    normal: NDArray[np.float64]
+    """Unit normal from the first geom towards the second, world, (3,)."""
+
+
 class StepJacobians(NamedTuple):
     """The derivative of one step: δx⁺ = A δx + B δctrl with x = (δq, δv). Those of a batch have the worlds in front."""
 

@@ -1,8 +1,8 @@
 """Types of the compiled module."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
-from typing import Literal, final
+from typing import Any, Generic, Literal, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,12 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from sapwood._results import (
     BatchContacts,
     BatchStats,
+    ContactForce,
+    Distance,
     Energy,
     Joint,
     Keyframe,
     ModelWarning,
     Parameters,
     Poses,
+    RayHit,
+    RayHits,
     Solution,
     SpdSolution,
     Stats,
@@ -26,9 +30,17 @@ from sapwood._results import (
 __all__ = [
     "CHARACTERS",
     "SCENES",
+    "ActuatorView",
     "Batch",
+    "BodyView",
+    "GeomView",
+    "JointView",
     "Model",
+    "Replay",
     "Simulation",
+    "SiteView",
+    "TendonView",
+    "Views",
     "__version__",
     "character",
     "character_mjcf",
@@ -239,6 +251,78 @@ class Model:
 
         Raises:
             ValueError: When the model has no keyframe of this name.
+        """
+
+    @property
+    def nsite(self) -> int:
+        """Number of sites."""
+
+    @property
+    def site_names(self) -> list[str]:
+        """Names of the sites; empty where the file gives none."""
+
+    @property
+    def site_bodies(self) -> list[int]:
+        """Indices of the bodies that the sites are fixed in."""
+
+    @property
+    def geom_bodies(self) -> list[int]:
+        """Indices of the bodies that the geoms are fixed in."""
+
+    @property
+    def ctrl_range(self) -> NDArray[np.float64]:
+        """Ranges that controls are cut to, (nu, 2), infinite without; a read-only copy."""
+
+    @property
+    def force_range(self) -> NDArray[np.float64]:
+        """Ranges that forces of actuators are cut to, (nu, 2), infinite without; a read-only copy."""
+
+    def body_index(self, body: str | int) -> int:
+        """The index of a body by name; an index is checked, a negative one counted from the end.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    def joint_index(self, joint: str | int) -> int:
+        """The index of a joint by name; an index is checked, a negative one counted from the end.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    def geom_index(self, geom: str | int) -> int:
+        """The index of a geom by name; an index is checked, a negative one counted from the end.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    def site_index(self, site: str | int) -> int:
+        """The index of a site by name; an index is checked, a negative one counted from the end.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    def actuator_index(self, actuator: str | int) -> int:
+        """The index of an actuator by name; an index is checked, a negative one counted from the end.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    def tendon_index(self, tendon: str | int) -> int:
+        """The index of a fixed tendon by name; an index is checked, a negative one counted from the end.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
         """
 
 @final
@@ -458,6 +542,632 @@ class Simulation:
         Raises:
             ValueError: When the model has no keyframe of this name.
         """
+
+    def body(self, body: str | int | BodyView) -> BodyView:
+        """A body by name or index, as a view: it shows this simulation's present state.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def bodies(self) -> Views[BodyView]:
+        """All bodies, by name or index; in IPython names complete with Tab."""
+
+    def joint(self, joint: str | int | JointView) -> JointView:
+        """A joint by name or index, as a view: it shows this simulation's present state.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def joints(self) -> Views[JointView]:
+        """All joints, by name or index; in IPython names complete with Tab."""
+
+    def geom(self, geom: str | int | GeomView) -> GeomView:
+        """A geom by name or index, as a view: it shows this simulation's present state.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def geoms(self) -> Views[GeomView]:
+        """All geoms, by name or index; in IPython names complete with Tab."""
+
+    def site(self, site: str | int | SiteView) -> SiteView:
+        """A site by name or index, as a view: it shows this simulation's present state.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def sites(self) -> Views[SiteView]:
+        """All sites, by name or index; in IPython names complete with Tab."""
+
+    def actuator(self, actuator: str | int | ActuatorView) -> ActuatorView:
+        """An actuator by name or index, as a view: it shows this simulation's present state.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def actuators(self) -> Views[ActuatorView]:
+        """All actuators, by name or index; in IPython names complete with Tab."""
+
+    def tendon(self, tendon: str | int | TendonView) -> TendonView:
+        """A fixed tendon by name or index, as a view: it shows this simulation's present state.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def tendons(self) -> Views[TendonView]:
+        """All fixed tendons, by name or index; in IPython names complete with Tab."""
+
+    @property
+    def body_positions(self) -> NDArray[np.float64]:
+        """Origins of the bodies, (nbody, 3), m; a read-only copy, like all arrays below."""
+
+    @property
+    def body_quaternions(self) -> NDArray[np.float64]:
+        """Orientations of the bodies, (nbody, 4), w x y z."""
+
+    @property
+    def body_velocities(self) -> NDArray[np.float64]:
+        """Velocities of the bodies, (nbody, 6): angular, then linear at the origin, world axes."""
+
+    @property
+    def body_accelerations(self) -> NDArray[np.float64]:
+        """Accelerations of the bodies in the last step, (nbody, 6): angular, then linear at the origin.
+
+        World axes. Those of degrees of freedom that went from v₀ to v in dt are (v − v₀)/dt, taken through the
+        kinematics of the present state. Gravity is not in them: what falls freely accelerates downwards. Zero before
+        the first step.
+        """
+
+    @property
+    def body_coms(self) -> NDArray[np.float64]:
+        """Centres of mass of the bodies, (nbody, 3), m."""
+
+    @property
+    def geom_positions(self) -> NDArray[np.float64]:
+        """Origins of the geoms, (ngeom, 3), m."""
+
+    @property
+    def geom_quaternions(self) -> NDArray[np.float64]:
+        """Orientations of the geoms, (ngeom, 4), w x y z."""
+
+    @property
+    def geom_velocities(self) -> NDArray[np.float64]:
+        """Velocities of the geoms, (ngeom, 6): angular, then linear at the origin, world axes."""
+
+    @property
+    def site_positions(self) -> NDArray[np.float64]:
+        """Origins of the sites, (nsite, 3), m."""
+
+    @property
+    def site_quaternions(self) -> NDArray[np.float64]:
+        """Orientations of the sites, (nsite, 4), w x y z."""
+
+    @property
+    def site_velocities(self) -> NDArray[np.float64]:
+        """Velocities of the sites, (nsite, 6): angular, then linear at the origin, world axes."""
+
+    @property
+    def tendon_lengths(self) -> NDArray[np.float64]:
+        """Lengths of the fixed tendons, (ntendon,), in the order of their names."""
+
+    @property
+    def acceleration(self) -> NDArray[np.float64]:
+        """Acceleration of the degrees of freedom in the last step, (nv,): (v − v₀)/dt; zero before the first."""
+
+    def jacobian(
+        self,
+        body: str | int | BodyView | None = None,
+        *,
+        site: str | int | SiteView | None = None,
+        geom: str | int | GeomView | None = None,
+        point: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
+        """The Jacobian J, (6, nv): J v is the angular, then the linear velocity in world axes.
+
+        Args:
+            body: At the body's origin.
+            site: At the site.
+            geom: At the geom's origin.
+            point: At the point of that body that is at this place in the world now, (3,), m.
+
+        Raises:
+            ValueError: When not one of body, site and geom is given, or the point has a wrong shape.
+        """
+
+    def center_of_mass(self, body: str | int | BodyView | None = None) -> NDArray[np.float64]:
+        """The centre of mass of the model, or of a body and all that hangs on it, (3,), m.
+
+        Bodies that are fixed in the world count.
+        """
+
+    def center_of_mass_jacobian(self, body: str | int | BodyView | None = None) -> NDArray[np.float64]:
+        """The Jacobian of that centre of mass, (3, nv)."""
+
+    def momentum(self, body: str | int | BodyView | None = None) -> NDArray[np.float64]:
+        """Momentum of the model, or of a body and all that hangs on it, (6,).
+
+        Angular about their centre of mass, then linear, in world axes, kg·m²/s and kg·m/s. Armature has none.
+        """
+
+    def momentum_jacobian(self, body: str | int | BodyView | None = None) -> NDArray[np.float64]:
+        """The centroidal momentum matrix, (6, nv): the momentum is that times v."""
+
+    @property
+    def actuator_forces(self) -> NDArray[np.float64]:
+        """Forces of the actuators in the last step, (nu,), N or N·m: before their gears, within their own limits.
+
+        Those at the end of the step, impulses over its length, as are all forces below; zero before the first step.
+        """
+
+    @property
+    def actuation_forces(self) -> NDArray[np.float64]:
+        """Forces of all actuators on the degrees of freedom, (nv,), within the joints' effort limits."""
+
+    @property
+    def pd_forces(self) -> NDArray[np.float64]:
+        """Forces of the PD controller, (nv,)."""
+
+    @property
+    def passive_forces(self) -> NDArray[np.float64]:
+        """Forces of springs and dampers of joints and tendons, and of gravity compensation, (nv,)."""
+
+    @property
+    def constraint_forces(self) -> NDArray[np.float64]:
+        """Forces of contacts, limits, equalities and dry friction, (nv,)."""
+
+    def contact_forces(self) -> list[ContactForce]:
+        """The contacts that pushed in the last step, with names, and forces in world axes."""
+
+    def ray(
+        self,
+        origin: ArrayLike,
+        direction: ArrayLike,
+        *,
+        exclude: str | int | BodyView | Sequence[str | int | BodyView] | None = None,
+        max_distance: float = ...,
+    ) -> RayHit:
+        """The first geom that a ray meets.
+
+        Surfaces are met from either side, so that a ray which begins inside a shape meets it where it leaves; planes
+        from above alone and where they are drawn, meshes by their triangles. Geoms of opacity 0 are not met.
+
+        Args:
+            origin: World, (3,), m.
+            direction: World, (3,), of any length.
+            exclude: A body, or several, that the ray goes through.
+            max_distance: How far it goes, m; infinite by default.
+        """
+
+    def rays(
+        self,
+        origin: ArrayLike,
+        directions: ArrayLike,
+        *,
+        exclude: str | int | BodyView | Sequence[str | int | BodyView] | None = None,
+        max_distance: float = ...,
+    ) -> RayHits:
+        """The first geoms that n rays from one point meet, along directions (n, 3); see ``ray``."""
+
+    def distance(self, first: str | int | GeomView, second: str | int | GeomView) -> Distance:
+        """How far two geoms are apart, whether they may touch or not.
+
+        Meshes count as their convex hulls, as in contact, planes as half-spaces without end.
+
+        Raises:
+            ValueError: When neither is convex: planes and height fields have no distance from each other.
+        """
+
+_View = TypeVar("_View", covariant=True)
+
+@final
+class Views(Generic[_View]):
+    """All things of one kind of a simulation, by name or index: ``sim.bodies["torso"]``."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: str | int, /) -> _View: ...
+    def __contains__(self, key: object, /) -> bool: ...
+    def __iter__(self) -> Iterator[_View]: ...
+    def keys(self) -> list[str]:
+        """The names, those that are not empty."""
+
+    def _ipython_key_completions_(self) -> list[str]: ...
+
+@final
+class BodyView:
+    """A body of a simulation; what it shows is the present state."""
+
+    @property
+    def name(self) -> str:
+        """Name; empty when the file gives none."""
+
+    @property
+    def index(self) -> int:
+        """Index in the model."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """Position of the origin, (3,), m."""
+
+    @property
+    def quaternion(self) -> NDArray[np.float64]:
+        """Orientation, (4,), w x y z."""
+
+    @property
+    def rotation(self) -> NDArray[np.float64]:
+        """Orientation as a matrix, (3, 3): its columns are the axes in the world."""
+
+    @property
+    def velocity(self) -> NDArray[np.float64]:
+        """Angular, then linear velocity of the origin, world axes, (6,), rad/s and m/s."""
+
+    @property
+    def acceleration(self) -> NDArray[np.float64]:
+        """Angular, then linear acceleration of the origin in the last step, world axes, (6,), rad/s² and m/s².
+
+        See ``Simulation.body_accelerations``.
+        """
+
+    @property
+    def mass(self) -> float:
+        """Mass, kg."""
+
+    @property
+    def com(self) -> NDArray[np.float64]:
+        """Centre of mass, world, (3,), m."""
+
+    @property
+    def inertia(self) -> NDArray[np.float64]:
+        """Rotational inertia about the centre of mass in the body's axes, (3, 3), kg·m²."""
+
+    @property
+    def parent(self) -> BodyView:
+        """The body that it hangs on; the world hangs on itself."""
+
+    @property
+    def applied_wrench(self) -> NDArray[np.float64]:
+        """Torque and force at the centre of mass in world axes, (6,), a live view of ``sim.applied_wrench``."""
+
+    @applied_wrench.setter
+    def applied_wrench(self, value: ArrayLike) -> None: ...
+
+@final
+class JointView:
+    """A joint of a simulation; what it shows is the present state."""
+
+    @property
+    def name(self) -> str:
+        """Name; empty when the file gives none."""
+
+    @property
+    def index(self) -> int:
+        """Index in the model."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def kind(self) -> str:
+        """Kind: revolute, prismatic, screw, universal, planar, ball, free or weld."""
+
+    @property
+    def body(self) -> BodyView:
+        """The body that it moves."""
+
+    @property
+    def q(self) -> Any:  # noqa: ANN401
+        """Position: a number, or a live view of ``sim.q`` of a joint with several coordinates."""
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None: ...
+    @property
+    def v(self) -> Any:  # noqa: ANN401
+        """Velocity: a number, or a live view of ``sim.v`` of a joint with several degrees of freedom."""
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None: ...
+    @property
+    def effort(self) -> Any:  # noqa: ANN401
+        """Force of its actuators and of PD control in the last step, N or N·m: a number, or (n,) for n degrees."""
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """Limits of the coordinate (rad or m), or of the angle of a ball; None without."""
+
+    @property
+    def effort_limit(self) -> float | None:
+        """Greatest force of its drives, N or N·m; None without limit."""
+
+@final
+class GeomView:
+    """A geom of a simulation; what it shows is the present state."""
+
+    @property
+    def name(self) -> str:
+        """Name; empty when the file gives none."""
+
+    @property
+    def index(self) -> int:
+        """Index in the model."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """Position of the origin, (3,), m."""
+
+    @property
+    def quaternion(self) -> NDArray[np.float64]:
+        """Orientation, (4,), w x y z."""
+
+    @property
+    def rotation(self) -> NDArray[np.float64]:
+        """Orientation as a matrix, (3, 3): its columns are the axes in the world."""
+
+    @property
+    def velocity(self) -> NDArray[np.float64]:
+        """Angular, then linear velocity of the origin, world axes, (6,), rad/s and m/s."""
+
+    @property
+    def acceleration(self) -> NDArray[np.float64]:
+        """Angular, then linear acceleration of the origin in the last step, world axes, (6,), rad/s² and m/s².
+
+        See ``Simulation.body_accelerations``.
+        """
+
+    @property
+    def body(self) -> BodyView:
+        """The body that it is fixed in."""
+
+    @property
+    def type(self) -> str:
+        """The shape: plane, sphere, capsule, ellipsoid, cylinder, box, mesh or height-field."""
+
+    @property
+    def size(self) -> NDArray[np.float64]:
+        """Size, (3,), as MJCF has it; 0 of a mesh or height field."""
+
+    @property
+    def friction(self) -> NDArray[np.float64]:
+        """Coefficients of sliding, torsional and rolling friction, (3,); 1, m and m."""
+
+@final
+class SiteView:
+    """A site of a simulation; what it shows is the present state."""
+
+    @property
+    def name(self) -> str:
+        """Name; empty when the file gives none."""
+
+    @property
+    def index(self) -> int:
+        """Index in the model."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """Position of the origin, (3,), m."""
+
+    @property
+    def quaternion(self) -> NDArray[np.float64]:
+        """Orientation, (4,), w x y z."""
+
+    @property
+    def rotation(self) -> NDArray[np.float64]:
+        """Orientation as a matrix, (3, 3): its columns are the axes in the world."""
+
+    @property
+    def velocity(self) -> NDArray[np.float64]:
+        """Angular, then linear velocity of the origin, world axes, (6,), rad/s and m/s."""
+
+    @property
+    def acceleration(self) -> NDArray[np.float64]:
+        """Angular, then linear acceleration of the origin in the last step, world axes, (6,), rad/s² and m/s².
+
+        See ``Simulation.body_accelerations``.
+        """
+
+    @property
+    def body(self) -> BodyView:
+        """The body that it is fixed in."""
+
+@final
+class ActuatorView:
+    """An actuator of a simulation; what it shows is the present state."""
+
+    @property
+    def name(self) -> str:
+        """Name; empty when the file gives none."""
+
+    @property
+    def index(self) -> int:
+        """Index in the model."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def force(self) -> float:
+        """Force in the last step, before the gear, N or N·m."""
+
+    @property
+    def ctrl(self) -> float:
+        """The control."""
+
+    @ctrl.setter
+    def ctrl(self, value: float) -> None: ...
+    @property
+    def length(self) -> float:
+        """Length of what it acts on: gear times the joint's coordinate, or the tendon's length."""
+
+    @property
+    def velocity(self) -> float:
+        """Rate of the length."""
+
+    @property
+    def target(self) -> JointView | TendonView | None:
+        """What it acts on; None of what is not simulated."""
+
+    @property
+    def ctrl_range(self) -> tuple[float, float] | None:
+        """The range that the control is cut to; None without."""
+
+    @property
+    def force_range(self) -> tuple[float, float] | None:
+        """The range that the force is cut to; None without."""
+
+@final
+class TendonView:
+    """A fixed tendon of a simulation; what it shows is the present state."""
+
+    @property
+    def name(self) -> str:
+        """Name; empty when the file gives none."""
+
+    @property
+    def index(self) -> int:
+        """Index in the model."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def length(self) -> float:
+        """Length."""
+
+    @property
+    def velocity(self) -> float:
+        """Rate of the length."""
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """Limits of the length; None without."""
+    def record(self, fps: float = 60.0) -> Replay:
+        """Record every step from now on, whoever makes it: ``step``, ``advance_to`` or ``trajectory``.
+
+        The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the end
+        of a ``with`` block, or when nobody has the replay any more::
+
+            with sim.record() as replay:
+                for _ in range(500):
+                    sim.ctrl[:] = controller(sim)
+                    sim.step()
+            replay.save("motion.html")
+
+        Args:
+            fps: Frames per second of simulated time, about: a whole number of time steps lies between two frames.
+
+        Raises:
+            ValueError: When ``fps`` is not above 0, or a quaternion has no direction.
+        """
+
+@final
+class Replay:
+    """The frames of a motion, and the page that plays them.
+
+    ``Simulation.record`` makes one that grows with every step; ``from_trajectory`` one of positions alone. ``save`` writes
+    a single HTML file that plays in any browser without a network. In Jupyter, a replay at the end of a cell is shown.
+
+    Frames are evenly spaced in simulated time. With a constant time step each is the state at the end of a step; a frame
+    within a step is interpolated. Where the state is changed between steps (``sim.q = …``, ``reset``, ``restore``), the motion
+    jumps, and the time of the replay goes on.
+    """
+
+    @staticmethod
+    def from_trajectory(
+        model: Model, q: ArrayLike, dt: float | None = None, *, times: ArrayLike | None = None, fps: float = 60.0
+    ) -> Replay:
+        """The motion through given positions, without contacts and energies.
+
+        Args:
+            model: What moves.
+            q: Positions, (n, nq).
+            dt: Time between two rows of ``q``, s: each row is a frame.
+            times: Instead of ``dt``: the ascending times of the rows, (n,), s. Frames are interpolated.
+            fps: With ``times``: frames per second.
+
+        Raises:
+            ValueError: When an argument has a wrong shape or value.
+        """
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def active(self) -> bool:
+        """Whether steps are still being recorded."""
+
+    @property
+    def frame_time(self) -> float:
+        """Time between two frames, s."""
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """Times of the frames, (n,), s; a copy, as are all arrays of a replay."""
+
+    @property
+    def q(self) -> NDArray[np.float64]:
+        """Positions, (n, nq)."""
+
+    @property
+    def v(self) -> NDArray[np.float64]:
+        """Velocities, (n, nv); (0, nv) of a motion through given positions."""
+
+    @property
+    def ctrl(self) -> NDArray[np.float64]:
+        """Controls, (n, nu); (0, nu) of a motion through given positions."""
+
+    @property
+    def kinetic_energy(self) -> NDArray[np.float64]:
+        """Kinetic energy, (n,), J; (0,) of a motion through given positions."""
+
+    @property
+    def potential_energy(self) -> NDArray[np.float64]:
+        """Potential energy, (n,), J; (0,) of a motion through given positions."""
+
+    def stop(self) -> None:
+        """End the recording. The frames stay."""
+
+    def __enter__(self) -> Replay: ...
+    def __exit__(self, *_exception: object) -> None: ...
+    def __len__(self) -> int: ...
+    def html(self) -> str:
+        """The page that plays the motion: one HTML document, about 0.6 MB without the motion.
+
+        Raises:
+            RuntimeError: When this build of sapwood has no replay page.
+        """
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page that plays the motion to a file.
+
+        Args:
+            path: Such as ``motion.html``; a file that is there is replaced.
+
+        Raises:
+            OSError: When the file cannot be written.
+            RuntimeError: When this build of sapwood has no replay page.
+        """
+
+    def _repr_html_(self) -> str: ...
 
 @final
 class Batch:
@@ -868,3 +1578,125 @@ def sap_solve(
         SimulationError: When the solve does not converge.
         ValueError: When an argument has a wrong shape or value.
     """
+
+@final
+class Episodes:
+    """Episodes of one of Gymnasium's MuJoCo tasks in the worlds of a batch: what ``sapwood.gym`` is made of.
+
+    Args:
+        batch: The worlds; made with ``contacts=True`` for Ant, Humanoid and HumanoidStandup. Its live arrays are theirs.
+        task: The task, by its name in Gymnasium, without version.
+        options: Its options, by the names of the v5 environment.
+        frame_skip: Time steps in a step.
+        max_episode_steps: Steps after which an episode is cut; None: no limit.
+        autoreset: When worlds whose episodes ended begin again: in the next step, in the same, or when they are told to.
+
+    Raises:
+        TypeError: When an option has a value of another kind.
+        ValueError: When there is no such option, a value is outside its domain, or the model is not one for the task.
+    """
+
+    def __new__(
+        cls,
+        batch: Batch,
+        task: str,
+        options: dict[str, Any],
+        *,
+        frame_skip: int,
+        max_episode_steps: int | None = None,
+        autoreset: Literal["next-step", "same-step", "disabled"] = "next-step",
+    ) -> Self: ...
+    @property
+    def batch(self) -> Batch:
+        """The worlds."""
+
+    @property
+    def observation(self) -> NDArray[np.float64]:
+        """Observations, (n, number), a live view."""
+
+    @property
+    def reward(self) -> NDArray[np.float64]:
+        """Rewards of the last step, (n,), a live view."""
+
+    @property
+    def info(self) -> NDArray[np.float64]:
+        """Numbers of ``info``, (n, number), a live view; ``info_columns`` says what they are."""
+
+    @property
+    def last_observation(self) -> NDArray[np.float64]:
+        """Last observations of episodes that ended, (n, number), a live view; (0, number) unless autoreset is "same-step"."""
+
+    @property
+    def last_info(self) -> NDArray[np.float64]:
+        """Their last ``info``, likewise."""
+
+    @property
+    def next_q(self) -> NDArray[np.float64]:
+        """Positions at which the next episodes begin, (n, nq), a live view to be written."""
+
+    @property
+    def next_v(self) -> NDArray[np.float64]:
+        """Velocities with which the next episodes begin, (n, nv), a live view to be written."""
+
+    @property
+    def action_range(self) -> NDArray[np.float64]:
+        """Ranges of the controls, (nu, 2); infinite where a control has none."""
+
+    @property
+    def info_columns(self) -> list[tuple[str, int, bool]]:
+        """Name, number of numbers, and whether resets have it, of each entry of ``info``."""
+
+    @property
+    def failed(self) -> NDArray[np.bool_]:
+        """Which worlds could not be simulated in the last step, (n,); it ended their episodes."""
+
+    def reset(self, which: ArrayLike) -> None:
+        """Begin episodes in the worlds of a mask, at their next states.
+
+        Args:
+            which: Booleans, (n,).
+
+        Raises:
+            ValueError: When it has another shape or type.
+        """
+
+    def observe(self, world: int) -> None:
+        """Take the observation of a world where the batch's arrays have put it, as after a reset; the episode goes on.
+
+        Args:
+            world: Its index.
+
+        Raises:
+            IndexError: When there is no such world.
+        """
+
+    def step(self, actions: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Make a step of every world: controls, time steps, observations, rewards, ends, resets.
+
+        Args:
+            actions: Controls, (n, nu).
+
+        Returns:
+            Which episodes ended by themselves, which were cut at their limit, and which worlds were reset, (n,) each.
+
+        Raises:
+            ValueError: When actions have another shape, or are not finite.
+        """
+
+    def evaluate(
+        self, q_before: ArrayLike, q: ArrayLike, v: ArrayLike, actions: ArrayLike
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+        """Judge steps that were made elsewhere, without forces of contact.
+
+        Args:
+            q_before: Positions before, (k, nq) or (nq,).
+            q: Positions after, (k, nq).
+            v: Velocities after, (k, nv).
+            actions: Controls between, (k, nu).
+
+        Returns:
+            Observations (k, number), rewards (k,), ends (k,), numbers of info (k, number).
+
+        Raises:
+            ValueError: When an argument has another shape, or is not finite.
+        """

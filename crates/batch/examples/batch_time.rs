@@ -1,7 +1,7 @@
 //! Prints nanoseconds per world and step of robots that move by random controls, for profiling:
-//! `batch_time MODEL [WORLDS] [STEPS] [RANGE] [LANES] [THREADS]`.
+//! `batch_time MODEL [WORLDS] [STEPS] [RANGE] [LANES] [THREADS] [DRIVEN]`.
 //!
-//! Controls are uniform in ± RANGE, change every 25 steps, and differ from world to world; worlds begin a different number of steps apart.
+//! Controls are uniform in ± RANGE, change every 25 steps, are 0 after DRIVEN steps, and differ from world to world; worlds begin a different number of steps apart.
 
 use std::time::Instant;
 
@@ -17,6 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut number = |otherwise: f64| args.next().map_or(Ok(otherwise), |s| s.parse::<f64>());
     let (worlds, steps, range) = (number(64.0)? as usize, number(2000.0)? as usize, number(1.0)?);
     let (lanes, threads) = (number(0.0)? as usize, number(1.0)? as usize);
+    let driven = number(f64::INFINITY)?;
     let loaded = formats::load(path.as_ref(), &formats::LoadOptions::default())?;
     let mut options = BatchOptions::default();
     options.precision = if std::env::var_os("F32").is_some() { Precision::F32 } else { Precision::F64 };
@@ -36,7 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         if nu > 0 {
             for (random, ctrl) in random.iter_mut().zip(batch.ctrl_mut().chunks_exact_mut(nu)) {
-                ctrl.iter_mut().for_each(|u| *u = random.uniform(-range, range));
+                ctrl.iter_mut()
+                    .for_each(|u| *u = if ((k * HOLD) as f64) < driven { random.uniform(-range, range) } else { 0.0 });
             }
         }
         let start = Instant::now();

@@ -2,6 +2,7 @@
 
 mod jacobians;
 mod models;
+mod observed;
 mod options;
 mod rollout;
 mod state;
@@ -22,8 +23,13 @@ use crate::plan::{NotInLanes, Plan};
 
 pub use jacobians::{BatchJacobians, Cotangents, StepGradients};
 use models::Own;
+pub use observed::{Moment, World};
 pub use options::{BatchError, BatchOptions, BatchStats, Precision};
 use worlds::{Sizes, Stepper, Worlds};
+
+/// Tangential regularisation of worlds of 32 bits at least. A contact that sticks pushes by its velocity over σ w, and rounding of that
+/// velocity, 1e-7 of what the contact takes up in a step, must not be more than 1e-3 of the push.
+const SINGLE_SIGMA: f64 = 1e-3;
 
 /// Parts that worlds are cut into, which threads share.
 const SHARES: usize = 64;
@@ -88,7 +94,11 @@ impl Batch {
                 check("lanes", lanes, [1, 8, 16].contains(&lanes) && lanes <= most, "1, 8, or 16 with AVX-512")?
             }
         }
-        let options = Options { threads: 1, ..simulation };
+        let sigma = match precision {
+            Precision::F32 if simulation.sigma > 0.0 => simulation.sigma.max(SINGLE_SIGMA),
+            _ => simulation.sigma,
+        };
+        let options = Options { threads: 1, sigma, ..simulation };
         let one = || Ok(Mutex::new(Simulation::new(model.clone(), scene.clone(), options.clone())?));
         let ones = (0..threads).map(|_| one()).collect::<Result<Vec<_>, SimulationError>>()?;
         check_memory(&model, worlds)?;
@@ -302,6 +312,11 @@ impl Batch {
     pub fn step(&mut self, steps: usize) -> Result<(), BatchError> {
         let nothing = (&[][..], &mut [][..], &mut [][..]);
         self.drive(0, nothing, |stepper, group, worlds, one| stepper.step(steps, group, worlds, one))?;
+        self.check_worlds()
+    }
+
+    /// An error if worlds failed in the last call.
+    fn check_worlds(&self) -> Result<(), BatchError> {
         let mut failed = self.errors();
         match failed.next() {
             None => Ok(()),
@@ -313,8 +328,22 @@ impl Batch {
     fn drive(
         &mut self,
         horizon: usize,
-        (controls, out_q, out_v): (&[f64], &mut [f64], &mut [f64]),
+        arrays: (&[f64], &mut [f64], &mut [f64]),
         work: impl Fn(&Stepper<'_>, &mut dyn Steps, &mut Worlds<'_>, &mut Simulation) + Sync,
+    ) -> Result<(), BatchError> {
+        self.drive_with(horizon, arrays, (&mut [], 0), |stepper, group, worlds, one, _| {
+            work(stepper, group, worlds, one);
+        })
+    }
+
+    /// [`drive`](Self::drive), with rows of the caller's own: `width` numbers for every world. Work gets those of its worlds, and the
+    /// number of its thread.
+    fn drive_with(
+        &mut self,
+        horizon: usize,
+        (controls, out_q, out_v): (&[f64], &mut [f64], &mut [f64]),
+        (mut rows, row): (&mut [f64], usize),
+        work: impl Fn(&Stepper<'_>, &mut dyn Steps, &mut Worlds<'_>, &mut Simulation, (usize, &mut [f64])) + Sync,
     ) -> Result<(), BatchError> {
         self.errors.fill(None);
         let before: u64 = self.count.iter().sum();
@@ -344,13 +373,17 @@ impl Batch {
         let mut worlds = Worlds { q, v, ctrl, time, count, errors, contacts, pd_target, controls, out_q, out_v };
         let mut shares: [_; SHARES] = std::array::from_fn(|k| {
             let count = all * (k + 1) / SHARES - all * k / SHARES;
-            (groups.split_off_mut(..count).unwrap_or_default(), worlds.split_off(count * width, &sizes))
+            let worlds = worlds.split_off(count * width, &sizes);
+            let rows = rows.split_off_mut(..worlds.len() * row).unwrap_or_default();
+            (groups.split_off_mut(..count).unwrap_or_default(), worlds, rows)
         });
         let stepper = Stepper { sizes, pd, interrupt };
-        crew.for_each(&mut shares, |thread, (groups, worlds)| {
+        crew.for_each(&mut shares, |thread, (groups, worlds, rows)| {
             let mut one = ones[thread].lock().unwrap_or_else(PoisonError::into_inner);
             for group in groups.iter_mut().take_while(|_| !stepper.interrupt.is_raised()) {
-                work(&stepper, &mut **group, &mut worlds.split_off(width, &sizes), &mut one);
+                let mut worlds = worlds.split_off(width, &sizes);
+                let rows = rows.split_off_mut(..worlds.len() * row).unwrap_or_default();
+                work(&stepper, &mut **group, &mut worlds, &mut one, (thread, rows));
             }
         });
         self.count_steps(before);

@@ -70,14 +70,44 @@ struct Pool<T> {
     /// Boxed: they are large, and go from hand to hand.
     #[allow(clippy::vec_box)]
     idle: Mutex<Vec<Box<Lanes<T>>>>,
+    /// What worlds that are in lanes again have given back.
+    #[allow(clippy::vec_box)]
+    pasts: Mutex<Vec<Box<Past>>>,
 }
 
 /// Worlds in lanes.
 struct Group<T> {
     pool: Arc<Pool<T>>,
     memory: GroupMemory<T>,
+    /// What the simulation remembers of the worlds whose last step was left to it, by lane.
+    pasts: Vec<Option<Box<Past>>>,
     stats: LaneStats,
     left: Left,
+}
+
+/// Steps in a row that a world is left to a simulation at most, before lanes are tried again.
+const MAX_WAIT: u32 = 16;
+
+/// A world that lanes have left to a simulation.
+struct Past {
+    /// What the simulation starts its next step from, with its memory of the last one.
+    state: State,
+    /// Steps in a row that the world was left.
+    in_a_row: u32,
+    /// Steps that it will be left without a trial in lanes.
+    wait: u32,
+}
+
+impl Past {
+    fn new(model: &Model) -> Self {
+        Self { state: State::new(model), in_a_row: 0, wait: 0 }
+    }
+
+    /// Notes that the world was left once more. Where lanes have failed n times in a row, the next n steps do without them.
+    fn note_left(&mut self) {
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        self.wait = if self.wait > 0 { self.wait - 1 } else { self.in_a_row.min(MAX_WAIT) };
+    }
 }
 
 impl<T: Bundle> Pool<T> {
@@ -85,6 +115,23 @@ impl<T: Bundle> Pool<T> {
     fn take(&self) -> Box<Lanes<T>> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.unwrap_or_else(|| Box::new(Lanes::new(&self.plan, self.nu)))
+    }
+
+    /// The past of a world, which is as yet none where its last step was made in lanes.
+    fn past<'a>(&self, of: &'a mut Option<Box<Past>>, model: &Model) -> &'a mut Past {
+        of.get_or_insert_with(|| {
+            let spare = self.pasts.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut past = spare.unwrap_or_else(|| Box::new(Past::new(model)));
+            (past.in_a_row, past.wait) = (0, 0);
+            past
+        })
+    }
+
+    /// What the simulation remembers of a world ends.
+    fn end(&self, of: &mut Option<Box<Past>>) {
+        if let Some(past) = of.take() {
+            self.pasts.lock().unwrap_or_else(PoisonError::into_inner).push(past);
+        }
     }
 
     fn give_back(&self, lanes: Box<Lanes<T>>) {
@@ -104,10 +151,11 @@ struct Alone {
 pub(crate) fn groups(plan: Plan, nu: usize, n: usize, (precision, width): (Precision, usize)) -> Vec<Box<dyn Steps>> {
     fn of<T: Bundle>(plan: Plan, nu: usize, count: usize) -> Vec<Box<dyn Steps>> {
         let plan = Arc::new(plan);
-        let pool = Arc::new(Pool::<T> { plan: plan.clone(), nu, idle: Mutex::default() });
+        let pool = Arc::new(Pool::<T> { plan: plan.clone(), nu, idle: Mutex::default(), pasts: Mutex::default() });
         let group = |_| -> Box<dyn Steps> {
             let (memory, stats) = (GroupMemory::new(), LaneStats::default());
-            Box::new(Group { pool: pool.clone(), memory, stats, left: Left::default() })
+            let pasts = (0..T::LANES).map(|_| None).collect();
+            Box::new(Group { pool: pool.clone(), memory, pasts, stats, left: Left::default() })
         };
         (0..count).map(group).collect()
     }
@@ -132,7 +180,7 @@ impl<T: Bundle> Steps for Group<T> {
     fn run(&mut self, steps: usize, rows: Rows<'_>, one: &mut Simulation) {
         let mut lanes = self.pool.take();
         lanes.take_memory(&self.memory);
-        step_lanes(&mut lanes, &self.pool.plan, steps, rows, one, &mut self.left);
+        self.step(&mut lanes, steps, rows, one);
         lanes.give_memory(&mut self.memory);
         self.stats.add(&std::mem::take(&mut lanes.stats));
         self.pool.give_back(lanes);
@@ -140,6 +188,7 @@ impl<T: Bundle> Steps for Group<T> {
 
     fn forget(&mut self, lane: usize) {
         self.memory.forget(lane);
+        self.pool.end(&mut self.pasts[lane]);
     }
 
     fn take_stats(&mut self) -> (LaneStats, Left) {
@@ -200,47 +249,49 @@ impl Steps for Alone {
     }
 }
 
-/// Makes `steps` steps of the worlds in `rows` that have no error.
-fn step_lanes<T: Bundle>(
-    lanes: &mut Lanes<T>,
-    plan: &Plan,
-    steps: usize,
-    mut rows: Rows<'_>,
-    one: &mut Simulation,
-    count: &mut Left,
-) {
-    let worlds = rows.errors.len();
-    load(lanes, worlds, &rows);
-    for step in 1..=steps {
-        T::step(lanes, plan);
-        let left = lanes.left();
-        for lane in (0..worlds).filter(|lane| left >> lane & 1 != 0) {
-            if rows.errors[lane].is_none() {
-                count.steps += 1;
-                if let Err(error) = step_one(lanes, lane, &rows, one, count) {
-                    // As it is now: later steps of the group may move the lane on.
-                    store(lanes, lane, &mut rows);
-                    rows.errors[lane] = Some(error);
-                } else if let (Some(contacts), true) = (rows.contacts.get_mut(lane), step == steps) {
-                    contacts.clear();
-                    reports::of_simulation(one.contacts(), plan.dt, contacts);
+impl<T: Bundle> Group<T> {
+    /// Makes `steps` steps of the worlds in `rows` that have no error.
+    fn step(&mut self, lanes: &mut Lanes<T>, steps: usize, mut rows: Rows<'_>, one: &mut Simulation) {
+        let plan = &*self.pool.plan;
+        let worlds = rows.errors.len();
+        load(lanes, worlds, &rows);
+        for step in 1..=steps {
+            let waits = |past: &Option<Box<Past>>| past.as_ref().is_some_and(|past| past.wait > 0);
+            let untried = self.pasts.iter().enumerate().map(|(lane, past)| u32::from(waits(past)) << lane);
+            lanes.untried = untried.fold(0, |all, lane| all | lane);
+            T::step(lanes, plan);
+            let left = lanes.left();
+            for lane in 0..worlds {
+                if left >> lane & 1 == 0 {
+                    self.pool.end(&mut self.pasts[lane]);
+                } else if rows.errors[lane].is_none() {
+                    self.left.steps += 1;
+                    let past = self.pool.past(&mut self.pasts[lane], one.model());
+                    if let Err(error) = step_one(lanes, lane, &rows, one, (past, &mut self.left)) {
+                        // As it is now: later steps of the group may move the lane on.
+                        store(lanes, lane, &mut rows);
+                        rows.errors[lane] = Some(error);
+                    } else if let (Some(contacts), true) = (rows.contacts.get_mut(lane), step == steps) {
+                        contacts.clear();
+                        reports::of_simulation(one.contacts(), plan.dt, contacts);
+                    }
                 }
             }
+            for lane in (0..worlds).filter(|&lane| rows.errors[lane].is_none()) {
+                rows.time[lane] += plan.dt;
+                rows.count[lane] += 1;
+            }
         }
-        for lane in (0..worlds).filter(|&lane| rows.errors[lane].is_none()) {
-            rows.time[lane] += plan.dt;
-            rows.count[lane] += 1;
+        for lane in 0..worlds {
+            if rows.errors[lane].is_none() {
+                store(lanes, lane, &mut rows);
+            }
         }
-    }
-    for lane in 0..worlds {
-        if rows.errors[lane].is_none() {
-            store(lanes, lane, &mut rows);
+        let made = |(lane, _): &(usize, _)| steps > 0 && lanes.left() >> lane & 1 == 0;
+        for (lane, contacts) in rows.contacts.iter_mut().enumerate().filter(made) {
+            contacts.clear();
+            lanes.report_contacts(plan, lane, contacts);
         }
-    }
-    let made = |(lane, _): &(usize, _)| steps > 0 && lanes.left() >> lane & 1 == 0;
-    for (lane, contacts) in rows.contacts.iter_mut().enumerate().filter(made) {
-        contacts.clear();
-        lanes.report_contacts(plan, lane, contacts);
     }
 }
 
@@ -276,11 +327,30 @@ fn step_one<T: Bundle>(
     lane: usize,
     rows: &Rows<'_>,
     one: &mut Simulation,
-    count: &mut Left,
+    (past, count): (&mut Past, &mut Left),
+) -> Result<(), SimulationError> {
+    std::mem::swap(one.state_mut(), &mut past.state);
+    let made = step_alone(lanes, lane, rows, one, past.in_a_row > 0);
+    if made.is_ok() {
+        count.add(one.stats());
+        past.note_left();
+    }
+    std::mem::swap(one.state_mut(), &mut past.state);
+    made
+}
+
+/// Makes the step of one lane from what the simulation's state remembers, if that `is_known`, and takes it over.
+fn step_alone<T: Bundle>(
+    lanes: &mut Lanes<T>,
+    lane: usize,
+    rows: &Rows<'_>,
+    one: &mut Simulation,
+    is_known: bool,
 ) -> Result<(), SimulationError> {
     let (nu, state) = (lanes.ctrl.len(), one.state_mut());
-    // What the worlds before it left there must not matter.
-    forget(state);
+    if !is_known {
+        forget(state);
+    }
     (state.time, state.step) = (rows.time[lane], rows.count[lane]);
     state.ctrl.copy_from_slice(&rows.ctrl[lane * nu..(lane + 1) * nu]);
     state.q.iter_mut().zip(&lanes.q).for_each(|(q, lanes)| *q = get(lanes, lane));
@@ -288,7 +358,6 @@ fn step_one<T: Bundle>(
     let n = lanes.pd_target.len();
     copy_pd(&mut state.pd, rows.pd, &rows.pd_target[lane * n..(lane + 1) * n]);
     one.step()?;
-    count.add(one.stats());
     let state = one.state();
     lanes.q.iter_mut().zip(&state.q).for_each(|(lanes, q)| put(lanes, lane, *q));
     lanes.v.iter_mut().zip(&state.v).for_each(|(lanes, v)| put(lanes, lane, *v));

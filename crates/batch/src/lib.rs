@@ -32,6 +32,8 @@ mod lanes;
 mod parameters;
 mod plan;
 
-pub use batch::{Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients};
+pub use batch::{
+    Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Moment, Precision, StepGradients, World,
+};
 pub use contacts::BatchContact;
 pub use parameters::Parameters;

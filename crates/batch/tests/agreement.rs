@@ -233,7 +233,8 @@ fn cases() -> Vec<Case> {
         case("servos at their limits", servos()),
         limited_pd(),
         case("tendons", tendons()),
-        case("equalities", equalities()),
+        // Rounding of the 24 rows that hold them together: 1.0e-3 at the hundredth.
+        Case { spare_of_singles: 0.02, ..case("equalities", equalities()) },
         case("balls", balls()),
         case("rolling and torsional friction", rolling()),
         case("masses of 1 to 1000", uneven()),
@@ -271,6 +272,8 @@ fn compare(case: &Case, precision: Precision, lanes: [usize; 2]) -> Outcome {
         assert_eq!(batch.alone(), None, "{}", case.name);
         batch
     });
+    // Those of the batch: worlds of 32 bits have another least σ.
+    let simulation = batches[0].options().clone();
     let start = |seed| {
         let mut random = SplitMix64(seed);
         let mut run = Simulation::new(model.clone(), scene.clone(), simulation.clone()).unwrap();

@@ -7,8 +7,7 @@ use std::ops::Range;
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
-
-use crate::recording::Recording;
+use replay::Recording;
 
 const SIZE: (u32, u32) = (960, 720);
 /// plotters puts points on whole pixels: the picture is drawn this many times as large and shown at its size.

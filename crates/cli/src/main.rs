@@ -11,8 +11,6 @@ mod energy_plot;
 mod info;
 mod output;
 mod perturb;
-mod recording;
-mod replay;
 mod run;
 mod scene;
 mod signals;

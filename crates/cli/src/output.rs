@@ -5,13 +5,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use replay::{PageError, Recording};
 use sim::Simulation;
 
 use crate::console::print;
-use crate::recording::Recording;
 use crate::summary::Summary;
 use crate::whole_files::WholeFiles;
-use crate::{energy_plot, replay, trajectory};
+use crate::{energy_plot, trajectory};
 
 /// A folder that files are written to.
 #[derive(Debug)]
@@ -31,7 +31,10 @@ impl Output {
         let mut json = serde_json::to_string_pretty(summary)?;
         json.push('\n');
         let svg = energy_plot::svg(&simulation.model().name, recording)?;
-        let html = replay::page(simulation, recording, summary)?;
+        let html = match replay::page(simulation.model(), simulation.scene(), recording, summary) {
+            Err(PageError::NoPlayer) => None,
+            page => Some(page?),
+        };
         let mut files = WholeFiles::default();
         let mut names = Vec::new();
         let texts = [("summary.json", Some(&json)), ("energy.svg", Some(&svg)), ("replay.html", html.as_ref())];

@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
+use replay::Recording;
 use sim::{Options, Simulation, SimulationError};
 
 use crate::arguments::RunArguments;
 use crate::console::print;
 use crate::output::Output;
 use crate::perturb::perturb;
-use crate::recording::Recording;
 use crate::signals::Signals;
 use crate::summary::{Settings, Tally};
 use crate::{FAILED, scene};

@@ -15,8 +15,7 @@ use std::io::Write;
 
 use formats::trajectory::{NpzError, NpzWriter};
 use multibody::Model;
-
-use crate::recording::Recording;
+use replay::Recording;
 
 /// Writes the file to `out`.
 ///

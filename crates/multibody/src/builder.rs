@@ -7,8 +7,8 @@ use spatial::{Pose, Quat, RigidInertia, Vec3};
 use crate::checks::{check_at_least_zero, check_compliance, check_references};
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
-    Actuator, Body, BuildError, Compliance, Equality, Joint, JointKind, Keyframe, Material, Model, Sensor, Site,
-    Tendon, Tree, Warning,
+    Actuator, Body, BuildError, Camera, Compliance, DefaultView, Equality, Joint, JointKind, Keyframe, Material, Model,
+    Sensor, Site, Tendon, Tree, Warning,
 };
 
 /// A body to be added.
@@ -104,6 +104,10 @@ pub struct ModelBuilder {
     pub sites: Vec<Site>,
     /// Sensors; indices refer to the finished model, those of geoms to its scene.
     pub sensors: Vec<Sensor>,
+    /// Cameras.
+    pub cameras: Vec<Camera>,
+    /// From where the model is looked at when nothing else is said.
+    pub view: DefaultView,
     /// Keyframes, checked against the finished model.
     pub keyframes: Vec<Keyframe>,
     /// Surfaces.
@@ -134,6 +138,8 @@ impl ModelBuilder {
             equalities: Vec::new(),
             sites: Vec::new(),
             sensors: Vec::new(),
+            cameras: Vec::new(),
+            view: DefaultView::default(),
             keyframes: Vec::new(),
             materials: Vec::new(),
             gravity: Vec3::new(0.0, 0.0, -9.81),
@@ -228,6 +234,8 @@ impl ModelBuilder {
             equalities: self.equalities,
             sites: self.sites,
             sensors: self.sensors,
+            cameras: self.cameras,
+            view: self.view,
             keyframes: self.keyframes,
             materials: self.materials,
             gravity: self.gravity,

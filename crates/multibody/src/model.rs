@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use spatial::{Pose, RigidInertia, Vec3};
 
-use crate::{Actuator, Equality, Sensor, Site, Tendon, Tree};
+use crate::{Actuator, Camera, DefaultView, Equality, Sensor, Site, Tendon, Tree};
 
 /// The kinds of joints that a model can have (spec: the state table).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -249,6 +249,10 @@ pub struct Model {
     pub sites: Vec<Site>,
     /// The sensors, in the order of their numbers.
     pub sensors: Vec<Sensor>,
+    /// The cameras.
+    pub cameras: Vec<Camera>,
+    /// From where it is looked at when nothing else is said.
+    pub view: DefaultView,
     /// The named states.
     pub keyframes: Vec<Keyframe>,
     /// The surfaces that geoms refer to.

@@ -43,6 +43,19 @@ pub fn rows(name: &str, value: &Bound<'_, PyAny>, rows: usize, columns: usize) -
     Ok(values.repeat(repeat))
 }
 
+/// Finite numbers of the shape (any, columns), and how many rows there are.
+pub fn any_rows(name: &str, value: &Bound<'_, PyAny>, columns: usize) -> PyResult<(usize, Vec<f64>)> {
+    let array = converted(name, value)?;
+    match *array.shape() {
+        [n, m] if m == columns => {
+            let values = array.to_vec()?;
+            check_finite(name, &values, array.shape())?;
+            Ok((n, values))
+        }
+        _ => Err(wrong_shape(name, array.shape(), &format!("(any, {columns})"))),
+    }
+}
+
 /// Finite numbers of the shape (rows, any, columns), and how many the second dimension has.
 pub fn sequences(name: &str, value: &Bound<'_, PyAny>, rows: usize, columns: usize) -> PyResult<(usize, Vec<f64>)> {
     let array = converted(name, value)?;

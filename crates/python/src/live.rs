@@ -6,6 +6,7 @@
 //! memory is shared with a step that runs with the lock released.
 
 use std::cell::UnsafeCell;
+use std::ops::Range;
 
 use multibody::Model;
 use numpy::PyArrayDyn;
@@ -133,6 +134,31 @@ impl LiveArray {
         // SAFETY: as in `read`.
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.data(), values.len()) };
         Ok(())
+    }
+
+    /// Some of the numbers to a slice, which is as long.
+    pub fn read_range(&self, _py: Python<'_>, range: Range<usize>, out: &mut [f64]) -> PyResult<()> {
+        let first = self.check_range(&range, out.len())?;
+        // SAFETY: as in `read`; the range is within the array.
+        unsafe { std::ptr::copy_nonoverlapping(self.data().add(first), out.as_mut_ptr(), out.len()) };
+        Ok(())
+    }
+
+    /// Slice to some of the numbers, which are as many.
+    pub fn write_range(&self, _py: Python<'_>, range: Range<usize>, values: &[f64]) -> PyResult<()> {
+        let first = self.check_range(&range, values.len())?;
+        // SAFETY: as in `read_range`.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.data().add(first), values.len()) };
+        Ok(())
+    }
+
+    /// Where a range of this length begins.
+    fn check_range(&self, range: &Range<usize>, len: usize) -> PyResult<usize> {
+        if range.len() == len && range.end <= self.len() {
+            return Ok(range.start);
+        }
+        let (name, own) = (self.name, self.len());
+        Err(PyRuntimeError::new_err(format!("{len} entries of {name} at {range:?}: expected as many, within {own}")))
     }
 
     /// One row (of the first dimension) to a slice, which is as long.

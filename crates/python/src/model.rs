@@ -11,6 +11,8 @@ use spatial::Pose;
 
 use crate::arguments::{configuration, vector};
 use crate::dynamics::Workspace;
+use crate::names::Names;
+use crate::render::Pictures;
 use crate::results;
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
@@ -22,6 +24,8 @@ pub struct Model {
     model: Arc<multibody::Model>,
     scene: Arc<Scene>,
     workspace: Mutex<Workspace>,
+    names: Names,
+    pictures: Pictures,
 }
 
 impl Model {
@@ -31,7 +35,7 @@ impl Model {
 
     pub fn of(model: Arc<multibody::Model>, scene: Arc<Scene>) -> Self {
         let workspace = Mutex::new(Workspace::new(&model));
-        Self { model, scene, workspace }
+        Self { model, scene, workspace, names: Names::default(), pictures: Pictures::default() }
     }
 
     pub fn inner(&self) -> &Arc<multibody::Model> {
@@ -40,6 +44,16 @@ impl Model {
 
     pub fn scene(&self) -> &Arc<Scene> {
         &self.scene
+    }
+
+    /// Indices by name.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Renderers of the model.
+    pub fn pictures(&self) -> &Pictures {
+        &self.pictures
     }
 
     /// Scratch holds nothing from one call to the next, so a poisoned lock does not matter.

@@ -1,21 +1,10 @@
-//! Sensors by name, and the numbers of all of them.
+//! The numbers of all sensors, and where each one's stand.
 
-use numpy::npyffi::flags::NPY_ARRAY_WRITEABLE;
-use numpy::{PyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::model::Model;
+use crate::quantities::fixed_vector;
 use crate::simulation::Simulation;
-
-type Vector<'py> = Bound<'py, PyArray1<f64>>;
-
-/// A vector that nobody writes into: it is a copy.
-fn read_only<'py>(py: Python<'py>, values: &[f64]) -> Vector<'py> {
-    let array = PyArray1::from_slice(py, values);
-    // SAFETY: the array is new, and nobody else has it.
-    unsafe { (*array.as_array_ptr()).fields.flags &= !NPY_ARRAY_WRITEABLE };
-    array
-}
 
 #[pymethods]
 impl Model {
@@ -60,10 +49,10 @@ impl Model {
 impl Simulation {
     /// What all sensors show now, (nsensordata,).
     #[getter]
-    fn sensordata<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
+    fn sensordata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut simulation = self.lock_current(py)?;
         let mut values = Vec::new();
         simulation.sensor_data(&mut values);
-        Ok(read_only(py, &values))
+        Ok(fixed_vector(py, &values))
     }
 }

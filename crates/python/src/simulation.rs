@@ -12,6 +12,7 @@ use crate::errors::simulation_error;
 use crate::live::{LiveArray, LiveState};
 use crate::model::Model;
 use crate::options::{OptionArguments, SchemeArgument};
+use crate::replay::{Recorders, Replay};
 use crate::signals::{Watch, in_background};
 use crate::{contacts, results};
 
@@ -22,6 +23,7 @@ pub struct Simulation {
     simulation: Mutex<sim::Simulation>,
     live: LiveState,
     watch: Watch,
+    recorders: Recorders,
 }
 
 impl Simulation {
@@ -32,7 +34,13 @@ impl Simulation {
         simulation.set_interrupt(watch.interrupt());
         let live = LiveState::new(py, inner.inner(), inner.scene().geoms.len())?;
         live.write(py, simulation.state())?;
-        Ok(Self { model: model.clone().unbind(), simulation: Mutex::new(simulation), live, watch })
+        Ok(Self {
+            model: model.clone().unbind(),
+            simulation: Mutex::new(simulation),
+            live,
+            watch,
+            recorders: Recorders::default(),
+        })
     }
 
     /// A copy of the state that the live arrays show.
@@ -40,8 +48,25 @@ impl Simulation {
         Ok(self.lock_current(py)?.state().clone())
     }
 
+    /// What `look` finds in the state that the live arrays show.
+    pub fn picture<T>(&self, py: Python<'_>, look: impl FnOnce(&sim::Simulation) -> T) -> PyResult<T> {
+        let simulation = self.lock_current(py)?;
+        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
+        Ok(look(&simulation))
+    }
+
+    /// The model.
+    pub fn model_of(&self) -> &Model {
+        self.model.get()
+    }
+
+    /// Whether this is a simulation of the model.
+    pub fn is_of(&self, model: &Model) -> bool {
+        std::sync::Arc::ptr_eq(self.model.get().inner(), model.inner())
+    }
+
     /// The simulation, unless a step is running in another thread.
-    fn lock(&self) -> PyResult<MutexGuard<'_, sim::Simulation>> {
+    pub fn lock(&self) -> PyResult<MutexGuard<'_, sim::Simulation>> {
         match self.simulation.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::WouldBlock) => {
@@ -51,6 +76,16 @@ impl Simulation {
                 Err(PyRuntimeError::new_err("a step of this simulation was aborted: make a new Simulation"))
             }
         }
+    }
+
+    /// The model.
+    pub fn model_inner(&self) -> &Model {
+        self.model.get()
+    }
+
+    /// The arrays that Python sees.
+    pub fn live(&self) -> &LiveState {
+        &self.live
     }
 
     /// The simulation in the state that the live arrays show.
@@ -73,7 +108,13 @@ impl Simulation {
     fn advance_through(&self, py: Python<'_>, times: &[f64], frame: impl FnMut(&[f64], &[f64]) + Send) -> PyResult<()> {
         let mut simulation = self.lock_to_compute(py)?;
         let stepper = &mut *simulation;
-        let outcome = py.detach(|| stepper.trajectory(times, frame));
+        let outcome = py.detach(|| {
+            if self.recorders.is_idle() {
+                stepper.trajectory(times, frame)
+            } else {
+                self.recorders.trajectory(stepper, times, frame)
+            }
+        });
         self.live.write_motion(py, simulation.state())?;
         outcome.map_err(|error| self.watch.error(py, &error))
     }
@@ -263,7 +304,13 @@ impl Simulation {
         }
         let mut simulation = self.lock_to_compute(py)?;
         let stepper = &mut *simulation;
-        let outcome = py.detach(|| (0..n).try_for_each(|_| stepper.step()));
+        let outcome = py.detach(|| {
+            if self.recorders.is_idle() {
+                (0..n).try_for_each(|_| stepper.step())
+            } else {
+                self.recorders.step(stepper, n)
+            }
+        });
         self.live.write_motion(py, simulation.state())?;
         outcome.map_err(|error| self.watch.error(py, &error))
     }
@@ -334,6 +381,14 @@ impl Simulation {
         let mut simulation = self.lock()?;
         simulation.reset(keyframe).map_err(|error| simulation_error(py, &error))?;
         self.live.write(py, simulation.state())
+    }
+
+    /// Record every step from now on.
+    #[pyo3(signature = (fps=60.0))]
+    fn record(&self, py: Python<'_>, fps: f64) -> PyResult<Replay> {
+        let mut simulation = self.lock_current(py)?;
+        check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
+        Replay::record(self.model.clone_ref(py), &mut simulation, fps, &self.recorders)
     }
 
     fn __repr__(&self) -> String {

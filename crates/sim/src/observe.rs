@@ -123,6 +123,11 @@ pub struct Observation<'a> {
 }
 
 impl Observation<'_> {
+    /// The state that is looked at.
+    pub fn state(&self) -> &State {
+        self.state
+    }
+
     /// The body that a frame is fixed in.
     pub fn body_of(&self, frame: Frame) -> usize {
         match frame {

@@ -106,7 +106,7 @@ impl State {
     }
 
     /// Becomes `other`, with the memory that there is.
-    pub(crate) fn copy_from(&mut self, other: &Self) {
+    pub fn copy_from(&mut self, other: &Self) {
         (self.time, self.step, self.step_size) = (other.time, other.step, other.step_size);
         let vectors = [
             (&mut self.q, &other.q),

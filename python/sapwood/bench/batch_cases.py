@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.bench.batch_engines import Worlds
+from sapwood.bench.batch_objects import Ground, add_box, add_ground, add_uneven_ground, hand_with_cube
 from sapwood.bench.cases import MissingPackageError, dm_control, gymnasium
 from sapwood.bench.engines import Mujoco
 
@@ -31,12 +32,13 @@ BELOW_AN_ARM = -0.1
 """Height of the ground under a fixed root, m: the shapes of an arm's first links reach below their origin."""
 
 
-def robot(file: str, height: float | None) -> Callable[[Path], Path]:
-    """A URDF file of example-robot-data over a level ground, as MJCF: its collision shapes touch the ground alone.
+def robot(file: str, height: float | None, ground: Ground = add_ground) -> Callable[[Path], Path]:
+    """A URDF file of example-robot-data over a ground, as MJCF: its collision shapes touch what is no robot alone.
 
     Args:
         file: Path below the package's robots.
         height: Where a free root begins, m; None: the root is fixed.
+        ground: Adds what it stands on.
     """
 
     def write(folder: Path) -> Path:
@@ -48,14 +50,14 @@ def robot(file: str, height: float | None) -> Callable[[Path], Path]:
         if not source.exists():
             raise MissingPackageError(f"this example-robot-data has no {file}")
         path = folder / f"{source.stem}.xml"
-        path.write_text(on_the_ground(source, height))
+        path.write_text(on_the_ground(source, height, ground))
         return path
 
     return write
 
 
-def on_the_ground(source: Path, height: float | None) -> str:
-    """The MJCF of a URDF file, by MuJoCo: with a ground, a motor at every joint, and a free root at this height."""
+def on_the_ground(source: Path, height: float | None, ground: Ground) -> str:
+    """The MJCF of a URDF file, by MuJoCo: on a ground, with a motor at every joint, and a free root at this height."""
     import mujoco
 
     tree = ElementTree.parse(source)
@@ -75,8 +77,7 @@ def on_the_ground(source: Path, height: float | None) -> str:
         root = spec.worldbody.first_body()
         root.pos = [0.0, 0.0, height]
         root.add_freejoint()
-    ground = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0], contype=0, conaffinity=1)
-    ground.pos[2] = 0.0 if height is not None else BELOW_AN_ARM
+    ground(spec, 0.0 if height is not None else BELOW_AN_ARM)
     spec.compile()
     return str(spec.to_xml())
 
@@ -90,6 +91,9 @@ CASES: dict[str, Callable[[Path], Path]] = {
     "quadruped": dm_control("quadruped"),
     "anymal": robot("anymal_b_simple_description/robots/anymal.urdf", 0.6),
     "panda": robot("panda_description/urdf/panda_collision.urdf", None),
+    "anymal_field": robot("anymal_b_simple_description/robots/anymal.urdf", 0.62, add_uneven_ground),
+    "panda_box": robot("panda_description/urdf/panda_collision.urdf", None, add_box),
+    "hand_cube": hand_with_cube,
 }
 """Name to a function that takes a scratch folder and returns the MJCF file."""
 

@@ -36,18 +36,27 @@ impl Batch {
     /// When a slice has another length.
     pub fn reset_to(&mut self, which: &[bool], q: &[f64], v: &[f64]) -> Result<(), BatchError> {
         check_size("which", which.len(), self.worlds())?;
-        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
+        let (nq, nv) = (self.model.nq(), self.model.nv());
         let count = which.iter().filter(|which| **which).count();
         check_size("q", q.len(), count * nq)?;
         check_size("v", v.len(), count * nv)?;
         for (k, world) in (0..self.worlds()).filter(|&world| which[world]).enumerate() {
-            self.q[world * nq..][..nq].copy_from_slice(&q[k * nq..][..nq]);
-            self.v[world * nv..][..nv].copy_from_slice(&v[k * nv..][..nv]);
-            self.ctrl[world * nu..][..nu].fill(0.0);
-            (self.time[world], self.count[world]) = (0.0, 0);
-            self.forget(world);
+            self.reset_world_to(world, &q[k * nq..][..nq], &v[k * nv..][..nv]);
         }
         Ok(())
+    }
+
+    /// Takes one world to a state of its own, as [`reset_to`](Self::reset_to) does.
+    ///
+    /// # Panics
+    /// When there is no such world, or a slice has another length than nq and nv.
+    pub fn reset_world_to(&mut self, world: usize, q: &[f64], v: &[f64]) {
+        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
+        self.q[world * nq..][..nq].copy_from_slice(q);
+        self.v[world * nv..][..nv].copy_from_slice(v);
+        self.ctrl[world * nu..][..nu].fill(0.0);
+        (self.time[world], self.count[world]) = (0.0, 0);
+        self.forget(world);
     }
 
     /// Forgets what the solver remembers of a world, its error and its contact points, so that its next steps depend on its state alone.

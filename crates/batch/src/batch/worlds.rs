@@ -3,6 +3,7 @@
 use interrupt::Interrupt;
 use sim::{Pd, Simulation, SimulationError};
 
+use super::World;
 use crate::contacts::BatchContact;
 use crate::group::{Rows, Steps};
 
@@ -66,6 +67,18 @@ impl<'a> Worlds<'a> {
             controls: cut_shared(&mut self.controls, n * horizon * nu),
             out_q: cut(&mut self.out_q, n * horizon * nq),
             out_v: cut(&mut self.out_v, n * horizon * nv),
+        }
+    }
+
+    /// One of them.
+    pub fn world(&self, world: usize, sizes: &Sizes) -> World<'_> {
+        let Sizes { nq, nv, nu, .. } = *sizes;
+        World {
+            q: &self.q[world * nq..][..nq],
+            v: &self.v[world * nv..][..nv],
+            ctrl: &self.ctrl[world * nu..][..nu],
+            contacts: self.contacts.get(world).map_or(&[], Vec::as_slice),
+            error: self.errors[world].as_ref(),
         }
     }
 

@@ -63,6 +63,8 @@ pub(crate) struct Lanes<T> {
     memory_before: Vec<Memory<T>>,
     /// Whether the nodes are placed at `q`.
     is_placed: bool,
+    /// Lanes whose next step is left to one world without a trial, a bit each.
+    pub untried: u32,
     /// Lanes whose step is left to one world, a bit each.
     left: u32,
     /// Lanes whose problem is that of recovery, a bit each.
@@ -294,6 +296,7 @@ impl<T: Bundle> Lanes<T> {
             memory: vec![Memory::NONE; constraints],
             memory_before: vec![Memory::NONE; constraints],
             is_placed: false,
+            untried: 0,
             left: 0,
             recovering: 0,
             nodes: vec![node; plan.nodes.len()],

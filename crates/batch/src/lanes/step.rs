@@ -22,7 +22,7 @@ impl<T: Bundle> Lanes<T> {
         self.steps += 1;
         self.q_start.copy_from_slice(&self.q);
         self.v_start.copy_from_slice(&self.v);
-        self.left = 0;
+        self.left = self.untried;
         if !self.is_placed {
             T::place(self, plan);
         }

@@ -116,7 +116,8 @@ impl<'a> Reader<'_, 'a> {
                 }
                 "replicate" => self.replicate(&item, &mut stack)?,
                 "body" => pending.push((item, body)),
-                "camera" | "light" => element.skip_all(),
+                "camera" => self.camera(element, item.class, item.frame, body)?,
+                "light" => element.skip_all(),
                 "attach" => {
                     let message =
                         "parts of other models are not read: expected a model in one piece, as MuJoCo saves it";

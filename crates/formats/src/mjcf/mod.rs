@@ -5,6 +5,7 @@
 mod actuator;
 mod asset;
 mod body;
+mod camera;
 mod compiler;
 mod contact;
 mod defaults;
@@ -44,6 +45,8 @@ pub(crate) fn read(mut document: Document, root: usize, base: Option<&Path>) -> 
     let defaults = defaults::Defaults::read(root)?;
     let mut reader = Reader::new(root, base, &defaults)?;
     reader.bodies(root)?;
+    reader.find_camera_targets()?;
+    reader.default_view(root)?;
     reader.contacts(root)?;
     reader.tendons(root)?;
     reader.equalities(root)?;
@@ -77,6 +80,8 @@ struct Reader<'d, 'a> {
     sensors: Vec<Element<'a>>,
     /// The principal axes of bodies whose files give them.
     inertial_axes: BTreeMap<usize, Quat<f64>>,
+    /// Cameras that turn to a body: which, where that stands, and its name.
+    camera_targets: Vec<(usize, Element<'a>, &'a str)>,
     spring_dampers: Vec<joint::SpringDamper>,
     damping_ratios: Vec<actuator::DampingRatio>,
     /// What `<replicate>` elements around the present element append to names.
@@ -113,6 +118,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             equalities: Vec::new(),
             sensors: Vec::new(),
             inertial_axes: BTreeMap::new(),
+            camera_targets: Vec::new(),
             spring_dampers: Vec::new(),
             damping_ratios: Vec::new(),
             suffix: String::new(),

@@ -13,10 +13,11 @@ use super::Batch;
 use crate::arguments::{array, check_quaternions, rows, selection};
 use crate::errors::{batch_error, worlds_failed};
 use crate::live::LiveArray;
+use crate::model::Model;
 
 impl Batch {
     /// The batch, unless a step is running in another thread. Its arrays are those of the last step.
-    pub(super) fn lock(&self) -> PyResult<MutexGuard<'_, batch::Batch>> {
+    pub(crate) fn lock(&self) -> PyResult<MutexGuard<'_, batch::Batch>> {
         match self.batch.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::WouldBlock) => {
@@ -29,7 +30,7 @@ impl Batch {
     }
 
     /// The batch with what the live arrays show, about to compute in this thread.
-    pub(super) fn lock_to_compute(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, batch::Batch>> {
+    pub(crate) fn lock_to_compute(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, batch::Batch>> {
         let mut batch = self.lock()?;
         self.q.read(py, batch.q_mut())?;
         self.v.read(py, batch.v_mut())?;
@@ -48,6 +49,16 @@ impl Batch {
         self.q.write(py, batch.q())?;
         self.v.write(py, batch.v())?;
         self.time.write(py, batch.time())
+    }
+
+    /// Everything but PD targets, to the live arrays.
+    pub(crate) fn write_all(&self, py: Python<'_>, batch: &batch::Batch) -> PyResult<()> {
+        self.ctrl.write(py, batch.ctrl())?;
+        self.write_motion(py, batch)
+    }
+
+    pub(crate) fn model_of(&self) -> &Py<Model> {
+        &self.model
     }
 
     /// One world, from the batch to the live arrays.
@@ -117,7 +128,7 @@ impl Batch {
     }
 
     /// The number of a world; negative ones count from the end.
-    pub(super) fn world(&self, index: isize) -> PyResult<usize> {
+    pub(crate) fn world(&self, index: isize) -> PyResult<usize> {
         let world = if index < 0 { index.checked_add_unsigned(self.worlds) } else { Some(index) };
         let world = world.and_then(|world| usize::try_from(world).ok()).filter(|world| *world < self.worlds);
         let message = || format!("world {index} of a batch of {}", self.worlds);
@@ -125,7 +136,7 @@ impl Batch {
     }
 
     /// The exception for an error of a computation.
-    pub(super) fn error(&self, py: Python<'_>, batch: &batch::Batch, error: &BatchError) -> PyErr {
+    pub(crate) fn error(&self, py: Python<'_>, batch: &batch::Batch, error: &BatchError) -> PyErr {
         match error {
             BatchError::Interrupted => self.watch.interrupted(),
             BatchError::Worlds { .. } => worlds_failed(py, &batch.errors().collect::<Vec<_>>(), self.worlds),

@@ -83,8 +83,24 @@ impl Simulation {
     pub fn trajectory_while(
         &mut self,
         times: &[f64],
-        mut frame: impl FnMut(&[f64], &[f64]),
+        frame: impl FnMut(&[f64], &[f64]),
         mut goes_on: impl FnMut() -> bool,
+    ) -> Result<ControlFlow<()>, SimulationError> {
+        self.trajectory_observed(times, frame, |_, _| {
+            if goes_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })
+    }
+
+    /// As [`trajectory_while`](Self::trajectory_while); `after` sees the state before every step and the simulation after it,
+    /// and may end the motion there. What it changes in the state acts in the next step.
+    ///
+    /// # Errors
+    /// As [`trajectory`](Self::trajectory).
+    pub fn trajectory_observed(
+        &mut self,
+        times: &[f64],
+        mut frame: impl FnMut(&[f64], &[f64]),
+        mut after: impl FnMut(&State, &mut Self) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, SimulationError> {
         if !times.is_sorted() {
             return Err(SimulationError::Option { name: "times", value: f64::NAN, expected: "an ascending sequence" });
@@ -102,13 +118,22 @@ impl Simulation {
                 simulation.interpolate(start, (time - start.time) / span, span, &mut delta, &mut q, &mut v);
                 frame(&q, &v);
             }
-            if goes_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            after(start, simulation)
         })?;
         if flow.is_continue() {
             // The end, when rounding has left it over.
             left.for_each(|_| frame(&self.state.q, &self.state.v));
         }
         Ok(flow)
+    }
+
+    /// Positions and velocities at a time within the step that led from `start` to the present state, as
+    /// [`trajectory`](Self::trajectory) interpolates them.
+    pub fn between(&self, start: &State, time: f64) -> (Vec<f64>, Vec<f64>) {
+        let (mut q, mut v, mut delta) = (start.q.clone(), start.v.clone(), start.v.clone());
+        let span = self.state.time - start.time;
+        self.interpolate(start, (time - start.time) / span, span, &mut delta, &mut q, &mut v);
+        (q, v)
     }
 
     /// The cubic through the step's ends, at the part `s` of it.
@@ -130,7 +155,7 @@ impl Simulation {
     fn advance_through(
         &mut self,
         time: f64,
-        mut after: impl FnMut(&State, &Self) -> ControlFlow<()>,
+        mut after: impl FnMut(&State, &mut Self) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, SimulationError> {
         if !time.is_finite() {
             return Err(SimulationError::Option { name: "time", value: time, expected: "a finite number" });
@@ -145,7 +170,7 @@ impl Simulation {
         &mut self,
         doubling: &mut Doubling,
         time: f64,
-        after: &mut impl FnMut(&State, &Self) -> ControlFlow<()>,
+        after: &mut impl FnMut(&State, &mut Self) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, SimulationError> {
         let mut sum: Option<Stats> = None;
         let mut flow = ControlFlow::Continue(());

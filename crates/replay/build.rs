@@ -1,4 +1,4 @@
-//! Embeds the replay page, where it has been built: the command can also be built without Node.
+//! Embeds the player, where it has been built: the command and the Python package can also be built without Node.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -6,7 +6,7 @@ use geometry::{Geom, HeightField, Mesh, Scene, Shape};
 use serde_json::{Value, json};
 use spatial::Vec3;
 
-use super::binary::base64;
+use crate::binary::base64;
 
 /// The geoms and the meshes that they refer to; geoms that share a mesh share it here too.
 pub fn encode(scene: &Scene) -> (Vec<Value>, Vec<Value>) {

@@ -47,7 +47,9 @@ fn numbers(pose: &Pose<f64>) -> [f32; 7] {
 pub fn contacts(recording: &Recording) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = &recording.contact_points[..];
-    for &count in &recording.contacts[..recording.even_frames] {
+    for frame in 0..recording.even_frames {
+        // Motions that were not simulated have no contacts.
+        let count = recording.contacts.get(frame).copied().unwrap_or(0);
         let (frame, later) = rest.split_at(count as usize);
         rest = later;
         let shown = u16::try_from(count).unwrap_or(u16::MAX);

@@ -1,9 +1,11 @@
 //! What happened, frame by frame.
 
+use multibody::{Kinematics, Model, forward_kinematics};
 use sim::{ContactPoint, Simulation};
 use spatial::Pose;
 
-/// The frames of a run. Vectors with several numbers per frame are flat, frame by frame.
+/// The frames of a motion. Vectors with several numbers per frame are flat, frame by frame; those of a motion that was not
+/// simulated ([`Recording::of_positions`]) are empty but for time, positions and placements.
 #[derive(Debug, Default)]
 pub struct Recording {
     /// Times, s.
@@ -28,6 +30,8 @@ pub struct Recording {
     pub contact_points: Vec<ContactMark>,
     /// Steps between frames.
     pub stride: u64,
+    /// Time between frames, s.
+    pub frame_time: f64,
     /// Frames that are evenly spaced: all, or all but the last.
     pub even_frames: usize,
     most_iterations: usize,
@@ -56,7 +60,30 @@ impl Recording {
     /// that they are evenly spaced.
     pub fn new(frames_per_second: f64, timestep: f64) -> Self {
         let stride = (1.0 / (frames_per_second * timestep)).round().max(1.0) as u64;
-        Self { stride, ..Self::default() }
+        Self { stride, frame_time: stride as f64 * timestep, ..Self::default() }
+    }
+
+    /// The motion through the positions q, (frames, nq), with `frame_time` between two of them, s.
+    ///
+    /// # Panics
+    /// When the length of `q` is no multiple of the model's number of positions.
+    pub fn of_positions(model: &Model, q: Vec<f64>, frames: usize, frame_time: f64) -> Self {
+        assert_eq!(q.len(), frames * model.nq(), "q has frames × nq numbers");
+        let tree = &model.tree;
+        let mut kinematics = Kinematics::new(tree);
+        let mut poses = Vec::with_capacity(frames * model.bodies.len());
+        for frame in 0..frames {
+            forward_kinematics(tree, tree.all(), &q[frame * model.nq()..][..model.nq()], &mut kinematics);
+            poses.extend(model.bodies.iter().map(|body| match body.node {
+                Some(node) => {
+                    let frame = &kinematics.frames[node];
+                    Pose::new(frame.pos, frame.quat) * body.pose
+                }
+                None => body.pose,
+            }));
+        }
+        let time = (0..frames).map(|frame| frame as f64 * frame_time).collect();
+        Self { time, q, poses, stride: 1, frame_time, even_frames: frames, ..Self::default() }
     }
 
     /// The number of frames.
@@ -64,27 +91,43 @@ impl Recording {
         self.time.len()
     }
 
+    /// Whether there is no frame.
+    pub fn is_empty(&self) -> bool {
+        self.time.is_empty()
+    }
+
     /// Notes the step of this number (0: the start) that was just made, and records a frame when one is due.
     pub fn after_step(&mut self, simulation: &mut Simulation, step: u64) {
-        self.most_iterations = self.most_iterations.max(simulation.stats().iterations);
+        self.note_iterations(simulation.stats().iterations);
         if step.is_multiple_of(self.stride) {
-            self.frame(simulation);
-            self.even_frames += 1;
+            self.even_frame(simulation, simulation.state().time);
         }
+    }
+
+    /// Notes a step that needed so many Newton iterations.
+    pub(crate) fn note_iterations(&mut self, iterations: usize) {
+        self.most_iterations = self.most_iterations.max(iterations);
+    }
+
+    /// Records the present state as the frame of this time, `frame_time` after the one before.
+    pub(crate) fn even_frame(&mut self, simulation: &mut Simulation, time: f64) {
+        self.frame(simulation, time);
+        self.even_frames += 1;
     }
 
     /// Records the present state, unless the last frame holds it already.
     pub fn finish(&mut self, simulation: &mut Simulation) {
-        if self.time.last() != Some(&simulation.state().time) {
-            self.frame(simulation);
+        let time = simulation.state().time;
+        if self.time.last() != Some(&time) {
+            self.frame(simulation, time);
         }
     }
 
-    fn frame(&mut self, simulation: &mut Simulation) {
+    fn frame(&mut self, simulation: &mut Simulation, time: f64) {
         let energy = simulation.energy();
         simulation.body_poses(&mut self.scratch);
         let state = simulation.state();
-        self.time.push(state.time);
+        self.time.push(time);
         self.q.extend(&state.q);
         self.v.extend(&state.v);
         self.ctrl.extend(&state.ctrl);

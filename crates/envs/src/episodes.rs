@@ -1,0 +1,333 @@
+//! Many worlds of one environment: episodes that begin, go on and end.
+
+use std::sync::{Mutex, PoisonError};
+
+use batch::{Batch, BatchError, Moment, World};
+
+use crate::environment::{EnvError, Environment};
+use crate::quantities::Scratch;
+use crate::reward::Transition;
+
+/// When a world whose episode has ended begins the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Autoreset {
+    /// In the next step, which then does nothing else.
+    NextStep,
+    /// In the step that ends it; the last observation of the episode is kept beside.
+    SameStep,
+    /// When the caller resets it.
+    Disabled,
+}
+
+/// Numbers of a world beside observation and info: see [`Row`].
+const OTHERS: usize = 5;
+
+/// Where the numbers of a world are in its row.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    observation: usize,
+    info: usize,
+    /// Of the state before the last time step; zero where it does not matter.
+    nq: usize,
+    nv: usize,
+}
+
+/// The numbers of a world, taken apart.
+struct Row<'a> {
+    observation: &'a mut [f64],
+    info: &'a mut [f64],
+    /// Reward, whether the episode ended by itself, whether the steps failed, position before, x y.
+    others: &'a mut [f64],
+    q: &'a mut [f64],
+    v: &'a mut [f64],
+}
+
+impl Layout {
+    fn width(&self) -> usize {
+        self.observation + self.info + OTHERS + self.nq + self.nv
+    }
+
+    fn row<'a>(&self, row: &'a mut [f64]) -> Row<'a> {
+        let (observation, row) = row.split_at_mut(self.observation);
+        let (info, row) = row.split_at_mut(self.info);
+        let (others, row) = row.split_at_mut(OTHERS);
+        let (q, row) = row.split_at_mut(self.nq);
+        Row { observation, info, others, q, v: &mut row[..self.nv] }
+    }
+}
+
+/// Episodes in the worlds of a batch.
+///
+/// Where a world's next episode begins comes from the caller, who draws it by whatever generator: [`next_q_mut`](Self::next_q_mut) and
+/// [`next_v_mut`](Self::next_v_mut). [`was_reset`](Self::was_reset) tells which worlds have used theirs.
+pub struct Episodes {
+    environment: Environment,
+    layout: Layout,
+    frame_skip: usize,
+    /// Length after which an episode is cut.
+    limit: Option<u64>,
+    autoreset: Autoreset,
+    /// Time step, s.
+    timestep: f64,
+    rows: Vec<f64>,
+    elapsed: Vec<u64>,
+    terminated: Vec<bool>,
+    truncated: Vec<bool>,
+    /// Worlds that the present step resets, or the last one did.
+    was_reset: Vec<bool>,
+    next_q: Vec<f64>,
+    next_v: Vec<f64>,
+    /// Observation and info at the end of the last episode.
+    last: Vec<f64>,
+    scratch: Vec<Mutex<Scratch>>,
+}
+
+impl Episodes {
+    /// Episodes in a batch of the environment's model; each step makes `frame_skip` time steps, and after `limit` of them an episode is cut.
+    ///
+    /// # Errors
+    /// When the batch has another model, or does not record contacts that the environment needs.
+    pub fn new(
+        environment: Environment,
+        batch: &Batch,
+        frame_skip: usize,
+        limit: Option<u64>,
+        autoreset: Autoreset,
+    ) -> Result<Self, EnvError> {
+        if !std::sync::Arc::ptr_eq(environment.model(), batch.model()) {
+            return Err(EnvError::OtherModel);
+        }
+        if environment.needs_contacts() && !batch.records_contacts() {
+            return Err(EnvError::Contacts { task: environment.task().name() });
+        }
+        let model = batch.model();
+        let (nq, nv, worlds) = (model.nq(), model.nv(), batch.worlds());
+        let remembers = environment.needs_constraint_force();
+        let layout = Layout {
+            observation: environment.observation_len(),
+            info: environment.info_len(),
+            nq: if remembers { nq } else { 0 },
+            nv: if remembers { nv } else { 0 },
+        };
+        let last = if autoreset == Autoreset::SameStep { (layout.observation + layout.info) * worlds } else { 0 };
+        Ok(Self {
+            timestep: batch.options().timestep.unwrap_or(model.timestep),
+            rows: vec![0.0; layout.width() * worlds],
+            elapsed: vec![0; worlds],
+            terminated: vec![false; worlds],
+            truncated: vec![false; worlds],
+            was_reset: vec![false; worlds],
+            next_q: model.q0.repeat(worlds),
+            next_v: vec![0.0; nv * worlds],
+            last: vec![0.0; last],
+            scratch: (0..batch.threads()).map(|_| Mutex::new(Scratch::new(model))).collect(),
+            environment,
+            layout,
+            frame_skip,
+            limit,
+            autoreset,
+        })
+    }
+
+    /// The environment.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// When worlds begin again.
+    pub fn autoreset(&self) -> Autoreset {
+        self.autoreset
+    }
+
+    /// The number of worlds.
+    pub fn worlds(&self) -> usize {
+        self.elapsed.len()
+    }
+
+    fn row(&self, world: usize) -> &[f64] {
+        let width = self.layout.width();
+        &self.rows[world * width..][..width]
+    }
+
+    /// The observation of a world.
+    pub fn observation(&self, world: usize) -> &[f64] {
+        &self.row(world)[..self.layout.observation]
+    }
+
+    /// The `info` of a world, laid out as [`Environment::info_columns`] says.
+    pub fn info(&self, world: usize) -> &[f64] {
+        &self.row(world)[self.layout.observation..][..self.layout.info]
+    }
+
+    /// The rewards of the last step.
+    pub fn rewards(&self) -> impl Iterator<Item = f64> {
+        let first = self.layout.observation + self.layout.info;
+        (0..self.worlds()).map(move |world| self.row(world)[first])
+    }
+
+    /// Which worlds could not be simulated in the last step; it ended their episodes.
+    pub fn failed(&self) -> impl Iterator<Item = bool> {
+        let first = self.layout.observation + self.layout.info;
+        (0..self.worlds()).map(move |world| self.row(world)[first + 2] != 0.0)
+    }
+
+    /// Which episodes the last step ended.
+    pub fn terminated(&self) -> &[bool] {
+        &self.terminated
+    }
+
+    /// Which episodes the last step cut at their limit.
+    pub fn truncated(&self) -> &[bool] {
+        &self.truncated
+    }
+
+    /// Which worlds the last call took to their next states.
+    pub fn was_reset(&self) -> &[bool] {
+        &self.was_reset
+    }
+
+    /// The last observation of the episode that ended in the last step of a world; only of [`Autoreset::SameStep`].
+    pub fn last_observation(&self, world: usize) -> &[f64] {
+        &self.last[world * (self.layout.observation + self.layout.info)..][..self.layout.observation]
+    }
+
+    /// Its last `info`.
+    pub fn last_info(&self, world: usize) -> &[f64] {
+        let width = self.layout.observation + self.layout.info;
+        &self.last[world * width + self.layout.observation..][..self.layout.info]
+    }
+
+    /// Positions at which the next episodes begin, (worlds, nq).
+    pub fn next_q_mut(&mut self) -> &mut [f64] {
+        &mut self.next_q
+    }
+
+    /// Velocities with which the next episodes begin, (worlds, nv).
+    pub fn next_v_mut(&mut self) -> &mut [f64] {
+        &mut self.next_v
+    }
+
+    /// Begins episodes in the worlds where `which` is true.
+    ///
+    /// # Panics
+    /// When there is not one entry for each world, or the batch is another one.
+    pub fn reset(&mut self, batch: &mut Batch, which: &[bool]) {
+        assert_eq!(which.len(), self.worlds(), "one entry for each world");
+        for (world, &is_reset) in which.iter().enumerate() {
+            self.was_reset[world] = is_reset;
+            if is_reset {
+                self.begin(batch, world);
+                (self.terminated[world], self.truncated[world]) = (false, false);
+            }
+        }
+    }
+
+    /// Takes a world to its next state, and looks at it.
+    fn begin(&mut self, batch: &mut Batch, world: usize) {
+        let (nq, nv) = (batch.model().nq(), batch.model().nv());
+        let (q, v) = (&self.next_q[world * nq..][..nq], &self.next_v[world * nv..][..nv]);
+        batch.reset_world_to(world, q, v);
+        self.elapsed[world] = 0;
+        self.look_at_start(batch, world);
+    }
+
+    /// Takes the observation of a world where it is, as after a reset; the episode goes on.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn look_at_start(&mut self, batch: &Batch, world: usize) {
+        let width = self.layout.width();
+        let Row { observation, info, others, .. } = self.layout.row(&mut self.rows[world * width..][..width]);
+        let mut scratch = self.scratch[0].lock().unwrap_or_else(PoisonError::into_inner);
+        self.environment.observe_reset(&batch.world(world), &mut scratch, observation, info);
+        others.fill(0.0);
+    }
+
+    /// Makes a step of every world under `actions`, (worlds, nu).
+    ///
+    /// A world whose time steps fail stays where it was, and its episode ends: see [`failed`](Self::failed).
+    ///
+    /// # Errors
+    /// When `actions` has another length, or on request ([`Batch::set_interrupt`]).
+    ///
+    /// # Panics
+    /// When the batch is another one.
+    pub fn step(&mut self, batch: &mut Batch, actions: &[f64]) -> Result<(), BatchError> {
+        let ctrl = batch.ctrl_mut();
+        if actions.len() != ctrl.len() {
+            return Err(BatchError::Size { name: "actions", found: actions.len(), expected: ctrl.len() });
+        }
+        ctrl.copy_from_slice(actions);
+        let ends_before = |(terminated, truncated): (&bool, &bool)| *terminated || *truncated;
+        let ended = self.terminated.iter().zip(&self.truncated).map(ends_before);
+        let is_reset = self.autoreset == Autoreset::NextStep;
+        self.was_reset.iter_mut().zip(ended).for_each(|(was, ended)| *was = is_reset && ended);
+
+        self.step_all(batch)?;
+
+        let first = self.layout.observation + self.layout.info;
+        for world in 0..self.worlds() {
+            if self.was_reset[world] {
+                self.begin(batch, world);
+                (self.terminated[world], self.truncated[world]) = (false, false);
+                continue;
+            }
+            self.elapsed[world] += 1;
+            self.terminated[world] = self.row(world)[first + 1] != 0.0;
+            self.truncated[world] = self.limit.is_some_and(|limit| self.elapsed[world] >= limit);
+            if self.autoreset == Autoreset::SameStep && (self.terminated[world] || self.truncated[world]) {
+                self.begin_after_end(batch, world);
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the next episode in the step that ended one: the reward stays.
+    fn begin_after_end(&mut self, batch: &mut Batch, world: usize) {
+        let (width, first) = (self.layout.width(), self.layout.observation + self.layout.info);
+        let (row, last) = (world * width, world * first);
+        self.last[last..last + first].copy_from_slice(&self.rows[row..row + first]);
+        let mut others = [0.0; OTHERS];
+        others.copy_from_slice(&self.rows[row + first..][..OTHERS]);
+        self.begin(batch, world);
+        self.rows[row + first..][..OTHERS].copy_from_slice(&others);
+        self.was_reset[world] = true;
+    }
+
+    /// Time steps, observations, rewards and ends, on all threads.
+    fn step_all(&mut self, batch: &mut Batch) -> Result<(), BatchError> {
+        let Self { environment, layout, rows, scratch, timestep, .. } = self;
+        let remembers = environment.needs_constraint_force();
+        let look = |moment: Moment, thread: usize, world: World<'_>, row: &mut [f64]| {
+            let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
+            let Row { observation, info, others, q, v } = layout.row(row);
+            match moment {
+                Moment::Before => {
+                    let [x, y] = environment.position(world.q, &mut scratch);
+                    (others[3], others[4]) = (x, y);
+                }
+                Moment::BeforeLast => {
+                    q.copy_from_slice(world.q);
+                    v.copy_from_slice(world.v);
+                }
+                Moment::After => {
+                    let force = if remembers {
+                        environment.constraint_force((q, v), &world, *timestep, &mut scratch)
+                    } else {
+                        0.0
+                    };
+                    let before = [others[3], others[4]];
+                    let transition = Transition { before, constraint_force: force, ..Transition::default() };
+                    let (reward, ends) = environment.observe_step(&world, transition, &mut scratch, observation, info);
+                    let failed = world.error.is_some();
+                    (others[0], others[1], others[2]) = (reward, f64::from(ends || failed), f64::from(failed));
+                }
+            }
+        };
+        match batch.step_observed(self.frame_skip, remembers, (rows, layout.width()), look) {
+            // It has ended their episodes.
+            Ok(()) | Err(BatchError::Worlds { .. }) => Ok(()),
+            Err(other) => Err(other),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Pictures: `sapwood.Renderer`, `Simulation.render`.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use multibody::Model as Multibody;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use render::{Eye, Marker, MarkerShape, Options, Stage};
+use spatial::{Pose, Quat, Vec3};
+
+use crate::arguments::{configuration, vector, word};
+use crate::model::Model;
+use crate::simulation::Simulation;
+
+/// What pictures show.
+#[derive(Clone, Copy)]
+enum Kind {
+    Rgb,
+    Depth,
+    Segmentation,
+    Bodies,
+}
+
+const KINDS: [(&str, Kind); 4] =
+    [("rgb", Kind::Rgb), ("depth", Kind::Depth), ("segmentation", Kind::Segmentation), ("bodies", Kind::Bodies)];
+
+/// Radius of the points at which contacts are drawn, and length of the arrow of a force as great as the model's weight, relative to
+/// the size of the model.
+const CONTACT_RADIUS: f64 = 0.008;
+const FORCE_LENGTH: f64 = 0.4;
+
+/// Renderers of a model that are not in use, and what they share.
+#[derive(Default)]
+pub struct Pictures {
+    stage: OnceLock<Arc<Stage>>,
+    idle: Mutex<Vec<render::Renderer>>,
+}
+
+impl Pictures {
+    fn stage(&self, model: &Model) -> Arc<Stage> {
+        self.stage.get_or_init(|| Arc::new(Stage::new(model.inner().clone(), model.scene().clone()))).clone()
+    }
+
+    /// A renderer with one thread: one that was given back, or a new one.
+    fn take(&self, model: &Model) -> PyResult<render::Renderer> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(|| render::Renderer::new(self.stage(model), 1).map_err(no_threads), Ok)
+    }
+
+    fn give_back(&self, renderer: render::Renderer) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(renderer);
+    }
+}
+
+fn no_threads(error: std::io::Error) -> PyErr {
+    PyRuntimeError::new_err(format!("threads: the system grants no more: {error}"))
+}
+
+/// A picture that is to be taken.
+struct Order {
+    size: [usize; 2],
+    eye: Eye,
+    kind: Kind,
+    options: Options,
+}
+
+impl Order {
+    /// Takes the picture of the model in the configuration q with the interpreter's lock released.
+    fn fill<'py>(
+        &self,
+        py: Python<'py>,
+        renderer: &mut render::Renderer,
+        q: &[f64],
+        bodies: &[i32],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let [width, height] = self.size;
+        let (eye, size) = (&self.eye, self.size);
+        let failed = |error: render::RenderError| PyValueError::new_err(error.to_string());
+        match self.kind {
+            Kind::Rgb => {
+                let mut out = vec![0u8; width * height * 3];
+                py.detach(|| renderer.rgb(q, eye, size, &self.options, &mut out)).map_err(failed)?;
+                Ok(PyArray1::from_vec(py, out).reshape([height, width, 3])?.into_any())
+            }
+            Kind::Depth => {
+                let mut out = vec![0f32; width * height];
+                py.detach(|| renderer.depth(q, eye, size, &mut out)).map_err(failed)?;
+                Ok(PyArray1::from_vec(py, out).reshape([height, width])?.into_any())
+            }
+            Kind::Segmentation | Kind::Bodies => {
+                let mut out = vec![0i32; width * height];
+                py.detach(|| renderer.segmentation(q, eye, size, &mut out)).map_err(failed)?;
+                if matches!(self.kind, Kind::Bodies) {
+                    out.iter_mut().filter(|geom| **geom >= 0).for_each(|geom| *geom = bodies[*geom as usize]);
+                }
+                Ok(PyArray1::from_vec(py, out).reshape([height, width])?.into_any())
+            }
+        }
+    }
+}
+
+fn bodies_of(model: &Model) -> Vec<i32> {
+    model.scene().geoms.iter().map(|geom| geom.body as i32).collect()
+}
+
+fn side(name: &str, value: i64) -> PyResult<usize> {
+    let max = render::MAX_SIDE;
+    let fits = usize::try_from(value).ok().filter(|n| (1..=max).contains(n));
+    fits.ok_or_else(|| PyValueError::new_err(format!("{name} is {value}: expected 1 to {max} pixels")))
+}
+
+fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let wrong = || PyValueError::new_err(format!("camera.{name} is {value}: expected a finite number"));
+    value.extract::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(wrong)
+}
+
+/// The field of a `sapwood.Camera`; `None` where it is None.
+fn field<'py>(camera: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let value = camera.getattr(name)?;
+    Ok((!value.is_none()).then_some(value))
+}
+
+/// A body by name or index.
+fn body(model: &Multibody, name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let n = model.bodies.len();
+    if let Ok(text) = value.extract::<String>() {
+        return model
+            .body(&text)
+            .ok_or_else(|| PyValueError::new_err(format!("{name}={text:?}: there is no such body")));
+    }
+    let index: i64 = value
+        .extract()
+        .map_err(|_| PyTypeError::new_err(format!("{name} is {value}: expected the name or the index of a body")))?;
+    let found = usize::try_from(index).ok().filter(|&k| k < n);
+    found.ok_or_else(|| PyIndexError::new_err(format!("{name} is {index}: expected an index from 0 to {}", n - 1)))
+}
+
+/// The camera that an argument means: a name, an index, a `sapwood.Camera`, or None.
+fn eye(stage: &Stage, camera: Option<&Bound<'_, PyAny>>) -> PyResult<Eye> {
+    let model = stage.model();
+    let mut free = stage.default_camera();
+    let Some(camera) = camera else { return Ok(Eye::Free(free)) };
+    let names = || model.cameras.iter().map(|camera| camera.name.as_str()).collect::<Vec<_>>();
+    if let Ok(name) = camera.extract::<String>() {
+        let found = model.cameras.iter().position(|camera| camera.name == name);
+        let unknown = || {
+            let names = names();
+            PyValueError::new_err(format!("camera={name:?}: there is no such camera; the model has {names:?}"))
+        };
+        return found.map(Eye::Model).ok_or_else(unknown);
+    }
+    if let Ok(index) = camera.extract::<i64>() {
+        let n = model.cameras.len() as i64;
+        if (0..n).contains(&index) {
+            return Ok(Eye::Model(index as usize));
+        }
+        let has = format!("the model has {n} cameras, {:?}", names());
+        return Err(PyIndexError::new_err(format!("camera is {index}: {has}; None is the default view")));
+    }
+    if !camera.hasattr("azimuth")? {
+        let kind = camera.get_type().name()?;
+        let expected = "expected the name or index of a camera of the model, a sapwood.Camera, or None";
+        return Err(PyTypeError::new_err(format!("camera is of type {kind}: {expected}")));
+    }
+    let pi = std::f64::consts::PI;
+    if let Some(fovy) = field(camera, "fovy")? {
+        free.fovy = number("fovy", &fovy)?;
+        if !(free.fovy > 0.0 && free.fovy < pi) {
+            let message = format!("camera.fovy is {}: expected radians above 0 and below π", free.fovy);
+            return Err(PyValueError::new_err(message));
+        }
+    }
+    if let Some(position) = field(camera, "position")? {
+        let pos: [f64; 3] = vector("camera.position", &position, 3)?.try_into().unwrap_or_default();
+        let [w, x, y, z] = match field(camera, "quaternion")? {
+            Some(rot) => vector("camera.quaternion", &rot, 4)?.try_into().unwrap_or_default(),
+            None => [1.0, 0.0, 0.0, 0.0],
+        };
+        let none =
+            || PyValueError::new_err("camera.quaternion is zero: expected a quaternion (w, x, y, z) of length 1");
+        let rot = Quat::new(w, x, y, z).normalized().ok_or_else(none)?;
+        return Ok(Eye::Fixed { pose: Pose::new(Vec3::from(pos), rot), fovy: free.fovy });
+    }
+    if let Some(track) = field(camera, "track")? {
+        free.track = Some(body(model, "camera.track", &track)?);
+        free.lookat = Vec3::ZERO;
+    }
+    if let Some(lookat) = field(camera, "lookat")? {
+        let lookat: [f64; 3] = vector("camera.lookat", &lookat, 3)?.try_into().unwrap_or_default();
+        free.lookat = lookat.into();
+    }
+    if let Some(distance) = field(camera, "distance")? {
+        free.distance = number("distance", &distance)?;
+        if free.distance <= 0.0 {
+            let message = format!("camera.distance is {}: expected metres above 0", free.distance);
+            return Err(PyValueError::new_err(message));
+        }
+    }
+    if let Some(azimuth) = field(camera, "azimuth")? {
+        free.azimuth = number("azimuth", &azimuth)?;
+    }
+    if let Some(elevation) = field(camera, "elevation")? {
+        free.elevation = number("elevation", &elevation)?;
+        if free.elevation.abs() > 0.5 * pi + 1e-9 {
+            let message = format!("camera.elevation is {}: expected radians from −π/2 to π/2", free.elevation);
+            return Err(PyValueError::new_err(message));
+        }
+    }
+    Ok(Eye::Free(free))
+}
+
+/// Contact points as balls, forces as rods from them: on the second body, as long as the force is great.
+fn contact_markers(simulation: &sim::Simulation, model: &Multibody, extent: f64) -> Vec<Marker> {
+    let weight = model.mass() * model.gravity.norm();
+    let scale = if weight > 0.0 { FORCE_LENGTH * extent / (weight * simulation.timestep()) } else { 0.0 };
+    let mut markers = Vec::new();
+    for contact in simulation.contacts() {
+        let radius = CONTACT_RADIUS * extent;
+        let ball = MarkerShape::Ball { centre: contact.position, radius };
+        markers.push(Marker { shape: ball, rgba: [0.95, 0.55, 0.10, 1.0] });
+        let [x, y, z] = contact.impulse.map(|x| x * scale);
+        let [t1, t2] = contact.tangents;
+        let impulse = t1 * x + t2 * y + contact.normal * z;
+        if impulse.norm() > 0.25 * radius {
+            let rod = MarkerShape::Rod { ends: [contact.position, contact.position + impulse], radius: 0.4 * radius };
+            markers.push(Marker { shape: rod, rgba: [0.85, 0.15, 0.12, 1.0] });
+        }
+    }
+    markers
+}
+
+/// Draws pictures of a model, and keeps its buffers.
+#[pyclass(frozen, module = "sapwood")]
+pub struct Renderer {
+    model: Py<Model>,
+    size: [usize; 2],
+    bodies: Vec<i32>,
+    renderer: Mutex<render::Renderer>,
+}
+
+#[pymethods]
+impl Renderer {
+    #[new]
+    #[pyo3(signature = (model, width=640, height=480, *, threads=1))]
+    fn new(model: &Bound<'_, Model>, width: i64, height: i64, threads: i64) -> PyResult<Self> {
+        let size = [side("width", width)?, side("height", height)?];
+        let threads = usize::try_from(threads).ok().filter(|n| (1..=256).contains(n));
+        let threads = threads.ok_or_else(|| PyValueError::new_err("threads: expected 1 to 256"))?;
+        let inner = model.get();
+        let stage = model.py().detach(|| inner.pictures().stage(inner));
+        let renderer = render::Renderer::new(stage, threads).map_err(no_threads)?;
+        Ok(Self { model: model.clone().unbind(), size, bodies: bodies_of(inner), renderer: Mutex::new(renderer) })
+    }
+
+    /// The model.
+    #[getter]
+    fn model(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
+    }
+
+    /// Width of the pictures, pixels.
+    #[getter]
+    fn width(&self) -> usize {
+        self.size[0]
+    }
+
+    /// Height of the pictures, pixels.
+    #[getter]
+    fn height(&self) -> usize {
+        self.size[1]
+    }
+
+    /// A picture of a simulation, or of the model in a configuration.
+    #[pyo3(signature = (source, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false))]
+    fn render<'py>(
+        &self,
+        py: Python<'py>,
+        source: &Bound<'py, PyAny>,
+        camera: Option<&Bound<'py, PyAny>>,
+        kind: &str,
+        shadows: bool,
+        antialias: bool,
+        contacts: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let model = self.model.get();
+        let kind = word("kind", kind, &KINDS)?;
+        let Ok(mut renderer) = self.renderer.try_lock() else {
+            return Err(PyRuntimeError::new_err("this renderer draws in another thread: make one for each"));
+        };
+        let eye = eye(renderer.stage(), camera)?;
+        let mut options = Options { shadows, antialias, markers: Vec::new() };
+        let q = match source.cast::<Simulation>() {
+            Ok(simulation) => {
+                if !simulation.get().is_of(model) {
+                    return Err(PyValueError::new_err("the simulation is of another model than the renderer"));
+                }
+                let extent = renderer.stage().extent();
+                simulation.get().picture(py, |s| {
+                    if contacts {
+                        options.markers = contact_markers(s, model.inner(), extent);
+                    }
+                    s.state().q.clone()
+                })?
+            }
+            Err(_) if contacts => {
+                return Err(PyValueError::new_err("contacts: expected a simulation as source, not a configuration"));
+            }
+            Err(_) => configuration("source", source, model.inner())?,
+        };
+        let order = Order { size: self.size, eye, kind, options };
+        order.fill(py, &mut renderer, &q, &self.bodies)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<sapwood.Renderer of {:?}, {} by {}>", self.model.get().inner().name, self.size[0], self.size[1])
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    /// A picture of the present state.
+    #[pyo3(signature = (
+        width=640, height=480, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false
+    ))]
+    fn render<'py>(
+        &self,
+        py: Python<'py>,
+        width: i64,
+        height: i64,
+        camera: Option<&Bound<'py, PyAny>>,
+        kind: &str,
+        shadows: bool,
+        antialias: bool,
+        contacts: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let size = [side("width", width)?, side("height", height)?];
+        let kind = word("kind", kind, &KINDS)?;
+        let model = self.model_of();
+        let pictures = model.pictures();
+        let stage = py.detach(|| pictures.stage(model));
+        let eye = eye(&stage, camera)?;
+        let mut options = Options { shadows, antialias, markers: Vec::new() };
+        let q = self.picture(py, |s| {
+            if contacts {
+                options.markers = contact_markers(s, model.inner(), stage.extent());
+            }
+            s.state().q.clone()
+        })?;
+        let mut renderer = pictures.take(model)?;
+        let picture = Order { size, eye, kind, options }.fill(py, &mut renderer, &q, &bodies_of(model));
+        pictures.give_back(renderer);
+        picture
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Names of the cameras; empty where the file gives none.
+    #[getter]
+    fn camera_names(&self) -> Vec<&str> {
+        self.inner().cameras.iter().map(|camera| camera.name.as_str()).collect()
+    }
+}

@@ -1,0 +1,567 @@
+//! Views of single things of a simulation by name: `sim.body("torso").position`.
+
+mod container;
+mod sensor;
+
+pub use container::Views;
+use multibody::{JointKind, Transmission};
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::types::PySlice;
+use sim::Frame;
+
+use crate::model::Model;
+use crate::names::Kind;
+use crate::quantities::{fixed_matrix, fixed_vector, quaternion, twist};
+use crate::simulation::Simulation;
+
+/// What all views have: a simulation and an index.
+macro_rules! view {
+    ($view:ident, $kind:expr, $doc:literal) => {
+        #[doc = $doc]
+        #[pyclass(frozen, module = "sapwood")]
+        pub struct $view {
+            simulation: Py<Simulation>,
+            index: usize,
+        }
+
+        impl $view {
+            fn simulation(&self) -> &Simulation {
+                self.simulation.get()
+            }
+
+            fn model(&self) -> &Model {
+                self.simulation.get().model_inner()
+            }
+        }
+
+        #[pymethods]
+        impl $view {
+            /// Name; empty when the file gives none.
+            #[getter]
+            fn name(&self) -> &str {
+                $kind.name(self.model(), self.index)
+            }
+
+            /// Index in the model.
+            #[getter]
+            fn index(&self) -> usize {
+                self.index
+            }
+
+            fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+                other.cast::<Self>().is_ok_and(|other| {
+                    let other = other.get();
+                    self.index == other.index && self.simulation.is(&other.simulation)
+                })
+            }
+
+            fn __hash__(&self) -> u64 {
+                (self.simulation.as_ptr() as u64).wrapping_mul(31).wrapping_add(self.index as u64)
+            }
+        }
+    };
+}
+
+view!(BodyView, Kind::Body, "A body of a simulation.");
+view!(JointView, Kind::Joint, "A joint of a simulation.");
+view!(GeomView, Kind::Geom, "A geom of a simulation.");
+view!(SiteView, Kind::Site, "A site of a simulation.");
+view!(ActuatorView, Kind::Actuator, "An actuator of a simulation.");
+view!(TendonView, Kind::Tendon, "A fixed tendon of a simulation.");
+view!(SensorView, Kind::Sensor, "A sensor of a simulation.");
+
+/// The index of a view of this kind.
+pub fn index_of(kind: Kind, value: &Bound<'_, PyAny>) -> Option<usize> {
+    match kind {
+        Kind::Body => value.cast::<BodyView>().ok().map(|view| view.get().index),
+        Kind::Joint => value.cast::<JointView>().ok().map(|view| view.get().index),
+        Kind::Geom => value.cast::<GeomView>().ok().map(|view| view.get().index),
+        Kind::Site => value.cast::<SiteView>().ok().map(|view| view.get().index),
+        Kind::Actuator => value.cast::<ActuatorView>().ok().map(|view| view.get().index),
+        Kind::Tendon => value.cast::<TendonView>().ok().map(|view| view.get().index),
+        Kind::Sensor => value.cast::<SensorView>().ok().map(|view| view.get().index),
+    }
+}
+
+/// A view of one thing.
+fn view<'py>(simulation: &Bound<'py, Simulation>, kind: Kind, index: usize) -> PyResult<Bound<'py, PyAny>> {
+    let (py, simulation) = (simulation.py(), simulation.clone().unbind());
+    Ok(match kind {
+        Kind::Body => Bound::new(py, BodyView { simulation, index })?.into_any(),
+        Kind::Joint => Bound::new(py, JointView { simulation, index })?.into_any(),
+        Kind::Geom => Bound::new(py, GeomView { simulation, index })?.into_any(),
+        Kind::Site => Bound::new(py, SiteView { simulation, index })?.into_any(),
+        Kind::Actuator => Bound::new(py, ActuatorView { simulation, index })?.into_any(),
+        Kind::Tendon => Bound::new(py, TendonView { simulation, index })?.into_any(),
+        Kind::Sensor => Bound::new(py, SensorView { simulation, index })?.into_any(),
+    })
+}
+
+/// Numbers as a person reads them.
+fn brief(values: &[f64]) -> String {
+    let number = |x: &f64| {
+        let text = format!("{x:.4}");
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        if text == "-0" { "0".to_owned() } else { text.to_owned() }
+    };
+    let all: Vec<String> = values.iter().map(number).collect();
+    if let [one] = &all[..] { one.clone() } else { format!("[{}]", all.join(" ")) }
+}
+
+/// `name` in quotes, or the index where there is none.
+fn title(kind: Kind, model: &Model, index: usize) -> String {
+    let name = kind.name(model, index);
+    if name.is_empty() { format!("{index}") } else { format!("{name:?}") }
+}
+
+/// Where a frame is and how it moves, for the views that have one.
+macro_rules! framed {
+    ($view:ident, $frame:expr) => {
+        impl $view {
+            fn look<R>(&self, py: Python<'_>, look: impl FnOnce(&mut sim::Observation<'_>, Frame) -> R) -> PyResult<R> {
+                self.simulation().observe(py, self.body_index(), |now| look(now, $frame(self.index)))
+            }
+        }
+
+        #[pymethods]
+        impl $view {
+            /// Position of the origin, (3,), m.
+            #[getter]
+            fn position<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                let pose = self.look(py, |now, frame| now.pose(frame))?;
+                Ok(fixed_vector(py, &pose.pos.to_array()))
+            }
+
+            /// Orientation, (4,), w x y z.
+            #[getter]
+            fn quaternion<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                let pose = self.look(py, |now, frame| now.pose(frame))?;
+                Ok(fixed_vector(py, &quaternion(pose.rot)))
+            }
+
+            /// Orientation as a matrix, (3, 3): its columns are the axes in the world.
+            #[getter]
+            fn rotation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                let rot = self.look(py, |now, frame| now.pose(frame))?.rot.to_mat3();
+                let values = (0..9).map(|k| rot.at(k / 3, k % 3)).collect();
+                fixed_matrix(py, values, [3, 3])
+            }
+
+            /// Angular, then linear velocity of the origin, world axes, (6,), rad/s and m/s.
+            #[getter]
+            fn velocity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                Ok(fixed_vector(py, &twist(self.look(py, |now, frame| now.velocity(frame))?)))
+            }
+
+            /// Angular, then linear acceleration of the origin in the last step, world axes, (6,), rad/s² and m/s².
+            #[getter]
+            fn acceleration<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                Ok(fixed_vector(py, &twist(self.look(py, |now, frame| now.acceleration(frame))?)))
+            }
+        }
+    };
+}
+
+framed!(BodyView, Frame::Body);
+framed!(GeomView, Frame::Geom);
+framed!(SiteView, Frame::Site);
+
+impl BodyView {
+    fn body_index(&self) -> usize {
+        self.index
+    }
+
+    fn body(&self) -> &multibody::Body {
+        &self.model().inner().bodies[self.index]
+    }
+}
+
+#[pymethods]
+impl BodyView {
+    /// Mass, kg.
+    #[getter]
+    fn mass(&self) -> f64 {
+        self.body().inertia.mass
+    }
+
+    /// Centre of mass, world, (3,), m.
+    #[getter]
+    fn com<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let com = self.simulation().observe(py, self.index, |now| now.body_com(self.index))?;
+        Ok(fixed_vector(py, &com.to_array()))
+    }
+
+    /// Rotational inertia about the centre of mass in the body's axes, (3, 3), kg·m².
+    #[getter]
+    fn inertia<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let inertia = self.body().inertia.inertia.to_mat3();
+        fixed_matrix(py, (0..9).map(|k| inertia.at(k / 3, k % 3)).collect(), [3, 3])
+    }
+
+    /// The body that it hangs on; the world hangs on itself.
+    #[getter]
+    fn parent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(self.simulation.bind(py), Kind::Body, self.body().parent)
+    }
+
+    /// Torque and force at the centre of mass in world axes, (6,), a live view of `sim.applied_wrench`.
+    #[getter]
+    fn applied_wrench<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.simulation().live().applied_wrench.view(py)?.get_item(self.index)
+    }
+
+    #[setter]
+    fn set_applied_wrench(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let values = crate::arguments::vector("applied_wrench", value, 6)?;
+        let _idle = self.simulation().lock()?;
+        self.simulation().live().applied_wrench.write_row(py, self.index, &values)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (model, mass) = (self.model(), self.mass());
+        let position = self.look(py, |now, frame| now.pose(frame))?.pos.to_array();
+        let title = title(Kind::Body, model, self.index);
+        Ok(format!("<sapwood body {title} at {} m, {} kg>", brief(&position), brief(&[mass])))
+    }
+}
+
+impl GeomView {
+    fn body_index(&self) -> usize {
+        self.geom().body
+    }
+
+    fn geom(&self) -> &geometry::Geom {
+        &self.model().scene().geoms[self.index]
+    }
+}
+
+#[pymethods]
+impl GeomView {
+    /// The body that it is fixed in.
+    #[getter]
+    fn body<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(self.simulation.bind(py), Kind::Body, self.body_index())
+    }
+
+    /// The shape: plane, sphere, capsule, ellipsoid, cylinder, box, mesh or height-field.
+    #[getter(r#type)]
+    fn kind(&self) -> &'static str {
+        use geometry::Shape::*;
+        match self.geom().shape {
+            Plane { .. } => "plane",
+            Sphere { .. } => "sphere",
+            Capsule { .. } => "capsule",
+            Cylinder { .. } => "cylinder",
+            Ellipsoid { .. } => "ellipsoid",
+            Box { .. } => "box",
+            Mesh(_) => "mesh",
+            HeightField(_) => "height-field",
+        }
+    }
+
+    /// Size, (3,), as MJCF has it; 0 of a mesh or height field.
+    #[getter]
+    fn size<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        use geometry::Shape::*;
+        let size = match self.geom().shape {
+            Plane { half_extents: [x, y] } => [x, y, 0.0],
+            Sphere { radius } => [radius, 0.0, 0.0],
+            Capsule { radius, half_length } | Cylinder { radius, half_length } => [radius, half_length, 0.0],
+            Ellipsoid { radii } => radii,
+            Box { half_extents } => half_extents,
+            Mesh(_) | HeightField(_) => [0.0; 3],
+        };
+        fixed_vector(py, &size)
+    }
+
+    /// Coefficients of sliding, torsional and rolling friction, (3,); 1, m and m.
+    #[getter]
+    fn friction<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        let material = &self.model().inner().materials[self.geom().material];
+        fixed_vector(py, &[material.friction, material.torsional_friction, material.rolling_friction])
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let model = self.model();
+        let position = self.look(py, |now, frame| now.pose(frame))?.pos.to_array();
+        let (title, body) = (title(Kind::Geom, model, self.index), title(Kind::Body, model, self.body_index()));
+        Ok(format!("<sapwood geom {title}, a {} of body {body}, at {} m>", self.kind(), brief(&position)))
+    }
+}
+
+impl SiteView {
+    fn body_index(&self) -> usize {
+        self.model().inner().sites[self.index].body
+    }
+}
+
+#[pymethods]
+impl SiteView {
+    /// The body that it is fixed in.
+    #[getter]
+    fn body<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(self.simulation.bind(py), Kind::Body, self.body_index())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let model = self.model();
+        let position = self.look(py, |now, frame| now.pose(frame))?.pos.to_array();
+        let (title, body) = (title(Kind::Site, model, self.index), title(Kind::Body, model, self.body_index()));
+        Ok(format!("<sapwood site {title} of body {body} at {} m>", brief(&position)))
+    }
+}
+
+impl JointView {
+    fn joint(&self) -> &multibody::Joint {
+        &self.model().inner().joints[self.index]
+    }
+
+    /// A live view of a joint's part of a vector, or the number where there is one.
+    fn part<'py>(
+        &self,
+        py: Python<'py>,
+        live: &crate::live::LiveArray,
+        start: usize,
+        len: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if len == 1 {
+            let mut x = [0.0];
+            live.read_range(py, start..start + 1, &mut x)?;
+            return Ok(x[0].into_pyobject(py)?.into_any());
+        }
+        live.view(py)?.get_item(py.get_type::<PySlice>().call1((start, start + len))?)
+    }
+
+    fn set_part(
+        &self,
+        name: &str,
+        value: &Bound<'_, PyAny>,
+        live: &crate::live::LiveArray,
+        (start, len): (usize, usize),
+    ) -> PyResult<()> {
+        let is_number = len == 1 && value.extract::<f64>().is_ok();
+        let values = crate::arguments::array(name, value, if is_number { &[] } else { std::slice::from_ref(&len) })?;
+        if name == "q" && len >= 4 {
+            // Whatever else is wrong with the configuration is not this joint's.
+            let q = &values[len - 4..];
+            let norm = q.iter().map(|x| x * x).sum::<f64>();
+            if !(1e-12..1e12).contains(&norm) {
+                let message = format!("q ends with {q:?}: expected a quaternion (w, x, y, z) of length 1");
+                return Err(pyo3::exceptions::PyValueError::new_err(message));
+            }
+        }
+        let _idle = self.simulation().lock()?;
+        live.write_range(value.py(), start..start + len, &values)
+    }
+}
+
+#[pymethods]
+impl JointView {
+    /// Kind: revolute, prismatic, screw, universal, planar, ball, free or weld.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.joint().kind.name()
+    }
+
+    /// The body that it moves.
+    #[getter]
+    fn body<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(self.simulation.bind(py), Kind::Body, self.joint().body)
+    }
+
+    /// Position: a number, or a live view of `sim.q` of a joint with several coordinates.
+    #[getter]
+    fn q<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let joint = self.joint();
+        self.part(py, &self.simulation().live().q, joint.q, joint.kind.nq())
+    }
+
+    #[setter]
+    fn set_q(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let joint = self.joint();
+        self.set_part("q", value, &self.simulation().live().q, (joint.q, joint.kind.nq()))
+    }
+
+    /// Velocity: a number, or a live view of `sim.v` of a joint with several degrees of freedom.
+    #[getter]
+    fn v<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let joint = self.joint();
+        self.part(py, &self.simulation().live().v, joint.v, joint.kind.nv())
+    }
+
+    #[setter]
+    fn set_v(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let joint = self.joint();
+        self.set_part("v", value, &self.simulation().live().v, (joint.v, joint.kind.nv()))
+    }
+
+    /// Force of its actuators and of PD control in the last step, N or N·m: a number, or (nv,) of its degrees of freedom.
+    #[getter]
+    fn effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let joint = self.joint();
+        let dofs = joint.v..joint.v + joint.kind.nv();
+        let mut simulation = self.simulation().lock()?;
+        let forces = simulation.step_forces();
+        let effort: Vec<f64> = dofs.map(|dof| forces.actuation[dof] + forces.pd[dof]).collect();
+        match effort[..] {
+            [one] => Ok(one.into_pyobject(py)?.into_any()),
+            _ => Ok(fixed_vector(py, &effort)),
+        }
+    }
+
+    /// Limits of the coordinate (rad or m), or of the angle of a ball; None without.
+    #[getter]
+    fn range(&self) -> Option<(f64, f64)> {
+        self.joint().range
+    }
+
+    /// Greatest force of its drives, N or N·m; None without limit.
+    #[getter]
+    fn effort_limit(&self) -> Option<f64> {
+        self.joint().effort_limit
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let joint = self.joint();
+        let mut q = vec![0.0; joint.kind.nq()];
+        self.simulation().live().q.read_range(py, joint.q..joint.q + q.len(), &mut q)?;
+        let (title, kind) = (title(Kind::Joint, self.model(), self.index), joint.kind.name());
+        let unit = match joint.kind {
+            JointKind::Prismatic { .. } => " m",
+            JointKind::Revolute { .. } | JointKind::Screw { .. } => " rad",
+            _ => "",
+        };
+        Ok(format!("<sapwood joint {title}, {kind}, q = {}{unit}>", brief(&q)))
+    }
+}
+
+impl ActuatorView {
+    fn actuator(&self) -> &multibody::Actuator {
+        &self.model().inner().actuators[self.index]
+    }
+
+    /// Its gear times a sum over one entry for each joint that it acts on; none along the axes of a joint.
+    fn along(&self, x: &[f64], first: fn(&multibody::Joint) -> usize) -> Option<f64> {
+        let model = self.model().inner();
+        match &self.actuator().transmission {
+            Transmission::Joint { joint, gear } => Some(gear * x[first(&model.joints[*joint])]),
+            Transmission::Tendon { tendon, gear } => {
+                let terms = model.tendons[*tendon].terms.iter();
+                Some(gear * terms.map(|(joint, c)| c * x[first(&model.joints[*joint])]).sum::<f64>())
+            }
+            _ => None,
+        }
+    }
+
+    fn has_no(&self, what: &str) -> PyErr {
+        let title = title(Kind::Actuator, self.model(), self.index);
+        PyAttributeError::new_err(format!(
+            "actuator {title} has no {what}: only those of a joint with one degree of freedom, or of a tendon, do"
+        ))
+    }
+}
+
+#[pymethods]
+impl ActuatorView {
+    /// Force in the last step, before the gear, N or N·m.
+    #[getter]
+    fn force(&self) -> PyResult<f64> {
+        Ok(self.simulation().lock()?.step_forces().actuators[self.index])
+    }
+
+    /// The control.
+    #[getter]
+    fn ctrl(&self, py: Python<'_>) -> PyResult<f64> {
+        let mut x = [0.0];
+        self.simulation().live().ctrl.read_range(py, self.index..self.index + 1, &mut x)?;
+        Ok(x[0])
+    }
+
+    #[setter]
+    fn set_ctrl(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let values = crate::arguments::array("ctrl", value, &[])?;
+        let _idle = self.simulation().lock()?;
+        self.simulation().live().ctrl.write_range(value.py(), self.index..self.index + 1, &values)
+    }
+
+    /// Length of what it acts on: gear times the joint's coordinate, or the tendon's length.
+    #[getter]
+    fn length(&self, py: Python<'_>) -> PyResult<f64> {
+        let length = self.simulation().observe_all(py, |now| self.along(&now.state().q, |joint| joint.q))?;
+        length.ok_or_else(|| self.has_no("length"))
+    }
+
+    /// Rate of the length.
+    #[getter]
+    fn velocity(&self, py: Python<'_>) -> PyResult<f64> {
+        let rate = self.simulation().observe_all(py, |now| self.along(&now.state().v, |joint| joint.v))?;
+        rate.ok_or_else(|| self.has_no("velocity"))
+    }
+
+    /// What it acts on: a joint or a tendon; None of what is not simulated.
+    #[getter]
+    fn target<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let of = |kind, index| view(self.simulation.bind(py), kind, index).map(Some);
+        match self.actuator().transmission {
+            Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => of(Kind::Joint, joint),
+            Transmission::Tendon { tendon, .. } => of(Kind::Tendon, tendon),
+            _ => Ok(None),
+        }
+    }
+
+    /// The range that the control is cut to; None without.
+    #[getter]
+    fn ctrl_range(&self) -> Option<(f64, f64)> {
+        self.actuator().ctrl_range
+    }
+
+    /// The range that the force is cut to; None without.
+    #[getter]
+    fn force_range(&self) -> Option<(f64, f64)> {
+        self.actuator().force_range
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (model, inner) = (self.model(), self.model().inner());
+        let title = title(Kind::Actuator, model, self.index);
+        let target = match self.actuator().transmission {
+            Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => {
+                format!("joint {:?}", inner.joints[joint].name)
+            }
+            Transmission::Tendon { tendon, .. } => format!("tendon {:?}", inner.tendons[tendon].name),
+            _ => "nothing that is simulated".to_owned(),
+        };
+        Ok(format!("<sapwood actuator {title} on {target}, ctrl = {}>", brief(&[self.ctrl(py)?])))
+    }
+}
+
+#[pymethods]
+impl TendonView {
+    /// Length.
+    #[getter]
+    fn length(&self, py: Python<'_>) -> PyResult<f64> {
+        let model = self.model().inner();
+        self.simulation().observe_all(py, |now| model.tendons[self.index].length(model, &now.state().q))
+    }
+
+    /// Rate of the length.
+    #[getter]
+    fn velocity(&self, py: Python<'_>) -> PyResult<f64> {
+        let model = self.model().inner();
+        let terms = &model.tendons[self.index].terms;
+        let rate = |v: &[f64]| terms.iter().map(|(joint, c)| c * v[model.joints[*joint].v]).sum();
+        self.simulation().observe_all(py, |now| rate(&now.state().v))
+    }
+
+    /// Limits of the length; None without.
+    #[getter]
+    fn range(&self) -> Option<(f64, f64)> {
+        self.model().inner().tendons[self.index].range
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let title = title(Kind::Tendon, self.model(), self.index);
+        Ok(format!("<sapwood tendon {title} of length {}>", brief(&[self.length(py)?])))
+    }
+}

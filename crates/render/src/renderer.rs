@@ -1,0 +1,625 @@
+//! Pictures: set-up, bands of rows, and what is written of each sample.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crew::Crew;
+use geometry::Shape;
+use multibody::Kinematics;
+use spatial::{Mat3, Pose, Quat, Vec3};
+
+use crate::mesh::DrawnMesh;
+use crate::primitives::{Primitives, triangle};
+use crate::projection::Projection;
+use crate::raster::{Band, NOTHING};
+use crate::shade::{Colour, Item, Shader, ShadowMap, TO_LIGHT, mix};
+use crate::stage::{Stage, place_bodies};
+use crate::view::{Eye, View};
+
+type Vector = Vec3<f64>;
+
+/// The greatest width and height, pixels.
+pub const MAX_SIDE: usize = 16384;
+
+/// Rows of pixels that are drawn together.
+const BAND: usize = 16;
+
+/// Rows and columns of the shadow map.
+const SHADOW_SIZE: usize = 1024;
+
+/// How a picture is drawn.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether the light casts shadows.
+    pub shadows: bool,
+    /// Whether a pixel's colour is the mean of 2×2 samples.
+    pub antialias: bool,
+    /// Things to draw that the model does not have; colour pictures alone show them.
+    pub markers: Vec<Marker>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { shadows: true, antialias: true, markers: Vec::new() }
+    }
+}
+
+/// Something to draw in the world.
+#[derive(Clone, Copy, Debug)]
+pub struct Marker {
+    /// Its shape.
+    pub shape: MarkerShape,
+    /// Red, green, blue, opacity in 0..=1.
+    pub rgba: [f32; 4],
+}
+
+/// Shapes of markers, in metres.
+#[derive(Clone, Copy, Debug)]
+pub enum MarkerShape {
+    /// A ball.
+    Ball {
+        /// Its centre.
+        centre: Vector,
+        /// Its radius.
+        radius: f64,
+    },
+    /// A rod with round ends.
+    Rod {
+        /// The centres of its ends.
+        ends: [Vector; 2],
+        /// Its radius.
+        radius: f64,
+    },
+}
+
+/// Why there is no picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RenderError {
+    /// Width or height are 0 or above [`MAX_SIDE`], or the buffer has another size.
+    Size,
+    /// The model has no such camera, or no such body to track.
+    NoCamera,
+    /// The configuration has another length than the model's.
+    Configuration,
+}
+
+impl fmt::Display for RenderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size => write!(f, "the size of the picture: expected 1 to {MAX_SIDE} pixels, and a buffer that fits"),
+            Self::NoCamera => f.write_str("the camera: expected one of the model's cameras and bodies"),
+            Self::Configuration => f.write_str("q: expected as many coordinates as the model has"),
+        }
+    }
+}
+
+impl std::error::Error for RenderError {}
+
+/// Draws pictures of a model; keeps its buffers.
+#[derive(Debug)]
+pub struct Renderer {
+    stage: Arc<Stage>,
+    kinematics: Kinematics<f64>,
+    poses: Vec<Pose<f64>>,
+    crew: Crew,
+    scratch: Vec<Mutex<Scratch>>,
+    lists: Lists,
+    shadow_lists: Lists,
+    shadows: ShadowMap,
+}
+
+/// What a thread draws a band in.
+#[derive(Debug, Default)]
+struct Scratch {
+    band: Band,
+    layer: Band,
+    colours: Vec<Colour>,
+}
+
+/// What is drawn, and in which bands.
+#[derive(Debug, Default)]
+struct Lists {
+    primitives: Primitives,
+    items: Vec<Item>,
+    /// Items that are seen through, from back to front, with the range of their primitives.
+    transparent: Vec<(f64, [u32; 2])>,
+    /// Opaque primitives of every band.
+    bins: Vec<Vec<u32>>,
+    vertices: Vec<Vector>,
+}
+
+impl Renderer {
+    /// A renderer that shares its work among this many threads.
+    ///
+    /// # Errors
+    /// When the system grants fewer threads.
+    pub fn new(stage: Arc<Stage>, threads: usize) -> std::io::Result<Self> {
+        let kinematics = Kinematics::new(&stage.model.tree);
+        let crew = Crew::new(threads.max(1))?;
+        let scratch = (0..crew.count()).map(|_| Mutex::default()).collect();
+        let (lists, shadow_lists, shadows) = (Lists::default(), Lists::default(), ShadowMap::default());
+        Ok(Self { stage, kinematics, poses: Vec::new(), crew, scratch, lists, shadow_lists, shadows })
+    }
+
+    /// What is drawn.
+    #[must_use]
+    pub fn stage(&self) -> &Arc<Stage> {
+        &self.stage
+    }
+
+    /// Colours: red, green, blue of every pixel, row by row from the top.
+    ///
+    /// # Errors
+    /// When the size, the camera or the configuration do not fit.
+    pub fn rgb(
+        &mut self,
+        q: &[f64],
+        eye: &Eye,
+        size: [usize; 2],
+        options: &Options,
+        out: &mut [u8],
+    ) -> Result<(), RenderError> {
+        let samples = if options.antialias { 2 } else { 1 };
+        let view = self.prepare(q, eye, size, out.len(), 3)?;
+        let at = Projection::of_view(&view, size, samples);
+        self.list(&at, true, &options.markers);
+        if options.shadows {
+            self.cast_shadows(&at, &options.markers);
+        }
+        let Self { stage, crew, scratch, lists, shadows, .. } = self;
+        let turn = |v: Vector| at.rot.transpose_mul(v).map(|x| x as f32);
+        let shader = Shader {
+            at: &at,
+            primitives: &lists.primitives,
+            items: &lists.items,
+            meshes: &stage.meshes,
+            shadows: options.shadows.then_some(&*shadows),
+            to_light: turn(Vec3::from(TO_LIGHT)),
+            up: turn(Vec3::new(0.0, 0.0, 1.0)),
+            square: square_of(stage.extent) as f32,
+            extent: stage.extent as f32,
+            samples: samples as f32,
+        };
+        let lists = &*lists;
+        each_band(crew, scratch, out, 3 * size[0], |scratch, band, out| {
+            let rows = [band * BAND * samples, (band * BAND + out.len() / (3 * size[0])) * samples];
+            lists.draw(&mut scratch.band, &at, band, rows);
+            scratch.colour(lists, &shader, samples, size[0], out);
+        });
+        Ok(())
+    }
+
+    /// Distances along the camera's axis of what the centre of every pixel sees, m, row by row from the top; infinite where that is nothing.
+    ///
+    /// # Errors
+    /// As [`rgb`](Self::rgb).
+    pub fn depth(&mut self, q: &[f64], eye: &Eye, size: [usize; 2], out: &mut [f32]) -> Result<(), RenderError> {
+        self.samples(q, eye, size, out, |_, w, _| if w > 0.0 { 1.0 / w } else { f32::INFINITY })
+    }
+
+    /// The index of the geom that the centre of every pixel sees, row by row from the top; −1 where that is none.
+    ///
+    /// # Errors
+    /// As [`rgb`](Self::rgb).
+    pub fn segmentation(&mut self, q: &[f64], eye: &Eye, size: [usize; 2], out: &mut [i32]) -> Result<(), RenderError> {
+        self.samples(q, eye, size, out, |lists, _, primitive| match primitive {
+            NOTHING => -1,
+            primitive => lists.primitives.list[primitive as usize].item as i32,
+        })
+    }
+
+    /// A number of every pixel, from the nearness and the primitive that its centre sees.
+    fn samples<T: Send>(
+        &mut self,
+        q: &[f64],
+        eye: &Eye,
+        size: [usize; 2],
+        out: &mut [T],
+        value: impl Fn(&Lists, f32, u32) -> T + Sync,
+    ) -> Result<(), RenderError> {
+        let view = self.prepare(q, eye, size, out.len(), 1)?;
+        let at = Projection::of_view(&view, size, 1);
+        self.list(&at, false, &[]);
+        let Self { crew, scratch, lists, .. } = self;
+        let lists = &*lists;
+        each_band(crew, scratch, out, size[0], |scratch, band, out| {
+            let rows = [band * BAND, band * BAND + out.len() / size[0]];
+            lists.draw(&mut scratch.band, &at, band, rows);
+            for (row, out) in out.chunks_mut(size[0]).enumerate() {
+                let start = row * scratch.band.stride;
+                for (column, out) in out.iter_mut().enumerate() {
+                    let k = start + column;
+                    *out = value(lists, scratch.band.nearness[k], scratch.band.primitive[k]);
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn prepare(
+        &mut self,
+        q: &[f64],
+        eye: &Eye,
+        [width, height]: [usize; 2],
+        len: usize,
+        channels: usize,
+    ) -> Result<View, RenderError> {
+        let fits = |n: usize| (1..=MAX_SIDE).contains(&n);
+        if !(fits(width) && fits(height) && width * height * channels == len) {
+            return Err(RenderError::Size);
+        }
+        let model = &self.stage.model;
+        if q.len() != model.nq() {
+            return Err(RenderError::Configuration);
+        }
+        place_bodies(model, q, &mut self.kinematics, &mut self.poses);
+        self.stage.view(eye, &self.poses).ok_or(RenderError::NoCamera)
+    }
+
+    /// Lists what this projection sees of the geoms and markers.
+    fn list(&mut self, at: &Projection, see_through: bool, markers: &[Marker]) {
+        self.lists.gather(&self.stage, &self.poses, at, see_through, markers);
+    }
+
+    /// Draws what the light sees.
+    fn cast_shadows(&mut self, at: &Projection, markers: &[Marker]) {
+        let Self { stage, crew, scratch, shadow_lists: lists, shadows: map, poses, .. } = self;
+        let Some((centre, radius)) = ball_around(stage, poses) else {
+            map.size = 0;
+            return;
+        };
+        let light = Projection::parallel(centre, -Vec3::from(TO_LIGHT), radius, SHADOW_SIZE);
+        lists.gather(stage, poses, &light, true, markers);
+        map.size = SHADOW_SIZE;
+        map.texel = light.pitch as f32;
+        map.nearness.resize(SHADOW_SIZE * SHADOW_SIZE, 0.0);
+        let lists = &*lists;
+        each_band(crew, scratch, &mut map.nearness, SHADOW_SIZE, |scratch, band, out| {
+            let rows = [band * BAND, band * BAND + out.len() / SHADOW_SIZE];
+            lists.draw(&mut scratch.band, &light, band, rows);
+            out.copy_from_slice(&scratch.band.nearness);
+        });
+        // From the camera's frame to (column, row, nearness) of the light.
+        let turn = light.rot.transpose() * at.rot;
+        let origin = light.point(at.pose.pos);
+        let scale = 1.0 / light.pitch;
+        let middle = 0.5 * SHADOW_SIZE as f64 - 0.5;
+        let rows = [turn.transpose().x * scale, turn.transpose().y * -scale, turn.transpose().z];
+        map.rot = Mat3::from_columns(rows[0], rows[1], rows[2]).transpose().map(|x| x as f32);
+        let nearness = light.nearest + origin.z;
+        map.offset = Vec3::new(origin.x * scale + middle, middle - origin.y * scale, nearness).map(|x| x as f32);
+    }
+}
+
+impl Scratch {
+    /// Gives every pixel of the band its colour.
+    fn colour(&mut self, lists: &Lists, shader: &Shader<'_>, samples: usize, width: usize, out: &mut [u8]) {
+        let height = out.len() / (3 * width);
+        let first_row = self.band.rows[0];
+        self.colours.clear();
+        // A pixel's own middle among its samples.
+        let middle = |k: usize| (k * samples) as f32 + 0.5 * (samples as f32 - 1.0);
+        for row in 0..height {
+            let j = middle(row) + first_row as f32;
+            for column in 0..width {
+                let at = [middle(column), j];
+                self.colours.push(pixel(&self.band, shader, [column * samples, row * samples], samples, at));
+            }
+        }
+        for &(_, range) in &lists.transparent {
+            self.blend(lists, shader, range, samples, width);
+        }
+        for (out, colour) in out.as_chunks_mut::<3>().0.iter_mut().zip(&self.colours) {
+            *out = colour.map(|c| (c * 255.0 + 0.5) as u8);
+        }
+    }
+
+    /// Lays an item that is seen through over what is there.
+    fn blend(&mut self, lists: &Lists, shader: &Shader<'_>, [first, end]: [u32; 2], samples: usize, width: usize) {
+        let rows = self.band.rows;
+        let nearest = shader.at.nearest as f32;
+        let list = &lists.primitives.list;
+        let (mut low, mut high) = ([usize::MAX; 2], [0; 2]);
+        for primitive in &list[first as usize..end as usize] {
+            let bounds = [primitive.bounds.columns, primitive.bounds.rows].map(|b| b.map(usize::from));
+            for k in 0..2 {
+                low[k] = low[k].min(bounds[k][0]);
+                high[k] = high[k].max(bounds[k][1]);
+            }
+        }
+        let (low_row, high_row) = (low[1].max(rows[0]), high[1].min(rows[1]));
+        if low_row >= high_row || low[0] >= high[0] {
+            return;
+        }
+        self.layer.stride = self.band.stride;
+        self.layer.rows = rows;
+        self.layer.nearness.clone_from(&self.band.nearness);
+        self.layer.primitive.clear();
+        self.layer.primitive.resize(self.band.primitive.len(), NOTHING);
+        for k in first..end {
+            self.layer.draw(&list[k as usize], k, nearest);
+        }
+        let opacity = lists.items[list[first as usize].item as usize].rgba[3];
+        for row in (low_row - rows[0]) / samples..(high_row - rows[0]).div_ceil(samples) {
+            for column in low[0] / samples..high[0].div_ceil(samples).min(width) {
+                let corner = [column * samples, row * samples];
+                let mut covered = 0.0f32;
+                let (mut seen, mut w) = (NOTHING, 0.0);
+                for k in 0..samples * samples {
+                    let at = (corner[1] + k / samples) * self.layer.stride + corner[0] + k % samples;
+                    if self.layer.primitive[at] != NOTHING {
+                        covered += 1.0;
+                        seen = self.layer.primitive[at];
+                        w += self.layer.nearness[at];
+                    }
+                }
+                if seen == NOTHING {
+                    continue;
+                }
+                let centre = 0.5 * (samples as f32 - 1.0);
+                let at = [corner[0] as f32 + centre, corner[1] as f32 + centre + rows[0] as f32];
+                let colour = shader.colour(seen, at, w / covered);
+                let share = opacity * covered / (samples * samples) as f32;
+                let under = &mut self.colours[row * width + column];
+                *under = mix(*under, colour, share);
+            }
+        }
+    }
+}
+
+/// The colour of a pixel: computed once where all samples see the same surface.
+fn pixel(band: &Band, shader: &Shader<'_>, corner: [usize; 2], samples: usize, middle: [f32; 2]) -> Colour {
+    let start = corner[1] * band.stride + corner[0];
+    let first = band.primitive[start];
+    if samples == 1 {
+        return if first == NOTHING { shader.sky(middle) } else { shader.colour(first, middle, band.nearness[start]) };
+    }
+    let at = [start, start + 1, start + band.stride, start + band.stride + 1];
+    let seen = at.map(|k| band.primitive[k]);
+    if first == NOTHING && seen == [NOTHING; 4] {
+        return shader.sky(middle);
+    }
+    if first != NOTHING && seen[1..].iter().all(|&p| p != NOTHING && shader.alike(first, p)) {
+        let w = at.iter().fold(0.0, |sum, &k| sum + band.nearness[k]);
+        return shader.colour(first, middle, 0.25 * w);
+    }
+    let mut sum = [0.0; 3];
+    for k in 0..4 {
+        let sample = [middle[0] - 0.5 + (k % 2) as f32, middle[1] - 0.5 + (k / 2) as f32];
+        let colour = match seen[k] {
+            NOTHING => shader.sky(sample),
+            primitive => shader.colour(primitive, sample, band.nearness[at[k]]),
+        };
+        sum = std::array::from_fn(|c| sum[c] + 0.25 * colour[c]);
+    }
+    sum
+}
+
+impl Lists {
+    /// Everything that the projection sees, and the bands that it is in.
+    fn gather(&mut self, stage: &Stage, poses: &[Pose<f64>], at: &Projection, see_through: bool, markers: &[Marker]) {
+        self.primitives.clear();
+        self.items.clear();
+        self.transparent.clear();
+        for (k, geom) in stage.scene.geoms.iter().enumerate() {
+            let pose = poses[geom.body] * geom.pose;
+            let mesh = stage.mesh_of[k];
+            let ground = match geom.shape {
+                Shape::Plane { half_extents: [x, y] } => Some(!(x > 0.0 && y > 0.0)),
+                _ => None,
+            };
+            self.add_item(at, &pose, geom.rgba, mesh, ground, matches!(geom.shape, Shape::Capsule { .. }));
+            if geom.rgba[3] > 0.0 {
+                self.add_shape(at, stage, &geom.shape, mesh, &pose, see_through);
+            }
+        }
+        for marker in markers {
+            let (shape, pose) = marker.shape.placed();
+            self.add_item(at, &pose, marker.rgba, None, None, true);
+            self.add_shape(at, stage, &shape, None, &pose, see_through);
+        }
+        self.transparent.sort_by(|a, b| b.0.total_cmp(&a.0));
+        self.sort_into_bands(at);
+    }
+
+    fn add_item(
+        &mut self,
+        at: &Projection,
+        pose: &Pose<f64>,
+        rgba: [f32; 4],
+        mesh: Option<u32>,
+        ground: Option<bool>,
+        smooth: bool,
+    ) {
+        let (rot, centre) = at.frame(pose);
+        let (rot, centre) = (rot.map(|x| x as f32), centre.map(|x| x as f32));
+        self.items.push(Item { rgba, rot, centre, mesh, ground, smooth });
+    }
+
+    /// Adds the primitives of the item added last.
+    fn add_shape(
+        &mut self,
+        at: &Projection,
+        stage: &Stage,
+        shape: &Shape,
+        mesh: Option<u32>,
+        pose: &Pose<f64>,
+        see_through: bool,
+    ) {
+        let item = self.items.len() as u32 - 1;
+        let (rot, centre) = at.frame(pose);
+        let first = self.primitives.list.len() as u32;
+        match mesh {
+            Some(mesh) => self.add_mesh(at, &stage.meshes[mesh as usize], item, &rot, centre),
+            None => add_primitives(&mut self.primitives, at, item, shape, &rot, centre),
+        }
+        let end = self.primitives.list.len() as u32;
+        if see_through && self.items[item as usize].rgba[3] < 1.0 && first < end {
+            self.transparent.push((centre.norm_squared(), [first, end]));
+        }
+    }
+
+    fn add_mesh(&mut self, at: &Projection, mesh: &DrawnMesh, item: u32, rot: &Mat3<f64>, centre: Vector) {
+        let [a, b] = mesh.bounds;
+        let corner = |k: usize| {
+            let pick = |bit: usize, a: f64, b: f64| if k >> bit & 1 == 0 { a } else { b };
+            *rot * Vec3::new(pick(0, a.x, b.x), pick(1, a.y, b.y), pick(2, a.z, b.z)) + centre
+        };
+        if at.bounds(&std::array::from_fn::<Vector, 8, _>(corner)).is_none() {
+            return;
+        }
+        let Self { vertices, primitives, .. } = self;
+        vertices.clear();
+        vertices.extend(mesh.vertices.iter().map(|&v| *rot * v + centre));
+        let seen = mesh
+            .triangles
+            .iter()
+            .enumerate()
+            .filter_map(|(face, corners)| triangle(at, item, face as u32, corners.map(|v| vertices[v as usize])));
+        primitives.list.extend(seen);
+    }
+
+    fn sort_into_bands(&mut self, at: &Projection) {
+        let Self { primitives, transparent, bins, .. } = self;
+        let rows = BAND * at.samples;
+        let bands = at.size[1].div_ceil(rows);
+        bins.resize_with(bands.max(bins.len()), Vec::new);
+        bins.iter_mut().for_each(Vec::clear);
+        let mut skip = transparent.iter().map(|t| t.1).collect::<Vec<_>>();
+        skip.sort_unstable();
+        let mut skip = skip.into_iter().peekable();
+        let mut k = 0;
+        while k < primitives.list.len() {
+            if let Some([first, end]) = skip.peek().copied()
+                && k == first as usize
+            {
+                k = end as usize;
+                skip.next();
+                continue;
+            }
+            let [first, end] = primitives.list[k].bounds.rows.map(usize::from);
+            for bin in &mut bins[first / rows..end.div_ceil(rows)] {
+                bin.push(k as u32);
+            }
+            k += 1;
+        }
+    }
+
+    /// Draws the opaque primitives of a band.
+    fn draw(&self, band: &mut Band, at: &Projection, number: usize, rows: [usize; 2]) {
+        band.clear(at.size[0], rows);
+        let nearest = at.nearest as f32;
+        for &k in &self.bins[number] {
+            band.draw(&self.primitives.list[k as usize], k, nearest);
+        }
+    }
+}
+
+impl MarkerShape {
+    fn placed(self) -> (Shape, Pose<f64>) {
+        match self {
+            Self::Ball { centre, radius } => (Shape::Sphere { radius }, Pose::new(centre, Quat::IDENTITY)),
+            Self::Rod { ends: [a, b], radius } => {
+                let axis = (b - a).normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0));
+                let rot = Quat::between(Vec3::new(0.0, 0.0, 1.0), axis);
+                let half_length = 0.5 * (b - a).norm();
+                (Shape::Capsule { radius, half_length }, Pose::new((a + b) * 0.5, rot))
+            }
+        }
+    }
+}
+
+/// The primitives of a shape, placed in the camera's frame.
+fn add_primitives(
+    primitives: &mut Primitives,
+    at: &Projection,
+    item: u32,
+    shape: &Shape,
+    rot: &Mat3<f64>,
+    centre: Vector,
+) {
+    let axis = rot.z;
+    match *shape {
+        Shape::Plane { half_extents: [x, y] } if x > 0.0 && y > 0.0 => {
+            primitives.rectangle(at, item, centre, rot.x * x, rot.y * y);
+        }
+        Shape::Plane { .. } => primitives.plane(at, item, centre, axis),
+        Shape::Sphere { radius: r } => primitives.ellipsoid(at, item, rot, centre, Vec3::new(r, r, r)),
+        Shape::Ellipsoid { radii } => primitives.ellipsoid(at, item, rot, centre, radii.into()),
+        Shape::Capsule { radius: r, half_length: h } => {
+            if at.is_inside_capsule(centre - axis * h, centre + axis * h, r) {
+                return;
+            }
+            primitives.cylinder_side(at, item, rot, centre, r, h);
+            for end in [centre + axis * h, centre - axis * h] {
+                primitives.ellipsoid(at, item, rot, end, Vec3::new(r, r, r));
+            }
+        }
+        Shape::Cylinder { radius: r, half_length: h } => {
+            primitives.cylinder_side(at, item, rot, centre, r, h);
+            primitives.disc(at, item, centre + axis * h, axis, r);
+            primitives.disc(at, item, centre - axis * h, -axis, r);
+        }
+        Shape::Box { half_extents: [x, y, z] } => {
+            let (x, y, z) = (rot.x * x, rot.y * y, rot.z * z);
+            for (n, a, b) in [(x, y, z), (y, z, x), (z, x, y)] {
+                primitives.rectangle(at, item, centre + n, a, b);
+                primitives.rectangle(at, item, centre - n, b, a);
+            }
+        }
+        Shape::Mesh(_) | Shape::HeightField(_) => {}
+    }
+}
+
+/// A ball around what casts shadows.
+fn ball_around(stage: &Stage, poses: &[Pose<f64>]) -> Option<(Vector, f64)> {
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    for (geom, mesh) in stage.scene.geoms.iter().zip(&stage.mesh_of) {
+        if geom.rgba[3] < 1.0 || matches!(geom.shape, Shape::Plane { .. }) {
+            continue;
+        }
+        let pose = poses[geom.body] * geom.pose;
+        let (centre, radius) = match mesh {
+            Some(mesh) => {
+                let [a, b] = stage.meshes[*mesh as usize].bounds;
+                ((a + b) * 0.5, 0.5 * (b - a).norm())
+            }
+            None => geom.shape.bounding_ball()?,
+        };
+        for (k, x) in pose.transform_point(centre).to_array().into_iter().enumerate() {
+            low[k] = low[k].min(x - radius);
+            high[k] = high[k].max(x + radius);
+        }
+    }
+    let [low, high] = [Vec3::from(low), Vec3::from(high)];
+    let radius = 0.5 * (high - low).norm();
+    (radius > 0.0 && radius.is_finite()).then(|| ((low + high) * 0.5, radius))
+}
+
+/// The side of the squares of the ground: 1, 2 or 5 times a power of ten, about half the size of the model.
+fn square_of(extent: f64) -> f64 {
+    let wanted = 0.5 * extent.clamp(1e-6, 1e6);
+    let power = libm::pow(10.0, libm::floor(libm::log10(wanted)));
+    [5.0, 2.0, 1.0].into_iter().map(|k| k * power).find(|&side| side <= wanted * 1.001).unwrap_or(power)
+}
+
+/// Calls `f` with the rows of every band of a picture, with `row` numbers in each row.
+fn each_band<T: Send>(
+    crew: &mut Crew,
+    scratch: &[Mutex<Scratch>],
+    out: &mut [T],
+    row: usize,
+    f: impl Fn(&mut Scratch, usize, &mut [T]) + Sync,
+) {
+    let draw = |thread: usize, band: usize, out: &mut [T]| {
+        // Every thread has its own; it holds nothing from one band to the next.
+        let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
+        f(&mut scratch, band, out);
+    };
+    if crew.count() == 1 {
+        out.chunks_mut(row * BAND).enumerate().for_each(|(band, out)| draw(0, band, out));
+        return;
+    }
+    let mut bands: Vec<(usize, &mut [T])> = out.chunks_mut(row * BAND).enumerate().collect();
+    crew.for_each(&mut bands, |thread, (band, out)| draw(thread, *band, out));
+}

@@ -1,0 +1,210 @@
+//! The colour of a point: one light of the world, a fill light at the camera, soft light from the sky.
+
+use spatial::{Mat3, Vec3};
+
+use crate::mesh::DrawnMesh;
+use crate::primitives::{Kind, Primitives, Surface};
+use crate::projection::Projection;
+
+type V = Vec3<f32>;
+
+/// Red, green, blue in 0..=1.
+pub(crate) type Colour = [f32; 3];
+
+/// The direction to the light in the world.
+pub(crate) const TO_LIGHT: [f64; 3] = [0.302, -0.402, 0.864];
+
+const HORIZON: Colour = [0.90, 0.93, 0.96];
+const ZENITH: Colour = [0.55, 0.68, 0.84];
+
+/// Something that is drawn, as the camera sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item {
+    pub rgba: [f32; 4],
+    /// From the item's frame to the camera's.
+    pub rot: Mat3<f32>,
+    pub centre: V,
+    /// The mesh that its faces are triangles of.
+    pub mesh: Option<u32>,
+    /// Whether it is a plane with squares, and whether that has no end.
+    pub ground: Option<bool>,
+    /// Whether its parts meet smoothly.
+    pub smooth: bool,
+}
+
+/// Depths as the light sees them.
+#[derive(Debug, Default)]
+pub(crate) struct ShadowMap {
+    pub nearness: Vec<f32>,
+    pub size: usize,
+    /// From the camera's frame to (column, row, nearness).
+    pub rot: Mat3<f32>,
+    pub offset: V,
+    /// Metres of a sample.
+    pub texel: f32,
+}
+
+/// What colours follow from.
+pub(crate) struct Shader<'a> {
+    pub at: &'a Projection,
+    pub primitives: &'a Primitives,
+    pub items: &'a [Item],
+    pub meshes: &'a [std::sync::Arc<DrawnMesh>],
+    pub shadows: Option<&'a ShadowMap>,
+    pub to_light: V,
+    pub up: V,
+    /// Side of the squares of the ground, m.
+    pub square: f32,
+    /// Size of the model, m.
+    pub extent: f32,
+    /// Samples of a pixel along each side.
+    pub samples: f32,
+}
+
+impl Shader<'_> {
+    /// The colour of the sky at a sample.
+    pub fn sky(&self, at: [f32; 2]) -> Colour {
+        let d = self.direction(at);
+        let height = (d.dot(self.up) / d.norm()).max(0.0);
+        mix(HORIZON, ZENITH, (1.6 * height).min(1.0).sqrt() * height.min(0.5) * 2.0)
+    }
+
+    fn direction(&self, [u, v]: [f32; 2]) -> V {
+        self.at.direction([f64::from(u), f64::from(v)]).map(|x| x as f32)
+    }
+
+    /// The normal of a primitive where a sample sees it with this nearness, in the camera's frame.
+    fn normal(&self, primitive: u32, at: [f32; 2], point: V) -> V {
+        let primitive = &self.primitives.list[primitive as usize];
+        let item = &self.items[primitive.item as usize];
+        if let (Some(mesh), Kind::Triangle { edges }) = (item.mesh, &primitive.kind) {
+            let corners = &self.meshes[mesh as usize].normals[primitive.face as usize];
+            let (u, v) = (at[0] - primitive.origin[0], at[1] - primitive.origin[1]);
+            let e = edges.map(|[c, x, y]| (c + x * u + y * v).max(0.0));
+            let sum = (0..3).fold(V::ZERO, |sum, k| sum + V::from(corners[k]) * e[k]);
+            return item.rot * sum;
+        }
+        match self.primitives.surfaces[primitive.face as usize] {
+            Surface::Quadric { matrix, centre } => matrix * (point - centre),
+            Surface::Flat { normal } => normal,
+        }
+    }
+
+    /// Whether two samples of one pixel may be given one colour.
+    pub fn alike(&self, a: u32, b: u32) -> bool {
+        if a == b {
+            return true;
+        }
+        let [p, q] = [a, b].map(|k| &self.primitives.list[k as usize]);
+        if p.item != q.item {
+            return false;
+        }
+        let item = &self.items[p.item as usize];
+        match item.mesh {
+            Some(mesh) => {
+                let normals = &self.meshes[mesh as usize].normals;
+                V::from(normals[p.face as usize][0]).dot(V::from(normals[q.face as usize][0])) > 0.93
+            }
+            None => item.smooth || p.face == q.face,
+        }
+    }
+
+    /// The colour of a primitive at a sample that sees it with this nearness.
+    pub fn colour(&self, index: u32, at: [f32; 2], w: f32) -> Colour {
+        let d = self.direction(at);
+        let point = d * (1.0 / w);
+        let item = &self.items[self.primitives.list[index as usize].item as usize];
+        let view = unit(-d);
+        let mut normal = unit(self.normal(index, at, point));
+        // Smooth normals can lean away from an outline.
+        let facing = normal.dot(view);
+        if facing < 0.0 {
+            normal = unit(normal - view * facing);
+        }
+        let [r, g, b, _] = item.rgba;
+        let mut base = [r, g, b];
+        if item.ground.is_some() {
+            let dark = self.squares(index, item, at, point);
+            base = base.map(|c| c * (1.0 - 0.16 * dark));
+        }
+        let towards = normal.dot(self.to_light);
+        let lit = if towards > 0.0 { self.light(point, normal) } else { 0.0 };
+        let sky = 0.5 + 0.5 * normal.dot(self.up);
+        let diffuse = 0.22 + 0.20 * sky + 0.16 * facing.max(0.0) + 0.50 * towards.max(0.0) * lit;
+        let half = unit(self.to_light + view);
+        let shine = if item.ground.is_some() { 0.0 } else { 0.18 * lit * power(normal.dot(half).max(0.0)) };
+        let colour = base.map(|c| c * diffuse + shine);
+        match item.ground {
+            Some(true) => {
+                let far = (1.0 / w) * d.norm() / self.extent;
+                let haze = ((far - 6.0) / 34.0).clamp(0.0, 1.0);
+                mix(colour, HORIZON, haze * (2.0 - haze))
+            }
+            _ => colour,
+        }
+    }
+
+    /// The share of dark squares in a pixel of the ground: the pattern integrated over the pixel's rectangle on it.
+    fn squares(&self, index: u32, item: &Item, at: [f32; 2], point: V) -> f32 {
+        let primitive = &self.primitives.list[index as usize];
+        let place = |p: V| {
+            let p = item.rot.transpose_mul(p - item.centre);
+            [p.x / self.square, p.y / self.square]
+        };
+        let here = place(point);
+        let mut width = [1e-3f32; 2];
+        for (du, dv) in [(self.samples, 0.0), (0.0, self.samples)] {
+            let at = [at[0] + du, at[1] + dv];
+            let (u, v) = (at[0] - primitive.origin[0], at[1] - primitive.origin[1]);
+            let w = primitive.nearness[0] + primitive.nearness[1] * u + primitive.nearness[2] * v;
+            if w <= 0.0 {
+                return 0.5;
+            }
+            let there = place(self.direction(at) * (1.0 / w));
+            for k in 0..2 {
+                width[k] = width[k].max((there[k] - here[k]).abs());
+            }
+        }
+        let side = |x: f32, width: f32| {
+            let bend = |x: f32| (0.5 * x - (0.5 * x).floor() - 0.5).abs();
+            2.0 * (bend(x - 0.5 * width) - bend(x + 0.5 * width)) / width
+        };
+        0.5 - 0.5 * side(here[0], width[0]) * side(here[1], width[1])
+    }
+
+    /// The share of the light that reaches a point: four neighbouring depths, weighted by distance.
+    fn light(&self, point: V, normal: V) -> f32 {
+        let Some(map) = self.shadows else { return 1.0 };
+        let towards = normal.dot(self.to_light).max(0.15);
+        let seen = map.rot * (point + normal * (map.texel * 1.5)) + map.offset;
+        let bias = map.texel * (1.0 + 0.5 / towards);
+        let limit = (map.size - 1) as f32;
+        if !(seen.x >= 0.0 && seen.y >= 0.0 && seen.x < limit && seen.y < limit) {
+            return 1.0;
+        }
+        let (i, j) = (seen.x as usize, seen.y as usize);
+        let (x, y) = (seen.x - i as f32, seen.y - j as f32);
+        let open = |k: usize| if map.nearness[k] <= seen.z + bias { 1.0f32 } else { 0.0 };
+        let at = j * map.size + i;
+        let row = |at: usize| open(at) * (1.0 - x) + open(at + 1) * x;
+        row(at) * (1.0 - y) + row(at + map.size) * y
+    }
+}
+
+fn unit(v: V) -> V {
+    let square = v.norm_squared();
+    if square > 0.0 { v * (1.0 / square.sqrt()) } else { Vec3::new(0.0, 0.0, 1.0) }
+}
+
+/// x³²
+fn power(x: f32) -> f32 {
+    let x2 = x * x;
+    let x4 = x2 * x2;
+    let x8 = x4 * x4;
+    let x16 = x8 * x8;
+    x16 * x16
+}
+
+pub(crate) fn mix(a: Colour, b: Colour, t: f32) -> Colour {
+    std::array::from_fn(|k| a[k] + t * (b[k] - a[k]))
+}

@@ -1,0 +1,132 @@
+//! `replay.html`: the player page with the motion inside it, as `docs/replay-format.md` describes.
+
+use std::io;
+
+use geometry::Scene;
+use multibody::Model;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::recording::Recording;
+use crate::{binary, geoms};
+
+/// The player page; empty when it had not been built before this crate was.
+const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/replay.html"));
+/// What the page holds in the place of a replay.
+const PLACEHOLDER: &str = "/*SAPWOOD_REPLAY*/null";
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// The player had not been built when this crate was.
+    #[error("built without the replay page")]
+    NoPlayer,
+    /// There is nothing to play.
+    #[error("a recording without frames: expected at least one")]
+    NoFrames,
+    /// The summary is no JSON.
+    #[error("the summary: {0}")]
+    Summary(#[from] serde_json::Error),
+    /// The data could not be packed.
+    #[error(transparent)]
+    Packing(#[from] io::Error),
+}
+
+/// Whether this build holds the player; [`page`] fails otherwise.
+pub fn has_player() -> bool {
+    PAGE.contains(PLACEHOLDER)
+}
+
+/// The page that plays the recording of a model. `summary` is what its information panel shows, an object.
+///
+/// # Errors
+/// When the build has no player, the recording no frame, or the summary is no JSON.
+///
+/// # Panics
+/// When the recording is one of another model.
+pub fn page(
+    model: &Model,
+    scene: &Scene,
+    recording: &Recording,
+    summary: &impl Serialize,
+) -> Result<String, PageError> {
+    let (before, after) = PAGE.split_once(PLACEHOLDER).ok_or(PageError::NoPlayer)?;
+    // Inside a string, so that no name can end the script element.
+    let json = serde_json::to_string(&replay(model, scene, recording, summary)?)?.replace('<', "\\u003c");
+    Ok([before, &json, after].concat())
+}
+
+/// The JSON object of the format.
+#[derive(Serialize)]
+struct Replay<'a, S> {
+    format: u32,
+    name: &'a str,
+    up: &'static str,
+    dt_frame: f64,
+    frames: usize,
+    bodies: Vec<&'a str>,
+    parents: Vec<i64>,
+    geoms: Vec<Value>,
+    meshes: Vec<Value>,
+    encoding: &'static str,
+    poses: String,
+    contacts: String,
+    series: Series<'a>,
+    summary: &'a S,
+}
+
+/// A list per quantity; without those that the recording does not have.
+#[derive(Serialize)]
+struct Series<'a> {
+    time: &'a [f64],
+    #[serde(skip_serializing_if = "<[f64]>::is_empty")]
+    kinetic: &'a [f64],
+    #[serde(skip_serializing_if = "<[f64]>::is_empty")]
+    potential: &'a [f64],
+    #[serde(skip_serializing_if = "<[u32]>::is_empty")]
+    contacts: &'a [u32],
+    #[serde(skip_serializing_if = "<[u32]>::is_empty")]
+    newton_iterations: &'a [u32],
+}
+
+fn replay<'a, S: Serialize>(
+    model: &'a Model,
+    scene: &Scene,
+    recording: &'a Recording,
+    summary: &'a S,
+) -> Result<Replay<'a, S>, PageError> {
+    let frames = recording.even_frames;
+    if frames == 0 {
+        return Err(PageError::NoFrames);
+    }
+    let poses = binary::poses(&recording.poses[..frames * model.bodies.len()], frames);
+    let parents = model.bodies.iter().enumerate().map(|(i, body)| if i == 0 { -1 } else { body.parent as i64 });
+    let (geoms, meshes) = geoms::encode(scene);
+    Ok(Replay {
+        format: 1,
+        name: if model.name.is_empty() { "Sapwood" } else { &model.name },
+        up: "z",
+        dt_frame: recording.frame_time,
+        frames,
+        bodies: model.bodies.iter().map(|body| body.name.as_str()).collect(),
+        parents: parents.collect(),
+        geoms,
+        meshes,
+        encoding: "f32-delta",
+        poses: binary::gzip_base64(&poses)?,
+        contacts: binary::gzip_base64(&binary::contacts(recording))?,
+        series: Series {
+            time: first(&recording.time, frames),
+            kinetic: first(&recording.kinetic, frames),
+            potential: first(&recording.potential, frames),
+            contacts: first(&recording.contacts, frames),
+            newton_iterations: first(&recording.iterations, frames),
+        },
+        summary,
+    })
+}
+
+/// The first entries of a list that may have none.
+fn first<T>(list: &[T], frames: usize) -> &[T] {
+    &list[..frames.min(list.len())]
+}

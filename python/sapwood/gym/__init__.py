@@ -1,0 +1,93 @@
+"""The MuJoCo environments of Gymnasium, on Sapwood::
+
+    import gymnasium
+    import sapwood.gym                                             # registers them
+
+    env = gymnasium.make("sapwood/Ant-v0")
+    envs = gymnasium.make_vec("sapwood/Ant-v0", num_envs=256)      # one batch: lanes and threads
+
+Observations, rewards and ends of episodes are those of the v5 definitions, on the model files of the installed gymnasium; the motion is
+Sapwood's. What differs is in ``docs/gymnasium.md``. Needs ``pip install 'sapwood[gym]'``.
+"""
+
+try:
+    from gymnasium.envs.registration import register, registry
+except ImportError as _error:
+    _message = "sapwood.gym needs gymnasium: pip install 'sapwood[gym]'"
+    raise ImportError(_message) from _error
+
+from sapwood.gym._single import (
+    AntEnv,
+    HalfCheetahEnv,
+    HopperEnv,
+    HumanoidEnv,
+    HumanoidStandupEnv,
+    InvertedDoublePendulumEnv,
+    InvertedPendulumEnv,
+    PusherEnv,
+    ReacherEnv,
+    SapwoodEnv,
+    SwimmerEnv,
+    Walker2dEnv,
+)
+from sapwood.gym._tasks import TASKS
+from sapwood.gym._vector import (
+    AntVectorEnv,
+    HalfCheetahVectorEnv,
+    HopperVectorEnv,
+    HumanoidVectorEnv,
+    HumanoidStandupVectorEnv,
+    InvertedDoublePendulumVectorEnv,
+    InvertedPendulumVectorEnv,
+    PusherVectorEnv,
+    ReacherVectorEnv,
+    SapwoodVectorEnv,
+    SwimmerVectorEnv,
+    Walker2dVectorEnv,
+)
+
+
+def register_envs() -> None:
+    """Register ``sapwood/Ant-v0`` and the others with Gymnasium, where they are not; importing this module does it."""
+    for task, options in TASKS.items():
+        name = f"sapwood/{task}-v0"
+        if name not in registry:
+            register(
+                id=name,
+                entry_point=f"sapwood.gym:{task}Env",
+                vector_entry_point=f"sapwood.gym:{task}VectorEnv",
+                max_episode_steps=options.max_episode_steps,
+                reward_threshold=options.reward_threshold,
+            )
+
+
+register_envs()
+
+__all__ = [
+    "AntEnv",
+    "AntVectorEnv",
+    "HalfCheetahEnv",
+    "HalfCheetahVectorEnv",
+    "HopperEnv",
+    "HopperVectorEnv",
+    "HumanoidEnv",
+    "HumanoidStandupEnv",
+    "HumanoidStandupVectorEnv",
+    "HumanoidVectorEnv",
+    "InvertedDoublePendulumEnv",
+    "InvertedDoublePendulumVectorEnv",
+    "InvertedPendulumEnv",
+    "InvertedPendulumVectorEnv",
+    "PusherEnv",
+    "PusherVectorEnv",
+    "ReacherEnv",
+    "ReacherVectorEnv",
+    "SapwoodEnv",
+    "SapwoodVectorEnv",
+    "SwimmerEnv",
+    "SwimmerVectorEnv",
+    "Walker2dEnv",
+    "Walker2dVectorEnv",
+    "TASKS",
+    "register_envs",
+]

@@ -1,0 +1,145 @@
+"""The worlds behind an environment: model, batch, episodes, and where episodes begin."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+import sapwood as sw
+from sapwood._sapwood import Episodes
+from sapwood.gym._tasks import TASKS, Array, Options
+
+Autoreset = Literal["next-step", "same-step", "disabled"]
+
+_CONTACT_TASKS = ("Ant", "Humanoid", "HumanoidStandup")
+CAN_RENDER = hasattr(sw.Simulation, "render")
+"""Whether this version draws pictures."""
+
+
+def model_path(xml_file: str) -> str:
+    """Where a model lies: a path that begins with ``/``, ``.`` or ``~``, or a file of Gymnasium's assets.
+
+    Raises:
+        FileNotFoundError: When there is no such file.
+    """
+    if xml_file.startswith((".", "/", "~")) or os.path.isabs(xml_file):
+        path = Path(xml_file).expanduser()
+    else:
+        path = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / xml_file
+    if not path.is_file():
+        message = f"there is no file {path}: expected a model of Gymnasium's assets, or a path that begins with '/', '.' or '~'"
+        raise FileNotFoundError(message)
+    return str(path)
+
+
+def task_options(task: str, given: Mapping[str, Any]) -> Options:
+    """The options of a task from keyword arguments.
+
+    Raises:
+        TypeError: For a name that the task does not have.
+    """
+    kind = TASKS[task]
+    known = {field.name for field in dataclasses.fields(kind)}
+    unknown = sorted(set(given) - known)
+    if unknown:
+        message = f"{task} has no option {', '.join(unknown)}: expected any of {', '.join(sorted(known))}"
+        raise TypeError(message)
+    return kind(**given)
+
+
+class Worlds:
+    """Worlds of one task."""
+
+    def __init__(
+        self,
+        options: Options,
+        n: int,
+        *,
+        autoreset: Autoreset,
+        max_episode_steps: int | None,
+        threads: int | None,
+        lanes: int | None,
+        batch_options: Mapping[str, Any],
+    ) -> None:
+        self.options = options
+        self.model = sw.load(model_path(options.xml_file))
+        contacts = options.task in _CONTACT_TASKS
+        self.batch = sw.Batch(self.model, n, threads=threads, lanes=lanes, contacts=contacts, **batch_options)
+        values = {f.name: getattr(options, f.name) for f in dataclasses.fields(options) if f.name not in options.own}
+        if isinstance(values.get("main_body"), str):
+            values["main_body"] = self._body(values["main_body"])
+        self.episodes = Episodes(
+            self.batch,
+            options.task,
+            values,
+            frame_skip=options.frame_skip,
+            max_episode_steps=max_episode_steps,
+            autoreset=autoreset,
+        )
+        self.q0 = np.asarray(self.model.keyframe().q)
+        self.dt = self.batch.timestep * options.frame_skip
+        self.columns: list[tuple[str, slice | int, bool]] = []
+        first = 0
+        for name, width, is_of_reset in self.episodes.info_columns:
+            # Tendons are arrays, whatever their number.
+            where = slice(first, first + width) if name.startswith("tendon_") else first
+            self.columns.append((name, where, is_of_reset))
+            first += width
+
+    def _body(self, name: str) -> int:
+        names = list(self.model.body_names)
+        if name not in names:
+            message = f"main_body is {name!r}: expected one of {', '.join(names)}"
+            raise ValueError(message)
+        return names.index(name)
+
+    def spaces(self) -> tuple[Box, Box]:
+        """The spaces of one world's observations and actions."""
+        width = self.episodes.observation.shape[1]
+        observation = Box(low=-np.inf, high=np.inf, shape=(width,), dtype=np.float64)
+        low, high = self.episodes.action_range.astype(np.float32).T
+        return observation, Box(low=low, high=high, dtype=np.float32)
+
+    def draw(self, world: int, rng: np.random.Generator) -> None:
+        """Draw where the next episode of a world begins."""
+        q, v = self.options.start(rng, self.q0, self.model.nv)
+        self.episodes.next_q[world] = q
+        self.episodes.next_v[world] = v
+
+    def metadata(self) -> dict[str, Any]:
+        """What Gymnasium wants to know."""
+        return {"render_modes": ["rgb_array"] if CAN_RENDER else [], "render_fps": round(1.0 / self.dt)}
+
+
+def check_render_mode(render_mode: str | None) -> None:
+    """Refuse what cannot be drawn.
+
+    Raises:
+        ValueError: For a mode that there is not.
+        NotImplementedError: When this version draws no pictures.
+    """
+    if render_mode is None:
+        return
+    if render_mode != "rgb_array":
+        message = f"render_mode is {render_mode!r}: expected 'rgb_array' or None"
+        raise ValueError(message)
+    if not CAN_RENDER:
+        message = "render_mode='rgb_array': this version of sapwood has no Simulation.render: expected None"
+        raise NotImplementedError(message)
+
+
+def picture(batch: sw.Batch, world: int, width: int, height: int) -> NDArray[np.uint8]:
+    """A picture of a world, (height, width, 3)."""
+    simulation: Any = batch.simulation(world)
+    return np.asarray(simulation.render(width, height))
+
+
+__all__ = ["CAN_RENDER", "Array", "Autoreset", "Worlds", "check_render_mode", "model_path", "picture", "task_options"]
