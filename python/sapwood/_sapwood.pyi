@@ -37,6 +37,7 @@ __all__ = [
     "JointView",
     "Model",
     "Replay",
+    "SensorView",
     "Simulation",
     "SiteView",
     "TendonView",
@@ -319,6 +320,38 @@ class Model:
 
     def tendon_index(self, tendon: str | int) -> int:
         """The index of a fixed tendon by name; an index is checked, a negative one counted from the end.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def nsensor(self) -> int:
+        """Number of sensors."""
+
+    @property
+    def nsensordata(self) -> int:
+        """How many numbers all sensors have together."""
+
+    @property
+    def sensor_names(self) -> list[str]:
+        """Names of the sensors; empty where the file gives none."""
+
+    @property
+    def sensor_types(self) -> list[str]:
+        """Types of the sensors: the names of their MJCF elements."""
+
+    @property
+    def sensor_addresses(self) -> list[int]:
+        """Where the numbers of each sensor begin in ``sim.sensordata``."""
+
+    @property
+    def sensor_dims(self) -> list[int]:
+        """How many numbers each sensor has."""
+
+    def sensor_index(self, sensor: str | int) -> int:
+        """The index of a sensor by name; an index is checked, a negative one counted from the end.
 
         Raises:
             UnknownNameError: When nothing has this name; it lists names that are near.
@@ -775,6 +808,44 @@ class Simulation:
             ValueError: When neither is convex: planes and height fields have no distance from each other.
         """
 
+    def record(self, fps: float = 60.0) -> Replay:
+        """Record every step from now on, whoever makes it: ``step``, ``advance_to`` or ``trajectory``.
+
+        The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the end
+        of a ``with`` block, or when nobody has the replay any more::
+
+            with sim.record() as replay:
+                for _ in range(500):
+                    sim.ctrl[:] = controller(sim)
+                    sim.step()
+            replay.save("motion.html")
+
+        Args:
+            fps: Frames per second of simulated time, about: a whole number of time steps lies between two frames.
+
+        Raises:
+            ValueError: When ``fps`` is not above 0, or a quaternion has no direction.
+        """
+
+    @property
+    def sensordata(self) -> NDArray[np.float64]:
+        """What all sensors show, (nsensordata,), in MuJoCo's layout and order; a read-only copy, computed when asked for.
+
+        Sensors of position and velocity show the present state, those of acceleration and force the mean over the last step.
+        """
+
+    def sensor(self, sensor: str | int | SensorView) -> SensorView:
+        """A sensor by name or index, as a view: ``sim.sensor("imu").value``.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def sensors(self) -> Views[SensorView]:
+        """All sensors, by name or index; in IPython names complete with Tab."""
+
 _View = TypeVar("_View", covariant=True)
 
 @final
@@ -1059,24 +1130,52 @@ class TendonView:
     @property
     def range(self) -> tuple[float, float] | None:
         """Limits of the length; None without."""
-    def record(self, fps: float = 60.0) -> Replay:
-        """Record every step from now on, whoever makes it: ``step``, ``advance_to`` or ``trajectory``.
 
-        The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the end
-        of a ``with`` block, or when nobody has the replay any more::
+@final
+class SensorView:
+    """A sensor of a simulation; what it shows is of the present state, or the mean over the last step (see ``stage``)."""
 
-            with sim.record() as replay:
-                for _ in range(500):
-                    sim.ctrl[:] = controller(sim)
-                    sim.step()
-            replay.save("motion.html")
+    @property
+    def name(self) -> str:
+        """Name; empty when the file gives none."""
 
-        Args:
-            fps: Frames per second of simulated time, about: a whole number of time steps lies between two frames.
+    @property
+    def index(self) -> int:
+        """Index in the model."""
 
-        Raises:
-            ValueError: When ``fps`` is not above 0, or a quaternion has no direction.
-        """
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def type(self) -> str:
+        """What it measures: the name of its MJCF element, as ``gyro``."""
+
+    @property
+    def stage(self) -> str:
+        """What it needs: ``position`` and ``velocity`` are of the present state, ``acceleration`` of the last step."""
+
+    @property
+    def dim(self) -> int:
+        """How many numbers it has."""
+
+    @property
+    def address(self) -> int:
+        """Where its numbers begin in ``sensordata``."""
+
+    @property
+    def value(self) -> NDArray[np.float64]:
+        """What it shows now, (dim,), a read-only copy: it alone is computed."""
+
+    @property
+    def data(self) -> NDArray[np.float64]:
+        """The same as ``value``."""
+
+    @property
+    def cutoff(self) -> float:
+        """Values are clamped to this, distances between geoms looked for up to it; 0: no limit."""
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of noise, as the file gives it; none is added."""
 
 @final
 class Replay:

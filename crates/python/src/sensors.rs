@@ -51,8 +51,9 @@ impl Simulation {
     #[getter]
     fn sensordata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut simulation = self.lock_current(py)?;
-        let mut values = Vec::new();
-        simulation.sensor_data(&mut values);
+        let (mut values, sensing) = (Vec::new(), &mut *simulation);
+        // Distances and rays may take a while.
+        py.detach(|| sensing.sensor_data(&mut values));
         Ok(fixed_vector(py, &values))
     }
 }

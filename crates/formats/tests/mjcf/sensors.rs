@@ -103,3 +103,33 @@ fn what_makes_no_sense_is_an_error_with_its_line() {
         assert!(error.contains(expected) && error.contains(":5:"), "{error}\nexpected: {expected}");
     }
 }
+
+/// Rays against points along them: what contains a point of the ray is hit, and hardly anything else is.
+#[test]
+fn volumes_are_met_by_the_rays_that_pass_through_them() {
+    let shapes = [
+        SiteShape::Sphere { radius: 0.5 },
+        SiteShape::Capsule { radius: 0.3, half_length: 0.4 },
+        SiteShape::Cylinder { radius: 0.4, half_length: 0.3 },
+        SiteShape::Ellipsoid { radii: [0.3, 0.6, 0.4] },
+        SiteShape::Box { half_extents: [0.2, 0.5, 0.4] },
+    ];
+    let mut seed = 1_u64;
+    let mut number = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        2.0 * (seed >> 11) as f64 / (1_u64 << 53) as f64 - 1.0
+    };
+    for shape in shapes {
+        let (mut hits, mut passes) = (0, 0);
+        for _ in 0..500 {
+            let origin = spatial::Vec3::new(number(), number(), number());
+            let direction = spatial::Vec3::new(number(), number(), number()) * 1.7;
+            let is_hit = shape.is_hit_by(origin, direction);
+            let passes_through = (0..2000).any(|k| shape.contains(origin + direction * (0.005 * f64::from(k))));
+            assert!(is_hit || !passes_through, "{shape:?} from {origin:?} along {direction:?}");
+            hits += usize::from(is_hit);
+            passes += usize::from(passes_through);
+        }
+        assert!(passes > 50 && passes < 450 && hits - passes < 15, "{shape:?}: {hits} hits, {passes} pass");
+    }
+}
