@@ -38,6 +38,7 @@ mod residuals;
 mod retraction;
 mod rnea;
 mod rotations;
+mod structure;
 mod tree;
 mod wide;
 

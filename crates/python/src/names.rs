@@ -138,6 +138,7 @@ fn unknown(py: Python<'_>, model: &Model, kind: Kind, name: &str) -> PyErr {
 
 macro_rules! indices {
     ($($function:ident($argument:ident) => $kind:expr, $doc:literal;)*) => {
+        #[stubdoc::documented]
         #[pymethods]
         impl Model {$(
             #[doc = $doc]
@@ -157,6 +158,7 @@ indices! {
     tendon_index(tendon) => Kind::Tendon, "The index of the fixed tendon of this name.";
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Model {
     /// Number of sites.
