@@ -14,6 +14,7 @@ Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid
 
 from sapwood import characters, sap, scenes, spd
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
+from sapwood._parameters import SimulationParameters
 from sapwood._render import Camera
 from sapwood._results import (
     BatchContacts,
@@ -25,6 +26,7 @@ from sapwood._results import (
     Keyframe,
     ModelWarning,
     PaddedContacts,
+    ParameterArrays,
     Parameters,
     Poses,
     RayHit,
@@ -49,6 +51,7 @@ __all__ = [
     "ModelError",
     "ModelWarning",
     "PaddedContacts",
+    "ParameterArrays",
     "Parameters",
     "PerformanceWarning",
     "Poses",
@@ -58,6 +61,7 @@ __all__ = [
     "Replay",
     "Simulation",
     "SimulationError",
+    "SimulationParameters",
     "Stats",
     "StepGradients",
     "StepJacobians",

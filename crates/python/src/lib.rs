@@ -8,6 +8,7 @@ mod arguments;
 mod batch;
 mod characters;
 mod contacts;
+mod copies;
 mod cpu;
 mod dynamics;
 mod envs;
