@@ -31,6 +31,7 @@ __all__ = [
     "Replay",
     "Simulation",
     "__version__",
+    "_scene_json",
     "character",
     "character_mjcf",
     "load",
@@ -463,8 +464,8 @@ class Simulation:
     def record(self, fps: float = 60.0) -> Replay:
         """Record every step from now on, whoever makes it: ``step``, ``advance_to`` or ``trajectory``.
 
-        The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the end
-        of a ``with`` block, or when nobody has the replay any more::
+        The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the
+        end of a ``with`` block, or when nobody has the replay any more::
 
             with sim.record() as replay:
                 for _ in range(500):
@@ -479,16 +480,19 @@ class Simulation:
             ValueError: When ``fps`` is not above 0, or a quaternion has no direction.
         """
 
+    def _pd(self) -> list[NDArray[np.float64]]: ...
+
 @final
 class Replay:
     """The frames of a motion, and the page that plays them.
 
-    ``Simulation.record`` makes one that grows with every step; ``from_trajectory`` one of positions alone. ``save`` writes
-    a single HTML file that plays in any browser without a network. In Jupyter, a replay at the end of a cell is shown.
+    ``Simulation.record`` makes one that grows with every step; ``from_trajectory`` one of positions alone. ``save``
+    writes a single HTML file that plays in any browser without a network. In Jupyter, a replay at the end of a cell is
+    shown.
 
-    Frames are evenly spaced in simulated time. With a constant time step each is the state at the end of a step; a frame
-    within a step is interpolated. Where the state is changed between steps (``sim.q = …``, ``reset``, ``restore``), the motion
-    jumps, and the time of the replay goes on.
+    Frames are evenly spaced in simulated time. With a constant time step each is the state at the end of a step; a
+    frame within a step is interpolated. Where the state is changed between steps (``sim.q = …``, ``reset``,
+    ``restore``), the motion jumps, and the time of the replay goes on.
     """
 
     @staticmethod
@@ -914,6 +918,7 @@ class Batch:
     def stats(self) -> BatchStats:
         """What the batch did since it was made."""
 
+def _scene_json(model: Model) -> str: ...
 def spd_solve(
     model: Model,
     q: ArrayLike,

@@ -49,7 +49,7 @@ impl Simulation {
     }
 
     /// The simulation, unless a step is running in another thread.
-    fn lock(&self) -> PyResult<MutexGuard<'_, sim::Simulation>> {
+    pub fn lock(&self) -> PyResult<MutexGuard<'_, sim::Simulation>> {
         match self.simulation.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::WouldBlock) => {
