@@ -12,6 +12,8 @@ Load a model from MJCF or URDF, simulate it in contact with the world::
 Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid out as MuJoCo's ``qpos`` and ``qvel``.
 """
 
+from typing import TYPE_CHECKING
+
 from sapwood import characters, sap, scenes, spd
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
 from sapwood._parameters import SimulationParameters
@@ -36,6 +38,19 @@ from sapwood._results import (
     StepJacobians,
 )
 from sapwood._sapwood import Batch, Model, Renderer, Replay, Simulation, __version__, load
+
+if TYPE_CHECKING:
+    from sapwood.viewer import view
+
+
+def __getattr__(name: str) -> object:
+    # Imported when it is first used: most programs look at nothing.
+    if name == "view":
+        from sapwood.viewer import view
+
+        return view
+    raise AttributeError(f"module 'sapwood' has no attribute {name!r}")
+
 
 __all__ = [
     "Batch",
@@ -72,4 +87,5 @@ __all__ = [
     "sap",
     "scenes",
     "spd",
+    "view",
 ]

@@ -46,6 +46,7 @@ __all__ = [
     "TendonView",
     "Views",
     "__version__",
+    "_scene_json",
     "character",
     "character_mjcf",
     "load",
@@ -848,8 +849,8 @@ class Simulation:
     def record(self, fps: float = 60.0) -> Replay:
         """Record every step from now on, whoever makes it: ``step``, ``advance_to`` or ``trajectory``.
 
-        The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the end
-        of a ``with`` block, or when nobody has the replay any more::
+        The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the
+        end of a ``with`` block, or when nobody has the replay any more::
 
             with sim.record() as replay:
                 for _ in range(500):
@@ -882,6 +883,28 @@ class Simulation:
     @property
     def sensors(self) -> Views[SensorView]:
         """All sensors, by name or index; in IPython names complete with Tab."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options as the constructor takes them, a copy: ``Simulation(model, **sim.options)``."""
+
+    @property
+    def parameters(self) -> SimulationParameters:
+        """Masses, frictions, gains, … of this simulation alone, live arrays: they act from the next step on."""
+
+    def __reduce__(self) -> tuple[Any, tuple[Model, dict[str, Any], bytes]]:
+        """Pickles hold model, options and ``state``: the same bits follow.
+
+        Contacts and statistics of the last step are left out.
+        """
+
+    def __copy__(self) -> Simulation:
+        """A simulation of the same model in the same state, independent of this one."""
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Simulation:
+        """A simulation of the same model in the same state, independent of this one."""
+
+    def _pd(self) -> list[NDArray[np.float64]]: ...
 
 _View = TypeVar("_View", covariant=True)
 
@@ -1218,12 +1241,13 @@ class SensorView:
 class Replay:
     """The frames of a motion, and the page that plays them.
 
-    ``Simulation.record`` makes one that grows with every step; ``from_trajectory`` one of positions alone. ``save`` writes
-    a single HTML file that plays in any browser without a network. In Jupyter, a replay at the end of a cell is shown.
+    ``Simulation.record`` makes one that grows with every step; ``from_trajectory`` one of positions alone. ``save``
+    writes a single HTML file that plays in any browser without a network. In Jupyter, a replay at the end of a cell is
+    shown.
 
-    Frames are evenly spaced in simulated time. With a constant time step each is the state at the end of a step; a frame
-    within a step is interpolated. Where the state is changed between steps (``sim.q = …``, ``reset``, ``restore``), the motion
-    jumps, and the time of the replay goes on.
+    Frames are evenly spaced in simulated time. With a constant time step each is the state at the end of a step; a
+    frame within a step is interpolated. Where the state is changed between steps (``sim.q = …``, ``reset``,
+    ``restore``), the motion jumps, and the time of the replay goes on.
     """
 
     @staticmethod
@@ -1304,25 +1328,6 @@ class Replay:
         """
 
     def _repr_html_(self) -> str: ...
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options as the constructor takes them, a copy: ``Simulation(model, **sim.options)``."""
-
-    @property
-    def parameters(self) -> SimulationParameters:
-        """Masses, frictions, gains, … of this simulation alone, live arrays: they act from the next step on."""
-
-    def __reduce__(self) -> tuple[Any, tuple[Model, dict[str, Any], bytes]]:
-        """Pickles hold model, options and ``state``: the same bits follow.
-
-        Contacts and statistics of the last step are left out.
-        """
-
-    def __copy__(self) -> Simulation:
-        """A simulation of the same model in the same state, independent of this one."""
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Simulation:
-        """A simulation of the same model in the same state, independent of this one."""
 
 @final
 class Batch:
@@ -1660,6 +1665,7 @@ class Batch:
     def __deepcopy__(self, memo: dict[int, object]) -> Batch:
         """A batch of the same model in the same states, independent of this one."""
 
+def _scene_json(model: Model) -> str: ...
 def spd_solve(
     model: Model,
     q: ArrayLike,

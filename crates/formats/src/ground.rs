@@ -19,5 +19,6 @@ pub fn add_ground(loaded: &mut Loaded, height: f64) {
         material: loaded.model.materials.len() - 1,
         margin: 0.0,
         rgba: [0.85, 0.87, 0.9, 1.0],
+        group: 0,
     });
 }

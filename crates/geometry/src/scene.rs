@@ -122,6 +122,8 @@ pub struct Geom {
     pub margin: f64,
     /// Red, green, blue, opacity in 0..=1.
     pub rgba: [f32; 4],
+    /// The group that pictures select by: 3 and above are hidden at first, by convention collision shapes beside visual ones.
+    pub group: u32,
 }
 
 /// A pair that may touch whatever its bits say, with a surface of its own.
