@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,7 @@ __all__ = [
     "CHARACTERS",
     "SCENES",
     "Batch",
+    "Episodes",
     "Model",
     "Simulation",
     "__version__",
@@ -874,20 +875,20 @@ class Episodes:
     """Episodes of one of Gymnasium's MuJoCo tasks in the worlds of a batch: what ``sapwood.gym`` is made of.
 
     Args:
-        batch: The worlds; made with ``contacts=True`` for Ant, Humanoid and HumanoidStandup. Its live arrays are theirs.
+        batch: The worlds; made with ``contacts=True`` for Ant, Humanoid and HumanoidStandup. It shares its live arrays.
         task: The task, by its name in Gymnasium, without version.
         options: Its options, by the names of the v5 environment.
         frame_skip: Time steps in a step.
         max_episode_steps: Steps after which an episode is cut; None: no limit.
-        autoreset: When worlds whose episodes ended begin again: in the next step, in the same, or when they are told to.
+        autoreset: When worlds whose episodes ended begin again: in the next step, in the same, or when told to.
 
     Raises:
         TypeError: When an option has a value of another kind.
         ValueError: When there is no such option, a value is outside its domain, or the model is not one for the task.
     """
 
-    def __new__(
-        cls,
+    def __init__(
+        self,
         batch: Batch,
         task: str,
         options: dict[str, Any],
@@ -895,7 +896,7 @@ class Episodes:
         frame_skip: int,
         max_episode_steps: int | None = None,
         autoreset: Literal["next-step", "same-step", "disabled"] = "next-step",
-    ) -> Self: ...
+    ) -> None: ...
     @property
     def batch(self) -> Batch:
         """The worlds."""
@@ -914,7 +915,7 @@ class Episodes:
 
     @property
     def last_observation(self) -> NDArray[np.float64]:
-        """Last observations of episodes that ended, (n, number), a live view; (0, number) unless autoreset is "same-step"."""
+        """Last observations of episodes that ended, (n, number), a live view; empty unless autoreset is "same-step"."""
 
     @property
     def last_info(self) -> NDArray[np.float64]:

@@ -7,8 +7,8 @@ use spatial::{Pose, Quat, RigidInertia, Vec3};
 use crate::checks::{check_at_least_zero, check_compliance, check_references};
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
-    Actuator, Body, BuildError, Compliance, Equality, Joint, JointKind, Keyframe, Material, Model, Site, Tendon, Tree,
-    Warning,
+    Actuator, Body, BuildError, Compliance, Equality, Joint, JointKind, Keyframe, Material, Medium, Model, Site,
+    Tendon, Tree, Warning,
 };
 
 /// A body to be added.
@@ -108,6 +108,8 @@ pub struct ModelBuilder {
     pub materials: Vec<Material>,
     /// Acceleration of gravity, m/s².
     pub gravity: Vec3<f64>,
+    /// What bodies move in; at first, nothing.
+    pub medium: Medium,
     /// Suggested time step, s.
     pub timestep: f64,
     /// Whether a body whose inertia no rigid body has is an error. If not, bodies that move as one are checked
@@ -132,6 +134,7 @@ impl ModelBuilder {
             keyframes: Vec::new(),
             materials: Vec::new(),
             gravity: Vec3::new(0.0, 0.0, -9.81),
+            medium: Medium::default(),
             timestep: 0.002,
             strict_inertia: true,
             warnings: Vec::new(),
@@ -219,12 +222,23 @@ impl ModelBuilder {
             keyframes: self.keyframes,
             materials: self.materials,
             gravity: self.gravity,
+            medium: self.medium,
             timestep: self.timestep,
             warnings: self.warnings,
             ..Model::default()
         };
         if !self.gravity.is_finite() {
             return Err(BuildError::NotFinite { what: "gravity".into() });
+        }
+        let Medium { density, viscosity, wind } = self.medium;
+        for (what, value) in [("density of the medium", density), ("viscosity of the medium", viscosity)] {
+            if !(value >= 0.0 && value.is_finite()) {
+                let expected = "a finite number of 0 or more";
+                return Err(BuildError::OutOfRange { what: what.into(), value, expected });
+            }
+        }
+        if !wind.is_finite() {
+            return Err(BuildError::NotFinite { what: "wind".into() });
         }
         if !(self.timestep > 0.0 && self.timestep.is_finite()) {
             let what = "timestep".into();

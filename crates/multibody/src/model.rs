@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use spatial::{Pose, RigidInertia, Vec3};
 
-use crate::{Actuator, Equality, Tendon, Tree};
+use crate::{Actuator, Equality, Medium, Tendon, Tree};
 
 /// The kinds of joints that a model can have (spec: the state table).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -276,6 +276,8 @@ pub struct Model {
     pub friction_loss: Vec<f64>,
     /// Acceleration of gravity, m/s².
     pub gravity: Vec3<f64>,
+    /// What bodies move in.
+    pub medium: Medium,
     /// Suggested time step, s.
     pub timestep: f64,
     /// What was read and ignored or approximated.

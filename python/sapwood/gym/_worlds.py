@@ -35,7 +35,10 @@ def model_path(xml_file: str) -> str:
     else:
         path = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / xml_file
     if not path.is_file():
-        message = f"there is no file {path}: expected a model of Gymnasium's assets, or a path that begins with '/', '.' or '~'"
+        message = (
+            f"there is no file {path}: expected a model of Gymnasium's assets, "
+            "or a path that begins with '/', '.' or '~'"
+        )
         raise FileNotFoundError(message)
     return str(path)
 
@@ -101,7 +104,7 @@ class Worlds:
             raise ValueError(message)
         return names.index(name)
 
-    def spaces(self) -> tuple[Box, Box]:
+    def spaces(self) -> tuple[Any, Any]:
         """The spaces of one world's observations and actions."""
         width = self.episodes.observation.shape[1]
         observation = Box(low=-np.inf, high=np.inf, shape=(width,), dtype=np.float64)
