@@ -49,6 +49,21 @@ def test_is_an_environment(task: str) -> None:
         check_env(ours(task))
 
 
+@pytest.mark.skipif(not hasattr(sw, "Renderer"), reason="this version draws no pictures")
+@pytest.mark.parametrize("task", ["Ant", "Pusher"])
+def test_draws_pictures(task: str) -> None:
+    env = ours(task, render_mode="rgb_array", width=64, height=48)
+    env.reset(seed=0)
+    first = env.render()
+    assert first.shape == (48, 64, 3)
+    assert first.std() > 5.0
+    env.step(np.ones(env.action_space.shape))
+    assert (env.render() != first).any()
+    envs = gymnasium.make_vec(f"sapwood/{task}-v0", num_envs=2, render_mode="rgb_array", width=64, height=48)
+    envs.reset(seed=[1, 0])
+    np.testing.assert_array_equal(envs.render()[1], first)
+
+
 @pytest.mark.parametrize("task", NAMES)
 def test_begins_as_gymnasium_does(task: str) -> None:
     env, reference = gymnasium.make(f"sapwood/{task}-v0"), gymnasium.make(f"{task}-v5")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import sapwood as sw
 from sapwood.gym._tasks import TASKS, Array
-from sapwood.gym._worlds import Worlds, check_render_mode, picture, task_options
+from sapwood.gym._worlds import Worlds, check_render_mode, task_options
 
 _BATCH_OPTIONS = ("timestep", "scheme", "contact", "accuracy", "tolerance", "factorization_budget")
 DEFAULT_SIZE = 480
@@ -152,7 +152,7 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
         """A picture, (height, width, 3), or None without a render mode."""
         if self.render_mode is None:
             return None
-        return picture(self.batch, 0, self.width, self.height)
+        return self._worlds.picture(0, (self.width, self.height))
 
     def _observation(self) -> Array:
         return np.array(self._worlds.episodes.observation[0])

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 import sapwood as sw
 from sapwood.gym._single import DEFAULT_SIZE, show_options, split
 from sapwood.gym._tasks import TASKS, Array
-from sapwood.gym._worlds import Autoreset, Worlds, check_render_mode, picture, task_options
+from sapwood.gym._worlds import Autoreset, Worlds, check_render_mode, task_options
 
 Flags = NDArray[np.bool_]
 
@@ -280,7 +280,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         """Pictures of all worlds, (height, width, 3) each, or None without a render mode."""
         if self.render_mode is None:
             return None
-        return tuple(picture(self.batch, world, self.width, self.height) for world in range(self.num_envs))
+        return tuple(self._worlds.picture(world, (self.width, self.height)) for world in range(self.num_envs))
 
 
 class AntVectorEnv(SapwoodVectorEnv):
