@@ -22,8 +22,8 @@ class Options:
     Attributes:
         xml_file: The model: a file of Gymnasium's assets, or a path that begins with ``/``, ``.`` or ``~``.
         frame_skip: Time steps in a step of the environment.
-        default_camera_config: Where pictures are taken from: lookat (3,), distance (m), azimuth and elevation (degrees), as in
-            Gymnasium; None for the model's camera "track", or that of the v5 environment.
+        default_camera_config: Where pictures are taken from, as in Gymnasium: lookat (3,), distance (m), azimuth and
+            elevation (degrees). None for the model's camera "track", or that of the v5 environment.
     """
 
     task: ClassVar[str]
