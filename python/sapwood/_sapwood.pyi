@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from typing_extensions import Self, Unpack
+from typing_extensions import Unpack
 
 from sapwood._parameters import SimulationParameters
 from sapwood._results import (
@@ -36,6 +36,7 @@ __all__ = [
     "ActuatorView",
     "Batch",
     "BodyView",
+    "Episodes",
     "GeomView",
     "JointView",
     "Model",
@@ -1737,20 +1738,20 @@ class Episodes:
     """Episodes of one of Gymnasium's MuJoCo tasks in the worlds of a batch: what ``sapwood.gym`` is made of.
 
     Args:
-        batch: The worlds; made with ``contacts=True`` for Ant, Humanoid and HumanoidStandup. Its live arrays are theirs.
+        batch: The worlds; made with ``contacts=True`` for Ant, Humanoid and HumanoidStandup. It shares its live arrays.
         task: The task, by its name in Gymnasium, without version.
         options: Its options, by the names of the v5 environment.
         frame_skip: Time steps in a step.
         max_episode_steps: Steps after which an episode is cut; None: no limit.
-        autoreset: When worlds whose episodes ended begin again: in the next step, in the same, or when they are told to.
+        autoreset: When worlds whose episodes ended begin again: in the next step, in the same, or when told to.
 
     Raises:
         TypeError: When an option has a value of another kind.
         ValueError: When there is no such option, a value is outside its domain, or the model is not one for the task.
     """
 
-    def __new__(
-        cls,
+    def __init__(
+        self,
         batch: Batch,
         task: str,
         options: dict[str, Any],
@@ -1758,7 +1759,7 @@ class Episodes:
         frame_skip: int,
         max_episode_steps: int | None = None,
         autoreset: Literal["next-step", "same-step", "disabled"] = "next-step",
-    ) -> Self: ...
+    ) -> None: ...
     @property
     def batch(self) -> Batch:
         """The worlds."""
@@ -1777,7 +1778,7 @@ class Episodes:
 
     @property
     def last_observation(self) -> NDArray[np.float64]:
-        """Last observations of episodes that ended, (n, number), a live view; (0, number) unless autoreset is "same-step"."""
+        """Last observations of episodes that ended, (n, number), a live view; empty unless autoreset is "same-step"."""
 
     @property
     def last_info(self) -> NDArray[np.float64]:

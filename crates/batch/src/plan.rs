@@ -148,7 +148,7 @@ pub(crate) struct Rule {
 impl Plan {
     /// The plan of a model, or why there is none.
     pub fn new(model: &Model, scene: &Scene, options: &Options, pd: Option<&Pd>) -> Result<Self, NotInLanes> {
-        check(options)?;
+        check(options, model)?;
         let dt = options.timestep.unwrap_or(model.timestep);
         let is_balanced = options.scheme == Scheme::Bilinear;
         let tree_of = |node: usize| model.tree.trees.partition_point(|nodes| nodes.end <= node);
@@ -300,8 +300,9 @@ fn trace(m: Sym3<f64>) -> f64 {
 }
 
 /// What lanes cannot do.
-fn check(options: &Options) -> Result<(), NotInLanes> {
+fn check(options: &Options, model: &Model) -> Result<(), NotInLanes> {
     let reason = match () {
+        () if model.medium.is_there() => "bodies move in a medium",
         () if !matches!(options.scheme, Scheme::Bilinear | Scheme::SymplecticEuler) => "the scheme is implicit",
         () if options.accuracy.is_some() => "the step size is controlled",
         () if options.sleep_after.is_some() => "islands may sleep",

@@ -7,8 +7,8 @@ use spatial::{Pose, Quat, RigidInertia, Vec3};
 use crate::checks::{check_at_least_zero, check_compliance, check_references};
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
-    Actuator, Body, BuildError, Camera, Compliance, DefaultView, Equality, Joint, JointKind, Keyframe, Material, Model,
-    Sensor, Site, Tendon, Tree, Warning,
+    Actuator, Body, BuildError, Camera, Compliance, DefaultView, Equality, Joint, JointKind, Keyframe, Material,
+    Medium, Model, Sensor, Site, Tendon, Tree, Warning,
 };
 
 /// A body to be added.
@@ -116,6 +116,8 @@ pub struct ModelBuilder {
     pub gravity: Vec3<f64>,
     /// The magnetic field.
     pub magnetic_field: Vec3<f64>,
+    /// What bodies move in; at first, nothing.
+    pub medium: Medium,
     /// Suggested time step, s.
     pub timestep: f64,
     /// Whether a body whose inertia no rigid body has is an error. If not, bodies that move as one are checked
@@ -144,6 +146,7 @@ impl ModelBuilder {
             materials: Vec::new(),
             gravity: Vec3::new(0.0, 0.0, -9.81),
             magnetic_field: Vec3::new(0.0, -0.5, 0.0),
+            medium: Medium::default(),
             timestep: 0.002,
             strict_inertia: true,
             warnings: Vec::new(),
@@ -240,12 +243,23 @@ impl ModelBuilder {
             materials: self.materials,
             gravity: self.gravity,
             magnetic_field: self.magnetic_field,
+            medium: self.medium,
             timestep: self.timestep,
             warnings: self.warnings,
             ..Model::default()
         };
         if !self.gravity.is_finite() {
             return Err(BuildError::NotFinite { what: "gravity".into() });
+        }
+        let Medium { density, viscosity, wind } = self.medium;
+        for (what, value) in [("density of the medium", density), ("viscosity of the medium", viscosity)] {
+            if !(value >= 0.0 && value.is_finite()) {
+                let expected = "a finite number of 0 or more";
+                return Err(BuildError::OutOfRange { what: what.into(), value, expected });
+            }
+        }
+        if !wind.is_finite() {
+            return Err(BuildError::NotFinite { what: "wind".into() });
         }
         if !(self.timestep > 0.0 && self.timestep.is_finite()) {
             let what = "timestep".into();

@@ -32,6 +32,7 @@ mod implicit;
 mod integrate;
 pub mod kernels;
 mod kinematics;
+mod medium;
 mod model;
 mod placement;
 mod residuals;
@@ -59,6 +60,7 @@ pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
     propagate, vec3, velocities,
 };
+pub use medium::{Drag, Medium};
 pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Warning};
 pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent};

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use spatial::{Pose, RigidInertia, Vec3};
 
-use crate::{Actuator, Camera, DefaultView, Equality, Sensor, Site, Tendon, Tree};
+use crate::{Actuator, Camera, DefaultView, Equality, Medium, Sensor, Site, Tendon, Tree};
 
 /// The kinds of joints that a model can have (spec: the state table).
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -273,6 +273,8 @@ pub struct Model {
     pub gravity: Vec3<f64>,
     /// The magnetic field, which magnetometers measure, in any unit.
     pub magnetic_field: Vec3<f64>,
+    /// What bodies move in.
+    pub medium: Medium,
     /// Suggested time step, s.
     pub timestep: f64,
     /// What was read and ignored or approximated.

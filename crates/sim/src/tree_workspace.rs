@@ -11,8 +11,8 @@ use std::ops::Range;
 use geometry::Sweep;
 pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
-    Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Transmission, Tree, difference, forward_kinematics,
-    velocities,
+    Drag, Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Transmission, Tree, difference,
+    forward_kinematics, velocities,
 };
 use spatial::{Vec3, Wrench};
 
@@ -39,6 +39,8 @@ struct BodyLoad {
     com: Vec3<f64>,
     /// Force that cancels (part of) its weight, world.
     lift: Vec3<f64>,
+    /// What the medium does to it.
+    drag: Option<Drag>,
 }
 
 /// One tree: constants of the model with indices of the tree, and the scratch of a step.
@@ -68,9 +70,9 @@ pub(crate) struct TreeWorkspace {
     /// The coordinates and degrees of freedom of all springs, where none is of a rotation.
     plain_springs: Option<Vec<(usize, usize)>>,
     loads: Vec<BodyLoad>,
-    /// The bodies from the first of these to the last, and whether gravity is taken off any.
+    /// The bodies from the first of these to the last, and whether there is a load without wrenches applied.
     bodies: Range<usize>,
-    has_lift: bool,
+    has_own_loads: bool,
     servos: Vec<Servo>,
     motors: Vec<Motor>,
     axis_drives: Vec<AxisDrive>,
@@ -113,8 +115,9 @@ impl TreeWorkspace {
             let lift = model.gravity * -(b.inertia.mass * b.gravity_compensation);
             let (node, com) = (node - part.nodes.start, b.pose.transform_point(b.inertia.com));
             part.bodies = if part.loads.is_empty() { body..body + 1 } else { part.bodies.start..body + 1 };
-            part.has_lift |= lift != Vec3::ZERO;
-            part.loads.push(BodyLoad { body, node, com, lift });
+            let drag = Drag::new(model.medium, &b.inertia, b.pose);
+            part.has_own_loads |= lift != Vec3::ZERO || drag.is_some();
+            part.loads.push(BodyLoad { body, node, com, lift, drag });
         }
         for (ctrl, actuator) in model.actuators.iter().enumerate() {
             let joint = match actuator.transmission {
@@ -156,7 +159,7 @@ impl TreeWorkspace {
             spring_reference: model.spring_reference[qs.clone()].to_vec(),
             loads: Vec::new(),
             bodies: 0..0,
-            has_lift: false,
+            has_own_loads: false,
             servos: Vec::new(),
             motors: Vec::new(),
             axis_drives: Vec::new(),
@@ -225,8 +228,8 @@ impl TreeWorkspace {
             drive.add_impulse(&state.ctrl, v, dt, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
-        let Self { loads, bodies, has_lift, kin, free, .. } = self;
-        if *has_lift || !are_zero(&state.applied_wrench[6 * bodies.start..6 * bodies.end]) {
+        let Self { loads, bodies, has_own_loads, kin, free, .. } = self;
+        if *has_own_loads || !are_zero(&state.applied_wrench[6 * bodies.start..6 * bodies.end]) {
             for (node, wrench) in wrenches(loads, state, dt, kin) {
                 free.load(node, wrench);
             }
@@ -314,7 +317,9 @@ impl TreeWorkspace {
 
     /// Whether a wrench on any of its bodies is not zero; `wrenches` are the model's.
     pub fn is_loaded_by(&self, wrenches: &[f64]) -> bool {
-        self.loads.iter().any(|load| wrenches[6 * load.body..6 * load.body + 6].iter().any(|w| *w != 0.0))
+        let is_blown = |load: &BodyLoad| load.drag.is_some_and(|drag| drag.is_windy());
+        let is_pulled = |load: &BodyLoad| wrenches[6 * load.body..6 * load.body + 6].iter().any(|w| *w != 0.0);
+        self.loads.iter().any(|load| is_pulled(load) || is_blown(load))
     }
 
     /// Whether no point within `extents` of the nodes' origins moves faster than `speed` when the tree moves with `v`.
@@ -363,7 +368,7 @@ impl TreeWorkspace {
         parted
     }
 
-    /// Adds the impulses of applied wrenches and gravity compensation on the nodes.
+    /// Adds the impulses of applied wrenches, gravity compensation and the medium on the nodes.
     fn load(&self, state: &State, dt: f64, loaded: &mut [Wrench<f64>]) {
         for (node, wrench) in wrenches(&self.loads, state, dt, &self.kin) {
             loaded[node] += wrench;
@@ -372,7 +377,7 @@ impl TreeWorkspace {
 
     /// Whether there are any of these.
     fn is_loaded(&self, state: &State) -> bool {
-        self.loads.iter().any(|load| load.lift != Vec3::ZERO) || self.is_loaded_by(&state.applied_wrench)
+        self.has_own_loads || self.is_loaded_by(&state.applied_wrench)
     }
 
     /// How the points of node `i` within `extent` of its origin move in the step: as the origin does in free motion, give
@@ -433,7 +438,7 @@ fn add(sum: &mut [f64], x: &[f64]) {
     sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += x);
 }
 
-/// The impulses of applied wrenches and gravity compensation that are not zero, about the origins of the nodes that they
+/// The impulses of applied wrenches, gravity compensation and the medium that are not zero, about the origins of the nodes that they
 /// are on.
 fn wrenches(
     loads: &[BodyLoad],
@@ -443,12 +448,17 @@ fn wrenches(
 ) -> impl Iterator<Item = (usize, Wrench<f64>)> {
     loads.iter().filter_map(move |load| {
         let w = &state.applied_wrench[6 * load.body..6 * load.body + 6];
-        let torque = Vec3::new(w[0], w[1], w[2]);
-        let force = Vec3::new(w[3], w[4], w[5]) + load.lift;
+        let mut torque = Vec3::new(w[0], w[1], w[2]);
+        let mut force = Vec3::new(w[3], w[4], w[5]) + load.lift;
+        let rot = kin.frames[load.node].rot;
+        if let Some(drag) = &load.drag {
+            let drag = drag.wrench(rot, kin.twists[load.node].shifted(rot * load.com));
+            (torque, force) = (torque + drag.ang, force + drag.lin);
+        }
         if torque == Vec3::ZERO && force == Vec3::ZERO {
             return None;
         }
-        let arm = kin.frames[load.node].rot * load.com;
+        let arm = rot * load.com;
         Some((load.node, Wrench { ang: torque + arm.cross(force), lin: force } * dt))
     })
 }

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-use crate::{Mat3, Real, Vec3};
+use crate::{Mat3, Quat, Real, Vec3};
 
 /// A symmetric 3×3 matrix: six numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -145,6 +145,32 @@ impl Sym3<f64> {
         let least = a[order[0]][order[0]];
         let scaled = |i: usize| Vec3::from(vectors[i]) * (a[i][i] - least).sqrt();
         (least, scaled(order[2]), scaled(order[1]))
+    }
+
+    /// The axes and moments of a symmetric matrix (cyclic Jacobi rotations), in no particular order.
+    pub fn principal_axes(self) -> (Mat3<f64>, [f64; 3]) {
+        let matrix = self;
+        let mut rot = Quat::IDENTITY;
+        let unit = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
+        // Converges quadratically: a handful of sweeps reach round-off from anywhere.
+        for _ in 0..20 {
+            let mut off = 0.0_f64;
+            for axis in 0..3 {
+                let m = matrix.rotated(rot.to_mat3().transpose());
+                // The entry off the diagonal in the plane across `axis`, and the two on it.
+                let (p, q, r) = [(m.yy, m.zz, m.yz), (m.zz, m.xx, m.xz), (m.xx, m.yy, m.xy)][axis];
+                off = off.max(r.abs());
+                if r != 0.0 {
+                    let angle = 0.5 * libm::atan2(2.0 * r, p - q);
+                    rot = (rot * Quat::from_axis_angle(unit[axis], angle)).unit();
+                }
+            }
+            if off <= 1e-15 * matrix.diag().norm() {
+                break;
+            }
+        }
+        let axes = rot.to_mat3();
+        (axes, matrix.rotated(axes.transpose()).diag().to_array())
     }
 
     /// The eigenvalues, ascending (the trigonometric closed form for symmetric 3×3 matrices, Smith 1961).

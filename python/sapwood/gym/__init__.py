@@ -1,4 +1,6 @@
-"""The MuJoCo environments of Gymnasium, on Sapwood::
+"""The MuJoCo environments of Gymnasium, on Sapwood.
+
+::
 
     import gymnasium
     import sapwood.gym                                             # registers them
@@ -6,8 +8,8 @@
     env = gymnasium.make("sapwood/Ant-v0")
     envs = gymnasium.make_vec("sapwood/Ant-v0", num_envs=256)      # one batch: lanes and threads
 
-Observations, rewards and ends of episodes are those of the v5 definitions, on the model files of the installed gymnasium; the motion is
-Sapwood's. What differs is in ``docs/gymnasium.md``. Needs ``pip install 'sapwood[gym]'``.
+Observations, rewards and ends of episodes are those of the v5 definitions, on the model files of the installed
+gymnasium; the motion is Sapwood's. ``docs/gymnasium.md`` says what differs. Needs ``pip install 'sapwood[gym]'``.
 """
 
 try:
@@ -35,8 +37,8 @@ from sapwood.gym._vector import (
     AntVectorEnv,
     HalfCheetahVectorEnv,
     HopperVectorEnv,
-    HumanoidVectorEnv,
     HumanoidStandupVectorEnv,
+    HumanoidVectorEnv,
     InvertedDoublePendulumVectorEnv,
     InvertedPendulumVectorEnv,
     PusherVectorEnv,
@@ -64,6 +66,7 @@ def register_envs() -> None:
 register_envs()
 
 __all__ = [
+    "TASKS",
     "AntEnv",
     "AntVectorEnv",
     "HalfCheetahEnv",
@@ -88,6 +91,5 @@ __all__ = [
     "SwimmerVectorEnv",
     "Walker2dEnv",
     "Walker2dVectorEnv",
-    "TASKS",
     "register_envs",
 ]

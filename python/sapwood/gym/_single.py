@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import sapwood as sw
 from sapwood.gym._tasks import TASKS, Array
-from sapwood.gym._worlds import Worlds, check_render_mode, picture, task_options
+from sapwood.gym._worlds import Worlds, check_render_mode, task_options
 
 _BATCH_OPTIONS = ("timestep", "scheme", "contact", "accuracy", "tolerance", "factorization_budget")
 DEFAULT_SIZE = 480
@@ -23,9 +23,9 @@ def split(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options.pop(name) for name in _BATCH_OPTIONS if name in options}
 
 
-def show_options(cls: Any, base: Any) -> None:
+def show_options(cls: Any, base: type) -> None:  # noqa: ANN401 - it gets a `__signature__`
     """Let documentation show the options of a class's task."""
-    own = list(inspect.signature(base.__init__).parameters.values())[1:-1]
+    own = list(inspect.signature(base).parameters.values())[:-1]
     of_task = inspect.signature(TASKS[cls.task]).parameters.values()
     cls.__signature__ = inspect.Signature([*own, *of_task])
 
@@ -37,8 +37,8 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
         render_mode: "rgb_array", or None for no pictures.
         width: Width of pictures, pixels.
         height: Height of pictures, pixels.
-        options: The options of the task, by the names of the v5 environment; and of :class:`sapwood.Batch`: timestep, scheme,
-            contact, accuracy, tolerance, factorization_budget.
+        options: The options of the task, by the names of the v5 environment; and of :class:`sapwood.Batch`: timestep,
+            scheme, contact, accuracy, tolerance, factorization_budget.
 
     Raises:
         TypeError: For an option that the task does not have.
@@ -63,7 +63,7 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
         render_mode: str | None = None,
         width: int = DEFAULT_SIZE,
         height: int = DEFAULT_SIZE,
-        **options: Any,
+        **options: Any,  # noqa: ANN401 - numbers, flags, ranges, names
     ) -> None:
         EzPickle.__init__(self, render_mode=render_mode, width=width, height=height, **options)
         check_render_mode(render_mode)
@@ -112,8 +112,8 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
             action: Controls, (nu,).
 
         Returns:
-            Observation, reward, whether the episode ended by itself, False (episodes are cut by `TimeLimit`), info. Where a time
-            step fails, the state stays, the episode ends, and ``info["simulation_error"]`` says why.
+            Observation, reward, whether the episode ended by itself, False (`TimeLimit` cuts episodes), info. Where a
+            time step fails, the state stays, the episode ends, and ``info["simulation_error"]`` says why.
 
         Raises:
             ValueError: When the action has another shape, or is not finite.
@@ -148,14 +148,14 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
         """Positions and velocities, (nq + nv,)."""
         return np.concatenate([self.batch.q[0], self.batch.v[0]])
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> NDArray[np.uint8] | None:
         """A picture, (height, width, 3), or None without a render mode."""
         if self.render_mode is None:
             return None
-        return picture(self.batch, 0, self.width, self.height)
+        return self._worlds.picture(0, (self.width, self.height))
 
     def _observation(self) -> Array:
-        return self._worlds.episodes.observation[0].copy()
+        return np.array(self._worlds.episodes.observation[0])
 
     def _info(self, *, is_reset: bool) -> dict[str, Any]:
         values = self._worlds.episodes.info[0].copy()

@@ -22,12 +22,14 @@ class Options:
     Attributes:
         xml_file: The model: a file of Gymnasium's assets, or a path that begins with ``/``, ``.`` or ``~``.
         frame_skip: Time steps in a step of the environment.
-        default_camera_config: Where a picture is taken from.
+        default_camera_config: Where pictures are taken from, as in Gymnasium: lookat (3,), distance (m), azimuth and
+            elevation (degrees). None for the model's camera "track", or that of the v5 environment.
     """
 
     task: ClassVar[str]
     max_episode_steps: ClassVar[int] = 1000
     reward_threshold: ClassVar[float | None] = None
+    camera: ClassVar[Mapping[str, Any]] = {"azimuth": 90.0, "elevation": -45.0}
     # Of these, only Python knows.
     own: ClassVar[tuple[str, ...]] = ("xml_file", "frame_skip", "default_camera_config", "reset_noise_scale")
 
@@ -181,6 +183,7 @@ class InvertedPendulumOptions(Noisy):
 
     task = "InvertedPendulum"
     reward_threshold = 950.0
+    camera: ClassVar[Mapping[str, Any]] = {**Options.camera, "distance": 2.04, "lookat": (0.0, 0.0, 0.0)}
 
     xml_file: str = "inverted_pendulum.xml"
     frame_skip: int = 2
@@ -194,6 +197,7 @@ class InvertedDoublePendulumOptions(Noisy):
     task = "InvertedDoublePendulum"
     reward_threshold = 9100.0
     normal = True
+    camera: ClassVar[Mapping[str, Any]] = {**Options.camera, "distance": 4.1225, "lookat": (0.0, 0.0, 0.1225)}
 
     xml_file: str = "inverted_double_pendulum.xml"
     healthy_reward: float = 10.0
@@ -245,6 +249,7 @@ class PusherOptions(Options):
     task = "Pusher"
     max_episode_steps = 100
     reward_threshold = 0.0
+    camera: ClassVar[Mapping[str, Any]] = {**Options.camera, "distance": 4.0}
 
     xml_file: str = "pusher_v5.xml"
     reward_near_weight: float = 0.5

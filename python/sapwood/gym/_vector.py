@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 import sapwood as sw
 from sapwood.gym._single import DEFAULT_SIZE, show_options, split
 from sapwood.gym._tasks import TASKS, Array
-from sapwood.gym._worlds import Autoreset, Worlds, check_render_mode, picture, task_options
+from sapwood.gym._worlds import Autoreset, Worlds, check_render_mode, task_options
 
 Flags = NDArray[np.bool_]
 
@@ -29,22 +29,23 @@ _MODES: dict[AutoresetMode, Autoreset] = {
 class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
     """A task of Gymnasium's MuJoCo family on Sapwood, many worlds in one :class:`sapwood.Batch`.
 
-    It does what :class:`gymnasium.vector.SyncVectorEnv` does of as many environments of one world, bit for bit: the same seeds and
-    actions give the same observations, rewards and ends, on any number of threads.
+    It does what :class:`gymnasium.vector.SyncVectorEnv` does of as many environments of one world, bit for bit: the
+    same seeds and actions give the same observations, rewards and ends, on any number of threads.
 
     Args:
         num_envs: Number of worlds.
-        max_episode_steps: Length at which episodes are cut; "default" for that of the v5 environment, None or -1 for no limit.
+        max_episode_steps: Length at which episodes are cut; "default" for that of the v5 environment, None or -1 for
+            no limit.
         autoreset_mode: When worlds whose episodes ended begin again.
-        copy: Whether observations are copies. Without, :meth:`step` and :meth:`reset` give the same live array every time, which the
-            next call overwrites.
+        copy: Whether observations are copies. Without, :meth:`step` and :meth:`reset` give the same live array every
+            time, which the next call overwrites.
         threads: Threads that share the worlds; None for those of the processor.
         render_mode: "rgb_array", or None for no pictures.
         width: Width of pictures, pixels.
         height: Height of pictures, pixels.
         precision: Numbers that steps are computed with, "f64" or "f32".
-        options: The options of the task, by the names of the v5 environment; and of :class:`sapwood.Batch`: timestep, scheme,
-            contact, accuracy, tolerance, factorization_budget.
+        options: The options of the task, by the names of the v5 environment; and of :class:`sapwood.Batch`: timestep,
+            scheme, contact, accuracy, tolerance, factorization_budget.
 
     Raises:
         TypeError: For an option that the task does not have.
@@ -74,7 +75,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         width: int = DEFAULT_SIZE,
         height: int = DEFAULT_SIZE,
         precision: str = "f64",
-        **options: Any,
+        **options: Any,  # noqa: ANN401 - numbers, flags, ranges, names
     ) -> None:
         super().__init__()
         check_render_mode(render_mode)
@@ -117,7 +118,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         """Time of a step, s."""
         return self._worlds.dt
 
-    @property
+    @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """The generators of the worlds."""
         self._make_generators()
@@ -173,7 +174,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         """Begin episodes.
 
         Args:
-            seed: A number, of which world i gets seed + i; or one for each world, where None goes on with its generator.
+            seed: A number, of which world i gets seed + i; or one for each world, where None goes on with its own.
             options: ``{"reset_mask": mask}`` for some worlds alone, an array of booleans (num_envs,).
 
         Returns:
@@ -193,15 +194,15 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             self._worlds.draw(int(world), self._rngs[world])
         self._fresh |= mask
 
-    def step(self, actions: ArrayLike) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:  # type: ignore[override]
+    def step(self, actions: ArrayLike) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
         """Make a step of every world.
 
         Args:
             actions: Controls, (num_envs, nu).
 
         Returns:
-            Observations (num_envs, number), rewards, terminations and truncations (num_envs,), info. Where time steps of a world fail,
-            it stays where it was, its episode ends, and ``info["simulation_error"]`` says why.
+            Observations (num_envs, number), rewards, terminations and truncations (num_envs,), info. Where time steps
+            of a world fail, it stays where it was, its episode ends, and ``info["simulation_error"]`` says why.
 
         Raises:
             ResetNeeded: Before :meth:`reset`, or, without autoreset, while worlds whose episodes ended were not reset.
@@ -222,11 +223,9 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         terminated, truncated, was_reset = episodes.step(np.asarray(actions))
         self._fresh &= ~was_reset
         self._ended = terminated | truncated
+        infos = self._infos(np.ones_like(was_reset), ~was_reset)
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
-            infos = self._infos(np.ones_like(was_reset), ~was_reset)
             self._add_last(infos, was_reset)
-        else:
-            infos = self._infos(np.ones_like(was_reset), ~was_reset)
         self._add_failures(infos, terminated)
         return self._observations(), episodes.reward.copy(), terminated, truncated, infos
 
@@ -271,14 +270,17 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             errors[world] = reasons.get(int(world), "the time step failed")
         infos["simulation_error"], infos["_simulation_error"] = errors, failed
         first = int(np.flatnonzero(failed)[0])
-        message = f"{failed.sum()} of {self.num_envs} worlds could not be stepped, which ended their episodes; {first}: {errors[first]}"
+        message = (
+            f"{failed.sum()} of {self.num_envs} worlds could not be stepped, which ended their episodes; "
+            f"world {first}: {errors[first]}"
+        )
         warnings.warn(message, RuntimeWarning, stacklevel=3)
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         """Pictures of all worlds, (height, width, 3) each, or None without a render mode."""
         if self.render_mode is None:
             return None
-        return tuple(picture(self.batch, world, self.width, self.height) for world in range(self.num_envs))
+        return tuple(self._worlds.picture(world, (self.width, self.height)) for world in range(self.num_envs))
 
 
 class AntVectorEnv(SapwoodVectorEnv):

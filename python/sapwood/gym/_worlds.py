@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +21,7 @@ from sapwood.gym._tasks import TASKS, Array, Options
 Autoreset = Literal["next-step", "same-step", "disabled"]
 
 _CONTACT_TASKS = ("Ant", "Humanoid", "HumanoidStandup")
-CAN_RENDER = hasattr(sw.Simulation, "render")
+CAN_RENDER = hasattr(sw, "Renderer")
 """Whether this version draws pictures."""
 
 
@@ -35,7 +36,10 @@ def model_path(xml_file: str) -> str:
     else:
         path = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / xml_file
     if not path.is_file():
-        message = f"there is no file {path}: expected a model of Gymnasium's assets, or a path that begins with '/', '.' or '~'"
+        message = (
+            f"there is no file {path}: expected a model of Gymnasium's assets, "
+            "or a path that begins with '/', '.' or '~'"
+        )
         raise FileNotFoundError(message)
     return str(path)
 
@@ -84,6 +88,7 @@ class Worlds:
             max_episode_steps=max_episode_steps,
             autoreset=autoreset,
         )
+        self._renderer: sw.Renderer | None = None
         self.q0 = np.asarray(self.model.keyframe().q)
         self.dt = self.batch.timestep * options.frame_skip
         self.columns: list[tuple[str, slice | int, bool]] = []
@@ -101,7 +106,7 @@ class Worlds:
             raise ValueError(message)
         return names.index(name)
 
-    def spaces(self) -> tuple[Box, Box]:
+    def spaces(self) -> tuple[Any, Any]:
         """The spaces of one world's observations and actions."""
         width = self.episodes.observation.shape[1]
         observation = Box(low=-np.inf, high=np.inf, shape=(width,), dtype=np.float64)
@@ -113,6 +118,22 @@ class Worlds:
         q, v = self.options.start(rng, self.q0, self.model.nv)
         self.episodes.next_q[world] = q
         self.episodes.next_v[world] = v
+
+    def picture(self, world: int, size: tuple[int, int]) -> NDArray[np.uint8]:
+        """A picture of a world, (height, width, 3)."""
+        if self._renderer is None:
+            self._renderer = sw.Renderer(self.model, *size)
+        picture: NDArray[np.uint8] = self._renderer.render(self.batch.q[world], self._camera())
+        return picture
+
+    def _camera(self) -> sw.Camera | str:
+        """The camera that the options give, else the model's own that follows, else that of the v5 environment."""
+        given = self.options.default_camera_config
+        if given is None and "track" in self.model.camera_names:
+            return "track"
+        config = self.options.camera if given is None else given
+        angles = {name: math.radians(config[name]) for name in ("azimuth", "elevation") if name in config}
+        return sw.Camera(lookat=config.get("lookat"), distance=config.get("distance"), **angles)
 
     def metadata(self) -> dict[str, Any]:
         """What Gymnasium wants to know."""
@@ -132,14 +153,8 @@ def check_render_mode(render_mode: str | None) -> None:
         message = f"render_mode is {render_mode!r}: expected 'rgb_array' or None"
         raise ValueError(message)
     if not CAN_RENDER:
-        message = "render_mode='rgb_array': this version of sapwood has no Simulation.render: expected None"
+        message = "render_mode='rgb_array': this version of sapwood has no Renderer: expected None"
         raise NotImplementedError(message)
 
 
-def picture(batch: sw.Batch, world: int, width: int, height: int) -> NDArray[np.uint8]:
-    """A picture of a world, (height, width, 3)."""
-    simulation: Any = batch.simulation(world)
-    return np.asarray(simulation.render(width, height))
-
-
-__all__ = ["CAN_RENDER", "Array", "Autoreset", "Worlds", "check_render_mode", "model_path", "picture", "task_options"]
+__all__ = ["CAN_RENDER", "Array", "Autoreset", "Worlds", "check_render_mode", "model_path", "task_options"]

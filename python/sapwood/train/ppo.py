@@ -1,7 +1,7 @@
-"""Proximal policy optimisation (Schulman et al. 2017) with generalised advantages, after CleanRL's ``ppo_continuous_action``.
+"""Proximal policy optimisation (Schulman et al. 2017) with generalised advantages, after CleanRL.
 
-One file, to be read and changed. It runs on any vector environment of Gymnasium with actions in a box, so that engines are compared under
-the same program: names that begin with ``sapwood/`` make one batch, others a ``SyncVectorEnv``.
+One file, to be read and changed. It runs on any vector environment of Gymnasium with actions in a box, so that engines
+are compared under the same program: names that begin with ``sapwood/`` make one batch, others a ``SyncVectorEnv``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from torch import Tensor, nn
 Array = NDArray[np.float64]
 
 
-def setting(default: Any, meaning: str) -> Any:
+def setting(default: Any, meaning: str) -> Any:  # noqa: ANN401 - as `dataclasses.field`
     """A field with its meaning."""
     return field(default=default, metadata={"help": meaning})
 
@@ -133,9 +133,8 @@ class Collector:
     def collect(self, policy: Policy) -> dict[str, Tensor]:
         """Samples of `num_steps` steps, with advantages: each (steps, n, …)."""
         s = self.settings
-        rows: dict[str, list[Tensor]] = {
-            name: [] for name in ("observation", "action", "log_prob", "value", "reward", "ended")
-        }
+        names = ("observation", "action", "log_prob", "value", "reward", "ended")
+        rows: dict[str, list[Tensor]] = {name: [] for name in names}
         for _ in range(s.num_steps):
             distribution = policy.distribution(self.now)
             action = distribution.sample()
@@ -152,7 +151,7 @@ class Collector:
         return samples
 
     def step(self, action: Tensor, policy: Policy) -> tuple[Array, NDArray[np.bool_]]:
-        """A step: scaled rewards, and which episodes ended. Of those that were cut, the reward has the value of where they were."""
+        """A step: scaled rewards, and which episodes ended. Where one was cut, the reward has its value there."""
         began = time.perf_counter()
         raw, reward, terminated, truncated, info = self.envs.step(np.clip(action.numpy(), self.low, self.high))
         self.simulating += time.perf_counter() - began
@@ -280,8 +279,7 @@ def train(environment: str, settings: Settings, out: Path) -> dict[str, Any]:
     # NaN, before an episode has ended, is no JSON.
     text = json.dumps(result, indent=1).replace("NaN", "null")
     (out / "result.json").write_text(text)
-    normalisation = {"mean": collector.observations.mean, "variance": collector.observations.variance}
-    torch.save(
-        {"policy": policy.state_dict(), **{k: torch.from_numpy(v) for k, v in normalisation.items()}}, out / "policy.pt"
-    )
+    observations = collector.observations
+    scaling = {"mean": torch.from_numpy(observations.mean), "variance": torch.from_numpy(observations.variance)}
+    torch.save({"policy": policy.state_dict(), **scaling}, out / "policy.pt")
     return result

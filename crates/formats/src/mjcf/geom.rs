@@ -169,7 +169,7 @@ impl<'a> Reader<'_, 'a> {
             self.warnings.add_attribute(element, "solmix", message);
         }
         if attributes.text("fluidshape").is_some_and(|value| value != "none") {
-            let message = "forces of the medium are not simulated: ignored";
+            let message = "approximated: the medium acts on the box of the body's mass and inertia";
             self.warnings.add_attribute(element, "fluidshape", message);
         }
         if attributes.number("gap")?.is_some_and(|gap| gap != 0.0) {

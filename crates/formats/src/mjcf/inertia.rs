@@ -64,7 +64,7 @@ fn corrected(mut inertia: RigidInertia<f64>, compiler: &Compiler) -> RigidInerti
     if compiler.bound_inertia == 0.0 && !compiler.balance_inertia {
         return inertia;
     }
-    let (axes, moments) = principal_axes(inertia.inertia);
+    let (axes, moments) = inertia.inertia.principal_axes();
     let mut bounded = moments.map(|m| m.max(compiler.bound_inertia));
     let [a, b, c] = bounded;
     if compiler.balance_inertia && (a + b < c || a + c < b || b + c < a) {
@@ -75,31 +75,6 @@ fn corrected(mut inertia: RigidInertia<f64>, compiler: &Compiler) -> RigidInerti
         inertia.inertia = Sym3::diagonal(bounded.into()).rotated(axes);
     }
     inertia
-}
-
-/// The axes and moments of a symmetric matrix (cyclic Jacobi rotations), in no particular order.
-pub(super) fn principal_axes(matrix: Sym3<f64>) -> (Mat3<f64>, [f64; 3]) {
-    let mut rot = Quat::IDENTITY;
-    let unit = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
-    // Converges quadratically: a handful of sweeps reach round-off from anywhere.
-    for _ in 0..20 {
-        let mut off = 0.0_f64;
-        for axis in 0..3 {
-            let m = matrix.rotated(rot.to_mat3().transpose());
-            // The entry off the diagonal in the plane across `axis`, and the two on it.
-            let (p, q, r) = [(m.yy, m.zz, m.yz), (m.zz, m.xx, m.xz), (m.xx, m.yy, m.xy)][axis];
-            off = off.max(r.abs());
-            if r != 0.0 {
-                let angle = 0.5 * libm::atan2(2.0 * r, p - q);
-                rot = (rot * Quat::from_axis_angle(unit[axis], angle)).unit();
-            }
-        }
-        if off <= 1e-15 * matrix.diag().norm() {
-            break;
-        }
-    }
-    let axes = rot.to_mat3();
-    (axes, matrix.rotated(axes.transpose()).diag().to_array())
 }
 
 /// The principal axes of an inertia with the largest moment first, as MuJoCo chooses among the many: plane rotations, the largest entry

@@ -8,7 +8,6 @@ use spatial::{Mat3, Pose, Quat, Vec3};
 use super::asset::{Files, asset_name};
 use super::defaults::Attributes;
 use super::geom::Type;
-use super::inertia::principal_axes;
 use crate::LoadError;
 use crate::limits::Budget;
 use crate::mesh_files;
@@ -130,7 +129,7 @@ impl MeshAsset {
     /// along the principal axes.
     pub fn fitted(&self, kind: Type, to_bounds: bool, scale: f64) -> Result<(Shape, Pose<f64>), String> {
         let solid = Shape::Mesh(self.shape.clone()).inertia(1.0, self.mass_model).map_err(|e| e.to_string())?;
-        let (axes, moments) = sorted_axes(principal_axes(solid.inertia));
+        let (axes, moments) = sorted_axes(solid.inertia.principal_axes());
         let frame = Pose::new(solid.com, Quat::from_mat3(&axes));
         let (centre, half) = match to_bounds {
             true => self.bounds(frame),

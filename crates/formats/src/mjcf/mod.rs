@@ -98,6 +98,7 @@ impl<'d, 'a> Reader<'d, 'a> {
         let assets = asset::Assets::read(root, base, &compiler, defaults, &mut warnings)?;
         let mut builder = ModelBuilder::new(root.attribute("model").unwrap_or("MuJoCo Model"));
         builder.gravity = options.gravity;
+        builder.medium = options.medium;
         builder.timestep = options.timestep;
         builder.magnetic_field = options.magnetic_field;
         let mut names = names::Names::default();

@@ -1,5 +1,6 @@
 //! `<option>`: time step, gravity, and settings of MuJoCo's solver, which is not ours.
 
+use multibody::Medium;
 use spatial::Vec3;
 
 use super::defaults::parse_keyword;
@@ -16,6 +17,8 @@ pub(super) struct Options {
     pub gravity: Vec3<f64>,
     /// The magnetic field.
     pub magnetic_field: Vec3<f64>,
+    /// What bodies move in.
+    pub medium: Medium,
     /// Bit k is set when actuators of group k give no force.
     pub disabled_actuators: u32,
     /// Switches of `<flag>`.
@@ -74,7 +77,8 @@ impl Options {
             friction_loss: true,
         };
         let (gravity, magnetic_field) = (Vec3::new(0.0, 0.0, -9.81), Vec3::new(0.0, -0.5, 0.0));
-        let mut options = Self { timestep: 0.002, gravity, magnetic_field, disabled_actuators: 0, flags };
+        let medium = Medium::default();
+        let mut options = Self { timestep: 0.002, gravity, magnetic_field, medium, disabled_actuators: 0, flags };
         let mut no_gravity = false;
         for element in root.children_named("option") {
             if let Some(timestep) = element.number("timestep")? {
@@ -93,7 +97,7 @@ impl Options {
                 options.disabled_actuators = group_bits(&groups).map_err(|message| element.error(message))?;
             }
             warn_about_solver(element, warnings);
-            warn_about_medium(element, warnings)?;
+            read_medium(element, &mut options.medium)?;
             // Overrides are in force only when the flag of that name says so.
             element.skip(&["o_margin", "o_solref", "o_solimp", "o_friction"]);
             for flag in element.children_named("flag") {
@@ -132,11 +136,17 @@ fn warn_about_solver(element: Element<'_>, warnings: &mut Warnings) {
     }
 }
 
-fn warn_about_medium(element: Element<'_>, warnings: &mut Warnings) -> Result<(), LoadError> {
-    for name in ["density", "viscosity", "wind"] {
-        if element.numbers(name)?.is_some_and(|values| values.iter().any(|&v| v != 0.0)) {
-            warnings.add_attribute(element, name, "forces of the medium are not simulated: ignored");
+fn read_medium(element: Element<'_>, medium: &mut Medium) -> Result<(), LoadError> {
+    for (name, value) in [("density", &mut medium.density), ("viscosity", &mut medium.viscosity)] {
+        if let Some(given) = element.number(name)? {
+            if given < 0.0 {
+                return Err(element.error(format!("{name}=\"{given}\": expected a number of 0 or more")));
+            }
+            *value = given;
         }
+    }
+    if let Some(wind) = element.array("wind")? {
+        medium.wind = wind.into();
     }
     Ok(())
 }

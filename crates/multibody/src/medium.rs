@@ -1,0 +1,70 @@
+//! Forces of a medium on bodies that move in it: MuJoCo's model of an inertia box.
+//!
+//! A body counts as the box, along its principal axes, of the same mass and inertia. The medium resists its motion by viscosity, as that of a
+//! sphere of the box's mean side (Stokes), and by its density, as that of plates: quadratic in the velocity along each axis.
+
+use spatial::{Mat3, Pose, RigidInertia, Twist, Vec3, Wrench};
+
+/// A medium.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Medium {
+    /// Density, kg/m³.
+    pub density: f64,
+    /// Dynamic viscosity, Pa·s.
+    pub viscosity: f64,
+    /// Velocity of the medium in the world, m/s.
+    pub wind: Vec3<f64>,
+}
+
+impl Medium {
+    /// Whether it exerts forces at all.
+    pub fn is_there(&self) -> bool {
+        self.density > 0.0 || self.viscosity > 0.0
+    }
+}
+
+/// A body in a medium.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drag {
+    medium: Medium,
+    /// Sides of the box of the body's mass and inertia, m.
+    sides: Vec3<f64>,
+    /// Its axes, in the frame that the body moves with.
+    axes: Mat3<f64>,
+}
+
+impl Drag {
+    /// A body of this inertia, whose frame is placed in the frame that it moves with. None where nothing acts on it.
+    pub fn new(medium: Medium, inertia: &RigidInertia<f64>, pose: Pose<f64>) -> Option<Self> {
+        const LEAST: f64 = 1e-15;
+        if !medium.is_there() || inertia.mass <= LEAST {
+            return None;
+        }
+        let (axes, [x, y, z]) = inertia.inertia.principal_axes();
+        let side = |own: f64, a: f64, b: f64| (6.0 * (a + b - own).max(LEAST) / inertia.mass).sqrt();
+        let sides = Vec3::new(side(x, y, z), side(y, x, z), side(z, x, y));
+        Some(Self { medium, sides, axes: pose.rot.to_mat3() * axes })
+    }
+
+    /// Whether the medium moves, and pushes what is at rest.
+    pub fn is_windy(&self) -> bool {
+        self.medium.wind != Vec3::ZERO
+    }
+
+    /// The force on the body and its torque about the centre of mass, in world axes. `rot` turns the frame that it moves with into the world,
+    /// `twist` is the velocity at its centre of mass.
+    pub fn wrench(&self, rot: Mat3<f64>, twist: Twist<f64>) -> Wrench<f64> {
+        use std::f64::consts::PI;
+        let Self { medium: Medium { density, viscosity, wind }, sides: s, axes } = self;
+        let axes = rot * *axes;
+        let (w, v) = (axes.transpose_mul(twist.ang), axes.transpose_mul(twist.lin - *wind));
+        let mean = (s.x + s.y + s.z) / 3.0;
+        let (turn, slide) = (PI * mean * mean * mean * viscosity, 3.0 * PI * mean * viscosity);
+        let plate = |v: f64, a: f64, b: f64| -0.5 * density * a * b * v.abs() * v;
+        let paddle = |w: f64, own: f64, a: f64, b: f64| -density * own * (a.powi(4) + b.powi(4)) * w.abs() * w / 64.0;
+        let force = Vec3::new(plate(v.x, s.y, s.z), plate(v.y, s.x, s.z), plate(v.z, s.x, s.y)) - v * slide;
+        let torque =
+            Vec3::new(paddle(w.x, s.x, s.y, s.z), paddle(w.y, s.y, s.x, s.z), paddle(w.z, s.z, s.x, s.y)) - w * turn;
+        Wrench { ang: axes * torque, lin: axes * force }
+    }
+}

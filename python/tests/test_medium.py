@@ -1,0 +1,96 @@
+"""The forces of a medium on bodies are those of MuJoCo's inertia box."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sapwood as sw
+
+mujoco = pytest.importorskip("mujoco")
+
+MODEL = """
+<mujoco><option density="{density}" viscosity="{viscosity}" wind="{wind}" timestep="1e-6"/>
+<worldbody>
+  <body pos="0 0 1"><freejoint/><inertial pos=".02 -.01 .03" mass="1.5" fullinertia=".02 .03 .04 .002 -.003 .001"/>
+    <geom type="box" size=".1 .2 .05" contype="0" conaffinity="0"/>
+    <body pos=".2 0 0" euler="20 30 40"><joint type="ball"/><geom type="capsule" fromto="0 0 0 .3 .1 0" size=".04"
+        contype="0" conaffinity="0"/>
+      <body pos=".3 .1 0" euler="0 50 10"><joint axis="0 1 0"/><geom type="ellipsoid" size=".1 .05 .02" pos=".1 0 0"
+        contype="0" conaffinity="0"/>
+        <body pos=".1 .1 .1" euler="10 0 0"><geom type="cylinder" size=".05 .1" contype="0" conaffinity="0"/></body>
+      </body></body></body>
+</worldbody></mujoco>"""
+
+
+def accelerations(text: str, q: Any, v: Any, **options: Any) -> Any:
+    sim = sw.Simulation(sw.load(text), **options)
+    sim.q, sim.v = q, v
+    sim.step()
+    return (sim.v - v) / 1e-6
+
+
+@pytest.mark.parametrize(
+    ("density", "viscosity", "wind"), [(1000, 0, "0 0 0"), (0, 0.9, "0 0 0"), (1.2, 0.3, "0 0 0"), (50, 0.3, "1 -2 3")]
+)
+def test_accelerations_are_those_of_mujoco(density: float, viscosity: float, wind: str) -> None:
+    rng = np.random.default_rng(0)
+    text = MODEL.format(density=density, viscosity=viscosity, wind=wind)
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    for scheme in ("bilinear", "symplectic-euler", "midpoint"):
+        for _ in range(5):
+            data.qpos[:] = model.qpos0
+            mujoco.mj_integratePos(model, data.qpos, rng.normal(size=model.nv), 1.0)
+            data.qvel[:] = rng.normal(size=model.nv)
+            mujoco.mj_forward(model, data)
+            assert np.abs(data.qfrc_fluid).max() > 1e-2
+            ours = accelerations(text, data.qpos.copy(), data.qvel.copy(), scheme=scheme)
+            # Of first order in the time step.
+            np.testing.assert_allclose(ours, data.qacc, rtol=0, atol=1e-3 * np.abs(data.qacc).max())
+
+
+def test_it_slows_what_falls() -> None:
+    """A ball reaches the speed at which Stokes' and the plate's resistance carry its weight."""
+    mass, radius, density, viscosity = 0.2, 0.1, 300.0, 40.0
+    sim = sw.Simulation(
+        sw.load(f"""<mujoco><option density="{density}" viscosity="{viscosity}"/><worldbody>
+        <body><freejoint/><geom size="{radius}" mass="{mass}"/></body></worldbody></mujoco>"""),
+        timestep=0.001,
+    )
+    sim.step(3000)
+    side = np.sqrt(6.0 * (0.4 * mass * radius**2) / mass)
+    speed = -sim.v[2]
+    resistance = 3 * np.pi * side * viscosity * speed + 0.5 * density * side**2 * speed**2
+    np.testing.assert_allclose(resistance, 9.81 * mass, rtol=1e-6)
+
+
+def test_jacobians_know_it() -> None:
+    text = MODEL.format(density=100, viscosity=0.5, wind="1 0 0").replace('timestep="1e-6"', 'timestep="1e-3"')
+    sim = sw.Simulation(sw.load(text))
+    sim.v = np.random.default_rng(1).normal(size=len(sim.v))
+    state, v = sim.state(), np.array(sim.v)
+    jacobians = sim.step_jacobians()
+    nv = len(v)
+    for k in range(nv):
+        ends = []
+        for sign in (1.0, -1.0):
+            sim.restore(state)
+            sim.v = v + sign * 1e-5 * np.eye(nv)[k]
+            sim.step()
+            ends.append(np.array(sim.v))
+        difference = (ends[0] - ends[1]) / 2e-5
+        np.testing.assert_allclose(jacobians.A[nv:, nv + k], difference, atol=1e-5)
+
+
+def test_worlds_in_a_medium_are_stepped_one_by_one() -> None:
+    model = sw.load(MODEL.format(density=1, viscosity=0, wind="0 0 0"))
+    with pytest.warns(sw.PerformanceWarning, match="bodies move in a medium"):
+        batch = sw.Batch(model, 2)
+    sim = sw.Simulation(model)
+    batch.v[:, 0] = sim.v[0] = 3.0
+    batch.step(10)
+    sim.step(10)
+    np.testing.assert_array_equal(batch.v[1], sim.v)
