@@ -1666,7 +1666,20 @@ class Batch:
     def __deepcopy__(self, memo: dict[int, object]) -> Batch:
         """A batch of the same model in the same states, independent of this one."""
 
+    @property
+    def body_positions(self) -> NDArray[np.float64]:
+        """Origins of the bodies of every world, (n, nbody, 3), m; a read-only copy of the present states."""
+
+    @property
+    def body_quaternions(self) -> NDArray[np.float64]:
+        """Orientations of the bodies of every world, (n, nbody, 4), w x y z; a read-only copy."""
+
+    @property
+    def body_velocities(self) -> NDArray[np.float64]:
+        """Velocities of the bodies of every world, (n, nbody, 6): angular, then linear at the origin, world axes."""
+
 def _scene_json(model: Model) -> str: ...
+
 def spd_solve(
     model: Model,
     q: ArrayLike,

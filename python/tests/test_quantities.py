@@ -407,3 +407,18 @@ def test_rays_meet_what_mujoco_meets() -> None:
                 closer = sim.ray(origin, direction, max_distance=0.999 * hit.distance)
                 assert closer.geom == -1
     assert found == set(range(-1, model.ngeom))
+
+
+def test_batches_know_where_bodies_are() -> None:
+    model = sw.load(PILE)
+    batch, rng = sw.Batch(model, 5), np.random.default_rng(1)
+    batch.q[:, 7:9] = rng.normal(size=(5, 2))
+    batch.v[:] = rng.normal(size=batch.v.shape)
+    batch.step(3)
+    shapes = [batch.body_positions.shape, batch.body_quaternions.shape, batch.body_velocities.shape]
+    assert shapes == [(5, model.nbody, 3), (5, model.nbody, 4), (5, model.nbody, 6)]
+    for world in range(5):
+        sim = batch.simulation(world)
+        np.testing.assert_array_equal(batch.body_positions[world], sim.body_positions)
+        np.testing.assert_array_equal(batch.body_quaternions[world], sim.body_quaternions)
+        np.testing.assert_array_equal(batch.body_velocities[world], sim.body_velocities)

@@ -29,6 +29,7 @@ mod batch;
 mod contacts;
 mod group;
 mod lanes;
+mod placements;
 mod plan;
 
 pub use batch::{

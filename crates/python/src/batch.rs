@@ -1,6 +1,7 @@
 //! `sapwood.Batch`.
 
 mod access;
+mod quantities;
 
 use std::sync::{Arc, Mutex, OnceLock};
 

@@ -1,0 +1,55 @@
+//! `Batch`: where the bodies of all worlds are and how they move.
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+
+use super::Batch;
+use crate::quantities::{fixed, quaternion, twist};
+
+impl Batch {
+    /// The batch with the positions and velocities that the live arrays show.
+    fn lock_present(&self, py: Python<'_>) -> PyResult<std::sync::MutexGuard<'_, batch::Batch>> {
+        let mut batch = self.lock()?;
+        self.q.read(py, batch.q_mut())?;
+        self.v.read(py, batch.v_mut())?;
+        Ok(batch)
+    }
+
+    /// A table of N numbers for every body of every world, (n, nbody, N).
+    fn table<'py, const N: usize>(
+        &self,
+        py: Python<'py>,
+        rows: impl Iterator<Item = [f64; N]>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let bodies = self.model.get().inner().bodies.len();
+        let values = PyArray1::from_iter(py, rows.flatten());
+        Ok(fixed(values.reshape([self.worlds, bodies, N])?))
+    }
+}
+
+#[pymethods]
+impl Batch {
+    /// Origins of the bodies of every world, (n, nbody, 3), m.
+    #[getter]
+    fn body_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut poses = Vec::new();
+        self.lock_present(py)?.body_poses(&mut poses);
+        self.table(py, poses.iter().map(|pose| pose.pos.to_array()))
+    }
+
+    /// Orientations of the bodies of every world, (n, nbody, 4), w x y z.
+    #[getter]
+    fn body_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut poses = Vec::new();
+        self.lock_present(py)?.body_poses(&mut poses);
+        self.table(py, poses.iter().map(|pose| quaternion(pose.rot)))
+    }
+
+    /// Velocities of the bodies of every world, (n, nbody, 6): angular, then linear at the origin, world axes.
+    #[getter]
+    fn body_velocities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut velocities = Vec::new();
+        self.lock_present(py)?.body_velocities(&mut velocities);
+        self.table(py, velocities.into_iter().map(twist))
+    }
+}
