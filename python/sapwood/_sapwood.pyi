@@ -1679,7 +1679,6 @@ class Batch:
         """Velocities of the bodies of every world, (n, nbody, 6): angular, then linear at the origin, world axes."""
 
 def _scene_json(model: Model) -> str: ...
-
 def spd_solve(
     model: Model,
     q: ArrayLike,
