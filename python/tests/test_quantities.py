@@ -43,7 +43,7 @@ def compare_motion(sim: sw.Simulation, model: Any, data: Any, worst: Worst) -> N
     worst.compare("velocities", sim.body_velocities, table(bodies, 6))
     sites = [velocity(model, data, of.mjOBJ_SITE, i) for i in range(model.nsite)]
     worst.compare("velocities of sites", sim.site_velocities, table(sites, 6))
-    geoms = [velocity(model, data, of.mjOBJ_GEOM, i) for i in np.flatnonzero(own)]
+    geoms = [velocity(model, data, of.mjOBJ_GEOM, int(i)) for i in np.flatnonzero(own)]
     worst.compare("velocities of geoms", sim.geom_velocities[own], table(geoms, 6))
 
 
@@ -127,7 +127,7 @@ def test_quantities_agree(package: str, path: Path) -> None:
 def explicit_actuators(model: Any) -> Array:
     """Actuators without activation, on joints and fixed tendons."""
     plain = [mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_TENDON]
-    return np.isin(model.actuator_trntype, plain) & (model.actuator_dyntype == mujoco.mjtDyn.mjDYN_NONE)
+    return np.asarray(np.isin(model.actuator_trntype, plain) & (model.actuator_dyntype == mujoco.mjtDyn.mjDYN_NONE))
 
 
 @pytest.mark.parametrize(("package", "path"), FILES, ids=[label(*file) for file in FILES])
@@ -243,6 +243,7 @@ def test_views_show_and_change_the_state(sim: sw.Simulation) -> None:
     assert hip.effort == pytest.approx(1.0, rel=1e-12)
     assert sim.body("ball").acceleration[5] == pytest.approx(-9.81)
     assert (torso.mass, torso.parent.name, sim.geom("trunk").body.name) == (4.0, "world", "torso")
+    assert motor.target is not None
     assert (sim.geom("trunk").type, motor.target.name) == ("box", "left hip")
     np.testing.assert_array_equal(sim.geom("trunk").size, [0.2, 0.1, 0.05])
     assert torso == sim.body(1)
@@ -252,7 +253,7 @@ def test_views_show_and_change_the_state(sim: sw.Simulation) -> None:
 
 def test_names_are_found_and_suggested(sim: sw.Simulation) -> None:
     assert (sim.body(-1).name, sim.bodies["ball"].index, sim.model.body_index("ball")) == ("ball", 4, 4)
-    assert sim.body(np.int64(1)).name == "torso"
+    assert sim.body(np.int64(1)).name == "torso"  # type: ignore[arg-type]
     assert [joint.name for joint in sim.joints] == sim.model.joint_names
     assert "torso" in sim.bodies
     assert "tors" not in sim.bodies
