@@ -6,6 +6,7 @@ use crate::model::Model;
 use crate::quantities::fixed_vector;
 use crate::simulation::Simulation;
 
+#[stubdoc::documented]
 #[pymethods]
 impl Model {
     /// Number of sensors.
@@ -45,6 +46,7 @@ impl Model {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Simulation {
     /// What all sensors show now, (nsensordata,).

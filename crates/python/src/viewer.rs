@@ -9,6 +9,7 @@ use crate::simulation::Simulation;
 
 /// What there is to draw and to act on, as JSON: geoms and meshes as in a replay, and per body its mass and centre of mass, per
 /// actuator the range of its control.
+#[stubdoc::documented]
 #[pyfunction]
 pub fn _scene_json(py: Python<'_>, model: &Model) -> String {
     py.detach(|| {
@@ -25,6 +26,7 @@ pub fn _scene_json(py: Python<'_>, model: &Model) -> String {
     })
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Simulation {
     /// The arguments of `pd` that hold now: kp, kd, target, target_velocity, effort_limit.

@@ -18,6 +18,7 @@ impl SensorView {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl SensorView {
     /// What it measures: the name of its MJCF element.
