@@ -448,17 +448,24 @@ fn wrenches(
 ) -> impl Iterator<Item = (usize, Wrench<f64>)> {
     loads.iter().filter_map(move |load| {
         let w = &state.applied_wrench[6 * load.body..6 * load.body + 6];
-        let mut torque = Vec3::new(w[0], w[1], w[2]);
-        let mut force = Vec3::new(w[3], w[4], w[5]) + load.lift;
-        let rot = kin.frames[load.node].rot;
-        if let Some(drag) = &load.drag {
-            let drag = drag.wrench(rot, kin.twists[load.node].shifted(rot * load.com));
-            (torque, force) = (torque + drag.ang, force + drag.lin);
-        }
-        if torque == Vec3::ZERO && force == Vec3::ZERO {
-            return None;
-        }
-        let arm = rot * load.com;
-        Some((load.node, Wrench { ang: torque + arm.cross(force), lin: force } * dt))
+        let applied = Wrench { ang: Vec3::new(w[0], w[1], w[2]), lin: Vec3::new(w[3], w[4], w[5]) };
+        let wrench = load.about_node(applied + load.own(kin), kin)?;
+        Some((load.node, wrench * dt))
     })
+}
+
+impl BodyLoad {
+    /// Gravity compensation and the force of the medium, about the centre of mass.
+    fn own(&self, kin: &Kinematics<f64>) -> Wrench<f64> {
+        let lift = Wrench { ang: Vec3::ZERO, lin: self.lift };
+        let Some(drag) = &self.drag else { return lift };
+        let rot = kin.frames[self.node].rot;
+        lift + drag.wrench(rot, kin.twists[self.node].shifted(rot * self.com))
+    }
+
+    /// A wrench about the centre of mass as one about the origin of the node, unless it is zero.
+    fn about_node(&self, Wrench { ang, lin }: Wrench<f64>, kin: &Kinematics<f64>) -> Option<Wrench<f64>> {
+        let arm = kin.frames[self.node].rot * self.com;
+        (ang != Vec3::ZERO || lin != Vec3::ZERO).then(|| Wrench { ang: ang + arm.cross(lin), lin })
+    }
 }

@@ -1,6 +1,6 @@
 //! `<inertial>`, and the inertia of a body from its geoms.
 
-use spatial::{Mat3, Pose, Quat, RigidInertia, Sym3, Vec3};
+use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
 use super::compiler::{Compiler, InertiaFromGeom};
 use super::defaults::Attributes;

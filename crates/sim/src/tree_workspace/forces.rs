@@ -53,12 +53,13 @@ impl TreeWorkspace {
             let spring = if k == 0.0 { 0.0 } else { k * (self.change[i] + lead * at(theta.vq, i)) };
             *passive -= spring + d * at(theta.v, i);
         }
-        if self.has_lift {
+        if self.has_own_loads {
             let mut lifts = std::mem::take(&mut self.momenta);
             lifts.fill(Wrench::ZERO);
             for load in &self.loads {
-                let arm = self.kin.frames[load.node].rot * load.com;
-                lifts[load.node] += Wrench { ang: arm.cross(load.lift), lin: load.lift };
+                if let Some(own) = load.about_node(load.own(&self.kin), &self.kin) {
+                    lifts[load.node] += own;
+                }
             }
             add_generalized_forces(&self.tree, self.tree.all(), &self.kin, &mut lifts, passive);
             self.momenta = lifts;
