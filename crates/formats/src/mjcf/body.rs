@@ -1,7 +1,7 @@
 //! The tree of bodies, with `<frame>` and `<replicate>`.
 
 use multibody::{BodySpec, Site, SiteShape};
-use spatial::{Pose, Quat, RigidInertia, Vec3};
+use spatial::{Pose, Vec3};
 
 use super::Reader;
 use super::defaults::{Attributes, ClassId};
