@@ -12,8 +12,11 @@ Load a model from MJCF or URDF, simulate it in contact with the world::
 Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid out as MuJoCo's ``qpos`` and ``qvel``.
 """
 
+from typing import TYPE_CHECKING
+
 from sapwood import characters, sap, scenes, spd
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
+from sapwood._parameters import SimulationParameters
 from sapwood._render import Camera
 from sapwood._results import (
     BatchContacts,
@@ -25,6 +28,7 @@ from sapwood._results import (
     Keyframe,
     ModelWarning,
     PaddedContacts,
+    ParameterArrays,
     Parameters,
     Poses,
     RayHit,
@@ -34,6 +38,19 @@ from sapwood._results import (
     StepJacobians,
 )
 from sapwood._sapwood import Batch, Model, Renderer, Replay, Simulation, __version__, load
+
+if TYPE_CHECKING:
+    from sapwood.viewer import view
+
+
+def __getattr__(name: str) -> object:
+    # Imported when it is first used: most programs look at nothing.
+    if name == "view":
+        from sapwood.viewer import view
+
+        return view
+    raise AttributeError(f"module 'sapwood' has no attribute {name!r}")
+
 
 __all__ = [
     "Batch",
@@ -49,6 +66,7 @@ __all__ = [
     "ModelError",
     "ModelWarning",
     "PaddedContacts",
+    "ParameterArrays",
     "Parameters",
     "PerformanceWarning",
     "Poses",
@@ -58,6 +76,7 @@ __all__ = [
     "Replay",
     "Simulation",
     "SimulationError",
+    "SimulationParameters",
     "Stats",
     "StepGradients",
     "StepJacobians",
@@ -68,4 +87,5 @@ __all__ = [
     "sap",
     "scenes",
     "spd",
+    "view",
 ]

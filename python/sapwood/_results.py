@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
 class Joint(NamedTuple):
@@ -184,13 +184,32 @@ class Distance(NamedTuple):
     """Unit normal from the first geom towards the second, world, (3,)."""
 
 
-class StepJacobians(NamedTuple):
-    """The derivative of one step: δx⁺ = A δx + B δctrl with x = (δq, δv). Those of a batch have the worlds in front."""
-
+class _Jacobians(NamedTuple):
     A: NDArray[np.float64]
     """∂(q, v)⁺/∂(q, v), (2 nv, 2 nv); positions as velocities that lead to them in unit time."""
     B: NDArray[np.float64]
     """∂(q, v)⁺/∂ctrl, (2 nv, nu)."""
+
+
+class StepJacobians(_Jacobians):
+    """The derivative of one step: δx⁺ = A δx + B δctrl with x = (δq, δv). Those of a batch have the worlds in front.
+
+    Attributes:
+        parameters: ∂(q, v)⁺/∂parameter by name, (2 nv, …), for those that were asked for.
+    """
+
+    parameters: dict[str, NDArray[np.float64]]
+
+    def __new__(
+        cls,
+        A: NDArray[np.float64],
+        B: NDArray[np.float64],
+        parameters: dict[str, NDArray[np.float64]] | None = None,
+    ) -> StepJacobians:
+        """A pair of matrices, and what is known of parameters."""
+        self = super().__new__(cls, A, B)
+        self.parameters = parameters or {}
+        return self
 
 
 class StepGradients(NamedTuple):
@@ -262,7 +281,8 @@ class BatchContacts(NamedTuple):
 
 def _ranks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """0, 1, … for each of the runs of so many."""
-    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    first: NDArray[np.int64] = np.repeat(np.cumsum(counts) - counts, counts)
+    return np.arange(first.size, dtype=np.int64) - first
 
 
 class PaddedContacts(NamedTuple):
@@ -307,28 +327,82 @@ class BatchStats(NamedTuple):
 
 
 class Parameters(NamedTuple):
-    """Parameters of one world of a batch; copies."""
+    """Parameters of one world of a batch; copies. ``Batch.set_parameters`` changes them."""
 
     gravity: NDArray[np.float64]
     """Acceleration of gravity, (3,), m/s²."""
-    body_mass: NDArray[np.float64]
-    """Masses of the bodies, (nbody,), kg."""
-    body_inertia_scale: NDArray[np.float64]
-    """Factors on the rotational inertia that the mass leads to, (nbody,)."""
-    friction: NDArray[np.float64]
-    """Coefficients of sliding friction of the geoms, (ngeom,)."""
-    geom_size: NDArray[np.float64]
-    """Sizes of the geoms, (ngeom, 3), as MJCF has them; 0 for planes, meshes and height fields."""
+    masses: NDArray[np.float64]
+    """Masses of the bodies, (nbody,), kg; rotational inertia changes in proportion."""
+    coms: NDArray[np.float64]
+    """Centres of mass in the bodies' frames, (nbody, 3), m; rotational inertia about them stays."""
+    inertias: NDArray[np.float64]
+    """Rotational inertias about the centres of mass in the bodies' axes, (nbody, 6): xx, yy, zz, xy, xz, yz, kg·m².
+
+    At the model's masses: ``masses`` and ``inertia_scales`` multiply them.
+    """
+    inertia_scales: NDArray[np.float64]
+    """Factors on the rotational inertias, (nbody,)."""
+    frictions: NDArray[np.float64]
+    """Coefficients of sliding friction of the geoms, (ngeom,); of two geoms the larger counts."""
+    torsional_frictions: NDArray[np.float64]
+    """Greatest torques about the normal over normal force, (ngeom,), m; where a geom resists spinning."""
+    rolling_frictions: NDArray[np.float64]
+    """Greatest torques about a tangent over normal force, (ngeom,), m; where a geom resists rolling."""
+    geom_sizes: NDArray[np.float64]
+    """Sizes of the geoms, (ngeom, 3), as MJCF has them; masses stay.
+
+    Those of planes, meshes and height fields are 0 and count for nothing.
+    """
+    geom_positions: NDArray[np.float64]
+    """Positions of the geoms in their bodies' frames, (ngeom, 3), m; masses stay."""
+    geom_quaternions: NDArray[np.float64]
+    """Orientations of the geoms in their bodies' frames, (ngeom, 4), w x y z."""
     armature: NDArray[np.float64]
     """Inertia of the drives, (nv,)."""
     damping: NDArray[np.float64]
-    """Damping of the joints, (nv,)."""
+    """Damping of the joints, (nv,), N·s/m or N·m·s/rad."""
     stiffness: NDArray[np.float64]
-    """Stiffness of the joints, (nv,)."""
-    actuator_gain: NDArray[np.float64]
-    """Force of the actuators per unit of control, (nu,)."""
-    actuator_damping: NDArray[np.float64]
-    """Damping of the actuators, (nu,)."""
+    """Stiffness of the joints, (nv,), N/m or N·m/rad."""
+    frictionloss: NDArray[np.float64]
+    """Coulomb friction of the joints, (nv,), N or N·m."""
+    joint_ranges: NDArray[np.float64]
+    """Limits of the joints, (njoint, 2), rad or m; of a ball (0, greatest angle); infinite where there are none."""
+    gains: NDArray[np.float64]
+    """Force of the actuators per unit of control, (nu,): kp of position servos and kv of velocity servos.
+
+    The bias of a servo follows.
+    """
+    kv: NDArray[np.float64]
+    """Damping of the actuators that are position servos, (nu,); those of others count for nothing."""
+
+    @property
+    def kp(self) -> NDArray[np.float64]:
+        """``gains`` by the name that they have for position servos."""
+        return self.gains
+
+
+class ParameterArrays(TypedDict, total=False):
+    """What ``Batch.set_parameters`` takes: a row for each of k worlds, or one row for all. See ``Parameters``."""
+
+    gravity: ArrayLike
+    masses: ArrayLike
+    coms: ArrayLike
+    inertias: ArrayLike
+    inertia_scales: ArrayLike
+    frictions: ArrayLike
+    torsional_frictions: ArrayLike
+    rolling_frictions: ArrayLike
+    geom_sizes: ArrayLike
+    geom_positions: ArrayLike
+    geom_quaternions: ArrayLike
+    armature: ArrayLike
+    damping: ArrayLike
+    stiffness: ArrayLike
+    frictionloss: ArrayLike
+    joint_ranges: ArrayLike
+    gains: ArrayLike
+    kv: ArrayLike
+    kp: ArrayLike
 
 
 class SpdSolution(NamedTuple):

@@ -6,7 +6,9 @@ from typing import Any, Generic, Literal, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import Self, Unpack
 
+from sapwood._parameters import SimulationParameters
 from sapwood._results import (
     BatchContacts,
     BatchStats,
@@ -16,6 +18,7 @@ from sapwood._results import (
     Joint,
     Keyframe,
     ModelWarning,
+    ParameterArrays,
     Parameters,
     Poses,
     RayHit,
@@ -43,6 +46,7 @@ __all__ = [
     "TendonView",
     "Views",
     "__version__",
+    "_scene_json",
     "character",
     "character_mjcf",
     "load",
@@ -97,6 +101,7 @@ def scene_mjcf(name: str) -> str:
 def load(
     source: str | PathLike[str],
     *,
+    ground: float | Literal[True] | None = None,
     package_path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     floating_base: bool = False,
 ) -> Model:
@@ -104,12 +109,16 @@ def load(
 
     Args:
         source: A path, or text that begins with ``<``. Files that a text refers to cannot be found.
+        ground: Height of a level ground that everything can touch, m, added as the last geom, ``ground``; True: at 0.
+            None: what the file has.
         package_path: URDF: folders in which the packages of ``package://`` addresses are looked for.
         floating_base: URDF: whether the root link moves freely (it is fixed to the world otherwise). An MJCF file says
             so itself.
 
     Raises:
         ModelError: When the file, or one that it refers to, cannot be read or makes no sense.
+        ValueError: When source is empty, or ground is not finite.
+        TypeError: When an argument is of another type.
     """
 
 @final
@@ -156,7 +165,7 @@ class Model:
 
     @property
     def gravity(self) -> NDArray[np.float64]:
-        """Acceleration of gravity, (3,), m/s²; a copy."""
+        """Acceleration of gravity, (3,), m/s², a read-only copy; ``Simulation.parameters`` has one to change."""
 
     @property
     def mass(self) -> float:
@@ -164,7 +173,7 @@ class Model:
 
     @property
     def body_masses(self) -> NDArray[np.float64]:
-        """Masses of the bodies, (nbody,), kg; a copy."""
+        """Masses of the bodies, (nbody,), kg, a read-only copy; ``Simulation.parameters`` has some to change."""
 
     @property
     def body_parents(self) -> list[int]:
@@ -208,7 +217,7 @@ class Model:
 
     @property
     def armature(self) -> NDArray[np.float64]:
-        """Inertia of the drives, on the diagonal of the mass matrix, (nv,); a copy."""
+        """Inertia of the drives, on the diagonal of the mass matrix, (nv,), a read-only copy."""
 
     def mass_matrix(self, q: ArrayLike) -> NDArray[np.float64]:
         """The mass matrix M(q), armature included, (nv, nv)."""
@@ -358,6 +367,29 @@ class Model:
             IndexError: When there is no such index.
         """
 
+    def to_bytes(self) -> bytes:
+        """The model as bytes, complete: what pickles hold, for other processes and for caches.
+
+        Another version of Sapwood may refuse them.
+        """
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Model:
+        """The model of ``to_bytes``, with the same bits.
+
+        Raises:
+            ValueError: When the bytes are not those of a model, are damaged, or of another version.
+        """
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        """Pickles hold ``to_bytes``."""
+
+    def __copy__(self) -> Model:
+        """The model itself: nothing of it can be changed."""
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Model:
+        """The model itself: nothing of it can be changed."""
+
 @final
 class Simulation:
     """One world in motion.
@@ -504,22 +536,28 @@ class Simulation:
             ValueError: When the state or an input is not finite, or the times do not ascend.
         """
 
-    def step_jacobians(self) -> StepJacobians:
+    def step_jacobians(self, parameters: Sequence[str] | None = None) -> StepJacobians:
         """The derivative of the next step with respect to the state and the controls that it starts from.
 
         By the implicit function theorem at the solution of the contact problem; the simulation stays as it is. Changes
         of q and q⁺ are in the tangent space, nv of them, as velocities: rotations in the body's frame. What sticks,
         slides, is apart or at a limit stays so.
 
+        Args:
+            parameters: Names of parameters with respect to which it is differentiated, too: the result's ``parameters``
+                has an array (2 nv, …) for each. gravity, masses, coms, inertias, inertia_scales, geom_sizes,
+                geom_positions, armature, damping, stiffness, gains (kp) and kv have a derivative; each of their numbers
+                costs two steps of new simulations.
+
         Raises:
             SimulationError: When the step fails, the contacts that push change next to this state, or Coulomb's law has
                 no solution.
-            ValueError: When the state or an input is not finite.
+            ValueError: When the state or an input is not finite, or parameters has another name.
         """
 
     @property
     def contacts(self) -> NDArray[np.void]:
-        """The contact points of the last step, a structured array; a copy.
+        """The contact points of the last step, a structured array; a read-only copy.
 
         Fields: ``bodies`` (2,), ``geoms`` (2,): indices; ``position`` (3,): midway between the surfaces, world;
         ``normal`` (3,): from the first to the second, world; ``tangents`` (2, 3): world; ``gap``: m, negative in
@@ -811,8 +849,8 @@ class Simulation:
     def record(self, fps: float = 60.0) -> Replay:
         """Record every step from now on, whoever makes it: ``step``, ``advance_to`` or ``trajectory``.
 
-        The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the end
-        of a ``with`` block, or when nobody has the replay any more::
+        The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the
+        end of a ``with`` block, or when nobody has the replay any more::
 
             with sim.record() as replay:
                 for _ in range(500):
@@ -845,6 +883,28 @@ class Simulation:
     @property
     def sensors(self) -> Views[SensorView]:
         """All sensors, by name or index; in IPython names complete with Tab."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options as the constructor takes them, a copy: ``Simulation(model, **sim.options)``."""
+
+    @property
+    def parameters(self) -> SimulationParameters:
+        """Masses, frictions, gains, … of this simulation alone, live arrays: they act from the next step on."""
+
+    def __reduce__(self) -> tuple[Any, tuple[Model, dict[str, Any], bytes]]:
+        """Pickles hold model, options and ``state``: the same bits follow.
+
+        Contacts and statistics of the last step are left out.
+        """
+
+    def __copy__(self) -> Simulation:
+        """A simulation of the same model in the same state, independent of this one."""
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Simulation:
+        """A simulation of the same model in the same state, independent of this one."""
+
+    def _pd(self) -> list[NDArray[np.float64]]: ...
 
 _View = TypeVar("_View", covariant=True)
 
@@ -1181,12 +1241,13 @@ class SensorView:
 class Replay:
     """The frames of a motion, and the page that plays them.
 
-    ``Simulation.record`` makes one that grows with every step; ``from_trajectory`` one of positions alone. ``save`` writes
-    a single HTML file that plays in any browser without a network. In Jupyter, a replay at the end of a cell is shown.
+    ``Simulation.record`` makes one that grows with every step; ``from_trajectory`` one of positions alone. ``save``
+    writes a single HTML file that plays in any browser without a network. In Jupyter, a replay at the end of a cell is
+    shown.
 
-    Frames are evenly spaced in simulated time. With a constant time step each is the state at the end of a step; a frame
-    within a step is interpolated. Where the state is changed between steps (``sim.q = …``, ``reset``, ``restore``), the motion
-    jumps, and the time of the replay goes on.
+    Frames are evenly spaced in simulated time. With a constant time step each is the state at the end of a step; a
+    frame within a step is interpolated. Where the state is changed between steps (``sim.q = …``, ``reset``,
+    ``restore``), the motion jumps, and the time of the replay goes on.
     """
 
     @staticmethod
@@ -1439,7 +1500,10 @@ class Batch:
 
     @property
     def failed(self) -> NDArray[np.bool_]:
-        """The worlds that failed in the last step, rollout or derivative, (n,), a copy; a reset clears them."""
+        """The worlds that failed in the last step, rollout or derivative, (n,), a read-only copy.
+
+        A reset clears them.
+        """
 
     @property
     def errors(self) -> dict[int, str]:
@@ -1516,21 +1580,7 @@ class Batch:
             IndexError: When there is no such world.
         """
 
-    def set_parameters(
-        self,
-        worlds: ArrayLike | None = None,
-        *,
-        gravity: ArrayLike | None = None,
-        body_mass: ArrayLike | None = None,
-        body_inertia_scale: ArrayLike | None = None,
-        friction: ArrayLike | None = None,
-        geom_size: ArrayLike | None = None,
-        armature: ArrayLike | None = None,
-        damping: ArrayLike | None = None,
-        stiffness: ArrayLike | None = None,
-        actuator_gain: ArrayLike | None = None,
-        actuator_damping: ArrayLike | None = None,
-    ) -> None:
+    def set_parameters(self, worlds: ArrayLike | None = None, **parameters: Unpack[ParameterArrays]) -> None:
         """Give worlds parameters of their own; those left out stay as they are.
 
         Each is an array with a row for each of these worlds, or one row for all. Positions and velocities stay; what
@@ -1539,21 +1589,11 @@ class Batch:
 
         Args:
             worlds: Indices (k,), or a boolean mask (n,); None: all.
-            gravity: Acceleration of gravity, (k, 3), m/s².
-            body_mass: Masses of the bodies, (k, nbody), kg; rotational inertia changes in proportion.
-            body_inertia_scale: Factors on the rotational inertia that the mass leads to, (k, nbody).
-            friction: Coefficients of sliding friction of the geoms, (k, ngeom); of two geoms the larger counts.
-            geom_size: Sizes of the geoms, (k, ngeom, 3), as MJCF has them; masses stay. Those of planes, meshes and
-                height fields count for nothing.
-            armature: Inertia of the drives, (k, nv).
-            damping: Damping of the joints, (k, nv).
-            stiffness: Stiffness of the joints, (k, nv).
-            actuator_gain: Force of the actuators per unit of control, (k, nu): kp of position servos and kv of velocity
-                servos, whose bias follows.
-            actuator_damping: kv of the actuators that are position servos, (k, nu); others stay.
+            parameters: Arrays by name, (k, …) or without the k: those of ``sapwood.Parameters``.
 
         Raises:
             ValueError: When an argument has a wrong shape or value; no world has changed then.
+            TypeError: When there is no parameter of a name.
         """
 
     def reset_parameters(self, worlds: ArrayLike | None = None) -> None:
@@ -1600,7 +1640,7 @@ class Batch:
 
     @property
     def contacts(self) -> BatchContacts:
-        """The contact points of the last step of every world; copies.
+        """The contact points of the last step of every world; read-only copies.
 
         Worlds that failed or were reset since have none. Points are in no particular order within a world.
 
@@ -1612,6 +1652,20 @@ class Batch:
     def stats(self) -> BatchStats:
         """What the batch did since it was made."""
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options as the constructor takes them, a copy: ``Batch(model, n, **batch.options)``."""
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        """Pickles hold model, options, PD control, parameters, and the ``state`` of every world."""
+
+    def __copy__(self) -> Batch:
+        """A batch of the same model in the same states, independent of this one."""
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Batch:
+        """A batch of the same model in the same states, independent of this one."""
+
+def _scene_json(model: Model) -> str: ...
 def spd_solve(
     model: Model,
     q: ArrayLike,

@@ -40,11 +40,11 @@ def test_worlds_with_parameters_are_those_of_such_a_model() -> None:
     before, after = (-9.81, 2.0, 0.6, 0.08, 0.1, 5.0), (-3.0, 3.0, 0.9, 0.12, 0.4, 9.0)
     batch = make(sw.load(text(*before)), 3)
     gravity, mass, friction, radius, damping, kp = after
-    size = batch.parameters(1).geom_size
+    size = batch.parameters(1).geom_sizes
     size[1, 0] = radius
     dofs = np.array([0.0] * 6 + [damping])
-    quietly(batch, [1], gravity=[1, 0, gravity], body_mass=[[0, mass, 0.5]], friction=[0.1, friction, friction])
-    quietly(batch, [False, True, False], geom_size=[size], damping=dofs, actuator_gain=[[kp]])
+    quietly(batch, [1], gravity=[1, 0, gravity], masses=[[0, mass, 0.5]], frictions=[0.1, friction, friction])
+    quietly(batch, [False, True, False], geom_sizes=[size], damping=dofs, gains=[[kp]])
     lone = [sw.Simulation(sw.load(text(*numbers))) for numbers in (before, after)]
     for sim in lone:
         sim.ctrl[:] = 0.5
@@ -58,14 +58,14 @@ def test_worlds_with_parameters_are_those_of_such_a_model() -> None:
     assert np.abs(lone[0].q - lone[1].q).max() > 0.1
     assert batch.q[2].tobytes() == batch.q[0].tobytes()
     parameters = batch.parameters(1)
-    assert parameters.body_mass.tolist() == [0, mass, 0.5]
-    assert parameters.friction.tolist() == [0.1, friction, friction]
+    assert parameters.masses.tolist() == [0, mass, 0.5]
+    assert parameters.frictions.tolist() == [0.1, friction, friction]
     assert parameters.gravity.tolist() == [1, 0, gravity]
-    assert parameters.actuator_gain.tolist() == [kp]
-    assert parameters.actuator_damping.tolist() == [0.2]
+    assert parameters.gains.tolist() == [kp]
+    assert parameters.kv.tolist() == [0.2]
     assert parameters.damping[6] == damping
-    assert parameters.geom_size[1].tolist() == [radius, 0.2, 0]
-    assert batch.parameters(0).body_mass.tolist() == [0, 2, 0.5]
+    assert parameters.geom_sizes[1].tolist() == [radius, 0.2, 0]
+    assert batch.parameters(0).masses.tolist() == [0, 2, 0.5]
     # Such a world as a simulation, and back to the model's.
     sim = batch.simulation(1)
     assert sim.model.mass == mass + 0.5
@@ -78,15 +78,15 @@ def test_worlds_with_parameters_are_those_of_such_a_model() -> None:
     batch.reset()
     batch.step(50)
     assert len({q.tobytes() for q in batch.q}) == 1
-    assert batch.parameters(1).body_mass.tolist() == [0, 2, 0.5]
+    assert batch.parameters(1).masses.tolist() == [0, 2, 0.5]
 
 
 def test_a_row_for_every_world(model: sw.Model) -> None:
     batch = make(model, 4)
     masses = np.outer([1.0, 2, 3, 4], model.body_masses)
-    quietly(batch, None, body_mass=masses, body_inertia_scale=np.full((4, 6), 1.5))
+    quietly(batch, None, masses=masses, inertia_scales=np.full((4, 6), 1.5))
     for i in range(4):
-        np.testing.assert_array_equal(batch.parameters(i).body_mass, masses[i])
+        np.testing.assert_array_equal(batch.parameters(i).masses, masses[i])
         M = batch.simulation(i).model.mass_matrix(model.keyframe().q)
         assert M[0, 0] == pytest.approx((i + 1) * model.mass)
     quietly(batch, [-1, 0], gravity=np.zeros(3))
@@ -101,13 +101,13 @@ def test_bad_parameters(model: sw.Model) -> None:
     bad: list[tuple[Any, dict[str, Any], str]] = [
         (None, {"gravity": np.zeros((2, 3))}, r"gravity has shape \(2, 3\): expected \(3, 3\) or \(3,\)"),
         ([0], {"gravity": [0, 0, np.nan]}, "gravity"),
-        ([0], {"body_mass": np.zeros(6)}, r"world 0: body_mass\[1\] is 0: expected above 0"),
-        ([0], {"body_mass": np.ones(6)}, r"body_mass\[0\] is 1: expected 0"),
-        ([0], {"friction": -np.ones(6)}, "friction"),
-        ([0], {"geom_size": np.zeros((6, 3))}, "geom_size"),
-        ([0], {"geom_size": np.zeros((2, 6, 3))}, "geom_size has shape"),
+        ([0], {"masses": np.zeros(6)}, r"world 0: masses\[1\] is 0: expected above 0"),
+        ([0], {"masses": np.ones(6)}, r"masses\[0\] is 1: expected 0"),
+        ([0], {"frictions": -np.ones(6)}, "frictions"),
+        ([0], {"geom_sizes": np.zeros((6, 3))}, "geom_sizes"),
+        ([0], {"geom_sizes": np.zeros((2, 6, 3))}, "geom_sizes has shape"),
         ([0], {"damping": np.full(10, -1.0)}, "damping"),
-        ([0], {"actuator_gain": "much"}, "actuator_gain"),
+        ([0], {"gains": "much"}, "gains"),
         ([3], {"gravity": np.zeros(3)}, "worlds has 3: expected indices below 3"),
         ([-4], {"gravity": np.zeros(3)}, "worlds has -4"),
         ([True], {"gravity": np.zeros(3)}, "worlds has shape"),

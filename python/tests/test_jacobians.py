@@ -68,3 +68,69 @@ def test_a_state_that_is_not_finite() -> None:
     sim.v[0] = np.nan
     with pytest.raises(ValueError, match="v"):
         sim.step_jacobians()
+
+
+PUSHED = """
+<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="9 9 1"/>
+  <body pos="0 0 .1"><freejoint/><geom type="box" size=".15 .1 .1" mass="2" friction="0.4"/>
+    <body pos="0 0 .1"><joint name="arm" axis="0 1 0" damping="0.3" stiffness="2" armature="0.01"/>
+      <geom type="capsule" fromto="0 0 0 0 0 .3" size=".03" mass="0.4"/></body></body>
+  <body pos="1 0 2"><joint axis="0 1 0"/><geom type="box" size=".05 .05 .2" pos="0 0 -.2" mass="1"/></body></worldbody>
+  <actuator><position joint="arm" kp="8" kv="0.4"/></actuator></mujoco>"""
+
+
+#: From 0 they can be moved up alone.
+NOT_NEGATIVE = {"armature", "damping", "stiffness", "kv"}
+
+
+@pytest.mark.parametrize("name", ["gravity", "masses", "coms", "inertias", "inertia_scales", "armature", "damping",
+                                  "stiffness", "kp", "kv", "geom_sizes", "geom_positions"])  # fmt: skip
+@pytest.mark.parametrize("sliding", [False, True])
+def test_parameters_against_differences(name: str, sliding: bool) -> None:
+    """A box at rest or sliding, an arm that is driven, and a pendulum in the air."""
+    sim = sw.Simulation(sw.load(PUSHED), tolerance=1e-12)
+    sim.parameters.masses[1] = 2.5
+    sim.ctrl[:] = 0.2
+    sim.q[-1], sim.v[-1] = 0.7, 1.5
+    sim.step(60)
+    if sliding:
+        sim.v[0] += 1.0
+        sim.step(5)
+    found = sim.step_jacobians(parameters=[name]).parameters[name]
+    array = getattr(sim.parameters, name)
+    assert found.shape == (2 * sim.model.nv, *array.shape)
+    state = sim.state()
+
+    def end(index: tuple[int, ...], by: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        array[index] += by
+        sim.step()
+        q, v = sim.q.copy(), sim.v.copy()
+        sim.restore(state)
+        return q, v
+
+    differences = np.zeros_like(found)
+    h = 1e-6 if name.startswith("geom") else 1e-5
+    for index in np.ndindex(*array.shape):
+        is_world = name in {"masses", "inertias"} and index[0] == 0
+        if is_world or (name == "geom_sizes" and array[index] == 0):
+            continue
+        # Of second order, and beyond 0 where nothing may be below it.
+        is_at_end = array[index] == 0 and name in NOT_NEGATIVE
+        weights = {h: -2.5, 2 * h: 4.0, 3 * h: -1.5} if is_at_end else {h: 0.5, -h: -0.5}
+        for by, weight in weights.items():
+            q, v = end(index, by)
+            differences[(slice(None), *index)] += weight / h * np.r_[sim.model.difference(sim.q, q), v]
+    scale = np.abs(differences).max()
+    assert scale > 1e-6
+    np.testing.assert_allclose(found / scale, differences / scale, atol=1e-5)
+    assert sim.state() == state
+
+
+def test_parameters_without_a_derivative() -> None:
+    sim = sw.Simulation(sw.load(PUSHED))
+    with pytest.raises(ValueError, match='parameters has "frictions": expected some of gravity, masses'):
+        sim.step_jacobians(parameters=["frictions"])
+    A, B = sim.step_jacobians()
+    assert sim.step_jacobians(parameters=[]).parameters == {}
+    np.testing.assert_array_equal(sim.step_jacobians(parameters=["gravity"]).A, A)
+    assert B.shape == (16, 1)

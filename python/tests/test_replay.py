@@ -105,7 +105,7 @@ def test_the_command_writes_the_same_poses(tmp_path: Path) -> None:
         pytest.skip("the command has not been built (cargo build --bin sapwood)")
     model = sw.characters.humanoid()
     (tmp_path / "model.xml").write_text(sw.characters.mjcf("humanoid"))
-    arguments = ["run", tmp_path / "model.xml", "--time", "1", "--dt", "0.004", "--out", tmp_path]
+    arguments = ["run", str(tmp_path / "model.xml"), "--time", "1", "--dt", "0.004", "--out", str(tmp_path)]
     subprocess.run([command, *arguments], check=True, capture_output=True)
     if not (tmp_path / "replay.html").exists():
         pytest.skip("the command was built without the replay page")
@@ -148,7 +148,7 @@ def test_frames_within_a_step_are_interpolated() -> None:
     model = sw.load(
         """<mujoco><worldbody><body pos="0 0 10"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
     )
-    sim = sw.Simulation(model, timestep=0.01)
+    sim = sw.Simulation(model, timestep=0.01, scheme="midpoint")
     sim.step()
     sim.advance_to(0.0137)
     with sim.record(fps=100) as replay:

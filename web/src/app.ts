@@ -13,6 +13,8 @@ import { Plots } from "./ui/plots";
 import { Timeline } from "./ui/timeline";
 import { titleCard } from "./ui/title";
 import { toaster } from "./ui/toast";
+import { hoverLabel } from "./ui/hover";
+import { hidesCollisionShapes } from "./scene/bodies";
 import { runLoop } from "./loop";
 import { Viewer } from "./viewer";
 
@@ -26,6 +28,7 @@ export function startApp(root: HTMLElement, replay: Replay): void {
   const playback = new Playback(replay.frames, replay.frameTime);
   const toggles = new Toggles({
     contacts: true,
+    collision: !hidesCollisionShapes(replay),
     shadows: true,
     loop: true,
     plots: window.innerHeight >= LOW_PAGE,
@@ -39,11 +42,15 @@ export function startApp(root: HTMLElement, replay: Replay): void {
   const resetView = (): void => viewer.resetView();
   const timeline = new Timeline(playback);
   const plots = new Plots(replay.series, playback);
-  const dock = element("footer", { class: "dock card" }, timeline.root, plots.root, controlRow(playback, toggles));
+  const buttons = controlRow(playback, toggles, hidesCollisionShapes(replay));
+  const dock = element("footer", { class: "dock card" }, timeline.root, plots.root, buttons);
   const info = infoPanel(replay, viewer.contacts.newtonsPerMetre, () => toggles.set("info", false));
   const help = helpPanel(() => toggles.set("help", false));
   const toast = toaster();
-  root.replaceChildren(canvas, titleCard(replay), cornerRow(toggles, resetView), info, help, toast.root, dock);
+  const savePicture = (): void => void viewer.png().then((blob) => save(blob, `${replay.name} ${playback.frame}.png`));
+  const corner = cornerRow(toggles, resetView, savePicture);
+  const hover = hoverLabel(canvas, (x, y) => viewer.describeAt(x, y));
+  root.replaceChildren(canvas, titleCard(replay), corner, info, help, toast.root, hover, dock);
 
   const layout = (): void => {
     viewer.resize(window.innerWidth, window.innerHeight, window.innerHeight - dock.offsetTop);
@@ -97,10 +104,18 @@ function start(options: Options, replay: Replay, playback: Playback, toggles: To
   if (options.frame !== null) playback.seekFrame(options.frame);
   playback.setSpeed(options.speed);
   const chosen = options.followBody === null ? -1 : replay.bodies.indexOf(options.followBody);
-  if (chosen > 0) viewer.followBody(chosen);
-  else if (viewer.framing.travels && options.toggles.follow === undefined) toggles.set("follow", true);
+  if (viewer.framing.travels && options.toggles.follow === undefined) toggles.set("follow", true);
   viewer.resetView(options.view ?? undefined);
+  if (chosen > 0) viewer.followBody(chosen);
   if (options.play) playback.play();
+}
+
+/** Hands a file to the user. */
+function save(blob: Blob | null, name: string): void {
+  if (blob === null) return;
+  const url = URL.createObjectURL(blob);
+  element("a", { href: url, download: name.replaceAll(/[^\w .-]+/g, "_") }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
 function applyTheme(toggles: Toggles): void {

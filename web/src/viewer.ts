@@ -1,8 +1,9 @@
 import { Sphere, Vector3 } from "three";
 import { Clip } from "./clip";
-import type { Replay } from "./data/replay";
+import type { Geom, Replay } from "./data/replay";
 import type { Playback } from "./playback";
 import { Bodies, findFloor } from "./scene/bodies";
+import { formatNumber } from "./ui/format";
 import { ContactMarks } from "./scene/contacts";
 import { smoothPosition } from "./scene/follow";
 import { boundsOf, fit, frameClip, sizeOf, type Balls, type Framing } from "./scene/framing";
@@ -49,7 +50,10 @@ export class Viewer {
 
     const floor = findFloor(replay);
     const height = floor?.position[2] ?? boundsOf(this.framing.clip).min.z;
-    this.stage = new Stage(canvas, new Ground(height, cellFor(size)), size);
+    const ground = new Ground(height, cellFor(size));
+    // A model that stands on nothing is not drawn on a floor.
+    ground.visible = floor !== null;
+    this.stage = new Stage(canvas, ground, size);
     this.bodies = new Bodies(this.clip, geometries, floor);
     this.contacts = new ContactMarks(replay.contacts, Math.min(size, sizeOf(this.framing.start)));
     this.stage.add(this.bodies, this.contacts);
@@ -59,11 +63,13 @@ export class Viewer {
     playback.onChange(() => this.invalidate());
     toggles.onChange((name, on) => {
       if (name === "follow" && on) this.startFollowing();
+      if (name === "collision") this.bodies.showCollisionShapes(on);
       if (name === "shadows") this.stage.lights.shadows = on;
       if (name === "dark") this.applyTheme();
       this.invalidate();
     });
     this.stage.lights.shadows = toggles.get("shadows");
+    this.bodies.showCollisionShapes(toggles.get("collision"));
     this.applyTheme();
   }
 
@@ -133,14 +139,38 @@ export class Viewer {
 
   /** Follows the body under a point of the page. Returns its name, or null if there is none. */
   followAt(x: number, y: number): string | null {
-    const body = this.stage.bodyAt(x, y);
-    return body === null || body === 0 ? null : this.followBody(body);
+    const body = this.stage.hitsAt(x, y).map(({ object }) => object.userData["body"] as unknown);
+    const nearest = body.find((body) => typeof body === "number");
+    return nearest === undefined || nearest === 0 ? null : this.followBody(nearest);
+  }
+
+  /** What is under a point of the page: a contact's force, or the names of a body and its geom; null for nothing. */
+  describeAt(x: number, y: number): string | null {
+    for (const { object, instanceId } of this.stage.hitsAt(x, y)) {
+      const force = this.contacts.forceOf(object, instanceId);
+      if (force !== null) return `contact: ${formatNumber(force)} N`;
+      const geom = object.userData["geom"] as Geom | undefined;
+      if (geom !== undefined) {
+        const body = this.replay.bodies[geom.body]!;
+        return geom.name === "" || geom.name === body ? body : `${body} · ${geom.name}`;
+      }
+    }
+    return null;
+  }
+
+  /** The picture as it is now, without panels, as PNG. */
+  png(): Promise<Blob | null> {
+    this.bodies.setTime(this.playback.time);
+    const blob = this.stage.png(this.stage.resolution.still);
+    this.invalidate();
+    return blob;
   }
 
   followBody(body: number): string {
     this.followedBody = body;
     this.toggles.set("follow", true);
     this.startFollowing();
+    this.stage.centre(this.followed);
     return this.replay.bodies[body]!;
   }
 

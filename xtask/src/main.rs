@@ -4,6 +4,7 @@ mod demo;
 mod shell;
 mod test;
 mod tools;
+mod wheel;
 
 use std::env;
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ cargo xtask test            set up what the tests need and run all of them: Rust
 cargo xtask fuzz [--seconds N] [--seed S] [--case N]   mutate models, meshes, clips and states for a minute
 cargo xtask web             build the replay page (needs Node)
 cargo xtask python          make .venv and install the Python package with its test requirements
+cargo xtask wheel [ARCH]    build a manylinux wheel (x86_64, aarch64) and try it in a bare environment
 cargo xtask bench [SUITE]   time Sapwood beside its peers (default: step); needs cargo xtask python";
 
 fn main() -> ExitCode {
@@ -42,6 +44,8 @@ fn run() -> Result<ExitCode> {
         ["fuzz", ref rest @ ..] => fuzz(&shell, rest)?,
         ["web"] => tools::build_web(&shell)?,
         ["python"] => tools::install_python(&shell)?,
+        ["wheel"] => wheel::wheel(&shell, None)?,
+        ["wheel", target] => wheel::wheel(&shell, Some(target))?,
         ["bench", ref rest @ ..] => {
             let suite = if rest.is_empty() { &["step"] } else { rest };
             shell.run(&tools::venv("python"), &[&["-m", "sapwood.bench"], suite].concat())?;

@@ -64,9 +64,9 @@ impl Shell {
         command.status().is_ok_and(|status| status.success())
     }
 
-    /// The path of a program of the virtual environment, the name of any other; npm is a script on Windows.
+    /// The path of a program of a virtual environment, the name of any other; npm is a script on Windows.
     fn resolve(&self, program: &str) -> PathBuf {
-        if program.starts_with(".venv") {
+        if program.starts_with(".venv") || program.starts_with("target/") {
             self.folder.join(program)
         } else if cfg!(windows) && program == "npm" {
             "npm.cmd".into()

@@ -28,18 +28,24 @@ pub fn install_web(shell: &Shell) -> Result<()> {
 
 /// A program of the virtual environment, relative to the root.
 pub fn venv(program: &str) -> String {
-    if cfg!(windows) { format!(".venv/Scripts/{program}.exe") } else { format!(".venv/bin/{program}") }
+    venv_at(".venv", program)
+}
+
+/// A program of another virtual environment, relative to the root.
+pub fn venv_at(folder: &str, program: &str) -> String {
+    if cfg!(windows) { format!("{folder}/Scripts/{program}.exe") } else { format!("{folder}/bin/{program}") }
 }
 
 /// Makes `.venv`, and builds and installs the package with its test requirements.
 pub fn install_python(shell: &Shell) -> Result<()> {
     if !shell.works(&venv("python"), &["-m", "pip", "--version"]) {
-        make_venv(shell)?;
+        make_venv_at(shell, ".venv")?;
     }
     shell.run(&venv("python"), &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ".[test]"])
 }
 
-fn make_venv(shell: &Shell) -> Result<()> {
+/// Makes a virtual environment.
+pub fn make_venv_at(shell: &Shell, folder: &str) -> Result<()> {
     let names = ["python3", "python"];
     let recent = "import sys; sys.exit(sys.version_info < (3, 10))";
     let Some(python) = names.into_iter().find(|name| shell.works(name, &["-c", recent])) else {
@@ -49,7 +55,7 @@ fn make_venv(shell: &Shell) -> Result<()> {
     if !shell.works(python, &["-c", "import ensurepip"]) && !apt_install(shell, "python3-venv")? {
         bail!("{python} has no module venv: install it (Debian: apt-get install python3-venv)");
     }
-    shell.run(python, &["-m", "venv", "--clear", ".venv"])
+    shell.run(python, &["-m", "venv", "--clear", folder])
 }
 
 /// Sees to a browser for the tests; an error says what is missing.

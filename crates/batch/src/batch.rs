@@ -177,6 +177,16 @@ impl Batch {
         self.width
     }
 
+    /// The most worlds side by side in a register, where they can be.
+    pub fn most_lanes(&self) -> usize {
+        self.widest
+    }
+
+    /// The numbers that worlds are computed with.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
     /// Why worlds are stepped one by one, if they are: what in the model lanes cannot do.
     pub fn alone(&self) -> Option<&str> {
         self.alone.as_deref()

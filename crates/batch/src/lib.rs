@@ -29,11 +29,10 @@ mod batch;
 mod contacts;
 mod group;
 mod lanes;
-mod parameters;
 mod plan;
 
 pub use batch::{
     Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Moment, Precision, StepGradients, World,
 };
 pub use contacts::BatchContact;
-pub use parameters::Parameters;
+pub use sim::{Parameter, ParameterError, Parameters};

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Loaded, humanoid, worlds};
-use sapwood_batch::{Batch, BatchError, BatchOptions, Cotangents, Parameters, Precision};
+use sapwood_batch::{Batch, BatchError, BatchOptions, Cotangents, Parameter, Parameters, Precision};
 use sim::{Scheme, SimulationError};
 
 fn batch(loaded: &Loaded, n: usize, options: BatchOptions) -> Batch {
@@ -144,8 +144,7 @@ fn worlds_may_have_parameters_of_their_own() {
     let loaded = humanoid();
     let mut batch = batch(&loaded, 3, BatchOptions::default());
     let nv = loaded.model.nv();
-    let mut weightless = Parameters::default();
-    weightless.gravity = Some([0.0; 3]);
+    let weightless = Parameters::default().with(Parameter::Gravity, vec![0.0; 3]);
     batch.v_mut().fill(0.0);
     batch.set_parameters(1, weightless).unwrap();
     assert!(batch.alone().is_some());
@@ -153,18 +152,18 @@ fn worlds_may_have_parameters_of_their_own() {
     assert!(batch.v()[nv..2 * nv].iter().all(|v| v.abs() < 1e-12));
     assert!(batch.v()[2] < -0.3 && batch.v()[2 * nv + 2] < -0.3);
     // Mass scales force and inertia alike, and a second call leaves the first as it is.
-    let mut heavy = Parameters::default();
-    heavy.body_mass = batch.parameters(1).body_mass.map(|all| all.iter().map(|mass| 2.0 * mass).collect());
+    let masses = batch.parameters(1).get(Parameter::Masses).unwrap().iter().map(|mass| 2.0 * mass).collect();
+    let heavy = Parameters::default().with(Parameter::Masses, masses);
     batch.set_parameters(1, heavy).unwrap();
-    assert_eq!(batch.parameters(1).gravity, Some([0.0; 3]));
+    assert_eq!(batch.parameters(1).get(Parameter::Gravity), Some(&[0.0; 3][..]));
     assert!((batch.world_model(1).0.mass() - 2.0 * loaded.model.mass()).abs() < 1e-9);
     let twice = batch.world_model(1).0.tree.nodes.iter().map(|node| node.inertia.inertia.xx).collect::<Vec<_>>();
     for (twice, node) in twice.iter().zip(&loaded.model.tree.nodes) {
         assert!((twice - 2.0 * node.inertia.inertia.xx).abs() <= 1e-12);
     }
-    let mut wrong = Parameters::default();
-    wrong.damping = Some(vec![-1.0; nv]);
-    assert!(matches!(batch.set_parameters(0, wrong), Err(BatchError::Parameter { name: "damping", index: 0, .. })));
+    let wrong = Parameters::default().with(Parameter::Damping, vec![-1.0; nv]);
+    let error = batch.set_parameters(0, wrong).unwrap_err().to_string();
+    assert_eq!(error, "damping[0] is -1: expected a finite number, 0 or more");
     let other = common::load("<mujoco/>");
     assert!(matches!(batch.set_world_model(0, other.model, other.scene), Err(BatchError::Structure { .. })));
     batch.clear_world_model(1);

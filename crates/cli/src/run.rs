@@ -62,7 +62,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
 fn prepare(arguments: &RunArguments) -> Result<Simulation> {
     let mut loaded = scene::load(arguments.model.as_ref(), arguments.ground.is_none(), &arguments.read)?;
     if let Some(height) = arguments.ground {
-        scene::add_ground(&mut loaded, height);
+        formats::add_ground(&mut loaded, height);
     }
     let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
     let options = Options {

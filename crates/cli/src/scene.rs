@@ -2,9 +2,6 @@
 
 use anyhow::Result;
 use formats::{LoadOptions, Loaded};
-use geometry::{Geom, Shape};
-use multibody::Material;
-use spatial::{Pose, Vec3};
 
 use crate::arguments::ReadArguments;
 use crate::source::Source;
@@ -23,20 +20,4 @@ pub fn load(source: Option<&Source>, ground: bool, arguments: &ReadArguments) ->
         }
         None => formats::load_str(EMBEDDED, None, &options)?,
     })
-}
-
-/// Adds a level ground that everything can touch.
-pub fn add_ground(loaded: &mut Loaded, height: f64) {
-    loaded.model.materials.push(Material::default());
-    loaded.scene.geoms.push(Geom {
-        name: "ground".into(),
-        body: 0,
-        pose: Pose { pos: Vec3::new(0.0, 0.0, height), ..Pose::IDENTITY },
-        shape: Shape::Plane { half_extents: [0.0; 2] },
-        contype: u32::MAX,
-        conaffinity: u32::MAX,
-        material: loaded.model.materials.len() - 1,
-        margin: 0.0,
-        rgba: [0.85, 0.87, 0.9, 1.0],
-    });
 }

@@ -24,7 +24,9 @@
 //! Readers ask elements for their attributes (`xml` remembers which), so a new attribute is a line in the file of
 //! its element: `mjcf/joint.rs`, `mjcf/geom.rs`, `urdf/joint.rs`, …
 
+mod binary;
 mod error;
+mod ground;
 pub mod limits;
 pub mod mesh_files;
 mod mjcf;
@@ -38,7 +40,9 @@ use std::path::{Path, PathBuf};
 
 use multibody::Warning;
 
+pub use binary::{BytesError, from_bytes, to_bytes};
 pub use error::LoadError;
+pub use ground::add_ground;
 
 /// A file as a model and a scene.
 #[derive(Clone, Debug)]

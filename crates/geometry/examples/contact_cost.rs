@@ -31,6 +31,7 @@ fn geom(body: usize, shape: &Shape) -> Geom {
         material: 0,
         margin: 0.0,
         rgba: [1.0; 4],
+        group: 0,
     }
 }
 

@@ -28,6 +28,7 @@
 //!     material: 0,
 //!     margin: 0.0,
 //!     rgba: [0.5, 0.5, 0.5, 1.0],
+//!     group: 0,
 //! };
 //! let ground = geom(0, Shape::Plane { half_extents: [0.0, 0.0] });
 //! let cube = geom(1, Shape::Box { half_extents: [0.1, 0.1, 0.1] });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use spatial::{Pose, Vec3};
 
 /// The shape of a geom, in its own frame, in metres.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Shape {
     /// The half-space z ≤ 0. The half extents are for pictures only; 0 stands for infinite.
     Plane {
@@ -72,7 +72,7 @@ impl Shape {
 }
 
 /// Triangles, and the convex hull of their vertices.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Mesh {
     /// Name.
     pub name: String,
@@ -87,7 +87,7 @@ pub struct Mesh {
 }
 
 /// Heights over a regular grid, linear on triangles.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct HeightField {
     /// Name.
     pub name: String,
@@ -102,7 +102,7 @@ pub struct HeightField {
 }
 
 /// A shape fixed in a body.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Geom {
     /// Name; empty when the file gives none.
     pub name: String,
@@ -122,10 +122,12 @@ pub struct Geom {
     pub margin: f64,
     /// Red, green, blue, opacity in 0..=1.
     pub rgba: [f32; 4],
+    /// The group that pictures select by: 3 and above are hidden at first, by convention collision shapes beside visual ones.
+    pub group: u32,
 }
 
 /// A pair that may touch whatever its bits say, with a surface of its own.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct PairSpec {
     /// The two geoms.
     pub geoms: [usize; 2],
@@ -136,7 +138,7 @@ pub struct PairSpec {
 }
 
 /// The geoms of a model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Scene {
     /// The geoms.
     pub geoms: Vec<Geom>,

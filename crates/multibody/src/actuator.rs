@@ -1,7 +1,7 @@
 //! Actuators.
 
 /// What an actuator acts on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Transmission {
     /// A joint with one degree of freedom: force = gear · actuator force, length = gear · q.
     Joint {
@@ -32,7 +32,7 @@ pub enum Transmission {
 ///
 /// A motor has gain 1 and no bias, a position servo gain kp and bias (0, −kp, −kv), a velocity servo gain kv and
 /// bias (0, 0, −kv). The parts with length and velocity are treated implicitly when they are ≤ 0.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ActuatorLaw {
     /// Force per unit of control.
     pub gain: f64,
@@ -41,7 +41,7 @@ pub struct ActuatorLaw {
 }
 
 /// An actuator: a control input, a force law, and what the force acts on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Actuator {
     /// Name; empty when the file gives none.
     pub name: String,

@@ -3,6 +3,12 @@
 /// Why a model cannot be built. Readers of files add file and line.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BuildError {
+    /// Parts that do not fit each other, in a model that no builder made.
+    #[error("the model's {what} do not fit each other: expected a model as a builder makes it")]
+    Structure {
+        /// Which parts.
+        what: String,
+    },
     /// A value is NaN or infinite.
     #[error("{what}: expected finite numbers")]
     NotFinite {

@@ -473,7 +473,7 @@ fn push_node(model: &mut Model, spec: &JointSpec, at: Placement) {
 }
 
 /// Finds the connected ranges of nodes and of degrees of freedom.
-fn split_trees(tree: &mut Tree<f64>) {
+pub(crate) fn split_trees(tree: &mut Tree<f64>) {
     let starts: Vec<usize> = (0..tree.nodes.len()).filter(|&i| tree.nodes[i].parent == NO_PARENT).collect();
     let end = |k: usize| starts.get(k + 1).copied().unwrap_or(tree.nodes.len());
     tree.trees = (0..starts.len()).map(|k| starts[k]..end(k)).collect();

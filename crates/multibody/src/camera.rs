@@ -3,7 +3,7 @@
 use spatial::{Pose, Vec3};
 
 /// A camera fixed in a body, or that follows one. It looks along the −z axis of its frame, with x to the right and y up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Camera {
     /// Name; empty when the file gives none.
     pub name: String,
@@ -18,7 +18,7 @@ pub struct Camera {
 }
 
 /// How a camera moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum CameraMode {
     /// With the body.
     #[default]
@@ -34,7 +34,7 @@ pub enum CameraMode {
 }
 
 /// From where a model is looked at when nothing else is said (MJCF `<statistic>` and `<visual><global>`).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct DefaultView {
     /// The point looked at, m; found from the geoms where `None`.
     pub centre: Option<Vec3<f64>>,

@@ -5,7 +5,7 @@ use spatial::{Pose, Vec3};
 use crate::Compliance;
 
 /// A scalar of the configuration: a coordinate of a joint, or the length of a tendon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Coordinate {
     /// The coordinate of a joint with one degree of freedom, an index into [`crate::Model::joints`].
     Joint(usize),
@@ -14,7 +14,7 @@ pub enum Coordinate {
 }
 
 /// A weighted sum of joint coordinates, `length = Σ coefficient · q` (MJCF `tendon/fixed`).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Tendon {
     /// Name; empty when the file gives none.
     pub name: String,
@@ -37,7 +37,7 @@ pub struct Tendon {
 }
 
 /// What an equality constraint holds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum EqualityKind {
     /// Two points, one of each body, coincide: 3 rows.
     Connect {
@@ -74,7 +74,7 @@ pub enum EqualityKind {
 }
 
 /// An equality constraint.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Equality {
     /// Name; empty when the file gives none.
     pub name: String,

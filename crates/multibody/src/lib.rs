@@ -40,6 +40,7 @@ mod rnea;
 mod rotations;
 mod sensor;
 mod site;
+mod structure;
 mod tree;
 mod wide;
 

@@ -8,7 +8,7 @@ use spatial::{Pose, RigidInertia, Vec3};
 use crate::{Actuator, Camera, DefaultView, Equality, Sensor, Site, Tendon, Tree};
 
 /// The kinds of joints that a model can have (spec: the state table).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum JointKind {
     /// Turns about an axis.
     Revolute {
@@ -85,7 +85,7 @@ impl JointKind {
 }
 
 /// How much a contact or a joint limit yields.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Compliance {
     /// As stiff as the time step can resolve.
     #[default]
@@ -107,7 +107,7 @@ pub enum Compliance {
 }
 
 /// The motions of a contact that friction resists (MJCF `condim` 1, 3, 4, 6), each one those before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Resistance {
     /// None: friction coefficients count for nothing.
     None,
@@ -121,7 +121,7 @@ pub enum Resistance {
 }
 
 /// The surface of a geom.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Material {
     /// Coulomb coefficient of friction; the pair takes the larger of the two.
     pub friction: f64,
@@ -152,7 +152,7 @@ impl Default for Material {
 }
 
 /// A joint of a model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Joint {
     /// Name; empty when the file gives none.
     pub name: String,
@@ -175,7 +175,7 @@ pub struct Joint {
 }
 
 /// A rigid body of a model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Body {
     /// Name.
     pub name: String,
@@ -194,7 +194,7 @@ pub struct Body {
 }
 
 /// A named state.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Keyframe {
     /// Name; empty when the file gives none.
     pub name: String,
@@ -209,7 +209,7 @@ pub struct Keyframe {
 }
 
 /// Something that was read and ignored or approximated.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Warning {
     /// The file; empty for text that came from memory.
     pub file: String,
@@ -229,7 +229,7 @@ impl fmt::Display for Warning {
 }
 
 /// A multibody system: immutable once built, shared by threads.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Model {
     /// Name.
     pub name: String,

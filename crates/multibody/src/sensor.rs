@@ -8,7 +8,7 @@ use std::ops::Range;
 use spatial::Quat;
 
 /// A sensor of a model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sensor {
     /// Name; empty when the file gives none.
     pub name: String,
@@ -21,7 +21,7 @@ pub struct Sensor {
 }
 
 /// What a sensor measures.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum SensorKind {
     /// Simulation time, s.
     Clock,
@@ -106,7 +106,7 @@ pub enum SensorKind {
 }
 
 /// What can be measured of a joint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum JointQuantity {
     /// The coordinate, rad or m.
     Position,
@@ -127,7 +127,7 @@ pub enum JointQuantity {
 }
 
 /// What can be measured of a tendon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum TendonQuantity {
     /// Length.
     Position,
@@ -144,7 +144,7 @@ pub enum TendonQuantity {
 }
 
 /// What can be measured of an actuator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ActuatorQuantity {
     /// Its length: gear times coordinate.
     Position,
@@ -155,7 +155,7 @@ pub enum ActuatorQuantity {
 }
 
 /// A frame that a sensor looks at.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum SensorFrame {
     /// Centre of mass and principal axes of a body (MJCF `body`).
     Inertial {
@@ -173,7 +173,7 @@ pub enum SensorFrame {
 }
 
 /// What can be measured of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum FrameQuantity {
     /// Position of the origin, m.
     Position,
@@ -196,7 +196,7 @@ pub enum FrameQuantity {
 }
 
 /// What an instrument at a site measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum SiteQuantity {
     /// Acceleration less gravity, m/s².
     Acceleration,
@@ -215,7 +215,7 @@ pub enum SiteQuantity {
 }
 
 /// What can be measured of a subtree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum SubtreeQuantity {
     /// Centre of mass, m.
     CenterOfMass,
@@ -226,7 +226,7 @@ pub enum SubtreeQuantity {
 }
 
 /// A geom, or all geoms of a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum GeomsOf {
     /// One geom.
     Geom(usize),
@@ -235,7 +235,7 @@ pub enum GeomsOf {
 }
 
 /// What can be measured of the place where two shapes are nearest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum DistanceQuantity {
     /// The distance, negative in penetration, m; the cutoff where they are farther apart.
     Distance,
@@ -246,7 +246,7 @@ pub enum DistanceQuantity {
 }
 
 /// Which contact points a sensor reports, and what of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ContactSensor {
     /// What one side of the contact must be; a site must have the contact point in its volume.
     pub first: ContactFilter,
@@ -261,7 +261,7 @@ pub struct ContactSensor {
 }
 
 /// What a side of a contact must be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ContactFilter {
     /// Anything.
     #[default]
@@ -277,7 +277,7 @@ pub enum ContactFilter {
 }
 
 /// What is reported of a contact point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum ContactField {
     /// How many points match, where there is one in this slot; else 0.
     Found,
@@ -310,7 +310,7 @@ impl ContactField {
 }
 
 /// How many contact points become a fixed number of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Reduction {
     /// The first ones, as they were detected.
     #[default]
@@ -324,7 +324,7 @@ pub enum Reduction {
 }
 
 /// What is reported of a ray.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum RayField {
     /// Distance to the surface, m; −1 where there is none.
     Distance,
@@ -351,7 +351,7 @@ impl RayField {
 }
 
 /// What a sensor needs to be known, in the order in which a simulation knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum SensorStage {
     /// Positions.
     Position,

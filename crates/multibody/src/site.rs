@@ -3,7 +3,7 @@
 use spatial::{Pose, Vec3};
 
 /// A frame of interest, fixed in a body.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Site {
     /// Name.
     pub name: String,
@@ -16,7 +16,7 @@ pub struct Site {
 }
 
 /// The volume of a site, in its frame, m.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum SiteShape {
     /// A ball.
     Sphere {

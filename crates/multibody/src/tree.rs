@@ -8,7 +8,7 @@ use spatial::{Quat, Real, RigidInertia, Vec3};
 pub const NO_PARENT: usize = usize::MAX;
 
 /// The kinds of motion that a node can have. Joints of a model with other kinds are chains of these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum JointType {
     /// Turns about `axis`: 1 q, 1 v.
     Revolute,
@@ -47,7 +47,7 @@ impl JointType {
 ///
 /// The node's frame has its origin at the joint. In the parent's frame it is placed by `pos`, `rot` at q = `q_ref`,
 /// then moved by the joint.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Node<T> {
     /// The parent node, less than this one's index, or [`NO_PARENT`].
     pub parent: usize,
@@ -72,7 +72,7 @@ pub struct Node<T> {
 }
 
 /// A forest of nodes, each tree a contiguous range, parents before children.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Tree<T> {
     /// The nodes, parents first.
     pub nodes: Vec<Node<T>>,

@@ -16,15 +16,16 @@ use crate::errors::batch_error;
 use crate::live::LiveArray;
 use crate::model::Model;
 use crate::options::{OptionArguments, SchemeArgument, threads as checked_threads};
-use crate::parameters::{self, ParameterArguments};
+use crate::results::read_only;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
-use crate::{contacts, results};
+use crate::{contacts, parameters, results};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 type Tensor<'py> = Bound<'py, PyArray3<f64>>;
 
 /// Worlds of one model, stepped together.
+#[stubdoc::documented]
 #[pyclass(frozen, module = "sapwood")]
 pub struct Batch {
     model: Py<Model>,
@@ -41,6 +42,7 @@ pub struct Batch {
     watch: Watch,
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Batch {
     #[new]
@@ -297,7 +299,7 @@ impl Batch {
     fn failed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let mut failed = vec![false; self.worlds];
         self.lock()?.errors().for_each(|(world, _)| failed[world] = true);
-        Ok(PyArray1::from_vec(py, failed))
+        Ok(read_only(PyArray1::from_vec(py, failed)))
     }
 
     /// Why worlds failed.
@@ -415,46 +417,22 @@ impl Batch {
     }
 
     /// Give worlds parameters of their own.
-    #[pyo3(signature = (
-        worlds=None, *, gravity=None, body_mass=None, body_inertia_scale=None, friction=None, geom_size=None, armature=None,
-        damping=None, stiffness=None, actuator_gain=None, actuator_damping=None
-    ))]
+    #[pyo3(signature = (worlds=None, **parameters))]
     fn set_parameters(
         &self,
         py: Python<'_>,
         worlds: Option<&Bound<'_, PyAny>>,
-        gravity: Option<&Bound<'_, PyAny>>,
-        body_mass: Option<&Bound<'_, PyAny>>,
-        body_inertia_scale: Option<&Bound<'_, PyAny>>,
-        friction: Option<&Bound<'_, PyAny>>,
-        geom_size: Option<&Bound<'_, PyAny>>,
-        armature: Option<&Bound<'_, PyAny>>,
-        damping: Option<&Bound<'_, PyAny>>,
-        stiffness: Option<&Bound<'_, PyAny>>,
-        actuator_gain: Option<&Bound<'_, PyAny>>,
-        actuator_damping: Option<&Bound<'_, PyAny>>,
+        parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        let arguments = ParameterArguments {
-            gravity,
-            body_mass,
-            body_inertia_scale,
-            friction,
-            geom_size,
-            armature,
-            damping,
-            stiffness,
-            actuator_gain,
-            actuator_damping,
-        };
         let worlds = self.selected(worlds)?;
         let model = self.model.get();
-        let parameters = arguments.parameters(model.inner(), model.scene(), worlds.len())?;
+        let parameters = parameters::of_worlds(parameters, model.inner(), model.scene(), worlds.len())?;
         let mut batch = self.lock()?;
         let was_alone = batch.alone().is_some();
         let own = &mut *batch;
         // All or none.
         let set = |(world, parameters): (&usize, &batch::Parameters)| {
-            let error = |error| (*world, error);
+            let error = |error| (*world, batch::BatchError::from(error));
             parameters.apply(model.inner(), model.scene()).map(drop).map_err(error)
         };
         let outcome = py.detach(|| {
@@ -479,7 +457,8 @@ impl Batch {
     /// All parameters of a world.
     fn parameters<'py>(&self, py: Python<'py>, world: isize) -> PyResult<Bound<'py, PyAny>> {
         let world = self.world(world)?;
-        parameters::tuple(py, self.lock()?.parameters(world))
+        let model = self.model.get();
+        parameters::tuple(py, &self.lock()?.parameters(world), model.inner(), model.scene())
     }
 
     /// The derivative of the next step of every world.

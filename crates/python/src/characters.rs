@@ -14,6 +14,7 @@ pub fn names(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
 }
 
 /// A character as MJCF text.
+#[stubdoc::documented]
 #[pyfunction]
 #[pyo3(signature = (name, *, ground=true, self_collision=false))]
 pub fn character_mjcf(name: &str, ground: bool, self_collision: bool) -> PyResult<String> {
@@ -23,6 +24,7 @@ pub fn character_mjcf(name: &str, ground: bool, self_collision: bool) -> PyResul
 }
 
 /// A character as a model.
+#[stubdoc::documented]
 #[pyfunction]
 #[pyo3(signature = (name, *, ground=true, self_collision=false))]
 pub fn character(py: Python<'_>, name: &str, ground: bool, self_collision: bool) -> PyResult<Model> {

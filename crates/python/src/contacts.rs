@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use sim::ContactPoint;
 use spatial::Vec3;
 
-use crate::results;
+use crate::results::{self, read_only};
 
 /// One row of `Simulation.contacts`.
 #[repr(C)]
@@ -67,7 +67,7 @@ impl From<&ContactPoint> for Row {
 
 /// The contact points, in order.
 pub fn structured<'py>(py: Python<'py>, points: &[ContactPoint]) -> Bound<'py, PyAny> {
-    PyArray1::from_iter(py, points.iter().map(Row::from)).into_any()
+    read_only(PyArray1::from_iter(py, points.iter().map(Row::from))).into_any()
 }
 
 /// `sapwood._results.BatchContacts` of all worlds, one after the other.
@@ -86,12 +86,12 @@ pub fn of_batch<'py>(py: Python<'py>, batch: &Batch) -> PyResult<Bound<'py, PyAn
     let gap = PyArray1::from_iter(py, all.iter().map(|(_, contact)| contact.gap));
     let fields = (
         batch.worlds(),
-        world,
-        geoms.reshape([all.len(), 2])?,
-        vectors(|contact| contact.position)?,
-        vectors(|contact| contact.normal)?,
-        gap,
-        vectors(|contact| contact.force)?,
+        read_only(world),
+        read_only(geoms.reshape([all.len(), 2])?),
+        read_only(vectors(|contact| contact.position)?),
+        read_only(vectors(|contact| contact.normal)?),
+        read_only(gap),
+        read_only(vectors(|contact| contact.force)?),
     );
     results::batch_contacts(py, fields)
 }

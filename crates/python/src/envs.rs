@@ -16,6 +16,7 @@ type Flags<'py> = Bound<'py, PyArray1<bool>>;
 type Evaluated<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Flags<'py>, Bound<'py, PyArray2<f64>>);
 
 /// Episodes of one of Gymnasium's MuJoCo tasks in the worlds of a batch.
+#[stubdoc::documented]
 #[pyclass(frozen, module = "sapwood._sapwood")]
 pub struct Episodes {
     batch: Py<Batch>,
@@ -30,6 +31,7 @@ pub struct Episodes {
     next_v: LiveArray,
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Episodes {
     #[new]

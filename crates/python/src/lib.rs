@@ -8,6 +8,7 @@ mod arguments;
 mod batch;
 mod characters;
 mod contacts;
+mod copies;
 mod cpu;
 mod dynamics;
 mod envs;
@@ -28,6 +29,7 @@ mod sensors;
 mod signals;
 mod simulation;
 mod spd;
+mod viewer;
 mod views;
 
 use pyo3::prelude::*;
@@ -58,6 +60,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;
     module.add_function(wrap_pyfunction!(scenes::scene, module)?)?;
     module.add_function(wrap_pyfunction!(scenes::scene_mjcf, module)?)?;
+    module.add_function(wrap_pyfunction!(viewer::_scene_json, module)?)?;
     module.add_function(wrap_pyfunction!(sap_solve::sap_solve, module)?)?;
     module.add_function(wrap_pyfunction!(spd::spd_solve, module)?)
 }

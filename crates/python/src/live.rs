@@ -128,6 +128,14 @@ impl LiveArray {
         Ok(())
     }
 
+    /// Whether the array holds other bits than these, or not as many.
+    pub fn differs(&self, _py: Python<'_>, values: &[f64]) -> bool {
+        let own = self.data().cast_const();
+        // SAFETY: no index is beyond the array, and the lock keeps Python from writing meanwhile.
+        let at = |k: usize| unsafe { own.add(k).read() };
+        self.len() != values.len() || values.iter().enumerate().any(|(k, x)| at(k).to_bits() != x.to_bits())
+    }
+
     /// Slice to array, which is as long.
     pub fn write(&self, _py: Python<'_>, values: &[f64]) -> PyResult<()> {
         self.check(values.len())?;

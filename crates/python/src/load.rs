@@ -11,15 +11,18 @@ use crate::model::Model;
 use crate::signals::in_background;
 
 /// Load a model from an MJCF or URDF file, or from its XML text.
+#[stubdoc::documented]
 #[pyfunction]
-#[pyo3(signature = (source, *, package_path=None, floating_base=false))]
+#[pyo3(signature = (source, *, ground=None, package_path=None, floating_base=false))]
 pub fn load(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
+    ground: Option<&Bound<'_, PyAny>>,
     package_path: Option<&Bound<'_, PyAny>>,
     floating_base: bool,
 ) -> PyResult<Model> {
     let options = LoadOptions { package_path: package_path.map_or(Ok(Vec::new()), folders)?, floating_base };
+    let ground = ground.map_or(Ok(None), height)?;
     let text =
         source.extract::<String>().ok().filter(|s| s.trim_start_matches('\u{feff}').trim_start().starts_with('<'));
     let path = match text {
@@ -33,7 +36,23 @@ pub fn load(
         Some(text) => formats::load_str(&text, None, &options),
         None => formats::load(&path, &options),
     })?;
-    loaded.map(Model::new).map_err(|error| model_error(py, &error))
+    let mut loaded = loaded.map_err(|error| model_error(py, &error))?;
+    if let Some(height) = ground {
+        formats::add_ground(&mut loaded, height);
+    }
+    Ok(Model::new(loaded))
+}
+
+/// The height of a ground, if there is to be one.
+fn height(value: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    if let Ok(is_wanted) = value.extract::<bool>() {
+        return Ok(is_wanted.then_some(0.0));
+    }
+    let height: f64 = value.extract().map_err(|_| wrong_type("ground", value, "None, True or a height"))?;
+    if height.is_finite() {
+        return Ok(Some(height));
+    }
+    Err(PyValueError::new_err(format!("ground is {height}: expected a finite height")))
 }
 
 /// A model from MJCF text that refers to no files.

@@ -13,12 +13,13 @@ use crate::arguments::{configuration, vector};
 use crate::dynamics::Workspace;
 use crate::names::Names;
 use crate::render::Pictures;
-use crate::results;
+use crate::results::{self, read_only};
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 
 /// A multibody system as a file describes it: bodies, joints, actuators, geoms. Immutable.
+#[stubdoc::documented]
 #[pyclass(frozen, module = "sapwood")]
 pub struct Model {
     model: Arc<multibody::Model>,
@@ -62,6 +63,7 @@ impl Model {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Model {
     /// Name of the model.
@@ -115,7 +117,7 @@ impl Model {
     /// Acceleration of gravity, (3,), m/s².
     #[getter]
     fn gravity<'py>(&self, py: Python<'py>) -> Vector<'py> {
-        PyArray1::from_slice(py, &self.model.gravity.to_array())
+        read_only(PyArray1::from_slice(py, &self.model.gravity.to_array()))
     }
 
     /// Total mass, kg.
@@ -127,7 +129,7 @@ impl Model {
     /// Masses of the bodies, (nbody,), kg.
     #[getter]
     fn body_masses<'py>(&self, py: Python<'py>) -> Vector<'py> {
-        PyArray1::from_iter(py, self.model.bodies.iter().map(|body| body.inertia.mass))
+        read_only(PyArray1::from_iter(py, self.model.bodies.iter().map(|body| body.inertia.mass)))
     }
 
     /// Indices of the parents of the bodies; the world is its own.
@@ -199,7 +201,7 @@ impl Model {
     /// Armature: inertia of the drives, on the diagonal of the mass matrix, (nv,).
     #[getter]
     fn armature<'py>(&self, py: Python<'py>) -> Vector<'py> {
-        PyArray1::from_slice(py, &self.model.armature)
+        read_only(PyArray1::from_slice(py, &self.model.armature))
     }
 
     /// The mass matrix, armature included, (nv, nv).

@@ -143,6 +143,7 @@ fn unknown(py: Python<'_>, model: &Model, kind: Kind, name: &str) -> PyErr {
 
 macro_rules! indices {
     ($($function:ident($argument:ident) => $kind:expr, $doc:literal;)*) => {
+        #[stubdoc::documented]
         #[pymethods]
         impl Model {$(
             #[doc = $doc]
@@ -163,6 +164,7 @@ indices! {
     sensor_index(sensor) => Kind::Sensor, "The index of the sensor of this name.";
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Model {
     /// Number of sites.

@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use sim::{ContactLaw, Factorization, Options, PdLaw, Scheme, Theta};
 
 use crate::arguments::word;
@@ -32,14 +33,13 @@ pub struct OptionArguments<'a> {
 impl OptionArguments<'_> {
     /// The options, those that are words or counts checked; `Simulation::new` checks the rest.
     pub fn options(self) -> PyResult<Options> {
-        let contact = [("sap", ContactLaw::Sap), ("lagged", ContactLaw::Lagged), ("coulomb", ContactLaw::Coulomb)];
         Ok(Options {
             timestep: self.timestep,
             accuracy: self.accuracy,
             scheme: self.scheme.scheme()?,
             conserve: self.conserve,
             pd_law: word("pd_law", self.pd_law, &PD_LAWS)?,
-            contact: word("contact", self.contact, &contact)?,
+            contact: word("contact", self.contact, &CONTACT_LAWS)?,
             tolerance: self.tolerance,
             factorization_budget: self.factorization_budget.map(budget).transpose()?,
             line_search: word("line_search", self.line_search, &LINE_SEARCHES)?,
@@ -52,6 +52,54 @@ impl OptionArguments<'_> {
             threads: self.threads.map_or(Ok(1), threads)?,
         })
     }
+}
+
+/// Options as keywords of `Simulation` and `Batch`, but for those that only one of them has.
+pub fn keywords<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
+    // Destructured, so that a new option cannot be forgotten here.
+    let Options {
+        timestep,
+        accuracy,
+        scheme,
+        conserve,
+        pd_law,
+        contact,
+        tolerance,
+        factorization_budget,
+        line_search,
+        factorization,
+        beta,
+        sigma,
+        recovery_speed,
+        sleep_after,
+        sleep_speed,
+        threads: _,
+    } = options;
+    let keywords = PyDict::new(py);
+    keywords.set_item("timestep", timestep)?;
+    keywords.set_item("accuracy", accuracy)?;
+    match scheme {
+        Scheme::Theta(Theta { q, v, vq }) => keywords.set_item("scheme", (q, v, vq))?,
+        named => keywords.set_item("scheme", named.to_string())?,
+    }
+    keywords.set_item("conserve", conserve)?;
+    keywords.set_item("pd_law", name_of(&PD_LAWS, *pd_law))?;
+    keywords.set_item("contact", name_of(&CONTACT_LAWS, *contact))?;
+    keywords.set_item("tolerance", tolerance)?;
+    keywords.set_item("factorization_budget", factorization_budget)?;
+    keywords.set_item("line_search", name_of(&LINE_SEARCHES, *line_search))?;
+    keywords.set_item("factorization", name_of(&FACTORIZATIONS, *factorization))?;
+    keywords.set_item("beta", beta)?;
+    keywords.set_item("sigma", sigma)?;
+    keywords.set_item("recovery_speed", recovery_speed)?;
+    keywords.set_item("sleep_after", sleep_after)?;
+    keywords.set_item("sleep_speed", sleep_speed)?;
+    Ok(keywords)
+}
+
+/// The word for a value; Python can make no others than those that have one.
+fn name_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
+    words.iter().find(|(_, named)| *named == value).map_or("auto", |(word, _)| word)
 }
 
 /// A number of threads.
@@ -89,6 +137,9 @@ impl SchemeArgument {
         }
     }
 }
+
+const CONTACT_LAWS: [(&str, ContactLaw); 3] =
+    [("sap", ContactLaw::Sap), ("lagged", ContactLaw::Lagged), ("coulomb", ContactLaw::Coulomb)];
 
 const PD_LAWS: [(&str, PdLaw); 3] = [("auto", PdLaw::Auto), ("stable", PdLaw::Stable), ("theta", PdLaw::Theta)];
 

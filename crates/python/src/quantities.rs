@@ -45,6 +45,7 @@ impl Simulation {
     /// A look at what belongs to the tree of one body, in the state that the live arrays show.
     pub fn observe<R>(&self, py: Python<'_>, body: usize, look: impl FnOnce(&mut Observation<'_>) -> R) -> PyResult<R> {
         let mut simulation = self.lock()?;
+        self.bring_parameters(py, &mut simulation)?;
         if let Some((qs, dofs)) = simulation.coordinates_of(body) {
             let state = simulation.state_mut();
             self.live().q.read_range(py, qs.clone(), &mut state.q[qs])?;
@@ -56,6 +57,7 @@ impl Simulation {
     /// A look at everything, in the state that the live arrays show.
     pub fn observe_all<R>(&self, py: Python<'_>, look: impl FnOnce(&mut Observation<'_>) -> R) -> PyResult<R> {
         let mut simulation = self.lock()?;
+        self.bring_parameters(py, &mut simulation)?;
         let state = simulation.state_mut();
         self.live().q.read(py, &mut state.q)?;
         self.live().v.read(py, &mut state.v)?;
@@ -154,6 +156,7 @@ fn vec3(x: &[f64]) -> Vec3<f64> {
     Vec3::new(x[0], x[1], x[2])
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Simulation {
     /// Origins of the bodies, (nbody, 3), m.

@@ -231,6 +231,7 @@ fn contact_markers(simulation: &sim::Simulation, model: &Multibody, extent: f64)
 }
 
 /// Draws pictures of a model, and keeps its buffers.
+#[stubdoc::documented]
 #[pyclass(frozen, module = "sapwood")]
 pub struct Renderer {
     model: Py<Model>,
@@ -239,6 +240,7 @@ pub struct Renderer {
     renderer: Mutex<render::Renderer>,
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Renderer {
     #[new]
@@ -317,6 +319,7 @@ impl Renderer {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Simulation {
     /// A picture of the present state.
@@ -354,6 +357,7 @@ impl Simulation {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Model {
     /// Names of the cameras; empty where the file gives none.

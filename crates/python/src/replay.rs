@@ -16,6 +16,7 @@ use crate::arguments::{any_rows, check_quaternions, positive, vector};
 use crate::model::Model;
 
 /// The frames of a motion, which a page plays.
+#[stubdoc::documented]
 #[pyclass(frozen, module = "sapwood")]
 pub struct Replay {
     model: Py<Model>,
@@ -163,6 +164,7 @@ impl Replay {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Replay {
     /// The motion through given positions.

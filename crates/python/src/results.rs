@@ -1,5 +1,6 @@
 //! Results as the named tuples of `sapwood/_results.py`.
 
+use numpy::{Element, PyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyTuple, PyType};
@@ -31,7 +32,6 @@ named_tuples! {
     step_gradients => "StepGradients",
     batch_contacts => "BatchContacts",
     batch_stats => "BatchStats",
-    parameters => "Parameters",
     solution => "Solution",
     spd_solution => "SpdSolution",
 }
@@ -66,4 +66,12 @@ pub fn stats<'py>(py: Python<'py>, s: &sim::Stats) -> PyResult<Bound<'py, PyAny>
         fields.set_item(name, number)?;
     }
     CLASS.import(py, "sapwood._results", "Stats")?.call((), Some(&fields))
+}
+
+/// An array that shows a number of the model or of the last step: writing into the copy would do nothing, so numpy refuses it.
+pub fn read_only<'py, T: Element, D: numpy::ndarray::Dimension>(
+    array: Bound<'py, PyArray<T, D>>,
+) -> Bound<'py, PyArray<T, D>> {
+    array.readwrite().make_nonwriteable();
+    array
 }

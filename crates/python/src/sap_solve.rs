@@ -14,6 +14,7 @@ use crate::signals::in_background;
 const LARGE: usize = 300;
 
 /// Minimise ½‖v − v*‖²_A + Σ ℓ_k(J_k v) over v for frictional contacts.
+#[stubdoc::documented]
 #[pyfunction]
 #[pyo3(signature = (
     A, v_star, J, mu, R_t, R_n, vn_hat, *, line_search="exact", tolerance=1e-6, factorization="auto", max_iterations=300

@@ -14,6 +14,7 @@ pub fn forms(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
 }
 
 /// A scene as MJCF text.
+#[stubdoc::documented]
 #[pyfunction]
 pub fn scene_mjcf(name: &str) -> PyResult<String> {
     let scene: Scene = name.parse().map_err(|error: UnknownScene| PyValueError::new_err(error.to_string()))?;
@@ -21,6 +22,7 @@ pub fn scene_mjcf(name: &str) -> PyResult<String> {
 }
 
 /// A scene as a model.
+#[stubdoc::documented]
 #[pyfunction]
 pub fn scene(py: Python<'_>, name: &str) -> PyResult<Model> {
     load_text(py, &scene_mjcf(name)?)

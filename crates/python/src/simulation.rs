@@ -1,27 +1,31 @@
 //! `sapwood.Simulation`.
 
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::arguments::{array, check_quaternions, configuration, per_dof, vector};
 use crate::errors::simulation_error;
 use crate::live::{LiveArray, LiveState};
 use crate::model::Model;
 use crate::options::{OptionArguments, SchemeArgument};
+use crate::parameters::LiveParameters;
 use crate::replay::{Recorders, Replay};
 use crate::signals::{Watch, in_background};
-use crate::{contacts, results};
+use crate::{contacts, parameters, results};
 
 /// One world in motion.
+#[stubdoc::documented]
 #[pyclass(frozen, module = "sapwood")]
 pub struct Simulation {
     model: Py<Model>,
     simulation: Mutex<sim::Simulation>,
     live: LiveState,
+    /// From the first look at them on.
+    parameters: OnceLock<LiveParameters>,
     watch: Watch,
     recorders: Recorders,
 }
@@ -38,6 +42,7 @@ impl Simulation {
             model: model.clone().unbind(),
             simulation: Mutex::new(simulation),
             live,
+            parameters: OnceLock::new(),
             watch,
             recorders: Recorders::default(),
         })
@@ -92,7 +97,35 @@ impl Simulation {
     pub fn lock_current(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, sim::Simulation>> {
         let mut simulation = self.lock()?;
         self.live.read(py, simulation.state_mut())?;
+        self.bring_parameters(py, &mut simulation)?;
         Ok(simulation)
+    }
+
+    /// Gives the simulation the parameters that their live arrays show.
+    pub fn bring_parameters(&self, py: Python<'_>, simulation: &mut sim::Simulation) -> PyResult<()> {
+        let Some(parameters) = self.parameters.get() else { return Ok(()) };
+        let model = self.model.get();
+        parameters.bring(py, simulation, model.inner(), model.scene())
+    }
+
+    /// The live arrays of parameters.
+    pub fn live_parameters(&self, py: Python<'_>) -> PyResult<&LiveParameters> {
+        if let Some(parameters) = self.parameters.get() {
+            return Ok(parameters);
+        }
+        let model = self.model.get();
+        let parameters = LiveParameters::new(py, model.inner(), model.scene())?;
+        // Where another thread was faster, its arrays count.
+        Ok(self.parameters.get_or_init(|| parameters))
+    }
+
+    /// What of the parameters is not the model's.
+    pub fn own_parameters(&self, py: Python<'_>) -> PyResult<sim::Parameters> {
+        self.parameters.get().map_or_else(|| Ok(sim::Parameters::default()), |parameters| parameters.own(py))
+    }
+
+    pub fn shared_model(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
     }
 
     /// The simulation, about to compute in this thread.
@@ -127,6 +160,7 @@ impl Simulation {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Simulation {
     #[new]
@@ -335,13 +369,27 @@ impl Simulation {
     }
 
     /// The derivative of the next step with respect to the state and the controls that it starts from.
-    fn step_jacobians<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (parameters=None))]
+    fn step_jacobians<'py>(&self, py: Python<'py>, parameters: Option<Vec<String>>) -> PyResult<Bound<'py, PyAny>> {
+        let which = parameters::differentiable(parameters.unwrap_or_default())?;
         let mut simulation = self.lock_to_compute(py)?;
         let simulation = &mut *simulation;
-        let jacobians = py.detach(|| simulation.step_jacobians()).map_err(|error| self.watch.error(py, &error))?;
+        let own = self.own_parameters(py)?;
+        let (model, scene) = (self.model.get().inner(), self.model.get().scene());
+        let parameters: Vec<_> = which.iter().map(|(_, parameter)| *parameter).collect();
+        let outcome = py.detach(|| simulation.step_jacobians_of((model, scene), &own, &parameters));
+        let (jacobians, of_parameters) = outcome.map_err(|error| self.watch.error(py, &error))?;
         let rows = 2 * jacobians.nv;
         let matrix = |values, columns| PyArray1::from_vec(py, values).reshape([rows, columns]);
-        results::step_jacobians(py, (matrix(jacobians.a, rows)?, matrix(jacobians.b, jacobians.nu)?))
+        let by_name = PyDict::new(py);
+        for ((name, parameter), values) in which.iter().zip(of_parameters) {
+            let flat = PyArray1::from_vec(py, values);
+            match parameter.shape(model, scene) {
+                (count, 1) => by_name.set_item(name, flat.reshape([rows, count])?)?,
+                (count, columns) => by_name.set_item(name, flat.reshape([rows, count, columns])?)?,
+            }
+        }
+        results::step_jacobians(py, (matrix(jacobians.a, rows)?, matrix(jacobians.b, jacobians.nu)?, by_name))
     }
 
     /// The contact points of the last step, a structured array.
@@ -364,15 +412,24 @@ impl Simulation {
     }
 
     /// The complete state as bytes; a restored simulation goes on with the same bits.
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.lock_current(py)?.state().to_bytes()))
+    pub fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.lock_current(py)?.state().to_bytes();
+        Ok(PyBytes::new(py, &parameters::state_bytes(state, &self.own_parameters(py)?)))
     }
 
     /// Go back to a state.
     fn restore(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
+        let (state, own) = parameters::split_state(state)?;
+        let model = self.model.get();
+        // All or nothing.
+        own.apply(model.inner(), model.scene()).map_err(|error| parameters::wrong(&error))?;
         let mut simulation = self.lock()?;
         simulation.state_mut().restore(state).map_err(|error| PyValueError::new_err(format!("state: {error}")))?;
-        self.live.write(py, simulation.state())
+        self.live.write(py, simulation.state())?;
+        if !own.is_empty() || self.parameters.get().is_some() {
+            self.live_parameters(py)?.write(py, &own)?;
+        }
+        self.bring_parameters(py, &mut simulation)
     }
 
     /// Go to a keyframe, or to the default configuration at rest.

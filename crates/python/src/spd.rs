@@ -18,6 +18,7 @@ const METHODS: [(&str, Method); 5] = [
 ];
 
 /// Acceleration and torque of a stable PD controller.
+#[stubdoc::documented]
 #[pyfunction]
 #[pyo3(signature = (model, q, v, target, kp, kd, dt, *, target_velocity=None, effort_limit=None, method="maba"))]
 pub fn spd_solve<'py>(

@@ -19,6 +19,7 @@ use crate::simulation::Simulation;
 macro_rules! view {
     ($view:ident, $kind:expr, $doc:literal) => {
         #[doc = $doc]
+        #[stubdoc::documented]
         #[pyclass(frozen, module = "sapwood")]
         pub struct $view {
             simulation: Py<Simulation>,
@@ -35,6 +36,7 @@ macro_rules! view {
             }
         }
 
+        #[stubdoc::documented]
         #[pymethods]
         impl $view {
             /// Name; empty when the file gives none.
@@ -124,6 +126,7 @@ macro_rules! framed {
             }
         }
 
+        #[stubdoc::documented]
         #[pymethods]
         impl $view {
             /// Position of the origin, (3,), m.
@@ -177,12 +180,13 @@ impl BodyView {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl BodyView {
     /// Mass, kg.
     #[getter]
-    fn mass(&self) -> f64 {
-        self.body().inertia.mass
+    fn mass(&self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.simulation().lock_current(py)?.model().bodies[self.index].inertia.mass)
     }
 
     /// Centre of mass, world, (3,), m.
@@ -195,7 +199,7 @@ impl BodyView {
     /// Rotational inertia about the centre of mass in the body's axes, (3, 3), kg·m².
     #[getter]
     fn inertia<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let inertia = self.body().inertia.inertia.to_mat3();
+        let inertia = self.simulation().lock_current(py)?.model().bodies[self.index].inertia.inertia.to_mat3();
         fixed_matrix(py, (0..9).map(|k| inertia.at(k / 3, k % 3)).collect(), [3, 3])
     }
 
@@ -219,7 +223,7 @@ impl BodyView {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (model, mass) = (self.model(), self.mass());
+        let (model, mass) = (self.model(), self.mass(py)?);
         let position = self.look(py, |now, frame| now.pose(frame))?.pos.to_array();
         let title = title(Kind::Body, model, self.index);
         Ok(format!("<sapwood body {title} at {} m, {} kg>", brief(&position), brief(&[mass])))
@@ -236,6 +240,7 @@ impl GeomView {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl GeomView {
     /// The body that it is fixed in.
@@ -296,6 +301,7 @@ impl SiteView {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl SiteView {
     /// The body that it is fixed in.
@@ -356,6 +362,7 @@ impl JointView {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl JointView {
     /// Kind: revolute, prismatic, screw, universal, planar, ball, free or weld.
@@ -462,6 +469,7 @@ impl ActuatorView {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl ActuatorView {
     /// Force in the last step, before the gear, N or N·m.
@@ -536,6 +544,7 @@ impl ActuatorView {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl TendonView {
     /// Length.

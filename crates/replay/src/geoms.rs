@@ -8,7 +8,7 @@ use spatial::Vec3;
 
 use crate::binary::base64;
 
-/// The geoms and the meshes that they refer to; geoms that share a mesh share it here too.
+/// The geoms and the meshes that they refer to, as `docs/replay-format.md` describes them; geoms that share a mesh share it here too.
 pub fn encode(scene: &Scene) -> (Vec<Value>, Vec<Value>) {
     let mut meshes = Meshes::default();
     let geoms = scene.geoms.iter().map(|geom| encode_geom(geom, &mut meshes)).collect();
@@ -29,7 +29,7 @@ fn encode_geom(geom: &Geom, meshes: &mut Meshes) -> Value {
     let (p, q) = (geom.pose.pos, geom.pose.rot);
     json!({
         "name": geom.name, "body": geom.body, "type": kind, "size": size,
-        "pos": p.to_array(), "quat": [q.w, q.x, q.y, q.z], "rgba": geom.rgba, "mesh": mesh,
+        "pos": p.to_array(), "quat": [q.w, q.x, q.y, q.z], "rgba": geom.rgba, "group": geom.group, "mesh": mesh,
     })
 }
 

@@ -11,6 +11,7 @@ mod recorder;
 mod recording;
 mod trajectory;
 
+pub use geoms::encode as encode_geoms;
 pub use page::{PageError, has_player, page};
 pub use recorder::Recorder;
 pub use recording::{ContactMark, Recording};

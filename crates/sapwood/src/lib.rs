@@ -37,13 +37,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use batch::{
-    Batch, BatchContact, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Parameters, Precision,
-    StepGradients,
+    Batch, BatchContact, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients,
 };
 pub use formats::{LoadError, LoadOptions, trajectory};
 pub use multibody::Model;
 pub use sim::{
-    ContactLaw, ContactPoint, Energy, Options, Pd, Scheme, Simulation, SimulationError, State, Stats, StepJacobians,
+    ContactLaw, ContactPoint, Energy, Options, Parameter, ParameterError, Parameters, Pd, Scheme, Simulation,
+    SimulationError, State, Stats, StepJacobians,
 };
 
 /// Models: what a file says of bodies, joints and actuators, and how to make one in code.

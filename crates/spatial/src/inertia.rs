@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use crate::{Mat3, Real, Sym3, Twist, Vec3, Wrench};
 
 /// A rigid body: mass, centre of mass, and rotational inertia **about the centre of mass**.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RigidInertia<T> {
     /// Mass, kg.
     pub mass: T,

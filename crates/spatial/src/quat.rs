@@ -5,7 +5,7 @@ use std::ops::Mul;
 use crate::{Mat3, Real, Vec3};
 
 /// A quaternion w + x i + y j + z k, scalar first; of unit norm where it stands for a rotation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[allow(missing_docs)]
 pub struct Quat<T> {
     pub w: T,
@@ -230,7 +230,7 @@ impl<T: Real> Mul<Vec3<T>> for Quat<T> {
 }
 
 /// A placement in space: x ↦ `rot` x + `pos`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Pose<T> {
     /// The rotation.
     pub rot: Quat<T>,

@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 use crate::{Mat3, Real, Vec3};
 
 /// A symmetric 3×3 matrix: six numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[allow(missing_docs)]
 pub struct Sym3<T> {
     pub xx: T,

@@ -19,11 +19,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m sapwood.train", description="Trains a policy.")
     algorithms = parser.add_subparsers(dest="algorithm", required=True)
     ppo = algorithms.add_parser("ppo", help="proximal policy optimisation", description="Proximal policy optimisation.")
-    ppo.add_argument("--env", required=True, help="an environment of the registry: sapwood/Ant-v0, or another engine's Ant-v5")
+    ppo.add_argument(
+        "--env", required=True, help="an environment of the registry: sapwood/Ant-v0, or another engine's Ant-v5"
+    )
     ppo.add_argument("--out", type=Path, required=True, help="folder for result.json, policy.pt")
     for field in fields(Settings):
         name = f"--{field.name.replace('_', '-')}"
-        ppo.add_argument(name, type=type(field.default), default=field.default, help=f"{field.metadata['help']} (%(default)s)")
+        ppo.add_argument(
+            name, type=type(field.default), default=field.default, help=f"{field.metadata['help']} (%(default)s)"
+        )
     given = vars(parser.parse_args())
     environment, out = given.pop("env"), given.pop("out")
     del given["algorithm"]

@@ -108,7 +108,9 @@ def make(environment: str, n: int) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
         import sapwood.gym  # noqa: F401
 
         return gymnasium.make_vec(environment, num_envs=n, autoreset_mode=mode)
-    return gymnasium.make_vec(environment, num_envs=n, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode})
+    return gymnasium.make_vec(
+        environment, num_envs=n, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}
+    )
 
 
 class Collector:
@@ -131,7 +133,9 @@ class Collector:
     def collect(self, policy: Policy) -> dict[str, Tensor]:
         """Samples of `num_steps` steps, with advantages: each (steps, n, …)."""
         s = self.settings
-        rows: dict[str, list[Tensor]] = {name: [] for name in ("observation", "action", "log_prob", "value", "reward", "ended")}
+        rows: dict[str, list[Tensor]] = {
+            name: [] for name in ("observation", "action", "log_prob", "value", "reward", "ended")
+        }
         for _ in range(s.num_steps):
             distribution = policy.distribution(self.now)
             action = distribution.sample()
@@ -255,7 +259,9 @@ def train(environment: str, settings: Settings, out: Path) -> dict[str, Any]:
         curve.append({"seconds": seconds, "samples": samples, "return": mean})
         if seconds - shown > 10.0:
             shown = seconds
-            print(f"{seconds:6.0f} s  {samples:9d} samples  {samples / seconds:7.0f} /s  return {mean:8.1f}", flush=True)
+            print(
+                f"{seconds:6.0f} s  {samples:9d} samples  {samples / seconds:7.0f} /s  return {mean:8.1f}", flush=True
+            )
     seconds = time.perf_counter() - began
     collector.envs.close()
     returns = judge(environment, policy, collector.observations, settings)
@@ -275,5 +281,7 @@ def train(environment: str, settings: Settings, out: Path) -> dict[str, Any]:
     text = json.dumps(result, indent=1).replace("NaN", "null")
     (out / "result.json").write_text(text)
     normalisation = {"mean": collector.observations.mean, "variance": collector.observations.variance}
-    torch.save({"policy": policy.state_dict(), **{k: torch.from_numpy(v) for k, v in normalisation.items()}}, out / "policy.pt")
+    torch.save(
+        {"policy": policy.state_dict(), **{k: torch.from_numpy(v) for k, v in normalisation.items()}}, out / "policy.pt"
+    )
     return result

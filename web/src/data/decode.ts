@@ -67,6 +67,7 @@ function decodeGeom(value: unknown, where: string, bodies: number, meshes: numbe
     position: numbers(geom["pos"], `${where}.pos`, 3),
     quaternion: quaternion.map((component) => component / norm),
     rgba: numbers(geom["rgba"], `${where}.rgba`, 4),
+    group: integer(geom["group"] ?? 0, `${where}.group`, 0, Number.MAX_SAFE_INTEGER),
     mesh: usesMesh ? integer(geom["mesh"], `${where}.mesh`, 0, meshes - 1) : null,
   };
 }

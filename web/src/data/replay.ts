@@ -25,6 +25,8 @@ export interface Geom {
   readonly position: readonly number[];
   readonly quaternion: readonly number[];
   readonly rgba: readonly number[];
+  /** From 3 on hidden at first: collision shapes beside visual ones. */
+  readonly group: number;
   /** Index into `meshes`, for the types mesh and hfield. */
   readonly mesh: number | null;
 }

@@ -4,11 +4,25 @@ import type { Geom, Replay } from "../data/replay";
 import type { GeometryStore } from "./geometry";
 import { bodyColours, usesDefaultGrey } from "./palette";
 
+/** Geoms of this group and above are drawn only when they are asked for. */
+const COLLISION_GROUP = 3;
+
+/** Whether a geom is one that is drawn only when collision shapes are. */
+export function isCollisionShape(geom: Geom): boolean {
+  return geom.group >= COLLISION_GROUP;
+}
+
+/** Whether some geoms are hidden at first: there are collision shapes, and something else to see. */
+export function hidesCollisionShapes(replay: Replay): boolean {
+  const shown = replay.geoms.filter((geom) => geom.rgba[3]! > 0 && geom.type !== "plane");
+  return shown.some(isCollisionShape) && !shown.every(isCollisionShape);
+}
+
 /** The geoms of all bodies, as one group per body that is moved by the clip. */
 export class Bodies extends Group {
-  /** Geoms that are drawn: those with an alpha above zero, except the floor. */
-  readonly drawn: number;
   private readonly groups: Group[];
+  private readonly visual: Mesh[] = [];
+  private readonly collision: Mesh[] = [];
 
   /** @param floor the geom that the endless ground stands for, if any */
   constructor(
@@ -22,7 +36,6 @@ export class Bodies extends Group {
     this.add(...this.groups);
 
     const materials = new MaterialStore(replay);
-    let drawn = 0;
     for (const geom of replay.geoms) {
       if (geom.rgba[3]! <= 0 || geom === floor) continue;
       const mesh = new Mesh(geometries.get(geom), materials.get(geom));
@@ -32,12 +45,22 @@ export class Bodies extends Group {
       mesh.quaternion.set(qx, qy, qz, qw);
       mesh.name = geom.name;
       mesh.userData["body"] = geom.body;
+      mesh.userData["geom"] = geom;
       mesh.castShadow = geom.rgba[3]! > 0.5;
       mesh.receiveShadow = true;
       this.groups[geom.body]!.add(mesh);
-      drawn++;
+      (isCollisionShape(geom) ? this.collision : this.visual).push(mesh);
     }
-    this.drawn = drawn;
+  }
+
+  /** Geoms that are drawn: those with an alpha above zero, except the floor and collision shapes that are hidden. */
+  get drawn(): number {
+    const shown = this.collision.filter((mesh) => mesh.visible).length;
+    return this.visual.length + shown;
+  }
+
+  showCollisionShapes(on: boolean): void {
+    for (const mesh of this.collision) mesh.visible = on;
   }
 
   setTime(time: number): void {

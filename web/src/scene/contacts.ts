@@ -13,6 +13,7 @@ import {
   Vector3,
   type BufferGeometry,
   type Material,
+  type Object3D,
 } from "three";
 import { CONTACT_STRIDE, type Contacts } from "../data/replay";
 import { forceScale } from "./force-scale";
@@ -36,6 +37,8 @@ export class ContactMarks extends Group {
   /** Contacts of the frame shown last, if points or forces are on. */
   shown = 0;
   private readonly longest: number;
+  /** The first contact of the frame shown last. */
+  private first = 0;
   private readonly points: Marks;
   private readonly shafts: Marks;
   private readonly heads: Marks;
@@ -74,6 +77,7 @@ export class ContactMarks extends Group {
     const from = this.contacts.offsets[frame]!;
     const to = this.contacts.offsets[frame + 1]!;
     this.shown = points || forces ? to - from : 0;
+    this.first = from;
     this.points.begin();
     this.shafts.begin();
     this.heads.begin();
@@ -87,6 +91,14 @@ export class ContactMarks extends Group {
     this.points.end();
     this.shafts.end();
     this.heads.end();
+  }
+
+  /** The force of the contact whose point this object is, in newtons, or null if it is none. */
+  forceOf(object: Object3D, instance: number | undefined): number | null {
+    if (instance === undefined || !this.points.shows(object)) return null;
+    const { values } = this.contacts;
+    const at = (this.first + instance) * CONTACT_STRIDE + 3;
+    return Math.hypot(values[at]!, values[at + 1]!, values[at + 2]!);
   }
 
   /** An arrow from `position` along `force`, at most `longest` long. */
@@ -144,11 +156,18 @@ class Marks extends Group {
     this.used = 0;
   }
 
+  /** Whether an object is drawn by these marks. */
+  shows(object: Object3D): boolean {
+    return object === this.solid || object === this.ghost;
+  }
+
   push(matrix: Matrix4): void {
     this.solid.setMatrixAt(this.used++, matrix);
   }
 
   end(): void {
+    // Where the pointer meets them is found by their bounds.
+    this.solid.boundingSphere = this.ghost.boundingSphere = null;
     this.solid.count = this.used;
     this.ghost.count = this.used;
     this.visible = this.used > 0;

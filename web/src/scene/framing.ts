@@ -3,6 +3,7 @@
 import { Box3, MathUtils, Quaternion, Sphere, Vector3, type PerspectiveCamera } from "three";
 import type { Clip } from "../clip";
 import type { Replay } from "../data/replay";
+import { hidesCollisionShapes, isCollisionShape } from "./bodies";
 import type { GeometryStore } from "./geometry";
 
 /** Balls around what there is to see, in the world. */
@@ -53,8 +54,10 @@ export function boundsOf(balls: Balls): Box3 {
 /** Bounding spheres of the visible geoms of each body, in its frame. Planes have no end and are left out. */
 function bodyBalls(replay: Replay, geometries: GeometryStore): Sphere[][] {
   const balls: Sphere[][] = replay.bodies.map(() => []);
+  const hides = hidesCollisionShapes(replay);
   for (const geom of replay.geoms) {
     if (geom.type === "plane" || geom.rgba[3]! <= 0) continue;
+    if (hides && isCollisionShape(geom)) continue;
     const sphere = geometries.get(geom).boundingSphere;
     if (sphere === null || !(sphere.radius >= 0)) continue;
     const [w, x, y, z] = geom.quaternion as [number, number, number, number];

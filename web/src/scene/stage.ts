@@ -8,6 +8,7 @@ import {
   Vector2,
   Vector3,
   WebGLRenderer,
+  type Intersection,
   type Object3D,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
@@ -96,17 +97,13 @@ export class Stage {
     this.renderer.render(this.scene, this.camera);
   }
 
-  /** The nearest object under a point of the page that carries a body, if any. */
-  bodyAt(x: number, y: number): number | null {
+  /** The objects under a point of the page, the nearest first; hidden ones are not among them. */
+  hitsAt(x: number, y: number): Intersection[] {
     const bounds = this.renderer.domElement.getBoundingClientRect();
     const at = new Vector2((2 * (x - bounds.left)) / bounds.width - 1, 1 - (2 * (y - bounds.top)) / bounds.height);
     const ray = new Raycaster();
     ray.setFromCamera(at, this.camera);
-    for (const { object } of ray.intersectObjects(this.scene.children)) {
-      const body: unknown = object.userData["body"];
-      if (typeof body === "number") return body;
-    }
-    return null;
+    return ray.intersectObjects(this.scene.children).filter(({ object }) => isShown(object));
   }
 
   /** Ends a movement of the camera that glides to a halt. */
@@ -116,9 +113,28 @@ export class Stage {
     this.controls.enableDamping = this.glides;
   }
 
+  /** Turns to a point: what stood in the middle of the picture moves aside, and the distance stays. */
+  centre(point: Vector3): void {
+    this.halt();
+    this.shift(point.clone().sub(this.controls.target));
+    this.controls.update();
+  }
+
+  /** The picture as it is now, as PNG. */
+  png(density: number): Promise<Blob | null> {
+    this.render(density);
+    // In the same task: afterwards the browser may clear the drawing buffer.
+    return new Promise((done) => this.renderer.domElement.toBlob(done, "image/png"));
+  }
+
   /** Moves camera and target together. */
   shift(by: Vector3): void {
     this.camera.position.add(by);
     this.controls.target.add(by);
   }
+}
+
+function isShown(object: Object3D): boolean {
+  for (let at: Object3D | null = object; at !== null; at = at.parent) if (!at.visible) return false;
+  return true;
 }

@@ -4,7 +4,7 @@ import { element } from "./dom";
 import { icon, type IconName } from "./icons";
 
 /** The row of buttons: transport, speed, and what is shown. */
-export function controlRow(playback: Playback, toggles: Toggles): HTMLElement {
+export function controlRow(playback: Playback, toggles: Toggles, hasCollisionShapes: boolean): HTMLElement {
   const play = button("play", "Play (Space)", () => playback.toggle());
   play.classList.add("primary");
   const speed = speedSelect(playback);
@@ -29,17 +29,19 @@ export function controlRow(playback: Playback, toggles: Toggles): HTMLElement {
       toggleButton(toggles, "contacts", "Contact points (C)", "Contacts"),
       toggleButton(toggles, "forces", "Contact forces (V)", "Forces"),
       toggleButton(toggles, "follow", "Follow a body (F); double-click a body to choose it", "Follow"),
+      ...(hasCollisionShapes ? [toggleButton(toggles, "collision", "Collision shapes (G)", "Shapes")] : []),
       toggleButton(toggles, "plots", "Plots (P)", "Plots"),
     ),
   );
 }
 
 /** The buttons in the corner of the page. */
-export function cornerRow(toggles: Toggles, resetView: () => void): HTMLElement {
+export function cornerRow(toggles: Toggles, resetView: () => void, savePicture: () => void): HTMLElement {
   return element(
     "nav",
     { class: "corner card" },
     button("home", "Reset the camera (R)", resetView),
+    button("camera", "Save the picture as PNG", savePicture),
     toggleButton(toggles, "shadows", "Shadows (S)"),
     toggleButton(toggles, "dark", "Dark (D)"),
     toggleButton(toggles, "info", "Summary (I)"),

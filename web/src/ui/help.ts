@@ -11,6 +11,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["C", "contact points"],
   ["V", "contact forces"],
   ["F", "follow a body"],
+  ["G", "collision shapes"],
   ["S", "shadows"],
   ["P", "plots"],
   ["R", "reset the camera"],
@@ -24,6 +25,7 @@ const POINTER: readonly (readonly [string, string])[] = [
   ["Right-drag", "pan (two fingers)"],
   ["Wheel", "zoom (pinch)"],
   ["Double-click", "follow the body there"],
+  ["Hover", "names, contact force"],
 ];
 
 export function helpPanel(close: () => void): HTMLElement {

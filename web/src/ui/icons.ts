@@ -13,6 +13,8 @@ const PATHS = {
   shadows:
     '<circle cx="12" cy="9" r="5.5"/><path d="M5 19.500c0-1.1 3.1-2 7-2s7 .9 7 2" /><path d="M9.5 9A2.5 2.5 0 0 1 12 6.5"/>',
   plots: '<path d="M4 4v16h16M7.5 15l3.5-5 3 3 4.5-7"/>',
+  collision: '<path d="M12 3.500 19.500 8v8L12 20.500 4.500 16V8zM4.500 8 12 12.500 19.500 8M12 12.500v8"/>',
+  camera: '<path d="M4 8.500h3.500L9 6h6l1.5 2.500H20V18.500H4z"/><circle cx="12" cy="13" r="3.2"/>',
   home: '<path d="M4 11.5 12 5l8 6.500M6.5 10v9h11v-9"/>',
   info: '<circle cx="12" cy="12" r="8.5"/><path d="M12 11v5.500M12 7.500v.2" stroke-width="2.2"/>',
   help: '<rect x="3" y="6" width="18" height="12" rx="2.5"/><path d="M6.5 10h.1M10 10h.1M13.8 10h.1M17.4 10h.1M8 14.200h8" stroke-width="2"/>',

@@ -6,6 +6,7 @@ const TOGGLE_KEYS: Readonly<Record<string, Toggle>> = {
   c: "contacts",
   v: "forces",
   f: "follow",
+  g: "collision",
   s: "shadows",
   p: "plots",
   i: "info",

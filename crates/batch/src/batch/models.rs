@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use geometry::Scene;
 use multibody::Model;
-use sim::{Simulation, SimulationError};
+use sim::{Parameter, Parameters, Simulation, SimulationError};
 
 use super::{Batch, BatchError};
-use crate::parameters::Parameters;
 
 /// A world that is not of the batch's model.
 pub(super) struct Own {
@@ -40,8 +39,22 @@ impl Batch {
     /// When there is no such world.
     pub fn parameters(&self, world: usize) -> Parameters {
         let (model, scene) = self.world_model(world);
-        let scale = self.own.get(&world).and_then(|own| own.parameters.body_inertia_scale.clone());
-        Parameters { body_inertia_scale: scale, ..Parameters::default() }.or(&Parameters::of(model, scene))
+        let own = self.own.get(&world).map(|own| &own.parameters);
+        // Inertias are those at the model's masses, which the world's own model does not tell.
+        let is_of_base = |parameter| matches!(parameter, Parameter::Inertias | Parameter::InertiaScales);
+        let of = |parameter: Parameter| match own.and_then(|own| own.get(parameter)) {
+            Some(values) => values.to_vec(),
+            None if is_of_base(parameter) && own.is_some_and(|own| !own.is_empty()) => {
+                parameter.of(&self.model, &self.scene)
+            }
+            None => parameter.of(model, scene),
+        };
+        Parameter::ALL.into_iter().map(|parameter| (parameter, of(parameter))).collect()
+    }
+
+    /// What a world was given beside the batch's model; nothing of a world with a model of its own.
+    pub fn own_parameters(&self, world: usize) -> Option<&Parameters> {
+        self.own.get(&world).map(|own| &own.parameters)
     }
 
     /// Gives a world a model and scene of its own, of the same structure: joints, bodies, actuators and geoms are those of the batch's,

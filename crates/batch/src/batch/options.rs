@@ -1,6 +1,6 @@
 //! What a user chooses, what can go wrong, and what a batch tells about itself.
 
-use sim::{Options, SimulationError};
+use sim::{Options, ParameterError, SimulationError};
 
 /// The numbers that worlds are computed with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,18 +72,9 @@ pub enum BatchError {
         /// What it may have.
         expected: &'static str,
     },
-    /// A parameter outside its domain.
-    #[error("{name}[{index}] is {value}: expected {expected}")]
-    Parameter {
-        /// The parameter.
-        name: &'static str,
-        /// Of which body, geom, degree of freedom or actuator.
-        index: usize,
-        /// What it was.
-        value: f64,
-        /// What it may be.
-        expected: &'static str,
-    },
+    /// Parameters that are none of the model.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
     /// A model that is not of the batch's structure.
     #[error("the model has other {what}: expected those of the batch's model, whose numbers may be others")]
     Structure {

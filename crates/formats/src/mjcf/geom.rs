@@ -95,6 +95,7 @@ impl<'a> Reader<'_, 'a> {
             material: self.surfaces.index(material),
             margin: attributes.number("margin")?.unwrap_or(0.0),
             rgba: self.assets.rgba(attributes)?,
+            group: group.max(0) as u32,
         });
         Ok(GeomMass { inertia, axes, group })
     }

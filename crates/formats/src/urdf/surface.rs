@@ -14,10 +14,14 @@ use crate::xml::Element;
 /// The colour of geoms that name none.
 const GREY: [f32; 4] = [0.6, 0.6, 0.6, 1.0];
 
+/// Groups as MuJoCo's own models use them: what is to be seen, and what touches beside it.
+const VISUAL: u32 = 1;
+const COLLISION: u32 = 3;
+
 /// Collects the geoms of a robot.
 ///
-/// Visual geometry is for pictures and touches nothing. Collision geometry touches, and is drawn (in grey) only when
-/// its link has no visual geometry.
+/// Visual geometry is for pictures and touches nothing. Collision geometry touches, and is of a group that pictures hide at first where
+/// its link has visual geometry.
 pub(super) struct Geoms<'a> {
     meshes: Meshes,
     colours: BTreeMap<&'a str, [f32; 4]>,
@@ -66,7 +70,7 @@ impl<'a> Geoms<'a> {
     fn visual(&mut self, visual: Element<'a>, body: usize, warnings: &mut Warnings) -> Result<Option<Geom>, LoadError> {
         let rgba = self.rgba(visual, warnings)?;
         match shape::read(visual, &mut self.meshes, Purpose::Picture)? {
-            Some(shape) => geom(visual, body, shape, rgba).map(Some),
+            Some(shape) => geom(visual, body, shape, rgba, VISUAL).map(Some),
             None => {
                 warnings.add(visual, "of size 0: not shown");
                 Ok(None)
@@ -91,9 +95,8 @@ impl<'a> Geoms<'a> {
         if !solid {
             warnings.add(collision, "a mesh without volume: it touches nothing");
         }
-        let [r, g, b, a] = GREY;
         let bits = u32::from(solid);
-        let geom = geom(collision, body, shape, [r, g, b, if shown { 0.0 } else { a }])?;
+        let geom = geom(collision, body, shape, GREY, if shown { COLLISION } else { VISUAL })?;
         Ok(Some(Geom { contype: bits, conaffinity: bits, ..geom }))
     }
 
@@ -113,10 +116,10 @@ impl<'a> Geoms<'a> {
     }
 }
 
-fn geom(element: Element<'_>, body: usize, shape: Shape, rgba: [f32; 4]) -> Result<Geom, LoadError> {
+fn geom(element: Element<'_>, body: usize, shape: Shape, rgba: [f32; 4], group: u32) -> Result<Geom, LoadError> {
     let name = element.attribute("name").unwrap_or_default().into();
     let pose = pose::origin(element)?;
-    Ok(Geom { name, body, pose, shape, contype: 0, conaffinity: 0, material: 0, margin: 0.0, rgba })
+    Ok(Geom { name, body, pose, shape, contype: 0, conaffinity: 0, material: 0, margin: 0.0, rgba, group })
 }
 
 /// The colour that a `<material>` gives itself.

@@ -46,10 +46,10 @@ fn geoms_stand_at_their_origin_in_the_body_of_their_link() {
 #[test]
 fn visuals_are_seen_and_collisions_touch() {
     let both = geoms("", &(visual("") + &collision("<sphere radius=\"1\"/>")));
-    assert_eq!((both[0].contype, both[0].conaffinity, both[0].rgba[3]), (0, 0, 1.0));
-    assert_eq!((both[1].contype, both[1].conaffinity, both[1].rgba[3]), (1, 1, 0.0));
+    assert_eq!((both[0].contype, both[0].conaffinity, both[0].group), (0, 0, 1));
+    assert_eq!((both[1].contype, both[1].conaffinity, both[1].group), (1, 1, 3));
     // Without anything else to see, what touches is drawn.
-    assert_eq!(geoms("", &collision("<sphere radius=\"1\"/>"))[0].rgba[3], 1.0);
+    assert_eq!(geoms("", &collision("<sphere radius=\"1\"/>"))[0].group, 1);
 }
 
 #[test]

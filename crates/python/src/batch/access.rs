@@ -29,6 +29,14 @@ impl Batch {
         }
     }
 
+    pub fn of_model(&self) -> &Model {
+        self.model.get()
+    }
+
+    pub fn shared_model(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
+    }
+
     /// The batch with what the live arrays show, about to compute in this thread.
     pub(crate) fn lock_to_compute(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, batch::Batch>> {
         let mut batch = self.lock()?;

@@ -8,6 +8,7 @@ use crate::names::{self, Kind};
 use crate::simulation::Simulation;
 
 /// All things of one kind of a simulation, by name or index.
+#[stubdoc::documented]
 #[pyclass(frozen, module = "sapwood")]
 pub struct Views {
     simulation: Py<Simulation>,
@@ -20,6 +21,7 @@ impl Views {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Views {
     fn __len__(&self) -> usize {
@@ -59,6 +61,7 @@ impl Views {
 
 macro_rules! accessors {
     ($($one:ident, $all:ident => $kind:expr, $doc_one:literal, $doc_all:literal;)*) => {
+        #[stubdoc::documented]
         #[pymethods]
         impl Simulation {$(
             #[doc = $doc_one]

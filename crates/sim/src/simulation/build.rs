@@ -93,6 +93,29 @@ impl Simulation {
     }
 }
 
+impl Simulation {
+    /// Goes on with a model and a scene of the same structure, whose numbers may be others: state, interrupt and threads stay, contact
+    /// points and statistics of the last step, too. It costs what a new simulation does.
+    ///
+    /// # Errors
+    /// When they are of another structure; the simulation is then as it was.
+    pub fn set_model(&mut self, model: Arc<Model>, scene: Arc<Scene>) -> Result<(), SimulationError> {
+        self.state.check_sizes(&model, &scene)?;
+        let options = Options { threads: 1, ..self.options.clone() };
+        let mut next = Self::new(model, scene, options)?;
+        next.options.threads = self.options.threads;
+        next.crew = std::mem::take(&mut self.crew);
+        next.state = std::mem::take(&mut self.state);
+        next.reports = std::mem::take(&mut self.reports);
+        next.stats = self.stats;
+        next.last_step = std::mem::take(&mut self.last_step);
+        next.last_step.forget_workspaces();
+        next.set_interrupt(self.interrupt.clone());
+        *self = next;
+        Ok(())
+    }
+}
+
 /// Moving trees at most: each takes about 20 kB.
 const MAX_TREES: usize = 150_000;
 

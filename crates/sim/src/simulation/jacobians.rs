@@ -10,6 +10,8 @@
 //! H is not symmetric under Coulomb's law, whose bounds of friction follow the normal impulses. What is smooth in x (A (v
 //! − v*), J, R, v̂) is differenced; the laws, which are not, are differentiated (`sap::Linearization`).
 
+mod parameters;
+
 use multibody::integrate;
 use sap::{BlockCholesky, Constraint, LawData, Linearization, Structure};
 use spatial::{Mat3, Vec3};
@@ -19,7 +21,8 @@ use crate::constraint_jacobian::ConstraintJacobian;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::jacobians::StepJacobians;
 use crate::warm_start::Key;
-use crate::{ContactLaw, Factorization, Options, Scheme, SimulationError};
+use crate::{ContactLaw, Factorization, Options, Parameters, Scheme, SimulationError};
+use parameters::Numbers;
 
 /// Tolerance of the contact problem whose solution is differentiated.
 const TOLERANCE: f64 = 1e-10;
@@ -88,6 +91,12 @@ impl Simulation {
     /// m or rad of the present configuration, where there is no unique solution, and under schemes other than the default and
     /// symplectic Euler.
     pub fn step_jacobians(&mut self) -> Result<StepJacobians, SimulationError> {
+        let (model, scene) = (self.model.clone(), self.scene.clone());
+        self.jacobians_with(&Numbers::none((&model, &scene), &Parameters::default()))
+    }
+
+    /// The Jacobians with numbers of parameters as further controls.
+    fn jacobians_with(&mut self, numbers: &Numbers<'_>) -> Result<StepJacobians, SimulationError> {
         let Options { scheme, accuracy, sleep_after, .. } = &self.options;
         if !scheme.is_linear() || accuracy.is_some() || sleep_after.is_some() {
             let reason = "only steps of fixed length by bilinear or symplectic-euler, of what does not sleep, are differentiated in this version";
@@ -97,13 +106,13 @@ impl Simulation {
         let state = self.state.clone();
         let tolerance = self.options.tolerance;
         self.options.tolerance = tolerance.min(TOLERANCE);
-        let jacobians = self.linearize();
+        let jacobians = self.linearize(numbers);
         self.options.tolerance = tolerance;
         self.state = state;
         jacobians
     }
 
-    fn linearize(&mut self) -> Result<StepJacobians, SimulationError> {
+    fn linearize(&mut self, numbers: &Numbers<'_>) -> Result<StepJacobians, SimulationError> {
         let dt = self.timestep();
         self.find_velocities(dt, false)?;
         self.check_friction_law()?;
@@ -111,19 +120,25 @@ impl Simulation {
         let mut scratch = Scratch::new(self);
         let reference = self.reference(&mut scratch);
         let (nv, nu) = (self.model.nv(), self.model.nu());
-        let columns = 2 * nv + nu;
+        let of_state = 2 * nv + nu;
+        let columns = of_state + numbers.numbers.len();
         let rows = reference.linear.impulses().len();
         // −∂g/∂x but for −Jᵀ∂γ/∂x, and ∂γ/∂x.
         let (mut rhs, mut impulses) = (vec![0.0; nv * columns], vec![0.0; rows * columns]);
         let mut samples = [Sample::new(&reference), Sample::new(&reference)];
         for column in 0..columns {
-            let width = if column < nv { WIDTH_Q } else { WIDTH_V };
             self.check_interrupt()?;
-            for (sample, width) in samples.iter_mut().zip([width, -width]) {
-                self.sample(column, width, &reference, &mut scratch, sample)?;
+            if let Some(number) = column.checked_sub(of_state) {
+                self.sample_number(numbers, &numbers.numbers[number], &reference, &mut samples)?;
+            } else {
+                let width = if column < nv { WIDTH_Q } else { WIDTH_V };
+                for (sample, width) in samples.iter_mut().zip([width, -width]) {
+                    self.sample(column, width, &reference, &mut scratch, sample)?;
+                }
+                let [plus, minus] = &mut samples;
+                plus.subtract(minus, 0.5 / width);
             }
-            let [plus, minus] = &mut samples;
-            plus.subtract(minus, 0.5 / width);
+            let plus = &samples[0];
             for (out, balance) in rhs[column * nv..(column + 1) * nv].iter_mut().zip(&plus.balance) {
                 *out = -balance;
             }
@@ -145,20 +160,30 @@ impl Simulation {
         if regular.is_err() || !rhs.iter().all(|x| x.is_finite()) {
             return Err(self.no_jacobian("the contact problem has no unique solution".into()));
         }
-        let ends = self.differentiate_corrections(&reference.v, &rhs, dt)?;
-        Ok(StepJacobians::new(&self.model.tree, nu, &reference.v, dt, (&rhs, &ends)))
+        let ends = self.differentiate_corrections(numbers, &reference.v, &rhs, dt)?;
+        Ok(StepJacobians::new(&self.model.tree, columns - 2 * nv, &reference.v, dt, (&rhs, &ends)))
     }
 
     /// The derivative of the velocities that the step leaves in the state, (nv, 2 nv + nu): those that it ends with, `v`, of which `dv` is
     /// the derivative, and what is added to conserve energy and momentum, which is differenced.
-    fn differentiate_corrections(&mut self, v: &[f64], dv: &[f64], dt: f64) -> Result<Vec<f64>, SimulationError> {
-        let nv = v.len();
+    fn differentiate_corrections(
+        &mut self,
+        numbers: &Numbers<'_>,
+        v: &[f64],
+        dv: &[f64],
+        dt: f64,
+    ) -> Result<Vec<f64>, SimulationError> {
+        let (nv, nu) = (v.len(), self.model.nu());
         let mut ends = dv.to_vec();
         if self.options.scheme != Scheme::Bilinear {
             return Ok(ends);
         }
         for (column, (end, dv)) in ends.chunks_exact_mut(nv.max(1)).zip(dv.chunks_exact(nv.max(1))).enumerate() {
             self.check_interrupt()?;
+            if let Some(number) = column.checked_sub(2 * nv + nu) {
+                self.correct_number(numbers, &numbers.numbers[number], (v, dv), end)?;
+                continue;
+            }
             let width = WIDTH_LACK / dv.iter().fold(1.0, |most, dv| f64::max(most, dv.abs()));
             for width in [width, -width] {
                 let kept = self.perturb(column, width);

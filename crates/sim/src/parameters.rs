@@ -1,0 +1,302 @@
+//! Numbers of a model that one simulation, or one world of a batch, may have otherwise.
+
+mod apply;
+
+use std::collections::BTreeMap;
+
+use geometry::{Geom, Scene, Shape};
+use multibody::{Material, Model};
+use spatial::Sym3;
+
+/// What can be changed. Structure cannot: bodies, joints, geoms and actuators stay as many and as they are connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Parameter {
+    /// Acceleration of gravity, (3), m/s².
+    Gravity,
+    /// Masses of the bodies, (nbody), kg; rotational inertia changes in proportion.
+    Masses,
+    /// Centres of mass in the bodies' frames, (nbody, 3), m; rotational inertia about them stays.
+    Coms,
+    /// Rotational inertias about the centres of mass in the bodies' axes, (nbody, 6): xx, yy, zz, xy, xz, yz, kg·m². They are those at the
+    /// model's masses: other masses and [`InertiaScales`](Self::InertiaScales) multiply them.
+    Inertias,
+    /// Factors on the rotational inertias, (nbody).
+    InertiaScales,
+    /// Coefficients of sliding friction of the geoms, (ngeom); of two geoms the larger counts.
+    Frictions,
+    /// Greatest torques about the normal over normal force, (ngeom), m; they count where a geom resists spinning.
+    TorsionalFrictions,
+    /// Greatest torques about a tangent over normal force, (ngeom), m; they count where a geom resists rolling.
+    RollingFrictions,
+    /// Sizes of the geoms, (ngeom, 3): radius of a sphere; radius and half length of a capsule or cylinder; half extents of a box;
+    /// semi-axes of an ellipsoid. Those of other shapes count for nothing. Masses stay.
+    GeomSizes,
+    /// Positions of the geoms in their bodies' frames, (ngeom, 3), m. Masses stay.
+    GeomPositions,
+    /// Orientations of the geoms in their bodies' frames, (ngeom, 4): quaternions w x y z.
+    GeomQuaternions,
+    /// Inertia of the drives, (nv).
+    Armature,
+    /// Damping of the joints, (nv).
+    Damping,
+    /// Stiffness of the joints, (nv).
+    Stiffness,
+    /// Coulomb friction of the joints, (nv), N or N·m.
+    Frictionloss,
+    /// Limits of the joints, (njoint, 2): rad or m; of a ball (0, greatest angle). Infinite where there are none.
+    JointRanges,
+    /// Force of the actuators per unit of control, (nu): kp of a position servo and kv of a velocity servo, whose bias follows.
+    Gains,
+    /// Damping of the actuators that are position servos, (nu). Those of others count for nothing.
+    Kv,
+}
+
+use Parameter as P;
+
+impl Parameter {
+    /// All of them.
+    pub const ALL: [Self; 18] = [
+        P::Gravity,
+        P::Masses,
+        P::Coms,
+        P::Inertias,
+        P::InertiaScales,
+        P::Frictions,
+        P::TorsionalFrictions,
+        P::RollingFrictions,
+        P::GeomSizes,
+        P::GeomPositions,
+        P::GeomQuaternions,
+        P::Armature,
+        P::Damping,
+        P::Stiffness,
+        P::Frictionloss,
+        P::JointRanges,
+        P::Gains,
+        P::Kv,
+    ];
+
+    /// The name that users know.
+    pub const fn name(self) -> &'static str {
+        match self {
+            P::Gravity => "gravity",
+            P::Masses => "masses",
+            P::Coms => "coms",
+            P::Inertias => "inertias",
+            P::InertiaScales => "inertia_scales",
+            P::Frictions => "frictions",
+            P::TorsionalFrictions => "torsional_frictions",
+            P::RollingFrictions => "rolling_frictions",
+            P::GeomSizes => "geom_sizes",
+            P::GeomPositions => "geom_positions",
+            P::GeomQuaternions => "geom_quaternions",
+            P::Armature => "armature",
+            P::Damping => "damping",
+            P::Stiffness => "stiffness",
+            P::Frictionloss => "frictionloss",
+            P::JointRanges => "joint_ranges",
+            P::Gains => "gains",
+            P::Kv => "kv",
+        }
+    }
+
+    /// The parameter of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|parameter| parameter.name() == name)
+    }
+
+    /// Rows of the array, and numbers in each of them: (nbody, 3), or (nv, 1) where it has one dimension.
+    pub fn shape(self, model: &Model, scene: &Scene) -> (usize, usize) {
+        let (bodies, geoms, nv, nu) = (model.bodies.len(), scene.geoms.len(), model.nv(), model.nu());
+        match self {
+            P::Gravity => (3, 1),
+            P::Masses | P::InertiaScales => (bodies, 1),
+            P::Coms => (bodies, 3),
+            P::Inertias => (bodies, 6),
+            P::Frictions | P::TorsionalFrictions | P::RollingFrictions => (geoms, 1),
+            P::GeomSizes | P::GeomPositions => (geoms, 3),
+            P::GeomQuaternions => (geoms, 4),
+            P::Armature | P::Damping | P::Stiffness | P::Frictionloss => (nv, 1),
+            P::JointRanges => (model.joints.len(), 2),
+            P::Gains | P::Kv => (nu, 1),
+        }
+    }
+
+    /// What a model has, row by row.
+    pub fn of(self, model: &Model, scene: &Scene) -> Vec<f64> {
+        let surface = |of: fn(&Material) -> f64| {
+            scene.geoms.iter().map(|geom| model.materials.get(geom.material).map_or(0.0, of)).collect()
+        };
+        match self {
+            P::Gravity => model.gravity.to_array().to_vec(),
+            P::Masses => model.bodies.iter().map(|body| body.inertia.mass).collect(),
+            P::Coms => model.bodies.iter().flat_map(|body| body.inertia.com.to_array()).collect(),
+            P::Inertias => model.bodies.iter().flat_map(|body| moments(&body.inertia.inertia)).collect(),
+            P::InertiaScales => vec![1.0; model.bodies.len()],
+            P::Frictions => surface(|material| material.friction),
+            P::TorsionalFrictions => surface(|material| material.torsional_friction),
+            P::RollingFrictions => surface(|material| material.rolling_friction),
+            P::GeomSizes => scene.geoms.iter().flat_map(|geom| size(&geom.shape)).collect(),
+            P::GeomPositions => scene.geoms.iter().flat_map(|geom| geom.pose.pos.to_array()).collect(),
+            P::GeomQuaternions => scene.geoms.iter().flat_map(quaternion).collect(),
+            P::Armature => model.armature.clone(),
+            P::Damping => model.damping.clone(),
+            P::Stiffness => model.stiffness.clone(),
+            P::Frictionloss => model.friction_loss.clone(),
+            P::JointRanges => {
+                let range = |joint: &multibody::Joint| joint.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+                model.joints.iter().flat_map(|joint| <[f64; 2]>::from(range(joint))).collect()
+            }
+            P::Gains => model.actuators.iter().map(|actuator| actuator.law.gain).collect(),
+            P::Kv => model.actuators.iter().map(|actuator| -actuator.law.bias[2]).collect(),
+        }
+    }
+}
+
+/// The numbers of [`Parameter::Inertias`].
+fn moments(inertia: &Sym3<f64>) -> [f64; 6] {
+    [inertia.xx, inertia.yy, inertia.zz, inertia.xy, inertia.xz, inertia.yz]
+}
+
+/// The numbers of [`Parameter::GeomQuaternions`].
+fn quaternion(geom: &Geom) -> [f64; 4] {
+    [geom.pose.rot.w, geom.pose.rot.x, geom.pose.rot.y, geom.pose.rot.z]
+}
+
+/// The numbers of [`Parameter::GeomSizes`].
+fn size(shape: &Shape) -> [f64; 3] {
+    match *shape {
+        Shape::Sphere { radius } => [radius, 0.0, 0.0],
+        Shape::Capsule { radius, half_length } | Shape::Cylinder { radius, half_length } => [radius, half_length, 0.0],
+        Shape::Ellipsoid { radii } => radii,
+        Shape::Box { half_extents } => half_extents,
+        Shape::Plane { .. } | Shape::Mesh(_) | Shape::HeightField(_) => [0.0; 3],
+    }
+}
+
+/// Why parameters are none of a model.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// An array of another length.
+    #[error("{name} has {found} entries: expected {expected}")]
+    Size {
+        /// The parameter.
+        name: &'static str,
+        /// Entries that came.
+        found: usize,
+        /// Entries that were expected.
+        expected: usize,
+    },
+    /// A number outside its domain.
+    #[error("{name}[{index}] is {value}: expected {expected}")]
+    Value {
+        /// The parameter.
+        name: &'static str,
+        /// Of which body, geom, degree of freedom or actuator, and which of its numbers where it has several: `3` or `3, 1`.
+        index: String,
+        /// What it was.
+        value: f64,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// Bytes that are no parameters of the model.
+    #[error("the bytes hold no parameters of this model")]
+    Bytes,
+}
+
+/// Parameters of one simulation or world: an array for each that is not the model's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameters {
+    values: BTreeMap<Parameter, Vec<f64>>,
+}
+
+impl Parameters {
+    /// All parameters of a model.
+    pub fn of(model: &Model, scene: &Scene) -> Self {
+        P::ALL.into_iter().map(|parameter| (parameter, parameter.of(model, scene))).collect()
+    }
+
+    /// Whether all are the model's.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The array of a parameter, row by row; none where it is the model's.
+    pub fn get(&self, parameter: Parameter) -> Option<&[f64]> {
+        self.values.get(&parameter).map(Vec::as_slice)
+    }
+
+    /// Sets a parameter, row by row; [`apply`](Self::apply) checks it.
+    pub fn set(&mut self, parameter: Parameter, values: Vec<f64>) {
+        self.values.insert(parameter, values);
+    }
+
+    /// With this parameter.
+    #[must_use]
+    pub fn with(mut self, parameter: Parameter, values: Vec<f64>) -> Self {
+        self.set(parameter, values);
+        self
+    }
+
+    /// The parameters that are set.
+    pub fn iter(&self) -> impl Iterator<Item = (Parameter, &[f64])> {
+        self.values.iter().map(|(parameter, values)| (*parameter, values.as_slice()))
+    }
+
+    /// These, and those of `other` that are not among them.
+    #[must_use]
+    pub fn or(mut self, other: &Self) -> Self {
+        for (parameter, values) in &other.values {
+            self.values.entry(*parameter).or_insert_with(|| values.clone());
+        }
+        self
+    }
+
+    /// As bytes: for each parameter its name's length, its name, how many numbers, and these, little endian.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (parameter, values) in self.iter() {
+            bytes.push(parameter.name().len() as u8);
+            bytes.extend(parameter.name().as_bytes());
+            bytes.extend((values.len() as u64).to_le_bytes());
+            bytes.extend(values.iter().flat_map(|x| x.to_le_bytes()));
+        }
+        bytes
+    }
+
+    /// From bytes of [`to_bytes`](Self::to_bytes).
+    ///
+    /// # Errors
+    /// When they are none of this version.
+    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, ParameterError> {
+        let mut parameters = Self::default();
+        let mut take = |len: usize| {
+            let (taken, rest) = bytes.split_at_checked(len)?;
+            bytes = rest;
+            Some((taken, rest.is_empty()))
+        };
+        let mut next = || -> Option<(Parameter, Vec<f64>, bool)> {
+            let len = usize::from(take(1)?.0[0]);
+            let parameter = Parameter::named(std::str::from_utf8(take(len)?.0).ok()?)?;
+            let count = take(8)?.0.iter().rev().fold(0_u64, |n, byte| n << 8 | u64::from(*byte));
+            let (numbers, is_last) = take(usize::try_from(count).ok()?.checked_mul(8)?)?;
+            let numbers = numbers.as_chunks::<8>().0.iter().map(|number| f64::from_le_bytes(*number)).collect();
+            Some((parameter, numbers, is_last))
+        };
+        loop {
+            let (parameter, values, is_last) = next().ok_or(ParameterError::Bytes)?;
+            parameters.set(parameter, values);
+            if is_last {
+                return Ok(parameters);
+            }
+        }
+    }
+}
+
+impl FromIterator<(Parameter, Vec<f64>)> for Parameters {
+    fn from_iter<I: IntoIterator<Item = (Parameter, Vec<f64>)>>(values: I) -> Self {
+        Self { values: values.into_iter().collect() }
+    }
+}

@@ -1,0 +1,248 @@
+//! Parameters into a model.
+
+use geometry::{Scene, Shape};
+use multibody::{JointKind, Material, Model, inertia_flaw};
+use spatial::{Quat, Sym3, Vec3};
+
+use super::{P, Parameter, ParameterError, Parameters};
+
+const FINITE: &str = "a finite number";
+const NOT_NEGATIVE: &str = "a finite number, 0 or more";
+const POSITIVE: &str = "a finite number above 0";
+
+impl Parameters {
+    /// A model and its scene with these parameters.
+    ///
+    /// # Errors
+    /// When an array has another length or a number is outside its domain.
+    pub fn apply(&self, model: &Model, scene: &Scene) -> Result<(Model, Scene), ParameterError> {
+        for (parameter, values) in self.iter() {
+            check(parameter, values, model, scene)?;
+        }
+        let (mut model, mut scene) = (model.clone(), scene.clone());
+        if let Some(gravity) = self.get(P::Gravity) {
+            model.gravity = Vec3::new(gravity[0], gravity[1], gravity[2]);
+        }
+        self.apply_inertias(&mut model)?;
+        self.apply_surfaces(&mut model, &mut scene);
+        self.apply_shapes(&mut scene)?;
+        for (parameter, to) in [
+            (P::Armature, &mut model.armature),
+            (P::Damping, &mut model.damping),
+            (P::Stiffness, &mut model.stiffness),
+            (P::Frictionloss, &mut model.friction_loss),
+        ] {
+            if let Some(values) = self.get(parameter) {
+                to.copy_from_slice(values);
+            }
+        }
+        self.apply_ranges(&mut model)?;
+        self.apply_actuators(&mut model)?;
+        Ok((model, scene))
+    }
+
+    fn apply_inertias(&self, model: &mut Model) -> Result<(), ParameterError> {
+        let all = [P::Masses, P::Coms, P::Inertias, P::InertiaScales].map(|parameter| self.get(parameter));
+        if all.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let [masses, coms, inertias, scales] = all;
+        for (index, body) in model.bodies.iter_mut().enumerate() {
+            let inertia = &mut body.inertia;
+            if let Some(com) = coms {
+                inertia.com = Vec3::new(com[3 * index], com[3 * index + 1], com[3 * index + 2]);
+            }
+            if let Some(all) = inertias {
+                let [xx, yy, zz, xy, xz, yz] = std::array::from_fn(|k| all[6 * index + k]);
+                let new = Sym3 { xx, xy, xz, yy, yz, zz };
+                let is_other = new != inertia.inertia;
+                inertia.inertia = new;
+                if is_other && let Some((expected, moments)) = inertia_flaw(inertia) {
+                    return Err(wrong(P::Inertias, index, None, moments[0], expected));
+                }
+            }
+            if let Some(mass) = masses.map(|masses| masses[index]) {
+                let before = inertia.mass;
+                if (before > 0.0) != (mass > 0.0) {
+                    let expected = if before > 0.0 { "above 0" } else { "0, as the body has no mass in the model" };
+                    return Err(wrong(P::Masses, index, None, mass, expected));
+                }
+                if before > 0.0 {
+                    inertia.mass = mass;
+                    inertia.inertia = inertia.inertia.map(|x| x * (mass / before));
+                }
+            }
+            if let Some(scales) = scales {
+                inertia.inertia = inertia.inertia.map(|x| x * scales[index]);
+            }
+        }
+        model.collect_inertias();
+        Ok(())
+    }
+
+    fn apply_surfaces(&self, model: &mut Model, scene: &mut Scene) {
+        let all = [P::Frictions, P::TorsionalFrictions, P::RollingFrictions].map(|parameter| self.get(parameter));
+        for (index, geom) in scene.geoms.iter_mut().enumerate() {
+            let Some(surface) = model.materials.get(geom.material).copied() else { continue };
+            let own = |values: Option<&[f64]>, of_surface| values.map_or(of_surface, |values| values[index]);
+            let new = Material {
+                friction: own(all[0], surface.friction),
+                torsional_friction: own(all[1], surface.torsional_friction),
+                rolling_friction: own(all[2], surface.rolling_friction),
+                ..surface
+            };
+            if new != surface {
+                // Other geoms may have the same surface.
+                geom.material = model.materials.len();
+                model.materials.push(new);
+            }
+        }
+    }
+
+    fn apply_shapes(&self, scene: &mut Scene) -> Result<(), ParameterError> {
+        for (index, geom) in scene.geoms.iter_mut().enumerate() {
+            if let Some(positions) = self.get(P::GeomPositions) {
+                let position = &positions[3 * index..][..3];
+                geom.pose.pos = Vec3::new(position[0], position[1], position[2]);
+            }
+            if let Some(quaternions) = self.get(P::GeomQuaternions) {
+                let [w, x, y, z] = std::array::from_fn(|k| quaternions[4 * index + k]);
+                let new = Quat { w, x, y, z };
+                if new != geom.pose.rot {
+                    let wrong = || wrong(P::GeomQuaternions, index, None, w, "a quaternion (w, x, y, z) of length 1");
+                    geom.pose.rot = new.normalized().ok_or_else(wrong)?;
+                }
+            }
+            let Some(sizes) = self.get(P::GeomSizes) else { continue };
+            let [x, y, z] = std::array::from_fn(|k| sizes[3 * index + k]);
+            let positive = |values: &[f64]| match values.iter().position(|x| !is_positive(*x)) {
+                None => Ok(()),
+                Some(k) => Err(wrong(P::GeomSizes, index, Some(k), values[k], POSITIVE)),
+            };
+            match &mut geom.shape {
+                Shape::Sphere { radius } => {
+                    positive(&[x])?;
+                    *radius = x;
+                }
+                Shape::Capsule { radius, half_length } | Shape::Cylinder { radius, half_length } => {
+                    positive(&[x, y])?;
+                    (*radius, *half_length) = (x, y);
+                }
+                Shape::Ellipsoid { radii: all } | Shape::Box { half_extents: all } => {
+                    positive(&[x, y, z])?;
+                    *all = [x, y, z];
+                }
+                Shape::Plane { .. } | Shape::Mesh(_) | Shape::HeightField(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_ranges(&self, model: &mut Model) -> Result<(), ParameterError> {
+        let Some(ranges) = self.get(P::JointRanges) else { return Ok(()) };
+        for (index, joint) in model.joints.iter_mut().enumerate() {
+            let (low, high) = (ranges[2 * index], ranges[2 * index + 1]);
+            let has_limits = joint.kind.nv() == 1 || joint.kind == JointKind::Ball;
+            if (low, high) == joint.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)) {
+                continue;
+            }
+            let expected = if low.is_nan() || high.is_nan() || low > high {
+                "a lower limit and an upper one that is not below it"
+            } else if !has_limits {
+                "-inf and inf, as joints of this kind have no limits"
+            } else if joint.kind == JointKind::Ball && !(low == 0.0 && high > 0.0) {
+                "0 and the greatest angle, above 0, of a ball"
+            } else {
+                joint.range = Some((low, high));
+                continue;
+            };
+            let k = usize::from(!low.is_nan());
+            return Err(wrong(P::JointRanges, index, Some(k), ranges[2 * index + k], expected));
+        }
+        Ok(())
+    }
+
+    fn apply_actuators(&self, model: &mut Model) -> Result<(), ParameterError> {
+        if let Some(damping) = self.get(P::Kv) {
+            for (actuator, damping) in model.actuators.iter_mut().zip(damping) {
+                if actuator.law.bias[1] != 0.0 {
+                    actuator.law.bias[2] = -damping;
+                }
+            }
+        }
+        if let Some(gains) = self.get(P::Gains) {
+            for (index, (actuator, gain)) in model.actuators.iter_mut().zip(gains).enumerate() {
+                let law = &mut actuator.law;
+                let servo = (1..3).find(|&k| law.bias[k] != 0.0 && law.bias[k] == -law.gain);
+                if let Some(k) = servo {
+                    if !is_positive(*gain) {
+                        return Err(wrong(P::Gains, index, None, *gain, "above 0, the actuator is a servo"));
+                    }
+                    law.bias[k] = -gain;
+                }
+                law.gain = *gain;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Length and numbers of an array by themselves.
+fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> Result<(), ParameterError> {
+    let (rows, columns) = parameter.shape(model, scene);
+    if values.len() != rows * columns {
+        let (name, found, expected) = (parameter.name(), values.len(), rows * columns);
+        return Err(ParameterError::Size { name, found, expected });
+    }
+    let (is_right, expected): (fn(f64) -> bool, _) = match parameter {
+        P::Gravity | P::Coms | P::Inertias | P::GeomPositions | P::GeomQuaternions | P::Gains => {
+            (f64::is_finite, FINITE)
+        }
+        P::Masses
+        | P::Frictions
+        | P::TorsionalFrictions
+        | P::RollingFrictions
+        | P::Armature
+        | P::Damping
+        | P::Stiffness
+        | P::Frictionloss => (is_not_negative, NOT_NEGATIVE),
+        P::InertiaScales => (is_positive, POSITIVE),
+        // A servo's damping pushes back; the rest of actuators has there what its bias has.
+        P::Kv => {
+            let unchanged = parameter.of(model, scene);
+            let is_wrong = |k: &usize| values[*k] != unchanged[*k] && !is_not_negative(values[*k]);
+            return match (0..values.len()).find(is_wrong) {
+                None => Ok(()),
+                Some(k) => Err(wrong(parameter, k, None, values[k], NOT_NEGATIVE)),
+            };
+        }
+        // They depend on what they are of.
+        P::GeomSizes | P::JointRanges => return Ok(()),
+    };
+    match values.iter().position(|value| !is_right(*value)) {
+        None => Ok(()),
+        Some(k) => {
+            let column = (columns > 1).then_some(k % columns);
+            Err(wrong(parameter, k / columns, column, values[k], expected))
+        }
+    }
+}
+
+fn wrong(
+    parameter: Parameter,
+    row: usize,
+    column: Option<usize>,
+    value: f64,
+    expected: &'static str,
+) -> ParameterError {
+    let index = column.map_or_else(|| row.to_string(), |column| format!("{row}, {column}"));
+    ParameterError::Value { name: parameter.name(), index, value, expected }
+}
+
+fn is_not_negative(x: f64) -> bool {
+    x >= 0.0 && x.is_finite()
+}
+
+fn is_positive(x: f64) -> bool {
+    x > 0.0 && x.is_finite()
+}

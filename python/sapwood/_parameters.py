@@ -1,0 +1,225 @@
+"""Parameters of a simulation as live arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+@final
+class SimulationParameters:
+    """Numbers of the model that a simulation has of its own, as live arrays.
+
+    What is written into them acts from the next step on, and stays through ``reset``; ``state``, ``copy`` and pickles
+    have it. The model and other simulations of it stay as they are. Values outside their domain raise ``ValueError``
+    from whatever computes next, with the name, the index and what is expected there. A step after a change costs what a
+    new simulation does; one without a change costs nothing more.
+    """
+
+    __slots__ = ("_arrays", "_of_model")
+
+    def __init__(self, arrays: Mapping[str, NDArray[np.float64]]) -> None:
+        self._arrays = dict(arrays)
+        self._of_model = {name: array.copy() for name, array in arrays.items()}
+
+    def reset(self) -> None:
+        """Take all of the model's again."""
+        for name, array in self._arrays.items():
+            array[...] = self._of_model[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the parameters."""
+        return iter(self._arrays)
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        """The live array of this name."""
+        return self._arrays[name].view()
+
+    def __repr__(self) -> str:
+        changed = [name for name, array in self._arrays.items() if (array != self._of_model[name]).any()]
+        return f"<sapwood.SimulationParameters, {', '.join(changed) or 'none'} of its own>"
+
+    @property
+    def gravity(self) -> NDArray[np.float64]:
+        """Acceleration of gravity, (3,), m/s²."""
+        return self._arrays["gravity"].view()
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._arrays["gravity"][...] = value
+
+    @property
+    def masses(self) -> NDArray[np.float64]:
+        """Masses of the bodies, (nbody,), kg; rotational inertia changes in proportion."""
+        return self._arrays["masses"].view()
+
+    @masses.setter
+    def masses(self, value: ArrayLike) -> None:
+        self._arrays["masses"][...] = value
+
+    @property
+    def coms(self) -> NDArray[np.float64]:
+        """Centres of mass in the bodies' frames, (nbody, 3), m; rotational inertia about them stays."""
+        return self._arrays["coms"].view()
+
+    @coms.setter
+    def coms(self, value: ArrayLike) -> None:
+        self._arrays["coms"][...] = value
+
+    @property
+    def inertias(self) -> NDArray[np.float64]:
+        """Rotational inertias about the centres of mass in the bodies' axes, (nbody, 6): xx, yy, zz, xy, xz, yz, kg·m².
+
+        At the model's masses: ``masses`` and ``inertia_scales`` multiply them.
+        """
+        return self._arrays["inertias"].view()
+
+    @inertias.setter
+    def inertias(self, value: ArrayLike) -> None:
+        self._arrays["inertias"][...] = value
+
+    @property
+    def inertia_scales(self) -> NDArray[np.float64]:
+        """Factors on the rotational inertias, (nbody,)."""
+        return self._arrays["inertia_scales"].view()
+
+    @inertia_scales.setter
+    def inertia_scales(self, value: ArrayLike) -> None:
+        self._arrays["inertia_scales"][...] = value
+
+    @property
+    def frictions(self) -> NDArray[np.float64]:
+        """Coefficients of sliding friction of the geoms, (ngeom,); of two geoms the larger counts."""
+        return self._arrays["frictions"].view()
+
+    @frictions.setter
+    def frictions(self, value: ArrayLike) -> None:
+        self._arrays["frictions"][...] = value
+
+    @property
+    def torsional_frictions(self) -> NDArray[np.float64]:
+        """Greatest torques about the normal over normal force, (ngeom,), m; where a geom resists spinning."""
+        return self._arrays["torsional_frictions"].view()
+
+    @torsional_frictions.setter
+    def torsional_frictions(self, value: ArrayLike) -> None:
+        self._arrays["torsional_frictions"][...] = value
+
+    @property
+    def rolling_frictions(self) -> NDArray[np.float64]:
+        """Greatest torques about a tangent over normal force, (ngeom,), m; where a geom resists rolling."""
+        return self._arrays["rolling_frictions"].view()
+
+    @rolling_frictions.setter
+    def rolling_frictions(self, value: ArrayLike) -> None:
+        self._arrays["rolling_frictions"][...] = value
+
+    @property
+    def geom_sizes(self) -> NDArray[np.float64]:
+        """Sizes of the geoms, (ngeom, 3), as MJCF has them; masses stay.
+
+        Those of planes, meshes and height fields are 0 and count for nothing.
+        """
+        return self._arrays["geom_sizes"].view()
+
+    @geom_sizes.setter
+    def geom_sizes(self, value: ArrayLike) -> None:
+        self._arrays["geom_sizes"][...] = value
+
+    @property
+    def geom_positions(self) -> NDArray[np.float64]:
+        """Positions of the geoms in their bodies' frames, (ngeom, 3), m; masses stay."""
+        return self._arrays["geom_positions"].view()
+
+    @geom_positions.setter
+    def geom_positions(self, value: ArrayLike) -> None:
+        self._arrays["geom_positions"][...] = value
+
+    @property
+    def geom_quaternions(self) -> NDArray[np.float64]:
+        """Orientations of the geoms in their bodies' frames, (ngeom, 4), w x y z."""
+        return self._arrays["geom_quaternions"].view()
+
+    @geom_quaternions.setter
+    def geom_quaternions(self, value: ArrayLike) -> None:
+        self._arrays["geom_quaternions"][...] = value
+
+    @property
+    def armature(self) -> NDArray[np.float64]:
+        """Inertia of the drives, (nv,)."""
+        return self._arrays["armature"].view()
+
+    @armature.setter
+    def armature(self, value: ArrayLike) -> None:
+        self._arrays["armature"][...] = value
+
+    @property
+    def damping(self) -> NDArray[np.float64]:
+        """Damping of the joints, (nv,), N·s/m or N·m·s/rad."""
+        return self._arrays["damping"].view()
+
+    @damping.setter
+    def damping(self, value: ArrayLike) -> None:
+        self._arrays["damping"][...] = value
+
+    @property
+    def stiffness(self) -> NDArray[np.float64]:
+        """Stiffness of the joints, (nv,), N/m or N·m/rad."""
+        return self._arrays["stiffness"].view()
+
+    @stiffness.setter
+    def stiffness(self, value: ArrayLike) -> None:
+        self._arrays["stiffness"][...] = value
+
+    @property
+    def frictionloss(self) -> NDArray[np.float64]:
+        """Coulomb friction of the joints, (nv,), N or N·m."""
+        return self._arrays["frictionloss"].view()
+
+    @frictionloss.setter
+    def frictionloss(self, value: ArrayLike) -> None:
+        self._arrays["frictionloss"][...] = value
+
+    @property
+    def joint_ranges(self) -> NDArray[np.float64]:
+        """Limits of the joints, (njoint, 2), rad or m; of a ball (0, greatest angle); infinite where there are none."""
+        return self._arrays["joint_ranges"].view()
+
+    @joint_ranges.setter
+    def joint_ranges(self, value: ArrayLike) -> None:
+        self._arrays["joint_ranges"][...] = value
+
+    @property
+    def gains(self) -> NDArray[np.float64]:
+        """Force of the actuators per unit of control, (nu,): kp of position servos and kv of velocity servos.
+
+        The bias of a servo follows.
+        """
+        return self._arrays["gains"].view()
+
+    @gains.setter
+    def gains(self, value: ArrayLike) -> None:
+        self._arrays["gains"][...] = value
+
+    @property
+    def kv(self) -> NDArray[np.float64]:
+        """Damping of the actuators that are position servos, (nu,); those of others count for nothing."""
+        return self._arrays["kv"].view()
+
+    @kv.setter
+    def kv(self, value: ArrayLike) -> None:
+        self._arrays["kv"][...] = value
+
+    @property
+    def kp(self) -> NDArray[np.float64]:
+        """``gains`` by the name that they have for position servos."""
+        return self.gains
+
+    @kp.setter
+    def kp(self, value: ArrayLike) -> None:
+        self.gains = value

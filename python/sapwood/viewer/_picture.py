@@ -1,0 +1,167 @@
+"""What is drawn: bodies, contacts, and the spring that pulls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.viewer._drag import rotate
+
+if TYPE_CHECKING:
+    from sapwood.viewer import Viewer
+    from sapwood.viewer._shapes import Drawn
+
+CONTACT, FORCE, PULL = (18, 181, 166), (239, 91, 76), (240, 180, 60)
+# Sizes as parts of the size of the model.
+POINT, SHAFT, HEAD = 0.012, 0.004, 0.014
+# An arrow as long as this part of the model stands for the weight of the model.
+WEIGHT = 0.5
+
+
+class Picture:
+    """The scene of a viewer, kept in step with its simulation."""
+
+    def __init__(self, viewer: Viewer) -> None:
+        self.viewer, self.api = viewer, viewer.server.scene
+        self.api.set_up_direction("+z")
+        model = viewer.sim.model
+        self.frames = [self.api.add_frame(f"/bodies/{body}", show_axes=False) for body in range(model.nbody)]
+        self.collision: list[Any] = []
+        self._sent: NDArray[np.float64] | None = None
+        self._marks: dict[str, Any] = {}
+        self.size, center = self._bounds()
+        for i, geom in enumerate(viewer.scene.geoms):
+            self._add(i, geom)
+        self.newtons_per_metre = max(float(viewer.scene.masses[1:].sum()) * 9.81, 1e-9) / (WEIGHT * self.size)
+        camera = viewer.server.initial_camera
+        camera.position = tuple(center + self.size * np.array([1.0, -1.3, 0.5]))
+        camera.look_at = tuple(center)
+        self.update()
+
+    def _poses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        poses = self.viewer.sim.model.forward_kinematics(self.viewer.sim.q)
+        return poses.positions, poses.quaternions
+
+    def _bounds(self) -> tuple[float, NDArray[np.float64]]:
+        """Size and centre of what moves, or of all where nothing does."""
+        positions, quaternions = self._poses()
+        shown = [geom for geom in self.viewer.scene.geoms if geom.kind != "plane" and len(geom.vertices)]
+        moving = [geom for geom in shown if geom.body != 0] or shown
+        if not moving:
+            return 2.0, np.zeros(3)
+        corners = []
+        for geom in moving:
+            radius = float(np.linalg.norm(geom.vertices, axis=1).max())
+            at = positions[geom.body] + rotate(quaternions[geom.body], geom.position)
+            corners += [at - radius, at + radius]
+        low, high = np.min(corners, axis=0), np.max(corners, axis=0)
+        return max(float(np.linalg.norm(high - low)), 1e-3), (low + high) / 2
+
+    def _add(self, i: int, geom: Drawn) -> None:
+        if geom.opacity <= 0 or not len(geom.faces):
+            return
+        name = f"/bodies/{geom.body}/{i}_{geom.name or geom.kind}".replace(" ", "_")
+        place = {"position": tuple(geom.position), "wxyz": tuple(geom.quaternion)}
+        if geom.kind == "plane" and geom.body == 0 and 0 in geom.half_extents:
+            cell = 10.0 ** round(np.log10(self.size / 3))
+            self.api.add_grid(
+                name,
+                infinite_grid=True,
+                cell_size=cell / 5,
+                section_size=cell,
+                plane_color=(226, 230, 234),
+                plane_opacity=1.0,
+                fade_distance=20 * self.size,
+                shadow_opacity=0.25,
+                **place,
+            )
+            return
+        opacity = None if geom.opacity >= 1 else geom.opacity
+        side = "double" if geom.kind in ("mesh", "hfield", "plane") else "front"
+        handle = self.api.add_mesh_simple(
+            name,
+            geom.vertices,
+            geom.faces,
+            color=geom.color,
+            opacity=opacity,
+            flat_shading=geom.kind == "mesh",
+            side=side,
+            visible=geom.group < 3,
+            **place,
+        )
+        if geom.group >= 3:
+            self.collision.append(handle)
+        if geom.body != 0:
+            handle.on_drag("left", modifier="cmd/ctrl")(lambda event, body=geom.body: self.viewer.dragged(body, event))
+
+    def show_groups(self, on: bool) -> None:
+        """Shows or hides geoms of group 3 and above."""
+        for handle in self.collision:
+            handle.visible = on
+
+    def update(self) -> None:
+        """Sends the poses that have changed, contacts, and the pull."""
+        poses = np.hstack(self._poses())
+        with self.viewer.server.atomic():
+            for body, frame in enumerate(self.frames):
+                if self._sent is not None and np.array_equal(poses[body], self._sent[body]):
+                    continue
+                frame.position, frame.wxyz = poses[body, :3], poses[body, 3:]
+            self._sent = poses
+            self._contacts()
+            self._pull()
+
+    def _contacts(self) -> None:
+        contacts = self.viewer.sim.contacts if self.viewer.show_contacts else ()
+        points, forces = contact_forces(contacts, self.viewer.sim.timestep)
+        self._points("contacts", points)
+        self._arrows("forces", points, points + forces / self.newtons_per_metre, FORCE)
+
+    def _pull(self) -> None:
+        drag = self.viewer.drag
+        none = np.zeros((0, 3))
+        tail, head = (none, none) if drag is None else (drag.point[None], drag.target[None])
+        self._arrows("pull", tail, head, PULL)
+
+    def _points(self, name: str, points: NDArray[np.float64]) -> None:
+        if len(points):
+            self._marks[name] = self.api.add_point_cloud(
+                f"/{name}",
+                points.astype(np.float32),
+                CONTACT,
+                point_size=POINT * self.size,
+                point_shape="circle",
+                precision="float32",
+            )
+        elif name in self._marks:
+            self._marks.pop(name).remove()
+
+    def _arrows(
+        self, name: str, tails: NDArray[np.float64], heads: NDArray[np.float64], color: tuple[int, int, int]
+    ) -> None:
+        if len(tails):
+            ends = np.stack([tails, heads], axis=1).astype(np.float32)
+            self._marks[name] = self.api.add_arrows(
+                f"/{name}",
+                ends,
+                color,
+                shaft_radius=SHAFT * self.size,
+                head_radius=HEAD * self.size,
+                head_length=3 * HEAD * self.size,
+            )
+        elif name in self._marks:
+            self._marks.pop(name).remove()
+
+
+def contact_forces(contacts: Any, timestep: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: ANN401
+    """Points (n, 3) that push and the forces there, N (n, 3): on the second body, or on the first beside the world."""
+    contacts = [contact for contact in contacts if contact["impulse"].any()]
+    if not contacts:
+        return np.zeros((0, 3)), np.zeros((0, 3))
+    axes = np.array([[*contact["tangents"], contact["normal"]] for contact in contacts])
+    impulses = np.array([contact["impulse"] for contact in contacts])
+    signs = np.array([-1.0 if contact["bodies"][1] == 0 else 1.0 for contact in contacts])
+    forces = signs[:, None] / timestep * np.einsum("nkj,nk->nj", axes, impulses)
+    return np.array([contact["position"] for contact in contacts]), forces

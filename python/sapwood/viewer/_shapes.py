@@ -1,0 +1,159 @@
+"""Geoms as triangles."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood._sapwood import _scene_json
+
+if TYPE_CHECKING:
+    from sapwood._sapwood import Model
+
+Vertices = NDArray[np.float32]
+Faces = NDArray[np.uint32]
+
+# The colour that stands for "none chosen", and what is drawn in its place, tree by tree.
+GREY = (0.5, 0.5, 0.5)
+PALETTE = ((224, 154, 72), (96, 146, 200), (112, 170, 116), (196, 104, 96), (150, 124, 184), (88, 168, 168))
+# Half the side of a plane without end that is not level, m.
+ENDLESS = 20.0
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A geom as it is drawn, in the frame of its body."""
+
+    name: str
+    body: int
+    kind: str
+    group: int
+    position: NDArray[np.float64]
+    quaternion: NDArray[np.float64]
+    color: tuple[int, int, int]
+    opacity: float
+    vertices: Vertices
+    faces: Faces
+    half_extents: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What there is to draw and to act on."""
+
+    geoms: list[Drawn]
+    masses: NDArray[np.float64]
+    coms: NDArray[np.float64]
+    ctrl_ranges: list[tuple[float, float] | None]
+
+
+def scene(model: Model) -> Scene:
+    """The shapes, masses and ranges of a model."""
+    data = json.loads(_scene_json(model))
+    trees = _trees(model.body_parents)
+    geoms = [_drawn(geom, data["meshes"], trees) for geom in data["geoms"]]
+    ranges = [None if limits is None else (float(limits[0]), float(limits[1])) for limits in data["ctrl_ranges"]]
+    return Scene(geoms, np.array(data["masses"]), np.array(data["coms"]).reshape(-1, 3), ranges)
+
+
+def _trees(parents: list[int]) -> list[int]:
+    """For each body, which child of the world it hangs from, counted from 0; the world's is 0."""
+    roots = [0] * len(parents)
+    count = 0
+    for body, parent in enumerate(parents[1:], start=1):
+        if parent == 0:
+            roots[body], count = count, count + 1
+        else:
+            roots[body] = roots[parent]
+    return roots
+
+
+def _drawn(geom: dict[str, Any], meshes: list[dict[str, Any]], trees: list[int]) -> Drawn:
+    r, g, b, alpha = geom["rgba"]
+    chosen = any(abs(x - y) > 1e-6 for x, y in zip((r, g, b), GREY, strict=True))
+    color = (round(255 * r), round(255 * g), round(255 * b)) if chosen else PALETTE[trees[geom["body"]] % len(PALETTE)]
+    vertices, faces = _triangles(geom, meshes)
+    return Drawn(
+        geom["name"],
+        geom["body"],
+        geom["type"],
+        geom["group"],
+        np.array(geom["pos"]),
+        np.array(geom["quat"]),
+        color,
+        alpha,
+        vertices,
+        faces,
+        tuple(geom["size"]) if geom["type"] == "plane" else (0.0, 0.0),
+    )
+
+
+def _triangles(geom: dict[str, Any], meshes: list[dict[str, Any]]) -> tuple[Vertices, Faces]:
+    size = geom["size"]
+    match geom["type"]:
+        case "plane":
+            x, y = (extent if extent > 0 else ENDLESS for extent in size)
+            corners = np.array([[-x, -y, 0], [x, -y, 0], [x, y, 0], [-x, y, 0]], np.float32)
+            return corners, np.array([[0, 1, 2], [0, 2, 3]], np.uint32)
+        case "sphere":
+            return _revolved(size[0] * _arc(), 0.0)
+        case "ellipsoid":
+            vertices, faces = _revolved(_arc(), 0.0)
+            return (vertices * np.array(size, np.float32)), faces
+        case "capsule":
+            return _revolved(size[0] * _arc(), size[1])
+        case "cylinder":
+            radius, half = size
+            # Rims twice, so that the sides are smooth and the ends flat.
+            return _revolved(np.array([[0, -1], [1, -1], [1, -1], [1, 1], [1, 1], [0, 1]]) * [radius, half], 0.0)
+        case "box":
+            return _box(size)
+        case _:
+            mesh = meshes[geom["mesh"]]
+            width = "<u2" if mesh["index_bits"] == 16 else "<u4"
+            vertices = np.frombuffer(base64.b64decode(mesh["vertices"]), "<f4").reshape(-1, 3)
+            faces = np.frombuffer(base64.b64decode(mesh["triangles"]), width).reshape(-1, 3)
+            return vertices.astype(np.float32), faces.astype(np.uint32)
+
+
+def _arc() -> NDArray[np.float64]:
+    """A half circle of radius 1 from the lower pole to the upper, the equator twice: (n, 2) radius and height."""
+    angles = np.linspace(-np.pi / 2, np.pi / 2, 17)
+    angles = np.insert(angles, 8, 0.0)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _revolved(profile: NDArray[np.float64], half: float, segments: int = 28) -> tuple[Vertices, Faces]:
+    """A profile (n, 2) turned about z, its halves drawn apart by ``half`` up and down."""
+    n = len(profile)
+    shift = np.where(np.arange(n) < n / 2, -half, half)
+    turn = np.linspace(0, 2 * np.pi, segments, endpoint=False)
+    radius, height = profile[:, 0], profile[:, 1] + shift
+    ring = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    vertices = np.concatenate(
+        [radius[:, None, None] * ring, np.broadcast_to(height[:, None, None], (n, segments, 1))], axis=2
+    ).reshape(-1, 3)
+    i, j = np.meshgrid(np.arange(n - 1), np.arange(segments), indexing="ij")
+    a, b = i * segments + j, i * segments + (j + 1) % segments
+    faces = np.concatenate([np.stack([a, b, b + segments], -1), np.stack([a, b + segments, a + segments], -1)])
+    return vertices.astype(np.float32), faces.reshape(-1, 3).astype(np.uint32)
+
+
+def _box(half: list[float]) -> tuple[Vertices, Faces]:
+    """A box with four vertices per side, so that its edges are sharp."""
+    vertices: list[NDArray[np.float64]] = []
+    faces: list[NDArray[np.int_]] = []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            u, v = np.roll(np.eye(3), axis, axis=0)[1:]
+            w = np.roll(np.eye(3), axis, axis=0)[0]
+            if sign < 0:
+                u, v = v, u
+            faces.append(np.array([[0, 1, 2], [0, 2, 3]]) + len(vertices))
+            vertices += [sign * w - u - v, sign * w + u - v, sign * w + u + v, sign * w - u + v]
+    return (np.array(vertices) * half).astype(np.float32), np.concatenate(faces).astype(np.uint32)

@@ -1,0 +1,225 @@
+"""Parameters of a simulation act as the same numbers in the model's file do."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+import sapwood as sw
+
+NUMBERS: dict[str, Any] = {
+    "gravity": "0 0 -9.81",
+    "mass": 2.0,
+    "com": "0.01 0 0",
+    "inertia": 0.01,
+    "friction": "0.6 0.01 0.001",
+    "radius": 0.08,
+    "at": "0 0 0",
+    "armature": 0.01,
+    "damping": 0.1,
+    "stiffness": 1.0,
+    "frictionloss": 0.02,
+    "range": "-1 1",
+    "kp": 5.0,
+    "kv": 0.2,
+}
+
+
+def text(**changes: Any) -> str:
+    n = NUMBERS | changes
+    return f"""<mujoco><compiler angle="radian" autolimits="true"/><option timestep="0.004" gravity="{n["gravity"]}"/>
+      <worldbody><geom type="plane" size="0 0 1" friction="0.1 0.001 0.0001"/>
+        <body pos="0 0 0.3"><freejoint/><inertial pos="{n["com"]}" mass="{n["mass"]}"
+          diaginertia="{n["inertia"]} {2 * n["inertia"]} {2 * n["inertia"]}"/>
+          <geom type="capsule" size="{n["radius"]} 0.2" pos="{n["at"]}" euler="0 1.5 0" friction="{n["friction"]}"
+            condim="6"/>
+          <body pos="0.2 0 0"><joint name="tail" axis="0 1 0" damping="{n["damping"]}" armature="{n["armature"]}"
+              stiffness="{n["stiffness"]}" frictionloss="{n["frictionloss"]}" range="{n["range"]}"/>
+            <geom type="box" size="0.1 0.05 0.02" pos="0.1 0 0" mass="0.5" friction="0.1 0.001 0.0001"/></body></body>
+      </worldbody><actuator><position joint="tail" kp="{n["kp"]}" kv="{n["kv"]}"/></actuator></mujoco>"""
+
+
+#: A parameter, where in it, its value, and the file's numbers that say the same.
+CHANGES: list[tuple[str, Any, Any, dict[str, Any]]] = [
+    ("gravity", ..., [1, 0, -3], {"gravity": "1 0 -3"}),
+    ("masses", 1, 4.0, {"mass": 4.0, "inertia": 0.02}),
+    ("coms", 1, [0, 0.02, 0.01], {"com": "0 0.02 0.01"}),
+    ("inertias", (1, slice(0, 3)), [0.02, 0.04, 0.04], {"inertia": 0.02}),
+    ("inertia_scales", 1, 2.0, {"inertia": 0.02}),
+    ("frictions", 1, 0.9, {"friction": "0.9 0.01 0.001"}),
+    ("torsional_frictions", 1, 0.05, {"friction": "0.6 0.05 0.001"}),
+    ("rolling_frictions", 1, 0.02, {"friction": "0.6 0.01 0.02"}),
+    ("geom_sizes", (1, 0), 0.12, {"radius": 0.12}),
+    ("geom_positions", 1, [0.05, 0, -0.02], {"at": "0.05 0 -0.02"}),
+    ("armature", 6, 0.05, {"armature": 0.05}),
+    ("damping", 6, 0.5, {"damping": 0.5}),
+    ("stiffness", 6, 3.0, {"stiffness": 3.0}),
+    ("frictionloss", 6, 0.3, {"frictionloss": 0.3}),
+    ("joint_ranges", 1, [-0.2, 0.1], {"range": "-0.2 0.1"}),
+    ("gains", 0, 9.0, {"kp": 9.0}),
+    ("kp", 0, 9.0, {"kp": 9.0}),
+    ("kv", 0, 0.7, {"kv": 0.7}),
+]
+
+
+def drive(sim: sw.Simulation, steps: int = 150) -> bytes:
+    sim.ctrl[:] = 0.8
+    sim.v[:2] = [0.5, 1.0]
+    sim.step(steps)
+    return sim.q.tobytes() + sim.v.tobytes()
+
+
+@pytest.mark.parametrize(("name", "where", "value", "numbers"), CHANGES)
+def test_a_parameter_is_the_number_in_the_file(name: str, where: Any, value: Any, numbers: dict[str, Any]) -> None:
+    model = sw.load(text())
+    sim = sw.Simulation(model)
+    getattr(sim.parameters, name)[where] = value
+    of_file = sw.Simulation(sw.load(text(**numbers)))
+    moved = drive(sim)
+    assert moved == drive(of_file)
+    assert moved != drive(sw.Simulation(model))
+    # In a batch it has the same name and the same meaning.
+    batch = sw.Batch(model, 2)
+    with pytest.warns(sw.PerformanceWarning):
+        batch.set_parameters([1], **{name: getattr(sim.parameters, name)[None]})
+    np.testing.assert_array_equal(getattr(batch.parameters(1), name), getattr(sim.parameters, name))
+    batch.ctrl[:] = 0.8
+    batch.v[:, :2] = [0.5, 1.0]
+    batch.step(150)
+    assert batch.q[1].tobytes() + batch.v[1].tobytes() == moved
+
+
+def test_live_while_it_moves() -> None:
+    """What is written between steps acts in the next one, and `reset` takes it back."""
+    sim = sw.Simulation(sw.load(text()))
+    sim.step(10)
+    v = sim.v[2]
+    sim.parameters.gravity[2] = 0
+    sim.step()
+    assert abs(sim.v[2] - v) < 1e-12
+    sim.parameters.reset()
+    sim.step()
+    assert sim.v[2] - v == pytest.approx(-9.81 * 0.004)
+    assert repr(sim.parameters) == "<sapwood.SimulationParameters, none of its own>"
+    sim.parameters.masses = sim.parameters.masses * 2
+    assert sim.energy().potential == pytest.approx(2 * 9.81 * (2.5 * sim.q[2] + 0.5 * 0), rel=0.5)
+    assert sim.model.mass == 2.5
+
+
+def test_other_simulations_stay_as_they_are() -> None:
+    model = sw.load(text())
+    sim, other = sw.Simulation(model), sw.Simulation(model)
+    before = drive(sw.Simulation(model))
+    sim.parameters.masses[:] *= 3
+    sim.step()
+    assert drive(other) == before
+    assert model.body_masses.tolist() == [0, 2, 0.5]
+
+
+def test_states_hold_parameters() -> None:
+    sim = sw.Simulation(sw.load(text()))
+    plain = sim.state()
+    sim.parameters.frictions[1] = 0.05
+    sim.parameters.joint_ranges[1] = [-0.1, np.inf]
+    sim.step(50)
+    changed = sim.state()
+    end = drive(sim)
+    sim.restore(plain)
+    assert sim.parameters.frictions[1] == 0.6
+    assert sim.state() == plain
+    fresh = sw.Simulation(sim.model)
+    fresh.restore(changed)
+    assert fresh.parameters.frictions[1] == 0.05
+    assert drive(fresh) == end
+    # They stay through a reset, as those of a batch do.
+    fresh.reset()
+    assert fresh.parameters.joint_ranges[1].tolist() == [-0.1, np.inf]
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "value", "message"),
+    [
+        ("masses", 1, -1, r"parameters.masses\[1\] is -1: expected a finite number, 0 or more"),
+        ("masses", 1, 0, r"masses\[1\] is 0: expected above 0"),
+        ("masses", 0, 1, r"masses\[0\] is 1: expected 0, as the body has no mass"),
+        ("gravity", 2, np.nan, r"gravity\[2\] is NaN: expected a finite number"),
+        ("coms", (1, 2), np.inf, r"coms\[1, 2\] is inf: expected a finite number"),
+        ("inertias", (1, 0), 1.0, r"inertias\[1\]"),
+        ("inertia_scales", 1, 0, r"inertia_scales\[1\] is 0: expected a finite number above 0"),
+        ("frictions", 1, -0.1, r"frictions\[1\]"),
+        ("geom_sizes", (2, 1), 0, r"geom_sizes\[2, 1\] is 0: expected a finite number above 0"),
+        ("geom_quaternions", 1, 0, r"geom_quaternions\[1\].*quaternion"),
+        ("joint_ranges", 1, [1, -1], r"joint_ranges\[1, 1\] is -1: expected a lower limit and an upper one"),
+        ("joint_ranges", 0, [0, 1], r"joint_ranges\[0, 1\] is 1: expected -inf and inf"),
+        ("damping", 6, -1, r"damping\[6\]"),
+        ("gains", 0, -1, r"gains\[0\] is -1: expected above 0, the actuator is a servo"),
+        ("kv", 0, -1, r"kv\[0\]"),
+    ],
+)
+def test_wrong_values_are_named(name: str, where: Any, value: Any, message: str) -> None:
+    sim = sw.Simulation(sw.load(text()))
+    sim.step(5)
+    q = sim.q.copy()
+    getattr(sim.parameters, name)[where] = value
+    with pytest.raises(ValueError, match=message):
+        sim.step()
+    np.testing.assert_array_equal(sim.q, q)
+    sim.parameters.reset()
+    sim.step()
+
+
+def test_wrong_shapes_and_names() -> None:
+    sim = sw.Simulation(sw.load(text()))
+    with pytest.raises(ValueError, match="shape"):
+        sim.parameters.masses = [1, 2]
+    with pytest.raises(AttributeError):
+        sim.parameters.weights = 3  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match='no parameter "weights": expected some of gravity, masses'):
+        sw.Batch(sim.model, 1).set_parameters(weights=[1])  # type: ignore[call-arg]
+
+
+def test_a_lighter_arm_is_mujocos() -> None:
+    """Free fall and swing with other masses, inertias and damping, beside MuJoCo's with the same change."""
+    mjcf = """<mujoco><option timestep="0.0005" integrator="implicitfast"/><worldbody><body>
+        <joint axis="0 1 0" damping="0.02"/>
+        <geom type="capsule" size=".03" fromto="0 0 0 .4 0 0" mass="1"/><body pos=".4 0 0"><joint axis="0 1 0"/>
+        <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0" mass="0.5"/></body></body></worldbody></mujoco>"""
+    sim = sw.Simulation(sw.load(mjcf), scheme="midpoint")
+    sim.parameters.masses[2] *= 0.3
+    sim.parameters.damping[1] = 0.01
+    sim.parameters.gravity[0] = 1.5
+    reference = mujoco.MjModel.from_xml_string(mjcf)
+    reference.body_mass[2] *= 0.3
+    reference.body_inertia[2] *= 0.3
+    reference.dof_damping[1] = 0.01
+    reference.opt.gravity[0] = 1.5
+    data = mujoco.MjData(reference)
+    for _ in range(400):
+        sim.step()
+        mujoco.mj_step(reference, data)
+    # MuJoCo's step is of first order: 0.2 s at 0.5 ms.
+    np.testing.assert_allclose(sim.q, data.qpos, atol=2e-3)
+    assert abs(sim.q[0]) > 0.1
+
+
+def test_a_step_costs_nothing_more() -> None:
+    """Once parameters have been looked at, a step compares them: that is to be lost in its time."""
+
+    def best(sim: sw.Simulation) -> float:
+        times = []
+        for _ in range(30):
+            start = time.perf_counter()
+            for _ in range(20):
+                sim.step()
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    model = sw.characters.humanoid()
+    plain, watched = sw.Simulation(model), sw.Simulation(model)
+    assert watched.parameters.gravity[2] < 0
+    ratios = [best(watched) / best(plain) for _ in range(5)]
+    assert min(ratios) < 1.1, ratios

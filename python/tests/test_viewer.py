@@ -1,0 +1,211 @@
+"""The live viewer's side of the server; a browser is not needed."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import sapwood as sw
+from sapwood.viewer._clock import Clock
+from sapwood.viewer._drag import Drag
+from sapwood.viewer._picture import contact_forces
+from sapwood.viewer._shapes import scene
+
+HAS_VISER = importlib.util.find_spec("viser") is not None
+needs_viser = pytest.mark.skipif(not HAS_VISER, reason="viser is not installed (pip install 'sapwood[viewer]')")
+
+SHAPES = """<mujoco><asset><mesh name="tetrahedron" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/>
+<hfield name="hill" nrow="2" ncol="2" size="1 1 1 .1" elevation="0 1 1 0"/></asset><worldbody>
+<geom type="plane" size="0 0 1"/><geom type="hfield" hfield="hill" pos="5 0 0"/>
+<body pos="0 0 2"><freejoint/><geom type="sphere" size=".3"/><geom type="capsule" size=".1 .2"/>
+<geom type="cylinder" size=".1 .2" rgba="1 0 0 .5"/><geom type="ellipsoid" size=".1 .2 .3"/>
+<geom type="box" size=".1 .2 .3" group="3"/>
+<geom type="mesh" mesh="tetrahedron"/></body></worldbody></mujoco>"""
+
+FALLING = """<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="0 0 1"/>
+<body pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/></body></worldbody>
+<keyframe><key name="high" qpos="0 0 3 1 0 0 0"/></keyframe></mujoco>"""
+
+
+def volume(vertices: np.ndarray, faces: np.ndarray) -> float:
+    """By the divergence theorem: right only when the surface is closed and faces outwards."""
+    a, b, c = vertices[faces].astype(float).transpose(1, 0, 2)
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
+
+
+def test_shapes_have_their_volume_and_face_outwards() -> None:
+    drawn = scene(sw.load(SHAPES)).geoms
+    by_kind = {geom.kind: geom for geom in drawn}
+    r, h = 0.1, 0.4
+    expected = {
+        "sphere": 4 / 3 * np.pi * 0.3**3,
+        "capsule": np.pi * r**2 * h + 4 / 3 * np.pi * r**3,
+        "cylinder": np.pi * r**2 * h,
+        "ellipsoid": 4 / 3 * np.pi * 0.1 * 0.2 * 0.3,
+        "box": 8 * 0.1 * 0.2 * 0.3,
+        "mesh": 1 / 6,
+    }
+    for kind, value in expected.items():
+        # Inscribed polyhedra of 28 segments and 16 rings: 1 − O(π²/n²) of the round shapes.
+        round_shape = kind not in ("box", "mesh")
+        assert volume(by_kind[kind].vertices, by_kind[kind].faces) == pytest.approx(
+            value, rel=0.03 if round_shape else 1e-6
+        ), kind
+    assert by_kind["cylinder"].color == (255, 0, 0)
+    assert by_kind["cylinder"].opacity == 0.5
+    assert [geom.kind for geom in drawn if geom.group >= 3] == ["box"]
+    assert len(by_kind["hfield"].faces) == 2
+
+
+def test_collision_shapes_of_urdf_are_of_group_3() -> None:
+    shape = '<geometry><box size="1 1 1"/></geometry>'
+    link = f'<link name="a"><visual>{shape}</visual><collision>{shape}</collision></link>'
+    model = sw.load(f'<robot name="r">{link}</robot>')
+    assert [geom.group for geom in scene(model).geoms] == [1, 3]
+
+
+def test_contact_forces_carry_the_weight() -> None:
+    sim = sw.Simulation(sw.load(FALLING))
+    sim.step(400)
+    points, forces = contact_forces(sim.contacts, sim.timestep)
+    assert len(points) == 4
+    assert forces.sum(axis=0) == pytest.approx([0, 0, 2 * 9.81], abs=1e-3)
+
+
+def test_the_clock_keeps_the_asked_speed_and_catches_up_with_little() -> None:
+    wall = [0.0]
+    clock = Clock(0.0, 2.0, lambda: wall[0])
+    assert clock.due(0.0) == 0.0
+    wall[0] = 0.05
+    assert clock.due(0.0) == pytest.approx(0.1)
+    assert clock.due(0.1) == pytest.approx(0.0)
+    # A second without a call is not made up for.
+    wall[0] = 1.05
+    assert clock.due(0.1) <= 0.2 + 1e-12
+    clock.is_playing = False
+    wall[0] = 2.0
+    assert clock.due(0.3) == 0.0
+    clock.is_playing = True
+    wall[0] = 2.01
+    assert clock.due(0.3) == pytest.approx(0.02)
+    # After a reset time starts from where it is.
+    assert abs(clock.due(0.0)) <= 0.2 + 1e-12
+
+
+def test_a_pulled_body_goes_where_the_pointer_is() -> None:
+    sim = sw.Simulation(sw.load(FALLING))
+    sim.applied_wrench[1, 5] = 2 * 9.81
+    drag = Drag(sim, scene(sim.model), 1, sim.q[:3])
+    drag.target = np.array([0.5, -0.3, 1.6])
+    for _ in range(1000):
+        drag.apply()
+        sim.step()
+    assert drag.point == pytest.approx(drag.target, abs=0.01)
+    drag.release()
+    # What the user applies stays.
+    assert sim.applied_wrench[1] == pytest.approx([0, 0, 0, 0, 0, 2 * 9.81])
+
+
+def test_a_pull_on_a_light_link_is_stable() -> None:
+    sim = sw.Simulation(sw.characters.dog(), timestep=0.01)
+    lightest = 1 + int(np.argmin(sim.model.body_masses[1:]))
+    poses = sim.model.forward_kinematics(sim.q)
+    drag = Drag(sim, scene(sim.model), lightest, poses.positions[lightest], strength=10)
+    drag.target = drag.point + np.array([0.0, 0.0, 0.3])
+    for _ in range(300):
+        drag.apply()
+        sim.step()
+        assert np.abs(sim.v).max() < 100
+
+
+@pytest.fixture
+def open_viewer() -> Iterator[Callable[..., sw.viewer.Viewer]]:
+    opened: list[sw.viewer.Viewer] = []
+
+    def make(*arguments: object, **options: object) -> sw.viewer.Viewer:
+        opened.append(sw.view(*arguments, port=8765, **options))  # type: ignore[arg-type]
+        return opened[-1]
+
+    yield make
+    for viewer in opened:
+        viewer.close()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end, "waited for 20 s"
+        time.sleep(0.01)
+
+
+@needs_viser
+def test_the_viewer_steps_pauses_and_resets(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
+    sim = sw.Simulation(sw.load(FALLING))
+    calls = []
+    viewer = open_viewer(sim, controller=lambda sim: calls.append(sim.time), plots={"height": lambda sim: sim.q[2]})
+    assert viewer.url.startswith("http://localhost:87")
+    wait_until(lambda: len(calls) > 20)
+    viewer.pause()
+    with viewer.lock:
+        viewer.step_once()
+        steps = len(calls)
+    wait_until(lambda: len(calls) > steps)
+    time.sleep(0.05)
+    assert len(calls) == steps + 1
+    viewer.reset("high")
+    with viewer.lock:
+        assert sim.q[2] == 3
+    viewer.reset()
+    with viewer.lock:
+        assert sim.q[2] == 1
+        assert sim.time == 0
+    assert len(viewer.panel.plots[1].times) > 1
+
+
+@needs_viser
+def test_the_pointer_pulls(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
+    sim = sw.Simulation(sw.load(FALLING))
+    viewer = open_viewer(sim)
+    event = SimpleNamespace(phase="start", start_position=(0.0, 0.0, 0.5), end_position=(0.0, 0.0, 1.5))
+    viewer.dragged(1, event)
+    wait_until(lambda: viewer.drag is not None and viewer.drag.force[2] > 0)
+    viewer.dragged(1, SimpleNamespace(**{**vars(event), "phase": "end"}))
+    wait_until(lambda: viewer.drag is None)
+    with viewer.lock:
+        assert not sim.applied_wrench.any()
+
+
+@needs_viser
+def test_a_controller_that_fails_pauses(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
+    def fail(_: sw.Simulation) -> None:
+        raise RuntimeError("no idea")
+
+    viewer = open_viewer(sw.Simulation(sw.load(FALLING)), controller=fail)
+    wait_until(lambda: "Stopped**: RuntimeError: no idea" in viewer.panel.status.content)
+
+
+@needs_viser
+def test_a_loop_of_ones_own(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
+    sim = sw.Simulation(sw.load(FALLING))
+    viewer = open_viewer(sim, run=False)
+    start = time.monotonic()
+    for _ in range(20):
+        sim.step()
+        viewer.sync()
+    # 0.1 s of simulated time take as long, but for the step that sync does not wait for.
+    assert time.monotonic() - start > 0.08
+    with pytest.raises(RuntimeError, match="run=False"):
+        open_viewer(sw.Simulation(sw.load(FALLING))).sync()
+
+
+def test_bad_input() -> None:
+    sim = sw.Simulation(sw.load(FALLING))
+    with pytest.raises(ValueError, match="speed is 0"):
+        sw.view(sim, speed=0)
+    with pytest.raises(ValueError, match="controller: with run=False"):
+        sw.view(sim, run=False, controller=lambda _: None)

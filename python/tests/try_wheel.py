@@ -1,0 +1,64 @@
+"""Tries the newest wheel of a folder in a bare environment: `python try_wheel.py target/wheels`.
+
+The environment has numpy and the wheel alone. The README's Python, line by line; size and time to import within bounds.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MAX_MEGABYTES = 15.0
+MAX_IMPORT_SECONDS = 0.1
+
+IMPORT = """
+import time
+import numpy
+start = time.perf_counter()
+import sapwood
+print(time.perf_counter() - start)
+"""
+
+PAGES = ["README.md", "docs/batch.md", "docs/python.md"]
+
+
+def programs(page: Path) -> str:
+    """The Python of a page, as one program."""
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    return "\n".join(blocks)
+
+
+def main() -> None:
+    """Tries it."""
+    wheel = max(Path(sys.argv[1]).glob("sapwood-*.whl"), key=lambda path: path.stat().st_mtime)
+    megabytes = wheel.stat().st_size / 1e6
+    print(f"{wheel.name}: {megabytes:.1f} MB")
+    assert megabytes < MAX_MEGABYTES, f"larger than {MAX_MEGABYTES} MB"
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(Path(folder) / "bare", with_pip=True)
+        python = str(Path(folder) / "bare/bin/python")
+        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel.resolve())]
+        subprocess.run(pip, check=True)
+
+        def run(code: str) -> str:
+            return subprocess.run([python, "-c", code], check=True, cwd=folder, capture_output=True, text=True).stdout
+
+        installed = run("import importlib.metadata as m; print(*sorted(d.name for d in m.distributions()))").split()
+        print("installed:", *installed)
+        assert set(installed) <= {"numpy", "pip", "sapwood", "setuptools"}
+        seconds = min(float(run(IMPORT)) for _ in range(5))
+        print(f"import beyond numpy: {1e3 * seconds:.0f} ms")
+        assert seconds < MAX_IMPORT_SECONDS, f"longer than {MAX_IMPORT_SECONDS} s"
+        run("import sapwood as sw; open('humanoid.xml', 'w').write(sw.characters.mjcf('humanoid'))")
+        for page in PAGES:
+            run(programs(ROOT / page))
+            print(f"{page}: runs")
+
+
+if __name__ == "__main__":
+    main()
