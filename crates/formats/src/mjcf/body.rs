@@ -1,7 +1,7 @@
 //! The tree of bodies, with `<frame>` and `<replicate>`.
 
 use multibody::{BodySpec, Site, SiteShape};
-use spatial::{Pose, Quat, RigidInertia, Vec3};
+use spatial::{Pose, Vec3};
 
 use super::Reader;
 use super::defaults::{Attributes, ClassId};
@@ -26,7 +26,7 @@ struct Item<'a> {
 /// What belongs to a body itself.
 #[derive(Default)]
 struct Contents<'a> {
-    inertial: Option<(Element<'a>, (RigidInertia<f64>, Option<Quat<f64>>))>,
+    inertial: Option<(Element<'a>, inertia::WithAxes)>,
     masses: Vec<GeomMass>,
     joints: Vec<Item<'a>>,
 }

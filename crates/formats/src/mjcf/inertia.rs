@@ -7,12 +7,15 @@ use super::defaults::Attributes;
 use super::geom::GeomMass;
 use crate::LoadError;
 
+/// An inertia, and its principal axes where the file has them.
+pub(super) type WithAxes = (RigidInertia<f64>, Option<Quat<f64>>);
+
 /// Reads an `<inertial>` of a body, and its principal axes if it names them. `frame` is that of the `<frame>` elements around it.
 pub(super) fn inertial(
     attributes: &Attributes<'_, '_>,
     compiler: &Compiler,
     frame: Pose<f64>,
-) -> Result<(RigidInertia<f64>, Option<Quat<f64>>), LoadError> {
+) -> Result<WithAxes, LoadError> {
     let element = attributes.element();
     let missing = |name: &str| element.error(format!("no attribute `{name}`: expected one"));
     let mass = attributes.number("mass")?.ok_or_else(|| missing("mass"))?;
@@ -39,11 +42,7 @@ pub(super) fn inertial(
 
 /// The inertia of a body: from its `<inertial>`, or the sum of its geoms', then corrected as the compiler asks. Its principal axes, where
 /// the file has them: those of the `<inertial>`, or of the only geom.
-pub(super) fn of_body(
-    explicit: Option<(RigidInertia<f64>, Option<Quat<f64>>)>,
-    geoms: &[GeomMass],
-    compiler: &Compiler,
-) -> (RigidInertia<f64>, Option<Quat<f64>>) {
+pub(super) fn of_body(explicit: Option<WithAxes>, geoms: &[GeomMass], compiler: &Compiler) -> WithAxes {
     let [low, high] = compiler.inertia_groups;
     let from_geoms = || {
         let selected = || geoms.iter().filter(|g| (low..=high).contains(&g.group) && g.inertia.mass > 0.0);

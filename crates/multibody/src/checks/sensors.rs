@@ -5,8 +5,9 @@ use crate::{
     BuildError, ContactFilter, GeomsOf, JointKind, JointQuantity, Model, Sensor, SensorFrame, SensorKind, SiteShape,
 };
 
-/// Most numbers that one sensor may have: beyond that a file is in error.
+/// Most numbers that one sensor may have, and all together (128 MiB): beyond that a file is in error.
 const MAX_SENSOR_NUMBERS: usize = 1 << 20;
+const MAX_NUMBERS: usize = 1 << 24;
 
 /// Checks the volumes of sites, and every sensor.
 pub(super) fn check(model: &Model) -> Result<(), BuildError> {
@@ -23,9 +24,16 @@ pub(super) fn check(model: &Model) -> Result<(), BuildError> {
             return Err(BuildError::OutOfRange { what, value, expected: "a finite number above 0" });
         }
     }
+    let mut numbers = 0;
     for (index, sensor) in model.sensors.iter().enumerate() {
         let what = element("sensor", index, &sensor.name);
-        check_sensor(sensor, model, &what).map_err(|error| BuildError::InSensor { index, error: Box::new(error) })?;
+        let in_sensor = |error| BuildError::InSensor { index, error: Box::new(error) };
+        check_sensor(sensor, model, &what).map_err(in_sensor)?;
+        numbers += sensor.kind.dim();
+        if numbers > MAX_NUMBERS {
+            let (what, expected) = (format!("{what}: numbers of all sensors so far"), "at most 16777216");
+            return Err(in_sensor(BuildError::OutOfRange { what, value: numbers as f64, expected }));
+        }
     }
     Ok(())
 }
