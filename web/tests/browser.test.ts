@@ -211,6 +211,53 @@ describe.skipIf(executable === null)("in the browser", { timeout: 120_000 }, () 
     expect(await page.locator("button[aria-pressed=true]", { hasText: "Follow" }).count()).toBe(1);
   });
 
+  test("shows collision shapes on demand, and no ground where there is none", async () => {
+    const replay = syntheticReplay();
+    const geoms = replay["geoms"] as { type: string; body: number; rgba: number[] }[];
+    const bodies = geoms.filter(({ type, rgba }) => type !== "plane" && rgba[3]! > 0);
+    const shapes = bodies.map((geom) => ({ ...geom, group: 3, rgba: [1, 0, 0, 1] }));
+    await open({ ...replay, geoms: [...bodies, ...shapes] }, "#play=0&contacts=0");
+    const drawn = (): Promise<number> => page.evaluate(() => window.sapwoodReplay.counts.geoms);
+    expect(await drawn()).toBe(bodies.length);
+    const hidden = await picture();
+    await page.keyboard.press("g");
+    expect(await drawn()).toBe(2 * bodies.length);
+    const red = (r: number, g: number, b: number): boolean => r > 150 && g < 0.4 * r && b < 0.4 * r;
+    expect(count(await picture(), red)).toBeGreaterThan(count(hidden, red) + 500);
+    await screenshot("collision");
+  });
+
+  test("shows collision shapes where there is nothing else", async () => {
+    const replay = syntheticReplay();
+    const geoms = replay["geoms"] as { type: string; rgba: number[] }[];
+    const shapes = geoms.filter(({ type, rgba }) => type !== "plane" && rgba[3]! > 0);
+    await open({ ...replay, geoms: shapes.map((geom) => ({ ...geom, group: 3 })) }, "#play=0&contacts=0");
+    expect(await page.evaluate(() => window.sapwoodReplay.counts.geoms)).toBe(shapes.length);
+    expect(await page.locator("button", { hasText: "Shapes" }).count()).toBe(0);
+  });
+
+  test("names what is under the pointer, and saves the picture", async () => {
+    const replay = syntheticReplay();
+    const head = (replay["bodies"] as string[]).indexOf("head");
+    const geoms = (replay["geoms"] as { body: number }[]).filter(({ body }) => body === head);
+    await open({ ...replay, geoms: geoms.map((geom) => ({ ...geom, name: "skull" })) }, "#play=0&contacts=0");
+    await settle();
+    const { y: covered } = (await page.locator(".dock").boundingBox())!;
+    await page.mouse.move(480, covered / 2);
+    await page.locator(".hover:visible").waitFor();
+    expect(await page.locator(".hover").innerText()).toBe("head · skull");
+    await page.mouse.move(20, covered / 2);
+    await page.locator(".hover").waitFor({ state: "hidden" });
+
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save the picture as PNG" }).click();
+    const path = await (await download).path();
+    expect(readFileSync(path).subarray(1, 4).toString()).toBe("PNG");
+    expect(readFileSync(path).length).toBeGreaterThan(10_000);
+    // The picture is handed over as an address inside the page.
+    requests = requests.filter((url) => !url.startsWith("blob:"));
+  });
+
   test("fits a telephone", async () => {
     await page.setViewportSize({ width: 390, height: 780 });
     await open(syntheticReplay(), "#play=0&frame=150&forces=1");

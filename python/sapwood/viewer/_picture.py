@@ -36,7 +36,7 @@ class Picture:
             self._add(i, geom)
         self.newtons_per_metre = max(float(viewer.scene.masses[1:].sum()) * 9.81, 1e-9) / (WEIGHT * self.size)
         camera = viewer.server.initial_camera
-        camera.position = tuple(center + self.size * np.array([1.0, -1.3, 0.5]))
+        camera.position = tuple(center + self.size * np.array([0.8, -1.0, 0.35]))
         camera.look_at = tuple(center)
         self.update()
 
