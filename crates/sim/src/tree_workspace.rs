@@ -39,8 +39,9 @@ struct BodyLoad {
     com: Vec3<f64>,
     /// Force that cancels (part of) its weight, world.
     lift: Vec3<f64>,
-    /// What the medium does to it.
+    /// What the medium does to it, and the wrench about its centre of mass at the beginning of the step, world.
     drag: Option<Drag>,
+    dragged: Wrench<f64>,
 }
 
 /// One tree: constants of the model with indices of the tree, and the scratch of a step.
@@ -117,7 +118,7 @@ impl TreeWorkspace {
             part.bodies = if part.loads.is_empty() { body..body + 1 } else { part.bodies.start..body + 1 };
             let drag = Drag::new(model.medium, &b.inertia, b.pose);
             part.has_own_loads |= lift != Vec3::ZERO || drag.is_some();
-            part.loads.push(BodyLoad { body, node, com, lift, drag });
+            part.loads.push(BodyLoad { body, node, com, lift, drag, dragged: Wrench::ZERO });
         }
         for (ctrl, actuator) in model.actuators.iter().enumerate() {
             let joint = match actuator.transmission {
@@ -228,6 +229,12 @@ impl TreeWorkspace {
             drive.add_impulse(&state.ctrl, v, dt, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
+        for load in &mut self.loads {
+            if let Some(drag) = &load.drag {
+                let rot = self.kin.frames[load.node].rot;
+                load.dragged = drag.wrench(rot, self.kin.twists[load.node].shifted(rot * load.com));
+            }
+        }
         let Self { loads, bodies, has_own_loads, kin, free, .. } = self;
         if *has_own_loads || !are_zero(&state.applied_wrench[6 * bodies.start..6 * bodies.end]) {
             for (node, wrench) in wrenches(loads, state, dt, kin) {
@@ -448,17 +455,12 @@ fn wrenches(
 ) -> impl Iterator<Item = (usize, Wrench<f64>)> {
     loads.iter().filter_map(move |load| {
         let w = &state.applied_wrench[6 * load.body..6 * load.body + 6];
-        let mut torque = Vec3::new(w[0], w[1], w[2]);
-        let mut force = Vec3::new(w[3], w[4], w[5]) + load.lift;
-        let rot = kin.frames[load.node].rot;
-        if let Some(drag) = &load.drag {
-            let drag = drag.wrench(rot, kin.twists[load.node].shifted(rot * load.com));
-            (torque, force) = (torque + drag.ang, force + drag.lin);
-        }
+        let torque = Vec3::new(w[0], w[1], w[2]) + load.dragged.ang;
+        let force = Vec3::new(w[3], w[4], w[5]) + load.lift + load.dragged.lin;
         if torque == Vec3::ZERO && force == Vec3::ZERO {
             return None;
         }
-        let arm = rot * load.com;
+        let arm = kin.frames[load.node].rot * load.com;
         Some((load.node, Wrench { ang: torque + arm.cross(force), lin: force } * dt))
     })
 }
