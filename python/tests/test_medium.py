@@ -11,16 +11,17 @@ import sapwood as sw
 
 mujoco = pytest.importorskip("mujoco")
 
+# Moments of inertia of every body differ: where two are the same, the axes of its box are anyone's choice.
 MODEL = """
 <mujoco><option density="{density}" viscosity="{viscosity}" wind="{wind}" timestep="1e-6"/>
 <worldbody>
   <body pos="0 0 1"><freejoint/><inertial pos=".02 -.01 .03" mass="1.5" fullinertia=".02 .03 .04 .002 -.003 .001"/>
     <geom type="box" size=".1 .2 .05" contype="0" conaffinity="0"/>
-    <body pos=".2 0 0" euler="20 30 40"><joint type="ball"/><geom type="capsule" fromto="0 0 0 .3 .1 0" size=".04"
+    <body pos=".2 0 0" euler="20 30 40"><joint type="ball"/><geom type="box" size=".2 .05 .03" pos=".1 0 0"
         contype="0" conaffinity="0"/>
       <body pos=".3 .1 0" euler="0 50 10"><joint axis="0 1 0"/><geom type="ellipsoid" size=".1 .05 .02" pos=".1 0 0"
         contype="0" conaffinity="0"/>
-        <body pos=".1 .1 .1" euler="10 0 0"><geom type="cylinder" size=".05 .1" contype="0" conaffinity="0"/></body>
+        <body pos=".1 .1 .1" euler="10 0 0"><geom type="box" size=".05 .1 .02" contype="0" conaffinity="0"/></body>
       </body></body></body>
 </worldbody></mujoco>"""
 
@@ -40,7 +41,7 @@ def test_accelerations_are_those_of_mujoco(density: float, viscosity: float, win
     text = MODEL.format(density=density, viscosity=viscosity, wind=wind)
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
-    for scheme in ("bilinear", "symplectic-euler", "midpoint"):
+    for scheme in ("bilinear", "symplectic-euler", "midpoint", "implicit-euler"):
         for _ in range(5):
             data.qpos[:] = model.qpos0
             mujoco.mj_integratePos(model, data.qpos, rng.normal(size=model.nv), 1.0)
@@ -49,7 +50,7 @@ def test_accelerations_are_those_of_mujoco(density: float, viscosity: float, win
             assert np.abs(data.qfrc_fluid).max() > 1e-2
             ours = accelerations(text, data.qpos.copy(), data.qvel.copy(), scheme=scheme)
             # Of first order in the time step.
-            np.testing.assert_allclose(ours, data.qacc, rtol=0, atol=1e-3 * np.abs(data.qacc).max())
+            np.testing.assert_allclose(ours, data.qacc, rtol=0, atol=1e-4 * np.abs(data.qacc).max())
 
 
 def test_it_slows_what_falls() -> None:

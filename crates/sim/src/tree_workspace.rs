@@ -39,8 +39,9 @@ struct BodyLoad {
     com: Vec3<f64>,
     /// Force that cancels (part of) its weight, world.
     lift: Vec3<f64>,
-    /// What the medium does to it.
+    /// What the medium does to it, and the wrench about its centre of mass at the beginning of the step, world.
     drag: Option<Drag>,
+    dragged: Wrench<f64>,
 }
 
 /// One tree: constants of the model with indices of the tree, and the scratch of a step.
@@ -117,7 +118,7 @@ impl TreeWorkspace {
             part.bodies = if part.loads.is_empty() { body..body + 1 } else { part.bodies.start..body + 1 };
             let drag = Drag::new(model.medium, &b.inertia, b.pose);
             part.has_own_loads |= lift != Vec3::ZERO || drag.is_some();
-            part.loads.push(BodyLoad { body, node, com, lift, drag });
+            part.loads.push(BodyLoad { body, node, com, lift, drag, dragged: Wrench::ZERO });
         }
         for (ctrl, actuator) in model.actuators.iter().enumerate() {
             let joint = match actuator.transmission {
@@ -228,6 +229,12 @@ impl TreeWorkspace {
             drive.add_impulse(&state.ctrl, v, dt, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
+        for load in &mut self.loads {
+            if let Some(drag) = &load.drag {
+                let rot = self.kin.frames[load.node].rot;
+                load.dragged = drag.wrench(rot, self.kin.twists[load.node].shifted(rot * load.com));
+            }
+        }
         let Self { loads, bodies, has_own_loads, kin, free, .. } = self;
         if *has_own_loads || !are_zero(&state.applied_wrench[6 * bodies.start..6 * bodies.end]) {
             for (node, wrench) in wrenches(loads, state, dt, kin) {
@@ -449,18 +456,15 @@ fn wrenches(
     loads.iter().filter_map(move |load| {
         let w = &state.applied_wrench[6 * load.body..6 * load.body + 6];
         let applied = Wrench { ang: Vec3::new(w[0], w[1], w[2]), lin: Vec3::new(w[3], w[4], w[5]) };
-        let wrench = load.about_node(applied + load.own(kin), kin)?;
+        let wrench = load.about_node(applied + load.own(), kin)?;
         Some((load.node, wrench * dt))
     })
 }
 
 impl BodyLoad {
     /// Gravity compensation and the force of the medium, about the centre of mass.
-    fn own(&self, kin: &Kinematics<f64>) -> Wrench<f64> {
-        let lift = Wrench { ang: Vec3::ZERO, lin: self.lift };
-        let Some(drag) = &self.drag else { return lift };
-        let rot = kin.frames[self.node].rot;
-        lift + drag.wrench(rot, kin.twists[self.node].shifted(rot * self.com))
+    fn own(&self) -> Wrench<f64> {
+        Wrench { ang: Vec3::ZERO, lin: self.lift } + self.dragged
     }
 
     /// A wrench about the centre of mass as one about the origin of the node, unless it is zero.

@@ -161,7 +161,8 @@ impl Sym3<f64> {
                 let (p, q, r) = [(m.yy, m.zz, m.yz), (m.zz, m.xx, m.xz), (m.xx, m.yy, m.xy)][axis];
                 off = off.max(r.abs());
                 if r != 0.0 {
-                    let angle = 0.5 * libm::atan2(2.0 * r, p - q);
+                    // The smaller of the two angles: the larger one also swaps the axes, and sweeps would go in a circle.
+                    let angle = 0.5 * libm::atan2(2.0 * r * (p - q).signum(), (p - q).abs());
                     rot = (rot * Quat::from_axis_angle(unit[axis], angle)).unit();
                 }
             }
@@ -260,6 +261,23 @@ impl<T: Real> Sub for Sym3<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn principal_axes_diagonalise() {
+        let matrices = [
+            Sym3 { xx: 0.02, xy: 0.002, xz: -0.003, yy: 0.03, yz: 0.001, zz: 0.04 },
+            Sym3 { xx: 1.0, xy: 0.9, xz: -0.8, yy: 1.0, yz: 0.7, zz: 1.0 },
+            Sym3 { xx: 2.0, xy: 0.0, xz: 0.0, yy: 1.0, yz: 1e-9, zz: 1.0 },
+        ];
+        for matrix in matrices {
+            let (axes, moments) = matrix.principal_axes();
+            let back = Sym3::diagonal(moments.into()).rotated(axes) - matrix;
+            assert!(back.diag().norm() + back.xy.abs() + back.xz.abs() + back.yz.abs() < 1e-14, "{back:?}");
+            let mut sorted = moments;
+            sorted.sort_by(f64::total_cmp);
+            sorted.iter().zip(matrix.eigenvalues()).for_each(|(a, b)| assert!((a - b).abs() < 1e-8, "{a} {b}"));
+        }
+    }
 
     #[test]
     fn inverse_and_rotation_agree_with_full_matrices() {

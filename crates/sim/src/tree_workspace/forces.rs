@@ -57,7 +57,7 @@ impl TreeWorkspace {
             let mut lifts = std::mem::take(&mut self.momenta);
             lifts.fill(Wrench::ZERO);
             for load in &self.loads {
-                if let Some(own) = load.about_node(load.own(&self.kin), &self.kin) {
+                if let Some(own) = load.about_node(load.own(), &self.kin) {
                     lifts[load.node] += own;
                 }
             }
