@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from sapwood import characters, sap, scenes, spd
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
 from sapwood._parameters import SimulationParameters
-from sapwood._render import Camera
+from sapwood._render import Camera, VideoWriter, video, write_png
 from sapwood._results import (
     BatchContacts,
     BatchStats,
@@ -81,11 +81,14 @@ __all__ = [
     "StepGradients",
     "StepJacobians",
     "UnknownNameError",
+    "VideoWriter",
     "__version__",
     "characters",
     "load",
     "sap",
     "scenes",
     "spd",
+    "video",
     "view",
+    "write_png",
 ]

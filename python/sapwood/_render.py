@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,8 +15,8 @@ if TYPE_CHECKING:
 class Camera:
     """A camera for ``Simulation.render`` and ``Renderer.render``. What is None is as in the model's default view.
 
-    It looks at a point from a distance, in a direction. With ``position`` it stands there instead, and looks along the −z axis of
-    its frame, with x to the right and y up.
+    It looks at a point from a distance, in a direction. With ``position`` it stands there instead, and looks along the
+    −z axis of its frame, with x to the right and y up.
 
     Args:
         lookat: The point looked at in the world, (3,), m; with ``track`` in world axes from the origin of that body.
@@ -35,3 +37,129 @@ class Camera:
     track: str | int | None = None
     position: ArrayLike | None = None
     quaternion: ArrayLike | None = None
+
+
+class VideoWriter:
+    """Writes frames into a video file: ``.mp4`` and what else ffmpeg knows, or an animated ``.gif``.
+
+    A context manager::
+
+        with sw.VideoWriter("run.mp4", fps=30) as video:
+            for _ in range(300):
+                sim.advance_to(sim.time + 1 / 30)
+                video.add(sim.render(640, 480))
+
+    Args:
+        path: The file; its extension says the format.
+        fps: Frames per second.
+
+    Raises:
+        ImportError: When imageio or imageio-ffmpeg is not installed: the extra ``sapwood[video]`` has them.
+        ValueError: When fps is not above 0.
+    """
+
+    def __init__(self, path: str | PathLike[str], fps: float = 30.0) -> None:
+        if not (np.isfinite(fps) and fps > 0):
+            raise ValueError(f"fps is {fps}: expected a finite number above 0")
+        self.path = Path(path)
+        self.fps = float(fps)
+        self.frames = 0
+        self._shape: tuple[int, ...] | None = None
+        self._writer = _open_writer(self.path, self.fps)
+
+    def add(self, frame: NDArray[np.uint8]) -> None:
+        """Append a frame.
+
+        Args:
+            frame: Colours, (height, width, 3) uint8, of the same size for all frames.
+
+        Raises:
+            ValueError: When the frame has another type or shape, or the video is closed.
+        """
+        frame = _checked_image("frame", frame)
+        if self._writer is None:
+            raise ValueError(f"the video {self.path} is closed: make a new VideoWriter")
+        if self._shape not in (None, frame.shape):
+            raise ValueError(f"frame has shape {frame.shape}: expected {self._shape}, as the first")
+        self._shape = frame.shape
+        self._writer.append_data(frame)
+        self.frames += 1
+
+    def close(self) -> None:
+        """Finish the file. Nothing happens the second time."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def video(path: str | PathLike[str], frames: Iterable[NDArray[np.uint8]], fps: float = 30.0) -> None:
+    """Write frames into a video file (see ``VideoWriter``).
+
+    Args:
+        path: The file: ``.mp4`` and what else ffmpeg knows, or ``.gif``.
+        frames: Colours, each (height, width, 3) uint8.
+        fps: Frames per second.
+
+    Raises:
+        ImportError: When imageio or imageio-ffmpeg is not installed: the extra ``sapwood[video]`` has them.
+        ValueError: When fps is not above 0, or a frame has a wrong type or shape.
+    """
+    with VideoWriter(path, fps) as writer:
+        for frame in frames:
+            writer.add(frame)
+
+
+def write_png(path: str | PathLike[str], image: NDArray[np.uint8]) -> None:
+    """Write a picture into a PNG file; needs no other package.
+
+    Args:
+        path: The file.
+        image: Colours, (height, width, 3) uint8.
+
+    Raises:
+        ValueError: When the image has another type or shape.
+        OSError: When the file cannot be written.
+    """
+    image = _checked_image("image", image)
+    height, width, _ = image.shape
+    # Every row begins with its filter: 0, none.
+    rows = np.concatenate([np.zeros((height, 1), np.uint8), image.reshape(height, -1)], axis=1)
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 6)) + chunk(b"IEND", b"")
+    Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + body)
+
+
+def _checked_image(name: str, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    array = np.asarray(image)
+    if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] != 3 or array.size == 0:
+        found = f"shape {array.shape} and dtype {array.dtype}"
+        raise ValueError(f"{name} has {found}: expected (height, width, 3) and uint8, as render gives for kind='rgb'")
+    return array
+
+
+def _open_writer(path: Path, fps: float) -> Any:  # noqa: ANN401 - a writer of imageio, which has no types
+    try:
+        import imageio.v2 as imageio
+
+        if path.suffix.lower() == ".gif":
+            return imageio.get_writer(path, mode="I", duration=1000.0 / fps, loop=0)
+        import imageio_ffmpeg  # noqa: F401 - what imageio writes videos with
+    except ImportError as error:
+        raise ImportError(
+            f"{path}: videos are written by imageio and imageio-ffmpeg, of which {error.name} is not installed: "
+            "pip install 'sapwood[video]'"
+        ) from error
+    # Otherwise frames are scaled to multiples of 16; yuv420p, which every player shows, needs even sizes.
+    return imageio.get_writer(path, fps=fps, macro_block_size=2)

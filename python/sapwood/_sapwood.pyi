@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Unpack
 
 from sapwood._parameters import SimulationParameters
+from sapwood._render import Camera
 from sapwood._results import (
     BatchContacts,
     BatchStats,
@@ -41,6 +42,7 @@ __all__ = [
     "JointView",
     "Model",
     "Replay",
+    "Renderer",
     "SensorView",
     "Simulation",
     "SiteView",
@@ -390,6 +392,10 @@ class Model:
 
     def __deepcopy__(self, memo: dict[int, object]) -> Model:
         """The model itself: nothing of it can be changed."""
+
+    @property
+    def camera_names(self) -> list[str]:
+        """Names of the cameras; empty where the file gives none."""
 
 @final
 class Simulation:
@@ -906,6 +912,99 @@ class Simulation:
         """A simulation of the same model in the same state, independent of this one."""
 
     def _pd(self) -> list[NDArray[np.float64]]: ...
+
+    def render(
+        self,
+        width: int = 640,
+        height: int = 480,
+        camera: Camera | str | int | None = None,
+        kind: Literal["rgb", "depth", "segmentation", "bodies"] = "rgb",
+        *,
+        shadows: bool = True,
+        antialias: bool = True,
+        contacts: bool = False,
+    ) -> NDArray[Any]:
+        """A picture of the present state, drawn without a GPU or a display; row 0 is the top.
+
+        Geoms whose opacity is 0 are not drawn; those that are seen through count in depth and segmentation.
+
+        Args:
+            width: Pixels of a row, 1 to 16384.
+            height: Pixels of a column, 1 to 16384.
+            camera: Name or index of a camera of the model, a ``sapwood.Camera``, or None: the model's default
+                view, which is that of MuJoCo's free camera.
+            kind: ``rgb``: colours, (height, width, 3) uint8. ``depth``: distance of what the centre of a pixel sees
+                along the camera's axis, (height, width) float32, m, infinite where that is nothing. ``segmentation``:
+                its geom, (height, width) int32, −1 where there is none. ``bodies``: its body, the same way.
+            shadows: Whether the light casts shadows.
+            antialias: Whether a pixel's colour is the mean of 2×2 samples.
+            contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,
+                a rod along the force on the second body, 0.4 times the size of the model for a force equal to its
+                weight.
+
+        Raises:
+            ValueError: When an argument has a wrong value, or there is no such camera.
+            IndexError: When the index of the camera is too large.
+            RuntimeError: When a step of this simulation is in progress in another thread.
+        """
+
+@final
+class Renderer:
+    """Draws pictures of a model, and keeps its buffers.
+
+    Args:
+        model: The model.
+        width: Pixels of a row, 1 to 16384.
+        height: Pixels of a column, 1 to 16384.
+        threads: Threads that share a picture; it is the same bits for any number.
+
+    Raises:
+        ValueError: When an argument is outside its domain.
+    """
+
+    def __new__(cls, model: Model, width: int = 640, height: int = 480, *, threads: int = 1) -> Renderer: ...
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def width(self) -> int:
+        """Width of the pictures, pixels."""
+
+    @property
+    def height(self) -> int:
+        """Height of the pictures, pixels."""
+
+    def render(
+        self,
+        source: Simulation | ArrayLike,
+        camera: Camera | str | int | None = None,
+        kind: Literal["rgb", "depth", "segmentation", "bodies"] = "rgb",
+        *,
+        shadows: bool = True,
+        antialias: bool = True,
+        contacts: bool = False,
+    ) -> NDArray[Any]:
+        """A picture of a simulation of the model, or of the model in a configuration.
+
+        Args:
+            source: The simulation, or positions (nq,), such as those of one world of a batch.
+            camera: Name or index of a camera of the model, a ``sapwood.Camera``, or None: the model's default
+                view, which is that of MuJoCo's free camera.
+            kind: ``rgb``: colours, (height, width, 3) uint8. ``depth``: distance of what the centre of a pixel sees
+                along the camera's axis, (height, width) float32, m, infinite where that is nothing. ``segmentation``:
+                its geom, (height, width) int32, −1 where there is none. ``bodies``: its body, the same way.
+            shadows: Whether the light casts shadows.
+            antialias: Whether a pixel's colour is the mean of 2×2 samples.
+            contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,
+                a rod along the force on the second body, 0.4 times the size of the model for a force equal to its
+                weight.
+
+        Raises:
+            ValueError: When an argument has a wrong shape or value, or there is no such camera.
+            IndexError: When the index of the camera is too large.
+            RuntimeError: When this renderer, or a step of the simulation, is at work in another thread.
+        """
 
 _View = TypeVar("_View", covariant=True)
 

@@ -219,13 +219,13 @@ pub(crate) fn triangle(at: &Projection, item: u32, face: u32, [a, b, c]: [Vector
     let (edges, nearness) = match at.rays {
         Rays::Central => {
             let distance = normal.dot(a);
-            if !(distance < 0.0) {
+            if distance >= 0.0 || distance.is_nan() {
                 return None;
             }
             ([cross(c, b), cross(a, c), cross(b, a)], normal * (1.0 / distance))
         }
         Rays::Parallel { offset } => {
-            if !(normal.z > 0.0) {
+            if normal.z <= 0.0 || normal.z.is_nan() {
                 return None;
             }
             // (q − p) × ((x, y) − p) as a linear function of (x, y, −1).

@@ -24,8 +24,8 @@ pub const MAX_SIDE: usize = 16384;
 /// Rows of pixels that are drawn together.
 const BAND: usize = 16;
 
-/// Rows and columns of the shadow map.
-const SHADOW_SIZE: usize = 1024;
+/// Least and greatest number of rows and columns of the shadow map, which has about twice those of the picture.
+const SHADOW_SIZES: [usize; 2] = [256, 1024];
 
 /// How a picture is drawn.
 #[derive(Clone, Debug)]
@@ -264,18 +264,22 @@ impl Renderer {
     /// Draws what the light sees.
     fn cast_shadows(&mut self, at: &Projection, markers: &[Marker]) {
         let Self { stage, crew, scratch, shadow_lists: lists, shadows: map, poses, .. } = self;
+        let [least, most] = SHADOW_SIZES;
+        let size = (2 * at.size[0].max(at.size[1]) / at.samples).next_multiple_of(BAND).clamp(least, most);
         let Some((centre, radius)) = ball_around(stage, poses) else {
-            map.size = 0;
+            map.size = 1;
+            map.nearness.clear();
             return;
         };
-        let light = Projection::parallel(centre, -Vec3::from(TO_LIGHT), radius, SHADOW_SIZE);
+        let light = Projection::parallel(centre, -Vec3::from(TO_LIGHT), radius, size);
         lists.gather(stage, poses, &light, true, markers);
-        map.size = SHADOW_SIZE;
+        map.size = size;
+        map.nearness.clear();
         map.texel = light.pitch as f32;
-        map.nearness.resize(SHADOW_SIZE * SHADOW_SIZE, 0.0);
+        map.nearness.resize(size * size, 0.0);
         let lists = &*lists;
-        each_band(crew, scratch, &mut map.nearness, SHADOW_SIZE, |scratch, band, out| {
-            let rows = [band * BAND, band * BAND + out.len() / SHADOW_SIZE];
+        each_band(crew, scratch, &mut map.nearness, size, |scratch, band, out| {
+            let rows = [band * BAND, band * BAND + out.len() / size];
             lists.draw(&mut scratch.band, &light, band, rows);
             out.copy_from_slice(&scratch.band.nearness);
         });
@@ -283,7 +287,7 @@ impl Renderer {
         let turn = light.rot.transpose() * at.rot;
         let origin = light.point(at.pose.pos);
         let scale = 1.0 / light.pitch;
-        let middle = 0.5 * SHADOW_SIZE as f64 - 0.5;
+        let middle = 0.5 * size as f64 - 0.5;
         let rows = [turn.transpose().x * scale, turn.transpose().y * -scale, turn.transpose().z];
         map.rot = Mat3::from_columns(rows[0], rows[1], rows[2]).transpose().map(|x| x as f32);
         let nearness = light.nearest + origin.z;

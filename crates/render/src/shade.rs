@@ -70,10 +70,12 @@ impl Shader<'_> {
     }
 
     fn direction(&self, [u, v]: [f32; 2]) -> V {
-        self.at.direction([f64::from(u), f64::from(v)]).map(|x| x as f32)
+        let pitch = self.at.pitch as f32;
+        let [columns, rows] = self.at.size.map(|n| 0.5 - 0.5 * n as f32);
+        Vec3::new(pitch * (u + columns), -pitch * (v + rows), -1.0)
     }
 
-    /// The normal of a primitive where a sample sees it with this nearness, in the camera's frame.
+    /// The unit normal of a primitive at a sample, which sees this point of it, in the camera's frame.
     fn normal(&self, primitive: u32, at: [f32; 2], point: V) -> V {
         let primitive = &self.primitives.list[primitive as usize];
         let item = &self.items[primitive.item as usize];
@@ -82,10 +84,10 @@ impl Shader<'_> {
             let (u, v) = (at[0] - primitive.origin[0], at[1] - primitive.origin[1]);
             let e = edges.map(|[c, x, y]| (c + x * u + y * v).max(0.0));
             let sum = (0..3).fold(V::ZERO, |sum, k| sum + V::from(corners[k]) * e[k]);
-            return item.rot * sum;
+            return item.rot * unit(sum);
         }
         match self.primitives.surfaces[primitive.face as usize] {
-            Surface::Quadric { matrix, centre } => matrix * (point - centre),
+            Surface::Quadric { matrix, centre } => unit(matrix * (point - centre)),
             Surface::Flat { normal } => normal,
         }
     }
@@ -112,44 +114,53 @@ impl Shader<'_> {
     /// The colour of a primitive at a sample that sees it with this nearness.
     pub fn colour(&self, index: u32, at: [f32; 2], w: f32) -> Colour {
         let d = self.direction(at);
-        let point = d * (1.0 / w);
+        let depth = 1.0 / w;
+        let point = d * depth;
         let item = &self.items[self.primitives.list[index as usize].item as usize];
-        let view = unit(-d);
-        let mut normal = unit(self.normal(index, at, point));
+        let length = d.norm();
+        let view = d * (-1.0 / length);
+        let mut normal = self.normal(index, at, point);
+        let [r, g, b, _] = item.rgba;
+        if let Some(endless) = item.ground {
+            let dark = 1.0 - 0.16 * self.squares(index, item, at, point);
+            let (lit, towards) = self.lit(point, normal);
+            let colour = [r, g, b].map(|c| c * dark * self.diffuse(normal, normal.dot(view), towards * lit));
+            if !endless {
+                return colour;
+            }
+            let haze = ((depth * length / self.extent - 6.0) / 34.0).clamp(0.0, 1.0);
+            return mix(colour, HORIZON, haze * (2.0 - haze));
+        }
         // Smooth normals can lean away from an outline.
         let facing = normal.dot(view);
         if facing < 0.0 {
             normal = unit(normal - view * facing);
         }
-        let [r, g, b, _] = item.rgba;
-        let mut base = [r, g, b];
-        if item.ground.is_some() {
-            let dark = self.squares(index, item, at, point);
-            base = base.map(|c| c * (1.0 - 0.16 * dark));
-        }
-        let towards = normal.dot(self.to_light);
-        let lit = if towards > 0.0 { self.light(point, normal) } else { 0.0 };
-        let sky = 0.5 + 0.5 * normal.dot(self.up);
-        let diffuse = 0.22 + 0.20 * sky + 0.16 * facing.max(0.0) + 0.50 * towards.max(0.0) * lit;
+        let (lit, towards) = self.lit(point, normal);
+        let diffuse = self.diffuse(normal, facing.max(0.0), towards * lit);
         let half = unit(self.to_light + view);
-        let shine = if item.ground.is_some() { 0.0 } else { 0.18 * lit * power(normal.dot(half).max(0.0)) };
-        let colour = base.map(|c| c * diffuse + shine);
-        match item.ground {
-            Some(true) => {
-                let far = (1.0 / w) * d.norm() / self.extent;
-                let haze = ((far - 6.0) / 34.0).clamp(0.0, 1.0);
-                mix(colour, HORIZON, haze * (2.0 - haze))
-            }
-            _ => colour,
-        }
+        let shine = 0.18 * lit * power(normal.dot(half).max(0.0));
+        [r, g, b].map(|c| c * diffuse + shine)
+    }
+
+    /// Light of the sky, of the fill light and of the light, which reaches the surface with this strength.
+    fn diffuse(&self, normal: V, facing: f32, light: f32) -> f32 {
+        0.32 + 0.10 * normal.dot(self.up) + 0.16 * facing + 0.50 * light
+    }
+
+    /// The share of the light that reaches a point, and the cosine with which it meets the surface.
+    fn lit(&self, point: V, normal: V) -> (f32, f32) {
+        let towards = normal.dot(self.to_light);
+        if towards > 0.0 { (self.light(point, normal), towards) } else { (0.0, 0.0) }
     }
 
     /// The share of dark squares in a pixel of the ground: the pattern integrated over the pixel's rectangle on it.
     fn squares(&self, index: u32, item: &Item, at: [f32; 2], point: V) -> f32 {
         let primitive = &self.primitives.list[index as usize];
+        let scale = 1.0 / self.square;
         let place = |p: V| {
             let p = item.rot.transpose_mul(p - item.centre);
-            [p.x / self.square, p.y / self.square]
+            [p.x * scale, p.y * scale]
         };
         let here = place(point);
         let mut width = [1e-3f32; 2];
@@ -167,9 +178,9 @@ impl Shader<'_> {
         }
         let side = |x: f32, width: f32| {
             let bend = |x: f32| (0.5 * x - (0.5 * x).floor() - 0.5).abs();
-            2.0 * (bend(x - 0.5 * width) - bend(x + 0.5 * width)) / width
+            bend(x - 0.5 * width) - bend(x + 0.5 * width)
         };
-        0.5 - 0.5 * side(here[0], width[0]) * side(here[1], width[1])
+        0.5 - 2.0 * side(here[0], width[0]) * side(here[1], width[1]) / (width[0] * width[1])
     }
 
     /// The share of the light that reaches a point: four neighbouring depths, weighted by distance.

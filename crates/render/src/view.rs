@@ -109,7 +109,7 @@ fn subtree_com(model: &Model, poses: &[Pose<f64>], root: usize) -> Vector {
         below[k] = k == root || (k > 0 && below[body.parent]);
         if below[k] {
             mass += body.inertia.mass;
-            moment = moment + poses[k].transform_point(body.inertia.com) * body.inertia.mass;
+            moment += poses[k].transform_point(body.inertia.com) * body.inertia.mass;
         }
     }
     if mass > 0.0 { moment * (1.0 / mass) } else { poses[root].pos }
