@@ -149,7 +149,7 @@ def _checked_image(name: str, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return array
 
 
-def _open_writer(path: Path, fps: float) -> Any:  # noqa: ANN401 - a writer of imageio, which has no types
+def _open_writer(path: Path, fps: float) -> Any:
     try:
         import imageio.v2 as imageio
 

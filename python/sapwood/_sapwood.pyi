@@ -41,8 +41,8 @@ __all__ = [
     "GeomView",
     "JointView",
     "Model",
-    "Replay",
     "Renderer",
+    "Replay",
     "SensorView",
     "Simulation",
     "SiteView",
@@ -874,9 +874,10 @@ class Simulation:
 
     @property
     def sensordata(self) -> NDArray[np.float64]:
-        """What all sensors show, (nsensordata,), in MuJoCo's layout and order; a read-only copy, computed when asked for.
+        """What all sensors show, (nsensordata,), in MuJoCo's layout and order; a read-only copy.
 
-        Sensors of position and velocity show the present state, those of acceleration and force the mean over the last step.
+        It is computed when asked for. Sensors of position and velocity show the present state, those of acceleration
+        and force the mean over the last step.
         """
 
     def sensor(self, sensor: str | int | SensorView) -> SensorView:
@@ -912,7 +913,6 @@ class Simulation:
         """A simulation of the same model in the same state, independent of this one."""
 
     def _pd(self) -> list[NDArray[np.float64]]: ...
-
     def render(
         self,
         width: int = 640,
@@ -1293,7 +1293,10 @@ class TendonView:
 
 @final
 class SensorView:
-    """A sensor of a simulation; what it shows is of the present state, or the mean over the last step (see ``stage``)."""
+    """A sensor of a simulation.
+
+    What it shows is of the present state, or the mean over the last step (see ``stage``).
+    """
 
     @property
     def name(self) -> str:

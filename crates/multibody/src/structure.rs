@@ -86,7 +86,7 @@ fn check_tree(tree: &Tree<f64>) -> Result<(), BuildError> {
     let (mut q, mut v) = (0_usize, 0_usize);
     for (index, node) in tree.nodes.iter().enumerate() {
         let is_root = node.parent == NO_PARENT;
-        ensure((is_root || node.parent < index) && (is_root || node.joint != JointType::Free), "tree")?;
+        ensure(is_root || node.parent < index && node.joint != JointType::Free, "tree")?;
         ensure(index > 0 || is_root, "tree")?;
         ensure((node.q, node.v) == (q, v), "tree")?;
         (q, v) = (q + node.joint.nq(), v + node.joint.nv());
