@@ -5,10 +5,18 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Iterable
+    from os import PathLike
+    from types import TracebackType
+
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True)
@@ -149,7 +157,7 @@ def _checked_image(name: str, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return array
 
 
-def _open_writer(path: Path, fps: float) -> Any:
+def _open_writer(path: Path, fps: float) -> Any:  # noqa: ANN401 - imageio need not be there
     try:
         import imageio.v2 as imageio
 
