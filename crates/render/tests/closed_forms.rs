@@ -276,7 +276,11 @@ fn a_shadow_lies_opposite_to_the_light_and_what_is_seen_through_shows_what_is_be
         ball
     };
     // Straight down; the light comes from (0.302, −0.402, 0.864).
-    let eye = FreeCamera { elevation: -1.5707, azimuth: std::f64::consts::FRAC_PI_2, ..camera(4.0) };
+    let eye = FreeCamera {
+        elevation: 1e-4 - std::f64::consts::FRAC_PI_2,
+        azimuth: std::f64::consts::FRAC_PI_2,
+        ..camera(4.0)
+    };
     let picture = |geoms: Vec<Geom>, shadows: bool| {
         let mut out = vec![0; SIZE[0] * SIZE[1] * 3];
         let options = Options { shadows, ..Options::default() };
