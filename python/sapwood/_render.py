@@ -5,10 +5,18 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Iterable
+    from os import PathLike
+    from types import TracebackType
+
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True)

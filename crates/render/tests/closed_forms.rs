@@ -27,6 +27,7 @@ fn geom(shape: Shape, pose: Pose<f64>) -> Geom {
         conaffinity: 0,
         material: 0,
         margin: 0.0,
+        group: 0,
         rgba: [0.5, 0.5, 0.5, 1.0],
     }
 }
