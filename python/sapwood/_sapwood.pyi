@@ -923,6 +923,7 @@ class Simulation:
         shadows: bool = True,
         antialias: bool = True,
         contacts: bool = False,
+        groups: Sequence[int] | None = None,
     ) -> NDArray[Any]:
         """A picture of the present state, drawn without a GPU or a display; row 0 is the top.
 
@@ -941,6 +942,8 @@ class Simulation:
             contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,
                 a rod along the force on the second body, 0.4 times the size of the model for a force equal to its
                 weight.
+            groups: Groups of geoms that are drawn; None: 0, 1 and 2, as in MuJoCo. By convention others hold collision
+                shapes.
 
         Raises:
             ValueError: When an argument has a wrong value, or there is no such camera.
@@ -984,6 +987,7 @@ class Renderer:
         shadows: bool = True,
         antialias: bool = True,
         contacts: bool = False,
+        groups: Sequence[int] | None = None,
     ) -> NDArray[Any]:
         """A picture of a simulation of the model, or of the model in a configuration.
 
@@ -999,6 +1003,8 @@ class Renderer:
             contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,
                 a rod along the force on the second body, 0.4 times the size of the model for a force equal to its
                 weight.
+            groups: Groups of geoms that are drawn; None: 0, 1 and 2, as in MuJoCo. By convention others hold collision
+                shapes.
 
         Raises:
             ValueError: When an argument has a wrong shape or value, or there is no such camera.

@@ -148,6 +148,18 @@ def test_tracking_moves_the_camera_with_the_body() -> None:
     assert np.mean(before == after) > 0.99
 
 
+def test_groups_from_three_on_are_hidden() -> None:
+    text = '<mujoco><worldbody><geom size="1" group="3"/><geom size=".5" group="2"/></worldbody></mujoco>'
+    sim = sw.Simulation(sw.load(text))
+
+    def seen(groups: tuple[int, ...] | None) -> set[int]:
+        return set(np.unique(sim.render(32, 32, kind="segmentation", groups=groups)).tolist()) - {-1}
+
+    assert seen(None) == {1}
+    assert seen((3,)) == seen((0, 1, 2, 3)) == {0}
+    assert seen(()) == set()
+
+
 def test_contacts_are_drawn_on_request() -> None:
     text = '<mujoco><worldbody><geom type="plane" size="0 0 1"/><body pos="0 0 .1"><freejoint/>'
     sim = sw.Simulation(sw.load(text + '<geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>'))
@@ -164,6 +176,7 @@ def test_contacts_are_drawn_on_request() -> None:
         ({"width": 0}, ValueError, "width is 0: expected 1 to 16384 pixels"),
         ({"height": 10**6}, ValueError, "height is 1000000"),
         ({"kind": "colour"}, ValueError, 'available: "rgb", "depth", "segmentation", "bodies"'),
+        ({"groups": (3, 40)}, ValueError, "groups is (3, 40): expected integers from 0 to 31"),
         ({"camera": "rear"}, ValueError, 'there is no such camera; the model has ["front"'),
         ({"camera": 17}, IndexError, "camera is 17: the model has 6 cameras"),
         ({"camera": 1.5}, TypeError, "camera is of type float"),

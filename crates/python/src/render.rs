@@ -121,6 +121,15 @@ fn field<'py>(camera: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'
     Ok((!value.is_none()).then_some(value))
 }
 
+/// The groups that are drawn, as bits.
+fn shown(groups: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+    let Some(groups) = groups else { return Ok(render::SHOWN_GROUPS) };
+    let wrong =
+        || PyValueError::new_err(format!("groups is {groups}: expected integers from 0 to 31, such as (0, 1, 2)"));
+    let groups: Vec<u32> = groups.extract().map_err(|_| wrong())?;
+    groups.iter().try_fold(0, |bits, &group| 1u32.checked_shl(group).map(|bit| bits | bit)).ok_or_else(wrong)
+}
+
 /// A body by name or index.
 fn body(model: &Multibody, name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     let n = model.bodies.len();
@@ -274,7 +283,7 @@ impl Renderer {
     }
 
     /// A picture of a simulation, or of the model in a configuration.
-    #[pyo3(signature = (source, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false))]
+    #[pyo3(signature = (source, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false, groups=None))]
     fn render<'py>(
         &self,
         py: Python<'py>,
@@ -284,6 +293,7 @@ impl Renderer {
         shadows: bool,
         antialias: bool,
         contacts: bool,
+        groups: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model.get();
         let kind = word("kind", kind, &KINDS)?;
@@ -310,6 +320,7 @@ impl Renderer {
             }
             Err(_) => configuration("source", source, model.inner())?,
         };
+        renderer.show_groups(shown(groups)?);
         let order = Order { size: self.size, eye, kind, options };
         order.fill(py, &mut renderer, &q, &self.bodies)
     }
@@ -324,7 +335,7 @@ impl Renderer {
 impl Simulation {
     /// A picture of the present state.
     #[pyo3(signature = (
-        width=640, height=480, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false
+        width=640, height=480, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false, groups=None
     ))]
     fn render<'py>(
         &self,
@@ -336,6 +347,7 @@ impl Simulation {
         shadows: bool,
         antialias: bool,
         contacts: bool,
+        groups: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let size = [side("width", width)?, side("height", height)?];
         let kind = word("kind", kind, &KINDS)?;
@@ -343,6 +355,7 @@ impl Simulation {
         let pictures = model.pictures();
         let stage = py.detach(|| pictures.stage(model));
         let eye = eye(&stage, camera)?;
+        let groups = shown(groups)?;
         let mut options = Options { shadows, antialias, markers: Vec::new() };
         let q = self.picture(py, |s| {
             if contacts {
@@ -351,6 +364,7 @@ impl Simulation {
             s.state().q.clone()
         })?;
         let mut renderer = pictures.take(model)?;
+        renderer.show_groups(groups);
         let picture = Order { size, eye, kind, options }.fill(py, &mut renderer, &q, &bodies_of(model));
         pictures.give_back(renderer);
         picture

@@ -15,6 +15,6 @@ mod shade;
 mod stage;
 mod view;
 
-pub use renderer::{MAX_SIDE, Marker, MarkerShape, Options, RenderError, Renderer};
+pub use renderer::{MAX_SIDE, Marker, MarkerShape, Options, RenderError, Renderer, SHOWN_GROUPS};
 pub use stage::Stage;
 pub use view::{Eye, FreeCamera, View};

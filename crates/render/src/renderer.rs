@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crew::Crew;
-use geometry::Shape;
+use geometry::{Geom, Shape};
 use multibody::Kinematics;
 use spatial::{Mat3, Pose, Quat, Vec3};
 
@@ -20,6 +20,9 @@ type Vector = Vec3<f64>;
 
 /// The greatest width and height, pixels.
 pub const MAX_SIDE: usize = 16384;
+
+/// The groups that are drawn unless others are chosen: 0, 1 and 2, as in MuJoCo. By convention others hold collision shapes.
+pub const SHOWN_GROUPS: u32 = 0b111;
 
 /// Rows of pixels that are drawn together.
 const BAND: usize = 16;
@@ -101,6 +104,8 @@ pub struct Renderer {
     stage: Arc<Stage>,
     kinematics: Kinematics<f64>,
     poses: Vec<Pose<f64>>,
+    /// Bit g: whether geoms of group g are drawn.
+    groups: u32,
     crew: Crew,
     scratch: Vec<Mutex<Scratch>>,
     lists: Lists,
@@ -138,13 +143,28 @@ impl Renderer {
         let crew = Crew::new(threads.max(1))?;
         let scratch = (0..crew.count()).map(|_| Mutex::default()).collect();
         let (lists, shadow_lists, shadows) = (Lists::default(), Lists::default(), ShadowMap::default());
-        Ok(Self { stage, kinematics, poses: Vec::new(), crew, scratch, lists, shadow_lists, shadows })
+        Ok(Self {
+            stage,
+            kinematics,
+            poses: Vec::new(),
+            groups: SHOWN_GROUPS,
+            crew,
+            scratch,
+            lists,
+            shadow_lists,
+            shadows,
+        })
     }
 
     /// What is drawn.
     #[must_use]
     pub fn stage(&self) -> &Arc<Stage> {
         &self.stage
+    }
+
+    /// Chooses the groups of geoms that are drawn: bit g stands for group g, the last bit for all from 31 on.
+    pub fn show_groups(&mut self, groups: u32) {
+        self.groups = groups;
     }
 
     /// Colours: red, green, blue of every pixel, row by row from the top.
@@ -258,21 +278,21 @@ impl Renderer {
 
     /// Lists what this projection sees of the geoms and markers.
     fn list(&mut self, at: &Projection, see_through: bool, markers: &[Marker]) {
-        self.lists.gather(&self.stage, &self.poses, at, see_through, markers);
+        self.lists.gather(&self.stage, &self.poses, self.groups, at, see_through, markers);
     }
 
     /// Draws what the light sees.
     fn cast_shadows(&mut self, at: &Projection, markers: &[Marker]) {
-        let Self { stage, crew, scratch, shadow_lists: lists, shadows: map, poses, .. } = self;
+        let Self { stage, crew, scratch, shadow_lists: lists, shadows: map, poses, groups, .. } = self;
         let [least, most] = SHADOW_SIZES;
         let size = (2 * at.size[0].max(at.size[1]) / at.samples).next_multiple_of(BAND).clamp(least, most);
-        let Some((centre, radius)) = ball_around(stage, poses) else {
+        let Some((centre, radius)) = ball_around(stage, poses, *groups) else {
             map.size = 1;
             map.nearness.clear();
             return;
         };
         let light = Projection::parallel(centre, -Vec3::from(TO_LIGHT), radius, size);
-        lists.gather(stage, poses, &light, true, markers);
+        lists.gather(stage, poses, *groups, &light, true, markers);
         map.size = size;
         map.nearness.clear();
         map.texel = light.pitch as f32;
@@ -401,7 +421,15 @@ fn pixel(band: &Band, shader: &Shader<'_>, corner: [usize; 2], samples: usize, m
 
 impl Lists {
     /// Everything that the projection sees, and the bands that it is in.
-    fn gather(&mut self, stage: &Stage, poses: &[Pose<f64>], at: &Projection, see_through: bool, markers: &[Marker]) {
+    fn gather(
+        &mut self,
+        stage: &Stage,
+        poses: &[Pose<f64>],
+        groups: u32,
+        at: &Projection,
+        see_through: bool,
+        markers: &[Marker],
+    ) {
         self.primitives.clear();
         self.items.clear();
         self.transparent.clear();
@@ -413,7 +441,7 @@ impl Lists {
                 _ => None,
             };
             self.add_item(at, &pose, geom.rgba, mesh, ground, matches!(geom.shape, Shape::Capsule { .. }));
-            if geom.rgba[3] > 0.0 {
+            if geom.rgba[3] > 0.0 && is_shown(geom, groups) {
                 self.add_shape(at, stage, &geom.shape, mesh, &pose, see_through);
             }
         }
@@ -575,11 +603,15 @@ fn add_primitives(
     }
 }
 
+fn is_shown(geom: &Geom, groups: u32) -> bool {
+    groups >> geom.group.min(31) & 1 == 1
+}
+
 /// A ball around what casts shadows.
-fn ball_around(stage: &Stage, poses: &[Pose<f64>]) -> Option<(Vector, f64)> {
+fn ball_around(stage: &Stage, poses: &[Pose<f64>], groups: u32) -> Option<(Vector, f64)> {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for (geom, mesh) in stage.scene.geoms.iter().zip(&stage.mesh_of) {
-        if geom.rgba[3] < 1.0 || matches!(geom.shape, Shape::Plane { .. }) {
+        if geom.rgba[3] < 1.0 || !is_shown(geom, groups) || matches!(geom.shape, Shape::Plane { .. }) {
             continue;
         }
         let pose = poses[geom.body] * geom.pose;
