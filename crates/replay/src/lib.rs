@@ -1,7 +1,7 @@
 //! Recordings of simulations, and the page that plays them: one HTML file that needs no network.
 //!
 //! A [`Recording`] holds frames: taken from a simulation step by step (by [`Recording::after_step`] where the caller counts
-//! steps, by a [`Recorder`] where it does not), or made of positions alone ([`Recording::of_positions`]). [`page`] writes one
+//! steps, by a [`Recorder`] where it does not), or made of positions alone ([`Recording::of_positions`]). [`page()`] writes one
 //! into the player, as `docs/replay-format.md` describes.
 
 mod binary;
