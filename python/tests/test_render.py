@@ -116,7 +116,8 @@ def test_default_view_is_that_of_mujocos_free_camera(file: str) -> None:
 def test_kinds_and_renderers() -> None:
     _, _, sim = pair(SCENE, Q)
     rgb = sim.render(64, 48)
-    assert (rgb.shape, rgb.dtype) == ((48, 64, 3), np.uint8)
+    assert rgb.shape == (48, 64, 3)
+    assert rgb.dtype == np.uint8
     geoms, bodies = sim.render(64, 48, 0, "segmentation"), sim.render(64, 48, 0, "bodies")
     assert geoms.dtype == bodies.dtype == np.int32
     assert set(bodies[geoms == 6]) == {1}
@@ -189,7 +190,7 @@ def test_contacts_are_drawn_on_request() -> None:
         ({"camera": sw.Camera(position=[0, 0, 1], quaternion=[0, 0, 0, 0])}, ValueError, "camera.quaternion is zero"),
     ],
 )
-def test_errors_say_what_to_do(arguments: dict[str, object], kind: type[Exception], message: str) -> None:
+def test_errors_say_what_to_do(arguments: dict[str, Any], kind: type[Exception], message: str) -> None:
     sim = sw.Simulation(sw.load(SCENE))
     with pytest.raises(kind) as error:
         sim.render(**arguments)
