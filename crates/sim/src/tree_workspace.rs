@@ -229,12 +229,7 @@ impl TreeWorkspace {
             drive.add_impulse(&state.ctrl, v, dt, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
-        for load in &mut self.loads {
-            if let Some(drag) = &load.drag {
-                let rot = self.kin.frames[load.node].rot;
-                load.dragged = drag.wrench(rot, self.kin.twists[load.node].shifted(rot * load.com));
-            }
-        }
+        self.note_drag();
         let Self { loads, bodies, has_own_loads, kin, free, .. } = self;
         if *has_own_loads || !are_zero(&state.applied_wrench[6 * bodies.start..6 * bodies.end]) {
             for (node, wrench) in wrenches(loads, state, dt, kin) {
@@ -242,6 +237,16 @@ impl TreeWorkspace {
             }
         }
         self.load_coriolis();
+    }
+
+    /// Takes what the medium does to the bodies at the present placement and velocities.
+    fn note_drag(&mut self) {
+        for load in self.loads.iter_mut().take_while(|_| self.has_own_loads) {
+            if let Some(drag) = &load.drag {
+                let rot = self.kin.frames[load.node].rot;
+                load.dragged = drag.wrench(rot, self.kin.twists[load.node].shifted(rot * load.com));
+            }
+        }
     }
 
     /// Λ and the drives of the step; what pushes without impedance goes to the impulses. `v` is the tree's.

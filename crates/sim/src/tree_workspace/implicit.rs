@@ -201,6 +201,11 @@ impl TreeWorkspace {
             scale += self.predicted.iter().zip(&self.change).map(|(w, change)| w * change).sum::<f64>().abs().sqrt();
         }
         newton.is_loaded = self.is_loaded(motion.state);
+        if self.has_own_loads {
+            // Where nothing constrains, forces were not gathered at the beginning of the step.
+            self.place(&motion.state.q, motion.v0);
+            self.note_drag();
+        }
         let v0 = &motion.v0[self.dofs.clone()];
         let starts_there = self.v_star == v0;
         let mut iterations = self.iterate(&mut newton, motion, scale);
