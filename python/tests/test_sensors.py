@@ -6,6 +6,7 @@ import importlib.util
 import re
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,14 +41,14 @@ def shipped() -> list[Path]:
     return sorted(path for root in roots for path in root.rglob("*.xml") if b"<sensor" in path.read_bytes())
 
 
-def pair(text: str) -> tuple[mujoco.MjModel, sw.Model]:
+def pair(text: str) -> tuple[Any, sw.Model]:
     """The model of a text in both programs, with the same layout of sensors."""
     both = mujoco.MjModel.from_xml_string(text), sw.load(text)
     assert same_layout(*both)
     return both
 
 
-def pair_of_file(path: Path) -> tuple[mujoco.MjModel, sw.Model] | None:
+def pair_of_file(path: Path) -> tuple[Any, sw.Model] | None:
     """The model of a file in both programs; None if MuJoCo does not read it."""
     try:
         return mujoco.MjModel.from_xml_path(str(path)), sw.load(path)
@@ -55,7 +56,7 @@ def pair_of_file(path: Path) -> tuple[mujoco.MjModel, sw.Model] | None:
         return None
 
 
-def same_layout(theirs: mujoco.MjModel, ours: sw.Model) -> bool:
+def same_layout(theirs: Any, ours: sw.Model) -> bool:
     names = [theirs.sensor(i).name for i in range(theirs.nsensor)]
     return (
         ours.sensor_names == names
@@ -65,7 +66,7 @@ def same_layout(theirs: mujoco.MjModel, ours: sw.Model) -> bool:
     )
 
 
-def errors(theirs: mujoco.MjModel, ours: sw.Model, expected: np.ndarray, found: np.ndarray) -> dict[str, float]:
+def errors(theirs: Any, ours: sw.Model, expected: np.ndarray, found: np.ndarray) -> dict[str, float]:
     """The worst error of each type of sensor of the state, relative to its largest number where that is above 1."""
     worst: dict[str, float] = defaultdict(float)
     for i, kind in enumerate(ours.sensor_types):
@@ -77,7 +78,7 @@ def errors(theirs: mujoco.MjModel, ours: sw.Model, expected: np.ndarray, found: 
     return worst
 
 
-def compare_states(theirs: mujoco.MjModel, ours: sw.Model, seed: int) -> dict[str, float]:
+def compare_states(theirs: Any, ours: sw.Model, seed: int) -> dict[str, float]:
     """Sensors of positions and velocities at random states."""
     rng = np.random.default_rng(seed)
     data, sim = mujoco.MjData(theirs), sw.Simulation(ours)

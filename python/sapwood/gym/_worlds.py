@@ -132,8 +132,12 @@ class Worlds:
         if given is None and "track" in self.model.camera_names:
             return "track"
         config = self.options.camera if given is None else given
-        angles = {name: math.radians(config[name]) for name in ("azimuth", "elevation") if name in config}
-        return sw.Camera(lookat=config.get("lookat"), distance=config.get("distance"), **angles)
+        azimuth, elevation = (
+            math.radians(config[name]) if name in config else None for name in ("azimuth", "elevation")
+        )
+        return sw.Camera(
+            lookat=config.get("lookat"), distance=config.get("distance"), azimuth=azimuth, elevation=elevation
+        )
 
     def metadata(self) -> dict[str, Any]:
         """What Gymnasium wants to know."""
