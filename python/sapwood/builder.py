@@ -794,7 +794,9 @@ class ModelBuilder:
     ) -> BodyBuilder | None:
         """Attach a whole model: what stands in its world comes to stand in a body of this one, actuators and all.
 
-        Gravity and time step stay those of this model. Keyframes come along; what they say nothing of has its default.
+        Gravity, medium, magnetic field, view and time step stay those of this model; a medium that is lost, or a
+        magnetic field that a sensor measures, is a ``UserWarning``. Cameras, sensors and keyframes come along; what
+        keyframes say nothing of has its default.
 
         Args:
             model: A loaded model, or another builder.
