@@ -259,6 +259,6 @@ mod tests {
     #[test]
     fn layout_is_known() {
         let bytes = to_bytes(&loaded().model, &loaded().scene);
-        assert_eq!((LAYOUT, bytes.len()), (1, 3411));
+        assert_eq!((LAYOUT, bytes.len()), (2, 3707));
     }
 }
