@@ -14,7 +14,7 @@ Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid
 
 from typing import TYPE_CHECKING
 
-from sapwood import characters, sap, scenes, spd
+from sapwood import builder, characters, sap, scenes, spd
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
 from sapwood._parameters import SimulationParameters
 from sapwood._render import Camera, VideoWriter, video, write_png
@@ -38,6 +38,7 @@ from sapwood._results import (
     StepJacobians,
 )
 from sapwood._sapwood import Batch, Model, Renderer, Replay, Simulation, __version__, load
+from sapwood.builder import ModelBuilder
 
 if TYPE_CHECKING:
     from sapwood.viewer import view
@@ -63,6 +64,7 @@ __all__ = [
     "Joint",
     "Keyframe",
     "Model",
+    "ModelBuilder",
     "ModelError",
     "ModelWarning",
     "PaddedContacts",
@@ -83,6 +85,7 @@ __all__ = [
     "UnknownNameError",
     "VideoWriter",
     "__version__",
+    "builder",
     "characters",
     "load",
     "sap",

@@ -1,5 +1,8 @@
 """Types of the compiled module."""
 
+# Properties by name are of many types.
+# ruff: noqa: ANN401
+
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any, Generic, Literal, TypeVar, final
@@ -35,6 +38,7 @@ __all__ = [
     "CHARACTERS",
     "SCENES",
     "ActuatorView",
+    "Assembly",
     "Batch",
     "BodyView",
     "Episodes",
@@ -396,6 +400,119 @@ class Model:
     @property
     def camera_names(self) -> list[str]:
         """Names of the cameras; empty where the file gives none."""
+
+    def to_mjcf(self, path: str | PathLike[str] | None = None, *, meshes: Literal["inline", "obj"] = "inline") -> str:
+        """The model as MJCF text, which reads back as the same model and which MuJoCo compiles.
+
+        What MJCF has no words for and something close stands in for is a ``UserWarning`` that names the element.
+
+        Args:
+            path: Where to write the text, too.
+            meshes: ``"inline"``: vertices and faces in the text, with all digits. ``"obj"``: in files beside ``path``,
+                in single precision.
+
+        Raises:
+            ModelError: When MJCF cannot say something: a screw joint, say; it names the element.
+            OSError: When a file cannot be written.
+        """
+
+@final
+class Assembly:
+    """The compiled half of :class:`sapwood.ModelBuilder`, which see: elements by index."""
+
+    def __new__(cls, name: str) -> Assembly: ...
+    @staticmethod
+    def of(model: Model) -> Assembly: ...
+    def copy(self) -> Assembly: ...
+    def get(self, field: str) -> Any: ...
+    def set(self, field: str, value: object) -> None: ...
+    def names(self, kind: str) -> list[str]: ...
+    def add_body(self, parent: int, fields: dict[str, Any]) -> int: ...
+    def get_body(self, body: int, field: str) -> Any: ...
+    def set_body(self, body: int, field: str, value: object) -> None: ...
+    def has_inertia(self, body: int) -> bool: ...
+    def add_joint(self, body: int, kind: str, axes: list[list[float]], pitch: float, fields: dict[str, Any]) -> int: ...
+    def get_joint(self, joint: int, field: str) -> Any: ...
+    def set_joint(self, joint: int, field: str, value: object) -> None: ...
+    def add_site(self, body: int, name: str, position: ArrayLike, quaternion: ArrayLike) -> int: ...
+    def site(self, site: int) -> tuple[int, list[float], list[float]]: ...
+    def attach(self, model: Model, body: int, position: ArrayLike, quaternion: ArrayLike, prefix: str) -> int: ...
+    def exclude(self, first: int, second: int) -> None: ...
+    def build(self) -> Model: ...
+    def add_primitive(
+        self,
+        body: int,
+        shape: str,
+        size: list[float],
+        mass: tuple[float | None, float | None, bool],
+        fields: dict[str, Any],
+    ) -> int: ...
+    def add_mesh(
+        self,
+        body: int,
+        name: str,
+        vertices: ArrayLike,
+        faces: NDArray[np.int64] | None,
+        mass: tuple[float | None, float | None, bool],
+        fields: dict[str, Any],
+    ) -> int: ...
+    def add_mesh_file(
+        self,
+        body: int,
+        name: str,
+        path: str | PathLike[str],
+        scale: ArrayLike,
+        mass: tuple[float | None, float | None, bool],
+        fields: dict[str, Any],
+    ) -> int: ...
+    def add_height_field(
+        self,
+        body: int,
+        name: str,
+        heights: ArrayLike,
+        half_extents: ArrayLike,
+        base: float,
+        fields: dict[str, Any],
+    ) -> int: ...
+    def get_geom(self, geom: int, field: str) -> Any: ...
+    def set_geom(self, geom: int, field: str, value: object) -> None: ...
+    def add_pair(self, geoms: list[int], fields: dict[str, Any]) -> None: ...
+    def add_actuator(
+        self,
+        name: str,
+        on: str,
+        target: int,
+        gear: list[float],
+        law: list[float],
+        ctrl_range: ArrayLike | None,
+        force_range: ArrayLike | None,
+    ) -> int: ...
+    def add_tendon(
+        self,
+        name: str,
+        terms: list[tuple[int, float]],
+        range: ArrayLike | None,  # noqa: A002
+        rest: ArrayLike | None,
+        parameters: list[float],
+    ) -> int: ...
+    def add_connect(self, name: str, bodies: list[int], first: ArrayLike, second: ArrayLike | None) -> int: ...
+    def add_distance(self, name: str, bodies: list[int], anchors: list[list[float]], distance: float | None) -> int: ...
+    def add_weld(
+        self, name: str, bodies: list[int], anchor: ArrayLike, pose: tuple[ArrayLike, ArrayLike] | None
+    ) -> int: ...
+    def add_coupling(
+        self, name: str, y: tuple[str, int], x: tuple[str, int] | None, polynomial: list[float]
+    ) -> int: ...
+    def set_equality(self, equality: int, active: bool, compliance: ArrayLike | None) -> None: ...
+    def add_keyframe(
+        self, name: str, time: float, q: dict[int, list[float]], v: dict[int, list[float]], ctrl: dict[int, float]
+    ) -> None: ...
+    def get_actuator(
+        self, actuator: int
+    ) -> tuple[list[float], tuple[float, float] | None, tuple[float, float] | None]: ...
+    def set_actuator(
+        self, actuator: int, law: list[float], ctrl_range: ArrayLike | None, force_range: ArrayLike | None
+    ) -> None: ...
 
 @final
 class Simulation:
@@ -1110,19 +1227,19 @@ class JointView:
         """The body that it moves."""
 
     @property
-    def q(self) -> Any:  # noqa: ANN401
+    def q(self) -> Any:
         """Position: a number, or a live view of ``sim.q`` of a joint with several coordinates."""
 
     @q.setter
     def q(self, value: ArrayLike) -> None: ...
     @property
-    def v(self) -> Any:  # noqa: ANN401
+    def v(self) -> Any:
         """Velocity: a number, or a live view of ``sim.v`` of a joint with several degrees of freedom."""
 
     @v.setter
     def v(self, value: ArrayLike) -> None: ...
     @property
-    def effort(self) -> Any:  # noqa: ANN401
+    def effort(self) -> Any:
         """Force of its actuators and of PD control in the last step, N or N·m: a number, or (n,) for n degrees."""
 
     @property

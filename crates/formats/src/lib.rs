@@ -24,6 +24,7 @@
 //! Readers ask elements for their attributes (`xml` remembers which), so a new attribute is a line in the file of
 //! its element: `mjcf/joint.rs`, `mjcf/geom.rs`, `urdf/joint.rs`, …
 
+pub mod assembly;
 mod binary;
 mod error;
 mod ground;
@@ -43,6 +44,7 @@ use multibody::Warning;
 pub use binary::{BytesError, from_bytes, to_bytes};
 pub use error::LoadError;
 pub use ground::add_ground;
+pub use mjcf::write::{MeshFiles, WriteError, Written, to_mjcf};
 
 /// A file as a model and a scene.
 #[derive(Clone, Debug)]

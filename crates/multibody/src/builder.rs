@@ -127,6 +127,28 @@ pub struct ModelBuilder {
     pub warnings: Vec<Warning>,
 }
 
+impl JointSpec {
+    /// What a joint of a model was built from. Springs, damping, armature and friction are those of its first degree of freedom.
+    pub fn of(model: &Model, joint: &Joint) -> Self {
+        let scalar = joint.kind.nv() == 1;
+        let first = |values: &[f64]| if joint.kind.nv() > 0 { values[joint.v] } else { 0.0 };
+        Self {
+            name: joint.name.clone(),
+            kind: joint.kind,
+            anchor: joint.anchor,
+            reference: if scalar { model.tree.nodes[joint.nodes.start].q_ref } else { 0.0 },
+            spring_reference: if scalar { model.spring_reference[joint.q] } else { 0.0 },
+            range: joint.range,
+            limit_compliance: joint.limit_compliance,
+            armature: first(&model.armature),
+            damping: first(&model.damping),
+            stiffness: first(&model.stiffness),
+            friction_loss: first(&model.friction_loss),
+            effort_limit: joint.effort_limit,
+        }
+    }
+}
+
 impl ModelBuilder {
     /// An empty model: a world, Earth's gravity along −z, a time step of 2 ms.
     pub fn new(name: &str) -> Self {
@@ -203,6 +225,11 @@ impl ModelBuilder {
     /// The body as it was added, for readers that complete it from its geoms.
     pub fn body_mut(&mut self, body: usize) -> Option<&mut BodySpec> {
         self.bodies.get_mut(body)
+    }
+
+    /// A joint as it was added, by its body and its place among the body's joints.
+    pub fn joint_mut(&mut self, body: usize, place: usize) -> Option<&mut JointSpec> {
+        self.joints.get_mut(body)?.get_mut(place)
     }
 
     /// The pose of a body in the world in the default configuration, as the file draws it.
@@ -420,6 +447,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
             name: spec.name.clone(),
             kind: spec.kind,
             body: index,
+            anchor,
             nodes: first..model.tree.nodes.len(),
             q,
             v,
@@ -439,6 +467,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
         parent: body.parent,
         node,
         pose,
+        pose_in_parent: body.pose,
         inertia: body.inertia,
         rigid_group,
         gravity_compensation: body.gravity_compensation,

@@ -160,6 +160,8 @@ pub struct Joint {
     pub kind: JointKind,
     /// The body that it moves.
     pub body: usize,
+    /// Its point in the body's frame, m; the origin for a free joint.
+    pub anchor: Vec3<f64>,
     /// Its nodes in the tree: one, or several for universal and planar joints, none for a weld.
     pub nodes: Range<usize>,
     /// Index of its first position coordinate.
@@ -185,6 +187,8 @@ pub struct Body {
     pub node: Option<usize>,
     /// Its frame in the node's frame, or in the world.
     pub pose: Pose<f64>,
+    /// Its frame in the parent's frame in the default configuration, as the file has it.
+    pub pose_in_parent: Pose<f64>,
     /// Mass, centre of mass and inertia in the body's own frame.
     pub inertia: RigidInertia<f64>,
     /// The first body of the rigid group that it belongs to (bodies without joints move with their parent).

@@ -228,3 +228,8 @@ pub fn positive(name: &str, value: f64) -> PyResult<f64> {
     }
     Err(PyValueError::new_err(format!("{name} is {value}: expected a finite number above 0")))
 }
+
+/// One finite number.
+pub fn check_scalar(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    Ok(array(name, value, &[])?[0])
+}

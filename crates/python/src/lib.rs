@@ -6,6 +6,7 @@
 
 mod arguments;
 mod batch;
+mod builder;
 mod characters;
 mod contacts;
 mod copies;
@@ -55,6 +56,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<replay::Replay>()?;
     module.add_class::<render::Renderer>()?;
     module.add_class::<envs::Episodes>()?;
+    module.add_class::<builder::Assembly>()?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;

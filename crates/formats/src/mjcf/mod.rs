@@ -25,6 +25,7 @@ mod orientation;
 mod sensor;
 mod surface;
 mod tendon;
+pub(crate) mod write;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,0 +1,288 @@
+//! A model and its scene as MJCF.
+//!
+//! Reading the text back gives the same model: every number is printed with the digits that it needs, and where reading
+//! computes (rotations are made unit quaternions, `solref` becomes a stiffness) the writer looks for text that leads to
+//! the very bits. What MJCF cannot say is an error, or a note where something close stands in for it.
+
+mod actuators;
+mod assets;
+mod constraints;
+mod looks;
+mod numbers;
+mod tree;
+mod xml;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use geometry::Scene;
+use multibody::{CameraMode, JointKind, Model};
+
+use numbers::list;
+use xml::Xml;
+
+/// Why a model cannot be written as MJCF.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{element}: {reason}")]
+pub struct WriteError {
+    /// The element, by name.
+    pub element: String,
+    /// What MJCF does not have.
+    pub reason: String,
+}
+
+/// Where meshes are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MeshFiles {
+    /// In the text, with all digits.
+    #[default]
+    Inline,
+    /// In OBJ files beside it, in single precision, which is what MuJoCo computes with.
+    Obj,
+}
+
+/// A model as MJCF.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// The MJCF text.
+    pub text: String,
+    /// Files that the text refers to: their names, and what is in them.
+    pub files: Vec<(PathBuf, String)>,
+    /// What stands in the text in place of what MJCF cannot say.
+    pub notes: Vec<String>,
+}
+
+impl Written {
+    /// Writes the text to `path`, and the files beside it.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn save(&self, path: &Path) -> std::io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for (name, content) in &self.files {
+            std::fs::write(folder.join(name), content)?;
+        }
+        std::fs::write(path, &self.text)
+    }
+}
+
+/// Writes a model and its scene as MJCF; files of meshes are called `{stem}_{mesh}.obj`.
+///
+/// # Errors
+/// When MJCF has no words for something: a screw joint, a free joint below a body that is fixed in the world, two
+/// elements of a kind with one name, …
+pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> Result<Written, WriteError> {
+    let mut writer = Writer::new(model, scene)?;
+    let assets = assets::Assets::new(scene);
+    let mut xml = Xml::default();
+    xml.open("mujoco", &[("model", model.name.clone())]);
+    xml.empty(
+        "compiler",
+        &[("angle", "radian".into()), ("autolimits", "false".into()), ("inertiafromgeom", "false".into())],
+    );
+    let mut option = vec![("timestep", format!("{}", model.timestep)), ("gravity", list(&model.gravity.to_array()))];
+    let medium = model.medium;
+    for (name, value) in [("density", medium.density), ("viscosity", medium.viscosity)] {
+        if value != 0.0 {
+            option.push((name, numbers::number(value)));
+        }
+    }
+    for (name, value, default) in
+        [("wind", medium.wind, [0.0; 3]), ("magnetic", model.magnetic_field, [0.0, -0.5, 0.0])]
+    {
+        if value.to_array() != default {
+            option.push((name, list(&value.to_array())));
+        }
+    }
+    if model.actuators.iter().any(|a| a.transmission == multibody::Transmission::Unsupported) {
+        option.push(("actuatorgroupdisable", actuators::DISABLED_GROUP.to_string()));
+    }
+    xml.empty("option", &option);
+    looks::view(&mut xml, &model.view);
+    let files = assets.write(&mut xml, meshes, stem);
+    writer.bodies(&mut xml, &assets)?;
+    writer.contacts(&mut xml);
+    writer.tendons(&mut xml)?;
+    writer.equalities(&mut xml)?;
+    writer.actuators(&mut xml)?;
+    writer.keyframes(&mut xml);
+    writer.note_sensors();
+    xml.close("mujoco");
+    Ok(Written { text: xml.finish(), files, notes: writer.notes })
+}
+
+/// The names that the text uses, and what has been noted.
+struct Writer<'m> {
+    model: &'m Model,
+    scene: &'m Scene,
+    bodies: Vec<String>,
+    joints: Vec<String>,
+    geoms: Vec<String>,
+    sites: Vec<String>,
+    tendons: Vec<String>,
+    notes: Vec<String>,
+    /// Sites for constraints whose ends no attribute gives: body, name, frame.
+    extra_sites: Vec<(usize, String, spatial::Pose<f64>)>,
+}
+
+impl<'m> Writer<'m> {
+    fn new(model: &'m Model, scene: &'m Scene) -> Result<Self, WriteError> {
+        let name_of = |name: &String| name.clone();
+        let mut writer = Self {
+            model,
+            scene,
+            bodies: names("body", model.bodies.iter().map(|b| name_of(&b.name)))?,
+            joints: names("joint", model.joints.iter().map(|j| name_of(&j.name)))?,
+            geoms: names("geom", scene.geoms.iter().map(|g| name_of(&g.name)))?,
+            sites: names("site", model.sites.iter().map(|s| name_of(&s.name)))?,
+            tendons: names("tendon", model.tendons.iter().map(|t| name_of(&t.name)))?,
+            notes: Vec::new(),
+            extra_sites: Vec::new(),
+        };
+        names("camera", model.cameras.iter().map(|c| name_of(&c.name)))?;
+        names("actuator", model.actuators.iter().map(|a| name_of(&a.name)))?;
+        names("keyframe", model.keyframes.iter().map(|k| name_of(&k.name)))?;
+        names("equality", model.equalities.iter().map(|e| name_of(&e.name)))?;
+        writer.name_what_is_referred_to();
+        Ok(writer)
+    }
+
+    /// MJCF refers by name: what has none and is referred to gets one.
+    fn name_what_is_referred_to(&mut self) {
+        use multibody::{Coordinate, EqualityKind, Transmission};
+        let (model, scene) = (self.model, self.scene);
+        for geom in scene.pairs.iter().flat_map(|pair| pair.geoms) {
+            give_name(&mut self.geoms, geom, "geom");
+        }
+        for body in scene.excluded.iter().flatten() {
+            give_name(&mut self.bodies, *body, "body");
+        }
+        for (joint, _) in model.tendons.iter().flat_map(|tendon| &tendon.terms) {
+            give_name(&mut self.joints, *joint, "joint");
+        }
+        for actuator in &model.actuators {
+            match actuator.transmission {
+                Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => {
+                    give_name(&mut self.joints, joint, "joint");
+                }
+                Transmission::Tendon { tendon, .. } => give_name(&mut self.tendons, tendon, "tendon"),
+                Transmission::Unsupported => {
+                    if let Some(joint) = model.joints.iter().position(|j| j.kind != JointKind::Weld) {
+                        give_name(&mut self.joints, joint, "joint");
+                    }
+                }
+            }
+        }
+        for camera in &model.cameras {
+            if let CameraMode::TargetBody(body) | CameraMode::TargetBodyCom(body) = camera.mode {
+                give_name(&mut self.bodies, body, "body");
+            }
+        }
+        for equality in &model.equalities {
+            match &equality.kind {
+                EqualityKind::Connect { bodies, .. } | EqualityKind::Weld { bodies, .. } => {
+                    bodies.iter().for_each(|&body| give_name(&mut self.bodies, body, "body"));
+                }
+                EqualityKind::Distance { .. } => {}
+                EqualityKind::Coupling { y, x, .. } => {
+                    for (coordinate, _) in [Some(*y), *x].into_iter().flatten() {
+                        match coordinate {
+                            Coordinate::Joint(joint) => give_name(&mut self.joints, joint, "joint"),
+                            Coordinate::Tendon(tendon) => give_name(&mut self.tendons, tendon, "tendon"),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A keyframe: all of it, so that nothing depends on defaults.
+    fn keyframes(&mut self, xml: &mut Xml) {
+        if self.model.keyframes.is_empty() {
+            return;
+        }
+        xml.open("keyframe", &[]);
+        for key in &self.model.keyframes {
+            let mut attributes = named(&key.name);
+            if key.time != 0.0 {
+                attributes.push(("time", format!("{}", key.time)));
+            }
+            for (name, values) in
+                [("qpos", self.printed_configuration(&key.q)), ("qvel", key.v.clone()), ("ctrl", key.ctrl.clone())]
+            {
+                if !values.is_empty() {
+                    attributes.push((name, list(&values)));
+                }
+            }
+            xml.empty("key", &attributes);
+        }
+        xml.close("keyframe");
+    }
+
+    /// A configuration whose quaternions keep their bits when they are read.
+    fn printed_configuration(&self, q: &[f64]) -> Vec<f64> {
+        let mut q = q.to_vec();
+        for joint in &self.model.joints {
+            let first = match joint.kind {
+                JointKind::Ball => joint.q,
+                JointKind::Free => joint.q + 3,
+                _ => continue,
+            };
+            let rot = spatial::Quat::new(q[first], q[first + 1], q[first + 2], q[first + 3]);
+            q[first..first + 4].copy_from_slice(&numbers::quaternion(rot, 1));
+        }
+        q
+    }
+
+    /// Sensors have no place in the text yet.
+    fn note_sensors(&mut self) {
+        let (count, mut kinds) = (self.model.sensors.len(), BTreeSet::new());
+        kinds.extend(self.model.sensors.iter().map(|sensor| sensor.kind.element()));
+        if count > 0 {
+            let kinds: Vec<&str> = kinds.into_iter().collect();
+            self.note("sensors", &format!("not written: {count} left out ({})", kinds.join(", ")));
+        }
+    }
+
+    fn note(&mut self, element: &str, text: &str) {
+        self.notes.push(format!("{element}: {text}"));
+    }
+}
+
+/// The name attribute, where there is a name.
+fn named(name: &str) -> Vec<(&'static str, String)> {
+    if name.is_empty() { Vec::new() } else { vec![("name", name.to_owned())] }
+}
+
+/// An element in messages: its name, or its place.
+fn label(kind: &str, name: &str, index: usize) -> String {
+    if name.is_empty() { format!("{kind} {index}") } else { format!("{kind} {name:?}") }
+}
+
+fn names(kind: &str, names: impl Iterator<Item = String>) -> Result<Vec<String>, WriteError> {
+    let names: Vec<String> = names.collect();
+    let mut seen = BTreeSet::new();
+    match names.iter().find(|name| !name.is_empty() && !seen.insert(*name)) {
+        None => Ok(names),
+        Some(name) => Err(WriteError {
+            element: format!("{kind} {name:?}"),
+            reason: format!("another {kind} has this name: MJCF refers by names, expected names that differ"),
+        }),
+    }
+}
+
+/// A name that nothing else has, where there is none.
+fn give_name(names: &mut [String], index: usize, kind: &str) {
+    if names[index].is_empty() {
+        names[index] = free_name(names, &format!("{kind}{index}"));
+    }
+}
+
+/// `wanted`, or with underscores behind it until nothing else is called so.
+fn free_name(names: &[String], wanted: &str) -> String {
+    let mut name = wanted.to_owned();
+    while names.contains(&name) {
+        name.push('_');
+    }
+    name
+}

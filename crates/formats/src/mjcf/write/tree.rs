@@ -1,0 +1,376 @@
+//! Bodies with their joints, geoms and sites.
+
+use geometry::{Geom, Shape};
+use multibody::{Body, Joint, JointKind, JointSpec, Material, Resistance};
+use spatial::{Pose, Quat, RigidInertia, Vec3};
+
+use super::assets::{Assets, heights};
+use super::looks::site_shape;
+use super::numbers::{compliance, direction, list, number, quaternion};
+use super::xml::{Attributes, Xml};
+use super::{WriteError, Writer, free_name, label, named};
+
+/// What is written below each body.
+struct Below {
+    bodies: Vec<Vec<usize>>,
+    joints: Vec<Vec<usize>>,
+    geoms: Vec<Vec<usize>>,
+    sites: Vec<Vec<usize>>,
+    cameras: Vec<Vec<usize>>,
+}
+
+impl Writer<'_> {
+    pub(super) fn bodies(&mut self, xml: &mut Xml, assets: &Assets) -> Result<(), WriteError> {
+        self.place_extra_sites();
+        let model = self.model;
+        let mut below = Below::new(model.bodies.len());
+        (1..model.bodies.len()).for_each(|index| below.bodies[model.bodies[index].parent].push(index));
+        model.joints.iter().enumerate().for_each(|(index, joint)| below.joints[joint.body].push(index));
+        self.scene.geoms.iter().enumerate().for_each(|(index, geom)| below.geoms[geom.body].push(index));
+        model.sites.iter().enumerate().for_each(|(index, site)| below.sites[site.body].push(index));
+        model.cameras.iter().enumerate().for_each(|(index, camera)| below.cameras[camera.body].push(index));
+        // Without recursion: trees may be deep.
+        xml.open("worldbody", &[]);
+        self.contents(xml, 0, &below, assets)?;
+        let mut pending = vec![(0, 0)];
+        while let Some((body, next)) = pending.pop() {
+            if let Some(&child) = below.bodies[body].get(next) {
+                pending.push((body, next + 1));
+                self.open_body(xml, child, &below)?;
+                self.contents(xml, child, &below, assets)?;
+                pending.push((child, 0));
+            } else {
+                xml.close(if body == 0 { "worldbody" } else { "body" });
+            }
+        }
+        Ok(())
+    }
+
+    fn open_body(&mut self, xml: &mut Xml, index: usize, below: &Below) -> Result<(), WriteError> {
+        let body = &self.model.bodies[index];
+        let mut attributes = named(&self.bodies[index]);
+        let pose = self.drawn_pose(index, body, &below.joints[index]);
+        attributes.extend(pose_attributes(pose, 2));
+        if body.gravity_compensation != 0.0 {
+            attributes.push(("gravcomp", number(body.gravity_compensation)));
+        }
+        xml.open("body", &attributes);
+        Ok(())
+    }
+
+    /// MJCF draws a body at the reference coordinates of its joints, which are also where it starts.
+    fn drawn_pose(&mut self, index: usize, body: &Body, joints: &[usize]) -> Pose<f64> {
+        let model = self.model;
+        let moved = |joint: &&usize| {
+            let joint = &model.joints[**joint];
+            joint.kind.nv() == 1 && model.q0[joint.q] != JointSpec::of(model, joint).reference
+        };
+        let moved: Vec<&usize> = joints.iter().filter(moved).collect();
+        let moving = joints.iter().filter(|&&joint| model.joints[joint].kind.nv() > 0).count();
+        match moved[..] {
+            [] => body.pose_in_parent,
+            [&joint] if moving == 1 => {
+                let joint = &model.joints[joint];
+                body.pose_in_parent * motion(joint, model.q0[joint.q] - JointSpec::of(model, joint).reference)
+            }
+            _ => {
+                let text = "its joints start away from where they are drawn, which MJCF has for single joints only: it starts as drawn";
+                self.note(&label("body", &body.name, index), text);
+                body.pose_in_parent
+            }
+        }
+    }
+
+    /// The reference coordinate that is written for a joint.
+    pub(super) fn written_reference(&self, index: usize) -> f64 {
+        let (model, joint) = (self.model, &self.model.joints[index]);
+        let moving = model.joints.iter().filter(|j| j.body == joint.body && j.kind.nv() > 0).count();
+        if joint.kind.nv() == 1 && moving == 1 { model.q0[joint.q] } else { JointSpec::of(model, joint).reference }
+    }
+
+    fn contents(&mut self, xml: &mut Xml, body: usize, below: &Below, assets: &Assets) -> Result<(), WriteError> {
+        let model = self.model;
+        if body != 0 && model.bodies[body].inertia != RigidInertia::ZERO {
+            if multibody::inertia_flaw(&model.bodies[body].inertia).is_some() {
+                let text =
+                    "no rigid body has its inertia, which readers of MJCF refuse: correct it before the text is read";
+                self.note(&label("body", &model.bodies[body].name, body), text);
+            }
+            xml.empty("inertial", &inertial(&model.bodies[body].inertia));
+        }
+        for &joint in &below.joints[body] {
+            self.joint(xml, joint)?;
+        }
+        for &geom in &below.geoms[body] {
+            self.geom(xml, geom, assets);
+        }
+        for &site in &below.sites[body] {
+            let mut attributes = named(&self.sites[site]);
+            attributes.extend(site_shape(model.sites[site].shape));
+            attributes.extend(pose_attributes(model.sites[site].pose, 1));
+            xml.empty("site", &attributes);
+        }
+        for &camera in &below.cameras[body] {
+            self.camera(xml, &model.cameras[camera]);
+        }
+        for (at, name, pose) in self.extra_sites.iter().filter(|(at, _, _)| *at == body) {
+            let mut attributes = named(name);
+            attributes.extend(pose_attributes(*pose, 1));
+            let _ = at;
+            xml.empty("site", &attributes);
+        }
+        Ok(())
+    }
+
+    fn joint(&mut self, xml: &mut Xml, index: usize) -> Result<(), WriteError> {
+        let (model, joint) = (self.model, &self.model.joints[index]);
+        let label = label("joint", &joint.name, index);
+        let spec = JointSpec::of(model, joint);
+        let spec = JointSpec { reference: self.written_reference(index), ..spec };
+        let fail = |reason: &str| Err(WriteError { element: label.clone(), reason: reason.into() });
+        let motions: Vec<(&str, Option<Vec3<f64>>)> = match joint.kind {
+            JointKind::Weld => return Ok(()),
+            JointKind::Revolute { axis } => vec![("hinge", Some(axis))],
+            JointKind::Prismatic { axis } => vec![("slide", Some(axis))],
+            JointKind::Ball => vec![("ball", None)],
+            JointKind::Free if model.bodies[joint.body].parent != 0 => {
+                return fail("moves freely below another body: MJCF has free joints in the world only");
+            }
+            JointKind::Free => vec![("free", None)],
+            JointKind::Universal { axes } => axes.map(|axis| ("hinge", Some(axis))).to_vec(),
+            JointKind::Planar { axes: [a, b, c] } => vec![("slide", Some(a)), ("slide", Some(b)), ("hinge", Some(c))],
+            JointKind::Screw { .. } => {
+                return fail("is a screw: MJCF has none (a hinge and a slide with an equality constraint come close)");
+            }
+        };
+        let several = motions.len() > 1;
+        for (k, (kind, axis)) in motions.into_iter().enumerate() {
+            let name = match several && !self.joints[index].is_empty() {
+                true => free_name(&self.joints, &format!("{}_{}", self.joints[index], k + 1)),
+                false => self.joints[index].clone(),
+            };
+            let attributes = self.joint_attributes(&name, kind, axis, &spec, &label);
+            xml.empty("joint", &attributes);
+        }
+        if several {
+            let text = format!("a {} joint is written as joints of its axes", joint.kind.name());
+            self.note(&label, &text);
+        }
+        Ok(())
+    }
+
+    fn joint_attributes(
+        &mut self,
+        name: &str,
+        kind: &str,
+        axis: Option<Vec3<f64>>,
+        spec: &JointSpec,
+        label: &str,
+    ) -> Attributes {
+        let mut attributes = named(name);
+        attributes.push(("type", kind.into()));
+        if kind != "free" && spec.anchor != Vec3::ZERO {
+            attributes.push(("pos", list(&spec.anchor.to_array())));
+        }
+        attributes.extend(axis.map(|axis| ("axis", list(&direction(axis)))));
+        for (key, value) in [
+            ("armature", spec.armature),
+            ("damping", spec.damping),
+            ("stiffness", spec.stiffness),
+            ("frictionloss", spec.friction_loss),
+            ("ref", spec.reference),
+            ("springref", spec.spring_reference),
+        ] {
+            if value != 0.0 {
+                attributes.push((key, number(value)));
+            }
+        }
+        if let Some(range) = spec.range
+            && kind != "free"
+        {
+            attributes.extend([("range", self.interval(range, kind == "ball", label)), ("limited", "true".into())]);
+        }
+        attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], label));
+        match spec.effort_limit {
+            Some(limit) if limit.is_finite() && matches!(kind, "hinge" | "slide") => {
+                // A limit of 0 is an empty interval, which MJCF does not take.
+                let limit = limit.max(1e-12);
+                attributes.push(("actuatorfrcrange", list(&[-limit, limit])));
+                attributes.push(("actuatorfrclimited", "true".into()));
+            }
+            Some(limit) if limit.is_finite() => {
+                self.note(label, "MJCF limits the effort of hinges and slides only: left out")
+            }
+            _ => {}
+        }
+        attributes
+    }
+
+    /// The ends of an interval, which MJCF wants finite and apart.
+    pub(super) fn interval(&mut self, (low, high): (f64, f64), ball: bool, label: &str) -> String {
+        // What MuJoCo takes for infinite.
+        const MOST: f64 = 1e10;
+        let (mut a, mut b) = (low, high);
+        if !(a.is_finite() && b.is_finite()) {
+            (a, b) = (a.max(-MOST), b.min(MOST));
+            self.note(label, "an infinite end of a range is written as 1e10");
+        }
+        if a >= b && !ball {
+            b = a + (1e-9 * a.abs()).max(1e-9);
+            self.note(label, "a range of one point is written 1e-9 wide: MJCF takes no empty ones");
+        }
+        list(&[a, b])
+    }
+
+    pub(super) fn compliance(
+        &mut self,
+        value: multibody::Compliance,
+        names: [&'static str; 2],
+        label: &str,
+    ) -> Attributes {
+        let (attributes, exact) = compliance(value, names[0], names[1]);
+        if !exact {
+            self.note(label, "MJCF has no stiffness in N/m of a contact or limit: near-rigid is written");
+        }
+        attributes
+    }
+
+    fn geom(&mut self, xml: &mut Xml, index: usize, assets: &Assets) {
+        let geom = &self.scene.geoms[index];
+        let label = label("geom", &geom.name, index);
+        let mut attributes = named(&self.geoms[index]);
+        let (kind, size, asset) = shape(geom, assets);
+        attributes.push(("type", kind.into()));
+        if !size.is_empty() {
+            attributes.push(("size", list(&size)));
+        }
+        attributes.extend(asset);
+        attributes.extend(pose_attributes(raised(geom), 1));
+        for (key, bits) in [("contype", geom.contype), ("conaffinity", geom.conaffinity)] {
+            if bits != 1 {
+                attributes.push((key, (bits as i32).to_string()));
+            }
+        }
+        let material = self.model.materials.get(geom.material).copied().unwrap_or_default();
+        attributes.extend(surface(&material));
+        let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
+        attributes.push(("friction", list(&[slide, spin, roll])));
+        attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
+        if material.priority != 0 {
+            attributes.push(("priority", material.priority.to_string()));
+        }
+        if geom.group != 0 {
+            attributes.push(("group", geom.group.to_string()));
+        }
+        if geom.margin != 0.0 {
+            attributes.push(("margin", number(geom.margin)));
+        }
+        let [r, g, b, a] = geom.rgba;
+        attributes.push(("rgba", format!("{r} {g} {b} {a}")));
+        xml.empty("geom", &attributes);
+    }
+
+    pub(super) fn contacts(&mut self, xml: &mut Xml) {
+        let scene = self.scene;
+        if scene.pairs.is_empty() && scene.excluded.is_empty() {
+            return;
+        }
+        xml.open("contact", &[]);
+        for pair in &scene.pairs {
+            let [a, b] = pair.geoms.map(|geom| self.geoms[geom].clone());
+            let label = format!("pair {a:?} – {b:?}");
+            let mut attributes = vec![("geom1", a), ("geom2", b)];
+            let material = self.model.materials.get(pair.material).copied().unwrap_or_default();
+            attributes.extend(surface(&material));
+            let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
+            attributes.push(("friction", list(&[slide, slide, spin, roll, roll])));
+            attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
+            if pair.margin != 0.0 {
+                attributes.push(("margin", number(pair.margin)));
+            }
+            xml.empty("pair", &attributes);
+        }
+        for pair in &scene.excluded {
+            let [a, b] = pair.map(|body| self.bodies[body].clone());
+            xml.empty("exclude", &[("body1", a), ("body2", b)]);
+        }
+        xml.close("contact");
+    }
+}
+
+impl Below {
+    fn new(bodies: usize) -> Self {
+        let none = || vec![Vec::new(); bodies];
+        Self { bodies: none(), joints: none(), geoms: none(), sites: none(), cameras: none() }
+    }
+}
+
+/// The motion of a joint with one coordinate from its reference.
+fn motion(joint: &Joint, by: f64) -> Pose<f64> {
+    match joint.kind {
+        JointKind::Prismatic { axis } => Pose::new(axis * by, Quat::IDENTITY),
+        JointKind::Revolute { axis } => {
+            let rot = Quat::from_axis_angle(axis, by);
+            Pose::new(joint.anchor - rot * joint.anchor, rot)
+        }
+        _ => Pose::IDENTITY,
+    }
+}
+
+/// `pos` and `quat`, where they say something; reading makes the quaternion a unit one so many times.
+pub(super) fn pose_attributes(pose: Pose<f64>, passes: usize) -> Attributes {
+    let mut attributes = Vec::new();
+    if pose.pos != Vec3::ZERO {
+        attributes.push(("pos", list(&pose.pos.to_array())));
+    }
+    if pose.rot != Quat::IDENTITY {
+        attributes.push(("quat", list(&quaternion(pose.rot, passes))));
+    }
+    attributes
+}
+
+fn inertial(body: &RigidInertia<f64>) -> Attributes {
+    let i = body.inertia;
+    let mut attributes = vec![("pos", list(&body.com.to_array())), ("mass", number(body.mass))];
+    attributes.push(match [i.xy, i.xz, i.yz] == [0.0; 3] {
+        true => ("diaginertia", list(&[i.xx, i.yy, i.zz])),
+        false => ("fullinertia", list(&[i.xx, i.yy, i.zz, i.xy, i.xz, i.yz])),
+    });
+    attributes
+}
+
+/// The type of a geom, its sizes, and what it is made of.
+fn shape(geom: &Geom, assets: &Assets) -> (&'static str, Vec<f64>, Option<(&'static str, String)>) {
+    match &geom.shape {
+        // The third size is the spacing of a grid, which must be positive.
+        Shape::Plane { half_extents: [x, y] } => ("plane", vec![*x, *y, 1.0], None),
+        Shape::Sphere { radius } => ("sphere", vec![*radius], None),
+        Shape::Capsule { radius, half_length } => ("capsule", vec![*radius, *half_length], None),
+        Shape::Cylinder { radius, half_length } => ("cylinder", vec![*radius, *half_length], None),
+        Shape::Ellipsoid { radii } => ("ellipsoid", radii.to_vec(), None),
+        Shape::Box { half_extents } => ("box", half_extents.to_vec(), None),
+        Shape::Mesh(mesh) => ("mesh", Vec::new(), Some(("mesh", assets.mesh(mesh).to_owned()))),
+        Shape::HeightField(field) => ("hfield", Vec::new(), Some(("hfield", assets.height_field(field).to_owned()))),
+    }
+}
+
+/// A height field whose least height is not 0 stands higher.
+fn raised(geom: &Geom) -> Pose<f64> {
+    match &geom.shape {
+        Shape::HeightField(field) => match heights(field).0 {
+            0.0 => geom.pose,
+            least => geom.pose * Pose::new(Vec3::new(0.0, 0.0, least), Quat::IDENTITY),
+        },
+        _ => geom.pose,
+    }
+}
+
+fn surface(material: &Material) -> Attributes {
+    let condim = match material.resistance {
+        Resistance::None => "1",
+        Resistance::Sliding => return Vec::new(),
+        Resistance::Spinning => "4",
+        Resistance::Rolling => "6",
+    };
+    vec![("condim", condim.into())]
+}

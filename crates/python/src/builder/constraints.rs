@@ -1,0 +1,220 @@
+//! Actuators, tendons, equality constraints, keyframes.
+
+use std::collections::BTreeMap;
+
+use formats::assembly::AssemblyKey;
+use multibody::{Actuator, ActuatorLaw, Compliance, Coordinate, Equality, EqualityKind, Tendon, Transmission};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use spatial::{Pose, Vec3};
+
+use super::fields::{at_least_zero, interval};
+use super::{Assembly, rotation, vector3};
+
+/// Lower and upper end.
+type Interval = Option<(f64, f64)>;
+
+#[stubdoc::documented]
+#[pymethods]
+impl Assembly {
+    /// An actuator on a joint or a tendon, with the law (gain, constant, per length, per velocity).
+    #[expect(clippy::too_many_arguments, reason = "they are the fields of one record")]
+    fn add_actuator(
+        &mut self,
+        name: String,
+        on: &str,
+        target: usize,
+        gear: Vec<f64>,
+        law: [f64; 4],
+        ctrl_range: &Bound<'_, PyAny>,
+        force_range: &Bound<'_, PyAny>,
+    ) -> PyResult<usize> {
+        if gear.iter().chain(&law).any(|x| !x.is_finite()) {
+            return Err(PyValueError::new_err("gear and gains: expected finite numbers"));
+        }
+        let first = gear.first().copied().unwrap_or(1.0);
+        let several = on == "joint" && self.inner.joints[target].spec.kind.nv() != 1;
+        let transmission = match on {
+            "tendon" => Transmission::Tendon { tendon: target, gear: first },
+            _ if several => {
+                let mut axes = [0.0; 6];
+                let nv = self.inner.joints[target].spec.kind.nv();
+                if gear.len() != nv {
+                    let found = gear.len();
+                    return Err(PyValueError::new_err(format!(
+                        "gear has {found} numbers: expected {nv}, one for each degree of freedom"
+                    )));
+                }
+                axes.iter_mut().zip(&gear).for_each(|(to, from)| *to = *from);
+                Transmission::JointAxes { joint: target, gear: axes }
+            }
+            _ => Transmission::Joint { joint: target, gear: first },
+        };
+        let [gain, constant, length, velocity] = law;
+        let (ctrl_range, force_range) = (interval("ctrl_range", ctrl_range)?, interval("force_range", force_range)?);
+        let law = ActuatorLaw { gain, bias: [constant, length, velocity] };
+        self.inner.actuators.push(Actuator { name, transmission, law, ctrl_range, force_range });
+        Ok(self.inner.actuators.len() - 1)
+    }
+
+    /// A fixed tendon; stiffness, damping, friction loss and armature in this order.
+    fn add_tendon(
+        &mut self,
+        name: String,
+        terms: Vec<(usize, f64)>,
+        range: &Bound<'_, PyAny>,
+        rest: &Bound<'_, PyAny>,
+        parameters: [Bound<'_, PyAny>; 4],
+    ) -> PyResult<usize> {
+        let spring = |&(joint, c): &(usize, f64)| c * self.inner.joints[joint].spec.spring_reference;
+        let default: f64 = terms.iter().map(spring).sum();
+        let [stiffness, damping, friction_loss, armature] = &parameters;
+        let tendon = Tendon {
+            name,
+            range: interval("range", range)?,
+            rest: interval("rest", rest)?.unwrap_or((default, default)),
+            limit_compliance: Compliance::NearRigid,
+            stiffness: at_least_zero("stiffness", stiffness)?,
+            damping: at_least_zero("damping", damping)?,
+            friction_loss: at_least_zero("friction_loss", friction_loss)?,
+            armature: at_least_zero("armature", armature)?,
+            terms,
+        };
+        self.inner.tendons.push(tendon);
+        Ok(self.inner.tendons.len() - 1)
+    }
+
+    /// Two points coincide; the second one, where it is None, lies where the first does in the default configuration.
+    fn add_connect(
+        &mut self,
+        name: String,
+        bodies: [usize; 2],
+        first: &Bound<'_, PyAny>,
+        second: &Bound<'_, PyAny>,
+    ) -> PyResult<usize> {
+        let anchor = vector3("position", first)?;
+        let anchors = [anchor, self.second_point(bodies, anchor, second)?];
+        Ok(self.push_equality(name, EqualityKind::Connect { bodies, anchors }))
+    }
+
+    /// Two points keep a distance.
+    fn add_distance(
+        &mut self,
+        name: String,
+        bodies: [usize; 2],
+        anchors: [[f64; 3]; 2],
+        distance: Option<f64>,
+    ) -> PyResult<usize> {
+        let anchors = anchors.map(Vec3::from);
+        let [a, b] = [0, 1].map(|k| self.inner.default_pose(bodies[k]).transform_point(anchors[k]));
+        let distance = distance.unwrap_or((a - b).norm());
+        if !(distance > 0.0 && distance.is_finite()) {
+            return Err(PyValueError::new_err(format!("distance is {distance}: expected a finite number above 0, m")));
+        }
+        Ok(self.push_equality(name, EqualityKind::Distance { bodies, anchors, distance }))
+    }
+
+    /// Two frames coincide: that at `anchor` in the second body, and `pose` in the first, or where they are by default.
+    fn add_weld(
+        &mut self,
+        name: String,
+        bodies: [usize; 2],
+        anchor: &Bound<'_, PyAny>,
+        pose: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+    ) -> PyResult<usize> {
+        let second = Pose::new(vector3("anchor", anchor)?, spatial::Quat::IDENTITY);
+        let first = match pose {
+            Some((position, quaternion)) => {
+                Pose::new(vector3("position", &position)?, rotation("quaternion", &quaternion)?)
+            }
+            None => self.relative_pose(bodies) * second,
+        };
+        Ok(self.push_equality(name, EqualityKind::Weld { bodies, frames: [first, second] }))
+    }
+
+    /// y − y₀ = p(x − x₀) of joints or tendons ("joint" or "tendon", index).
+    fn add_coupling(
+        &mut self,
+        name: String,
+        y: (String, usize),
+        x: Option<(String, usize)>,
+        polynomial: Vec<f64>,
+    ) -> PyResult<usize> {
+        if polynomial.is_empty() || polynomial.len() > 5 || polynomial.iter().any(|c| !c.is_finite()) {
+            let message =
+                format!("polynomial is {polynomial:?}: expected 1 to 5 finite coefficients, the constant first");
+            return Err(PyValueError::new_err(message));
+        }
+        let mut coefficients = [0.0; 5];
+        coefficients.iter_mut().zip(&polynomial).for_each(|(to, from)| *to = *from);
+        let coordinate = |(kind, index): &(String, usize)| match kind.as_str() {
+            "tendon" => {
+                let terms = &self.inner.tendons[*index].terms;
+                let reference = terms.iter().map(|&(joint, c)| c * self.inner.joints[joint].spec.reference).sum();
+                (Coordinate::Tendon(*index), reference)
+            }
+            _ => (Coordinate::Joint(*index), self.inner.joints[*index].spec.reference),
+        };
+        let (y, x) = (coordinate(&y), x.as_ref().map(coordinate));
+        Ok(self.push_equality(name, EqualityKind::Coupling { y, x, polynomial: coefficients }))
+    }
+
+    /// Whether a constraint is in force, and how much it yields.
+    fn set_equality(&mut self, equality: usize, active: bool, compliance: &Bound<'_, PyAny>) -> PyResult<()> {
+        let compliance = super::fields::compliance("compliance", compliance)?;
+        (self.inner.equalities[equality].active, self.inner.equalities[equality].compliance) = (active, compliance);
+        Ok(())
+    }
+
+    /// A named state: coordinates and velocities of joints, controls of actuators.
+    fn add_keyframe(
+        &mut self,
+        name: String,
+        time: f64,
+        q: BTreeMap<usize, Vec<f64>>,
+        v: BTreeMap<usize, Vec<f64>>,
+        ctrl: BTreeMap<usize, f64>,
+    ) {
+        self.inner.keyframes.push(AssemblyKey { name, time, q, v, ctrl });
+    }
+
+    fn get_actuator(&self, actuator: usize) -> ([f64; 4], Interval, Interval) {
+        let actuator = &self.inner.actuators[actuator];
+        let [constant, length, velocity] = actuator.law.bias;
+        ([actuator.law.gain, constant, length, velocity], actuator.ctrl_range, actuator.force_range)
+    }
+
+    fn set_actuator(
+        &mut self,
+        actuator: usize,
+        law: [f64; 4],
+        ctrl_range: &Bound<'_, PyAny>,
+        force_range: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (ctrl, force) = (interval("ctrl_range", ctrl_range)?, interval("force_range", force_range)?);
+        let actuator = &mut self.inner.actuators[actuator];
+        let [gain, constant, length, velocity] = law;
+        actuator.law = ActuatorLaw { gain, bias: [constant, length, velocity] };
+        (actuator.ctrl_range, actuator.force_range) = (ctrl, force);
+        Ok(())
+    }
+}
+
+impl Assembly {
+    fn relative_pose(&self, bodies: [usize; 2]) -> Pose<f64> {
+        let [first, second] = bodies.map(|body| self.inner.default_pose(body));
+        first.inverse() * second
+    }
+
+    fn second_point(&self, bodies: [usize; 2], first: Vec3<f64>, second: &Bound<'_, PyAny>) -> PyResult<Vec3<f64>> {
+        match second.is_none() {
+            true => Ok(self.relative_pose(bodies).inverse().transform_point(first)),
+            false => vector3("position2", second),
+        }
+    }
+
+    fn push_equality(&mut self, name: String, kind: EqualityKind) -> usize {
+        self.inner.equalities.push(Equality { name, kind, compliance: Compliance::NearRigid, active: true });
+        self.inner.equalities.len() - 1
+    }
+}

@@ -1,0 +1,143 @@
+//! Properties of bodies and joints by name.
+
+use formats::assembly::AssemblyJoint;
+use multibody::{BodySpec, Compliance, JointKind, JointSpec};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use spatial::{RigidInertia, Sym3};
+
+use super::{inertia, quaternion, rotation, vector3};
+use crate::arguments::{array, check_scalar};
+
+pub fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    check_scalar(name, value)
+}
+
+/// A finite number that is not negative.
+pub fn at_least_zero(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let number = number(name, value)?;
+    if number >= 0.0 {
+        return Ok(number);
+    }
+    Err(PyValueError::new_err(format!("{name} is {number}: expected 0 or more")))
+}
+
+/// Two numbers in ascending order, or None.
+pub fn interval(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    let ends = array(name, value, &[2])?;
+    if ends[0] > ends[1] {
+        return Err(PyValueError::new_err(format!("{name} is ({}, {}): expected (lower, upper)", ends[0], ends[1])));
+    }
+    Ok(Some((ends[0], ends[1])))
+}
+
+/// Stiffness and relaxation time in physical units, or None for near-rigid.
+pub fn compliance(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Compliance> {
+    if value.is_none() {
+        return Ok(Compliance::NearRigid);
+    }
+    let pair = array(name, value, &[2])?;
+    if !(pair[0] > 0.0 && pair[1] >= 0.0) {
+        let expected = "expected (stiffness in N/m above 0, relaxation time in s of 0 or more), or None for near-rigid";
+        return Err(PyValueError::new_err(format!("{name} is ({}, {}): {expected}", pair[0], pair[1])));
+    }
+    Ok(Compliance::Physical { stiffness: pair[0], relaxation: pair[1] })
+}
+
+pub fn set_body(
+    spec: &mut BodySpec,
+    own: &mut Option<RigidInertia<f64>>,
+    field: &str,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    match field {
+        "name" => spec.name = value.extract()?,
+        "position" => spec.pose.pos = vector3(field, value)?,
+        "quaternion" => spec.pose.rot = rotation(field, value)?,
+        "gravity_compensation" => spec.gravity_compensation = number(field, value)?,
+        // Mass, centre of mass (3), rows of the inertia about it (9), in one array.
+        "inertia" if value.is_none() => *own = None,
+        "inertia" => {
+            let numbers = array("inertia", value, &[13])?;
+            *own = Some(inertia(numbers[0], [numbers[1], numbers[2], numbers[3]].into(), &numbers[4..]));
+        }
+        _ => return Err(unknown("body", field)),
+    }
+    Ok(())
+}
+
+pub fn get_body<'py>(
+    py: Python<'py>,
+    spec: &BodySpec,
+    inertia: &RigidInertia<f64>,
+    field: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Sym3 { xx, xy, xz, yy, yz, zz } = inertia.inertia;
+    Ok(match field {
+        "name" => spec.name.clone().into_pyobject(py)?.into_any(),
+        "parent" => spec.parent.into_pyobject(py)?.into_any(),
+        "position" => spec.pose.pos.to_array().into_pyobject(py)?.into_any(),
+        "quaternion" => quaternion(spec.pose.rot).into_pyobject(py)?.into_any(),
+        "gravity_compensation" => spec.gravity_compensation.into_pyobject(py)?.into_any(),
+        "mass" => inertia.mass.into_pyobject(py)?.into_any(),
+        "com" => inertia.com.to_array().into_pyobject(py)?.into_any(),
+        "inertia" => [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]].into_pyobject(py)?.into_any(),
+        _ => return Err(unknown("body", field)),
+    })
+}
+
+pub fn set_joint(spec: &mut JointSpec, field: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    match field {
+        "name" => spec.name = value.extract()?,
+        "position" => spec.anchor = vector3(field, value)?,
+        "reference" => spec.reference = number(field, value)?,
+        "spring_reference" => spec.spring_reference = number(field, value)?,
+        "range" => {
+            let range = interval(field, value)?;
+            if range.is_some() && !(spec.kind.nv() == 1 || spec.kind == JointKind::Ball) {
+                let kind = spec.kind.name();
+                let expected = "expected None (limits belong to joints with one coordinate, and to balls)";
+                return Err(PyValueError::new_err(format!("range of a {kind} joint: {expected}")));
+            }
+            spec.range = range;
+        }
+        "limit_compliance" => spec.limit_compliance = compliance(field, value)?,
+        "armature" => spec.armature = at_least_zero(field, value)?,
+        "damping" => spec.damping = at_least_zero(field, value)?,
+        "stiffness" => spec.stiffness = at_least_zero(field, value)?,
+        "friction_loss" => spec.friction_loss = at_least_zero(field, value)?,
+        "effort_limit" => {
+            spec.effort_limit = if value.is_none() { None } else { Some(at_least_zero(field, value)?) };
+        }
+        _ => return Err(unknown("joint", field)),
+    }
+    Ok(())
+}
+
+pub fn get_joint<'py>(py: Python<'py>, joint: &AssemblyJoint, field: &str) -> PyResult<Bound<'py, PyAny>> {
+    let spec = &joint.spec;
+    Ok(match field {
+        "name" => spec.name.clone().into_pyobject(py)?.into_any(),
+        "kind" => spec.kind.name().into_pyobject(py)?.into_any(),
+        "body" => joint.body.into_pyobject(py)?.into_any(),
+        "nq" => spec.kind.nq().into_pyobject(py)?.into_any(),
+        "nv" => spec.kind.nv().into_pyobject(py)?.into_any(),
+        "position" => spec.anchor.to_array().into_pyobject(py)?.into_any(),
+        "reference" => spec.reference.into_pyobject(py)?.into_any(),
+        "spring_reference" => spec.spring_reference.into_pyobject(py)?.into_any(),
+        "range" => spec.range.into_pyobject(py)?.into_any(),
+        "armature" => spec.armature.into_pyobject(py)?.into_any(),
+        "damping" => spec.damping.into_pyobject(py)?.into_any(),
+        "stiffness" => spec.stiffness.into_pyobject(py)?.into_any(),
+        "friction_loss" => spec.friction_loss.into_pyobject(py)?.into_any(),
+        "effort_limit" => spec.effort_limit.into_pyobject(py)?.into_any(),
+        _ => return Err(unknown("joint", field)),
+    })
+}
+
+pub fn unknown(kind: &str, field: &str) -> PyErr {
+    PyValueError::new_err(format!("{field}: a {kind} has no such property"))
+}

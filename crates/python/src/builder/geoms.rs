@@ -1,0 +1,285 @@
+//! Geoms: shapes, surfaces, mass.
+
+use std::sync::Arc;
+
+use formats::assembly::{AssemblyGeom, AssemblyPair};
+use geometry::{Geom, HeightField, MassModel, Mesh, Shape};
+use multibody::{Material, Resistance};
+use numpy::PyReadonlyArray2;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use spatial::{Pose, RigidInertia, Vec3};
+
+use super::fields::{at_least_zero, compliance, number, unknown};
+use super::{Assembly, quaternion, rotation, vector3};
+use crate::arguments::{array, word};
+
+#[stubdoc::documented]
+#[pymethods]
+impl Assembly {
+    /// A primitive of these sizes.
+    fn add_primitive(
+        &mut self,
+        body: usize,
+        shape: &str,
+        size: Vec<f64>,
+        mass: (Option<f64>, Option<f64>, bool),
+        fields: &Bound<'_, PyDict>,
+    ) -> PyResult<usize> {
+        let needed = word(
+            "shape",
+            shape,
+            &[("plane", 2), ("sphere", 1), ("capsule", 2), ("cylinder", 2), ("ellipsoid", 3), ("box", 3)],
+        )?;
+        let positive = size.iter().all(|&s| s > 0.0 || shape == "plane" && s >= 0.0);
+        if size.len() != needed || !positive || size.iter().any(|s| !s.is_finite()) {
+            let plural = if needed == 1 { "" } else { "s" };
+            let message = format!("size is {size:?}: expected {needed} number{plural} above 0 for a {shape}");
+            return Err(PyValueError::new_err(message));
+        }
+        let shape = match (shape, &size[..]) {
+            ("plane", &[x, y]) => Shape::Plane { half_extents: [x, y] },
+            ("sphere", &[radius]) => Shape::Sphere { radius },
+            ("capsule", &[radius, half_length]) => Shape::Capsule { radius, half_length },
+            ("cylinder", &[radius, half_length]) => Shape::Cylinder { radius, half_length },
+            ("ellipsoid", &[x, y, z]) => Shape::Ellipsoid { radii: [x, y, z] },
+            (_, &[x, y, z]) => Shape::Box { half_extents: [x, y, z] },
+            _ => return Err(PyValueError::new_err("size: expected numbers")),
+        };
+        self.add_shape(body, shape, mass, fields)
+    }
+
+    /// A triangle mesh; without faces the convex hull of the vertices.
+    fn add_mesh(
+        &mut self,
+        body: usize,
+        name: &str,
+        vertices: &Bound<'_, PyAny>,
+        faces: Option<PyReadonlyArray2<'_, i64>>,
+        mass: (Option<f64>, Option<f64>, bool),
+        fields: &Bound<'_, PyDict>,
+    ) -> PyResult<usize> {
+        let rows: usize = vertices.len()?;
+        let numbers = array("vertices", vertices, &[rows, 3])?;
+        let vertices: Vec<Vec3<f64>> = numbers.chunks_exact(3).map(|v| Vec3::new(v[0], v[1], v[2])).collect();
+        let mut triangles = Vec::new();
+        if let Some(faces) = faces {
+            let faces = faces.as_array();
+            if faces.ncols() != 3 {
+                return Err(PyValueError::new_err(format!("faces has shape {:?}: expected (m, 3)", faces.dim())));
+            }
+            for face in faces.rows() {
+                let index = |k: usize| {
+                    let message =
+                        || PyValueError::new_err(format!("faces has {}: expected indices below {rows}", face[k]));
+                    u32::try_from(face[k]).ok().filter(|&i| (i as usize) < rows).ok_or_else(message)
+                };
+                triangles.push([index(0)?, index(1)?, index(2)?]);
+            }
+        }
+        self.add_triangles(body, name, vertices, triangles, mass, fields)
+    }
+
+    /// A mesh of a file: STL, OBJ, COLLADA or MSH.
+    fn add_mesh_file(
+        &mut self,
+        body: usize,
+        name: &str,
+        path: std::path::PathBuf,
+        scale: &Bound<'_, PyAny>,
+        mass: (Option<f64>, Option<f64>, bool),
+        fields: &Bound<'_, PyDict>,
+    ) -> PyResult<usize> {
+        let scale = array("scale", scale, &[3])?;
+        if scale.contains(&0.0) {
+            return Err(PyValueError::new_err(format!("scale is {scale:?}: expected numbers other than 0")));
+        }
+        let soup = formats::mesh_files::read(&path).map_err(|error| PyValueError::new_err(format!("mesh: {error}")))?;
+        let vertices =
+            soup.vertices.iter().map(|v| Vec3::new(scale[0] * v.x, scale[1] * v.y, scale[2] * v.z)).collect();
+        let mut triangles = soup.triangles;
+        if scale.iter().product::<f64>() < 0.0 {
+            triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        }
+        self.add_triangles(body, name, vertices, triangles, mass, fields)
+    }
+
+    /// Heights over a grid, rows from −y, columns from −x.
+    fn add_height_field(
+        &mut self,
+        body: usize,
+        name: &str,
+        heights: &Bound<'_, PyAny>,
+        half_extents: [f64; 2],
+        base: f64,
+        fields: &Bound<'_, PyDict>,
+    ) -> PyResult<usize> {
+        let shape: Vec<usize> = heights.getattr("shape")?.extract()?;
+        let &[rows, columns] = &shape[..] else {
+            return Err(PyValueError::new_err(format!("heights has shape {shape:?}: expected (rows, columns)")));
+        };
+        let heights = array("heights", heights, &[rows, columns])?;
+        let field = HeightField::new(name, [rows, columns], half_extents, heights, base);
+        let field = field.map_err(|error| PyValueError::new_err(format!("heights: {error}")))?;
+        self.add_shape(body, Shape::HeightField(Arc::new(field)), (Some(0.0), None, false), fields)
+    }
+
+    fn get_geom<'py>(&self, py: Python<'py>, geom: usize, field: &str) -> PyResult<Bound<'py, PyAny>> {
+        let AssemblyGeom { geom, material, inertia } = &self.inner.geoms[geom];
+        Ok(match field {
+            "name" => geom.name.clone().into_pyobject(py)?.into_any(),
+            "body" => geom.body.into_pyobject(py)?.into_any(),
+            "shape" => shape_name(&geom.shape).into_pyobject(py)?.into_any(),
+            "position" => geom.pose.pos.to_array().into_pyobject(py)?.into_any(),
+            "quaternion" => quaternion(geom.pose.rot).into_pyobject(py)?.into_any(),
+            "contype" => geom.contype.into_pyobject(py)?.into_any(),
+            "conaffinity" => geom.conaffinity.into_pyobject(py)?.into_any(),
+            "margin" => geom.margin.into_pyobject(py)?.into_any(),
+            "color" => geom.rgba.into_pyobject(py)?.into_any(),
+            "friction" => material.friction.into_pyobject(py)?.into_any(),
+            "torsional_friction" => material.torsional_friction.into_pyobject(py)?.into_any(),
+            "rolling_friction" => material.rolling_friction.into_pyobject(py)?.into_any(),
+            "priority" => material.priority.into_pyobject(py)?.into_any(),
+            "mass" => inertia.mass.into_pyobject(py)?.into_any(),
+            _ => return Err(unknown("geom", field)),
+        })
+    }
+
+    fn set_geom(&mut self, geom: usize, field: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let AssemblyGeom { geom, material, .. } = &mut self.inner.geoms[geom];
+        set_geom(geom, material, field, value)
+    }
+
+    fn add_pair(&mut self, geoms: [usize; 2], fields: &Bound<'_, PyDict>) -> PyResult<()> {
+        let mut material = Material { torsional_friction: 0.005, rolling_friction: 0.0001, ..Material::default() };
+        let mut geom = empty_geom(0, Shape::Sphere { radius: 1.0 });
+        for (name, value) in fields {
+            set_geom(&mut geom, &mut material, &name.extract::<String>()?, &value)?;
+        }
+        self.inner.pairs.push(AssemblyPair { geoms, material, margin: geom.margin });
+        Ok(())
+    }
+}
+
+impl Assembly {
+    fn add_triangles(
+        &mut self,
+        body: usize,
+        name: &str,
+        vertices: Vec<Vec3<f64>>,
+        triangles: Vec<[u32; 3]>,
+        mass: (Option<f64>, Option<f64>, bool),
+        fields: &Bound<'_, PyDict>,
+    ) -> PyResult<usize> {
+        let hull_only = triangles.is_empty();
+        let mesh = Mesh::new(name, vertices, triangles);
+        let mut mesh = mesh.map_err(|error| PyValueError::new_err(format!("mesh: {error}")))?;
+        if hull_only {
+            if !mesh.has_hull() {
+                let message = format!("vertices of mesh {name:?} span no volume: expected points that do, or faces");
+                return Err(PyValueError::new_err(message));
+            }
+            mesh.vertices.clone_from(&mesh.hull_vertices);
+            mesh.triangles.clone_from(&mesh.hull_triangles);
+        }
+        self.add_shape(body, Shape::Mesh(Arc::new(mesh)), mass, fields)
+    }
+
+    /// A shape with mass, or density, throughout or on its surface.
+    fn add_shape(
+        &mut self,
+        body: usize,
+        shape: Shape,
+        (mass, density, shell): (Option<f64>, Option<f64>, bool),
+        fields: &Bound<'_, PyDict>,
+    ) -> PyResult<usize> {
+        let mut geom = empty_geom(body, shape);
+        let mut material = Material { torsional_friction: 0.005, rolling_friction: 0.0001, ..Material::default() };
+        for (name, value) in fields {
+            set_geom(&mut geom, &mut material, &name.extract::<String>()?, &value)?;
+        }
+        for (name, value) in [("mass", mass), ("density", density)] {
+            if let Some(value) = value.filter(|v| !(v.is_finite() && *v >= 0.0)) {
+                return Err(PyValueError::new_err(format!("{name} is {value}: expected a finite number of 0 or more")));
+            }
+        }
+        let model = if shell { MassModel::Shell } else { MassModel::Solid };
+        let weightless = mass == Some(0.0) || mass.is_none() && density == Some(0.0);
+        let inertia = match mass {
+            _ if weightless => Ok(RigidInertia::ZERO),
+            Some(mass) => geom.shape.inertia_of_mass(mass, model),
+            None => geom.shape.inertia(density.unwrap_or(1000.0), model),
+        };
+        let expected = "expected a closed mesh, or mass=0 for a shape without mass";
+        let inertia = inertia.map_err(|error| PyValueError::new_err(format!("{error}: {expected}")))?;
+        self.inner.geoms.push(AssemblyGeom { geom, material, inertia });
+        Ok(self.inner.geoms.len() - 1)
+    }
+}
+
+fn empty_geom(body: usize, shape: Shape) -> Geom {
+    Geom {
+        name: String::new(),
+        body,
+        pose: Pose::IDENTITY,
+        shape,
+        contype: 1,
+        conaffinity: 1,
+        material: 0,
+        margin: 0.0,
+        rgba: [0.5, 0.5, 0.5, 1.0],
+        group: 0,
+    }
+}
+
+fn shape_name(shape: &Shape) -> &'static str {
+    match shape {
+        Shape::Plane { .. } => "plane",
+        Shape::Sphere { .. } => "sphere",
+        Shape::Capsule { .. } => "capsule",
+        Shape::Cylinder { .. } => "cylinder",
+        Shape::Ellipsoid { .. } => "ellipsoid",
+        Shape::Box { .. } => "box",
+        Shape::Mesh(_) => "mesh",
+        Shape::HeightField(_) => "height_field",
+    }
+}
+
+fn set_geom(geom: &mut Geom, material: &mut Material, field: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let bits = |value: &Bound<'_, PyAny>| {
+        let message = || PyValueError::new_err(format!("{field}: expected an integer of 32 bits"));
+        value.extract::<u32>().map_err(|_| message())
+    };
+    match field {
+        "name" => geom.name = value.extract()?,
+        "position" => geom.pose.pos = vector3(field, value)?,
+        "quaternion" => geom.pose.rot = rotation(field, value)?,
+        "contype" => geom.contype = bits(value)?,
+        "conaffinity" => geom.conaffinity = bits(value)?,
+        "margin" => geom.margin = number(field, value)?,
+        "color" => {
+            let count = value.len().map_err(|_| PyValueError::new_err("color: expected 3 or 4 numbers from 0 to 1"))?;
+            let rgba = array(field, value, &[if count == 3 { 3 } else { 4 }])?;
+            if rgba.iter().any(|c| !(0.0..=1.0).contains(c)) {
+                return Err(PyValueError::new_err(format!("color is {rgba:?}: expected 3 or 4 numbers from 0 to 1")));
+            }
+            for (into, from) in geom.rgba.iter_mut().zip(rgba.iter().chain(&[1.0])) {
+                *into = *from as f32;
+            }
+        }
+        "friction" => material.friction = at_least_zero(field, value)?,
+        "torsional_friction" => {
+            material.torsional_friction = at_least_zero(field, value)?;
+            material.resistance = material.resistance.max(Resistance::Spinning);
+        }
+        "rolling_friction" => {
+            material.rolling_friction = at_least_zero(field, value)?;
+            material.resistance = Resistance::Rolling;
+        }
+        "compliance" => material.compliance = compliance(field, value)?,
+        "priority" => material.priority = value.extract()?,
+        _ => return Err(unknown("geom", field)),
+    }
+    Ok(())
+}
