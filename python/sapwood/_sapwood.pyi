@@ -1987,8 +1987,8 @@ class Episodes:
         ValueError: When there is no such option, a value is outside its domain, or the model is not one for the task.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         batch: Batch,
         task: str,
         options: dict[str, Any],
@@ -1996,7 +1996,7 @@ class Episodes:
         frame_skip: int,
         max_episode_steps: int | None = None,
         autoreset: Literal["next-step", "same-step", "disabled"] = "next-step",
-    ) -> None: ...
+    ) -> Episodes: ...
     @property
     def batch(self) -> Batch:
         """The worlds."""

@@ -21,7 +21,7 @@ const ARM: &str = r#"<mujoco model="arm">
   </worldbody>
   <tendon><spatial name="string"><site site="hand"/><site site="hand"/></spatial></tendon>
   <actuator><motor name="bend" joint="elbow"/><motor name="pull" tendon="pulley"/></actuator>
-  <sensor><jointpos joint="elbow"/></sensor>
+  <sensor><user dim="1"/></sensor>
   <tendon><fixed name="pulley" range="-1 2"><joint joint="elbow" coef="1.5"/></fixed></tendon>
   <equality><connect name="pin" body1="lower" anchor="0 0 0"/><tendon tendon1="pulley" active="false"/></equality>
   <keyframe><key name="up" qpos="1 0 0 0 0.5"/></keyframe>

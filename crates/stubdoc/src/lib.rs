@@ -80,7 +80,8 @@ fn python_name(attributes: &[Attribute], own: &str) -> String {
         if attribute.path().is_ident("getter")
             && let Meta::List(list) = &attribute.meta
         {
-            return list.tokens.to_string();
+            let name = list.tokens.to_string();
+            return name.strip_prefix("r#").map(Into::into).unwrap_or(name);
         }
         let mut name = None;
         if attribute.path().is_ident("pyo3") {

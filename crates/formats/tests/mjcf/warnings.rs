@@ -78,8 +78,6 @@ fn approximations_are_named() {
         let found = warnings(&format!("<mujoco>{section}{BODY}</mujoco>"));
         assert!(found.len() == 1 && found[0].contains(word), "{section}: {found:#?}");
     };
-    section(r#"<option density="1.2"/>"#, "density");
-    section(r#"<option wind="1 0 0"/>"#, "wind");
     section(r#"<option integrator="RK4"/>"#, "integrator");
     section(r#"<option solver="PGS"/>"#, "solver");
     section(r#"<option impratio="10"/>"#, "impratio");

@@ -27,6 +27,7 @@ impl Batch {
     }
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl Batch {
     /// Origins of the bodies of every world, (n, nbody, 3), m.
