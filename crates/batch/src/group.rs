@@ -103,10 +103,11 @@ impl Past {
         Self { state: State::new(model), in_a_row: 0, wait: 0 }
     }
 
-    /// Notes that the world was left once more. Where lanes have failed n times in a row, the next n steps do without them.
+    /// Notes that the world was left once more. Once is chance: lanes are tried again. Where it was left n times in a row and lanes fail
+    /// again, the next n steps do without them.
     fn note_left(&mut self) {
-        self.in_a_row = self.in_a_row.saturating_add(1);
         self.wait = if self.wait > 0 { self.wait - 1 } else { self.in_a_row.min(MAX_WAIT) };
+        self.in_a_row = self.in_a_row.saturating_add(1);
     }
 }
 
