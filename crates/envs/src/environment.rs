@@ -21,7 +21,7 @@ pub enum EnvError {
     Missing {
         /// The task.
         task: &'static str,
-        /// What there is none of.
+        /// What the model lacks.
         what: String,
     },
     /// The model has other coordinates than the task needs.

@@ -198,7 +198,7 @@ impl TaskOptions {
         }
     }
 
-    /// Sets an option by its name in Gymnasium. False where there is none of this name, or its value is of another kind.
+    /// Sets an option by its name in Gymnasium. Returns false if the name is unknown or the value has the wrong type.
     pub fn set(&mut self, name: &str, value: Value) -> bool {
         let number = match name {
             "forward_reward_weight" => Some(&mut self.forward_reward_weight),

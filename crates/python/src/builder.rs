@@ -1,6 +1,6 @@
 //! `sapwood._sapwood.Assembly`: the compiled half of `sapwood.ModelBuilder`, and `Model.to_mjcf`.
 //!
-//! `python/sapwood/builder.py` turns handles and names into indices and says what is wrong with them; here values become
+//! `python/sapwood/builder/` turns handles and names into indices and says what is wrong with them; here values become
 //! numbers, with errors that name the argument.
 
 mod constraints;

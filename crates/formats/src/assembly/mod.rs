@@ -29,7 +29,7 @@ pub enum AssemblyError {
         name: String,
     },
     /// An index that stands for nothing.
-    #[error("{kind} {index}: there is none of this index")]
+    #[error("{kind} {index}: no such index")]
     NoSuch {
         /// "body", "joint", …
         kind: &'static str,

@@ -1,0 +1,140 @@
+"""What arguments of a builder have to be."""
+
+# Values of whatever type are judged by the compiled half.
+# ruff: noqa: ANN401
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+JointKind: TypeAlias = Literal["revolute", "prismatic", "screw", "universal", "planar", "ball", "free"]
+Shape: TypeAlias = Literal["plane", "sphere", "capsule", "cylinder", "ellipsoid", "box"]
+
+_X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+DEFAULT_AXES: dict[str, tuple[tuple[float, float, float], ...]] = {
+    "revolute": (_Z,),
+    "prismatic": (_Z,),
+    "screw": (_Z,),
+    "universal": (_X, _Y),
+    "planar": (_X, _Y, _Z),
+    "ball": (),
+    "free": (),
+}
+
+
+def with_context(label: str, call: Any, *arguments: Any) -> Any:
+    """Call, and put what it was about before the text of an error."""
+    try:
+        return call(*arguments)
+    except ValueError as error:
+        text = str(error)
+        raise ValueError(text if text.startswith(label) else f"{label}: {text}") from None
+    except TypeError as error:
+        raise TypeError(f"{label}: {error}") from None
+
+
+def fixed(values: object) -> NDArray[np.float64]:
+    """A copy that cannot be written to: an element of it is no way to change the model."""
+    array = np.array(values, dtype=np.float64)
+    array.flags.writeable = False
+    return array
+
+
+def floats(label: str, name: str, value: object) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{label}: {name} is {value!r}: expected numbers") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{label}: {name} is {value!r}: expected finite numbers")
+    return array
+
+
+def number_of(label: str, name: str, value: object) -> float:
+    array = floats(label, name, value)
+    if array.shape != ():
+        raise ValueError(f"{label}: {name} has shape {array.shape}: expected one number")
+    return float(array)
+
+
+def at_least_zero(label: str, name: str, value: object) -> float:
+    number = number_of(label, name, value)
+    if number < 0:
+        raise ValueError(f"{label}: {name} is {number}: expected 0 or more")
+    return number
+
+
+def vector_of(label: str, name: str, value: object, size: int) -> NDArray[np.float64]:
+    array = floats(label, name, value)
+    if array.shape != (size,):
+        raise ValueError(f"{label}: {name} has shape {array.shape}: expected ({size},)")
+    return array
+
+
+def inertia_of(mass: object, inertia: object, com: object) -> NDArray[np.float64]:
+    """Mass, centre of mass and rows of the inertia, in one array."""
+    matrix = floats("inertia", "inertia", inertia)
+    if matrix.shape == (3,):
+        matrix = np.diag(matrix)
+    if matrix.shape != (3, 3):
+        raise ValueError(f"inertia has shape {matrix.shape}: expected (3,) or (3, 3)")
+    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0.0):
+        raise ValueError("inertia is not symmetric: expected a symmetric matrix")
+    return np.concatenate([[number_of("inertia", "mass", mass)], vector_of("inertia", "com", com, 3), matrix.ravel()])
+
+
+def axes_of(label: str, kind: str, axis: ArrayLike | None, axes: ArrayLike | None) -> list[list[float]]:
+    """The axes that a kind of joint needs."""
+    count = len(DEFAULT_AXES[kind])
+    wanted = "axis" if count == 1 else "axes"
+    for name, value in (("axis", axis), ("axes", axes)):
+        if value is not None and (count == 0 or name != wanted):
+            expected = f"expected {wanted} of a {kind} joint" if count else f"expected none of a {kind} joint"
+            raise ValueError(f"{label}: {name} is given: {expected}")
+    if axis is None and axes is None:
+        return [list(default) for default in DEFAULT_AXES[kind]]
+    if axis is not None:
+        found = vector_of(label, "axis", axis, 3)[None]
+    else:
+        found = floats(label, "axes", axes)
+        if found.shape != (count, 3):
+            raise ValueError(f"{label}: axes has shape {found.shape}: expected ({count}, 3)")
+    if (np.linalg.norm(found, axis=1) == 0).any():
+        raise ValueError(f"{label}: {wanted} of zero length: expected a direction")
+    return cast("list[list[float]]", found.tolist())
+
+
+def turn_of(label: str, quaternion: ArrayLike | None, euler: ArrayLike | None) -> NDArray[np.float64]:
+    """An orientation as a quaternion."""
+    if quaternion is not None and euler is not None:
+        raise ValueError(f"{label}: quaternion and euler are both given: expected one of them")
+    if euler is not None:
+        turn = np.array([1.0, 0.0, 0.0, 0.0])
+        for k, angle in enumerate(vector_of(label, "euler", euler, 3)):
+            step = np.zeros(4)
+            step[0], step[1 + k] = np.cos(angle / 2), np.sin(angle / 2)
+            turn = product(turn, step)
+        return turn
+    if quaternion is None:
+        return np.array([1.0, 0.0, 0.0, 0.0])
+    found = vector_of(label, "quaternion", quaternion, 4)
+    if not np.any(found):
+        raise ValueError(f"{label}: quaternion is zero: expected (w, x, y, z) of length 1")
+    return found
+
+
+def product(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+    """The product of two quaternions."""
+    p, q = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    vector = p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])
+    return np.concatenate([[p[0] * q[0] - p[1:] @ q[1:]], vector])
+
+
+def rotated(quaternion: ArrayLike, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A vector turned by a unit quaternion."""
+    q = np.asarray(quaternion, dtype=float)
+    t = 2.0 * np.cross(q[1:], vector)
+    return np.asarray(vector + q[0] * t + np.cross(q[1:], t), dtype=np.float64)

@@ -1,0 +1,542 @@
+"""The builder itself."""
+
+# The limits of a joint are its range; values of whatever type are judged by the compiled half; arguments that are as
+# those of another method are described there.
+# ruff: noqa: A002, ANN401, D417
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sapwood._sapwood import Assembly, Model
+from sapwood.builder._checks import (
+    at_least_zero,
+    fixed,
+    floats,
+    inertia_of,
+    number_of,
+    product,
+    rotated,
+    turn_of,
+    vector_of,
+    with_context,
+)
+from sapwood.builder._handles import (
+    ActuatorBuilder,
+    BodyBuilder,
+    EqualityBuilder,
+    GeomBuilder,
+    JointBuilder,
+    SiteBuilder,
+    TendonBuilder,
+    _Handle,
+)
+
+
+class ModelBuilder:
+    """A model in the making.
+
+    Args:
+        name: Name of the model.
+        gravity: Acceleration of gravity, (3,), m/s².
+        timestep: Suggested time step, s.
+
+    Raises:
+        ValueError: When an argument does not fit; it names the argument.
+    """
+
+    def __init__(self, name: str = "model", *, gravity: ArrayLike = (0.0, 0.0, -9.81), timestep: float = 0.002) -> None:
+        self._assembly = Assembly(name)
+        self.gravity = gravity
+        self.timestep = timestep
+
+    @classmethod
+    def from_model(cls, model: Model) -> ModelBuilder:
+        """A loaded model, to be changed and built again."""
+        builder = cls()
+        builder._assembly = Assembly.of(model)
+        return builder
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return str(self._assembly.get("name"))
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self._assembly.set("name", value)
+
+    @property
+    def gravity(self) -> NDArray[np.float64]:
+        """Acceleration of gravity, (3,), m/s²; assign a whole new one."""
+        return fixed(self._assembly.get("gravity"))
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._assembly.set("gravity", value)
+
+    @property
+    def timestep(self) -> float:
+        """Suggested time step, s."""
+        return float(self._assembly.get("timestep"))
+
+    @timestep.setter
+    def timestep(self, value: float) -> None:
+        self._assembly.set("timestep", value)
+
+    @property
+    def world(self) -> BodyBuilder:
+        """The world, to which fixed geoms and sites belong."""
+        return BodyBuilder(self, 0)
+
+    @property
+    def bodies(self) -> list[BodyBuilder]:
+        """The bodies, the world first, in the order of addition."""
+        return [BodyBuilder(self, index) for index in range(len(self._assembly.names("body")))]
+
+    @property
+    def joints(self) -> list[JointBuilder]:
+        """The joints, in the order of addition."""
+        return [JointBuilder(self, index) for index in range(len(self._assembly.names("joint")))]
+
+    @property
+    def geoms(self) -> list[GeomBuilder]:
+        """The geoms, in the order of addition."""
+        return [GeomBuilder(self, index) for index in range(len(self._assembly.names("geom")))]
+
+    def body(self, name: str) -> BodyBuilder:
+        """The body of this name."""
+        return BodyBuilder(self, self._find("body", name))
+
+    def joint(self, name: str) -> JointBuilder:
+        """The joint of this name."""
+        return JointBuilder(self, self._find("joint", name))
+
+    def geom(self, name: str) -> GeomBuilder:
+        """The geom of this name."""
+        return GeomBuilder(self, self._find("geom", name))
+
+    def site(self, name: str) -> SiteBuilder:
+        """The site of this name."""
+        return SiteBuilder(self, self._find("site", name))
+
+    def actuator(self, name: str) -> ActuatorBuilder:
+        """The actuator of this name."""
+        return ActuatorBuilder(self, self._find("actuator", name))
+
+    def tendon(self, name: str) -> TendonBuilder:
+        """The tendon of this name."""
+        return TendonBuilder(self, self._find("tendon", name))
+
+    def add_body(
+        self,
+        name: str = "",
+        parent: BodyBuilder | str | None = None,
+        *,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        quaternion: ArrayLike | None = None,
+        euler: ArrayLike | None = None,
+        mass: float | None = None,
+        inertia: ArrayLike | None = None,
+        com: ArrayLike | None = None,
+        gravity_compensation: float = 0.0,
+    ) -> BodyBuilder:
+        """Add a body. Without joints it moves with its parent.
+
+        Args:
+            name: Name.
+            parent: The body that it hangs from, or its name; the world when None.
+            position: Origin in the parent's frame, (3,), m.
+            quaternion: Orientation in the parent's frame, (w, x, y, z).
+            euler: Or turns about x, y, z, each about the axis as turned so far, rad.
+            mass, inertia, com: An inertia of its own, as :meth:`BodyBuilder.set_inertia` takes it; from its geoms
+                when mass and inertia are None.
+            gravity_compensation: The share of its weight that is cancelled.
+
+        Raises:
+            ValueError: When an argument does not fit; it names the body and the argument.
+        """
+        label = f"body {name!r}"
+        self._check_name("body", name)
+        above = 0 if parent is None else self._index("body", parent, f"{label}: parent")
+        if (mass is None) != (inertia is None):
+            given, other = ("inertia", "mass") if mass is None else ("mass", "inertia")
+            raise ValueError(f"{label}: {given} without {other}: expected both, or neither and geoms with mass")
+        if com is not None and mass is None:
+            raise ValueError(f"{label}: com without mass and inertia: expected all three")
+        own = None
+        if mass is not None and inertia is not None:
+            own = with_context(label, inertia_of, mass, inertia, (0.0, 0.0, 0.0) if com is None else com)
+        fields = {
+            "name": name,
+            "position": position,
+            "quaternion": turn_of(label, quaternion, euler),
+            "inertia": own,
+            "gravity_compensation": gravity_compensation,
+        }
+        return BodyBuilder(self, with_context(label, self._assembly.add_body, above, fields))
+
+    def add_ground(self, *, name: str = "ground", height: float = 0.0, friction: float = 1.0) -> GeomBuilder:
+        """Add level ground, infinite, at this height, m."""
+        return self.world.add_geom("plane", name=name, position=(0.0, 0.0, height), friction=friction)
+
+    def attach(
+        self,
+        model: Model | ModelBuilder,
+        to: BodyBuilder | SiteBuilder | str | None = None,
+        *,
+        prefix: str = "",
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        quaternion: ArrayLike | None = None,
+        euler: ArrayLike | None = None,
+    ) -> BodyBuilder | None:
+        """Attach a whole model: what stands in its world comes to stand in a body of this one, actuators and all.
+
+        Gravity, medium, magnetic field, view and time step stay those of this model; a medium that is lost, or a
+        magnetic field that a sensor measures, is a ``UserWarning``. Cameras, sensors and keyframes come along; what
+        keyframes say nothing of has its default.
+
+        Args:
+            model: A loaded model, or another builder.
+            to: A body or a site, or the name of a body; the world when None.
+            prefix: Comes before all names of the attached model.
+            position: Where its world's origin comes to lie, in the frame of the body or site, (3,), m.
+            quaternion: And its orientation, (w, x, y, z).
+            euler: Or turns about x, y, z, each about the axis as turned so far, rad.
+
+        Returns:
+            The first of its bodies; None when it has no body.
+
+        Raises:
+            ValueError: When an argument does not fit, or a name with its prefix is taken already.
+        """
+        if isinstance(model, ModelBuilder):
+            model = model.build()
+        if not isinstance(model, Model):
+            raise TypeError(f"model is of type {type(model).__name__}: expected sapwood.Model or sapwood.ModelBuilder")
+        turn = turn_of("attach", quaternion, euler)
+        place = vector_of("attach", "position", position, 3)
+        if isinstance(to, SiteBuilder):
+            self._own(to, "attach: to")
+            body, origin, own = self._assembly.site(to.index)
+            place = np.asarray(origin) + rotated(own, place)
+            turn = product(own, turn)
+        else:
+            body = 0 if to is None else self._index("body", to, "attach: to")
+        first = with_context("attach", self._assembly.attach, model, body, place, turn, prefix)
+        return BodyBuilder(self, first) if first < len(self._assembly.names("body")) else None
+
+    def add_motor(
+        self, name: str, on: JointBuilder | TendonBuilder | str, *, gear: ArrayLike = 1.0, **ranges: Any
+    ) -> ActuatorBuilder:
+        """Add a drive whose force, before the gear, is its control.
+
+        Args:
+            name: Name.
+            on: A joint or its name, or a tendon.
+            gear: Factor of the force; of a ball or free joint one number for each degree of freedom.
+            **ranges: ``ctrl_range`` and ``force_range``, each (lower, upper).
+        """
+        return self.add_actuator(name, on, gear=gear, **ranges)
+
+    def add_position_servo(
+        self,
+        name: str,
+        on: JointBuilder | TendonBuilder | str,
+        *,
+        kp: float,
+        kd: float = 0.0,
+        gear: ArrayLike = 1.0,
+        **ranges: Any,
+    ) -> ActuatorBuilder:
+        """Add a servo: force = kp (ctrl − length) − kd velocity, N/m or N·m/rad."""
+        label = f"actuator {name!r}"
+        kp, kd = at_least_zero(label, "kp", kp), at_least_zero(label, "kd", kd)
+        return self.add_actuator(name, on, gain=kp, bias=(0.0, -kp, -kd), gear=gear, **ranges)
+
+    def add_velocity_servo(
+        self, name: str, on: JointBuilder | TendonBuilder | str, *, kd: float, gear: ArrayLike = 1.0, **ranges: Any
+    ) -> ActuatorBuilder:
+        """Add a servo: force = kd (ctrl − velocity), N·s/m or N·m·s/rad."""
+        kd = at_least_zero(f"actuator {name!r}", "kd", kd)
+        return self.add_actuator(name, on, gain=kd, bias=(0.0, 0.0, -kd), gear=gear, **ranges)
+
+    def add_actuator(
+        self,
+        name: str,
+        on: JointBuilder | TendonBuilder | str,
+        *,
+        gain: float = 1.0,
+        bias: ArrayLike = (0.0, 0.0, 0.0),
+        gear: ArrayLike = 1.0,
+        ctrl_range: ArrayLike | None = None,
+        force_range: ArrayLike | None = None,
+    ) -> ActuatorBuilder:
+        """Add an actuator: force = gain·ctrl + bias[0] + bias[1]·length + bias[2]·velocity, times the gear."""
+        label = f"actuator {name!r}"
+        self._check_name("actuator", name)
+        if isinstance(on, TendonBuilder):
+            kind, target = "tendon", self._index("tendon", on, f"{label}: on")
+        else:
+            kind, target = "joint", self._index("joint", on, f"{label}: on")
+        law = [number_of(label, "gain", gain), *vector_of(label, "bias", bias, 3).tolist()]
+        gears = np.atleast_1d(floats(label, "gear", gear)).tolist()
+        add = self._assembly.add_actuator
+        return ActuatorBuilder(self, with_context(label, add, name, kind, target, gears, law, ctrl_range, force_range))
+
+    def add_tendon(
+        self,
+        name: str,
+        terms: Mapping[JointBuilder | str, float],
+        *,
+        range: ArrayLike | None = None,
+        rest: ArrayLike | None = None,
+        stiffness: float = 0.0,
+        damping: float = 0.0,
+        friction_loss: float = 0.0,
+        armature: float = 0.0,
+    ) -> TendonBuilder:
+        """Add a fixed tendon: length = Σ coefficient · coordinate.
+
+        Args:
+            name: Name.
+            terms: Coefficients by joint (with one coordinate) or its name.
+            range: Limits of the length.
+            rest: Lengths between which its spring is slack; the length at the joints' spring references when None.
+            stiffness, damping, friction_loss, armature: Along the length.
+        """
+        label = f"tendon {name!r}"
+        self._check_name("tendon", name)
+        if not terms:
+            raise ValueError(f"{label}: terms is empty: expected at least one joint")
+        pairs = [
+            (self._index("joint", joint, f"{label}: terms"), number_of(label, "terms", c)) for joint, c in terms.items()
+        ]
+        for joint, _ in pairs:
+            self._check_scalar(JointBuilder(self, joint), label)
+        parameters = [stiffness, damping, friction_loss, armature]
+        return TendonBuilder(self, with_context(label, self._assembly.add_tendon, name, pairs, range, rest, parameters))
+
+    def add_connect(
+        self,
+        body1: BodyBuilder | str,
+        body2: BodyBuilder | str | None = None,
+        *,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        position2: ArrayLike | None = None,
+        name: str = "",
+        active: bool = True,
+        compliance: ArrayLike | None = None,
+    ) -> EqualityBuilder:
+        """Hold two points together.
+
+        Args:
+            body1, body2: The bodies or their names; the second is the world when None.
+            position: The point in the first body's frame, (3,), m.
+            position2: That in the second's; where the first lies in the default configuration when None.
+            name: Name.
+            active: Whether it is in force.
+            compliance: (stiffness in N/m, relaxation time in s); near-rigid when None.
+        """
+        label = f"connect {name!r}"
+        bodies = self._two_bodies(label, body1, body2)
+        self._check_name("equality", name)
+        index = with_context(label, self._assembly.add_connect, name, bodies, position, position2)
+        return self._finish(label, index, active, compliance)
+
+    def add_weld(
+        self,
+        body1: BodyBuilder | str,
+        body2: BodyBuilder | str | None = None,
+        *,
+        anchor: ArrayLike = (0.0, 0.0, 0.0),
+        position: ArrayLike | None = None,
+        quaternion: ArrayLike | None = None,
+        euler: ArrayLike | None = None,
+        name: str = "",
+        active: bool = True,
+        compliance: ArrayLike | None = None,
+    ) -> EqualityBuilder:
+        """Hold two frames together.
+
+        Args:
+            body1, body2: The bodies or their names; the second is the world when None.
+            anchor: Origin of the frame in the second body, which has that body's axes, (3,), m.
+            position, quaternion, euler: That frame in the first body; where it is in the default configuration when
+                position is None.
+            name, active, compliance: As :meth:`add_connect`.
+        """
+        label = f"weld {name!r}"
+        bodies = self._two_bodies(label, body1, body2)
+        self._check_name("equality", name)
+        if position is None and (quaternion is not None or euler is not None):
+            raise ValueError(f"{label}: an orientation without position: expected both, or neither")
+        pose = None if position is None else (position, turn_of(label, quaternion, euler))
+        index = with_context(label, self._assembly.add_weld, name, bodies, anchor, pose)
+        return self._finish(label, index, active, compliance)
+
+    def add_distance(
+        self,
+        body1: BodyBuilder | str,
+        body2: BodyBuilder | str | None = None,
+        *,
+        distance: float | None = None,
+        position1: ArrayLike = (0.0, 0.0, 0.0),
+        position2: ArrayLike = (0.0, 0.0, 0.0),
+        name: str = "",
+        active: bool = True,
+        compliance: ArrayLike | None = None,
+    ) -> EqualityBuilder:
+        """Keep two points at a distance, m; that of the default configuration when None."""
+        label = f"distance {name!r}"
+        bodies = self._two_bodies(label, body1, body2)
+        self._check_name("equality", name)
+        anchors = [
+            vector_of(label, "position1", position1, 3).tolist(),
+            vector_of(label, "position2", position2, 3).tolist(),
+        ]
+        length = None if distance is None else number_of(label, "distance", distance)
+        index = with_context(label, self._assembly.add_distance, name, bodies, anchors, length)
+        return self._finish(label, index, active, compliance)
+
+    def add_coupling(
+        self,
+        y: JointBuilder | TendonBuilder | str,
+        x: JointBuilder | TendonBuilder | str | None = None,
+        *,
+        polynomial: Sequence[float] = (0.0, 1.0),
+        name: str = "",
+        active: bool = True,
+        compliance: ArrayLike | None = None,
+    ) -> EqualityBuilder:
+        """Couple coordinates: y − y₀ = p(x − x₀), of joints (or names of joints) or tendons, from their references.
+
+        Args:
+            y, x: Joints with one coordinate, or tendons; without an x the coordinate y is held at p(0).
+            polynomial: Coefficients of p, up to five, the constant first.
+            name, active, compliance: As :meth:`add_connect`.
+        """
+        label = f"coupling {name!r}"
+        self._check_name("equality", name)
+        first = self._coordinate(label, "y", y)
+        second = None if x is None else self._coordinate(label, "x", x)
+        coefficients = np.atleast_1d(floats(label, "polynomial", polynomial)).tolist()
+        index = with_context(label, self._assembly.add_coupling, name, first, second, coefficients)
+        return self._finish(label, index, active, compliance)
+
+    def exclude(self, body1: BodyBuilder | str, body2: BodyBuilder | str) -> None:
+        """Let the geoms of two bodies never touch."""
+        self._assembly.exclude(*self._two_bodies("exclude", body1, body2))
+
+    def add_pair(self, geom1: GeomBuilder | str, geom2: GeomBuilder | str, **surface: Any) -> None:
+        """Let two geoms touch whatever their bits say, with a surface of their own: properties as of a geom."""
+        geoms = [self._index("geom", geom1, "pair: geom1"), self._index("geom", geom2, "pair: geom2")]
+        with_context("pair", self._assembly.add_pair, geoms, surface)
+
+    def add_keyframe(
+        self,
+        name: str,
+        *,
+        q: Mapping[JointBuilder | str, ArrayLike] | None = None,
+        v: Mapping[JointBuilder | str, ArrayLike] | None = None,
+        ctrl: Mapping[ActuatorBuilder | str, float] | None = None,
+        time: float = 0.0,
+    ) -> None:
+        """Name a state; what it says nothing of has its default.
+
+        Args:
+            name: Name.
+            q: Coordinates by joint or its name.
+            v: Velocities by joint or its name.
+            ctrl: Controls by actuator or its name.
+            time: Time, s.
+        """
+        label = f"keyframe {name!r}"
+        self._check_name("keyframe", name)
+        positions = dict(self._by_joint(label, "q", "nq", q or {}))
+        velocities = dict(self._by_joint(label, "v", "nv", v or {}))
+        controls = {
+            self._index("actuator", key, f"{label}: ctrl"): number_of(label, "ctrl", value)
+            for key, value in (ctrl or {}).items()
+        }
+        self._assembly.add_keyframe(name, number_of(label, "time", time), positions, velocities, controls)
+
+    def build(self) -> Model:
+        """The model as it is now. The builder can be changed further and built again.
+
+        Raises:
+            ModelError: When something is missing or does not fit; it names the element.
+        """
+        return self._assembly.build()
+
+    def __repr__(self) -> str:
+        names = self._assembly.names
+        counts = ", ".join(f"{len(names(kind))} {kind}s" for kind in ("geom", "joint", "actuator"))
+        return f"<sapwood.ModelBuilder {self.name!r}: {len(names('body'))} bodies, {counts}>"
+
+    def _by_joint(
+        self, label: str, argument: str, size: str, values: Mapping[JointBuilder | str, ArrayLike]
+    ) -> list[tuple[int, list[float]]]:
+        found = []
+        for key, value in values.items():
+            joint = self._index("joint", key, f"{label}: {argument}")
+            numbers = np.atleast_1d(floats(label, argument, value))
+            expected = int(self._assembly.get_joint(joint, size))
+            if numbers.shape != (expected,):
+                name = self._assembly.names("joint")[joint]
+                raise ValueError(
+                    f"{label}: {argument} of joint {name!r} has shape {numbers.shape}: expected ({expected},)"
+                )
+            found.append((joint, numbers.tolist()))
+        return found
+
+    def _coordinate(self, label: str, argument: str, of: JointBuilder | TendonBuilder | str) -> tuple[str, int]:
+        if isinstance(of, TendonBuilder):
+            return "tendon", self._index("tendon", of, f"{label}: {argument}")
+        joint = self._index("joint", of, f"{label}: {argument}")
+        self._check_scalar(JointBuilder(self, joint), f"{label}: {argument}")
+        return "joint", joint
+
+    def _check_scalar(self, joint: JointBuilder, label: str) -> None:
+        if joint._get("nv") != 1:
+            raise ValueError(f"{label}: joint {joint.name!r} is {joint.kind}: expected a joint with one coordinate")
+
+    def _two_bodies(self, label: str, body1: BodyBuilder | str, body2: BodyBuilder | str | None) -> list[int]:
+        first = self._index("body", body1, f"{label}: body1")
+        second = 0 if body2 is None else self._index("body", body2, f"{label}: body2")
+        if first == second:
+            raise ValueError(f"{label}: body1 and body2 are both {self._assembly.names('body')[first]!r}: expected two")
+        return [first, second]
+
+    def _finish(self, label: str, index: int, active: bool, compliance: ArrayLike | None) -> EqualityBuilder:
+        with_context(label, self._assembly.set_equality, index, bool(active), compliance)
+        return EqualityBuilder(self, index)
+
+    def _own(self, handle: _Handle, argument: str) -> None:
+        if handle._builder is not self:
+            raise ValueError(f"{argument} is of another builder: expected an element of {self.name!r}")
+
+    def _index(self, kind: str, of: object, argument: str) -> int:
+        if isinstance(of, str):
+            return self._find(kind, of, argument)
+        if isinstance(of, _Handle) and of._kind == kind:
+            self._own(of, argument)
+            return of.index
+        raise TypeError(f"{argument} is of type {type(of).__name__}: expected a {kind} of this builder, or its name")
+
+    def _find(self, kind: str, name: str, argument: str = "name") -> int:
+        names = self._assembly.names(kind)
+        if name and name in names:
+            return names.index(name)
+        known = ", ".join(repr(n) for n in names if n) or "none with a name"
+        raise ValueError(f"{argument}: there is no {kind} {name!r}; the builder has {known}")
+
+    def _check_name(self, kind: str, name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"name of a {kind} is of type {type(name).__name__}: expected str")
+        if name and name in self._assembly.names(kind):
+            raise ValueError(f"{kind} {name!r}: there is a {kind} of this name already: expected another name")
