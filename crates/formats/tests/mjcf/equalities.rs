@@ -146,11 +146,11 @@ fn defaults_switches_and_compliance() {
     assert_eq!(active(""), [true, false, true]);
     assert_eq!(active(r#"<option><flag equality="disable"/></option>"#), [false; 3]);
     assert_eq!(active(r#"<option><flag constraint="disable"/></option>"#), [false; 3]);
-    // Divided by d = 0.5; a relaxation time of 10/100.
+    // Stiffness 100 over d² = 0.25, damping 10 over d; a load of one part for d of MuJoCo's rest.
     let Compliance::PerMass { stiffness, relaxation } = load(&text("")).model.equalities[1].compliance else {
         panic!("per mass");
     };
-    assert!(close(&[stiffness, relaxation], &[200.0, 0.1], 1e-14));
+    assert!(close(&[stiffness, relaxation], &[400.0, 0.05 * 0.5_f64.sqrt()], 1e-14));
     assert_eq!(only(r#"<joint joint1="h"/>"#).compliance, Compliance::NearRigid);
 }
 
