@@ -10,9 +10,10 @@ use crate::warnings::Warnings;
 const SOLREF: [f64; 2] = [0.02, 1.0];
 const SOLIMP: [f64; 5] = [0.9, 0.95, 0.001, 0.5, 2.0];
 
-/// The load per effective mass under which a spring is pressed in as deep as MuJoCo's constraint, m/s² or rad/s²: that of a body
-/// that rests on its contact.
-const LOAD: f64 = 9.81;
+/// The load per effective mass under which a spring is pressed in as deep as a constraint of MuJoCo whose impedance depends on
+/// the depth, m/s² or rad/s²: five times gravity. A foot bears the robot, of which its effective mass is a fraction, and more when it
+/// lands.
+const LOAD: f64 = 49.05;
 
 /// MuJoCo takes impedances to lie in this interval, and so the place of the middle of their course.
 const LEAST: f64 = 1e-4;
@@ -32,7 +33,7 @@ pub(super) fn compliance(
     let [first, second] = attributes.leading(solref, SOLREF)?;
     let impedance = Impedance::new(attributes.leading(solimp, SOLIMP)?);
     if attributes.has(&[solimp]) && !impedance.is_constant() {
-        let message = "the stiffness is constant: that of the depth under a load of 9.81 m/s² per unit of mass";
+        let message = "the stiffness is constant: that of the depth under five times gravity";
         warnings.add_attribute(at, solimp, message);
     }
     if (first > 0.0) != (second > 0.0) {
@@ -64,15 +65,14 @@ pub(super) struct Spring {
 
 /// The spring that rests as deep as MuJoCo's constraint and bounces as much.
 ///
-/// MuJoCo's constraint of impedance d has the acceleration a = (1 − d) a₀ − d (b v + k r) at the depth r, where a₀ is what it would have
-/// without the constraint: a spring d k and a damper d b on a mass that is 1/(1 − d) times as large to all other forces. With
+/// MuJoCo's constraint of impedance d has the acceleration a = (1 − d) a₀ − d (b v + d k r) at the depth r, where a₀ is what it would
+/// have without the constraint: a spring d² k and a damper d b on a mass that is 1/(1 − d) times as large to all other forces. With
 /// `solref` = (timeconst, dampratio) > 0
 ///
 /// k = 1 / (dmax² timeconst² dampratio²),  b = 2 / (dmax timeconst),
 ///
 /// and with (−stiffness, −damping), k = stiffness / dmax², b = damping / dmax. A spring without that mass cannot do all of what it
-/// does. What one sees is kept: the depth r under the load g = 9.81 m/s², where (1 − d) g = d k r, so that the stiffness is
-/// K = g / r, and the damping ratio ζ = √d b / (2 √k), which decides how much it bounces: relaxation time 2 ζ / √K. What it takes
+/// does. What one sees is kept: the depth r under the load a₀ = g, where (1 − d) g = d² k r, so that the stiffness is K = g / r, and the damping ratio ζ = b / (2 √k), which decides how much it bounces: relaxation time 2 ζ / √K. What it takes
 /// to settle is shorter by √(1 − d).
 ///
 /// None where that is not finite.
@@ -86,13 +86,8 @@ pub(super) fn spring([first, second]: [f64; 2], impedance: Impedance) -> Option<
     if k == 0.0 {
         return Some(Spring { stiffness: 0.0, relaxation: 0.0 });
     }
-    let (stiffness, d) = if impedance.is_constant() {
-        (dmax * k / (1.0 - dmax), dmax)
-    } else {
-        let depth = impedance.depth(k);
-        (LOAD / depth, impedance.at(depth))
-    };
-    let relaxation = d.sqrt() * b / (k * stiffness).sqrt();
+    let stiffness = if impedance.is_constant() { dmax * dmax * k / (1.0 - dmax) } else { LOAD / impedance.depth(k) };
+    let relaxation = b / (k * stiffness).sqrt();
     (stiffness.is_finite() && stiffness > 0.0 && relaxation.is_finite()).then_some(Spring { stiffness, relaxation })
 }
 
@@ -140,16 +135,19 @@ impl Impedance {
         self.least + y * (self.greatest - self.least)
     }
 
-    /// The depth r at which (1 − d) g = d k r, by bisection: positive there, negative at none.
+    /// The depth r at which (1 − d) g = d² k r, by bisection.
     fn depth(&self, k: f64) -> f64 {
-        let misses = |r: f64| self.at(r) * (k * r + LOAD) - LOAD;
-        let [mut low, mut high] = [0.0, LOAD / (LEAST * k)];
+        let is_beyond = |r: f64| {
+            let d = self.at(r);
+            d * d * k * r > (1.0 - d) * LOAD
+        };
+        let [mut low, mut high] = [0.0, LOAD / (LEAST * LEAST * k)];
         for _ in 0..200 {
             let between = 0.5 * (low + high);
             if between <= low || between >= high {
                 break;
             }
-            if misses(between) > 0.0 { high = between } else { low = between }
+            if is_beyond(between) { high = between } else { low = between }
         }
         high
     }
@@ -186,14 +184,14 @@ mod tests {
             let depth = LOAD / spring.stiffness;
             let (d, dmax) = (impedance.at(depth), impedance.greatest);
             let k = if solref[0] > 0.0 { (dmax * solref[0] * solref[1]).powi(-2) } else { -solref[0] / (dmax * dmax) };
-            assert!(((1.0 - d) * LOAD / (d * k * depth) - 1.0).abs() < 1e-9, "{solref:?} {solimp:?}");
+            assert!(((1.0 - d) * LOAD / (d * d * k * depth) - 1.0).abs() < 1e-9, "{solref:?} {solimp:?}");
         }
     }
 
     #[test]
     fn damping_ratios_are_kept() {
-        // ζ = relaxation √K / 2; MuJoCo's is √d dampratio.
+        // ζ = relaxation √K / 2.
         let found = spring([0.02, 0.4], Impedance::constant(0.64)).unwrap();
-        assert!((0.5 * found.relaxation * found.stiffness.sqrt() - 0.8 * 0.4).abs() < 1e-15);
+        assert!((0.5 * found.relaxation * found.stiffness.sqrt() - 0.4).abs() < 1e-15);
     }
 }

@@ -82,18 +82,18 @@ fn solver_reference(stiffness: f64, relaxation: f64) -> (f64, [f64; 2]) {
     };
     // The impedances that files have, the default first.
     for d in [0.95, 0.99, 0.9, 0.999, 0.98, 0.97, 0.96, 0.995, 0.8, 0.9999, 0.7, 0.5] {
-        let ratio = 0.5 * relaxation * (stiffness / d).sqrt();
+        let ratio = 0.5 * relaxation * stiffness.sqrt();
         if ratio > 0.0 {
             // A person wrote few digits.
-            let pair = [rounded(1.0 / (ratio * (stiffness * d * (1.0 - d)).sqrt())), rounded(ratio)];
+            let pair = [rounded(1.0 / (ratio * (stiffness * (1.0 - d)).sqrt())), rounded(ratio)];
             if consider(d, pair) {
                 return (d, pair);
             }
         }
     }
     for d in [0.95, 0.9, 0.99, 0.875, 0.8, 0.75, 0.5] {
-        let k = stiffness * (1.0 - d) / d;
-        let pair = [-k * d * d, -relaxation * (k * stiffness * d).sqrt()];
+        let given = stiffness * (1.0 - d);
+        let pair = [-given, -relaxation * (given * stiffness).sqrt()];
         for i in -4..=4 {
             for j in -6..=6 {
                 let step = |value: f64, k: i32| value * (1.0 + f64::from(k) * f64::EPSILON);
