@@ -60,7 +60,8 @@ def track(model: sw.Model, law: Law, factor: float = 1.0, timestep: float = 0.00
     sim = sw.Simulation(model, timestep=timestep)
     sim.parameters.masses[:] *= factor
     sim.q = HOME
-    worst, poses = np.zeros(model.nv), []
+    worst = np.zeros(model.nv)
+    poses: list[Array] = []
     while sim.time < 6.0:
         target = desired(sim.time)
         if sim.time > 2.0:
@@ -88,7 +89,7 @@ def run(out: Path | None = None) -> Result:
     errors, poses = track(model, computed_torque)
     if out is not None:
         stage = staged(model, [model.forward_kinematics(q).positions[model.body_index("tool0")] for q in poses])
-        camera = sw.Camera(lookat=[0.3, 0.1, 0.25], distance=1.7, azimuth=np.deg2rad(150), elevation=np.deg2rad(-20))
+        camera = sw.Camera(lookat=[0.3, 0.1, 0.25], distance=1.6, azimuth=np.deg2rad(150), elevation=np.deg2rad(-20))
         sw.write_png(out / "computed_torque.png", strobe(stage, poses[:24:4], camera))
         times = np.arange(0.0, 6.0, 0.02)
         planned = [desired(time)[0] for time in times]

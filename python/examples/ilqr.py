@@ -1,7 +1,7 @@
 """iLQR and model-predictive control: a pole that swings up, on the derivatives of all steps of a plan at once.
 
-    backward:  k, K from the Riccati recursion on A_t, B_t     one world of a batch for each step: batch.step_jacobians()
-    forward:   u = û + α k + K (x − x̂)                         one world for each α of the line search
+    backward:  k, K from the Riccati recursion on A_t, B_t     a world of a batch for each step: batch.step_jacobians()
+    forward:   u = û + α k + K (x − x̂)                         a world for each α of the line search
 
 A plan that no α improves is made again with more regularisation. The same solver, called at every instant with the rest
 of the last plan, is the model-predictive controller that rights a heavier pole after a shove.

@@ -78,7 +78,7 @@ def solve(sim: sw.Simulation, position: Array, quaternion: Array, start: Array, 
     return Solution(
         q=sim.q.copy(),
         error=float(np.linalg.norm(hand.position - position)),
-        angle=float(2 * np.arcsin(min(np.linalg.norm(turn[1:]), 1.0))),
+        angle=float(2 * np.arctan2(np.linalg.norm(turn[1:]), turn[0])),
         evaluations=int(found.nfev),
     )
 
@@ -90,7 +90,12 @@ def grasp(x: float, y: float, z: float, tilt: float = 0.0) -> tuple[Array, Array
     return np.array([x, y, z]), np.concatenate([[-u @ down[1:]], w * down[1:] + np.cross(u, down[1:])])
 
 
-POSES = [grasp(0.5, 0.0, 0.2), grasp(0.3, -0.45, 0.5, -0.8), grasp(-0.3, 0.5, 0.15), grasp(0.65, 0.25, 0.05, -0.5)]
+POSES = [
+    grasp(0.5, 0.0, 0.2),
+    grasp(0.3, -0.45, 0.5, -0.8),
+    grasp(0.65, 0.25, 0.05, -0.5),
+    grasp(-0.42, 0.38, 0.51, 0.69),
+]
 """Poses within reach."""
 
 
@@ -101,8 +106,8 @@ def run(out: Path | None = None) -> tuple[list[Solution], list[Solution], Soluti
     free = [solve(sim, *pose, READY, limits=False) for pose in POSES]
     far = solve(sim, *grasp(1.2, 0.0, 0.3), READY)
     if out is not None:
-        renderer = sw.Renderer(staged(sim.model, [position for position, _ in POSES]), 240, 240)
-        camera = sw.Camera(lookat=[0.15, 0, 0.35], distance=2.0, azimuth=np.deg2rad(150), elevation=np.deg2rad(-25))
+        renderer = sw.Renderer(staged(sim.model, [position for position, _ in POSES]), 200, 210)
+        camera = sw.Camera(lookat=[0.15, 0, 0.35], distance=1.8, azimuth=np.deg2rad(150), elevation=np.deg2rad(-25))
         tiles = [renderer.render(solution.q, camera) for solution in bounded]
         sw.write_png(out / "inverse_kinematics.png", np.hstack(tiles))
     return bounded, free, far
@@ -110,9 +115,11 @@ def run(out: Path | None = None) -> tuple[list[Solution], list[Solution], Soluti
 
 if __name__ == "__main__":
     bounded, free, far = run(out_folder(__doc__))
+    ranges = np.array([joint.range for joint in sw.Simulation(panda()).joints])
     for solution, other in zip(bounded, free, strict=True):
+        beyond = max(0.0, float(np.max(np.maximum(ranges[:, 0] - other.q, other.q - ranges[:, 1]))))
         print(
-            f"{solution.evaluations} evaluations: off by {solution.error:.1e} m, {solution.angle:.1e} rad;",
-            f"without limits the arm would stand at {np.round(other.q[ARM], 2)}",
+            f"{solution.evaluations} evaluations: off by {solution.error:.0e} m, {solution.angle:.0e} rad;",
+            f"without limits a joint would be {beyond:.2f} rad beyond its own",
         )
     print(f"out of reach: {far.error:.3f} m remain")

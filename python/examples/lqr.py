@@ -141,10 +141,10 @@ def run(out: Path | None = None, push: float = 40.0) -> Result:
         sim.step()
     if out is not None:
         camera = sw.Camera(lookat=[0, 0, 0.8], distance=2.5, azimuth=np.deg2rad(150), elevation=np.deg2rad(-8))
-        pictures = [sim.render(240, 320, camera)]
+        pictures = [sim.render(200, 280, camera)]
         for q in reversed(poses):
             sim.q = q
-            pictures.insert(0, sim.render(240, 320, camera))
+            pictures.insert(0, sim.render(200, 280, camera))
         sw.write_png(out / "lqr.png", np.hstack(pictures))
         replay.save(out / "lqr.html")
     return Result(float(recovered), excursion, sim.time - begin, float(growth))

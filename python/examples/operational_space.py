@@ -3,7 +3,8 @@
     F = K e − D ẋ                                  the spring, in task space
     τ = Jᵀ F + bias + (1 − Jᵀ J̄ᵀ) τ_posture        J̄ = M⁻¹ Jᵀ Λ,  Λ = (J M⁻¹ Jᵀ)⁻¹
 
-What the posture does is invisible at the hand. The hand draws a circle; then the elbow swings out, then somebody pushes the hand.
+What the posture does is invisible at the hand. The hand draws a circle; then the elbow swings out, then somebody pushes
+the hand.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ RADIUS, PERIOD = 0.12, 4.0
 
 def orientation_error(target: Array, rotation: Array) -> Array:
     """The rotation vector from a rotation to its target, in world axes, for small angles, rad."""
-    return 0.5 * np.sum(np.cross(rotation.T, target.T), axis=0)
+    error: Array = 0.5 * np.sum(np.cross(rotation.T, target.T), axis=0)
+    return error
 
 
 class Impedance:
@@ -49,7 +51,8 @@ class Impedance:
         force = STIFFNESS * error + damping @ slip
         posture = M @ (20.0 * (self.posture - sim.q) - 8.0 * sim.v)
         beside = posture - J.T @ (inertia @ (J @ (inverse @ posture)))
-        return J.T @ force + sim.model.bias_forces(sim.q, sim.v) + beside
+        torque: Array = J.T @ force + sim.model.bias_forces(sim.q, sim.v) + beside
+        return torque
 
 
 @dataclass
@@ -74,7 +77,8 @@ def run(out: Path | None = None) -> Result:
     center = control.position - [0.0, RADIUS, 0.0]
     replay = sim.record()
 
-    errors, poses = [], []
+    errors: list[float] = []
+    poses: list[Array] = []
     while sim.time < 2 * PERIOD:
         angle, rate = 2 * np.pi * sim.time / PERIOD, 2 * np.pi / PERIOD
         control.position = center + RADIUS * np.array([0.0, np.cos(angle), np.sin(angle)])
@@ -82,7 +86,7 @@ def run(out: Path | None = None) -> Result:
         sim.applied_force[:] = control.torque()
         sim.step()
         if sim.time > PERIOD:
-            errors.append(np.linalg.norm(control.position - sim.body(HAND).position))
+            errors.append(float(np.linalg.norm(control.position - sim.body(HAND).position)))
         if len(poses) < 4 * sim.time / PERIOD:
             poses.append(sim.q.copy())
     control.velocity = np.zeros(3)
@@ -107,11 +111,11 @@ def run(out: Path | None = None) -> Result:
     if out is not None:
         angles = np.linspace(0.0, 2 * np.pi, 40)
         circle = center + RADIUS * np.stack([0 * angles, np.cos(angles), np.sin(angles)], axis=1)
-        camera = sw.Camera(lookat=[0.25, 0, 0.4], distance=1.9, azimuth=np.deg2rad(145), elevation=np.deg2rad(-15))
+        camera = sw.Camera(lookat=[0.3, 0, 0.42], distance=1.5, azimuth=np.deg2rad(145), elevation=np.deg2rad(-15))
         sw.write_png(out / "operational_space.png", strobe(staged(model, circle), poses[:4], camera))
         replay.save(out / "operational_space.html")
     return Result(
-        tracking_error=float(max(errors)),
+        tracking_error=max(errors),
         posture_changed=(float(np.linalg.norm(elbow["panda_link4"])), float(np.linalg.norm(elbow[HAND]))),
         hand_pushed=hand[HAND],
         push=push,

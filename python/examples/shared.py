@@ -41,7 +41,7 @@ def staged(model: sw.Model, points: ArrayLike = (), *, height: float = 0.0) -> s
         geom.color = (0.93, 0.93, 0.95) if geom.body.index % 2 else (0.25, 0.45, 0.75)
     builder.add_ground(height=height)
     for point in np.reshape(points, (-1, 3)):
-        builder.world.add_geom("sphere", 0.008, position=point, color=(0.9, 0.1, 0.1), contype=0, conaffinity=0)
+        builder.world.add_geom("sphere", 0.01, position=point, color=(0.9, 0.1, 0.1), contype=0, conaffinity=0)
     return builder.build()
 
 
@@ -55,7 +55,7 @@ def out_folder(description: str | None) -> Path:
 
 
 def strobe(
-    model: sw.Model, configurations: Iterable[Array], camera: sw.Camera, size: tuple[int, int] = (480, 360)
+    model: sw.Model, configurations: Iterable[Array], camera: sw.Camera, size: tuple[int, int] = (400, 300)
 ) -> NDArray[np.uint8]:
     """One picture of several configurations, earlier ones fainter.
 
