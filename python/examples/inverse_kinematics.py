@@ -117,9 +117,7 @@ if __name__ == "__main__":
     bounded, free, far = run(out_folder(__doc__))
     ranges = np.array([joint.range for joint in sw.Simulation(panda()).joints])
     for solution, other in zip(bounded, free, strict=True):
-        beyond = max(0.0, float(np.max(np.maximum(ranges[:, 0] - other.q, other.q - ranges[:, 1]))))
-        print(
-            f"{solution.evaluations} evaluations: off by {solution.error:.0e} m, {solution.angle:.0e} rad;",
-            f"without limits a joint would be {beyond:.2f} rad beyond its own",
-        )
+        print(f"{solution.evaluations} evaluations: off by {solution.error:.0e} m, {solution.angle:.0e} rad", end="")
+        beyond = float(np.max(np.maximum(ranges[:, 0] - other.q, other.q - ranges[:, 1])))
+        print(f"; without limits a joint would go {beyond:.2f} rad beyond its own" if beyond > 0 else "")
     print(f"out of reach: {far.error:.3f} m remain")

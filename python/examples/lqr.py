@@ -140,7 +140,7 @@ def run(out: Path | None = None, push: float = 40.0) -> Result:
         sim.ctrl[:] = u0
         sim.step()
     if out is not None:
-        camera = sw.Camera(lookat=[0, 0, 0.8], distance=2.5, azimuth=np.deg2rad(150), elevation=np.deg2rad(-8))
+        camera = sw.Camera(lookat=[0, 0, 0.8], distance=2.5, azimuth=np.deg2rad(115), elevation=np.deg2rad(-8))
         pictures = [sim.render(200, 280, camera)]
         for q in reversed(poses):
             sim.q = q
