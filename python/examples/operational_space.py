@@ -111,7 +111,7 @@ def run(out: Path | None = None) -> Result:
     if out is not None:
         angles = np.linspace(0.0, 2 * np.pi, 40)
         circle = center + RADIUS * np.stack([0 * angles, np.cos(angles), np.sin(angles)], axis=1)
-        camera = sw.Camera(lookat=[0.3, 0, 0.42], distance=1.5, azimuth=np.deg2rad(145), elevation=np.deg2rad(-15))
+        camera = sw.Camera(lookat=[0.1, -0.03, 0.42], distance=1.6, azimuth=np.deg2rad(145), elevation=np.deg2rad(-12))
         sw.write_png(out / "operational_space.png", strobe(staged(model, circle), poses[:4], camera))
         replay.save(out / "operational_space.html")
     return Result(

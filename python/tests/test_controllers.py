@@ -13,7 +13,7 @@ import pytest
 
 import sapwood as sw
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES, DOCS = Path(__file__).parents[1] / "examples", Path(__file__).parents[2] / "docs"
 MAX_PICTURE = 60_000
 """Bytes: the pictures of docs/controllers.md are these."""
 
@@ -101,8 +101,14 @@ def test_a_controller(check: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert 5_000 < picture.stat().st_size < MAX_PICTURE
 
 
-def test_every_example_is_tested() -> None:
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {check.__name__ for check in CHECKS} | {"shared"}
+def test_every_example_is_tested_and_on_the_page() -> None:
+    names = {check.__name__ for check in CHECKS}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == names | {"shared"}
+    page = (DOCS / "controllers.md").read_text()
+    for name in names:
+        assert f"(../python/examples/{name}.py)" in page
+        assert f"(images/controller-{name}.png)" in page
+        assert (DOCS / f"images/controller-{name}.png").stat().st_size < MAX_PICTURE
 
 
 def gain(A: np.ndarray, B: np.ndarray) -> np.ndarray:
