@@ -40,6 +40,17 @@ class SimulationParameters:
         """The live array of this name."""
         return self._arrays[name].view()
 
+    if not TYPE_CHECKING:  # for checkers of types a name that does not exist is an error
+
+        def __getattr__(self, name: str) -> NDArray[np.float64]:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, self._arrays, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(self._arrays)}"
+            raise AttributeError(f"there is no parameter {name!r}: {hint}")
+
     def __repr__(self) -> str:
         changed = [name for name, array in self._arrays.items() if (array != self._of_model[name]).any()]
         return f"<sapwood.SimulationParameters, {', '.join(changed) or 'none'} of its own>"

@@ -178,6 +178,10 @@ def test_wrong_shapes_and_names() -> None:
         sim.parameters.masses = [1, 2]
     with pytest.raises(AttributeError):
         sim.parameters.weights = 3  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="no parameter 'mass': did you mean 'masses'"):
+        _ = sim.parameters.mass  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="no parameter 'weights': expected one of gravity, masses"):
+        _ = sim.parameters.weights  # type: ignore[attr-defined]
     with pytest.raises(TypeError, match='no parameter "weights": expected some of gravity, masses'):
         sw.Batch(sim.model, 1).set_parameters(weights=[1])  # type: ignore[call-arg]
 

@@ -181,6 +181,26 @@ def test_the_pointer_pulls(open_viewer: Callable[..., sw.viewer.Viewer]) -> None
 
 
 @needs_viser
+def test_a_program_pulls(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
+    sim = sw.Simulation(sw.load(FALLING))
+    viewer = open_viewer(sim, run=False, speed=100.0)
+    viewer.pull(1, to=[0.5, -0.3, 1.6])
+    for _ in range(400):
+        sim.step()
+        viewer.sync()
+    # The spring holds the weight: m g / (m ω²), ω = 9 rad/s.
+    assert sim.q[:3] == pytest.approx([0.5, -0.3, 1.6 - 9.81 / 81], abs=0.02)
+    viewer.release()
+    assert not sim.applied_wrench.any()
+    with pytest.raises(ValueError, match="to is .*expected three finite numbers"):
+        viewer.pull(1, to=[0.0, 1.0])
+    with pytest.raises(ValueError, match="the world: expected one that moves"):
+        viewer.pull("world", to=[0.0, 1.0, 0.0])
+    with pytest.raises(sw.UnknownNameError):
+        viewer.pull("torso", to=[0.0, 1.0, 0.0])
+
+
+@needs_viser
 def test_a_controller_that_fails_pauses(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
     def fail(_: sw.Simulation) -> None:
         raise RuntimeError("no idea")

@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sapwood.viewer._clock import Clock
 from sapwood.viewer._drag import Drag
@@ -78,6 +79,13 @@ def view(
         except KeyboardInterrupt:
             viewer.close()
     return viewer
+
+
+def _place(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    place = np.asarray(value, float)
+    if place.shape != (3,) or not np.isfinite(place).all():
+        raise ValueError(f"{name} is {value!r}: expected three finite numbers, a place in the world in m")
+    return place
 
 
 class Viewer:
@@ -185,6 +193,35 @@ class Viewer:
     def _set_pd(self) -> None:
         kp, kd, target, target_velocity, effort_limit = self.gains
         self.sim.pd(self._factors[0] * kp, self._factors[1] * kd, target, target_velocity, effort_limit)
+
+    def pull(self, body: str | int, to: ArrayLike, *, point: ArrayLike | None = None) -> None:
+        """Pulls a body by a spring, as the pointer does, until ``release`` or another pull.
+
+        Args:
+            body: Name or index.
+            to: Where to, world, (3,), m.
+            point: The point of the body that is pulled, where it is in the world now, (3,), m; None: its origin.
+
+        Raises:
+            UnknownNameError: When there is no such body.
+            ValueError: When an argument has a wrong shape or value, or the body is the world.
+        """
+        index = self.sim.model.body_index(body)
+        if index == 0:
+            raise ValueError(f"body is {body!r}, the world: expected one that moves")
+        end = _place("to", to)
+        with self.lock:
+            start = self.sim.body(index).position if point is None else _place("point", point)
+            self._drag_to(index, "start", start, end)
+            if self.drag is not None:
+                self.drag.apply()
+
+    def release(self) -> None:
+        """Ends a pull."""
+        with self.lock:
+            if self.drag is not None:
+                self.drag.release()
+                self.drag = None
 
     def dragged(self, body: int, event: Any) -> None:  # noqa: ANN401
         """Notes a movement of the pointer that pulls a body."""
@@ -297,9 +334,7 @@ class Viewer:
         self.is_open = False
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(timeout=5)
-        if self.drag is not None:
-            self.drag.release()
-            self.drag = None
+        self.release()
         self.server.stop()
 
     def __enter__(self) -> Viewer:
