@@ -35,9 +35,9 @@ POSTURE = {
 
 
 def humanoid() -> sw.Model:
-    """The humanoid of dm_control's suite, on ground as hard as feet need.
+    """The humanoid of dm_control's suite, on near-rigid ground.
 
-    The file asks for soft contact, in which a foot of 4 cm tips over; without that, contact is near-rigid.
+    The file asks for soft contact, in which the foot has a height and a tilt to control as well.
     """
     package = find_spec("dm_control")
     if package is None or package.origin is None:

@@ -7,6 +7,7 @@ mod asset;
 mod body;
 mod camera;
 mod compiler;
+mod compliance;
 mod contact;
 mod defaults;
 mod equality;

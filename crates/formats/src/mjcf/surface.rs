@@ -1,66 +1,16 @@
-//! Contact parameters: friction, and how much surfaces yield.
+//! Surfaces of geoms and pairs.
 
 use std::collections::BTreeMap;
 
 use multibody::{Compliance, Material, Resistance};
 
+use super::compliance::compliance;
 use super::defaults::Attributes;
 use crate::LoadError;
 use crate::warnings::Warnings;
 
-/// MuJoCo's defaults of `solref` and `solimp`.
-const SOLREF: [f64; 2] = [0.02, 1.0];
-const SOLIMP: [f64; 5] = [0.9, 0.95, 0.001, 0.5, 2.0];
-
 /// MuJoCo's coefficients of sliding, spinning and rolling friction.
 const FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
-
-/// The compliance that a pair of attributes like `solref` and `solimp` asks for.
-///
-/// Near-rigid when neither the element nor its defaults set them. Otherwise MuJoCo's reference acceleration
-/// a = −b v − k r, with the impedance d taken at its greatest value dmax, as a spring and damper per unit of effective
-/// mass. For `solref` = (timeconst, dampratio) > 0
-///
-/// k = d / (dmax² timeconst² dampratio²),  b = 2 / (dmax timeconst),
-///
-/// and for `solref` = (−stiffness, −damping): k = d stiffness / dmax², b = damping / dmax. The Kelvin–Voigt relaxation
-/// time is b / k.
-pub(super) fn compliance(
-    attributes: &Attributes<'_, '_>,
-    solref: &'static str,
-    solimp: &'static str,
-    warnings: &mut Warnings,
-) -> Result<Compliance, LoadError> {
-    let Some((at, _, _)) = attributes.find(&[solref]).or_else(|| attributes.find(&[solimp])) else {
-        return Ok(Compliance::NearRigid);
-    };
-    let [first, second] = attributes.leading(solref, SOLREF)?;
-    let [dmin, dmax, ..] = attributes.leading(solimp, SOLIMP)?;
-    if attributes.has(&[solimp]) && dmin != dmax {
-        let message = "the impedance is constant at its greatest value (dmax)";
-        warnings.add_attribute(at, solimp, message);
-    }
-    // MuJoCo clamps impedances to this interval.
-    let d = dmax.clamp(1e-4, 0.9999);
-    let (stiffness, damping) = if first > 0.0 && second > 0.0 {
-        (1.0 / (d * (first * second).powi(2)), 2.0 / (d * first))
-    } else if first <= 0.0 && second <= 0.0 {
-        (-first / d, -second / d)
-    } else {
-        let message = format!("{solref}=\"{first} {second}\": expected both numbers positive or both negative");
-        return Err(at.error(message));
-    };
-    if !(stiffness.is_finite() && (stiffness == 0.0 || (damping / stiffness).is_finite())) {
-        let message =
-            format!("{solref}=\"{first} {second}\": expected numbers that make a finite stiffness and damping");
-        return Err(at.error(message));
-    }
-    if stiffness == 0.0 {
-        warnings.add_attribute(at, solref, "a stiffness of 0 is replaced by near-rigid");
-        return Ok(Compliance::NearRigid);
-    }
-    Ok(Compliance::PerMass { stiffness, relaxation: damping / stiffness })
-}
 
 /// The coefficients of sliding, spinning and rolling friction of a geom.
 pub(super) fn geom_friction(attributes: &Attributes<'_, '_>) -> Result<[f64; 3], LoadError> {

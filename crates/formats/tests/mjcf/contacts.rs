@@ -40,18 +40,18 @@ fn coefficients_that_are_missing_come_from_the_class() {
 #[test]
 fn compliance_is_near_rigid_unless_the_file_says_otherwise() {
     assert_eq!(material("").compliance, Compliance::NearRigid);
-    // d = 0.5, time constant 0.1 s, damping ratio 2: k = 1/(d (tc dr)²), b = 2/(d tc).
+    // d = 0.5, time constant 0.1 s, damping ratio 2: K = 1/((1 - d) (tc dr)²), relaxation 2 ζ/√K.
     let Compliance::PerMass { stiffness, relaxation } = material(r#"solref="0.1 2" solimp="0.5 0.5""#).compliance
     else {
         panic!("per mass");
     };
-    assert!((stiffness - 50.0).abs() < 1e-12 && (relaxation - 40.0 / 50.0).abs() < 1e-14);
-    // Direct: stiffness 100, damping 8, over d.
+    assert!((stiffness - 50.0).abs() < 1e-12 && (relaxation - 4.0 / 50.0_f64.sqrt()).abs() < 1e-14);
+    // Direct: stiffness 100 over 1 - d, ζ = 8/(2 √100).
     let Compliance::PerMass { stiffness, relaxation } = material(r#"solref="-100 -8" solimp="0.5 0.5""#).compliance
     else {
         panic!("per mass");
     };
-    assert!((stiffness - 200.0).abs() < 1e-12 && (relaxation - 0.08).abs() < 1e-15);
+    assert!((stiffness - 200.0).abs() < 1e-12 && (relaxation - 0.8 / 200.0_f64.sqrt()).abs() < 1e-15);
 }
 
 #[test]

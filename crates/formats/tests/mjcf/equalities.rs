@@ -146,11 +146,11 @@ fn defaults_switches_and_compliance() {
     assert_eq!(active(""), [true, false, true]);
     assert_eq!(active(r#"<option><flag equality="disable"/></option>"#), [false; 3]);
     assert_eq!(active(r#"<option><flag constraint="disable"/></option>"#), [false; 3]);
-    // Divided by d = 0.5; a relaxation time of 10/100.
+    // Stiffness 100 over 1 - d = 0.5, ζ = 10/(2 √100).
     let Compliance::PerMass { stiffness, relaxation } = load(&text("")).model.equalities[1].compliance else {
         panic!("per mass");
     };
-    assert!(close(&[stiffness, relaxation], &[200.0, 0.1], 1e-14));
+    assert!(close(&[stiffness, relaxation], &[200.0, 1.0 / 200.0_f64.sqrt()], 1e-14));
     assert_eq!(only(r#"<joint joint1="h"/>"#).compliance, Compliance::NearRigid);
 }
 

@@ -3,6 +3,7 @@
 use multibody::Compliance;
 use spatial::{Quat, Vec3};
 
+use super::super::compliance::{Impedance, Spring, spring};
 use super::xml::Attributes;
 
 /// Numbers with a space between them, each with the digits that it needs.
@@ -65,14 +66,15 @@ pub(super) fn compliance(value: Compliance, solref: &'static str, solimp: &'stat
     }
 }
 
-/// An impedance and the pair of numbers that with it are read as this stiffness and relaxation time.
+/// A constant impedance and the pair of numbers that with it are read as this stiffness and relaxation time.
 fn solver_reference(stiffness: f64, relaxation: f64) -> (f64, [f64; 2]) {
-    let damping = stiffness * relaxation;
-    let misses =
-        |(k, t): (f64, f64)| ((k - stiffness).abs() / stiffness) + (t - relaxation).abs() / relaxation.max(1e-300);
-    let mut best = (f64::INFINITY, (0.95, [-stiffness * 0.95, -damping * 0.95]));
+    let misses = |found: Spring| {
+        (found.stiffness - stiffness).abs() / stiffness
+            + (found.relaxation - relaxation).abs() / relaxation.max(f64::MIN_POSITIVE)
+    };
+    let mut best = (f64::INFINITY, (0.95, [0.0; 2]));
     let mut consider = |d: f64, pair: [f64; 2]| {
-        let miss = read(d, pair).map_or(f64::INFINITY, misses);
+        let miss = spring(pair, Impedance::constant(d)).map_or(f64::INFINITY, misses);
         if miss < best.0 {
             best = (miss, (d, pair));
         }
@@ -80,23 +82,23 @@ fn solver_reference(stiffness: f64, relaxation: f64) -> (f64, [f64; 2]) {
     };
     // The impedances that files have, the default first.
     for d in [0.95, 0.99, 0.9, 0.999, 0.98, 0.97, 0.96, 0.995, 0.8, 0.9999, 0.7, 0.5] {
-        if damping > 0.0 {
-            let first = 2.0 / (d * damping);
-            let second = (1.0 / (d * stiffness)).sqrt() / first;
+        let ratio = 0.5 * relaxation * stiffness.sqrt();
+        if ratio > 0.0 {
             // A person wrote few digits.
-            let pair = [rounded(first), rounded(second)];
+            let pair = [rounded(1.0 / (ratio * (stiffness * (1.0 - d)).sqrt())), rounded(ratio)];
             if consider(d, pair) {
                 return (d, pair);
             }
         }
     }
     for d in [0.95, 0.9, 0.99, 0.875, 0.8, 0.75, 0.5] {
-        for i in -3..=3 {
+        let given = stiffness * (1.0 - d);
+        let pair = [-given, -relaxation * (given * stiffness).sqrt()];
+        for i in -4..=4 {
             for j in -6..=6 {
                 let step = |value: f64, k: i32| value * (1.0 + f64::from(k) * f64::EPSILON);
-                let pair = [step(-stiffness * d, i), step(-damping * d, j)];
-                if consider(d, pair) {
-                    return (d, pair);
+                if consider(d, [step(pair[0], i), step(pair[1], j)]) {
+                    return (d, [step(pair[0], i), step(pair[1], j)]);
                 }
             }
         }
@@ -106,16 +108,4 @@ fn solver_reference(stiffness: f64, relaxation: f64) -> (f64, [f64; 2]) {
 
 fn rounded(value: f64) -> f64 {
     format!("{value:.9e}").parse().unwrap_or(value)
-}
-
-/// Stiffness and relaxation time as `surface::compliance` computes them.
-fn read(d: f64, [first, second]: [f64; 2]) -> Option<(f64, f64)> {
-    let (stiffness, damping) = if first > 0.0 && second > 0.0 {
-        (1.0 / (d * (first * second).powi(2)), 2.0 / (d * first))
-    } else if first <= 0.0 && second <= 0.0 {
-        (-first / d, -second / d)
-    } else {
-        return None;
-    };
-    Some((stiffness, damping / stiffness))
 }
