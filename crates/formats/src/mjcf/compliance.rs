@@ -19,12 +19,21 @@ const LOAD: f64 = 49.05;
 const LEAST: f64 = 1e-4;
 const GREATEST: f64 = 0.9999;
 
+/// Whether a constraint bears loads or ties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// A contact or a limit: what is seen of it is how deep it is pressed in, and how much it bounces.
+    One,
+    /// An equality: what is seen of it is how it swings back.
+    Both,
+}
+
 /// The compliance that a pair of attributes like `solref` and `solimp` asks for: near-rigid when neither the element nor its
 /// defaults set them, else what [`spring`] makes of them.
 pub(super) fn compliance(
     attributes: &Attributes<'_, '_>,
-    solref: &'static str,
-    solimp: &'static str,
+    [solref, solimp]: [&'static str; 2],
+    side: Side,
     warnings: &mut Warnings,
 ) -> Result<Compliance, LoadError> {
     let Some((at, _, _)) = attributes.find(&[solref]).or_else(|| attributes.find(&[solimp])) else {
@@ -33,14 +42,17 @@ pub(super) fn compliance(
     let [first, second] = attributes.leading(solref, SOLREF)?;
     let impedance = Impedance::new(attributes.leading(solimp, SOLIMP)?);
     if attributes.has(&[solimp]) && !impedance.is_constant() {
-        let message = "the stiffness is constant: that of the depth under five times gravity";
+        let message = match side {
+            Side::One => "the stiffness is constant: that of the depth under five times gravity",
+            Side::Both => "the stiffness is constant: it follows from solref",
+        };
         warnings.add_attribute(at, solimp, message);
     }
     if (first > 0.0) != (second > 0.0) {
         let message = format!("{solref}=\"{first} {second}\": expected both numbers positive or both negative");
         return Err(at.error(message));
     }
-    match spring([first, second], impedance) {
+    match spring([first, second], impedance, side) {
         Some(Spring { stiffness: 0.0, .. }) => {
             warnings.add_attribute(at, solref, "a stiffness of 0 is replaced by near-rigid");
             Ok(Compliance::NearRigid)
@@ -63,7 +75,7 @@ pub(super) struct Spring {
     pub relaxation: f64,
 }
 
-/// The spring that rests as deep as MuJoCo's constraint and bounces as much.
+/// The spring that rests as deep as MuJoCo's constraint and bounces as much, or that swings as it does.
 ///
 /// MuJoCo's constraint of impedance d has the acceleration a = (1 − d) a₀ − d (b v + d k r) at the depth r, where a₀ is what it would
 /// have without the constraint: a spring d² k and a damper d b on a mass that is 1/(1 − d) times as large to all other forces. With
@@ -72,22 +84,23 @@ pub(super) struct Spring {
 /// k = 1 / (dmax² timeconst² dampratio²),  b = 2 / (dmax timeconst),
 ///
 /// and with (−stiffness, −damping), k = stiffness / dmax², b = damping / dmax. A spring without that mass cannot do all of what it
-/// does. What one sees is kept: the depth r under the load a₀ = g, where (1 − d) g = d² k r, so that the stiffness is K = g / r, and the damping ratio ζ = b / (2 √k), which decides how much it bounces: relaxation time 2 ζ / √K. What it takes
-/// to settle is shorter by √(1 − d).
+/// does. What one sees is kept. A one-sided constraint keeps the depth r under the load a₀ = g, where (1 − d) g = d² k r, so that the stiffness is K = g / r, and the damping ratio ζ = b / (2 √k), which decides how much it bounces: relaxation time 2 ζ / √K. What it takes
+/// to settle is shorter by √(1 − d). A two-sided one keeps its motion while nothing else acts: K = dmax² k, relaxation time b / (dmax k),
+/// whatever the impedance.
 ///
 /// None where that is not finite.
-pub(super) fn spring([first, second]: [f64; 2], impedance: Impedance) -> Option<Spring> {
-    let dmax = impedance.greatest;
-    let (k, b) = if first > 0.0 {
-        (1.0 / (dmax * first * second).powi(2), 2.0 / (dmax * first))
-    } else {
-        (-first / (dmax * dmax), -second / dmax)
-    };
-    if k == 0.0 {
+pub(super) fn spring([first, second]: [f64; 2], impedance: Impedance, side: Side) -> Option<Spring> {
+    // dmax² k and dmax b.
+    let (given, damping) = if first > 0.0 { (1.0 / (first * second).powi(2), 2.0 / first) } else { (-first, -second) };
+    if given == 0.0 {
         return Some(Spring { stiffness: 0.0, relaxation: 0.0 });
     }
-    let stiffness = if impedance.is_constant() { dmax * dmax * k / (1.0 - dmax) } else { LOAD / impedance.depth(k) };
-    let relaxation = b / (k * stiffness).sqrt();
+    let stiffness = match side {
+        Side::Both => given,
+        Side::One if impedance.is_constant() => given / (1.0 - impedance.greatest),
+        Side::One => LOAD / impedance.depth(given / impedance.greatest.powi(2)),
+    };
+    let relaxation = damping / (given * stiffness).sqrt();
     (stiffness.is_finite() && stiffness > 0.0 && relaxation.is_finite()).then_some(Spring { stiffness, relaxation })
 }
 
@@ -180,7 +193,7 @@ mod tests {
             ([0.02, 1.0], [0.7, 0.7, 0.01, 0.5, 2.0]),
         ] {
             let impedance = Impedance::new(solimp);
-            let spring = spring(solref, impedance).unwrap();
+            let spring = spring(solref, impedance, Side::One).unwrap();
             let depth = LOAD / spring.stiffness;
             let (d, dmax) = (impedance.at(depth), impedance.greatest);
             let k = if solref[0] > 0.0 { (dmax * solref[0] * solref[1]).powi(-2) } else { -solref[0] / (dmax * dmax) };
@@ -191,7 +204,7 @@ mod tests {
     #[test]
     fn damping_ratios_are_kept() {
         // ζ = relaxation √K / 2.
-        let found = spring([0.02, 0.4], Impedance::constant(0.64)).unwrap();
+        let found = spring([0.02, 0.4], Impedance::constant(0.64), Side::One).unwrap();
         assert!((0.5 * found.relaxation * found.stiffness.sqrt() - 0.4).abs() < 1e-15);
     }
 }

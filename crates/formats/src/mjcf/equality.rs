@@ -5,7 +5,7 @@ use multibody::{Coordinate, Equality, EqualityKind};
 use spatial::{Pose, Quat, Vec3};
 
 use super::Reader;
-use super::compliance;
+use super::compliance::{Side, compliance};
 use super::defaults::Attributes;
 use crate::LoadError;
 use crate::xml::Element;
@@ -36,7 +36,7 @@ impl<'a> Reader<'_, 'a> {
         let attributes = &self.defaults.attributes_of(element, "equality", 0)?;
         let name = self.names.claim(element, "equality", "", self.builder.equalities.len())?;
         let active = attributes.flag("active")?.unwrap_or(true) && self.options.flags.equality;
-        let compliance = compliance::compliance(attributes, "solref", "solimp", &mut self.warnings)?;
+        let compliance = compliance(attributes, ["solref", "solimp"], Side::Both, &mut self.warnings)?;
         let kind = match element.name() {
             "connect" => self.connect(element)?,
             "weld" => self.weld(element)?,

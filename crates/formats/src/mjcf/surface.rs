@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use multibody::{Compliance, Material, Resistance};
 
-use super::compliance::compliance;
+use super::compliance::{Side, compliance};
 use super::defaults::Attributes;
 use crate::LoadError;
 use crate::warnings::Warnings;
@@ -50,7 +50,7 @@ pub(super) fn material(
             return Err(attributes.source("friction").error(message));
         }
     }
-    let compliance = compliance(attributes, "solref", "solimp", warnings)?;
+    let compliance = compliance(attributes, ["solref", "solimp"], Side::One, warnings)?;
     let priority = 0;
     Ok(Material { friction, torsional_friction, rolling_friction, resistance, compliance, priority })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use multibody::Tendon;
 
 use super::Reader;
-use super::compliance;
+use super::compliance::{Side, compliance};
 use super::defaults::Attributes;
 use crate::LoadError;
 use crate::xml::Element;
@@ -57,7 +57,7 @@ impl<'a> Reader<'_, 'a> {
         let tendon = Tendon {
             name: self.names.claim(element, "tendon", "", self.tendons.len())?,
             range: range.filter(|_| flags.limit),
-            limit_compliance: compliance::compliance(attributes, "solreflimit", "solimplimit", &mut self.warnings)?,
+            limit_compliance: compliance(attributes, ["solreflimit", "solimplimit"], Side::One, &mut self.warnings)?,
             stiffness: if flags.spring { stiffness } else { 0.0 },
             damping: if flags.damper { damping } else { 0.0 },
             rest: rest(attributes)?.unwrap_or((spring_reference, spring_reference)),

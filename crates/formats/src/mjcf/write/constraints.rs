@@ -4,6 +4,7 @@ use geometry::Shape;
 use multibody::{Coordinate, EqualityKind, JointSpec, Tendon};
 use spatial::{Pose, Quat, Vec3};
 
+use super::super::compliance::Side;
 use super::numbers::{list, number, quaternion};
 use super::xml::{Attributes, Xml};
 use super::{WriteError, Writer, label, named};
@@ -20,7 +21,12 @@ impl Writer<'_> {
             if let Some(range) = tendon.range {
                 attributes.extend([("range", self.interval(range, false, &label)), ("limited", "true".into())]);
             }
-            attributes.extend(self.compliance(tendon.limit_compliance, ["solreflimit", "solimplimit"], &label));
+            attributes.extend(self.compliance(
+                tendon.limit_compliance,
+                ["solreflimit", "solimplimit"],
+                Side::One,
+                &label,
+            ));
             for (key, value) in [
                 ("stiffness", tendon.stiffness),
                 ("damping", tendon.damping),
@@ -72,7 +78,7 @@ impl Writer<'_> {
             if !equality.active {
                 attributes.push(("active", "false".into()));
             }
-            attributes.extend(self.compliance(equality.compliance, ["solref", "solimp"], &label));
+            attributes.extend(self.compliance(equality.compliance, ["solref", "solimp"], Side::Both, &label));
             xml.empty(kind, &attributes);
         }
         xml.close("equality");

@@ -4,6 +4,7 @@ use geometry::{Geom, Shape};
 use multibody::{Body, Joint, JointKind, JointSpec, Material, Resistance};
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
+use super::super::compliance::Side;
 use super::assets::{Assets, heights};
 use super::looks::site_shape;
 use super::numbers::{compliance, direction, list, number, quaternion};
@@ -190,7 +191,7 @@ impl Writer<'_> {
         {
             attributes.extend([("range", self.interval(range, kind == "ball", label)), ("limited", "true".into())]);
         }
-        attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], label));
+        attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], Side::One, label));
         match spec.effort_limit {
             Some(limit) if limit.is_finite() && matches!(kind, "hinge" | "slide") => {
                 // A limit of 0 is an empty interval, which MJCF does not take.
@@ -226,9 +227,10 @@ impl Writer<'_> {
         &mut self,
         value: multibody::Compliance,
         names: [&'static str; 2],
+        side: Side,
         label: &str,
     ) -> Attributes {
-        let (attributes, exact) = compliance(value, names[0], names[1]);
+        let (attributes, exact) = compliance(value, names, side);
         if !exact {
             self.note(label, "MJCF has no stiffness in N/m of a contact or limit: near-rigid is written");
         }
@@ -255,7 +257,7 @@ impl Writer<'_> {
         attributes.extend(surface(&material));
         let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
         attributes.push(("friction", list(&[slide, spin, roll])));
-        attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
+        attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], Side::One, &label));
         if material.priority != 0 {
             attributes.push(("priority", material.priority.to_string()));
         }
@@ -284,7 +286,7 @@ impl Writer<'_> {
             attributes.extend(surface(&material));
             let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
             attributes.push(("friction", list(&[slide, slide, spin, roll, roll])));
-            attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
+            attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], Side::One, &label));
             if pair.margin != 0.0 {
                 attributes.push(("margin", number(pair.margin)));
             }
