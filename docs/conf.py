@@ -18,7 +18,8 @@ extensions = [
     "myst_nb",
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build"]
+# The list of design notes is a page of its own here, appendix/design.md.
+exclude_patterns = ["design/README.md"]
 
 myst_enable_extensions = ["colon_fence"]
 autodoc_mock_imports = ["viser"]
@@ -29,6 +30,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
 
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 add_module_names = False

@@ -1,7 +1,7 @@
 """Draws the pictures of the documentation into ``docs/images``: ``cargo xtask docs pictures``.
 
-Each function below draws the picture of its name, from simulations that take a few seconds in all. The files are kept in
-the repository, so that pages show them everywhere.
+Each function below draws the picture of its name, from simulations that take a few seconds in all. The files are kept
+in the repository, so that pages show them everywhere.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-import sapwood as sw
 from numpy.typing import NDArray
+
+import sapwood as sw
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
@@ -82,8 +83,8 @@ def state_layout(path: Path) -> None:
     """Which numbers of q and v belong to which joint."""
     model = sw.load(
         """<mujoco><worldbody><body name="torso"><joint name="root" type="free"/><geom size=".1"/>
-        <body><joint name="shoulder" type="ball"/><geom size=".1"/><body><joint name="elbow"/><geom size=".1"/></body></body>
-        </body></worldbody></mujoco>"""
+        <body><joint name="shoulder" type="ball"/><geom size=".1"/>
+        <body><joint name="elbow"/><geom size=".1"/></body></body></body></worldbody></mujoco>"""
     )
     labels = {
         "q": [["x", "y", "z", "w", "x", "y", "z"], ["w", "x", "y", "z"], ["θ"]],
@@ -112,10 +113,9 @@ def state_layout(path: Path) -> None:
 def state_frames(path: Path) -> None:
     """A tilted free body: world axes, and those of the body."""
     axes = "".join(
-        f'<geom type="capsule" fromto="0 0 0 {x} {y} {z}" size="{size}" rgba="{x / length} {y / length} {z / length} 1" '
+        f'<geom type="capsule" fromto="0 0 0 {0.45 * x} {0.45 * y} {0.45 * z}" size=".012" rgba="{x} {y} {z} 1" '
         'contype="0" conaffinity="0" mass="0"/>'
-        for length, size in [(0.45, 0.012)]
-        for x, y, z in np.eye(3) * length
+        for x, y, z in np.eye(3)
     )
     model = sw.load(
         f"""<mujoco><worldbody>{axes}<geom type="plane" size="2 2 1" rgba=".93 .94 .95 1"/>

@@ -6,8 +6,8 @@ In a page,
     step, advance_to, trajectory
     ```
 
-documents these members of ``sapwood.Simulation``; an asterisk stands for all that the page names nowhere else, so that no
-member is left out.
+documents these members of ``sapwood.Simulation``; an asterisk stands for all that the page names nowhere else, so that
+no member is left out.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import sapwood
 from sphinx.ext.napoleon import Config
 from sphinx.ext.napoleon.docstring import GoogleDocstring
+
+import sapwood
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -32,9 +33,12 @@ NOT_SHOWN = {"__version__", "view"}
 # Links of pages that are read in the repository as well, where a folder is a target.
 LINKS = {
     "](benchmarks)": "](benchmarks/batch.md)",
-    "](design)": "](design/README.md)",
+    "](design)": "](appendix/design.md)",
+    "```rust,ignore": "```rust",
     "](../../ARCHITECTURE.md)": "](../appendix/architecture.md)",
 }
+# A page of a toctree that need not be there.
+OPTIONAL_PAGE = re.compile(r"^([\w-]+)\?\n", re.MULTILINE)
 SOURCE_LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)+crates/[^)]*\)")
 
 
@@ -80,6 +84,9 @@ def read_source(app: Sphinx, _page: str, source: list[str]) -> None:
     """Pages as Sphinx takes them."""
     for link, target in LINKS.items():
         source[0] = source[0].replace(link, target)
+    source[0] = OPTIONAL_PAGE.sub(
+        lambda page: page[1] + "\n" if Path(app.srcdir, page[1] + ".md").exists() else "", source[0]
+    )
     source[0] = SOURCE_LINK.sub(r"\1", source[0])
     source[0] = expand_others(expand_members(source[0]), Path(app.srcdir) / "reference")
 

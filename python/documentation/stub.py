@@ -1,7 +1,6 @@
 """Lets Sphinx see the compiled module as its stub says: with types, in the order of the file."""
 
 from __future__ import annotations
-
 import __future__
 
 import sys
@@ -33,7 +32,8 @@ class StubLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         """The code, which is kept nowhere."""
         flags = __future__.annotations.compiler_flag
-        return compile(Path(self.path).read_text(), self.path, "exec", flags=flags, dont_inherit=True)
+        code: CodeType = compile(Path(self.path).read_text(), self.path, "exec", flags=flags, dont_inherit=True)
+        return code
 
 
 def replace_compiled_module() -> None:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 DOCS = Path(__file__).parents[2] / "docs"
 FENCE = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?", re.MULTILINE | re.DOTALL)
@@ -43,10 +46,22 @@ def run(page: Path) -> Iterator[Block]:
         yield Block(line, match["code"], match["output"], out.getvalue())
 
 
+@contextlib.contextmanager
+def empty_folder() -> Iterator[None]:
+    """An empty folder as the present one, and numpy's options of printing as they were afterwards."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder, np.printoptions():
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
 def check(page: Path) -> int:
     """Runs the page in an empty folder and compares what it prints; the number of fences."""
     count = 0
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with empty_folder():
         for block in run(page):
             count += 1
             if block.expected is not None:
@@ -56,7 +71,7 @@ def check(page: Path) -> int:
 
 def write_outputs(page: Path) -> None:
     """Puts what the page's fences print into its ``text`` fences."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with empty_folder():
         printed = iter([block.printed for block in run(page)])
 
     def filled(match: re.Match[str]) -> str:
