@@ -43,5 +43,6 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
 copybutton_prompt_text = r"^(>>> |\$ )"
 copybutton_prompt_is_regexp = True

@@ -80,7 +80,7 @@ def expand_others(text: str, folder: Path) -> str:
     return text.replace(OTHERS, "\n".join([*lines, "```"]))
 
 
-def read_source(app: Sphinx, _page: str, source: list[str]) -> None:
+def read_source(app: Sphinx, page: str, source: list[str]) -> None:
     """Pages as Sphinx takes them."""
     for link, target in LINKS.items():
         source[0] = source[0].replace(link, target)
