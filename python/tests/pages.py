@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import tempfile
+from codeop import compile_command
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +21,16 @@ import numpy as np
 
 DOCS = Path(__file__).parents[2] / "docs"
 FENCE = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+
+
+def assert_typed(code: str) -> None:
+    """Fails where an interpreter to which the code is typed, line by line, would not take it."""
+    typed: list[str] = []
+    for line in [*code.split("\n"), ""]:
+        typed.append(line)
+        if compile_command("\n".join(typed)) is not None:
+            typed = []
+    assert not "".join(typed), f"this goes on after it ends: {typed}"
 
 
 class Block(NamedTuple):
@@ -64,6 +75,7 @@ def check(page: Path) -> int:
     with empty_folder():
         for block in run(page):
             count += 1
+            assert_typed(block.code)
             if block.expected is not None:
                 assert block.printed == block.expected, f"{page.name}:{block.line} prints otherwise: {block.printed}"
     return count
