@@ -11,7 +11,7 @@ const SITE: &str = "site/html";
 /// links, pages that no menu has, notebooks that fail.
 pub fn docs(shell: &Shell) -> Result<()> {
     prepare(shell)?;
-    shell.run(&venv("python"), &["-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "docs", SITE])?;
+    shell.run(&venv("python"), &["-m", "sphinx", "-q", "-E", "-W", "--keep-going", "-b", "html", "docs", SITE])?;
     println!("\nOpen the documentation in a browser: file://{}", shell.path(SITE).join("index.html").display());
     Ok(())
 }
