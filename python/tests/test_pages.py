@@ -12,7 +12,9 @@ from pages import DOCS, check
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 
-@pytest.mark.parametrize("page", ["start", "concepts/state", "concepts/contact", "concepts/pd", "concepts/worlds"])
+@pytest.mark.parametrize(
+    "page", ["index", "start", "concepts/state", "concepts/contact", "concepts/pd", "concepts/worlds"]
+)
 def test_what_a_page_says_to_type(page: str) -> None:
     assert check(DOCS / f"{page}.md") > 0
 
