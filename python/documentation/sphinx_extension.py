@@ -80,15 +80,22 @@ def expand_others(text: str, folder: Path) -> str:
     return text.replace(OTHERS, "\n".join([*lines, "```"]))
 
 
+def one_title(text: str) -> str:
+    """A page whose further titles, one for each machine, are headings: menus would show them beside the page's own."""
+    title, *rest = text.split("\n")
+    return "\n".join([title, *(re.sub("^#", "##", line) for line in rest)])
+
+
 def read_source(app: Sphinx, page: str, source: list[str]) -> None:
     """Pages as Sphinx takes them."""
+    text, folder = source[0], Path(app.srcdir)
+    if page.startswith("benchmarks"):
+        text = one_title(text)
     for link, target in LINKS.items():
-        source[0] = source[0].replace(link, target)
-    source[0] = OPTIONAL_PAGE.sub(
-        lambda page: page[1] + "\n" if Path(app.srcdir, page[1] + ".md").exists() else "", source[0]
-    )
-    source[0] = SOURCE_LINK.sub(r"\1", source[0])
-    source[0] = expand_others(expand_members(source[0]), Path(app.srcdir) / "reference")
+        text = text.replace(link, target)
+    text = SOURCE_LINK.sub(r"\1", text)
+    text = OPTIONAL_PAGE.sub(lambda name: f"{name[1]}\n" if (folder / f"{name[1]}.md").exists() else "", text)
+    source[0] = expand_others(expand_members(text), folder / "reference")
 
 
 def read_docstring(_app: Sphinx, what: str, name: str, thing: object, options: Any, lines: list[str]) -> None:  # noqa: ANN401
