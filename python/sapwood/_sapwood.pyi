@@ -540,6 +540,8 @@ class Simulation:
         factorization: Factorisation of the contact solver; auto picks by structure, with the same result to tolerance.
         beta: Near-rigid contacts oscillate with the period beta · timestep.
         sigma: Tangential regularisation over the Delassus estimate: stuck contacts creep at about sigma · g · timestep.
+        recovery_speed: Greatest speed at which near-rigid contacts, limits and equalities that start violated are
+            righted, m/s or rad/s.
         sleep_after: Islands that have rested for this long, s, sleep: they are not moved until something touches
             them or is done to them. What actuators or PD control drive does not sleep; contacts among sleepers are not
             reported. None: nothing sleeps.

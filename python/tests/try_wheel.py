@@ -24,7 +24,7 @@ import sapwood
 print(time.perf_counter() - start)
 """
 
-PAGES = ["README.md", "docs/batch.md", "docs/python.md"]
+PAGES = ["README.md", "docs/start.md", "docs/batch.md", "docs/python.md", "docs/coming-from/drake.md"]
 
 
 def programs(page: Path) -> str:

@@ -1,6 +1,7 @@
 //! The project's chores, from any folder of the repository: `cargo xtask demo`, `cargo xtask test`.
 
 mod demo;
+mod docs;
 mod shell;
 mod test;
 mod tools;
@@ -19,6 +20,8 @@ cargo xtask test            set up what the tests need and run all of them: Rust
 cargo xtask fuzz [--seconds N] [--seed S] [--case N]   mutate models, meshes, clips and states for a minute
 cargo xtask web             build the replay page (needs Node)
 cargo xtask python          make .venv and install the Python package with its test requirements
+cargo xtask docs            build the documentation in site/, with its notebooks run; warnings are errors
+cargo xtask docs pictures [NAME ...]   draw the pictures in docs/images that the program draws
 cargo xtask wheel [ARCH]    build a manylinux wheel (x86_64, aarch64) and try it in a bare environment
 cargo xtask bench [SUITE]   time Sapwood beside its peers (default: step); needs cargo xtask python";
 
@@ -44,6 +47,8 @@ fn run() -> Result<ExitCode> {
         ["fuzz", ref rest @ ..] => fuzz(&shell, rest)?,
         ["web"] => tools::build_web(&shell)?,
         ["python"] => tools::install_python(&shell)?,
+        ["docs"] => docs::docs(&shell)?,
+        ["docs", "pictures", ref names @ ..] => docs::pictures(&shell, names)?,
         ["wheel"] => wheel::wheel(&shell, None)?,
         ["wheel", target] => wheel::wheel(&shell, Some(target))?,
         ["bench", ref rest @ ..] => {

@@ -38,10 +38,18 @@ pub fn venv_at(folder: &str, program: &str) -> String {
 
 /// Makes `.venv`, and builds and installs the package with its test requirements.
 pub fn install_python(shell: &Shell) -> Result<()> {
+    install_extra(shell, "test")
+}
+
+/// The same with the requirements of another extra.
+pub fn install_extra(shell: &Shell, extra: &str) -> Result<()> {
     if !shell.works(&venv("python"), &["-m", "pip", "--version"]) {
         make_venv_at(shell, ".venv")?;
     }
-    shell.run(&venv("python"), &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ".[test]"])
+    shell.run(
+        &venv("python"),
+        &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", &format!(".[{extra}]")],
+    )
 }
 
 /// Makes a virtual environment.
