@@ -79,7 +79,7 @@ impl Default for Options {
 
 /// A name that no character has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no character {name:?}{}; expected one of {}", hint(name), names())]
+#[error("there is no character {name:?}; expected one of {}{}", names(), hint(name))]
 pub struct UnknownCharacter {
     /// The name.
     pub name: String,
@@ -92,7 +92,7 @@ pub fn similar(name: &str) -> Vec<&'static str> {
 
 /// What a message says of those.
 fn hint(name: &str) -> String {
-    suggest::did_you_mean(name, similar(name)).map_or_else(String::new, |hint| format!(": {hint}"))
+    suggest::did_you_mean(name, similar(name)).map_or_else(String::new, |hint| format!("; {hint}"))
 }
 
 /// The names of all characters, as a message has them.

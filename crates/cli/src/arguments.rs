@@ -82,9 +82,7 @@ pub struct StepArguments {
     /// Time step, s [default: the model's own].
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
     pub dt: Option<f64>,
-    /// Error that may be made per second, in m, rad and relative velocities.
-    ///
-    /// Steps are then as long as it lets them be, at most the time step.
+    /// Error that may be made per second, in m, rad and relative velocities: steps are then as long as it lets them be.
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true, value_parser = positive)]
     pub accuracy: Option<f64>,
     /// Time-stepping scheme, or theta_q,theta_v,theta_vq as three numbers from 0 to 1.

@@ -3,11 +3,14 @@
 use std::ffi::OsString;
 use std::io;
 
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue};
 use formats::LoadError;
 use serde::Serialize;
 use sim::SimulationError;
 
 use crate::BAD_INPUT;
+use crate::arguments::Arguments;
 use crate::console;
 
 /// Why a command did not do all that it was asked for, as `docs/command.md` describes it.
@@ -70,7 +73,8 @@ impl Failure {
 }
 
 /// Reports wrong arguments, or prints the help or version that was asked for; returns the exit code.
-pub fn of_arguments(error: &clap::Error, is_json: bool) -> u8 {
+pub fn of_arguments(mut error: clap::Error, words: &[OsString], is_json: bool) -> u8 {
+    suggest_command(&mut error, words);
     if error.use_stderr() && is_json {
         let text = error.render().to_string();
         let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
@@ -79,6 +83,22 @@ pub fn of_arguments(error: &clap::Error, is_json: bool) -> u8 {
     // As in `console`: nobody is left to tell.
     let _ = error.print();
     u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT)
+}
+
+/// Names the command that was probably meant, where clap does not: it finds nothing for `rnu`.
+fn suggest_command(error: &mut clap::Error, words: &[OsString]) {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return };
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return;
+    }
+    // A suite, or a command.
+    let command = Arguments::command();
+    let command = words.get(1).and_then(|word| command.find_subcommand(word)).unwrap_or(&command);
+    let similar = suggest::similar(typed, command.get_subcommands().map(clap::Command::get_name));
+    let similar: Vec<String> = similar.into_iter().map(String::from).collect();
+    if !similar.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(similar));
+    }
 }
 
 /// Whether these words ask for JSON on standard output, known before they are known to make sense. `bench --json FILE` writes a file.

@@ -46,9 +46,9 @@ pub fn command(words: Vec<OsString>) -> u8 {
         console::note(&format!("a limit of file sizes would end this command without a word: {error}"));
     }
     let is_json = failure::is_json(&words);
-    let arguments = match Arguments::try_parse_from(words) {
+    let arguments = match Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
-        Err(error) => return failure::of_arguments(&error, is_json),
+        Err(error) => return failure::of_arguments(error, &words, is_json),
     };
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),

@@ -14,7 +14,7 @@ const LINES: [f64; 2] = [5.0, 60.0];
 /// Over about this long the speed of the past is forgotten: longer than a fall into contact takes, s.
 const MEMORY: f64 = 15.0;
 /// The remaining time that is shown follows the estimate in about this long, s.
-const FOLLOWING: f64 = 3.0;
+const FOLLOWING: f64 = 1.0;
 /// No estimate earlier than this, s.
 const FIRST_ESTIMATE: f64 = 1.0;
 

@@ -34,16 +34,18 @@ pub fn source(text: &str) -> Result<Source, String> {
 /// A command-line value `@NAME` as a character or scene; for clap.
 pub fn named(text: &str) -> Result<Named, String> {
     let Some(name) = text.strip_prefix('@') else {
-        let hint = suggestion(text).map_or_else(String::new, |hint| format!("{hint} "));
-        return Err(format!("{hint}expected one of {}", listed()));
+        return Err(suggestion(text).map_or_else(|| format!("expected one of {}", listed()), with_list));
     };
     if let Ok(character) = name.parse() {
         return Ok(Named::Character(character));
     }
     name.parse().map(Named::Scene).map_err(|error| match error {
         UnknownScene::Name { name } => {
-            let hint = suggestion(&name).map_or_else(String::new, |hint| format!(": {hint}"));
-            format!("there is no character or scene \"{name}\"{hint}; expected one of {}", listed())
+            let unknown = format!("there is no character or scene \"{name}\"");
+            match suggestion(&name) {
+                Some(hint) => format!("{unknown}: {}", with_list(hint)),
+                None => format!("{unknown}; expected one of {}", listed()),
+            }
         }
         UnknownScene::Number { .. } => error.to_string(),
     })
@@ -57,6 +59,11 @@ pub fn names() -> impl Iterator<Item = String> {
 
 fn listed() -> String {
     names().collect::<Vec<_>>().join(", ")
+}
+
+/// A suggestion, and how to see all.
+fn with_list(suggestion: String) -> String {
+    format!("{suggestion} (@ alone lists all)")
 }
 
 /// `did you mean @dog?` where a character or scene has a name like this one.

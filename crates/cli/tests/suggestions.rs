@@ -52,7 +52,7 @@ fn files() {
     for wrong in ["humanod.xml", "humanoid", "Humanoid.mjcf.xml"] {
         assert_hint(&["run", &text(wrong)], &hint);
     }
-    assert_hint(&["info", folder.to_str().unwrap()], &format!("it is a folder: {hint}"));
+    assert_hint(&["info", folder.to_str().unwrap()], &hint);
     // What a file refers to.
     assert_hint(&["info", &text("humanoid.xml")], &format!("did you mean {}?", text("wheel.stl")));
 }

@@ -24,7 +24,7 @@ impl LoadError {
     #[must_use]
     pub fn with_hint(mut self, hint: Option<&str>) -> Self {
         if let Some(hint) = hint {
-            self.message.push_str("; ");
+            self.message.push_str(if self.message.ends_with('?') { " " } else { "; " });
             self.message.push_str(hint);
         }
         self

@@ -29,8 +29,7 @@ fn inside(folder: &Path) -> Option<String> {
     let (mut files, _) = entries(folder, &mut 0);
     files.retain(|file| MODEL_ENDINGS.iter().any(|ending| has_ending(file, ending)));
     files.truncate(MAX_SUGGESTIONS);
-    let named = suggest::question(files.into_iter().map(|file| folder.join(file).display().to_string()))?;
-    Some(format!("it is a folder: {named}"))
+    suggest::question(files.into_iter().map(|file| folder.join(file).display().to_string()))
 }
 
 /// Files that are there and like this one, which is not.
@@ -154,10 +153,7 @@ mod tests {
             ("robots/quadruped.xml", ""),
             ("nowhere/at/all.xml", ""),
             // A folder, and a file that is there.
-            (
-                "robots",
-                "; it is a folder: did you mean /robots/arm.urdf, /robots/humanoid.xml or /robots/humanoid_box.xml?",
-            ),
+            ("robots", "; did you mean /robots/arm.urdf, /robots/humanoid.xml or /robots/humanoid_box.xml?"),
             ("robots/arm.urdf", ""),
         ] {
             if path == "robots/ARM.URDF" && folder.join(path).exists() {

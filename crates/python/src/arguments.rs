@@ -169,8 +169,8 @@ pub fn word<T: Copy>(name: &str, value: &str, available: &[(&str, T)]) -> PyResu
     }
     let words: Vec<_> = available.iter().map(|(word, _)| format!("{word:?}")).collect();
     let hint = suggest::did_you_mean(value, available.iter().map(|(word, _)| *word));
-    let hint = hint.map_or_else(String::new, |hint| format!(": {hint}"));
-    let message = format!("{name}={value:?} is not in this version{hint}; available: {}", words.join(", "));
+    let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+    let message = format!("{name}={value:?} is not in this version; available: {}{hint}", words.join(", "));
     Err(PyValueError::new_err(message))
 }
 

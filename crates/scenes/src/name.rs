@@ -36,7 +36,7 @@ pub const FORMS: [&str; 22] = [
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownScene {
     /// It has the form of none.
-    #[error("there is no scene {name:?}{}; expected one of {}", hint(name), FORMS.join(", "))]
+    #[error("there is no scene {name:?}{}", hint(name))]
     Name {
         /// The name.
         name: String,
@@ -78,7 +78,10 @@ fn split(name: &str, is_number: impl Fn(&str) -> bool) -> (String, Vec<String>) 
 /// What a message says of those.
 fn hint(name: &str) -> String {
     let near = similar(name).into_iter().map(|name| format!("{name:?}"));
-    suggest::question(near).map_or_else(String::new, |hint| format!(": {hint}"))
+    match suggest::question(near) {
+        Some(hint) => format!(": {hint}"),
+        None => format!("; expected one of {}", FORMS.join(", ")),
+    }
 }
 
 impl fmt::Display for Scene {

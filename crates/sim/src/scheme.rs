@@ -150,10 +150,10 @@ impl FromStr for Scheme {
             }
             _ => {
                 let names = Self::NAMED.map(|(name, _)| name);
-                let hint = suggest::did_you_mean(text, names).map_or_else(String::new, |hint| format!(": {hint}"));
+                let hint = suggest::did_you_mean(text, names).map_or_else(String::new, |hint| format!("; {hint}"));
                 let names = names.join(", ");
                 Err(format!(
-                    "no such scheme{hint}; available: {names}, or three numbers from 0 to 1: theta_q,theta_v,theta_vq"
+                    "no such scheme; available: {names}, or three numbers from 0 to 1: theta_q,theta_v,theta_vq{hint}"
                 ))
             }
         }

@@ -15,6 +15,8 @@ const MAX_SUGGESTIONS: usize = 3;
 const MIN_SIMILARITY: f64 = 0.6;
 /// Least number of letters with which a part of a name is like the name.
 const MIN_PART: usize = 3;
+/// By how much less a beginning counts than the whole: one letter in four may differ.
+const BEGINNING: f64 = 0.8;
 
 /// Those of the names that are like `name`, the nearest first, at most three. Upper and lower case count as the same.
 pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
@@ -43,8 +45,15 @@ pub fn question(names: impl IntoIterator<Item = String>) -> Option<String> {
 fn similarity(name: &str, known: &str) -> f64 {
     let (name, known) = (name.to_lowercase(), known.to_lowercase());
     let edits = strsim::normalized_damerau_levenshtein(&name, &known);
-    let is_part = name.chars().count() >= MIN_PART && known.contains(&name);
-    if is_part { edits.max(MIN_SIMILARITY) } else { edits }
+    let length = name.chars().count();
+    if length < MIN_PART {
+        return edits;
+    }
+    // The beginning of a longer name, perhaps misspelt, or another part of it.
+    let beginning: String = known.chars().take(length).collect();
+    let as_beginning = BEGINNING * strsim::normalized_damerau_levenshtein(&name, &beginning);
+    let as_part = if known.contains(&name) { MIN_SIMILARITY } else { 0.0 };
+    edits.max(as_beginning).max(as_part)
 }
 
 #[cfg(test)]
@@ -53,9 +62,11 @@ mod tests {
 
     #[test]
     fn slips_of_the_fingers_are_found() {
-        for (typed, meant) in [("rnu", "run"), ("Rn", "run"), ("humnoid", "humanoid"), ("humanod.xml", "humanoid.xml")]
+        let scheme = ("simplectic", "symplectic-euler");
+        for (typed, meant) in
+            [scheme, ("rnu", "run"), ("Rn", "run"), ("humnoid", "humanoid"), ("humanod.xml", "humanoid.xml")]
         {
-            let known = ["info", "run", "humanoid", "humanoid.xml", "write"];
+            let known = ["info", "run", "symplectic-euler", "humanoid", "humanoid.xml", "write"];
             assert_eq!(similar(typed, known).first(), Some(&meant), "{typed}");
         }
     }

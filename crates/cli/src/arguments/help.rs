@@ -74,7 +74,7 @@ in the repository. SAPWOOD_PYTHON names an interpreter other than python3. sapwo
 Examples:
   sapwood bench spd --out out --json spd.json
   sapwood bench schemes --case double-pendulum
-  sapwood bench clutter --peers mujoco --json | jq '.[] | select(.metric == \"ms\")'
+  sapwood bench spd --quick --json | jq '.[] | select(.case == \"dog trot\")'
 
 Exit codes: 0 done; 1 a suite failed; 2 bad input, or a file that cannot be written; 130 after Ctrl-C (what was measured until then is written).";
 

@@ -36,8 +36,8 @@ pub fn budget(text: &str) -> Result<Budget, String> {
 /// The friction laws, by name.
 const CONTACT_LAWS: [(&str, ContactLaw, &str); 3] = [
     ("coulomb", ContactLaw::Coulomb, "Coulomb's law, within the budget of factorisations"),
-    ("lagged", ContactLaw::Lagged, "bounds from the normal forces of the step before"),
-    ("sap", ContactLaw::Sap, "the convex approximation: bodies that slide part a little"),
+    ("lagged", ContactLaw::Lagged, "friction bounded by the normal impulses of the step before"),
+    ("sap", ContactLaw::Sap, "the convex cone of SAP: sliding opens a small gap"),
 ];
 
 /// The name of a friction law.
