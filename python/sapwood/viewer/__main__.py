@@ -57,7 +57,9 @@ def parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("model", help="MJCF or URDF file, or a character or scene: @humanoid, @tower-50, …")
-    add("--package-path", action="append", default=[], type=Path, metavar="DIR", help="where packages of URDF files are")
+    add(
+        "--package-path", action="append", default=[], type=Path, metavar="DIR", help="where packages of URDF files are"
+    )
     add("--floating-base", action="store_true", help="let the root of a URDF robot move freely")
     add("--ground", type=finite, metavar="Z", help="add a level ground at this height, m")
     add("--keyframe", metavar="NAME", help="where to start")
@@ -65,7 +67,13 @@ def parser() -> argparse.ArgumentParser:
     add("--accuracy", type=finite, metavar="ERROR", help="error that may be made per second, in place of a time step")
     add("--scheme", type=scheme, default="bilinear", help=f"{', '.join(SCHEMES)}, or theta_q,theta_v,theta_vq")
     add("--contact", choices=("coulomb", "lagged", "sap"), default="coulomb", help="friction law")
-    add("--factorization-budget", type=budget, default=100, metavar="N", help="for Coulomb's law in a step, or unlimited")
+    add(
+        "--factorization-budget",
+        type=budget,
+        default=100,
+        metavar="N",
+        help="for Coulomb's law in a step, or unlimited",
+    )
     add("--sleep-after", type=finite, metavar="S", help="let islands sleep that have rested for this long")
     add("--threads", type=int, default=1, metavar="N", help="threads; the result is the same for any number")
     add("--controls", choices=("sliders", "random"), default="sliders", help="what moves the controls")
