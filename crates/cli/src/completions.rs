@@ -83,13 +83,29 @@ pub fn models(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates
 }
 
-/// The characters and scenes, those with numbers up to where these begin.
+/// The characters and scenes, those with numbers in an example: shells put a space after what they complete.
 pub fn built_in_models(current: &OsStr) -> Vec<CompletionCandidate> {
     let current = current.to_string_lossy();
-    let up_to_numbers = |name: &str| name.split(|c: char| c.is_ascii_uppercase()).next().unwrap_or_default().to_owned();
-    let names = source::names().map(|form| (up_to_numbers(&form), form));
+    let names = source::names().map(|form| (example(&form), form));
     let matching = names.filter(|(name, _)| name.starts_with(&*current));
     matching.map(|(name, form)| CompletionCandidate::new(name).help(Some(form.into()))).collect()
+}
+
+/// A name of this form, with numbers for the words in capitals.
+fn example(form: &str) -> String {
+    let number = |word| match word {
+        "COUNT" => "27",
+        "HEIGHT" => "5",
+        "RATIO" => "1000",
+        "BLOCKS" => "11",
+        "STOREYS" => "3",
+        "DEGREES" => "20",
+        "FRICTION" => "0.5",
+        "SPEED" => "2",
+        "LINKS" => "10",
+        word => word,
+    };
+    form.split('-').map(number).collect::<Vec<_>>().join("-")
 }
 
 /// The keyframes of the model on the line.
@@ -201,6 +217,14 @@ mod tests {
 
     fn words(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn examples_are_names_that_there_are() {
+        for form in source::names() {
+            let example = example(&form);
+            assert_eq!(source::named(&example).map(|_| ()), Ok(()), "{form}: {example}");
+        }
     }
 
     /// The parts are those of bash 5.2.

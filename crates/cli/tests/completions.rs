@@ -40,7 +40,7 @@ fn commands_models_keyframes_and_values_are_completed() {
         (&["run", "ar"], &["arm.xml"]),
         (&["run", "no"], &[]),
         (&["run", "@sn"], &["@snake36", "@snake72", "@snake195"]),
-        (&["write", "@tow"], &["@tower-"]),
+        (&["write", "@tow"], &["@tower-27"]),
         (&["run", "--scheme", "mid"], &["midpoint"]),
         (&["view", "arm.xml", "--contact", "co"], &["coulomb"]),
         (&["run", "arm.xml", "--keyframe", "s"], &["stand", "squat"]),
