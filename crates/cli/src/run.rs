@@ -49,13 +49,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         None => Failure::new(Kind::Simulation, error.to_string()),
     });
     let summary = tally.summary(&mut simulation, wall_time, energy_start, settings(arguments), error);
-    if is_told {
-        print(&summary.to_string());
-    }
-    if let Some(Failure { message, .. }) = &summary.error {
-        let what = if interrupted.is_some() { "" } else { "the simulation failed: " };
-        console::error(format!("{what}{message}\n       {} of {steps} steps were computed", summary.steps));
-    }
+    tell(&summary, steps, is_told);
     let files = output.map(|output| {
         recording.finish(&mut simulation);
         output.write(&simulation, &recording, &summary)
@@ -73,6 +67,17 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         print_json(&Document { summary, files });
     }
     Ok(code)
+}
+
+/// Prints the summary, and what cut the run short.
+fn tell(summary: &Summary, steps: u64, is_told: bool) {
+    if is_told {
+        print(&summary.to_string());
+    }
+    if let Some(Failure { kind, message, .. }) = &summary.error {
+        let what = if *kind == Kind::Interrupted { "" } else { "the simulation failed: " };
+        console::error(format!("{what}{message}\n       {} of {steps} steps were computed", summary.steps));
+    }
 }
 
 /// What `--json` prints.
