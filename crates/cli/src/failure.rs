@@ -40,6 +40,12 @@ pub enum Kind {
     Other,
 }
 
+/// What is printed of a command that could not begin.
+#[derive(Serialize)]
+struct Document<'a> {
+    error: &'a Failure,
+}
+
 impl Failure {
     /// One that is at no file.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
@@ -66,7 +72,7 @@ impl Failure {
     /// Says it on standard error, and as JSON on standard output if that is asked for.
     pub fn report(&self, is_json: bool) {
         if is_json {
-            print_json(&serde_json::json!({ "error": self }));
+            print_json(&Document { error: self });
         }
         console::error(&self.message);
     }
@@ -78,7 +84,7 @@ pub fn of_arguments(mut error: clap::Error, words: &[OsString], is_json: bool) -
     if error.use_stderr() && is_json {
         let text = error.render().to_string();
         let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-        print_json(&serde_json::json!({ "error": Failure::new(Kind::Arguments, message) }));
+        print_json(&Document { error: &Failure::new(Kind::Arguments, message) });
     }
     // As in `console`: nobody is left to tell.
     let _ = error.print();
