@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -92,14 +92,13 @@ def test_ctrl_c_ends_it() -> None:
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert child.stdout is not None
-        address = child.stdout.readline().split()[-1]
-        assert child.stdout.readline().startswith("Ctrl-C")
+        # viser says where it listens, too.
+        lines = list(itertools.takewhile(lambda line: line != "Ctrl-C ends it\n", child.stdout))
+        address = lines[-1].removeprefix("sapwood: the viewer is at ").strip()
         with urllib.request.urlopen(address, timeout=20) as page:
             assert b"<html" in page.read()
         child.send_signal(signal.SIGINT)
-        end = time.monotonic() + 20
         _, errors = child.communicate(timeout=20)
         assert (child.returncode, errors) == (0, "")
-        assert time.monotonic() < end
     finally:
         child.kill()
