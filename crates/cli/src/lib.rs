@@ -43,7 +43,7 @@ pub fn command(words: Vec<OsString>) -> u8 {
         return code;
     }
     if let Err(error) = signals::survive_file_size_limit() {
-        console::note(&format!("a limit of file sizes would end this command without a word: {error}"));
+        console::note(format!("a limit of file sizes would end this command without a word: {error}"));
     }
     let is_json = failure::is_json(&words);
     let arguments = match Arguments::try_parse_from(&words) {
