@@ -4,7 +4,7 @@
 //! use sapwood_suggest::{did_you_mean, similar};
 //!
 //! let known = ["stand", "squat", "stand_on_left_leg"];
-//! assert_eq!(similar("stnad", known), ["stand"]);
+//! assert_eq!(similar("sqaut", known), ["squat"]);
 //! assert_eq!(did_you_mean("Stand", known).unwrap(), "did you mean \"stand\" or \"stand_on_left_leg\"?");
 //! assert_eq!(did_you_mean("crouch", known), None);
 //! ```
