@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -267,6 +268,30 @@ def test_quaternion_erased_in_a_view(model: sw.Model) -> None:
     sim.q[3:] = 0
     with pytest.raises(ValueError, match=r"q\[3:7\] is .*: expected a quaternion"):
         sim.step()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("humanod.xml", "did you mean {folder}/humanoid.xml?"),
+        ("@dog", 'did you mean sapwood.load(sapwood.characters.mjcf("dog"))?'),
+        ("tower-5", 'did you mean sapwood.load(sapwood.scenes.mjcf("tower-5"))?'),
+        ("@towr-5", 'did you mean sapwood.load(sapwood.scenes.mjcf("tower-5"))?'),
+    ],
+)
+def test_a_file_that_does_not_exist_names_what_was_meant(tmp_path: Path, name: str, hint: str) -> None:
+    (tmp_path / "humanoid.xml").write_text("<mujoco/>")
+    with pytest.raises(sw.ModelError, match=re.escape(hint.format(folder=tmp_path))):
+        sw.load(tmp_path / name if "." in name else name)
+
+
+def test_a_keyframe_that_does_not_exist_names_what_was_meant() -> None:
+    model = sw.scenes.slider(2.0, 0.5)
+    sim, batch = sw.Simulation(model), sw.Batch(model, 2)
+    calls: list[Callable[[str], object]] = [sim.reset, model.keyframe, lambda name: batch.reset(keyframe=name)]
+    for call in calls:
+        with pytest.raises(ValueError, match='did you mean "sliding"'):
+            call("slidng")
 
 
 @pytest.mark.parametrize(

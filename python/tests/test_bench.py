@@ -14,6 +14,7 @@ from sapwood.bench.__main__ import main
         (["characters"], "sapwood bench characters"),
         (["speed"], "schemes"),
         (["step", "--case", "nothing"], "--case nothing: expected one of"),
+        (["schemes", "--case", "double-pendulun"], "did you mean double-pendulum?"),
         (["step", "--repetitions", "0"], "--repetitions 0"),
     ],
 )

@@ -79,10 +79,20 @@ impl Default for Options {
 
 /// A name that no character has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no character {name:?}; expected one of {}", names())]
+#[error("there is no character {name:?}; expected one of {}{}", names(), hint(name))]
 pub struct UnknownCharacter {
     /// The name.
     pub name: String,
+}
+
+/// The names of characters that are like this one, the nearest first.
+pub fn similar(name: &str) -> Vec<&'static str> {
+    suggest::similar(name, Character::ALL.map(Character::name))
+}
+
+/// What a message says of those.
+fn hint(name: &str) -> String {
+    suggest::did_you_mean(name, similar(name)).map_or_else(String::new, |hint| format!("; {hint}"))
 }
 
 /// The names of all characters, as a message has them.

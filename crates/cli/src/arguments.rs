@@ -1,107 +1,202 @@
 //! The command line.
 
+mod help;
+mod values;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::ArgValueCompleter;
 use sim::{ContactLaw, Scheme};
 
+use crate::completions;
 use crate::source::{Named, Source, named, source};
+pub use values::contact_name;
+use values::{Budget, SchemeParser, budget, contact_law, duration, height, positive};
 
 /// Physically right motion of robots and characters, in contact with the world.
+///
+/// A model goes in, as MJCF or URDF, and a motion comes out. Units are SI, angles radians.
 #[derive(Debug, Parser)]
-#[command(name = "sapwood", version, about, after_help = EXIT_CODES)]
+#[command(name = "sapwood", version, styles = help::STYLES, after_help = help::SAPWOOD, max_term_width = 120)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0; 1 the simulation failed, 130 Ctrl-C or 143 SIGTERM ended it (what was computed until then is written); 2 bad input, \
-     or a file that cannot be written (files that were there before are kept).";
-
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Simulate a model, print a summary, and write the motion.
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = help::RUN)]
     Run(RunArguments),
+    /// Watch a model live in the browser: pause, pull at bodies, move controls.
+    #[command(after_help = help::VIEW)]
+    View(ViewArguments),
     /// Say what was read from a model, and what was ignored or approximated.
+    #[command(after_help = help::INFO)]
     Info(InfoArguments),
     /// Write a character or scene as an MJCF file.
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = help::WRITE)]
     Write(WriteArguments),
     /// Measure: a suite of benchmarks, with its figures as a table, JSON and pictures.
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = help::BENCH)]
     Bench(BenchArguments),
+    /// Print a script that completes commands, options, models and keyframes in a shell.
+    #[command(after_help = help::COMPLETIONS)]
+    Completions(CompletionsArguments),
 }
 
 /// How a model file is read.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Model")]
 pub struct ReadArguments {
     /// A folder in which package:// addresses of URDF files are looked up (may be repeated).
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub package_path: Vec<PathBuf>,
     /// Let the root of a URDF robot move freely instead of fixing it to the world.
     #[arg(long)]
     pub floating_base: bool,
 }
 
+/// Where a simulation starts.
 #[derive(Args, Debug)]
-pub struct RunArguments {
-    /// MJCF or URDF file, or @humanoid, @dog, @snake36, …, or a scene: @clutter-box-125, @tower-50, @stewart, … (@ alone
-    /// lists them); without it, a humanoid falls among boxes.
-    #[arg(value_parser = source)]
-    pub model: Option<Source>,
-    /// Simulated time, s.
-    #[arg(long, value_name = "S", default_value_t = 5.0, allow_negative_numbers = true, value_parser = duration)]
-    pub time: f64,
+#[command(next_help_heading = "Model")]
+pub struct StartArguments {
+    #[command(flatten)]
+    pub read: ReadArguments,
+    /// Add a level ground at this height, m: URDF files have none.
+    ///
+    /// Characters have one at 0, which this replaces; scenes keep theirs.
+    #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = height)]
+    pub ground: Option<f64>,
+    /// Keyframe of the model to start from.
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(completions::keyframes))]
+    pub keyframe: Option<String>,
+}
+
+/// How steps are made.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Steps")]
+pub struct StepArguments {
     /// Time step, s [default: the model's own].
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
     pub dt: Option<f64>,
     /// Error that may be made per second, in m, rad and relative velocities: steps are then as long as it lets them be.
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true, value_parser = positive)]
     pub accuracy: Option<f64>,
-    /// Let islands sleep that have rested for this long.
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
-    pub sleep_after: Option<f64>,
-    /// Time-stepping scheme: symplectic-euler, bilinear, midpoint, implicit-euler, explicit-euler, or theta_q,theta_v,theta_vq.
-    #[arg(long, value_name = "SCHEME", default_value = "bilinear", value_parser = scheme)]
+    /// Time-stepping scheme, or theta_q,theta_v,theta_vq as three numbers from 0 to 1.
+    #[arg(long, value_name = "SCHEME", default_value = "bilinear", value_parser = SchemeParser)]
     pub scheme: Scheme,
-    /// Friction law: sap, lagged, or coulomb.
-    #[arg(long, value_name = "LAW", default_value = "coulomb", value_parser = contact_law)]
+    /// Friction law.
+    #[arg(long, value_name = "LAW", default_value = "coulomb", value_parser = contact_law())]
     pub contact: ContactLaw,
-    /// Factorisations that an island may spend on Coulomb's law in a step, or "unlimited". Then the step takes the best friction
-    /// found so far; the summary counts such steps.
+    /// Factorisations that an island may spend on Coulomb's law in a step, or "unlimited".
+    ///
+    /// Then the step takes the best friction found so far; the summary counts such steps.
     #[arg(long, value_name = "N", default_value = "100", allow_negative_numbers = true, value_parser = budget)]
     pub factorization_budget: Budget,
-    /// Add a level ground at this height, m: URDF files have none. Characters have one at 0, which this replaces;
-    /// scenes keep theirs.
-    #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = height)]
-    pub ground: Option<f64>,
-    /// Keyframe of the model to start from.
-    #[arg(long, value_name = "NAME")]
-    pub keyframe: Option<String>,
-    /// Folder for trajectory.npz, summary.json, energy.svg and replay.html [default: nothing is written].
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Perturb the start: joint coordinates by up to 0.05 rad or 0.01 m, velocities by up to 0.1 rad/s or m/s.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub seed: Option<u64>,
+    /// Let islands sleep that have rested for this long, s [default: none sleeps].
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
+    pub sleep_after: Option<f64>,
     /// Threads; the result is the same for any number.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: u16,
+}
+
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// MJCF or URDF file, or a character or scene [default: a humanoid falls among boxes].
+    ///
+    /// Characters and scenes are @humanoid, @dog, @snake36, @clutter-box-125, @tower-50, @stewart, …; @ alone lists them.
+    #[arg(value_parser = source, add = ArgValueCompleter::new(completions::models))]
+    pub model: Option<Source>,
+    /// Simulated time, s.
+    #[arg(long, short, value_name = "S", default_value_t = 5.0, allow_negative_numbers = true, value_parser = duration)]
+    pub time: f64,
+    #[command(flatten)]
+    pub start: StartArguments,
+    /// Perturb the start at random, with this seed [default: it is as the model says].
+    ///
+    /// Joint coordinates by up to 0.05 rad or 0.01 m, velocities by up to 0.1 rad/s or m/s.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Model")]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub step: StepArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+/// What a run leaves behind.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArguments {
+    /// Folder for trajectory.npz, summary.json, energy.svg and replay.html [default: nothing is written].
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
     /// Frames to record per second of simulated time, rounded to whole steps.
     #[arg(long, value_name = "N", default_value_t = 60.0, allow_negative_numbers = true, value_parser = positive)]
     pub frames_per_second: f64,
+    /// Print the summary as JSON, errors too, and nothing else on standard output.
+    #[arg(long)]
+    pub json: bool,
+    /// Print errors only: no summary (but that of --json), no progress.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ViewArguments {
+    /// MJCF or URDF file, or a character or scene: @humanoid, @tower-50, … (@ alone lists them).
+    #[arg(value_parser = source, add = ArgValueCompleter::new(completions::models))]
+    pub model: Source,
     #[command(flatten)]
-    pub read: ReadArguments,
+    pub start: StartArguments,
+    #[command(flatten)]
+    pub step: StepArguments,
+    #[command(flatten)]
+    pub viewer: ViewerArguments,
+}
+
+/// The viewer itself.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Viewer")]
+pub struct ViewerArguments {
+    /// What moves the controls.
+    #[arg(long, value_enum, default_value_t = Controls::Sliders)]
+    pub controls: Controls,
+    /// Seed of random controls.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Simulated time over real time.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true, value_parser = positive)]
+    pub speed: f64,
+    /// Port to listen at; the next free one where it is taken.
+    #[arg(long, value_name = "N", default_value_t = 8080, value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: u16,
+    /// Who may look: localhost for this machine alone, 0.0.0.0 for everyone who can reach it.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", value_hint = ValueHint::Hostname)]
+    pub host: String,
+    /// Print the address without opening a browser.
+    #[arg(long)]
+    pub no_browser: bool,
+}
+
+/// What moves the controls of a model that is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Controls {
+    /// The sliders of the page; they start at the keyframe's controls, or at 0.
+    Sliders,
+    /// New random values within their ranges twice a second; -1 to 1 where there is no range.
+    Random,
 }
 
 #[derive(Args, Debug)]
 pub struct InfoArguments {
     /// MJCF or URDF file, or a character or scene: @humanoid, @tower-50, … (@ alone lists them).
-    #[arg(value_parser = source)]
+    #[arg(value_parser = source, add = ArgValueCompleter::new(completions::models))]
     pub model: Source,
-    /// Print JSON.
+    /// Print JSON, errors too.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -111,9 +206,10 @@ pub struct InfoArguments {
 #[derive(Args, Debug)]
 pub struct WriteArguments {
     /// A character or scene: @humanoid, @clutter-box-125, … (@ alone lists them).
-    #[arg(value_name = "@NAME", value_parser = named)]
+    #[arg(value_name = "@NAME", value_parser = named, add = ArgValueCompleter::new(completions::built_in_models))]
     pub model: Named,
     /// The file [default: standard output].
+    #[arg(value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
     /// Leave out a character's ground.
     #[arg(long)]
@@ -121,6 +217,23 @@ pub struct WriteArguments {
     /// Let bodies of the character that are no neighbours touch each other.
     #[arg(long)]
     pub self_collision: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct CompletionsArguments {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// Shells whose scripts are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+    Elvish,
 }
 
 #[derive(Args, Debug)]
@@ -173,60 +286,18 @@ pub struct Forwarded {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = help::EXIT_CODES)]
 pub struct MeasureArguments {
-    /// Write the figures to this file.
-    #[arg(long, value_name = "FILE")]
+    /// Write the figures to this file, or without one to standard output (tables then go to standard error).
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Folder for pictures (SVG) [default: none are written].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Folder with DeepMimic's humanoid3d_walk.txt, _run, _cartwheel and _backflip; without it the humanoid only walks.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub clips: Option<PathBuf>,
     /// Measure briefly, to see that it works: the figures are not to be quoted.
     #[arg(long)]
     pub quick: bool,
-}
-
-fn number(text: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|&x: &f64| x.is_finite() && fits(x)).ok_or_else(|| format!("expected {expected}"))
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    number(text, |x| x > 0.0, "a finite number above 0")
-}
-
-fn height(text: &str) -> Result<f64, String> {
-    number(text, |_| true, "a finite number of metres")
-}
-
-fn duration(text: &str) -> Result<f64, String> {
-    number(text, |x| x >= 0.0, "a finite number of seconds, 0 or more")
-}
-
-/// A number of factorisations; none is unlimited.
-#[derive(Clone, Copy, Debug)]
-pub struct Budget(pub Option<usize>);
-
-fn budget(text: &str) -> Result<Budget, String> {
-    match text {
-        "unlimited" => Ok(Budget(None)),
-        _ => {
-            text.parse().map(|n| Budget(Some(n))).map_err(|_| "expected a whole number, 0 or more, or unlimited".into())
-        }
-    }
-}
-
-fn scheme(text: &str) -> Result<Scheme, String> {
-    text.parse()
-}
-
-fn contact_law(text: &str) -> Result<ContactLaw, String> {
-    match text {
-        "sap" => Ok(ContactLaw::Sap),
-        "lagged" => Ok(ContactLaw::Lagged),
-        "coulomb" => Ok(ContactLaw::Coulomb),
-        _ => Err("no such friction law; available: sap, lagged, coulomb".into()),
-    }
 }

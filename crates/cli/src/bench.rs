@@ -1,11 +1,12 @@
-//! `sapwood bench`: the suites that need no other engine; those beside others are `python`'s.
-
-mod python;
+//! `sapwood bench`: the suites that need no other engine; those beside others are run by the Python package.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::exit;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use ::bench::accuracy::{self, Figure, RoundTrip};
 use ::bench::speed::{self, Effort, Measured};
@@ -13,60 +14,139 @@ use ::bench::{Gait, Outcome, Row, Subject, cases, paper, plot};
 use anyhow::{Context, Result};
 use characters::Character;
 
-use crate::arguments::{BenchArguments, MeasureArguments, Suite};
-use crate::console::print;
-use crate::whole_files;
+use crate::arguments::{BenchArguments, MeasureArguments, PeerSuite, Suite};
+use crate::console::{self, print, print_beside};
+use crate::python::{self, Module};
+use crate::signals::Signals;
+use crate::{BAD_INPUT, whole_files};
 
 /// Simulated time of a tracking run, s.
 const SECONDS: f64 = 5.0;
 const QUICK_SECONDS: f64 = 0.2;
+/// How often somebody looks whether Ctrl-C came.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// Measures a suite, prints its table, and writes what was asked for.
-pub fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
-    match &arguments.suite {
-        Suite::Spd(arguments) => measure(arguments, spd),
-        Suite::Characters(arguments) => measure(arguments, characters),
-        Suite::Peers(suite) => python::bench(suite),
+pub fn bench(arguments: &BenchArguments) -> Result<u8> {
+    let (name, forwarded) = match &arguments.suite {
+        Suite::Spd(arguments) => return measure(arguments, spd),
+        Suite::Characters(arguments) => return measure(arguments, characters),
+        Suite::Peers(PeerSuite::Step(rest)) => ("step", rest),
+        Suite::Peers(PeerSuite::Dynamics(rest)) => ("dynamics", rest),
+        Suite::Peers(PeerSuite::Contact(rest)) => ("contact", rest),
+        Suite::Peers(PeerSuite::Clutter(rest)) => ("clutter", rest),
+        Suite::Peers(PeerSuite::Schemes(rest)) => ("schemes", rest),
+        Suite::Peers(PeerSuite::Motion(rest)) => ("motion", rest),
+        Suite::Peers(PeerSuite::Starts(rest)) => ("starts", rest),
+        Suite::Peers(PeerSuite::Batch(rest)) => ("batch", rest),
+    };
+    let module = Module {
+        task: &format!("bench {name}"),
+        name: "sapwood.bench",
+        check: "import sapwood.bench",
+        advice: &format!(
+            "in the repository of Sapwood: python3 -m venv .venv && .venv/bin/pip install '.[test]'\n\
+             then: SAPWOOD_PYTHON=.venv/bin/python sapwood bench {name}"
+        ),
+    };
+    python::run(&module, &[&[name.into()], &forwarded.arguments[..]].concat())
+}
+
+/// What has been measured, for whoever writes it: the suite at its end, or Ctrl-C before.
+#[derive(Clone, Debug)]
+struct Results {
+    rows: Arc<Mutex<Vec<Row>>>,
+    json: Option<std::path::PathBuf>,
+}
+
+impl Results {
+    fn add(&self, rows: impl IntoIterator<Item = Row>) {
+        self.rows().extend(rows);
+    }
+
+    fn rows(&self) -> MutexGuard<'_, Vec<Row>> {
+        // Rows are whole whatever ended the thread that added some.
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Text for people: beside the rows, where these go to standard output.
+    fn say(&self, text: &str) {
+        if self.is_printed() { print_beside(text) } else { print(text) }
+    }
+
+    fn is_printed(&self) -> bool {
+        self.json.as_deref() == Some(Path::new("-"))
+    }
+
+    fn put(&self, path: &Path, text: &str) -> Result<()> {
+        whole_files::write(path, text)?;
+        self.say(&format!("wrote {}\n", path.display()));
+        Ok(())
+    }
+
+    /// Writes the rows to where they were asked for.
+    fn write(&self, rows: &[Row]) -> Result<()> {
+        let Some(path) = &self.json else { return Ok(()) };
+        let json = serde_json::to_string_pretty(rows)? + "\n";
+        if self.is_printed() {
+            print(&json);
+            return Ok(());
+        }
+        self.put(path, &json)
+    }
+
+    /// Has Ctrl-C and SIGTERM end the command with what there is until then.
+    fn write_when_interrupted(&self) -> Result<()> {
+        let (results, signals) = (self.clone(), Signals::listen().context("signals")?);
+        thread::spawn(move || {
+            let (signal, code) = loop {
+                match signals.came() {
+                    Some(came) => break came,
+                    None => thread::sleep(GLANCE),
+                }
+            };
+            // Held until the end: nothing is added, and nobody else writes.
+            let rows = results.rows();
+            let written = results.write(&rows);
+            console::error(format!("interrupted by {signal}: {} figures were measured", rows.len()));
+            if let Err(error) = written {
+                console::error(format!("{error:#}"));
+                exit(BAD_INPUT.into());
+            }
+            exit(code.into());
+        });
+        Ok(())
     }
 }
 
-fn measure(
-    arguments: &MeasureArguments,
-    suite: impl FnOnce(&MeasureArguments) -> Result<Vec<Row>>,
-) -> Result<ExitCode> {
+fn measure(arguments: &MeasureArguments, suite: impl FnOnce(&MeasureArguments, &Results) -> Result<()>) -> Result<u8> {
     // A folder that cannot be made should not wait for the end of a measurement.
     if let Some(folder) = &arguments.out {
         fs::create_dir_all(folder).with_context(|| format!("--out {}: cannot make this folder", folder.display()))?;
     }
-    let rows = suite(arguments)?;
-    if let Some(path) = &arguments.json {
-        let mut json = serde_json::to_string_pretty(&rows)?;
-        json.push('\n');
-        put(path, &json)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    let results = Results { rows: Arc::default(), json: arguments.json.clone() };
+    results.write_when_interrupted()?;
+    suite(arguments, &results)?;
+    let rows = results.rows();
+    results.write(&rows)?;
+    Ok(0)
 }
 
-fn put(path: &Path, text: &str) -> Result<()> {
-    whole_files::write(path, text)?;
-    print(&format!("wrote {}\n", path.display()));
-    Ok(())
-}
-
-fn spd(arguments: &MeasureArguments) -> Result<Vec<Row>> {
+fn spd(arguments: &MeasureArguments, results: &Results) -> Result<()> {
     let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
     let mut table = Vec::new();
-    print(&frames_header());
+    results.say(&frames_header());
     for subject in cases::all(arguments.clips.as_deref())? {
         let measured = speed::measure(&subject, effort).with_context(|| subject.name())?;
-        print(&frames_lines(&measured));
+        results.say(&frames_lines(&measured));
+        results.add(measured.rows());
         table.push(measured);
     }
-    print(&extra_table(&table));
+    results.say(&extra_table(&table));
     if let Some(folder) = &arguments.out {
-        put(&folder.join("frames_per_second.svg"), &plot::frames_per_second(&table)?)?;
+        results.put(&folder.join("frames_per_second.svg"), &plot::frames_per_second(&table)?)?;
     }
-    Ok(table.iter().flat_map(Measured::rows).collect())
+    Ok(())
 }
 
 fn frames_header() -> String {
@@ -117,7 +197,7 @@ fn extra_table(table: &[Measured]) -> String {
     text
 }
 
-fn characters(arguments: &MeasureArguments) -> Result<Vec<Row>> {
+fn characters(arguments: &MeasureArguments, results: &Results) -> Result<()> {
     let seconds = if arguments.quick { QUICK_SECONDS } else { SECONDS };
     let clips = arguments.clips.as_deref();
     let dog = || Subject::gait(Character::Dog, Gait::Canter);
@@ -127,19 +207,18 @@ fn characters(arguments: &MeasureArguments) -> Result<Vec<Row>> {
         ("dog", dog()?, accuracy::TOE),
         ("dog_air", dog()?.in_the_air()?, accuracy::TOE),
     ];
-    let mut rows = Vec::new();
     for (name, subject, effector) in figures {
         let figure = Figure::measure(&subject, effector, seconds)?;
-        print(&figure_table(&figure));
+        results.say(&figure_table(&figure));
         if let Some(folder) = &arguments.out {
-            put(&folder.join(format!("tracking_error_{name}.svg")), &plot::tracking_error(&figure)?)?;
+            results.put(&folder.join(format!("tracking_error_{name}.svg")), &plot::tracking_error(&figure)?)?;
         }
-        rows.extend(figure.rows());
+        results.add(figure.rows());
     }
     let lines = accuracy::round_trip(seconds)?;
-    print(&round_trip_table(&lines));
-    rows.extend(lines.iter().flat_map(RoundTrip::rows));
-    Ok(rows)
+    results.say(&round_trip_table(&lines));
+    results.add(lines.iter().flat_map(RoundTrip::rows));
+    Ok(())
 }
 
 fn figure_table(figure: &Figure) -> String {

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::arguments::InfoArguments;
 use crate::console::print;
+use crate::failure::print_json;
 use crate::scene;
 use crate::source::Source;
 
@@ -20,7 +21,11 @@ const MOST_ROWS: usize = 200;
 pub fn info(arguments: &InfoArguments) -> Result<()> {
     let Loaded { model, scene } = scene::load(Some(&arguments.model), true, &arguments.read)?;
     let info = Info::new(&arguments.model, &model, &scene);
-    print(&if arguments.json { serde_json::to_string_pretty(&info)? + "\n" } else { text(&info, &model.warnings)? });
+    if arguments.json {
+        print_json(&info);
+    } else {
+        print(&text(&info, &model.warnings)?);
+    }
     Ok(())
 }
 

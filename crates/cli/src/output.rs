@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use replay::{PageError, Recording};
 use sim::Simulation;
 
-use crate::console::print;
+use crate::console::note;
 use crate::summary::Summary;
 use crate::whole_files::WholeFiles;
 use crate::{energy_plot, trajectory};
@@ -26,8 +26,8 @@ impl Output {
         Ok(Self { folder: folder.into() })
     }
 
-    /// Writes all files and says where they are, or why one is not there. They are of one run: all are replaced, or none.
-    pub fn write(&self, simulation: &Simulation, recording: &Recording, summary: &Summary) -> Result<()> {
+    /// Writes all files and returns where they are; says why one is not there. They are of one run: all are replaced, or none.
+    pub fn write(&self, simulation: &Simulation, recording: &Recording, summary: &Summary) -> Result<Vec<PathBuf>> {
         let mut json = serde_json::to_string_pretty(summary)?;
         json.push('\n');
         let svg = energy_plot::svg(&simulation.model().name, recording)?;
@@ -49,18 +49,15 @@ impl Output {
             .with_context(kept)?;
         names.push(trajectory);
         files.put_in_place()?;
-        for name in names {
-            print(&format!("wrote {}\n", self.folder.join(name).display()));
-        }
         if html.is_none() {
-            eprintln!(
-                "note: {} was not written: this command was built without the replay page. To have it, run \
+            note(format!(
+                "{} was not written: this command was built without the replay page. To have it, run \
                  `npm ci` and `npm run build` in the folder web (needs Node 20) and build the command again, or run \
                  `cargo xtask demo`",
                 self.folder.join("replay.html").display()
-            );
+            ));
         }
-        Ok(())
+        Ok(names.into_iter().map(|name| self.folder.join(name)).collect())
     }
 }
 

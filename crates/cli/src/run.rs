@@ -1,78 +1,108 @@
 //! `sapwood run`.
 
-use std::io::{IsTerminal, stderr};
-use std::process::ExitCode;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
 use replay::Recording;
+use serde::Serialize;
 use sim::{Options, Simulation, SimulationError};
 
-use crate::arguments::RunArguments;
-use crate::console::print;
+use crate::arguments::{OutputArguments, RunArguments, contact_name};
+use crate::console::{self, print};
+use crate::failure::{Failure, Kind, print_json};
 use crate::output::Output;
 use crate::perturb::perturb;
+use crate::progress::Progress;
 use crate::signals::Signals;
-use crate::summary::{Settings, Tally};
+use crate::summary::{Settings, Summary, Tally};
 use crate::{FAILED, scene};
 
 /// Simulates, prints the summary, and writes what was asked for; an error is bad input.
-pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
-    let output = arguments.out.as_deref().map(Output::create).transpose()?;
+pub fn run(arguments: &RunArguments) -> Result<u8> {
+    let OutputArguments { out, frames_per_second, json, quiet } = &arguments.output;
+    let is_told = !json && !quiet;
+    let output = out.as_deref().map(Output::create).transpose()?;
     let mut simulation = prepare(arguments)?;
     // Until here there is nothing to be written.
     let signals = Signals::listen().context("signals")?;
     simulation.set_interrupt(signals.interrupt());
     let energy_start = simulation.energy();
-    let mut recording = Recording::new(arguments.frames_per_second, simulation.timestep());
+    let mut recording = Recording::new(*frames_per_second, simulation.timestep());
     let mut tally = Tally::default();
     if output.is_some() {
         recording.after_step(&mut simulation, 0);
     }
 
-    print(&heading(&simulation));
+    if is_told {
+        print(&heading(&simulation));
+    }
     let steps = steps(arguments.time, simulation.timestep());
-    let (wall_time, result) = simulate(&mut simulation, steps, &mut tally, output.is_some().then_some(&mut recording));
+    let progress = Progress::new(steps, simulation.timestep(), *quiet);
+    let recorded = output.is_some().then_some(&mut recording);
+    let (wall_time, result) = simulate(&mut simulation, steps, &mut tally, progress, recorded);
 
     let interrupted = signals.came().filter(|_| matches!(result, Err(SimulationError::Interrupted { .. })));
     let error = result.err().map(|error| match interrupted {
-        Some((signal, _)) => format!("interrupted by {signal}"),
-        None => error.to_string(),
+        Some((signal, _)) => Failure::new(Kind::Interrupted, format!("interrupted by {signal}")),
+        None => Failure::new(Kind::Simulation, error.to_string()),
     });
     let summary = tally.summary(&mut simulation, wall_time, energy_start, settings(arguments), error);
-    print(&summary.to_string());
-    if let Some(error) = &summary.error {
-        let what = if interrupted.is_some() { "" } else { "the simulation failed: " };
-        eprintln!("error: {what}{error}");
-        eprintln!("       {} of {steps} steps were computed", summary.steps);
-    }
-    if let Some(output) = output {
+    tell(&summary, steps, is_told);
+    let files = output.map(|output| {
         recording.finish(&mut simulation);
-        output.write(&simulation, &recording, &summary)?;
+        output.write(&simulation, &recording, &summary)
+    });
+    let files = files.transpose()?.unwrap_or_default();
+    if is_told {
+        files.iter().for_each(|file| print(&format!("wrote {}\n", file.display())));
     }
-    Ok(match interrupted {
-        Some((_, code)) => ExitCode::from(code),
-        None if summary.completed => ExitCode::SUCCESS,
-        None => ExitCode::from(FAILED),
-    })
+    let code = match interrupted {
+        Some((_, code)) => code,
+        None if summary.completed => 0,
+        None => FAILED,
+    };
+    if *json {
+        print_json(&Document { summary, files });
+    }
+    Ok(code)
+}
+
+/// Prints the summary, and what cut the run short.
+fn tell(summary: &Summary, steps: u64, is_told: bool) {
+    if is_told {
+        print(&summary.to_string());
+    }
+    if let Some(Failure { kind, message, .. }) = &summary.error {
+        let what = if *kind == Kind::Interrupted { "" } else { "the simulation failed: " };
+        console::error(format!("{what}{message}\n       {} of {steps} steps were computed", summary.steps));
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document {
+    #[serde(flatten)]
+    summary: Summary,
+    files: Vec<PathBuf>,
 }
 
 fn prepare(arguments: &RunArguments) -> Result<Simulation> {
-    let mut loaded = scene::load(arguments.model.as_ref(), arguments.ground.is_none(), &arguments.read)?;
-    if let Some(height) = arguments.ground {
+    let (start, step) = (&arguments.start, &arguments.step);
+    let mut loaded = scene::load(arguments.model.as_ref(), start.ground.is_none(), &start.read)?;
+    if let Some(height) = start.ground {
         formats::add_ground(&mut loaded, height);
     }
     let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
     let options = Options {
-        timestep: arguments.dt,
-        accuracy: arguments.accuracy,
-        scheme: arguments.scheme,
-        contact: arguments.contact,
-        factorization_budget: arguments.factorization_budget.0,
-        sleep_after: arguments.sleep_after,
-        threads: arguments.threads.into(),
+        timestep: step.dt,
+        accuracy: step.accuracy,
+        scheme: step.scheme,
+        contact: step.contact,
+        factorization_budget: step.factorization_budget.0,
+        sleep_after: step.sleep_after,
+        threads: step.threads.into(),
         ..Options::default()
     };
     let simulation = Simulation::new(model.clone(), scene, options);
@@ -80,7 +110,7 @@ fn prepare(arguments: &RunArguments) -> Result<Simulation> {
         SimulationError::Option { .. } => anyhow::Error::new(error).context("the options"),
         error => error.into(),
     })?;
-    simulation.reset(arguments.keyframe.as_deref())?;
+    simulation.reset(start.keyframe.as_deref())?;
     if let Some(seed) = arguments.seed {
         perturb(&model, simulation.state_mut(), seed);
     }
@@ -97,9 +127,9 @@ fn simulate(
     simulation: &mut Simulation,
     steps: u64,
     tally: &mut Tally,
+    mut progress: Progress,
     mut recording: Option<&mut Recording>,
 ) -> (f64, Result<(), SimulationError>) {
-    let bar = progress_bar(steps);
     let mut wall_time = 0.0;
     let mut result = Ok(());
     for step in 1..=steps {
@@ -113,36 +143,22 @@ fn simulate(
         if let Some(recording) = &mut recording {
             recording.after_step(simulation, step);
         }
-        if step.is_multiple_of(16) {
-            bar.set_position(step);
-        }
+        progress.after_step(step);
     }
-    bar.finish_and_clear();
     (wall_time, result)
 }
 
-fn progress_bar(steps: u64) -> ProgressBar {
-    if !stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  {pos}/{len} steps  {eta} left");
-    ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
 fn settings(arguments: &RunArguments) -> Settings {
+    let (start, step) = (&arguments.start, &arguments.step);
     Settings {
-        scheme: arguments.scheme.to_string(),
-        accuracy: arguments.accuracy,
-        sleep_after: arguments.sleep_after,
-        contact: match arguments.contact {
-            sim::ContactLaw::Sap => "sap",
-            sim::ContactLaw::Lagged => "lagged",
-            sim::ContactLaw::Coulomb => "coulomb",
-        },
-        factorization_budget: arguments.factorization_budget.0,
-        keyframe: arguments.keyframe.clone(),
+        scheme: step.scheme.to_string(),
+        accuracy: step.accuracy,
+        sleep_after: step.sleep_after,
+        contact: contact_name(step.contact),
+        factorization_budget: step.factorization_budget.0,
+        keyframe: start.keyframe.clone(),
         seed: arguments.seed,
-        threads: arguments.threads,
+        threads: step.threads,
     }
 }
 

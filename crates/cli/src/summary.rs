@@ -6,13 +6,15 @@ use multibody::Model;
 use serde::Serialize;
 use sim::{Energy, Simulation};
 
+use crate::failure::Failure;
+
 /// The summary of a run. Times in seconds, lengths in metres, energies in joules.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     pub sapwood: &'static str,
     pub model: String,
     pub completed: bool,
-    pub error: Option<String>,
+    pub error: Option<Failure>,
     pub simulated_time: f64,
     pub timestep: f64,
     pub steps: u64,
@@ -117,7 +119,7 @@ impl Tally {
         wall_time: f64,
         energy_start: Energy,
         settings: Settings,
-        error: Option<String>,
+        error: Option<Failure>,
     ) -> Summary {
         let model: &Model = simulation.model();
         let simulated_time = self.steps as f64 * simulation.timestep();

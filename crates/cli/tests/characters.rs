@@ -63,7 +63,7 @@ fn write_makes_model_files() {
 
 #[test]
 fn what_is_no_character_is_bad_input() {
-    for arguments in [["run", "@cat"], ["info", "@cat"], ["write", "@cat"], ["write", "dog"], ["run", "@"]] {
+    for arguments in [["run", "@cat"], ["info", "@cat"], ["write", "@cat"], ["write", "cat"], ["run", "@"]] {
         let outcome = sapwood(&arguments);
         assert_eq!(outcome.code, 2, "{outcome:#?}");
         let names = "@humanoid, @dog, @snake36, @snake72, @snake195, @clutter-box-COUNT";

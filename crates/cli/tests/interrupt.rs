@@ -53,7 +53,8 @@ fn ends(signal: &str, code: i32) {
     assert!(text.contains("trajectory.npz"), "{text}");
     let summary = summary(&out);
     assert_eq!(summary["completed"], false);
-    assert!(summary["error"].as_str().unwrap().contains(signal), "{summary}");
+    assert!(summary["error"]["message"].as_str().unwrap().contains(signal), "{summary}");
+    assert_eq!(summary["error"]["kind"], "interrupted");
     assert!(summary["steps"].as_u64().unwrap() > 0);
     assert!(!names(&out).iter().any(|name| name.ends_with(".part")));
 }
@@ -61,6 +62,31 @@ fn ends(signal: &str, code: i32) {
 #[test]
 fn ctrl_c_ends_a_run_and_writes_what_there_is() {
     ends("INT", 130);
+}
+
+/// Figures that were measured until then are written.
+#[test]
+fn ctrl_c_ends_a_suite_and_writes_what_was_measured() {
+    let json = folder("bench_interrupted").join("rows.json");
+    let mut child = Command::new(SAPWOOD)
+        .args(["bench", "spd", "--json"])
+        .arg(&json)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The full measurement of the other five cases takes many seconds.
+    let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(stdout.any(|line| line.starts_with("humanoid walk")));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(stdout.any(|line| line.starts_with("wrote ")));
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{errors}");
+    assert!(errors.contains("interrupted by Ctrl-C (SIGINT)"), "{errors}");
+    let rows: Vec<Value> = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+    let has = |case: &str| rows.iter().any(|row| row["case"] == case);
+    assert!(has("humanoid walk") && !has("snake195 slither"), "{rows:?}");
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn a_failed_simulation_writes_what_there_is() {
     assert_eq!(summary["completed"], false);
     let steps = summary["steps"].as_u64().unwrap();
     assert!(steps > 0 && steps < 500, "{summary:#}");
-    assert!(summary["error"].as_str().unwrap().contains("diverged"));
+    assert!(summary["error"]["message"].as_str().unwrap().contains("diverged"));
     assert!(out.join("trajectory.npz").exists() && out.join("energy.svg").exists());
 }
 

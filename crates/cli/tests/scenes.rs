@@ -48,7 +48,8 @@ fn what_makes_no_sense_is_bad_input() {
     let expectations = [
         (["run", "@tower-0"].as_slice(), "expected a whole number from 1 to 10000"),
         (&["write", "@incline-x-0.5"], "\"x\": expected a number from 0 to 89"),
-        (&["info", "@tower"], "there is no character or scene \"tower\"; expected one of @humanoid"),
+        (&["info", "@tower"], "there is no character or scene \"tower\": did you mean @tower-COUNT?"),
+        (&["info", "@zeppelin"], "there is no character or scene \"zeppelin\"; expected one of @humanoid"),
         (&["write", "@tower-3", "--no-ground"], "only characters"),
     ];
     for (arguments, message) in expectations {

@@ -20,6 +20,16 @@ impl LoadError {
         Self { file: file.into(), line, element: element.into(), message: message.into() }
     }
 
+    /// The same with a hint at its end, if there is one.
+    #[must_use]
+    pub fn with_hint(mut self, hint: Option<&str>) -> Self {
+        if let Some(hint) = hint {
+            self.message.push_str(if self.message.ends_with('?') { " " } else { "; " });
+            self.message.push_str(hint);
+        }
+        self
+    }
+
     /// The file; empty for text that came from memory.
     pub fn file(&self) -> &str {
         &self.file

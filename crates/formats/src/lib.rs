@@ -31,6 +31,7 @@ mod ground;
 pub mod limits;
 pub mod mesh_files;
 mod mjcf;
+mod nearby;
 mod overlaps;
 pub mod trajectory;
 mod urdf;
@@ -71,7 +72,8 @@ pub struct LoadOptions {
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let file = path.display().to_string();
     let bytes = limits::read_file(path, limits::MAX_MODEL_FILE_BYTES).map_err(|error| {
-        LoadError::new(&file, 0, "", format!("cannot be read ({error}): expected an MJCF or URDF file"))
+        let hint = nearby::hint(path);
+        LoadError::new(&file, 0, "", format!("cannot be read ({error}): expected an MJCF or URDF file{hint}"))
     })?;
     // Bytes that are not UTF-8 stand in comments and names of authors; elsewhere the readers will stumble over them.
     let text = String::from_utf8_lossy(&bytes);

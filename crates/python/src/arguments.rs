@@ -168,7 +168,9 @@ pub fn word<T: Copy>(name: &str, value: &str, available: &[(&str, T)]) -> PyResu
         return Ok(found);
     }
     let words: Vec<_> = available.iter().map(|(word, _)| format!("{word:?}")).collect();
-    let message = format!("{name}={value:?} is not in this version; available: {}", words.join(", "));
+    let hint = suggest::did_you_mean(value, available.iter().map(|(word, _)| *word));
+    let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+    let message = format!("{name}={value:?} is not in this version; available: {}{hint}", words.join(", "));
     Err(PyValueError::new_err(message))
 }
 

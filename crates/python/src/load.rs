@@ -1,6 +1,6 @@
 //! `sapwood.load`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use formats::LoadOptions;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -32,15 +32,34 @@ pub fn load(
     if text.is_none() && path.as_os_str().is_empty() {
         return Err(PyValueError::new_err("source is empty: expected a path, or XML text"));
     }
+    let named = built_in(&path);
     let loaded = in_background(py, move || match text {
         Some(text) => formats::load_str(&text, None, &options),
         None => formats::load(&path, &options),
     })?;
-    let mut loaded = loaded.map_err(|error| model_error(py, &error))?;
+    let mut loaded = loaded.map_err(|error| model_error(py, &error.with_hint(named.as_deref())))?;
     if let Some(height) = ground {
         formats::add_ground(&mut loaded, height);
     }
     Ok(Model::new(loaded))
+}
+
+/// For a file that is not there: how to load the character or the scene of that name. The command takes these as models, with an @.
+fn built_in(path: &Path) -> Option<String> {
+    let text = path.to_str().filter(|_| !path.exists())?;
+    let name = text.strip_prefix('@').unwrap_or(text);
+    let call = |module: &str, name: &str| format!("sapwood.load(sapwood.{module}.mjcf({name:?}))");
+    if name.parse::<characters::Character>().is_ok() {
+        return suggest::question([call("characters", name)]);
+    }
+    if name.parse::<scenes::Scene>().is_ok() {
+        return suggest::question([call("scenes", name)]);
+    }
+    if name == text {
+        return None;
+    }
+    let characters = characters::similar(name).into_iter().map(|name| call("characters", name));
+    suggest::question(characters.chain(scenes::similar(name).iter().map(|name| call("scenes", name))).take(3))
 }
 
 /// The height of a ground, if there is to be one.

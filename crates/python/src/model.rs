@@ -291,9 +291,9 @@ impl Model {
     #[pyo3(signature = (name=None))]
     fn keyframe<'py>(&self, py: Python<'py>, name: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let Some(key) = self.model.keyframe(name) else {
-            let (name, known) = (name.unwrap_or_default(), self.keyframe_names());
-            let message = format!("name={name:?}: there is no such keyframe; the model has {known:?}");
-            return Err(PyValueError::new_err(message));
+            let known = self.keyframe_names().into_iter().map(String::from).collect();
+            let error = sim::SimulationError::Keyframe { name: name.unwrap_or_default().into(), known };
+            return Err(PyValueError::new_err(format!("name: {error}")));
         };
         let array = |values| PyArray1::from_vec(py, values);
         results::keyframe(py, (key.name, key.time, array(key.q), array(key.v), array(key.ctrl)))

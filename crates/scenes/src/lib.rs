@@ -30,7 +30,7 @@ mod piles;
 mod random;
 mod text;
 
-pub use name::{FORMS, UnknownScene};
+pub use name::{FORMS, UnknownScene, similar};
 
 /// The shape of loose bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -36,7 +36,7 @@ pub const FORMS: [&str; 22] = [
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownScene {
     /// It has the form of none.
-    #[error("there is no scene {name:?}; expected one of {}", FORMS.join(", "))]
+    #[error("there is no scene {name:?}{}", hint(name))]
     Name {
         /// The name.
         name: String,
@@ -51,6 +51,37 @@ pub enum UnknownScene {
         /// What was expected.
         expected: String,
     },
+}
+
+/// Names or forms of scenes that are like this one, the nearest first: for `towr-5` it is `tower-5`, for `towr` `tower-COUNT`.
+pub fn similar(name: &str) -> Vec<String> {
+    let starts_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let (title, numbers) = split(name, starts_number);
+    let starts_capital = |word: &str| word.starts_with(|c: char| c.is_ascii_uppercase());
+    let titles = FORMS.map(|form| split(form, starts_capital));
+    let near = suggest::similar(&title, titles.iter().map(|(title, _)| title.as_str()));
+    let of_title = |near: &str| titles.iter().find(|(title, _)| title == near);
+    let filled = near.into_iter().filter_map(of_title).map(|(title, places)| {
+        let values = if numbers.len() == places.len() { &numbers } else { places };
+        [std::slice::from_ref(title), values].concat().join("-")
+    });
+    filled.collect()
+}
+
+/// The words of a name before the first that is a number, and the rest.
+fn split(name: &str, is_number: impl Fn(&str) -> bool) -> (String, Vec<String>) {
+    let words: Vec<String> = name.split('-').map(String::from).collect();
+    let first = words.iter().position(|word| is_number(word)).unwrap_or(words.len());
+    (words[..first].join("-"), words[first..].to_vec())
+}
+
+/// What a message says of those.
+fn hint(name: &str) -> String {
+    let near = similar(name).into_iter().map(|name| format!("{name:?}"));
+    match suggest::question(near) {
+        Some(hint) => format!(": {hint}"),
+        None => format!("; expected one of {}", FORMS.join(", ")),
+    }
 }
 
 impl fmt::Display for Scene {

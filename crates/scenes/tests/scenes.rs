@@ -203,10 +203,22 @@ fn everything_is_simulated() {
 
 #[test]
 fn names_of_none_are_errors_that_say_what_is_expected() {
-    for name in ["", "clutter", "clutter-cone-27", "tower", "tower-5-5", "Tower-5", "four_bar", "arm7-1"] {
+    let all = "expected one of clutter-box-COUNT, clutter-sphere-COUNT, tower-COUNT";
+    for (name, words) in [
+        ("", all),
+        ("zeppelin", all),
+        // Those that are like it, with its numbers where they fit.
+        ("clutter", "did you mean \"clutter-box-COUNT\" or \"clutter-sphere-COUNT\"?"),
+        ("clutter-cone-27", "did you mean \"clutter-box-27\""),
+        ("tower", "did you mean \"tower-COUNT\"?"),
+        ("tower-5-5", "did you mean \"tower-COUNT\"?"),
+        ("Tower-5", "did you mean \"tower-5\"?"),
+        ("four_bar", "did you mean \"four-bar\"?"),
+        ("arm7-1", "did you mean \"arm7\""),
+    ] {
         let error = name.parse::<Scene>().unwrap_err();
         assert!(matches!(error, UnknownScene::Name { .. }), "{name}");
-        assert!(error.to_string().contains("clutter-box-COUNT, clutter-sphere-COUNT, tower-COUNT"), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
     }
     for name in [
         "tower-0",

@@ -139,11 +139,20 @@ pub enum SimulationError {
     #[error("pd: {0}")]
     Pd(#[from] spd::Error),
     /// A keyframe that the model does not have.
-    #[error("there is no keyframe {name:?}: the model has {known:?}")]
+    #[error("there is no keyframe {name:?}: {}", keyframes(name, known))]
     Keyframe {
         /// The name that was asked for.
         name: String,
         /// The names that there are.
         known: Vec<String>,
     },
+}
+
+/// What a message says of the keyframes that there are.
+fn keyframes(name: &str, known: &[String]) -> String {
+    let known: Vec<&str> = known.iter().map(String::as_str).filter(|known| !known.is_empty()).collect();
+    if known.is_empty() {
+        return "the model has none with a name".into();
+    }
+    suggest::did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("the model has {known:?}"))
 }

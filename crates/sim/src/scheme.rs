@@ -149,9 +149,11 @@ impl FromStr for Scheme {
                 Ok(Self::Theta(Theta { q, v, vq }))
             }
             _ => {
-                let names = Self::NAMED.map(|(name, _)| name).join(", ");
+                let names = Self::NAMED.map(|(name, _)| name);
+                let hint = suggest::did_you_mean(text, names).map_or_else(String::new, |hint| format!("; {hint}"));
+                let names = names.join(", ");
                 Err(format!(
-                    "no such scheme; available: {names}, or three numbers from 0 to 1: theta_q,theta_v,theta_vq"
+                    "no such scheme; available: {names}, or three numbers from 0 to 1: theta_q,theta_v,theta_vq{hint}"
                 ))
             }
         }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import difflib
 import json
 import sys
 from pathlib import Path
@@ -56,17 +58,34 @@ def main(arguments: list[str] | None = None) -> int:
     for name, given, known in [("peers", peers, suite.PEERS), ("case", options.case or [], suite.CASES)]:
         for word in given:
             if word not in known:
-                parser.error(f"--{name} {word}: expected one of {', '.join(known)}")
+                near = difflib.get_close_matches(word, known, n=3)
+                hint = f"did you mean {' or '.join(near)}? " if near else ""
+                parser.error(f"--{name} {word}: {hint}expected one of {', '.join(known)}")
 
-    print(machine.describe([package for peer in peers for package in PACKAGES.get(peer, [peer])]))
+    try:
+        return measure(options, suite, peers)
+    except KeyboardInterrupt:
+        print(f"error: interrupted: bench {options.suite} has written nothing", file=sys.stderr)
+        return 130
+
+
+def measure(options: argparse.Namespace, suite: ModuleType, peers: list[str]) -> int:
+    """Runs a suite with the options that were read; returns the exit code."""
+    # Rows on standard output have it for themselves.
+    to_stdout = options.json == Path("-")
+    tables = sys.stderr if to_stdout else sys.stdout
     names = [flag.removeprefix("--") for flag in getattr(suite, "OPTIONS", {})]
     extra = {name: getattr(options, name) for name in names}
     try:
-        rows = suite.run(peers, options.case or list(suite.CASES), options.repetitions, **extra)
+        with contextlib.redirect_stdout(tables):
+            print(machine.describe([package for peer in peers for package in PACKAGES.get(peer, [peer])]))
+            rows = suite.run(peers, options.case or list(suite.CASES), options.repetitions, **extra)
     except (MissingPackageError, BuildError, UnsuitableModelError, dynamics.DisagreementError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    if options.json:
+    if to_stdout:
+        print(json.dumps(rows, indent=1))
+    elif options.json:
         try:
             write_whole(options.json, json.dumps(rows, indent=1) + "\n")
         except OSError as error:
@@ -83,7 +102,14 @@ def add_options(parser: argparse.ArgumentParser, suite: ModuleType) -> None:
     parser.add_argument("--peers", default=peers, help="engines to compare with, by comma (default: %(default)s)")
     parser.add_argument("--case", action="append", metavar="NAME", help="run only this case (may be repeated)")
     parser.add_argument("--repetitions", type=int, default=7, help="turns of each engine (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        nargs="?",
+        const=Path("-"),
+        metavar="FILE",
+        help="write the rows to this file, or without one to standard output (tables then go to standard error)",
+    )
     for flag, keywords in getattr(suite, "OPTIONS", {}).items():
         parser.add_argument(flag, **keywords)
 

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use spatial::Vec3;
 
 use crate::limits::{MAX_ASSET_FILE_BYTES, MAX_MESH_TRIANGLES, MAX_MESH_VERTICES, read_file};
+use crate::nearby;
 
 /// Triangles over shared vertices, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,12 +30,14 @@ pub struct TriangleSoup {
 #[derive(Debug, thiserror::Error)]
 pub enum MeshFileError {
     /// It cannot be read.
-    #[error("{}: cannot be read ({source}): expected a mesh", path.display())]
+    #[error("{}: cannot be read ({source}): expected a mesh{hint}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+        /// Files that may have been meant, as the message has them; empty where there are none.
+        hint: String,
     },
     /// Its name does not end like that of a format that is known.
     #[error("{}: a mesh in an unknown format: expected .stl, .obj, .dae or .msh", path.display())]
@@ -114,8 +117,11 @@ pub fn read(path: &Path) -> Result<TriangleSoup, MeshFileError> {
         "msh" => msh::parse,
         _ => return Err(unknown()),
     };
-    let bytes = read_file(path, MAX_ASSET_FILE_BYTES)
-        .map_err(|source| MeshFileError::Unreadable { path: path.into(), source })?;
+    let bytes = read_file(path, MAX_ASSET_FILE_BYTES).map_err(|source| MeshFileError::Unreadable {
+        path: path.into(),
+        source,
+        hint: nearby::hint(path),
+    })?;
     parse(&bytes, path)
 }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use geometry::HeightField;
 
 use super::asset::Files;
-use crate::LoadError;
 use crate::limits::{Budget, MAX_ASSET_FILE_BYTES, MAX_HEIGHT_SAMPLES, read_file};
 use crate::xml::Element;
+use crate::{LoadError, nearby};
 
 /// Rows, columns, and samples row by row from −y.
 struct Samples {
@@ -71,8 +71,10 @@ fn flipped(data: &[f64], columns: usize) -> Vec<f64> {
 fn from_file(element: Element<'_>, path: &Path, budget: &mut Budget) -> Result<Samples, LoadError> {
     element.skip(&["nrow", "ncol", "elevation"]);
     let bytes = read_file(path, MAX_ASSET_FILE_BYTES);
-    let bytes =
-        bytes.map_err(|e| element.error(format!("{} cannot be read ({e}): expected a file", path.display())))?;
+    let bytes = bytes.map_err(|error| {
+        let (path, hint) = (path.display(), nearby::hint(path));
+        element.error(format!("{path} cannot be read ({error}): expected a file{hint}"))
+    })?;
     let picture = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
     let samples = if picture { from_png(&bytes, budget) } else { from_binary(&bytes, budget) };
     samples.map_err(|message| element.error(format!("{}: {message}", path.display())))

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::LoadError;
 use crate::limits::{MAX_MODEL_FILE_BYTES, read_file};
 use crate::xml::{Document, Element};
+use crate::{LoadError, nearby};
 
 /// Replaces every `<include>` below `root` by the children of the root of the file that it names.
 ///
@@ -46,7 +46,8 @@ fn read(
         return Err(element.error(format!("file=\"{name}\": is included already: expected each file at most once")));
     }
     let bytes = read_file(&path, MAX_MODEL_FILE_BYTES).map_err(|error| {
-        element.error(format!("file=\"{name}\": {file} cannot be read ({error}): expected an MJCF file"))
+        let hint = nearby::hint(&path);
+        element.error(format!("file=\"{name}\": {file} cannot be read ({error}): expected an MJCF file{hint}"))
     })?;
     included.push(identity);
     // As in the main file, what is not UTF-8 stands in comments.
