@@ -2034,6 +2034,10 @@ class Episodes:
         """Goals of the next episodes, (n, number), a live view to be written; (n, 0) where a task has none."""
 
     @property
+    def goal(self) -> NDArray[np.float64]:
+        """Goals of the present episodes, (n, number)."""
+
+    @property
     def observation_parts(self) -> list[tuple[str, int, int]]:
         """Name, beginning and end of each part of an observation of a task of dm_control; else empty."""
 

@@ -147,6 +147,14 @@ impl Episodes {
         self.next_goal.view(py)
     }
 
+    /// Goals of the present episodes, (n, number).
+    #[getter]
+    fn goal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let episodes = self.lock()?;
+        let goals = (0..episodes.worlds()).flat_map(|world| episodes.goal(world).iter().copied());
+        PyArray1::from_iter(py, goals).reshape([episodes.worlds(), self.environment.goal_len()])
+    }
+
     /// Name, beginning and end of each part of an observation.
     #[getter]
     fn observation_parts(&self) -> Vec<(&'static str, usize, usize)> {

@@ -100,7 +100,8 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
     @property
     def goal(self) -> Array:
         """The goal of the episode, such as where the target is, (number,); tasks of Gymnasium have none."""
-        return np.array(self._worlds.episodes.next_goal[0])
+        goal: Array = self._worlds.episodes.goal[0]
+        return goal
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin an episode.

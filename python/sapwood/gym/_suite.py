@@ -119,8 +119,8 @@ class SuiteOptions(Options):
         """The options, with the time steps of the task where none are given."""
         return cls(**{"frame_skip": cls.frames, **given})
 
-    def mjcf(self) -> str:
-        """The model, as XML text.
+    def mjcf(self, goal: Array | None = None) -> str:
+        """The model, as XML text, for pictures with its target at a goal.
 
         Raises:
             ModuleNotFoundError: When dm_control is not installed.
@@ -139,11 +139,27 @@ class SuiteOptions(Options):
                 root.insert(position, child)
         for edit in self.edits:
             edit(root, self.task)
+        if goal is not None:
+            _move_target(root, goal)
         return ET.tostring(root, encoding="unicode")
 
     def begin(self, rng: Rng, stage: Stage) -> Start:
         """Where an episode begins, and its goal."""
         raise NotImplementedError
+
+
+def _move_target(root: ET.Element, goal: Array) -> None:
+    """Put the target of the model where a goal is."""
+    for body in (body for body in root.iter("body") if body.get("name", "").startswith("target")):
+        _, depth, _ = body.attrib["pos"].split()
+        body.set("pos", f"{goal[0]} {depth} {goal[1]}")
+        half = 0.5 * (goal[2] if len(goal) > 2 else 0.0)
+        body.set("quat", f"{math.cos(half)} 0 {math.sin(half)} 0")
+        return
+    for target in root.findall("./worldbody/*[@name='target']"):
+        _, y, z = target.attrib["pos"].split()
+        at = (goal[0], y, goal[1]) if target.tag == "site" else (*goal, z)
+        target.set("pos", " ".join(str(x) for x in at[:3]))
 
 
 def _rest(stage: Stage, q: Array, goal: ArrayLike = ()) -> Start:

@@ -123,6 +123,12 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         """Where the parts of an observation are in it, by dm_control's names; empty for tasks of Gymnasium."""
         return self._worlds.parts()
 
+    @property
+    def goal(self) -> Array:
+        """The goals of the episodes, such as where targets are, (num_envs, number); tasks of Gymnasium have none."""
+        goal: Array = self._worlds.episodes.goal
+        return goal
+
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """The generators of the worlds."""

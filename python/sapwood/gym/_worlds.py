@@ -104,6 +104,7 @@ class Worlds:
             autoreset=autoreset,
         )
         self._renderer: sw.Renderer | None = None
+        self._drawn_goal: Array = np.zeros(0)
         self.dt = self.batch.timestep * options.frame_skip
         self.columns: list[tuple[str, slice | int, bool]] = []
         first = 0
@@ -143,8 +144,12 @@ class Worlds:
 
     def picture(self, world: int, size: tuple[int, int]) -> NDArray[np.uint8]:
         """A picture of a world, (height, width, 3)."""
-        if self._renderer is None:
-            self._renderer = sw.Renderer(self.model, *size)
+        goal = self.episodes.goal[world]
+        if self._renderer is None or not np.array_equal(goal, self._drawn_goal):
+            model, options = self.model, self.options
+            if goal.size and isinstance(options, SuiteOptions) and not options.xml_file:
+                model = sw.load(options.mjcf(goal))
+            self._renderer, self._drawn_goal = sw.Renderer(model, *size), goal.copy()
         picture: NDArray[np.uint8] = self._renderer.render(self.batch.q[world], self._camera())
         return picture
 

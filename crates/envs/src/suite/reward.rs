@@ -113,7 +113,9 @@ impl Reward {
         match self {
             Self::Mean(quantity) => joined(quantity, view, Join::Mean, |x| x),
             Self::Score(quantity, tolerance, join) => joined(quantity, view, *join, |x| tolerance.of(x)),
-            Self::Sum(constant, parts) => constant + parts.iter().map(|(weight, part)| weight * part.of(view)).sum::<f64>(),
+            Self::Sum(constant, parts) => {
+                constant + parts.iter().map(|(weight, part)| weight * part.of(view)).sum::<f64>()
+            }
             Self::Product(parts) => parts.iter().map(|part| part.of(view)).product(),
             Self::Greatest(parts) => parts.iter().map(|part| part.of(view)).fold(f64::NEG_INFINITY, f64::max),
         }
@@ -144,9 +146,13 @@ mod tests {
 
     #[test]
     fn scores_fall_from_the_bounds_to_the_value_at_the_margin() {
-        for (fall, at_margin) in
-            [(Fall::Gaussian, 0.1), (Fall::Linear, 0.5), (Fall::Linear, 0.0), (Fall::Quadratic, 0.0), (Fall::LongTail, 0.1)]
-        {
+        for (fall, at_margin) in [
+            (Fall::Gaussian, 0.1),
+            (Fall::Linear, 0.5),
+            (Fall::Linear, 0.0),
+            (Fall::Quadratic, 0.0),
+            (Fall::LongTail, 0.1),
+        ] {
             let tolerance = Tolerance::within(-1.0, 2.0).margin(0.5).falling(fall, at_margin);
             assert_eq!([tolerance.of(-1.0), tolerance.of(0.3), tolerance.of(2.0)], [1.0; 3]);
             for x in [-1.5, 2.5] {

@@ -245,11 +245,9 @@ fn finger(names: &Names<'_>, target: Option<f64>) -> Result<Suite, EnvError> {
 }
 
 fn fish(names: &Names<'_>, swims: bool) -> Result<Suite, EnvError> {
-    let joints =
-        ["tail1", "tail_twist", "tail2", "finright_roll", "finright_pitch", "finleft_roll", "finleft_pitch"];
+    let joints = ["tail1", "tail_twist", "tail2", "finright_roll", "finright_pitch", "finleft_roll", "finleft_pitch"];
     let upright = names.rotation("torso", &[ZZ])?;
-    let mut observation =
-        vec![part("joint_angles", [names.positions(&joints)?]), part("upright", [upright.clone()])];
+    let mut observation = vec![part("joint_angles", [names.positions(&joints)?]), part("upright", [upright.clone()])];
     let reward = if swims {
         let mouth = names.geom("mouth")?;
         let goal = Point::Goal([Coordinate::Entry(0), Coordinate::Entry(1), Coordinate::Entry(2)]);
@@ -276,11 +274,8 @@ fn hopper(names: &Names<'_>, hops: bool) -> Result<Suite, EnvError> {
     let (from, to) = (names.center("foot")?, names.center("torso")?);
     let height = Quantity::Between { from, to, axes: None, entries: &[2] };
     let standing = Reward::score(height, Tolerance::within(0.6, 2.0));
-    let other = if hops {
-        Reward::score(names.center_velocity("torso", &[0])?, fast(2.0, 1.0, 0.5))
-    } else {
-        small_control()
-    };
+    let other =
+        if hops { Reward::score(names.center_velocity("torso", &[0])?, fast(2.0, 1.0, 0.5)) } else { small_control() };
     suite(observation, Reward::Product(vec![standing, other]), 0)
 }
 
@@ -317,9 +312,8 @@ fn humanoid(names: &Names<'_>, of: &Humanoid, speed: f64) -> Result<Suite, EnvEr
     let torso = names.body(of.torso)?;
     let axes = Some(Axes { body: torso, rot: spatial::Mat3::IDENTITY });
     let from = Point::InBody(torso, Vec3::ZERO);
-    let reach = |name: &&str| {
-        Ok::<_, EnvError>(Quantity::Between { from, to: names.origin(name)?, axes, entries: &[0, 1, 2] })
-    };
+    let reach =
+        |name: &&str| Ok::<_, EnvError>(Quantity::Between { from, to: names.origin(name)?, axes, entries: &[0, 1, 2] });
     let observation = vec![
         part("joint_angles", [names.q_from(7)]),
         part("head_height", [Quantity::Position(names.origin("head")?, &[2])]),
