@@ -18,6 +18,7 @@ from dm_control.mujoco.wrapper.mjbindings import sizes  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
+import sapwood as sw  # noqa: E402
 import sapwood.gym  # noqa: E402
 from sapwood.gym import SUITE  # noqa: E402
 
@@ -73,8 +74,8 @@ def test_judges_as_dm_control_does(task: str) -> None:
             q, v, ctrl = physics.data.qpos, physics.data.qvel, physics.data.ctrl
             observations, reward, _, _ = episodes.evaluate([q], [q], [v], [ctrl], goals)
             for part, where in parts.items():
-                if part == "touch" and physics.data.ncon > 0:
-                    continue  # the forces of contact are another engine's
+                if part == "touch":
+                    continue  # forces of contact are another engine's: see below
                 expected = np.ravel(now.observation[part])
                 np.testing.assert_allclose(observations[0][where], expected, rtol=1e-9, atol=1e-9, err_msg=part)
             if step > 0:
@@ -177,19 +178,23 @@ def test_is_as_many_single_environments(task: str) -> None:
             np.testing.assert_array_equal(mine, its)
 
 
-def test_touch_carries_the_weight() -> None:
+def test_touch_is_what_the_sensors_show() -> None:
     env = ours("hopper-stand")
-    env.reset(seed=0)
-    # On its foot, upright: it stands for a moment.
+    simulation = sw.Simulation(env.model)
     q = np.zeros(7)
     q[5] = math.radians(5.0)
-    foot = env.set_state(q, np.zeros(7))
-    assert (foot[env.observation_parts["touch"]] == 0.0).all()
-    heights = [env.batch.q[0, 1]]
-    for _ in range(40):
+    observation = env.set_state(q, np.zeros(7))
+    touch = env.observation_parts["touch"]
+    assert (observation[touch] == 0.0).all()
+    simulation.q = q
+    touched = 0
+    for _ in range(60):
         observation, *_ = env.step(np.zeros(4))
-        heights.append(env.batch.q[0, 1])
-    assert observation[env.observation_parts["touch"]].max() > math.log1p(5.0)
+        simulation.step(env.frame_skip)
+        expected = [simulation.sensor(name).value[0] for name in ("touch_toe", "touch_heel")]
+        np.testing.assert_allclose(observation[touch], np.log1p(expected), rtol=1e-6, atol=1e-6)
+        touched += int(max(expected) > 1.0)
+    assert touched > 10
 
 
 def test_beginnings_are_drawn_as_there() -> None:
@@ -231,3 +236,25 @@ def test_environments_pickle_and_errors_say_what_to_do(tmp_path: Any) -> None:
     path.write_text("<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>")
     with pytest.raises(ValueError, match=r'reacher-easy: the model has no geom "finger": expected that of the task'):
         ours("reacher-easy", xml_file=str(path))
+
+
+def test_stable_baselines_gets_what_it_wants() -> None:
+    pytest.importorskip("stable_baselines3")
+    from sapwood.gym.sb3 import VecEnv, make_vec_env
+
+    worlds = make_vec_env("sapwood/dm-pendulum-swingup-v0", 3, max_episode_steps=5)
+    worlds.seed(3)
+    first = worlds.reset()
+    expected, _ = gymnasium.make_vec("sapwood/dm-pendulum-swingup-v0", num_envs=3).reset(seed=3)
+    np.testing.assert_array_equal(first, expected)
+    for step in range(1, 11):
+        observations, rewards, done, infos = worlds.step(np.zeros((3, 1), dtype=np.float32))
+        assert observations.shape == (3, 3)
+        assert rewards.shape == done.shape == (3,)
+        assert done.all() == (step % 5 == 0)
+        for info in infos:
+            assert info.get("TimeLimit.truncated", False) == (step % 5 == 0)
+            assert ("terminal_observation" in info) == (step % 5 == 0)
+    assert worlds.env_is_wrapped(object) == [False] * 3
+    with pytest.raises(ValueError, match="expected AutoresetMode.SAME_STEP"):
+        VecEnv(gymnasium.make_vec("sapwood/dm-pendulum-swingup-v0", num_envs=3))

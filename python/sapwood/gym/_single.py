@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import sapwood as sw
 from sapwood.gym._tasks import Array
-from sapwood.gym._worlds import Worlds, check_render_mode, task_kind, task_options
+from sapwood.gym._worlds import CAN_RENDER, Worlds, check_render_mode, task_kind, task_options
 
 _BATCH_OPTIONS = ("timestep", "scheme", "contact", "accuracy", "tolerance", "factorization_budget")
 DEFAULT_SIZE = 480
@@ -53,7 +53,7 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
     """
 
     task: str = ""
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"] if CAN_RENDER else []}  # noqa: RUF012 - as Gymnasium's
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
