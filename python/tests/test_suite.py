@@ -223,7 +223,7 @@ def test_pictures_show_the_goal() -> None:
     assert (pictures[0] != pictures[1]).any()
 
 
-def test_environments_pickle_and_errors_say_what_to_do(tmp_path: Any) -> None:
+def test_environments_pickle_and_errors_say_what_to_do(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     env = ours("reacher-easy")
     twin = pickle.loads(pickle.dumps(env))
     np.testing.assert_array_equal(env.reset(seed=4)[0], twin.reset(seed=4)[0])
@@ -236,6 +236,9 @@ def test_environments_pickle_and_errors_say_what_to_do(tmp_path: Any) -> None:
     path.write_text("<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>")
     with pytest.raises(ValueError, match=r'reacher-easy: the model has no geom "finger": expected that of the task'):
         ours("reacher-easy", xml_file=str(path))
+    monkeypatch.setattr("sapwood.gym._suite.find_spec", lambda _: None)
+    with pytest.raises(ModuleNotFoundError, match="pip install dm_control"):
+        ours("reacher-easy")
 
 
 def test_stable_baselines_gets_what_it_wants() -> None:
