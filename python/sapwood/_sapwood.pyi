@@ -1974,12 +1974,12 @@ def sap_solve(
 
 @final
 class Episodes:
-    """Episodes of one of Gymnasium's MuJoCo tasks in the worlds of a batch: what ``sapwood.gym`` is made of.
+    """Episodes of a task in the worlds of a batch: what ``sapwood.gym`` is made of.
 
     Args:
-        batch: The worlds; made with ``contacts=True`` for Ant, Humanoid and HumanoidStandup. It shares its live arrays.
-        task: The task, by its name in Gymnasium, without version.
-        options: Its options, by the names of the v5 environment.
+        batch: The worlds; made with ``contacts=True`` for tasks that observe contact. It shares its live arrays.
+        task: The task, by its name in Gymnasium, without version; or dm_control's, as in ``walker-run``.
+        options: Its options, by the names of the v5 environment; tasks of dm_control have none.
         frame_skip: Time steps in a step.
         max_episode_steps: Steps after which an episode is cut; None: no limit.
         autoreset: When worlds whose episodes ended begin again: in the next step, in the same, or when told to.
@@ -2032,6 +2032,18 @@ class Episodes:
         """Velocities with which the next episodes begin, (n, nv), a live view to be written."""
 
     @property
+    def next_goal(self) -> NDArray[np.float64]:
+        """Goals of the next episodes, (n, number), a live view to be written; (n, 0) where a task has none."""
+
+    @property
+    def goal(self) -> NDArray[np.float64]:
+        """Goals of the present episodes, (n, number)."""
+
+    @property
+    def observation_parts(self) -> list[tuple[str, int, int]]:
+        """Name, beginning and end of each part of an observation of a task of dm_control; else empty."""
+
+    @property
     def action_range(self) -> NDArray[np.float64]:
         """Ranges of the controls, (nu, 2); infinite where a control has none."""
 
@@ -2077,7 +2089,12 @@ class Episodes:
         """
 
     def evaluate(
-        self, q_before: ArrayLike, q: ArrayLike, v: ArrayLike, actions: ArrayLike
+        self,
+        q_before: ArrayLike,
+        q: ArrayLike,
+        v: ArrayLike,
+        actions: ArrayLike,
+        goals: ArrayLike | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
         """Judge steps that were made elsewhere, without forces of contact.
 
@@ -2086,6 +2103,7 @@ class Episodes:
             q: Positions after, (k, nq).
             v: Velocities after, (k, nv).
             actions: Controls between, (k, nu).
+            goals: Goals of the episodes, (k, number); None: zeros.
 
         Returns:
             Observations (k, number), rewards (k,), ends (k,), numbers of info (k, number).

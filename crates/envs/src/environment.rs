@@ -1,15 +1,17 @@
-//! One of the tasks on a model: pure functions of a world.
+//! A task on a model: pure functions of a world.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use batch::World;
 use geometry::Scene;
-use multibody::{JointKind, JointType, Model, Transmission};
-use spatial::Vec3;
+use multibody::Model;
 
-use crate::observation::{Named, Part, Sizes, parts};
+use crate::gymnasium::Gymnasium;
+use crate::observation::Part;
 use crate::quantities::{Quantities, Scratch, roots};
-use crate::reward::{Definition, Transition, info};
+use crate::reward::Transition;
+use crate::suite::{Suite, SuiteTask};
 use crate::task::{Task, TaskOptions};
 
 /// Why an environment could not be made.
@@ -17,7 +19,7 @@ use crate::task::{Task, TaskOptions};
 #[non_exhaustive]
 pub enum EnvError {
     /// The model lacks something that the task names.
-    #[error("{task}: the model has no {what}: expected that of Gymnasium's file, or one like it")]
+    #[error("{task}: the model has no {what}: expected that of the task's own file, or one like it")]
     Missing {
         /// The task.
         task: &'static str,
@@ -78,17 +80,11 @@ pub struct InfoColumn {
     pub is_of_reset: bool,
 }
 
-/// What counts as the position whose change is rewarded.
-#[derive(Clone, Copy, Debug)]
-enum Position {
-    /// The first two coordinates.
-    Coordinates,
-    /// The origin of a body.
-    Body(usize),
-    /// The centre of mass.
-    Center,
-    /// None.
-    Nothing,
+/// What is observed and rewarded.
+#[derive(Clone, Debug)]
+enum Kind {
+    Gymnasium(Gymnasium),
+    Suite(Suite),
 }
 
 /// A task on a model.
@@ -96,18 +92,15 @@ enum Position {
 pub struct Environment {
     model: Arc<Model>,
     scene: Arc<Scene>,
-    definition: Definition,
-    parts: Vec<Part>,
-    position: Position,
+    name: &'static str,
+    kind: Kind,
     roots: Vec<usize>,
     len: usize,
     columns: Vec<InfoColumn>,
-    needs_placements: bool,
-    needs_contacts: bool,
 }
 
 impl Environment {
-    /// A task on a model, whose steps take `dt` (time step times frames), s.
+    /// A task of Gymnasium on a model, whose steps take `dt` (time step times frames), s.
     ///
     /// # Errors
     /// When the model lacks what the task names, or has other coordinates than it needs.
@@ -121,45 +114,40 @@ impl Environment {
         if !(dt.is_finite() && dt > 0.0) {
             return Err(EnvError::Value { name: "dt", value: dt, expected: "a finite time above 0" });
         }
-        check_coordinates(model, task)?;
-        let (named, tip) = named(model, task)?;
-        let sizes = Sizes { nq: model.nq(), nv: model.nv(), bodies: model.bodies.len() };
-        let parts = parts(task, options, sizes, &Named(&named));
-        let position = match task {
-            Task::Ant if options.main_body < model.bodies.len() => Position::Body(options.main_body),
-            Task::Ant => return Err(missing(task, format!("body {}", options.main_body))),
-            Task::Humanoid => Position::Center,
-            Task::HalfCheetah | Task::Hopper | Task::Walker2d | Task::Swimmer => Position::Coordinates,
-            _ => Position::Nothing,
-        };
-        let needs_contacts = matches!(task, Task::Ant | Task::Humanoid | Task::HumanoidStandup);
-        let needs_placements = needs_contacts
-            || matches!(task, Task::InvertedDoublePendulum | Task::Reacher | Task::Pusher)
-            || parts.iter().any(Part::needs_placements);
-        let (columns, of_reset) = info(task, model.tendons.len());
+        let kind = Gymnasium::new(model, task, options, dt)?;
+        let (columns, of_reset) = kind.info(model);
         let column = |(index, (name, width))| InfoColumn { name, width, is_of_reset: index < of_reset };
-        let start_height = match task {
-            Task::Hopper | Task::Walker2d => model.q0[1],
-            Task::HumanoidStandup => model.q0[2],
-            _ => 0.0,
-        };
         Ok(Self {
-            definition: Definition { task, options: options.clone(), dt, start_height, named, tip },
-            len: parts.iter().map(|part| part.len(sizes)).sum(),
+            name: task.name(),
+            len: kind.observation_len(model),
             columns: columns.into_iter().enumerate().map(column).collect(),
             roots: roots(model),
             model: model.clone(),
             scene: scene.clone(),
-            parts,
-            position,
-            needs_placements,
-            needs_contacts,
+            kind: Kind::Gymnasium(kind),
         })
     }
 
-    /// The task.
-    pub fn task(&self) -> Task {
-        self.definition.task
+    /// A task of dm_control's suite on a model.
+    ///
+    /// # Errors
+    /// When the model lacks what the task names.
+    pub fn of_suite(model: &Arc<Model>, scene: &Arc<Scene>, task: SuiteTask) -> Result<Self, EnvError> {
+        let kind = Suite::new(model, scene, task)?;
+        Ok(Self {
+            name: task.name(),
+            len: kind.parts(model.nu()).last().map_or(0, |(_, range)| range.end),
+            columns: Vec::new(),
+            roots: roots(model),
+            model: model.clone(),
+            scene: scene.clone(),
+            kind: Kind::Suite(kind),
+        })
+    }
+
+    /// The task's name, without version.
+    pub fn name(&self) -> &'static str {
+        self.name
     }
 
     /// The model.
@@ -170,6 +158,22 @@ impl Environment {
     /// How many numbers an observation has.
     pub fn observation_len(&self) -> usize {
         self.len
+    }
+
+    /// Names of the parts of an observation, and where they are in it; none for tasks of Gymnasium, which does not name them.
+    pub fn observation_parts(&self) -> Vec<(&'static str, Range<usize>)> {
+        match &self.kind {
+            Kind::Gymnasium(_) => Vec::new(),
+            Kind::Suite(suite) => suite.parts(self.model.nu()),
+        }
+    }
+
+    /// How many numbers say where the goal of an episode is: what an episode has of its own beside its state.
+    pub fn goal_len(&self) -> usize {
+        match &self.kind {
+            Kind::Gymnasium(_) => 0,
+            Kind::Suite(suite) => suite.goal_len(),
+        }
     }
 
     /// The entries of `info`, in the order in which they are written.
@@ -184,12 +188,18 @@ impl Environment {
 
     /// Whether observation or reward depend on contact points.
     pub fn needs_contacts(&self) -> bool {
-        self.needs_contacts
+        match &self.kind {
+            Kind::Gymnasium(task) => task.needs_contacts,
+            Kind::Suite(suite) => suite.needs_contacts(),
+        }
     }
 
     /// Whether it needs the [`constraint_force`](Self::constraint_force) of the last time step.
     pub fn needs_constraint_force(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::ConstraintForce(_)))
+        match &self.kind {
+            Kind::Gymnasium(task) => task.parts.iter().any(|part| matches!(part, Part::ConstraintForce(_))),
+            Kind::Suite(_) => false,
+        }
     }
 
     fn quantities(&self) -> Quantities<'_> {
@@ -198,80 +208,49 @@ impl Environment {
 
     /// Where what counts as position is, x y, m.
     pub fn position(&self, q: &[f64], scratch: &mut Scratch) -> [f64; 2] {
-        let all = self.quantities();
-        let of = |p: Vec3<f64>| [p.x, p.y];
-        match self.position {
-            Position::Nothing => [0.0; 2],
-            Position::Coordinates => [q[0], q[1]],
-            Position::Body(body) => {
-                // A free body, which the ant's torso is, is where its coordinates say.
-                let own = &self.model.bodies[body];
-                match own.node.map(|node| &self.model.tree.nodes[node]) {
-                    Some(node) if node.joint == JointType::Free && own.pose.pos == Vec3::ZERO => {
-                        [q[node.q], q[node.q + 1]]
-                    }
-                    _ => {
-                        all.place(q, scratch);
-                        of(all.frame(body, scratch).pos)
-                    }
-                }
-            }
-            Position::Center => {
-                all.place(q, scratch);
-                of(all.center_of_mass(scratch))
-            }
+        match &self.kind {
+            Kind::Gymnasium(task) => task.position(&self.quantities(), q, scratch),
+            Kind::Suite(_) => [0.0; 2],
         }
     }
 
-    /// Finds what observation and reward need.
-    fn prepare(&self, world: &World<'_>, scratch: &mut Scratch) {
+    /// The observation and `info` after a reset; `info` of steps alone is zero. `goal` has [`goal_len`](Self::goal_len) numbers.
+    pub fn observe_reset(
+        &self,
+        world: &World<'_>,
+        goal: &[f64],
+        scratch: &mut Scratch,
+        observation: &mut [f64],
+        info: &mut [f64],
+    ) {
         let all = self.quantities();
-        if self.needs_placements {
-            all.place(world.q, scratch);
-        }
-        for part in &self.parts {
-            match part {
-                Part::Velocities => all.move_on(world.v, scratch),
-                Part::ActuatorForces(_) => all.gather_actuator_forces(world, scratch),
-                _ => {}
+        match &self.kind {
+            Kind::Gymnasium(task) => {
+                task.observe(&all, world, 0.0, scratch, observation);
+                task.definition.write_reset_info(&all, world, info);
+            }
+            Kind::Suite(suite) => {
+                suite.look(&all, world, goal, scratch, observation);
             }
         }
-        if self.needs_contacts {
-            all.gather_contact_forces(world.contacts, scratch);
-        }
-    }
-
-    fn write_observation(&self, world: &World<'_>, constraint_force: f64, scratch: &Scratch, mut out: &mut [f64]) {
-        let all = self.quantities();
-        let sizes = Sizes { nq: self.model.nq(), nv: self.model.nv(), bodies: self.model.bodies.len() };
-        for part in &self.parts {
-            let (own, rest) = out.split_at_mut(part.len(sizes));
-            part.write(&all, world, constraint_force, scratch, own);
-            out = rest;
-        }
-    }
-
-    /// The observation and `info` after a reset; `info` of steps alone is zero.
-    pub fn observe_reset(&self, world: &World<'_>, scratch: &mut Scratch, observation: &mut [f64], info: &mut [f64]) {
-        self.prepare(world, scratch);
-        self.write_observation(world, 0.0, scratch, observation);
-        self.definition.write_reset_info(&self.quantities(), world, info);
     }
 
     /// The observation and `info` after a step; gives the reward, and whether the episode ends by itself. Controls of the world are the action,
-    /// as it came; [`Transition::after`] is found here.
+    /// as it came; [`Transition::after`] is found here. `goal` has [`goal_len`](Self::goal_len) numbers.
     pub fn observe_step(
         &self,
         world: &World<'_>,
-        mut transition: Transition,
+        goal: &[f64],
+        transition: Transition,
         scratch: &mut Scratch,
         observation: &mut [f64],
         info: &mut [f64],
     ) -> (f64, bool) {
-        transition.after = self.position(world.q, scratch);
-        self.prepare(world, scratch);
-        self.write_observation(world, transition.constraint_force, scratch, observation);
-        self.definition.reward(&self.quantities(), world, &transition, scratch, info)
+        let all = self.quantities();
+        match &self.kind {
+            Kind::Gymnasium(task) => task.step(&all, world, transition, scratch, (observation, info)),
+            Kind::Suite(suite) => (suite.look(&all, world, goal, scratch, observation), false),
+        }
     }
 
     /// The force of constraints on the first degree of freedom in a time step of `dt` from (q0, v0) to `world`, N: what the equation of
@@ -284,52 +263,4 @@ impl Environment {
         }
         self.quantities().missing_force(start, world, dt, scratch)
     }
-}
-
-fn missing(task: Task, what: String) -> EnvError {
-    EnvError::Missing { task: task.name(), what }
-}
-
-/// Bodies that a task names, and the tip of the double pendulum in the only one.
-fn named(model: &Model, task: Task) -> Result<(Vec<usize>, Vec3<f64>), EnvError> {
-    let names: &[&str] = match task {
-        Task::Reacher => &["fingertip", "target"],
-        Task::Pusher => &["tips_arm", "object", "goal"],
-        Task::InvertedDoublePendulum => {
-            let site = model.sites.first().ok_or_else(|| missing(task, "site".into()))?;
-            return Ok((vec![site.body], site.pose.pos));
-        }
-        _ => &[],
-    };
-    let body = |name: &&str| model.body(name).ok_or_else(|| missing(task, format!("body {name:?}")));
-    Ok((names.iter().map(body).collect::<Result<_, _>>()?, Vec3::ZERO))
-}
-
-fn check_coordinates(model: &Model, task: Task) -> Result<(), EnvError> {
-    let name = task.name();
-    let check = |what, found: usize, is_right, expected| {
-        if is_right { Ok(()) } else { Err(EnvError::Coordinates { task: name, what, found, expected }) }
-    };
-    let (nq, nv) = (model.nq(), model.nv());
-    match task {
-        Task::Ant | Task::Humanoid | Task::HumanoidStandup => {
-            let free = model.joints.first().is_some_and(|joint| joint.kind == JointKind::Free);
-            check("free joints at its root", 0, free, "a free joint first")?;
-        }
-        Task::HalfCheetah | Task::Hopper | Task::Walker2d | Task::Swimmer => {
-            check("positions", nq, nq >= 3 && nq == nv, "3 or more, none of them of a quaternion")?;
-        }
-        Task::InvertedPendulum => check("positions", nq, nq == 2 && nv == 2, "2")?,
-        Task::InvertedDoublePendulum => check("positions", nq, nq == 3 && nv == 3, "3")?,
-        Task::Reacher => check("positions", nq, nq == 4 && nv == 4, "4")?,
-        Task::Pusher => check("positions", nq, nq >= 11 && nq == nv, "11 or more, none of them of a quaternion")?,
-    }
-    for actuator in &model.actuators {
-        let is_known =
-            matches!(actuator.transmission, Transmission::Joint { joint, .. } if model.joints[joint].kind.nv() == 1);
-        if !is_known {
-            return Err(EnvError::Actuator { task: name, name: actuator.name.clone() });
-        }
-    }
-    Ok(())
 }

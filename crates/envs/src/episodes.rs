@@ -30,6 +30,8 @@ struct Layout {
     /// Of the state before the last time step; zero where it does not matter.
     nq: usize,
     nv: usize,
+    /// Of the goal of the episode.
+    goal: usize,
 }
 
 /// The numbers of a world, taken apart.
@@ -40,11 +42,12 @@ struct Row<'a> {
     others: &'a mut [f64],
     q: &'a mut [f64],
     v: &'a mut [f64],
+    goal: &'a mut [f64],
 }
 
 impl Layout {
     fn width(&self) -> usize {
-        self.observation + self.info + OTHERS + self.nq + self.nv
+        self.observation + self.info + OTHERS + self.nq + self.nv + self.goal
     }
 
     fn row<'a>(&self, row: &'a mut [f64]) -> Row<'a> {
@@ -52,7 +55,8 @@ impl Layout {
         let (info, row) = row.split_at_mut(self.info);
         let (others, row) = row.split_at_mut(OTHERS);
         let (q, row) = row.split_at_mut(self.nq);
-        Row { observation, info, others, q, v: &mut row[..self.nv] }
+        let (v, row) = row.split_at_mut(self.nv);
+        Row { observation, info, others, q, v, goal: &mut row[..self.goal] }
     }
 }
 
@@ -77,6 +81,7 @@ pub struct Episodes {
     was_reset: Vec<bool>,
     next_q: Vec<f64>,
     next_v: Vec<f64>,
+    next_goal: Vec<f64>,
     /// Observation and info at the end of the last episode.
     last: Vec<f64>,
     scratch: Vec<Mutex<Scratch>>,
@@ -98,7 +103,7 @@ impl Episodes {
             return Err(EnvError::OtherModel);
         }
         if environment.needs_contacts() && !batch.records_contacts() {
-            return Err(EnvError::Contacts { task: environment.task().name() });
+            return Err(EnvError::Contacts { task: environment.name() });
         }
         let model = batch.model();
         let (nq, nv, worlds) = (model.nq(), model.nv(), batch.worlds());
@@ -108,6 +113,7 @@ impl Episodes {
             info: environment.info_len(),
             nq: if remembers { nq } else { 0 },
             nv: if remembers { nv } else { 0 },
+            goal: environment.goal_len(),
         };
         let last = if autoreset == Autoreset::SameStep { (layout.observation + layout.info) * worlds } else { 0 };
         Ok(Self {
@@ -119,6 +125,7 @@ impl Episodes {
             was_reset: vec![false; worlds],
             next_q: model.q0.repeat(worlds),
             next_v: vec![0.0; nv * worlds],
+            next_goal: vec![0.0; layout.goal * worlds],
             last: vec![0.0; last],
             scratch: (0..batch.threads()).map(|_| Mutex::new(Scratch::new(model))).collect(),
             environment,
@@ -207,6 +214,17 @@ impl Episodes {
         &mut self.next_v
     }
 
+    /// Goals of the next episodes, (worlds, [`Environment::goal_len`]).
+    pub fn next_goal_mut(&mut self) -> &mut [f64] {
+        &mut self.next_goal
+    }
+
+    /// The goal of the present episode of a world.
+    pub fn goal(&self, world: usize) -> &[f64] {
+        let row = self.row(world);
+        &row[row.len() - self.layout.goal..]
+    }
+
     /// Begins episodes in the worlds where `which` is true.
     ///
     /// # Panics
@@ -227,6 +245,8 @@ impl Episodes {
         let (nq, nv) = (batch.model().nq(), batch.model().nv());
         let (q, v) = (&self.next_q[world * nq..][..nq], &self.next_v[world * nv..][..nv]);
         batch.reset_world_to(world, q, v);
+        let (width, goal) = (self.layout.width(), &self.next_goal[world * self.layout.goal..][..self.layout.goal]);
+        self.layout.row(&mut self.rows[world * width..][..width]).goal.copy_from_slice(goal);
         self.elapsed[world] = 0;
         self.look_at_start(batch, world);
     }
@@ -237,9 +257,9 @@ impl Episodes {
     /// When there is no such world.
     pub fn look_at_start(&mut self, batch: &Batch, world: usize) {
         let width = self.layout.width();
-        let Row { observation, info, others, .. } = self.layout.row(&mut self.rows[world * width..][..width]);
+        let Row { observation, info, others, goal, .. } = self.layout.row(&mut self.rows[world * width..][..width]);
         let mut scratch = self.scratch[0].lock().unwrap_or_else(PoisonError::into_inner);
-        self.environment.observe_reset(&batch.world(world), &mut scratch, observation, info);
+        self.environment.observe_reset(&batch.world(world), goal, &mut scratch, observation, info);
         others.fill(0.0);
     }
 
@@ -300,7 +320,7 @@ impl Episodes {
         let remembers = environment.needs_constraint_force();
         let look = |moment: Moment, thread: usize, world: World<'_>, row: &mut [f64]| {
             let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
-            let Row { observation, info, others, q, v } = layout.row(row);
+            let Row { observation, info, others, q, v, goal } = layout.row(row);
             match moment {
                 Moment::Before => {
                     let [x, y] = environment.position(world.q, &mut scratch);
@@ -318,7 +338,8 @@ impl Episodes {
                     };
                     let before = [others[3], others[4]];
                     let transition = Transition { before, constraint_force: force, ..Transition::default() };
-                    let (reward, ends) = environment.observe_step(&world, transition, &mut scratch, observation, info);
+                    let (reward, ends) =
+                        environment.observe_step(&world, goal, transition, &mut scratch, observation, info);
                     let failed = world.error.is_some();
                     (others[0], others[1], others[2]) = (reward, f64::from(ends || failed), f64::from(failed));
                 }

@@ -1,10 +1,10 @@
-//! The MuJoCo environments of Gymnasium, for many worlds of a [`batch::Batch`].
+//! The MuJoCo environments of Gymnasium and tasks of dm_control's suite, for many worlds of a [`batch::Batch`].
 //!
 //! [`Environment`] has observation, reward and end of an episode of one of the tasks, as the v5 definitions of Gymnasium give them: pure
-//! functions of states, controls and contact points. [`Episodes`] makes a step of many worlds of it: controls, time steps, observations,
+//! functions of states, controls and contact points; [`SuiteTask`] names those of dm_control. [`Episodes`] makes a step of many worlds of it: controls, time steps, observations,
 //! rewards, ends, resets, all in one call and on the batch's threads. After it is made it allocates nothing.
 //!
-//! The model comes from the caller: Gymnasium's own files, or others with the same joints and bodies.
+//! The model comes from the caller: Gymnasium's or dm_control's own files, or others with the same joints and bodies.
 //!
 //! ```
 //! use batch::{Batch, BatchOptions};
@@ -32,13 +32,16 @@
 
 mod environment;
 mod episodes;
+mod gymnasium;
 mod observation;
 mod quantities;
 mod reward;
+mod suite;
 mod task;
 
 pub use environment::{EnvError, Environment, InfoColumn};
 pub use episodes::{Autoreset, Episodes};
 pub use quantities::Scratch;
 pub use reward::Transition;
+pub use suite::SuiteTask;
 pub use task::{Task, TaskOptions, Value};

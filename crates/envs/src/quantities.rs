@@ -103,6 +103,19 @@ impl Quantities<'_> {
         Frame { rot, pos: node.pos + node.rot * pos }
     }
 
+    /// The orientation of a body, after [`place`](Self::place).
+    pub fn orientation(&self, body: usize, scratch: &Scratch) -> Quat<f64> {
+        let body = &self.model.bodies[body];
+        body.node.map_or(body.pose.rot, |node| scratch.kinematics.frames[node].quat * body.pose.rot)
+    }
+
+    /// The motion of the point of a body that is at `point`, after [`move_on`](Self::move_on); none of what is fixed in the world.
+    pub fn twist(&self, body: usize, point: Vec3<f64>, scratch: &Scratch) -> Option<Twist<f64>> {
+        let node = self.model.bodies[body].node?;
+        let kinematics = &scratch.kinematics;
+        Some(kinematics.twists[node].shifted(point - kinematics.frames[node].pos))
+    }
+
     /// The centre of mass of a body, after [`place`](Self::place).
     pub fn body_com(&self, body: usize, scratch: &Scratch) -> Vec3<f64> {
         let Frame { rot, pos } = self.frame(body, scratch);
@@ -141,9 +154,8 @@ impl Quantities<'_> {
 
     /// `cvel` of a body: angular velocity, and the velocity of the point of the body that is at the centre.
     pub fn velocity(&self, body: usize, scratch: &Scratch) -> [f64; 6] {
-        let Some(node) = self.model.bodies[body].node else { return [0.0; 6] };
-        let frame = &scratch.kinematics.frames[node];
-        let Twist { ang, lin } = scratch.kinematics.twists[node].shifted(scratch.centers[self.roots[body]] - frame.pos);
+        let Some(twist) = self.twist(body, scratch.centers[self.roots[body]], scratch) else { return [0.0; 6] };
+        let Twist { ang, lin } = twist;
         [ang.x, ang.y, ang.z, lin.x, lin.y, lin.z]
     }
 

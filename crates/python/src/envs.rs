@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-use ::envs::{Autoreset, Environment, Scratch, Task, TaskOptions, Transition, Value};
+use ::envs::{Autoreset, Environment, Scratch, SuiteTask, Task, TaskOptions, Transition, Value};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -29,6 +29,7 @@ pub struct Episodes {
     last_info: LiveArray,
     next_q: LiveArray,
     next_v: LiveArray,
+    next_goal: LiveArray,
 }
 
 #[stubdoc::documented]
@@ -45,8 +46,7 @@ impl Episodes {
         autoreset: &str,
     ) -> PyResult<Self> {
         let py = batch.py();
-        let tasks = Task::ALL.map(|task| (task.name(), task));
-        let task = word("task", task, &tasks)?;
+        let suite = SuiteTask::of_name(task);
         let modes =
             [("next-step", Autoreset::NextStep), ("same-step", Autoreset::SameStep), ("disabled", Autoreset::Disabled)];
         let autoreset = word("autoreset", autoreset, &modes)?;
@@ -58,13 +58,18 @@ impl Episodes {
             u64::try_from(steps).ok().filter(|steps| *steps > 0).ok_or_else(error)
         };
         let limit = max_episode_steps.map(positive).transpose()?;
-        let options = task_options(task, options)?;
         let inner = batch.get().lock()?;
         let (model, n) = (inner.model().clone(), inner.worlds());
         let timestep = inner.options().timestep.unwrap_or(model.timestep);
         let scene = batch.get().model_of().get().scene().clone();
         let value_error = |error: ::envs::EnvError| PyValueError::new_err(error.to_string());
-        let environment = Environment::new(&model, &scene, task, &options, timestep * frame_skip as f64);
+        let environment = if let Some(task) = suite {
+            Environment::of_suite(&model, &scene, task)
+        } else {
+            let tasks = Task::ALL.map(|task| (task.name(), task));
+            let task = word("task", task, &tasks)?;
+            Environment::new(&model, &scene, task, &task_options(task, options)?, timestep * frame_skip as f64)
+        };
         let environment = environment.map_err(value_error)?;
         let episodes = ::envs::Episodes::new(environment.clone(), &inner, frame_skip, limit, autoreset);
         let episodes = episodes.map_err(value_error)?;
@@ -79,6 +84,7 @@ impl Episodes {
             last_info: LiveArray::new(py, "last_info", &[kept, info])?,
             next_q: LiveArray::new(py, "next_q", &[n, model.nq()])?,
             next_v: LiveArray::new(py, "next_v", &[n, model.nv()])?,
+            next_goal: LiveArray::new(py, "next_goal", &[n, environment.goal_len()])?,
             batch: batch.clone().unbind(),
             environment,
             episodes: Mutex::new(episodes),
@@ -133,6 +139,27 @@ impl Episodes {
     #[getter]
     fn next_v<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.next_v.view(py)
+    }
+
+    /// Goals of the next episodes, (n, number), a live view to be written.
+    #[getter]
+    fn next_goal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.next_goal.view(py)
+    }
+
+    /// Goals of the present episodes, (n, number).
+    #[getter]
+    fn goal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let episodes = self.lock()?;
+        let goals = (0..episodes.worlds()).flat_map(|world| episodes.goal(world).iter().copied());
+        PyArray1::from_iter(py, goals).reshape([episodes.worlds(), self.environment.goal_len()])
+    }
+
+    /// Name, beginning and end of each part of an observation.
+    #[getter]
+    fn observation_parts(&self) -> Vec<(&'static str, usize, usize)> {
+        let parts = self.environment.observation_parts();
+        parts.into_iter().map(|(name, range)| (name, range.start, range.end)).collect()
     }
 
     /// Ranges of the controls, (nu, 2); infinite where a control has none.
@@ -201,6 +228,7 @@ impl Episodes {
     }
 
     /// Observation, reward, end and info of transitions that were made elsewhere, as rows; without contact.
+    #[pyo3(signature = (q_before, q, v, actions, goals=None))]
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
@@ -208,6 +236,7 @@ impl Episodes {
         q: &Bound<'py, PyAny>,
         v: &Bound<'py, PyAny>,
         actions: &Bound<'py, PyAny>,
+        goals: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Evaluated<'py>> {
         let environment = &self.environment;
         let model = environment.model();
@@ -215,6 +244,8 @@ impl Episodes {
         let n = q.len()?;
         let (before, q) = (rows("q_before", q_before, n, nq)?, rows("q", q, n, nq)?);
         let (v, actions) = (rows("v", v, n, nv)?, rows("actions", actions, n, nu)?);
+        let goal = environment.goal_len();
+        let goals = goals.map_or_else(|| Ok(vec![0.0; n * goal]), |goals| rows("goals", goals, n, goal))?;
         let (width, info_width) = (environment.observation_len(), environment.info_len());
         let (mut observations, mut infos) = (vec![0.0; n * width], vec![0.0; n * info_width]);
         let (mut rewards, mut ends) = (vec![0.0; n], vec![false; n]);
@@ -230,6 +261,7 @@ impl Episodes {
             let before = environment.position(&before[k * nq..][..nq], &mut scratch);
             (rewards[k], ends[k]) = environment.observe_step(
                 &world,
+                &goals[k * goal..][..goal],
                 Transition { before, ..Transition::default() },
                 &mut scratch,
                 &mut observations[k * width..][..width],
@@ -260,7 +292,8 @@ impl Episodes {
 
     fn read_next(&self, py: Python<'_>, episodes: &mut ::envs::Episodes) -> PyResult<()> {
         self.next_q.read(py, episodes.next_q_mut())?;
-        self.next_v.read(py, episodes.next_v_mut())
+        self.next_v.read(py, episodes.next_v_mut())?;
+        self.next_goal.read(py, episodes.next_goal_mut())
     }
 
     /// What a step or a reset found, to the live arrays.

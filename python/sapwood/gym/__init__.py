@@ -1,4 +1,4 @@
-"""The MuJoCo environments of Gymnasium, on Sapwood.
+"""The MuJoCo environments of Gymnasium and tasks of dm_control's suite, on Sapwood.
 
 ::
 
@@ -29,9 +29,11 @@ from sapwood.gym._single import (
     PusherEnv,
     ReacherEnv,
     SapwoodEnv,
+    SuiteEnv,
     SwimmerEnv,
     Walker2dEnv,
 )
+from sapwood.gym._suite import SUITE
 from sapwood.gym._tasks import TASKS
 from sapwood.gym._vector import (
     AntVectorEnv,
@@ -44,13 +46,17 @@ from sapwood.gym._vector import (
     PusherVectorEnv,
     ReacherVectorEnv,
     SapwoodVectorEnv,
+    SuiteVectorEnv,
     SwimmerVectorEnv,
     Walker2dVectorEnv,
 )
 
 
 def register_envs() -> None:
-    """Register ``sapwood/Ant-v0`` and the others with Gymnasium, where they are not; importing this module does it."""
+    """Register ``sapwood/Ant-v0``, ``sapwood/dm-walker-run-v0`` and the others with Gymnasium, where they are not.
+
+    Importing this module does it.
+    """
     for task, options in TASKS.items():
         name = f"sapwood/{task}-v0"
         if name not in registry:
@@ -61,11 +67,22 @@ def register_envs() -> None:
                 max_episode_steps=options.max_episode_steps,
                 reward_threshold=options.reward_threshold,
             )
+    for task, options in SUITE.items():
+        name = f"sapwood/dm-{task}-v0"
+        if name not in registry:
+            register(
+                id=name,
+                entry_point="sapwood.gym:SuiteEnv",
+                vector_entry_point="sapwood.gym:SuiteVectorEnv",
+                kwargs={"task": task},
+                max_episode_steps=options.max_episode_steps,
+            )
 
 
 register_envs()
 
 __all__ = [
+    "SUITE",
     "TASKS",
     "AntEnv",
     "AntVectorEnv",
@@ -87,6 +104,8 @@ __all__ = [
     "ReacherVectorEnv",
     "SapwoodEnv",
     "SapwoodVectorEnv",
+    "SuiteEnv",
+    "SuiteVectorEnv",
     "SwimmerEnv",
     "SwimmerVectorEnv",
     "Walker2dEnv",

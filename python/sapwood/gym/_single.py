@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -11,8 +11,8 @@ from gymnasium.utils import EzPickle
 from numpy.typing import ArrayLike, NDArray
 
 import sapwood as sw
-from sapwood.gym._tasks import TASKS, Array
-from sapwood.gym._worlds import Worlds, check_render_mode, task_options
+from sapwood.gym._tasks import Array
+from sapwood.gym._worlds import CAN_RENDER, Worlds, check_render_mode, task_kind, task_options
 
 _BATCH_OPTIONS = ("timestep", "scheme", "contact", "accuracy", "tolerance", "factorization_budget")
 DEFAULT_SIZE = 480
@@ -26,7 +26,9 @@ def split(options: dict[str, Any]) -> dict[str, Any]:
 def show_options(cls: Any, base: type) -> None:  # noqa: ANN401 - it gets a `__signature__`
     """Let documentation show the options of a class's task."""
     own = list(inspect.signature(base).parameters.values())[:-1]
-    of_task = inspect.signature(TASKS[cls.task]).parameters.values()
+    if not cls.task:
+        return
+    of_task = inspect.signature(task_kind(cls.task)).parameters.values()
     cls.__signature__ = inspect.Signature([*own, *of_task])
 
 
@@ -50,8 +52,8 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
         batch: The batch of one world behind it: its state, contacts and parameters.
     """
 
-    task: ClassVar[str] = ""
-    metadata: dict[str, Any]
+    task: str = ""
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"] if CAN_RENDER else []}  # noqa: RUF012 - as Gymnasium's
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -89,6 +91,17 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
     def dt(self) -> float:
         """Time of a step, s."""
         return self._worlds.dt
+
+    @property
+    def observation_parts(self) -> dict[str, slice]:
+        """Where the parts of an observation are in it, by dm_control's names; empty for tasks of Gymnasium."""
+        return self._worlds.parts()
+
+    @property
+    def goal(self) -> Array:
+        """The goal of the episode, such as where the target is, (number,); tasks of Gymnasium have none."""
+        goal: Array = self._worlds.episodes.goal[0]
+        return goal
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin an episode.
@@ -227,3 +240,34 @@ class InvertedDoublePendulumEnv(SapwoodEnv):
     """Two poles on a cart to be balanced: InvertedDoublePendulum-v5 on Sapwood."""
 
     task = "InvertedDoublePendulum"
+
+
+class SuiteEnv(SapwoodEnv):
+    """A task of dm_control's suite on Sapwood, one world.
+
+    Args:
+        task: Domain and task with a hyphen between: ``walker-run``.
+        render_mode: "rgb_array", or None for no pictures.
+        width: Width of pictures, pixels.
+        height: Height of pictures, pixels.
+        options: xml_file, frame_skip, default_camera_config, and those of :class:`sapwood.Batch`, as in
+            :class:`SapwoodEnv`.
+
+    Raises:
+        ModuleNotFoundError: When dm_control, which has the models, is not installed.
+        TypeError: For an option that there is not.
+        ValueError: When there is no such task.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        *,
+        render_mode: str | None = None,
+        width: int = DEFAULT_SIZE,
+        height: int = DEFAULT_SIZE,
+        **options: Any,  # noqa: ANN401 - numbers, names
+    ) -> None:
+        self.task = task
+        super().__init__(render_mode=render_mode, width=width, height=height, **options)
+        EzPickle.__init__(self, task, render_mode=render_mode, width=width, height=height, **options)

@@ -30,12 +30,18 @@ class Options:
     max_episode_steps: ClassVar[int] = 1000
     reward_threshold: ClassVar[float | None] = None
     camera: ClassVar[Mapping[str, Any]] = {"azimuth": 90.0, "elevation": -45.0}
+    contacts: ClassVar[bool] = False
     # Of these, only Python knows.
     own: ClassVar[tuple[str, ...]] = ("xml_file", "frame_skip", "default_camera_config", "reset_noise_scale")
 
     xml_file: str = ""
     frame_skip: int = 5
     default_camera_config: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, **given: Any) -> Options:  # noqa: ANN401 - options of any kind
+        """The options, with defaults for what is not given."""
+        return cls(**given)
 
     def start(self, rng: np.random.Generator, q0: Array, nv: int) -> Start:
         """Where an episode begins: the draws of the v5 definition, in their order."""
@@ -70,6 +76,7 @@ class AntOptions(Noisy):
     task = "Ant"
     reward_threshold = 6000.0
     normal = True
+    contacts = True
 
     xml_file: str = "ant.xml"
     forward_reward_weight: float = 1.0
@@ -141,6 +148,7 @@ class HumanoidOptions(Noisy):
     """Options of Humanoid, with the defaults of Humanoid-v5."""
 
     task = "Humanoid"
+    contacts = True
 
     xml_file: str = "humanoid.xml"
     reset_noise_scale: float = 1e-2
@@ -163,6 +171,7 @@ class HumanoidStandupOptions(Noisy):
     """Options of HumanoidStandup, with the defaults of HumanoidStandup-v5."""
 
     task = "HumanoidStandup"
+    contacts = True
 
     xml_file: str = "humanoidstandup.xml"
     reset_noise_scale: float = 1e-2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 import sapwood as sw
 from sapwood.gym._single import DEFAULT_SIZE, show_options, split
-from sapwood.gym._tasks import TASKS, Array
-from sapwood.gym._worlds import Autoreset, Worlds, check_render_mode, task_options
+from sapwood.gym._tasks import Array
+from sapwood.gym._worlds import Autoreset, Worlds, check_render_mode, task_kind, task_options
 
 Flags = NDArray[np.bool_]
 
@@ -57,7 +57,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         batch: The worlds: states, contacts, parameters of their own.
     """
 
-    task: ClassVar[str] = ""
+    task: str = ""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -84,7 +84,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             if max_episode_steps != "default":
                 message = f"max_episode_steps is {max_episode_steps!r}: expected a number, None or 'default'"
                 raise ValueError(message)
-            max_episode_steps = TASKS[self.task].max_episode_steps
+            max_episode_steps = task_kind(self.task).max_episode_steps
         elif max_episode_steps == -1:
             max_episode_steps = None
         batch_options = {**split(options), "precision": precision}
@@ -117,6 +117,17 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
     def dt(self) -> float:
         """Time of a step, s."""
         return self._worlds.dt
+
+    @property
+    def observation_parts(self) -> dict[str, slice]:
+        """Where the parts of an observation are in it, by dm_control's names; empty for tasks of Gymnasium."""
+        return self._worlds.parts()
+
+    @property
+    def goal(self) -> Array:
+        """The goals of the episodes, such as where targets are, (num_envs, number); tasks of Gymnasium have none."""
+        goal: Array = self._worlds.episodes.goal
+        return goal
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
@@ -347,3 +358,22 @@ class Walker2dVectorEnv(SapwoodVectorEnv):
     """Many worlds of :class:`sapwood.gym.Walker2dEnv`."""
 
     task = "Walker2d"
+
+
+class SuiteVectorEnv(SapwoodVectorEnv):
+    """Many worlds of :class:`sapwood.gym.SuiteEnv`.
+
+    Args:
+        num_envs: Number of worlds.
+        task: Domain and task with a hyphen between: ``walker-run``.
+        options: As of :class:`SapwoodVectorEnv`.
+
+    Raises:
+        ModuleNotFoundError: When dm_control, which has the models, is not installed.
+        TypeError: For an option that there is not.
+        ValueError: When there is no such task.
+    """
+
+    def __init__(self, num_envs: int = 1, *, task: str, **options: Any) -> None:  # noqa: ANN401 - numbers, names
+        self.task = task
+        super().__init__(num_envs, **options)

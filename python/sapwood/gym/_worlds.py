@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 import sapwood as sw
 from sapwood._sapwood import Episodes
+from sapwood.gym._suite import SUITE, Stage, SuiteOptions
 from sapwood.gym._tasks import TASKS, Array, Options
 
 Autoreset = Literal["next-step", "same-step", "disabled"]
 
-_CONTACT_TASKS = ("Ant", "Humanoid", "HumanoidStandup")
 CAN_RENDER = hasattr(sw, "Renderer")
 """Whether this version draws pictures."""
 
@@ -50,13 +50,26 @@ def task_options(task: str, given: Mapping[str, Any]) -> Options:
     Raises:
         TypeError: For a name that the task does not have.
     """
-    kind = TASKS[task]
+    kind = task_kind(task)
     known = {field.name for field in dataclasses.fields(kind)}
     unknown = sorted(set(given) - known)
     if unknown:
         message = f"{task} has no option {', '.join(unknown)}: expected any of {', '.join(sorted(known))}"
         raise TypeError(message)
-    return kind(**given)
+    return kind.of(**given)
+
+
+def task_kind(task: str) -> type[Options]:
+    """The class of a task's options.
+
+    Raises:
+        ValueError: When there is no such task.
+    """
+    kind = TASKS.get(task) or SUITE.get(task)
+    if kind is None:
+        message = f"task is {task!r}: expected one of {', '.join([*TASKS, *SUITE])}"
+        raise ValueError(message)
+    return kind
 
 
 class Worlds:
@@ -74,8 +87,10 @@ class Worlds:
         batch_options: Mapping[str, Any],
     ) -> None:
         self.options = options
-        self.model = sw.load(model_path(options.xml_file))
-        contacts = options.task in _CONTACT_TASKS
+        own = isinstance(options, SuiteOptions) and not options.xml_file and options.mjcf()
+        self.model = sw.load(own or model_path(options.xml_file))
+        self._stage = Stage(self.model)
+        contacts = options.contacts
         self.batch = sw.Batch(self.model, n, threads=threads, lanes=lanes, contacts=contacts, **batch_options)
         values = {f.name: getattr(options, f.name) for f in dataclasses.fields(options) if f.name not in options.own}
         if isinstance(values.get("main_body"), str):
@@ -89,7 +104,7 @@ class Worlds:
             autoreset=autoreset,
         )
         self._renderer: sw.Renderer | None = None
-        self.q0 = np.asarray(self.model.keyframe().q)
+        self._drawn_goal: Array = np.zeros(0)
         self.dt = self.batch.timestep * options.frame_skip
         self.columns: list[tuple[str, slice | int, bool]] = []
         first = 0
@@ -106,6 +121,10 @@ class Worlds:
             raise ValueError(message)
         return names.index(name)
 
+    def parts(self) -> dict[str, slice]:
+        """Where the named parts of an observation are in it."""
+        return {name: slice(first, end) for name, first, end in self.episodes.observation_parts}
+
     def spaces(self) -> tuple[Any, Any]:
         """The spaces of one world's observations and actions."""
         width = self.episodes.observation.shape[1]
@@ -115,22 +134,33 @@ class Worlds:
 
     def draw(self, world: int, rng: np.random.Generator) -> None:
         """Draw where the next episode of a world begins."""
-        q, v = self.options.start(rng, self.q0, self.model.nv)
+        if isinstance(self.options, SuiteOptions):
+            q, v, goal = self.options.begin(rng, self._stage)
+            self.episodes.next_goal[world] = goal
+        else:
+            q, v = self.options.start(rng, self._stage.q0, self.model.nv)
         self.episodes.next_q[world] = q
         self.episodes.next_v[world] = v
 
     def picture(self, world: int, size: tuple[int, int]) -> NDArray[np.uint8]:
         """A picture of a world, (height, width, 3)."""
-        if self._renderer is None:
-            self._renderer = sw.Renderer(self.model, *size)
+        goal = self.episodes.goal[world]
+        if self._renderer is None or not np.array_equal(goal, self._drawn_goal):
+            model, options = self.model, self.options
+            if goal.size and isinstance(options, SuiteOptions) and not options.xml_file:
+                model = sw.load(options.mjcf(goal))
+            self._renderer, self._drawn_goal = sw.Renderer(model, *size), goal.copy()
         picture: NDArray[np.uint8] = self._renderer.render(self.batch.q[world], self._camera())
         return picture
 
     def _camera(self) -> sw.Camera | str:
         """The camera that the options give, else the model's own that follows, else that of the v5 environment."""
         given = self.options.default_camera_config
-        if given is None and "track" in self.model.camera_names:
+        names = self.model.camera_names
+        if given is None and "track" in names:
             return "track"
+        if given is None and names and isinstance(self.options, SuiteOptions):
+            return names[0]
         config = self.options.camera if given is None else given
         azimuth, elevation = (
             math.radians(config[name]) if name in config else None for name in ("azimuth", "elevation")
@@ -161,4 +191,4 @@ def check_render_mode(render_mode: str | None) -> None:
         raise NotImplementedError(message)
 
 
-__all__ = ["CAN_RENDER", "Array", "Autoreset", "Worlds", "check_render_mode", "model_path", "task_options"]
+__all__ = ["CAN_RENDER", "Array", "Autoreset", "Worlds", "check_render_mode", "model_path", "task_kind", "task_options"]

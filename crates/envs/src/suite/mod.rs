@@ -1,0 +1,115 @@
+//! Tasks of dm_control's suite: each is a table of what its observation and its reward consist of.
+//!
+//! Observations have the entries of dm_control's in their order, one after another. No episode ends by itself.
+
+mod quantity;
+mod reward;
+mod tables;
+
+use std::ops::Range;
+
+use batch::World;
+use geometry::Scene;
+use multibody::Model;
+
+use crate::environment::EnvError;
+use crate::quantities::{Quantities, Scratch};
+use quantity::{Quantity, View};
+use reward::Reward;
+
+/// A task of dm_control's suite.
+#[derive(Clone, Copy, Debug)]
+pub struct SuiteTask(&'static tables::Entry);
+
+impl PartialEq for SuiteTask {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl SuiteTask {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        tables::TASKS.iter().map(Self)
+    }
+
+    /// The task of a domain's and a task's name with a hyphen between: `walker-run`.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::all().find(|task| task.name() == name)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+}
+
+/// A part of an observation.
+#[derive(Clone, Debug)]
+struct Part {
+    /// Its name in dm_control.
+    name: &'static str,
+    quantities: Vec<Quantity>,
+}
+
+/// A task on a model.
+#[derive(Clone, Debug)]
+pub(crate) struct Suite {
+    observation: Vec<Part>,
+    reward: Reward,
+    goal: usize,
+}
+
+impl Suite {
+    /// A task on a model.
+    ///
+    /// # Errors
+    /// When the model lacks what the task names.
+    pub fn new(model: &Model, scene: &Scene, task: SuiteTask) -> Result<Self, EnvError> {
+        (task.0.build)(&tables::Names { model, scene, task: task.name() })
+    }
+
+    /// How many numbers the goal of an episode has.
+    pub fn goal_len(&self) -> usize {
+        self.goal
+    }
+
+    /// Names of the parts of an observation, and where they are in it.
+    pub fn parts(&self, controls: usize) -> Vec<(&'static str, Range<usize>)> {
+        let mut first = 0;
+        let of = |part: &Part| {
+            let start = first;
+            first += part.quantities.iter().map(|quantity| quantity.len(controls)).sum::<usize>();
+            (part.name, start..first)
+        };
+        self.observation.iter().map(of).collect()
+    }
+
+    /// Whether an observation depends on contact points.
+    pub fn needs_contacts(&self) -> bool {
+        self.observation.iter().flat_map(|part| &part.quantities).any(Quantity::needs_contacts)
+    }
+
+    /// Writes the observation of a world, and gives the reward of being there.
+    pub fn look(
+        &self,
+        all: &Quantities<'_>,
+        world: &World<'_>,
+        goal: &[f64],
+        scratch: &mut Scratch,
+        observation: &mut [f64],
+    ) -> f64 {
+        all.place(world.q, scratch);
+        all.move_on(world.v, scratch);
+        let view = View { all, world, goal, scratch };
+        let mut out = observation.iter_mut();
+        for quantity in self.observation.iter().flat_map(|part| &part.quantities) {
+            quantity.each(&view, &mut |x| {
+                if let Some(entry) = out.next() {
+                    *entry = x;
+                }
+            });
+        }
+        self.reward.of(&view)
+    }
+}

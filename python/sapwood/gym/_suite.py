@@ -1,0 +1,468 @@
+"""Tasks of dm_control's suite: their models, from the installed dm_control's files, and how their episodes begin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+from xml.etree import ElementTree as ET
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import sapwood as sw
+from sapwood.gym._tasks import Array, Options
+
+Rng = np.random.Generator
+Edit = Callable[[ET.Element, str], None]
+
+
+class Stage:
+    """A model on which beginnings of episodes are tried."""
+
+    def __init__(self, model: sw.Model) -> None:
+        self.model = model
+        self.q0: Array = np.asarray(model.keyframe().q)
+
+    @cached_property
+    def simulation(self) -> sw.Simulation:
+        """A world of the model."""
+        return sw.Simulation(self.model)
+
+    def index(self, joint: str) -> int:
+        """Index of the first coordinate of a joint."""
+        return int(self.model.joints[self.model.joint_index(joint)].q.start)
+
+    def at(self, q: ArrayLike) -> sw.Simulation:
+        """The world, at rest at a configuration."""
+        self.simulation.reset()
+        self.simulation.q = q
+        self.simulation.v = np.zeros(self.model.nv)
+        return self.simulation
+
+    def is_free(self, q: Array) -> bool:
+        """Whether nothing penetrates."""
+        try:
+            self.at(q).step()
+        except sw.SimulationError:
+            return False
+        return bool((self.simulation.contacts["gap"] >= 0.0).all())
+
+    def draw_free(self, draw: Callable[[], Array]) -> Array:
+        """Draw until nothing penetrates.
+
+        Raises:
+            RuntimeError: When that does not happen.
+        """
+        for _ in range(1000):
+            q = draw()
+            if self.is_free(q):
+                return q
+        message = "no configuration without penetration in 1000 draws: expected a model whose joints have such"
+        raise RuntimeError(message)
+
+    def randomized(self, rng: Rng) -> Array:
+        """Limited joints anywhere within their limits, hinges and orientations anywhere; as dm_control draws them."""
+        q = self.q0.copy()
+        for joint in self.model.joints:
+            if joint.kind in ("revolute", "prismatic"):
+                if joint.range is not None:
+                    q[joint.q] = rng.uniform(*joint.range)
+                elif joint.kind == "revolute":
+                    q[joint.q] = rng.uniform(-math.pi, math.pi)
+            elif joint.kind == "ball":
+                q[joint.q] = _ball(rng, joint.range)
+            elif joint.kind == "free":
+                # Not uniform: the quaternions of dm_control have no negative entry.
+                q[joint.q][3:] = _unit(rng.random(4))
+        return q
+
+
+def _unit(vector: Array) -> Array:
+    unit: Array = vector / np.linalg.norm(vector)
+    return unit
+
+
+def _ball(rng: Rng, limit: tuple[float, float] | None) -> Array:
+    if limit is None:
+        return _unit(rng.standard_normal(4))
+    half = 0.5 * limit[1] * rng.random()
+    return np.array([math.cos(half), *(math.sin(half) * _unit(rng.standard_normal(3)))])
+
+
+Start = tuple[Array, Array, ArrayLike]
+"""Positions, velocities, goal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteOptions(Options):
+    """Options of the tasks of dm_control's suite.
+
+    Attributes:
+        xml_file: The model: a path, or "" for that of dm_control.
+    """
+
+    domain: ClassVar[str]
+    frames: ClassVar[int] = 1
+    camera: ClassVar[dict[str, Any]] = {}
+    edits: ClassVar[tuple[Edit, ...]] = ()
+    contacts: ClassVar[bool] = False
+
+    frame_skip: int = 0
+
+    @classmethod
+    def of(cls, **given: Any) -> SuiteOptions:  # noqa: ANN401 - options of any kind
+        """The options, with the time steps of the task where none are given."""
+        return cls(**{"frame_skip": cls.frames, **given})
+
+    def mjcf(self, goal: Array | None = None) -> str:
+        """The model, as XML text, for pictures with its target at a goal.
+
+        Raises:
+            ModuleNotFoundError: When dm_control is not installed.
+        """
+        found = find_spec("dm_control")
+        folders = (found and found.submodule_search_locations) or []
+        if not folders:
+            message = f"sapwood/dm-{self.task}-v0 takes its model from dm_control: pip install dm_control"
+            raise ModuleNotFoundError(message)
+        folder = Path(folders[0]) / "suite"
+        root = ET.parse(folder / f"{self.domain}.xml").getroot()
+        for include in root.findall("include"):
+            position = list(root).index(include)
+            root.remove(include)
+            for child in reversed(list(ET.parse(folder / include.attrib["file"]).getroot())):
+                root.insert(position, child)
+        for edit in self.edits:
+            edit(root, self.task)
+        if goal is not None:
+            _move_target(root, goal)
+        return ET.tostring(root, encoding="unicode")
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """Where an episode begins, and its goal."""
+        raise NotImplementedError
+
+
+def _move_target(root: ET.Element, goal: Array) -> None:
+    """Put the target of the model where a goal is."""
+    for body in (body for body in root.iter("body") if body.get("name", "").startswith("target")):
+        _, depth, _ = body.attrib["pos"].split()
+        body.set("pos", f"{goal[0]} {depth} {goal[1]}")
+        half = 0.5 * (goal[2] if len(goal) > 2 else 0.0)
+        body.set("quat", f"{math.cos(half)} 0 {math.sin(half)} 0")
+        return
+    for target in root.findall("./worldbody/*[@name='target']"):
+        _, y, z = target.attrib["pos"].split()
+        at = (goal[0], y, goal[1]) if target.tag == "site" else (*goal, z)
+        target.set("pos", " ".join(str(x) for x in at[:3]))
+
+
+def _rest(stage: Stage, q: Array, goal: ArrayLike = ()) -> Start:
+    return q, np.zeros(stage.model.nv), goal
+
+
+class Randomized(SuiteOptions):
+    """Joints anywhere."""
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        return _rest(stage, stage.randomized(rng))
+
+
+class RandomizedFree(SuiteOptions):
+    """Joints anywhere, without penetration."""
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        return _rest(stage, stage.draw_free(lambda: stage.randomized(rng)))
+
+
+class Acrobot(SuiteOptions):
+    """Both angles anywhere."""
+
+    domain = "acrobot"
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        return _rest(stage, rng.uniform(-math.pi, math.pi, size=2))
+
+
+def _add_poles(root: ET.Element, task: str) -> None:
+    parent = root.find("./worldbody/body/body")
+    for pole in range(2, {"cartpole-two_poles": 2, "cartpole-three_poles": 3}.get(task, 1) + 1):
+        assert parent is not None
+        body = ET.SubElement(parent, "body", {"name": f"pole_{pole}", "pos": "0 0 1", "childclass": "pole"})
+        ET.SubElement(body, "joint", {"name": f"hinge_{pole}"})
+        ET.SubElement(body, "geom", {"name": f"pole_{pole}"})
+        parent = body
+
+
+class Cartpole(SuiteOptions):
+    """Poles near upright, or near hanging."""
+
+    domain = "cartpole"
+    edits = (_add_poles,)
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        nv = stage.model.nv
+        if self.task.startswith("cartpole-balance"):
+            q = np.concatenate([rng.uniform(-0.1, 0.1, size=1), rng.uniform(-0.034, 0.034, size=nv - 1)])
+        else:
+            q = np.array([0.0, math.pi, *np.zeros(nv - 2)])
+            q += np.array([0.01, 0.01, *np.full(nv - 2, 0.1)]) * rng.standard_normal(nv)
+        return q, 0.01 * rng.standard_normal(nv), ()
+
+
+class Cheetah(SuiteOptions):
+    """Limited joints anywhere, after two seconds of rest."""
+
+    domain = "cheetah"
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        q = stage.q0.copy()
+        for joint in stage.model.joints:
+            if joint.range is not None:
+                q[joint.q] = rng.uniform(*joint.range)
+        simulation = stage.at(q)
+        simulation.step(200)
+        return simulation.q.copy(), simulation.v.copy(), ()
+
+
+def _damp_spinner(root: ET.Element, task: str) -> None:
+    hinge = root.find(".//joint[@name='hinge']")
+    if task == "finger-spin" and hinge is not None:
+        hinge.set("damping", "0.03")
+
+
+class Finger(SuiteOptions):
+    """Joints anywhere, without penetration; the target anywhere on the circle of the tip."""
+
+    domain = "finger"
+    frames = 2
+    contacts = True
+    edits = (_damp_spinner,)
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        goal: ArrayLike = ()
+        if self.task != "finger-spin":
+            angle, radius = rng.uniform(-math.pi, math.pi), 0.13
+            x, _, z = stage.simulation.body("spinner").position
+            goal = (x + radius * math.sin(angle), z + radius * math.cos(angle))
+        return _rest(stage, stage.draw_free(lambda: stage.randomized(rng)), goal)
+
+
+class Fish(SuiteOptions):
+    """Any orientation, fins nearly straight; the target anywhere near."""
+
+    domain = "fish"
+    frames = 10
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        q = stage.q0.copy()
+        q[3:7] = _unit(rng.standard_normal(4))
+        q[7:] = rng.uniform(-0.2, 0.2, size=len(q) - 7)
+        goal = rng.uniform([-0.4, -0.4, 0.1], [0.4, 0.4, 0.3]) if self.task == "fish-swim" else ()
+        return _rest(stage, q, goal)
+
+
+class Hopper(Randomized):
+    """Joints anywhere."""
+
+    domain = "hopper"
+    frames = 4
+    contacts = True
+
+
+class Humanoid(RandomizedFree):
+    """Joints anywhere, without penetration."""
+
+    domain = "humanoid"
+    frames = 5
+
+
+class HumanoidCMU(RandomizedFree):
+    """Joints anywhere, without penetration."""
+
+    domain = "humanoid_CMU"
+    frames = 10
+
+
+def _keep_props(root: ET.Element, task: str) -> None:
+    keep = {"manipulator-bring_ball": {"ball", "target_ball"}, "manipulator-bring_peg": {"peg", "target_peg"}}[task]
+    _remove_bodies(root, {"ball", "target_ball", "cup", "peg", "target_peg", "slot"} - keep)
+
+
+def _remove_bodies(root: ET.Element, names: set[str]) -> None:
+    for parent in root.iter():
+        for body in [child for child in parent if child.tag == "body" and child.get("name") in names]:
+            parent.remove(body)
+
+
+ARM = ("arm_root", "arm_shoulder", "arm_elbow", "arm_wrist", "finger", "fingertip", "thumb", "thumbtip")
+
+
+def _draw_arm(rng: Rng, stage: Stage) -> Array:
+    """The arm anywhere, its hand symmetric."""
+    q = stage.q0.copy()
+    for name in ARM:
+        limits = stage.model.joints[stage.model.joint_index(name)].range
+        q[stage.index(name)] = rng.uniform(*(limits or (-math.pi, math.pi)))
+    q[stage.index("finger")] = q[stage.index("thumb")]
+    return q
+
+
+class Manipulator(SuiteOptions):
+    """The arm anywhere; the object in the hand, at the target, or anywhere and on its way."""
+
+    domain = "manipulator"
+    frames = 10
+    contacts = True
+    edits = (_keep_props,)
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        name = "peg" if self.task.endswith("peg") else "ball"
+        where = [stage.index(f"{name}_{axis}") for axis in "xzy"]
+        goal, v = np.zeros(3), np.zeros(stage.model.nv)
+
+        def draw() -> Array:
+            q = _draw_arm(rng, stage)
+            goal[:] = rng.uniform([-0.4, 0.1, -math.pi], [0.4, 0.4, math.pi])
+            v[:] = 0.0
+            kind = rng.choice(3, p=[0.1, 0.1, 0.8])
+            if kind == 0:
+                grasp = stage.at(q).site("grasp")
+                angle = math.pi - math.atan2(grasp.rotation[2, 0], grasp.rotation[0, 0])
+                q[where] = grasp.position[0], grasp.position[2], angle
+            elif kind == 1:
+                q[where] = goal
+            else:
+                q[where] = rng.uniform([-0.5, 0.0, 0.0], [0.5, 0.7, 2 * math.pi])
+                v[stage.model.joints[stage.model.joint_index(f"{name}_x")].v] = rng.uniform(-5.0, 5.0)
+            return q
+
+        return stage.draw_free(draw), v, goal
+
+
+class Pendulum(Randomized):
+    """The angle anywhere."""
+
+    domain = "pendulum"
+
+
+class PointMass(Randomized):
+    """Anywhere within the limits."""
+
+    domain = "point_mass"
+
+
+class Reacher(SuiteOptions):
+    """Joints anywhere, the target anywhere within reach."""
+
+    domain = "reacher"
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        q = stage.randomized(rng)
+        angle, radius = rng.uniform(0.0, 2 * math.pi), rng.uniform(0.05, 0.2)
+        return _rest(stage, q, (radius * math.sin(angle), radius * math.cos(angle)))
+
+
+def _keep_boxes(root: ET.Element, task: str) -> None:
+    _remove_bodies(root, {f"box{index}" for index in range(int(task[-1]), 4)})
+
+
+class Stacker(SuiteOptions):
+    """The arm and the boxes anywhere, the target at a height of the stack."""
+
+    domain = "stacker"
+    frames = 10
+    contacts = True
+    edits = (_keep_boxes,)
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        goal, boxes, size = np.zeros(2), int(self.task[-1]), 0.022
+
+        def draw() -> Array:
+            q = _draw_arm(rng, stage)
+            goal[1] = size * (2 * rng.integers(boxes) + 1)
+            goal[0] = rng.uniform(-0.37, 0.37)
+            for index in range(boxes):
+                where = [stage.index(f"box{index}_{axis}") for axis in "xzy"]
+                q[where] = rng.uniform([0.1, 0.0, 0.0], [0.3, 0.7, 2 * math.pi])
+            return q
+
+        return _rest(stage, stage.draw_free(draw), goal)
+
+
+def _add_links(root: ET.Element, task: str) -> None:
+    links = int(task.removeprefix("swimmer-swimmer"))
+    parent = root.find("./worldbody/body")
+    assert parent is not None
+    actuators = ET.SubElement(root, "actuator")
+    limit = 360.0 / links
+    for index in range(links - 1):
+        body = ET.SubElement(parent, "body", {"name": f"segment_{index}", "pos": "0 .1 0"})
+        ET.SubElement(body, "geom", {"class": "visual", "name": f"visual_{index}"})
+        ET.SubElement(body, "geom", {"class": "inertial", "name": f"inertial_{index}"})
+        ET.SubElement(body, "site", {"name": f"site_{index}"})
+        ET.SubElement(body, "joint", {"name": f"joint_{index}", "range": f"{-limit} {limit}"})
+        ET.SubElement(actuators, "motor", {"name": f"motor_{index}", "joint": f"joint_{index}"})
+        parent = body
+
+
+class Swimmer(SuiteOptions):
+    """Joints anywhere; the target near in a fifth of the episodes, else far."""
+
+    domain = "swimmer"
+    frames = 15
+    edits = (_add_links,)
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        q = stage.randomized(rng)
+        reach = 0.3 if rng.random() < 0.2 else 2.0
+        return _rest(stage, q, rng.uniform(-reach, reach, size=2))
+
+
+class Walker(Randomized):
+    """Joints anywhere."""
+
+    domain = "walker"
+    frames = 10
+
+
+_TASKS: dict[type[SuiteOptions], tuple[str, ...]] = {
+    Acrobot: ("swingup", "swingup_sparse"),
+    Cartpole: ("balance", "balance_sparse", "swingup", "swingup_sparse", "two_poles", "three_poles"),
+    Cheetah: ("run",),
+    Finger: ("spin", "turn_easy", "turn_hard"),
+    Fish: ("upright", "swim"),
+    Hopper: ("stand", "hop"),
+    Humanoid: ("stand", "walk", "run", "run_pure_state"),
+    HumanoidCMU: ("stand", "walk", "run"),
+    Manipulator: ("bring_ball", "bring_peg"),
+    Pendulum: ("swingup",),
+    PointMass: ("easy",),
+    Reacher: ("easy", "hard"),
+    Stacker: ("stack_2", "stack_4"),
+    Swimmer: ("swimmer6", "swimmer15"),
+    Walker: ("stand", "walk", "run"),
+}
+
+SUITE: dict[str, type[SuiteOptions]] = {
+    f"{kind.domain}-{task}": type(f"{kind.__name__}Options", (kind,), {"task": f"{kind.domain}-{task}"})
+    for kind, tasks in _TASKS.items()
+    for task in tasks
+}
+"""The options of each task, by dm_control's names of domain and task with a hyphen between."""
