@@ -45,7 +45,7 @@ DESK = """<mujoco model="desk"><option timestep="0.005"/><worldbody><geom type="
 class Person:
     """Somebody in front of the viewer."""
 
-    def __init__(self, page: Any, viewer: sw.viewer.Viewer) -> None:  # noqa: ANN401
+    def __init__(self, page: Any, viewer: sw.viewer.Viewer) -> None:
         self.page, self.viewer = page, viewer
 
     def read(self, quantity: Callable[[sw.Simulation], float]) -> float:
@@ -71,7 +71,7 @@ class Person:
         """Opens a folder of the panel."""
         self.page.get_by_text(folder, exact=True).click()
 
-    def slider(self, label: str) -> Any:  # noqa: ANN401
+    def slider(self, label: str) -> Any:
         """The thumb of a slider."""
         name = self.page.locator("label", has_text=label).first.get_attribute("for")
         return self.page.locator(f'[id="{name}"] [role=slider]')
@@ -99,7 +99,7 @@ class Person:
         return WIDTH / 2 + scale * (offset @ right), HEIGHT / 2 - scale * (offset @ np.cross(right, ahead))
 
 
-def wait_until(condition: Callable[[], bool], page: Any, seconds: float = PATIENCE) -> None:  # noqa: ANN401
+def wait_until(condition: Callable[[], bool], page: Any, seconds: float = PATIENCE) -> None:
     """Waits, and lets the page work meanwhile."""
     end = time.monotonic() + seconds
     while not condition():

@@ -32,6 +32,7 @@ pub mod limits;
 pub mod mesh_files;
 mod mjcf;
 mod overlaps;
+mod pictures;
 pub mod trajectory;
 mod urdf;
 mod warnings;

@@ -64,7 +64,7 @@ class Picture:
             return
         name = f"/bodies/{geom.body}/{i}_{geom.name or geom.kind}".replace(" ", "_")
         place = {"position": tuple(geom.position), "wxyz": tuple(geom.quaternion)}
-        if geom.kind == "plane" and geom.body == 0 and 0 in geom.half_extents:
+        if geom.kind == "plane" and geom.body == 0 and 0 in geom.size and geom.texture is None:
             cell = 10.0 ** round(np.log10(self.size / 3))
             self.api.add_grid(
                 name,
@@ -78,9 +78,21 @@ class Picture:
                 **place,
             )
             return
+        if geom.texture is not None:
+            # As a GLB file, with or without the group that is shown.
+            shown = {"visible": geom.group < 3, **place}
+            handle: Any = self.api.add_mesh_trimesh(name, textured(geom), cast_shadow=geom.kind != "plane", **shown)
+        else:
+            handle = self._add_plain(name, geom, place)
+        if geom.group >= 3:
+            self.collision.append(handle)
+        if geom.body != 0:
+            handle.on_drag("left", modifier="cmd/ctrl")(lambda event, body=geom.body: self.viewer.dragged(body, event))
+
+    def _add_plain(self, name: str, geom: Drawn, place: dict[str, Any]) -> Any:  # noqa: ANN401
         opacity = None if geom.opacity >= 1 else geom.opacity
         side = "double" if geom.kind in ("mesh", "hfield", "plane") else "front"
-        handle = self.api.add_mesh_simple(
+        return self.api.add_mesh_simple(
             name,
             geom.vertices,
             geom.faces,
@@ -91,10 +103,6 @@ class Picture:
             visible=geom.group < 3,
             **place,
         )
-        if geom.group >= 3:
-            self.collision.append(handle)
-        if geom.body != 0:
-            handle.on_drag("left", modifier="cmd/ctrl")(lambda event, body=geom.body: self.viewer.dragged(body, event))
 
     def show_groups(self, on: bool) -> None:
         """Shows or hides geoms of group 3 and above."""
@@ -153,6 +161,25 @@ class Picture:
             )
         elif name in self._marks:
             self._marks.pop(name).remove()
+
+
+def textured(geom: Drawn) -> Any:  # noqa: ANN401
+    """A geom with its texture, for trimesh, whose v goes upwards."""
+    import trimesh
+
+    if geom.texture is None or geom.places is None:
+        raise ValueError("a geom without a texture")
+    factor = [*geom.color, round(255 * min(geom.opacity, 1.0))]
+    material = trimesh.visual.material.PBRMaterial(
+        baseColorTexture=geom.texture.image(),
+        baseColorFactor=factor,
+        metallicFactor=0.0,
+        roughnessFactor=0.8,
+        doubleSided=geom.kind in ("mesh", "hfield", "plane"),
+        alphaMode="OPAQUE" if geom.opacity >= 1 else "BLEND",
+    )
+    visual = trimesh.visual.TextureVisuals(uv=geom.places * [1, -1] + [0, 1], material=material)
+    return trimesh.Trimesh(geom.vertices, geom.faces, visual=visual, process=False)
 
 
 def contact_forces(contacts: Any, timestep: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: ANN401
