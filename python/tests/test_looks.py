@@ -151,18 +151,18 @@ def test_colours_and_textures_of_mesh_files_are_seen(tmp_path: Path, kind: str) 
     urdf = f'<robot name="r"><link name="a"><visual><geometry><mesh filename="x.{kind}"/></geometry>{{}}</visual></link></robot>'
     (tmp_path / "r.urdf").write_text(urdf.format(""))
     model = sw.load(tmp_path / "r.urdf")
-    camera = sw.Camera(lookat=[0, 0, 0.5], distance=10, azimuth=np.pi, fovy=2 * np.arctan(0.05))
+    camera = sw.Camera(lookat=[0, 0, 0.5], distance=10, azimuth=np.pi, elevation=0.0, fovy=2 * np.arctan(0.05))
     seen = sw.Simulation(model).render(400, 200, camera).astype(int)
 
     def colour(y: float, z: float) -> str:
-        pixel = seen[round(200 * (1 - z)), round(100 * (y + 2))]
+        pixel = seen[round(200 * (1 - z)), round(200 * (y + 1))]
         return "rgb"[int(pixel.argmax())]
 
     assert [colour(0.5, 0.3), colour(-0.5, 0.9), colour(-0.8, 0.35)] == ["r", "g", "b"]
     # A material of the URDF outranks the file.
     (tmp_path / "r.urdf").write_text(urdf.format('<material name="m"><color rgba="0 1 0 1"/></material>'))
     seen = sw.Simulation(sw.load(tmp_path / "r.urdf")).render(400, 200, camera).astype(int)
-    assert (seen[:, 110:290].argmax(axis=2) == 1).all()
+    assert (seen[10:190, 10:390].argmax(axis=2) == 1).all()
 
 
 def test_textures_that_cannot_be_shown_are_a_warning(tmp_path: Path) -> None:

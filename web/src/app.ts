@@ -60,7 +60,9 @@ export function startApp(root: HTMLElement, replay: Replay, textures: TextureSto
     );
   });
   const hover = hoverLabel(canvas, (x, y) => viewer.describeAt(x, y));
-  root.replaceChildren(canvas, titleCard(replay), corner, info, help, toast.root, hover, dock);
+  const title = titleCard(replay);
+  title.classList.toggle("on-dark", textures.skyIsDark);
+  root.replaceChildren(canvas, title, corner, info, help, toast.root, hover, dock);
 
   const layout = (): void => {
     viewer.resize(window.innerWidth, window.innerHeight, window.innerHeight - dock.offsetTop);

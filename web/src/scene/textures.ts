@@ -23,6 +23,11 @@ export class TextureStore {
     readonly horizon: Color | null,
   ) {}
 
+  /** Whether texts over the sky must be light. */
+  get skyIsDark(): boolean {
+    return this.horizon !== null && this.horizon.getHSL({ h: 0, s: 0, l: 0 }, SRGBColorSpace).l < 0.55;
+  }
+
   static async load(replay: Replay): Promise<TextureStore> {
     let horizon: Color | null = null;
     const unpack = async ({ kind, png }: Replay["textures"][number], i: number): Promise<Texture> => {
