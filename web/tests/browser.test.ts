@@ -261,7 +261,7 @@ describe.skipIf(executable === null)("in the browser", { timeout: 120_000 }, () 
 
   test("shows textures and paints", async () => {
     const red = (r: number, g: number, b: number): boolean => r > 120 && g < 0.5 * r && b < 0.5 * r;
-    const green = (r: number, g: number, b: number): boolean => g > 90 && r < 0.6 * g && b < 0.6 * g;
+    const green = (r: number, g: number, b: number): boolean => g > 150 && r < 0.8 * g && b < 0.6 * g;
     const blue = (r: number, g: number, b: number): boolean => b > 110 && r < 0.6 * b && g < 0.75 * b;
     const replay = syntheticReplay({ frames: 2 });
     // A floor of red and blue squares, a ball that is green above, a square that is half red and half blue.
