@@ -218,7 +218,8 @@ def _normals(vertices: NDArray[np.float32], faces: NDArray[np.uint32]) -> NDArra
     for k in range(3):
         np.add.at(normals, faces[:, k], np.cross(b - a, c - a))
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-    return np.divide(normals, lengths, out=normals, where=lengths > 0)
+    normals /= np.maximum(lengths, 1e-20)
+    return normals
 
 
 def _log_contacts(

@@ -17,12 +17,16 @@ import sapwood as sw
 from sapwood._sapwood import _scene_json
 
 TEXTURES = """<mujoco><asset>
-<texture name="checker" type="2d" builtin="checker" rgb1=".1 .2 .3" rgb2=".9 .8 .7" width="7" height="5" mark="edge" markrgb="1 0 0"/>
+<texture name="checker" type="2d" builtin="checker" rgb1=".1 .2 .3" rgb2=".9 .8 .7" width="7" height="5"
+mark="edge" markrgb="1 0 0"/>
 <texture name="gradient" type="2d" builtin="gradient" rgb1="1 0 0" rgb2="0 0 1" width="31" height="17" mark="cross"/>
 <texture name="cube" builtin="checker" rgb1="1 1 1" rgb2="0 .5 0" width="9" height="9"/>
-<texture name="flat" type="cube" builtin="flat" rgb1=".8 .6 .4" rgb2=".8 .2 .4" width="13" height="9" mark="cross" markrgb="1 1 1"/>
-<texture name="sky" type="skybox" builtin="gradient" rgb1=".4 .6 .8" rgb2="0 0 0" width="64" mark="random" markrgb="1 1 1"/>
-<texture name="file" type="2d" file="four.png"/><texture name="flipped" type="2d" file="four.png" hflip="true" vflip="true"/>
+<texture name="flat" type="cube" builtin="flat" rgb1=".8 .6 .4" rgb2=".8 .2 .4" width="13" height="9" mark="cross"
+markrgb="1 1 1"/>
+<texture name="sky" type="skybox" builtin="gradient" rgb1=".4 .6 .8" rgb2="0 0 0" width="64" mark="random"
+markrgb="1 1 1"/>
+<texture name="file" type="2d" file="four.png"/><texture name="flipped" type="2d" file="four.png" hflip="true"
+vflip="true"/>
 <texture name="grid" type="cube" file="grid.png" gridsize="3 4" gridlayout=".U..LFRB.D.."/>
 {materials}</asset><worldbody>{geoms}</worldbody></mujoco>"""
 FLAT, CUBES = ("checker", "gradient", "file", "flipped"), ("cube", "flat", "grid")
@@ -88,10 +92,11 @@ def test_textures_are_those_of_mujoco(tmp_path: Path) -> None:
 
 
 def test_a_checkered_floor_is_where_mujoco_has_it() -> None:
-    floor = """<mujoco><asset><texture name="t" type="2d" builtin="checker" rgb1="1 0 0" rgb2="0 0 1" width="64" height="64"/>
+    floor = """<mujoco><asset><texture name="t" type="2d" builtin="checker" rgb1="1 0 0" rgb2="0 0 1" width="64"
+height="64"/>
     <material name="m" texture="t" texrepeat="{repeat}" texuniform="{uniform}"/></asset>
     <worldbody><geom type="plane" size="{size}" material="m"/></worldbody></mujoco>"""
-    # Seen from straight above, the middle of a pixel at (x, y) on the floor is red where both halves of the texture agree.
+    # Seen from straight above, the middle of a pixel at (x, y) on the floor is red where both halves agree.
     camera = sw.Camera(position=[0, 0, 10], fovy=2 * np.arctan(0.2))
     at = (np.arange(200) + 0.5) / 50 - 2
     x, y = np.meshgrid(at, -at)
@@ -114,18 +119,24 @@ def test_a_checkered_floor_is_where_mujoco_has_it() -> None:
 COLLADA = """<COLLADA version="1.4.1"><asset><unit meter="1"/></asset>
 <library_images><image id="i"><init_from>my%20picture.png</init_from></image></library_images>
 <library_effects>
-<effect id="red-fx"><profile_COMMON><technique sid="c"><phong><diffuse><color>1 0 0 1</color></diffuse></phong></technique></profile_COMMON></effect>
-<effect id="pic-fx"><profile_COMMON><newparam sid="surf"><surface type="2D"><init_from>i</init_from></surface></newparam>
+<effect id="red-fx"><profile_COMMON><technique sid="c"><phong><diffuse><color>1 0 0
+1</color></diffuse></phong></technique></profile_COMMON></effect>
+<effect id="pic-fx"><profile_COMMON><newparam sid="surf"><surface
+type="2D"><init_from>i</init_from></surface></newparam>
 <newparam sid="samp"><sampler2D><source>surf</source></sampler2D></newparam>
-<technique sid="c"><lambert><diffuse><texture texture="samp" texcoord="UV"/></diffuse></lambert></technique></profile_COMMON></effect>
+<technique sid="c"><lambert><diffuse><texture texture="samp"
+texcoord="UV"/></diffuse></lambert></technique></profile_COMMON></effect>
 </library_effects><library_materials><material id="red"><instance_effect url="#red-fx"/></material>
 <material id="pic"><instance_effect url="#pic-fx"/></material></library_materials>
 <library_geometries><geometry id="g"><mesh>
-<source id="p"><float_array id="pa" count="12">0 -1 0 0 1 0 0 1 1 0 -1 1</float_array><technique_common><accessor source="#pa" count="4" stride="3"/></technique_common></source>
-<source id="t"><float_array id="ta" count="8">0 0 1 0 1 1 0 1</float_array><technique_common><accessor source="#ta" count="4" stride="2"/></technique_common></source>
+<source id="p"><float_array id="pa" count="12">0 -1 0 0 1 0 0 1 1 0 -1 1</float_array><technique_common><accessor
+source="#pa" count="4" stride="3"/></technique_common></source>
+<source id="t"><float_array id="ta" count="8">0 0 1 0 1 1 0 1</float_array><technique_common><accessor source="#ta"
+count="4" stride="2"/></technique_common></source>
 <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
 <triangles material="a" count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
-<triangles material="b" count="1"><input semantic="VERTEX" source="#v" offset="0"/><input semantic="TEXCOORD" source="#t" offset="1"/><p>0 0 2 2 3 3</p></triangles>
+<triangles material="b" count="1"><input semantic="VERTEX" source="#v" offset="0"/><input semantic="TEXCOORD"
+source="#t" offset="1"/><p>0 0 2 2 3 3</p></triangles>
 </mesh></geometry></library_geometries>
 <library_visual_scenes><visual_scene id="s"><node><instance_geometry url="#g"><bind_material><technique_common>
 <instance_material symbol="a" target="#red"/><instance_material symbol="b" target="#pic"/>
@@ -148,7 +159,8 @@ def test_colours_and_textures_of_mesh_files_are_seen(tmp_path: Path, kind: str) 
     (tmp_path / "x.dae").write_text(COLLADA)
     (tmp_path / "x.obj").write_text(OBJ)
     (tmp_path / "x.mtl").write_text(MTL)
-    urdf = f'<robot name="r"><link name="a"><visual><geometry><mesh filename="x.{kind}"/></geometry>{{}}</visual></link></robot>'
+    mesh = f'<geometry><mesh filename="x.{kind}"/></geometry>'
+    urdf = f'<robot name="r"><link name="a"><visual>{mesh}{{}}</visual></link></robot>'
     (tmp_path / "r.urdf").write_text(urdf.format(""))
     model = sw.load(tmp_path / "r.urdf")
     camera = sw.Camera(lookat=[0, 0, 0.5], distance=10, azimuth=np.pi, elevation=0.0, fovy=2 * np.arctan(0.05))
@@ -166,7 +178,8 @@ def test_colours_and_textures_of_mesh_files_are_seen(tmp_path: Path, kind: str) 
 
 
 def test_textures_that_cannot_be_shown_are_a_warning(tmp_path: Path) -> None:
-    texture = '<mujoco><asset><texture name="t" type="2d" {}/><material name="m" texture="t"/></asset><worldbody><geom size="1" material="m"/></worldbody></mujoco>'
+    texture = """<mujoco><asset><texture name="t" type="2d" {}/><material name="m" texture="t"/></asset>
+    <worldbody><geom size="1" material="m"/></worldbody></mujoco>"""
     (tmp_path / "bad.png").write_bytes(b"no picture")
     huge = struct.pack(">I4sIIBBBBB", 13, b"IHDR", 2**30, 2**30, 8, 2, 0, 0, 0)
     (tmp_path / "huge.png").write_bytes(b"\x89PNG\r\n\x1a\n" + huge + struct.pack(">I", zlib.crc32(huge[4:])))

@@ -15,7 +15,8 @@ pytest.importorskip("rerun", reason="Rerun is not installed (pip install 'sapwoo
 
 MODEL = """<mujoco><option timestep="0.01"/><worldbody><geom name="floor" type="plane" size="0 0 1"/>
 <body name="ball" pos="0 0 .2"><freejoint/><geom size=".1" mass="2"/></body>
-<body name="arm" pos="2 0 1"><joint name="hinge" axis="0 1 0"/><geom name="rod" type="capsule" size=".05 .2" pos=".2 0 0"/>
+<body name="arm" pos="2 0 1"><joint name="hinge" axis="0 1 0"/>
+<geom name="rod" type="capsule" size=".05 .2" pos=".2 0 0"/>
 <geom name="shape" type="box" size=".1 .1 .1" group="3" contype="0" conaffinity="0"/></body>
 </worldbody><actuator><motor name="pull" joint="hinge"/></actuator></mujoco>"""
 

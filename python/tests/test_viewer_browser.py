@@ -1,6 +1,7 @@
 """The live viewer in a real Chromium, used by mouse and keyboard.
 
-Needs viser, playwright (``pip install playwright``; no browser of its own) and a Chromium: ``$CHROMIUM``, or one on the path.
+Needs viser, playwright (``pip install playwright``; no browser of its own) and a Chromium: ``$CHROMIUM``, or one on
+the path.
 Pictures of every stage stay in ``$SCREENSHOTS`` where that is set.
 """
 
@@ -10,6 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +50,7 @@ class Person:
     def __init__(self, page: Any, viewer: sw.viewer.Viewer) -> None:
         self.page, self.viewer = page, viewer
 
-    def read(self, quantity: Callable[[sw.Simulation], float]) -> float:
+    def read(self, quantity: Callable[[sw.Simulation], Any]) -> float:
         """A quantity of the simulation, between two steps of the viewer."""
         with self.viewer.lock:
             return float(quantity(self.viewer.sim))
@@ -141,7 +143,8 @@ def test_time_stands_still_and_goes_on(person: Person) -> None:
     person.see("paused")
     for steps in (1, 2):
         person.press("Step")
-        wait_until(lambda steps=steps: person.time > stands + (steps - 0.5) * timestep, page)
+        until = stands + (steps - 0.5) * timestep
+        wait_until(partial(later, person, until), page)
     page.wait_for_timeout(200)
     assert person.time == pytest.approx(stands + 2 * timestep, abs=1e-9)
     person.press("Play")
@@ -167,7 +170,7 @@ def test_a_body_follows_the_pointer(person: Person) -> None:
         return person.read(lambda _: np.linalg.norm(drag.point - drag.target))
 
     def at_the_pointer() -> bool:
-        return np.abs(np.subtract(person.pixel(drag.target), (x - 120, y - 160))).max() < 3
+        return bool(np.abs(np.subtract(person.pixel(drag.target), (x - 120, y - 160))).max() < 3)
 
     # The weight of the crate stretches the spring by g / 81 s⁻² = 0.12 m.
     wait_until(lambda: at_the_pointer() and distance() < 0.2, page)
@@ -226,11 +229,21 @@ def test_plots_go_on_and_reset_starts_anew(person: Person) -> None:
     assert sim.ctrl[0] == 0
     assert sim._pd()[0][6] == 20
     for label in ("motor", "stiffness × 10^", "hinge"):
-        wait_until(lambda label=label: abs(shown(person, label)) < 0.02, page)
+        wait_until(partial(shows_zero, person, label), page)
     person.see("reset")
     person.press("Play")
     page.wait_for_timeout(1200)
     person.see("playing")
+
+
+def later(person: Person, than: float) -> bool:
+    """Whether simulated time is beyond this one."""
+    return person.time > than
+
+
+def shows_zero(person: Person, label: str) -> bool:
+    """Whether a slider stands at 0, to its step."""
+    return abs(shown(person, label)) < 0.02
 
 
 def shown(person: Person, label: str) -> float:

@@ -87,8 +87,8 @@ def parts(
                 places = corners[chosen].reshape(-1, 2)
                 yield Part(unrolled, triangles, (255, 255, 255), known[paint["image"]], places)
             else:
-                used, triangles = np.unique(faces[chosen], return_inverse=True)
-                yield Part(vertices[used], triangles.reshape(-1, 3).astype(np.uint32), own)
+                used, renumbered = np.unique(faces[chosen], return_inverse=True)
+                yield Part(vertices[used], renumbered.reshape(-1, 3).astype(np.uint32), own)
     else:
         yield Part(vertices, faces, color)
 

@@ -28,8 +28,14 @@ class Bound:
     def __init__(self, viewer: Viewer, slider: Any, read: Quantity, write: Callable[[float], None]) -> None:  # noqa: ANN401
         self.slider, self._read, self._write = slider, read, write
         self._sim, self._shown = viewer.sim, read(viewer.sim)
+        slider.on_update(self._moved)
+        self._viewer = viewer
+
+    def _moved(self, event: Any) -> None:  # noqa: ANN401
         # Values that the program gives the slider are no wish of the user.
-        slider.on_update(lambda event: event.client is not None and viewer.later(lambda: self._set(slider.value)))
+        if event.client is not None:
+            value = self.slider.value
+            self._viewer.later(lambda: self._set(value))
 
     def _set(self, value: float) -> None:
         self._write(value)
@@ -87,12 +93,7 @@ class Panel:
                 hand.on_update(lambda _: setattr(viewer, "by_hand", hand.value))
             for i, limits in enumerate(viewer.scene.ctrl_ranges[:MOST_SLIDERS]):
                 name = viewer.sim.model.actuator_names[i] or f"actuator {i}"
-                self._slider(
-                    name,
-                    limits or (-1.0, 1.0),
-                    lambda sim, i=i: float(sim.ctrl[i]),
-                    lambda value, i=i: viewer.set_control(i, value),
-                )
+                self._control(i, name, limits or (-1.0, 1.0))
 
     def _slider(
         self, label: str, limits: tuple[float, float], read: Quantity, write: Callable[[float], None], step: float = 0.0
@@ -109,22 +110,28 @@ class Panel:
             return
         with gui.add_folder("PD", expand_by_default=False):
             for k, label in enumerate(("stiffness × 10^", "damping × 10^")):
-                self._slider(
-                    label,
-                    (-2.0, 2.0),
-                    lambda _, k=k: float(np.log10(viewer.factors[k])),
-                    lambda value, k=k: viewer.scale_gains(k, 10**value),
-                    step=0.05,
-                )
+                self._gain(k, label)
             single = [joint for joint in viewer.sim.model.joints if joint.q.stop - joint.q.start == 1]
             for joint in single[:MOST_SLIDERS]:
                 at = joint.q.start
-                self._slider(
-                    joint.name or f"q[{at}]",
-                    joint.range if joint.range is not None else (-np.pi, np.pi),
-                    lambda _, at=at: float(viewer.gains[2][at]),
-                    lambda value, at=at: viewer.set_target(at, value),
-                )
+                self._target(at, joint.name or f"q[{at}]", joint.range or (-np.pi, np.pi))
+
+    def _control(self, i: int, label: str, limits: tuple[float, float]) -> None:
+        self._slider(label, limits, lambda sim: float(sim.ctrl[i]), lambda value: self.viewer.set_control(i, value))
+
+    def _gain(self, k: int, label: str) -> None:
+        viewer = self.viewer
+        self._slider(
+            label,
+            (-2.0, 2.0),
+            lambda _: float(np.log10(viewer.factors[k])),
+            lambda value: viewer.scale_gains(k, 10**value),
+            step=0.05,
+        )
+
+    def _target(self, at: int, label: str, limits: tuple[float, float]) -> None:
+        viewer = self.viewer
+        self._slider(label, limits, lambda _: float(viewer.gains[2][at]), lambda value: viewer.set_target(at, value))
 
     def update(self, text: str) -> None:
         """Shows the present state; called some times per second."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -165,8 +166,7 @@ class Picture:
 
 def textured(geom: Drawn) -> Any:  # noqa: ANN401
     """A geom with its texture, for trimesh, whose v goes upwards."""
-    import trimesh
-
+    trimesh: Any = importlib.import_module("trimesh")
     if geom.texture is None or geom.places is None:
         raise ValueError("a geom without a texture")
     factor = [*geom.color, round(255 * min(geom.opacity, 1.0))]
