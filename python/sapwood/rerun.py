@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.viewer._picture import contact_forces
+from sapwood.viewer._picture import EYE, bounds, contact_forces
 from sapwood.viewer._shapes import Drawn, scene
 
 if TYPE_CHECKING:
@@ -147,7 +147,22 @@ def _open(model: Model, path: str | PathLike[str] | None) -> tuple[Any, Any]:
         recording.spawn()
     else:
         recording.save(fspath(path))
+    _arrange(rr, recording, model)
     return rr, recording
+
+
+def _arrange(rr: Any, recording: Any, model: Model) -> None:  # noqa: ANN401
+    """Lays out the viewer: the scene seen from where the live viewer looks, energies and controls beside it."""
+    from rerun import blueprint as rrb
+
+    size, center = bounds(model, scene(model), model.keyframe().q)
+    eye = rrb.EyeControls3D(position=center + size * np.array(EYE), look_target=center)
+    plots = [rrb.TimeSeriesView(origin="energy", name="energy, J")]
+    if model.nu:
+        plots.append(rrb.TimeSeriesView(origin="ctrl", name="controls"))
+    view = rrb.Spatial3DView(origin="world", name=model.name or "world", eye_controls=eye)
+    layout = rrb.Horizontal(view, rrb.Vertical(*plots), column_shares=[3, 1])
+    rr.send_blueprint(rrb.Blueprint(layout, collapse_panels=True), recording=recording)
 
 
 def _entities(model: Model) -> list[str]:
