@@ -133,11 +133,14 @@ impl<'a> Reader<'a> {
                 triangles
             }
         };
+        let bound = instance.map(looks::bindings).unwrap_or_default();
+        // Instances of one node read them again and again.
+        self.visited += bound.len();
         let mut last = None;
         for triangle in &*triangles {
             let paint = match last {
                 Some((symbol, paint)) if symbol == triangle.material => paint,
-                _ => self.paints.index(triangle.material, instance, &self.by_id),
+                _ => self.paints.index(triangle.material, &bound, &self.by_id),
             };
             last = Some((triangle.material, paint));
             let (mut corners, mut texcoords) = (triangle.corners.map(|corner| at.apply(corner)), triangle.texcoords);

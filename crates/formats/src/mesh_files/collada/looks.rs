@@ -12,15 +12,26 @@ use super::super::materials::Textures;
 use super::numbers;
 use crate::xml::Element;
 
-/// The paints of materials, each read once.
+/// The paints of effects, each read once.
 pub(super) struct Paints {
     textures: Textures,
     paints: Vec<Paint>,
-    /// By the index of the `<material>`.
+    /// By the index of the `<effect>`.
     known: HashMap<usize, Option<u32>>,
 }
 
 type ById<'a> = HashMap<&'a str, Element<'a>>;
+
+/// The identifiers of materials by the symbols that an instance binds to them.
+pub(super) type Bindings<'a> = HashMap<&'a str, &'a str>;
+
+/// What an instance binds.
+pub(super) fn bindings<'a>(instance: Element<'a>) -> Bindings<'a> {
+    let bind = instance.child("bind_material").and_then(|bind| bind.child("technique_common"));
+    let materials = bind.into_iter().flat_map(Element::children);
+    let pair = |m: Element<'a>| Some((m.attribute("symbol")?, m.attribute("target")?.trim_start_matches('#')));
+    materials.filter_map(pair).collect()
+}
 
 impl Paints {
     pub fn new(mesh: &Path) -> Self {
@@ -28,25 +39,22 @@ impl Paints {
         Self { textures, paints: Vec::new(), known: HashMap::new() }
     }
 
-    /// The index of the paint that an instance gives a symbol.
-    pub fn index(&mut self, symbol: Option<&str>, instance: Option<Element<'_>>, by_id: &ById<'_>) -> Option<u32> {
+    /// The index of the paint of a symbol, which an instance has bound to a material or not.
+    pub fn index(&mut self, symbol: Option<&str>, bound: &Bindings<'_>, by_id: &ById<'_>) -> Option<u32> {
         let symbol = symbol?;
-        let bound = instance.and_then(|instance| instance.child("bind_material")).and_then(|bind| {
-            let materials = bind.child("technique_common")?.children();
-            materials.into_iter().find(|element| element.attribute("symbol") == Some(symbol))?.attribute("target")
-        });
         // Without a binding the symbol is often the material itself.
-        let id = bound.map_or(symbol, |target| target.trim_start_matches('#'));
-        let material = *by_id.get(id)?;
-        if let Some(&known) = self.known.get(&material.index()) {
+        let material = by_id.get(bound.get(symbol).copied().unwrap_or(symbol))?;
+        let target = material.child("instance_effect")?.attribute("url")?;
+        let effect = *by_id.get(target.trim_start_matches('#'))?;
+        if let Some(&known) = self.known.get(&effect.index()) {
             return known;
         }
-        let paint = self.read(material, by_id);
+        let paint = self.read(effect, by_id);
         let index = paint.map(|paint| {
             self.paints.push(paint);
             self.paints.len() as u32 - 1
         });
-        self.known.insert(material.index(), index);
+        self.known.insert(effect.index(), index);
         index
     }
 
@@ -54,9 +62,7 @@ impl Paints {
         self.paints
     }
 
-    fn read(&mut self, material: Element<'_>, by_id: &ById<'_>) -> Option<Paint> {
-        let target = material.child("instance_effect")?.attribute("url")?;
-        let effect = *by_id.get(target.trim_start_matches('#'))?;
+    fn read(&mut self, effect: Element<'_>, by_id: &ById<'_>) -> Option<Paint> {
         let profile = effect.child("profile_COMMON")?;
         let shading = profile.child("technique")?.children();
         let diffuse = shading.into_iter().find_map(|model| model.child("diffuse"))?;
