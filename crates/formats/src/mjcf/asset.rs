@@ -133,7 +133,7 @@ fn material(attributes: &Attributes<'_, '_>) -> Result<Material, LoadError> {
     let element = attributes.element();
     // A texture by its role stands in a child of its own.
     let layers = element.children_named("layer").filter(|layer| layer.attribute("role") == Some("rgb"));
-    let layer = layers.filter_map(|layer| layer.attribute("texture")).last();
+    let layer = layers.filter_map(|layer| layer.attribute("texture")).next_back();
     Ok(Material {
         rgba: colour(attributes)?.unwrap_or([1.0; 4]),
         texture: attributes.text("texture").or(layer).map(String::from),
