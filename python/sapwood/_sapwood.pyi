@@ -1531,6 +1531,7 @@ class Replay:
     def potential_energy(self) -> NDArray[np.float64]:
         """Potential energy, (n,), J; (0,) of a motion through given positions."""
 
+    def _contacts(self) -> tuple[list[int], NDArray[np.float64]]: ...
     def stop(self) -> None:
         """End the recording. The frames stay."""
 

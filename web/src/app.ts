@@ -1,7 +1,8 @@
 import { replayApi } from "./api";
 import type { Replay } from "./data/replay";
-import { parseOptions, type Options } from "./options";
+import { addressOf, parseOptions, type Options } from "./options";
 import { Playback } from "./playback";
+import type { TextureStore } from "./scene/textures";
 import { Toggles } from "./toggles";
 import { controlRow, cornerRow } from "./ui/controls";
 import { element } from "./ui/dom";
@@ -22,7 +23,7 @@ import { Viewer } from "./viewer";
 const LOW_PAGE = 560;
 
 /** Builds the page for a replay and starts it. */
-export function startApp(root: HTMLElement, replay: Replay): void {
+export function startApp(root: HTMLElement, replay: Replay, textures: TextureStore): void {
   document.title = `${replay.name} · Sapwood replay`;
   const options = parseOptions(location.hash);
   const playback = new Playback(replay.frames, replay.frameTime);
@@ -38,7 +39,7 @@ export function startApp(root: HTMLElement, replay: Replay): void {
   applyTheme(toggles);
 
   const canvas = element("canvas", { class: "stage", tabindex: "0", "aria-label": `Animation of ${replay.name}` });
-  const viewer = new Viewer(canvas, replay, playback, toggles);
+  const viewer = new Viewer(canvas, replay, playback, toggles, textures);
   const resetView = (): void => viewer.resetView();
   const timeline = new Timeline(playback);
   const plots = new Plots(replay.series, playback);
@@ -48,9 +49,20 @@ export function startApp(root: HTMLElement, replay: Replay): void {
   const help = helpPanel(() => toggles.set("help", false));
   const toast = toaster();
   const savePicture = (): void => void viewer.png().then((blob) => save(blob, `${replay.name} ${playback.frame}.png`));
-  const corner = cornerRow(toggles, resetView, savePicture);
+  const corner = cornerRow(toggles, resetView, savePicture, () => {
+    const followed = toggles.get("follow") ? viewer.followedName : null;
+    location.hash = addressOf(viewer.view, playback.frame, followed);
+    // Not every page may write to the clipboard; the address is there all the same.
+    const copied = navigator.clipboard?.writeText(location.href) ?? Promise.reject(new Error("no clipboard"));
+    copied.then(
+      () => toast.show("Link to this view copied"),
+      () => toast.show("The address now leads to this view"),
+    );
+  });
   const hover = hoverLabel(canvas, (x, y) => viewer.describeAt(x, y));
-  root.replaceChildren(canvas, titleCard(replay), corner, info, help, toast.root, hover, dock);
+  const title = titleCard(replay);
+  title.classList.toggle("on-dark", textures.skyIsDark);
+  root.replaceChildren(canvas, title, corner, info, help, toast.root, hover, dock);
 
   const layout = (): void => {
     viewer.resize(window.innerWidth, window.innerHeight, window.innerHeight - dock.offsetTop);

@@ -3,6 +3,7 @@ import { startApp } from "./app";
 import { decodeReplay } from "./data/decode";
 import { embeddedJson } from "./data/embedded";
 import { ReplayError } from "./data/error";
+import { TextureStore } from "./scene/textures";
 import { element } from "./ui/dom";
 import { showMessage } from "./ui/message";
 import "./ui/style.css";
@@ -21,7 +22,8 @@ async function main(root: HTMLElement): Promise<void> {
       );
       return;
     }
-    startApp(root, await decodeReplay(json));
+    const replay = await decodeReplay(json);
+    startApp(root, replay, await TextureStore.load(replay));
   } catch (error) {
     reportFailure(root, error);
   }

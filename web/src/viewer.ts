@@ -1,4 +1,4 @@
-import { Sphere, Vector3 } from "three";
+import { MathUtils, Sphere, Vector3 } from "three";
 import { Clip } from "./clip";
 import type { Geom, Replay } from "./data/replay";
 import type { Playback } from "./playback";
@@ -10,7 +10,9 @@ import { boundsOf, fit, frameClip, sizeOf, type Balls, type Framing } from "./sc
 import { GeometryStore } from "./scene/geometry";
 import { Ground } from "./scene/ground";
 import { Stage } from "./scene/stage";
+import { TextureStore } from "./scene/textures";
 import { DARK, LIGHT } from "./scene/theme";
+import type { View } from "./options";
 import type { Toggles } from "./toggles";
 
 /** Where the camera starts: a little to the left of what models call forward (+x), and above. */
@@ -42,6 +44,7 @@ export class Viewer {
     private readonly replay: Replay,
     private readonly playback: Playback,
     private readonly toggles: Toggles,
+    textures: TextureStore,
   ) {
     this.clip = new Clip(replay);
     const geometries = new GeometryStore(replay.meshes);
@@ -50,11 +53,11 @@ export class Viewer {
 
     const floor = findFloor(replay);
     const height = floor?.position[2] ?? boundsOf(this.framing.clip).min.z;
-    const ground = new Ground(height, cellFor(size));
+    const ground = new Ground(height, cellFor(size), floor, textures);
     // A model that stands on nothing is not drawn on a floor.
     ground.visible = floor !== null;
-    this.stage = new Stage(canvas, ground, size);
-    this.bodies = new Bodies(this.clip, geometries, floor);
+    this.stage = new Stage(canvas, ground, size, replay.sky, textures);
+    this.bodies = new Bodies(this.clip, geometries, floor, textures);
     this.contacts = new ContactMarks(replay.contacts, Math.min(size, sizeOf(this.framing.start)));
     this.stage.add(this.bodies, this.contacts);
 
@@ -122,19 +125,33 @@ export class Viewer {
 
   /**
    * Puts the camera where it sees the whole motion, or the start of a motion that travels.
-   * @param view azimuth and elevation in degrees, and zoom
+   * @param view azimuth and elevation in degrees, zoom, and where to look in the place of the middle of it all
    */
-  resetView(view: readonly [number, number, number] = [AZIMUTH, ELEVATION, 1]): void {
+  resetView(view: View = { azimuth: AZIMUTH, elevation: ELEVATION, zoom: 1, target: null }): void {
     const balls = this.framing.travels || this.toggles.get("follow") ? this.startBalls() : this.framing.clip;
-    const [azimuth, elevation, zoom] = view;
     const { camera, controls } = this.stage;
     this.stage.halt();
-    const height = FILL_HEIGHT * this.freeHeight;
-    const { target, distance, direction } = fit(camera, balls, { azimuth, elevation }, FILL_WIDTH, height);
+    const { target, distance, direction } = this.fitted(balls, view);
+    if (view.target !== null) target.fromArray(view.target);
     controls.target.copy(target);
-    camera.position.copy(target).addScaledVector(direction, distance / Math.max(zoom, 0.01));
+    camera.position.copy(target).addScaledVector(direction, distance / Math.max(view.zoom, 0.01));
     controls.update();
     this.invalidate();
+  }
+
+  /** The present view, as `resetView` takes it. */
+  get view(): View {
+    const { camera, controls } = this.stage;
+    const { x, y, z } = camera.position.clone().sub(controls.target);
+    const azimuth = MathUtils.radToDeg(Math.atan2(y, x));
+    const elevation = MathUtils.radToDeg(Math.atan2(z, Math.hypot(x, y)));
+    const balls = this.framing.travels || this.toggles.get("follow") ? this.startBalls() : this.framing.clip;
+    const { distance } = this.fitted(balls, { azimuth, elevation });
+    return { azimuth, elevation, zoom: distance / Math.hypot(x, y, z), target: controls.target.toArray() };
+  }
+
+  private fitted(balls: Balls, view: { azimuth: number; elevation: number }): ReturnType<typeof fit> {
+    return fit(this.stage.camera, balls, view, FILL_WIDTH, FILL_HEIGHT * this.freeHeight);
   }
 
   /** Follows the body under a point of the page. Returns its name, or null if there is none. */

@@ -8,6 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findChromium, launch } from "./chromium.ts";
 import { Camera, colours, count, difference, type Picture } from "./pixels.ts";
+import { base64, f32, png } from "./encode.ts";
 import { splice } from "./splice.ts";
 import { syntheticReplay } from "./synthetic.ts";
 
@@ -256,6 +257,60 @@ describe.skipIf(executable === null)("in the browser", { timeout: 120_000 }, () 
     expect(readFileSync(path).length).toBeGreaterThan(10_000);
     // The picture is handed over as an address inside the page.
     requests = requests.filter((url) => !url.startsWith("blob:"));
+  });
+
+  test("shows textures and paints", async () => {
+    const red = (r: number, g: number, b: number): boolean => r > 120 && g < 0.5 * r && b < 0.5 * r;
+    const green = (r: number, g: number, b: number): boolean => g > 150 && r < 0.8 * g && b < 0.6 * g;
+    const blue = (r: number, g: number, b: number): boolean => b > 110 && r < 0.6 * b && g < 0.75 * b;
+    const replay = syntheticReplay({ frames: 2 });
+    // A floor of red and blue squares, a ball that is green above, a square that is half red and half blue.
+    const squares = png(32, 32, (x, y) => (x < 16 === y < 16 ? [255, 0, 0] : [0, 0, 255]));
+    const cube = png(4, 24, (_, y) => (Math.floor(y / 4) === 4 ? [0, 255, 0] : [255, 255, 255]));
+    const place = { body: 1, pos: [0, 0, 0.3], quat: [1, 0, 0, 0], rgba: [1, 1, 1, 1], mesh: null };
+    const ball = { ...place, type: "sphere", size: [0.4], texture: { image: 1, map: "cube", scale: [1, 1, 1] } };
+    const floor = { ...place, body: 0, pos: [0, 0, 0], type: "plane", size: [0, 0] };
+    const texture = { image: 0, map: "plane", scale: [1, -1], offset: [0, 0] };
+    const sheet = { ...place, type: "mesh", size: [], mesh: 0, painted: true };
+    const mesh = {
+      vertices: base64(f32([0, -1, 0, 0, 1, 0, 0, 1, 1, 0, -1, 1])),
+      triangles: base64(Buffer.from(Uint16Array.of(0, 1, 2, 0, 2, 3).buffer)),
+      index_bits: 16,
+      paints: [{ rgb: [1, 0, 0] }, { rgb: [0, 0, 1] }],
+      paint_of: base64(Buffer.from(Uint32Array.of(1, 0).buffer)),
+    };
+    const textures = [
+      { kind: "2d", png: squares },
+      { kind: "cube", png: cube },
+    ];
+    const look = { ...replay, textures, meshes: [mesh] };
+    await open({ ...look, geoms: [{ ...floor, texture }, ball] }, "#play=0&contacts=0");
+    const one = await picture();
+    await screenshot("textures");
+    for (const colour of [red, green, blue]) expect(count(one, colour)).toBeGreaterThan(1500);
+    await open({ ...look, geoms: [sheet] }, "#play=0&contacts=0&view=0,5,1");
+    const two = await picture();
+    await screenshot("paints");
+    for (const colour of [red, blue]) expect(count(two, colour)).toBeGreaterThan(3000);
+    requests.splice(1);
+  });
+
+  test("gives a link to the view", async () => {
+    await open(syntheticReplay(), "#play=0&frame=60");
+    await page.mouse.move(480, 200);
+    await page.mouse.down();
+    await page.mouse.move(620, 230, { steps: 4 });
+    await page.mouse.up();
+    await page.mouse.wheel(0, -300);
+    const turned = await picture();
+    await page.getByRole("button", { name: "Copy a link to this view and frame" }).click();
+    const hash = await page.evaluate(() => location.hash);
+    expect(hash).toMatch(/^#view=.*&frame=60&play=0$/);
+    await page.locator(".toast", { hasText: "view" }).waitFor();
+    await page.goto("about:blank");
+    await open(syntheticReplay(), hash + "&contacts=1");
+    expect(difference(await picture(), turned)).toBeLessThan(400);
+    requests = requests.filter((url) => url !== "about:blank").slice(0, 1);
   });
 
   test("fits a telephone", async () => {

@@ -16,6 +16,8 @@ function clip(sign: 1 | -1): Clip {
     parents: null,
     geoms: [],
     meshes: [],
+    textures: [],
+    sky: null,
     poses,
     contacts: { offsets: new Uint32Array(3), values: new Float32Array() },
     series: {},

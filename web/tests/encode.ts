@@ -1,6 +1,6 @@
 /** The writing side of the binary blocks, as `docs/replay-format.md` describes it. */
 
-import { gzipSync } from "node:zlib";
+import { crc32, deflateSync, gzipSync } from "node:zlib";
 
 export interface SyntheticContact {
   position: readonly number[];
@@ -38,4 +38,26 @@ export function contactBlock(frames: readonly (readonly SyntheticContact[])[]): 
       ...contacts.map(({ position, force }) => f32([...position, ...force])),
     ]),
   );
+}
+
+/** Base64 of a PNG picture: red, green and blue of every pixel, row by row. */
+export function png(width: number, height: number, pixel: (x: number, y: number) => readonly number[]): string {
+  const rows = Buffer.alloc(height * (3 * width + 1));
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) rows.set(pixel(x, y), y * (3 * width + 1) + 1 + 3 * x);
+  }
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+    const frame = Buffer.alloc(8);
+    frame.writeUInt32BE(data.length, 0);
+    frame.writeUInt32BE(crc32(body), 4);
+    return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2, 0, 0, 0], 8);
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const chunks = [chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))];
+  return Buffer.concat([signature, ...chunks]).toString("base64");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseOptions } from "../src/options";
+import { addressOf, parseOptions } from "../src/options";
 import { formatNumber } from "../src/ui/format";
 
 test("the address sets the start", () => {
@@ -8,9 +8,15 @@ test("the address sets the start", () => {
     play: false,
     speed: 0.5,
     followBody: null,
-    view: [30, 15, 1.5],
+    view: { azimuth: 30, elevation: 15, zoom: 1.5, target: null },
     toggles: { contacts: true, forces: false },
   });
+});
+
+test("an address leads back to the view that it was made of", () => {
+  const view = { azimuth: -51.3, elevation: 10.5, zoom: 2.25, target: [0.5, -1, 0.125] };
+  const options = parseOptions(addressOf(view, 42, "left foot"));
+  expect(options).toMatchObject({ view, frame: 42, play: false, followBody: "left foot" });
 });
 
 test("a body can be followed by name or by default", () => {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use geometry::{HeightField, Mesh, Scene, Shape};
+use geometry::{Geom, HeightField, Look, Mesh, Scene, Shape, Texture, TextureKind};
 use multibody::Model;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::Loaded;
 const MAGIC: &[u8; 8] = b"sapmodel";
 
 /// The layout of what follows: one more whenever a type in [`Contents`] changes, which the test `layout_is_known` notices.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// Magic, layout, checksum.
 const HEADER: usize = 8 + 4 + 8;
@@ -52,6 +52,9 @@ struct Contents {
     /// For geoms with a mesh or a height field, its index in `assets`; the geoms have empty ones in their place.
     of_geom: Vec<Option<u32>>,
     assets: Vec<Shape>,
+    /// For geoms with a texture its index in `textures`; the geoms have empty ones in its place.
+    texture_of_geom: Vec<Option<u32>>,
+    textures: Vec<Arc<Texture>>,
 }
 
 /// The bytes of a model and its scene, from which [`from_bytes`] makes the same ones, bit for bit.
@@ -59,7 +62,15 @@ struct Contents {
 /// # Panics
 /// When they do not fit into memory.
 pub fn to_bytes(model: &Model, scene: &Scene) -> Vec<u8> {
-    let mut contents = Contents { model: model.clone(), scene: scene.clone(), of_geom: Vec::new(), assets: Vec::new() };
+    let mut contents = Contents {
+        model: model.clone(),
+        scene: scene.clone(),
+        of_geom: Vec::new(),
+        assets: Vec::new(),
+        texture_of_geom: Vec::new(),
+        textures: Vec::new(),
+    };
+    contents.take_textures();
     let mut known = HashMap::new();
     for geom in &mut contents.scene.geoms {
         let (address, empty) = match &geom.shape {
@@ -90,6 +101,44 @@ pub fn to_bytes(model: &Model, scene: &Scene) -> Vec<u8> {
     bytes
 }
 
+impl Contents {
+    /// Takes the textures out of the geoms, each once.
+    fn take_textures(&mut self) {
+        let Self { scene, texture_of_geom, textures, .. } = self;
+        let mut known = HashMap::new();
+        texture_of_geom.extend(scene.geoms.iter_mut().map(texture_in).map(|texture| {
+            let texture = std::mem::take(texture?);
+            Some(*known.entry(Arc::as_ptr(&texture)).or_insert_with(|| {
+                textures.push(texture);
+                textures.len() as u32 - 1
+            }))
+        }));
+    }
+
+    /// Puts them back.
+    fn put_textures(&mut self) -> Result<(), &'static str> {
+        let Self { scene, texture_of_geom, textures, .. } = self;
+        if texture_of_geom.len() != scene.geoms.len() {
+            return Err("its geoms and textures do not fit each other");
+        }
+        for (geom, index) in scene.geoms.iter_mut().zip(texture_of_geom) {
+            match (texture_in(geom), index.map(|index| textures.get(index as usize))) {
+                (None, None) => {}
+                (Some(place), Some(Some(texture))) => *place = texture.clone(),
+                _ => return Err("a geom names a texture that is not there"),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn texture_in(geom: &mut Geom) -> Option<&mut Arc<Texture>> {
+    match &mut geom.look {
+        Some(Look::Texture { texture, .. }) => Some(texture),
+        _ => None,
+    }
+}
+
 /// The model and the scene of [`to_bytes`].
 ///
 /// # Errors
@@ -107,11 +156,12 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Loaded, BytesError> {
         return Err(BytesError::Damaged);
     }
     let wrong = |error: &dyn std::fmt::Display| BytesError::Model(error.to_string());
-    let (contents, rest) = postcard::take_from_bytes::<Contents>(body).map_err(|error| wrong(&error))?;
+    let (mut contents, rest) = postcard::take_from_bytes::<Contents>(body).map_err(|error| wrong(&error))?;
     if !rest.is_empty() {
         return Err(wrong(&format!("{} bytes follow it", rest.len())));
     }
-    let Contents { model, mut scene, of_geom, assets } = contents;
+    contents.put_textures().map_err(|what| wrong(&what))?;
+    let Contents { model, mut scene, of_geom, assets, .. } = contents;
     if of_geom.len() != scene.geoms.len() {
         return Err(wrong(&"its geoms and assets do not fit each other"));
     }
@@ -133,13 +183,21 @@ fn check_scene(model: &Model, scene: &Scene) -> Result<(), &'static str> {
         ensure(geom.body < model.bodies.len() && geom.material < model.materials.len(), "geoms")?;
         let rotation = [geom.pose.rot.w, geom.pose.rot.x, geom.pose.rot.y, geom.pose.rot.z];
         let placed = geom.pose.pos.is_finite() && rotation.iter().all(|x| x.is_finite()) && geom.margin.is_finite();
-        ensure(placed && is_shape(&geom.shape), "geoms")?;
+        ensure(placed && is_shape(&geom.shape) && is_look(geom.look.as_ref()), "geoms")?;
     }
+    ensure(scene.sky.as_ref().is_none_or(|sky| sky.is_whole() && sky.kind == TextureKind::Cube), "textures")?;
     let geom = |index: &usize| *index < scene.geoms.len();
     let pairs = scene.pairs.iter();
     ensure(pairs.clone().all(|p| p.geoms.iter().all(geom) && p.material < model.materials.len()), "pairs")?;
     let body = |index: &usize| *index < model.bodies.len();
     ensure(scene.excluded.iter().flatten().all(body), "excluded pairs")
+}
+
+fn is_look(look: Option<&Look>) -> bool {
+    match look {
+        Some(Look::Texture { texture, repeat, .. }) => texture.is_whole() && repeat.iter().all(|x| x.is_finite()),
+        Some(Look::Paints) | None => true,
+    }
 }
 
 fn is_shape(shape: &Shape) -> bool {
@@ -159,9 +217,10 @@ fn is_shape(shape: &Shape) -> bool {
 
 fn is_mesh(mesh: &Mesh) -> bool {
     let surfaces = [(&mesh.vertices, &mesh.triangles), (&mesh.hull_vertices, &mesh.hull_triangles)];
-    surfaces.into_iter().all(|(vertices, triangles)| {
-        vertices.iter().all(|v| v.is_finite()) && triangles.iter().flatten().all(|i| (*i as usize) < vertices.len())
-    })
+    mesh.surface.fits(mesh.triangles.len())
+        && surfaces.into_iter().all(|(vertices, triangles)| {
+            vertices.iter().all(|v| v.is_finite()) && triangles.iter().flatten().all(|i| (*i as usize) < vertices.len())
+        })
 }
 
 fn is_height_field(field: &HeightField) -> bool {
@@ -186,10 +245,11 @@ mod tests {
     use crate::{LoadOptions, load_str};
 
     const TEXT: &str = r#"<mujoco model="pot"><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/>
+      <texture name="t" type="2d" builtin="checker" width="2" height="2"/><material name="squares" texture="t"/>
       <hfield name="h" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/></asset>
       <default><geom friction="0.7"/></default>
       <worldbody><geom type="plane" size="0 0 1"/><geom type="hfield" hfield="h" pos="9 0 0"/>
-      <body name="a" pos="0 0 1"><freejoint name="root"/><geom type="mesh" mesh="m"/><geom type="mesh" mesh="m" pos="0 0 1"/>
+      <body name="a" pos="0 0 1"><freejoint name="root"/><geom type="mesh" mesh="m" material="squares"/><geom type="mesh" mesh="m" pos="0 0 1" material="squares"/>
         <site name="s"/><body name="b" pos="1 0 0"><joint name="hinge" axis="0 1 0" range="-90 90" damping="0.1"/>
           <geom type="box" size=".1 .2 .3"/></body></body>
       <body name="c" pos="3 0 0"><joint type="ball" name="ball"/><geom size="0.1" pos="0 0 1"/></body></worldbody>
@@ -259,6 +319,6 @@ mod tests {
     #[test]
     fn layout_is_known() {
         let bytes = to_bytes(&loaded().model, &loaded().scene);
-        assert_eq!((LAYOUT, bytes.len()), (2, 3707));
+        assert_eq!((LAYOUT, bytes.len()), (3, 3797));
     }
 }

@@ -20,5 +20,6 @@ pub fn add_ground(loaded: &mut Loaded, height: f64) {
         margin: 0.0,
         rgba: [0.85, 0.87, 0.9, 1.0],
         group: 0,
+        look: None,
     });
 }

@@ -33,6 +33,7 @@ pub mod mesh_files;
 mod mjcf;
 mod nearby;
 mod overlaps;
+mod pictures;
 pub mod trajectory;
 mod urdf;
 mod warnings;

@@ -50,6 +50,15 @@ pub const MAX_MESH_VERTICES: usize = 10_000_000;
 /// Triangles of all meshes of a model.
 pub const MAX_MESH_TRIANGLES: usize = 10_000_000;
 
+/// Pixels along each side of a picture file for a texture.
+pub const MAX_PICTURE_SIDE: usize = 8192;
+
+/// Pixels along each side of a texture, or of a side of a cube; larger pictures are halved until they fit.
+pub const MAX_TEXTURE_SIDE: usize = 2048;
+
+/// Pixels of all textures of a model; what exceeds them is not shown.
+pub const MAX_TEXTURE_PIXELS: usize = 64 << 20;
+
 /// COLLADA nodes that a scene shows and the elements in them, each as often as it is shown.
 pub const MAX_COLLADA_ELEMENTS: usize = 1_000_000;
 
@@ -79,17 +88,23 @@ pub(crate) fn read_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > limit { Err(too_large()) } else { Ok(bytes) }
 }
 
-/// What the meshes and height fields of a model may still hold.
+/// What the meshes, height fields and textures of a model may still hold.
 #[derive(Debug)]
 pub(crate) struct Budget {
     vertices: usize,
     triangles: usize,
     samples: usize,
+    pixels: usize,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { vertices: MAX_MESH_VERTICES, triangles: MAX_MESH_TRIANGLES, samples: MAX_HEIGHT_SAMPLES }
+        Self {
+            vertices: MAX_MESH_VERTICES,
+            triangles: MAX_MESH_TRIANGLES,
+            samples: MAX_HEIGHT_SAMPLES,
+            pixels: MAX_TEXTURE_PIXELS,
+        }
     }
 }
 
@@ -105,6 +120,11 @@ impl Budget {
         let samples = rows.saturating_mul(columns);
         take(&mut self.samples, samples, MAX_HEIGHT_SAMPLES, "samples in the height fields")?;
         Ok(samples)
+    }
+
+    /// Counts a texture.
+    pub fn take_pixels(&mut self, pixels: usize) -> Result<(), String> {
+        take(&mut self.pixels, pixels, MAX_TEXTURE_PIXELS, "pixels in the textures")
     }
 }
 

@@ -32,6 +32,7 @@ fn geom(body: usize, shape: &Shape) -> Geom {
         margin: 0.0,
         rgba: [1.0; 4],
         group: 0,
+        look: None,
     }
 }
 

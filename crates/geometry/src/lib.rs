@@ -29,6 +29,7 @@
 //!     margin: 0.0,
 //!     rgba: [0.5, 0.5, 0.5, 1.0],
 //!     group: 0,
+//!     look: None,
 //! };
 //! let ground = geom(0, Shape::Plane { half_extents: [0.0, 0.0] });
 //! let cube = geom(1, Shape::Box { half_extents: [0.1, 0.1, 0.1] });
@@ -48,6 +49,7 @@ mod broad_phase;
 mod collider;
 mod hull;
 mod inertia;
+mod looks;
 mod mesh;
 mod narrow;
 mod near;
@@ -60,6 +62,7 @@ mod solid;
 pub use broad_phase::MAX_NEAR_PAIRS;
 pub use collider::{Attachment, BodyPair, Collider, Contact, MAX_CONTACTS, Movement, Sweep, TooMany};
 pub use inertia::{InertiaError, MassModel};
+pub use looks::{Look, Mapping, MeshSurface, Paint, Texture, TextureKind};
 pub use mesh::{HeightFieldError, MeshError};
 pub use pair_collider::PairCollider;
 pub use pairs::{GeomPair, allowed_pairs};

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use spatial::{Pose, Vec3};
 
+use crate::looks::{Look, MeshSurface, Texture};
+
 /// The shape of a geom, in its own frame, in metres.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Shape {
@@ -84,6 +86,8 @@ pub struct Mesh {
     pub hull_vertices: Vec<Vec3<f64>>,
     /// Triangles of the convex hull, counter-clockwise seen from outside.
     pub hull_triangles: Vec<[u32; 3]>,
+    /// What its file says of its looks.
+    pub surface: MeshSurface,
 }
 
 /// Heights over a regular grid, linear on triangles.
@@ -124,6 +128,8 @@ pub struct Geom {
     pub rgba: [f32; 4],
     /// The group that pictures select by: 3 and above are hidden at first, by convention collision shapes beside visual ones.
     pub group: u32,
+    /// What it shows in the place of that colour.
+    pub look: Option<Look>,
 }
 
 /// A pair that may touch whatever its bits say, with a surface of its own.
@@ -146,4 +152,6 @@ pub struct Scene {
     pub pairs: Vec<PairSpec>,
     /// Pairs of bodies whose geoms never touch.
     pub excluded: Vec<[usize; 2]>,
+    /// What is seen where nothing else is: a cube.
+    pub sky: Option<Arc<Texture>>,
 }

@@ -99,7 +99,7 @@ fn margins_add_and_pairs_have_their_own() {
         let attachments = (0..2)
             .map(|i| Attachment { frame: (i == 1).then_some(0), pose: Pose::IDENTITY, group: i, parent_group: 0 })
             .collect();
-        let scene = Arc::new(Scene { geoms, pairs, excluded: vec![] });
+        let scene = Arc::new(Scene { geoms, pairs, ..Scene::default() });
         let mut out: Vec<Contact> = vec![];
         let frame = |_| (Mat3::IDENTITY, Vec3::new(0.0, 0.0, 0.115));
         Collider::new(scene, attachments).contacts(frame, &[sapwood_geometry::Sweep::default(); 1], &mut out);

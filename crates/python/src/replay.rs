@@ -273,6 +273,14 @@ impl Replay {
         self.array(py, None, |recording| recording.potential.clone())
     }
 
+    /// How many contact points push in every frame, and position, m, and force, N, of each, six numbers, frame after frame.
+    fn _contacts(&self, py: Python<'_>) -> (Vec<u32>, Py<PyArray1<f64>>) {
+        let recorder = lock(&self.recorder);
+        let recording = recorder.recorder.recording();
+        let points = recording.contact_points.iter().flat_map(|mark| mark.position.into_iter().chain(mark.force));
+        (recording.contacts.clone(), PyArray1::from_iter(py, points).unbind())
+    }
+
     /// End the recording.
     fn stop(&self) {
         lock(&self.recorder).is_active = false;

@@ -7,22 +7,24 @@ use serde_json::json;
 use crate::model::Model;
 use crate::simulation::Simulation;
 
-/// What there is to draw and to act on, as JSON: geoms and meshes as in a replay, and per body its mass and centre of mass, per
+/// What there is to draw and to act on, as JSON: geoms, meshes and textures as in a replay, and per body its mass and centre of mass, per
 /// actuator the range of its control.
 #[stubdoc::documented]
 #[pyfunction]
-pub fn _scene_json(py: Python<'_>, model: &Model) -> String {
+pub fn _scene_json(py: Python<'_>, model: &Model) -> PyResult<String> {
     py.detach(|| {
-        let (geoms, meshes) = replay::encode_geoms(model.scene());
+        let replay::Encoded { geoms, meshes, textures, sky } = replay::encode_geoms(model.scene())?;
         let (bodies, actuators) = (&model.inner().bodies, &model.inner().actuators);
-        json!({
+        Ok(json!({
             "geoms": geoms,
             "meshes": meshes,
+            "textures": textures,
+            "sky": sky,
             "masses": bodies.iter().map(|body| body.inertia.mass).collect::<Vec<_>>(),
             "coms": bodies.iter().map(|body| body.inertia.com.to_array()).collect::<Vec<_>>(),
             "ctrl_ranges": actuators.iter().map(|actuator| actuator.ctrl_range).collect::<Vec<_>>(),
         })
-        .to_string()
+        .to_string())
     })
 }
 

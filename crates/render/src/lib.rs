@@ -7,12 +7,14 @@
 //! configuration and the view alone, not on the number of threads.
 
 mod mesh;
+mod paint;
 mod primitives;
 mod projection;
 mod raster;
 mod renderer;
 mod shade;
 mod stage;
+mod texture;
 mod view;
 
 pub use renderer::{MAX_SIDE, Marker, MarkerShape, Options, RenderError, Renderer, SHOWN_GROUPS};

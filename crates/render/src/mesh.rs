@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use geometry::{HeightField, Mesh};
+use geometry::{HeightField, Mesh, MeshSurface};
 use spatial::Vec3;
 
 type Vector = Vec3<f64>;
@@ -22,6 +22,8 @@ pub(crate) struct DrawnMesh {
     pub normals: Vec<[[f32; 3]; 3]>,
     /// The corners of the box around it.
     pub bounds: [Vector; 2],
+    /// What its file says of the looks of its triangles.
+    pub surface: MeshSurface,
 }
 
 impl DrawnMesh {
@@ -34,14 +36,16 @@ impl DrawnMesh {
             let pick = |a: Vector, b: Vector, f: fn(f64, f64) -> f64| Vec3::new(f(a.x, b.x), f(a.y, b.y), f(a.z, b.z));
             [pick(low, *v, f64::min), pick(high, *v, f64::max)]
         });
-        Self { vertices, triangles, normals, bounds }
+        Self { vertices, triangles, normals, bounds, surface: MeshSurface::default() }
     }
 
     /// That of a model.
     pub fn of_mesh(mesh: &Mesh) -> Self {
         let len = mesh.vertices.len() as u32;
         let inside = |t: &&[u32; 3]| t.iter().all(|&v| v < len);
-        Self::new(mesh.vertices.clone(), mesh.triangles.iter().filter(inside).copied().collect())
+        let drawn = Self::new(mesh.vertices.clone(), mesh.triangles.iter().filter(inside).copied().collect());
+        let whole = drawn.triangles.len() == mesh.triangles.len() && mesh.surface.fits(mesh.triangles.len());
+        Self { surface: if whole { mesh.surface.clone() } else { MeshSurface::default() }, ..drawn }
     }
 
     /// The top of a height field, its sides and its bottom.

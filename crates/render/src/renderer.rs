@@ -12,7 +12,7 @@ use crate::mesh::DrawnMesh;
 use crate::primitives::{Primitives, triangle};
 use crate::projection::Projection;
 use crate::raster::{Band, NOTHING};
-use crate::shade::{Colour, Item, Shader, ShadowMap, TO_LIGHT, mix};
+use crate::shade::{Colour, Item, ItemLook, Shader, ShadowMap, TO_LIGHT, mix};
 use crate::stage::{Stage, place_bodies};
 use crate::view::{Eye, View};
 
@@ -193,6 +193,9 @@ impl Renderer {
             primitives: &lists.primitives,
             items: &lists.items,
             meshes: &stage.meshes,
+            textures: &stage.textures,
+            to_world: at.rot.map(|x| x as f32),
+            haze: stage.textures.haze(),
             shadows: options.shadows.then_some(&*shadows),
             to_light: turn(Vec3::from(TO_LIGHT)),
             up: turn(Vec3::new(0.0, 0.0, 1.0)),
@@ -440,14 +443,15 @@ impl Lists {
                 Shape::Plane { half_extents: [x, y] } => Some(!(x > 0.0 && y > 0.0)),
                 _ => None,
             };
-            self.add_item(at, &pose, geom.rgba, mesh, ground, matches!(geom.shape, Shape::Capsule { .. }));
+            let smooth = matches!(geom.shape, Shape::Capsule { .. });
+            self.add_item(at, &pose, geom.rgba, mesh, ground, smooth, stage.look_of[k]);
             if geom.rgba[3] > 0.0 && is_shown(geom, groups) {
                 self.add_shape(at, stage, &geom.shape, mesh, &pose, see_through);
             }
         }
         for marker in markers {
             let (shape, pose) = marker.shape.placed();
-            self.add_item(at, &pose, marker.rgba, None, None, true);
+            self.add_item(at, &pose, marker.rgba, None, None, true, ItemLook::Plain);
             self.add_shape(at, stage, &shape, None, &pose, see_through);
         }
         self.transparent.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -462,10 +466,11 @@ impl Lists {
         mesh: Option<u32>,
         ground: Option<bool>,
         smooth: bool,
+        look: ItemLook,
     ) {
         let (rot, centre) = at.frame(pose);
         let (rot, centre) = (rot.map(|x| x as f32), centre.map(|x| x as f32));
-        self.items.push(Item { rgba, rot, centre, mesh, ground, smooth });
+        self.items.push(Item { rgba, rot, centre, mesh, ground, smooth, look });
     }
 
     /// Adds the primitives of the item added last.

@@ -1,10 +1,12 @@
 //! The colour of a point: one light of the world, a fill light at the camera, soft light from the sky.
 
+use geometry::Mapping;
 use spatial::{Mat3, Vec3};
 
 use crate::mesh::DrawnMesh;
 use crate::primitives::{Kind, Primitives, Surface};
 use crate::projection::Projection;
+use crate::stage::Textures;
 
 type V = Vec3<f32>;
 
@@ -16,6 +18,17 @@ pub(crate) const TO_LIGHT: [f64; 3] = [0.302, -0.402, 0.864];
 
 const HORIZON: Colour = [0.90, 0.93, 0.96];
 const ZENITH: Colour = [0.55, 0.68, 0.84];
+
+/// What is seen in the place of one colour.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ItemLook {
+    /// Nothing else.
+    Plain,
+    /// A texture, and where points are in it.
+    Texture { texture: u32, mapping: Mapping },
+    /// The paints of its mesh.
+    Paints,
+}
 
 /// Something that is drawn, as the camera sees it.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +43,7 @@ pub(crate) struct Item {
     pub ground: Option<bool>,
     /// Whether its parts meet smoothly.
     pub smooth: bool,
+    pub look: ItemLook,
 }
 
 /// Depths as the light sees them.
@@ -50,6 +64,11 @@ pub(crate) struct Shader<'a> {
     pub primitives: &'a Primitives,
     pub items: &'a [Item],
     pub meshes: &'a [std::sync::Arc<DrawnMesh>],
+    pub textures: &'a Textures,
+    /// From the camera's frame to the world.
+    pub to_world: Mat3<f32>,
+    /// What far ground fades to, where the sky is a texture.
+    pub haze: Option<Colour>,
     pub shadows: Option<&'a ShadowMap>,
     pub to_light: V,
     pub up: V,
@@ -65,14 +84,28 @@ impl Shader<'_> {
     /// The colour of the sky at a sample.
     pub fn sky(&self, at: [f32; 2]) -> Colour {
         let d = self.direction(at);
+        if let Some(sky) = self.textures.sky {
+            // Cubes stand upright along y.
+            let upright = |d: V| {
+                let d = self.to_world * d;
+                Vec3::new(d.x, d.z, -d.y)
+            };
+            let neighbours = self.neighbours(at).map(|at| upright(self.direction(at)));
+            return self.textures.list[sky as usize].cube(upright(d), neighbours);
+        }
         let height = (d.dot(self.up) / d.norm()).max(0.0);
         mix(HORIZON, ZENITH, (1.6 * height).min(1.0).sqrt() * height.min(0.5) * 2.0)
     }
 
-    fn direction(&self, [u, v]: [f32; 2]) -> V {
+    pub(crate) fn direction(&self, [u, v]: [f32; 2]) -> V {
         let pitch = self.at.pitch as f32;
         let [columns, rows] = self.at.size.map(|n| 0.5 - 0.5 * n as f32);
         Vec3::new(pitch * (u + columns), -pitch * (v + rows), -1.0)
+    }
+
+    /// The next pixels to the right and below.
+    pub(crate) fn neighbours(&self, [u, v]: [f32; 2]) -> [[f32; 2]; 2] {
+        [[u + self.samples, v], [u, v + self.samples]]
     }
 
     /// The unit normal of a primitive at a sample, which sees this point of it, in the camera's frame.
@@ -102,6 +135,10 @@ impl Shader<'_> {
             return false;
         }
         let item = &self.items[p.item as usize];
+        // Neighbours of one mesh may have other paints, and other places in a texture.
+        if item.mesh.is_some() && !matches!(item.look, ItemLook::Plain) && p.face != q.face {
+            return false;
+        }
         match item.mesh {
             Some(mesh) => {
                 let normals = &self.meshes[mesh as usize].normals;
@@ -120,16 +157,17 @@ impl Shader<'_> {
         let length = d.norm();
         let view = d * (-1.0 / length);
         let mut normal = self.normal(index, at, point);
-        let [r, g, b, _] = item.rgba;
+        let [r, g, b] = self.own_colour(index, item, at, point, normal);
         if let Some(endless) = item.ground {
-            let dark = 1.0 - 0.16 * self.squares(index, item, at, point);
+            let plain = matches!(item.look, ItemLook::Plain);
+            let dark = if plain { 1.0 - 0.16 * self.squares(index, item, at, point) } else { 1.0 };
             let (lit, towards) = self.lit(point, normal);
             let colour = [r, g, b].map(|c| c * dark * self.diffuse(normal, normal.dot(view), towards * lit));
             if !endless {
                 return colour;
             }
             let haze = ((depth * length / self.extent - 6.0) / 34.0).clamp(0.0, 1.0);
-            return mix(colour, HORIZON, haze * (2.0 - haze));
+            return mix(colour, self.haze.unwrap_or(HORIZON), haze * (2.0 - haze));
         }
         // Smooth normals can lean away from an outline.
         let facing = normal.dot(view);

@@ -29,6 +29,7 @@ fn geom(shape: Shape, pose: Pose<f64>) -> Geom {
         margin: 0.0,
         group: 0,
         rgba: [0.5, 0.5, 0.5, 1.0],
+        look: None,
     }
 }
 

@@ -1,21 +1,40 @@
 //! Shapes as the player takes them.
 
+use std::io;
 use std::sync::Arc;
 
-use geometry::{Geom, HeightField, Mesh, Scene, Shape};
+use geometry::{Geom, HeightField, Look, Mapping, Mesh, MeshSurface, Scene, Shape};
 use serde_json::{Value, json};
 use spatial::Vec3;
 
 use crate::binary::base64;
+use crate::textures::Textures;
 
-/// The geoms and the meshes that they refer to, as `docs/replay-format.md` describes them; geoms that share a mesh share it here too.
-pub fn encode(scene: &Scene) -> (Vec<Value>, Vec<Value>) {
-    let mut meshes = Meshes::default();
-    let geoms = scene.geoms.iter().map(|geom| encode_geom(geom, &mut meshes)).collect();
-    (geoms, meshes.encoded)
+/// What there is to see, as `docs/replay-format.md` describes it; geoms that share a mesh or a texture share it here too.
+#[derive(Debug)]
+pub struct Encoded {
+    /// The geoms.
+    pub geoms: Vec<Value>,
+    /// The meshes that they refer to.
+    pub meshes: Vec<Value>,
+    /// The textures that geoms, meshes and the sky refer to.
+    pub textures: Vec<Value>,
+    /// The texture of the sky.
+    pub sky: Option<usize>,
 }
 
-fn encode_geom(geom: &Geom, meshes: &mut Meshes) -> Value {
+/// Encodes the looks of a scene.
+///
+/// # Errors
+/// When a texture could not be packed.
+pub fn encode(scene: &Scene) -> io::Result<Encoded> {
+    let mut shared = Shared::default();
+    let geoms = scene.geoms.iter().map(|geom| encode_geom(geom, &mut shared)).collect();
+    let sky = scene.sky.as_ref().map(|sky| shared.textures.index(sky));
+    Ok(Encoded { geoms, meshes: shared.meshes, textures: shared.textures.encode()?, sky })
+}
+
+fn encode_geom(geom: &Geom, shared: &mut Shared) -> Value {
     let (kind, size, mesh) = match &geom.shape {
         Shape::Plane { half_extents } => ("plane", half_extents.to_vec(), None),
         Shape::Sphere { radius } => ("sphere", vec![*radius], None),
@@ -23,48 +42,92 @@ fn encode_geom(geom: &Geom, meshes: &mut Meshes) -> Value {
         Shape::Cylinder { radius, half_length } => ("cylinder", vec![*radius, *half_length], None),
         Shape::Ellipsoid { radii } => ("ellipsoid", radii.to_vec(), None),
         Shape::Box { half_extents } => ("box", half_extents.to_vec(), None),
-        Shape::Mesh(mesh) => ("mesh", vec![], Some(meshes.mesh(mesh))),
-        Shape::HeightField(field) => ("hfield", vec![], Some(meshes.height_field(field))),
+        Shape::Mesh(mesh) => ("mesh", vec![], Some(shared.mesh(mesh))),
+        Shape::HeightField(field) => ("hfield", vec![], Some(shared.height_field(field))),
     };
     let (p, q) = (geom.pose.pos, geom.pose.rot);
-    json!({
+    let mut value = json!({
         "name": geom.name, "body": geom.body, "type": kind, "size": size,
         "pos": p.to_array(), "quat": [q.w, q.x, q.y, q.z], "rgba": geom.rgba, "group": geom.group, "mesh": mesh,
-    })
+    });
+    if let Some((texture, mapping)) = geom.texture() {
+        let mut look = encode_mapping(mapping);
+        look["image"] = shared.textures.index(texture).into();
+        value["texture"] = look;
+    }
+    if matches!(geom.look, Some(Look::Paints)) {
+        value["painted"] = true.into();
+    }
+    value
 }
 
-/// The meshes so far, each with the address of what it was made from.
+fn encode_mapping(mapping: Mapping) -> Value {
+    match mapping {
+        Mapping::Plane { scale, offset } => json!({ "map": "plane", "scale": scale, "offset": offset }),
+        Mapping::Cube { scale } => json!({ "map": "cube", "scale": scale }),
+        Mapping::Around { size, repeat, straight: false } => json!({ "map": "sphere", "size": size, "repeat": repeat }),
+        Mapping::Around { size, repeat, straight: true } => {
+            json!({ "map": "cylinder", "size": size, "repeat": repeat })
+        }
+        Mapping::Sides { size, repeat } => json!({ "map": "box", "size": size, "repeat": repeat }),
+        Mapping::Corners { repeat } => json!({ "map": "corners", "repeat": repeat }),
+    }
+}
+
+/// What geoms share: meshes so far, each with the address of what it was made from, and textures.
 #[derive(Default)]
-struct Meshes {
+struct Shared {
     sources: Vec<*const ()>,
-    encoded: Vec<Value>,
+    meshes: Vec<Value>,
+    textures: Textures,
 }
 
-impl Meshes {
+impl Shared {
     fn mesh(&mut self, mesh: &Arc<Mesh>) -> usize {
-        self.shared(Arc::as_ptr(mesh).cast(), || {
+        self.shared(Arc::as_ptr(mesh).cast(), |textures| {
             // A mesh may be given by its vertices alone: then its hull is what there is to see.
             if mesh.triangles.is_empty() {
-                encode_mesh(&mesh.hull_vertices, &mesh.hull_triangles)
-            } else {
-                encode_mesh(&mesh.vertices, &mesh.triangles)
+                return encode_mesh(&mesh.hull_vertices, &mesh.hull_triangles);
             }
+            let mut value = encode_mesh(&mesh.vertices, &mesh.triangles);
+            encode_surface(&mesh.surface, mesh.triangles.len(), textures, &mut value);
+            value
         })
     }
 
     fn height_field(&mut self, field: &Arc<HeightField>) -> usize {
-        self.shared(Arc::as_ptr(field).cast(), || {
+        self.shared(Arc::as_ptr(field).cast(), |_| {
             let (vertices, triangles) = triangulate(field);
             encode_mesh(&vertices, &triangles)
         })
     }
 
-    fn shared(&mut self, source: *const (), encode: impl FnOnce() -> Value) -> usize {
+    fn shared(&mut self, source: *const (), encode: impl FnOnce(&mut Textures) -> Value) -> usize {
         self.sources.iter().position(|&known| known == source).unwrap_or_else(|| {
             self.sources.push(source);
-            self.encoded.push(encode());
-            self.encoded.len() - 1
+            self.meshes.push(encode(&mut self.textures));
+            self.meshes.len() - 1
         })
+    }
+}
+
+/// Adds what the file of a mesh says of its looks.
+fn encode_surface(surface: &MeshSurface, triangles: usize, textures: &mut Textures, mesh: &mut Value) {
+    if !surface.fits(triangles) {
+        return;
+    }
+    if !surface.texcoords.is_empty() {
+        let bytes: Vec<u8> = surface.texcoords.as_flattened().iter().flat_map(|x| x.to_le_bytes()).collect();
+        mesh["texcoords"] = base64(&bytes).into();
+    }
+    if !surface.paint_of.is_empty() {
+        let bytes: Vec<u8> = surface.paint_of.iter().flat_map(|&paint| paint.to_le_bytes()).collect();
+        let paint = |paint: &geometry::Paint| match &paint.texture {
+            Some(texture) => json!({ "rgb": paint.rgb, "image": textures.index(texture) }),
+            None => json!({ "rgb": paint.rgb }),
+        };
+        mesh["paints"] = surface.paints.iter().map(paint).collect();
+        mesh["paint_of"] = base64(&bytes).into();
     }
 }
 
@@ -130,8 +193,8 @@ mod tests {
         let vertices = corners.map(|[x, y, z]| Vec3::new(x, y, z)).to_vec();
         let mesh = Arc::new(Mesh { vertices: vertices.clone(), triangles: vec![[0, 2, 1]], ..Mesh::default() });
         let other = Arc::new(Mesh { vertices, triangles: vec![[0, 1, 3]], ..Mesh::default() });
-        let mut meshes = Meshes::default();
-        assert_eq!([&mesh, &other, &mesh].map(|m| meshes.mesh(m)), [0, 1, 0]);
-        assert_eq!(meshes.encoded.len(), 2);
+        let mut shared = Shared::default();
+        assert_eq!([&mesh, &other, &mesh].map(|m| shared.mesh(m)), [0, 1, 0]);
+        assert_eq!(shared.meshes.len(), 2);
     }
 }

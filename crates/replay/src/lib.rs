@@ -9,9 +9,10 @@ mod geoms;
 mod page;
 mod recorder;
 mod recording;
+mod textures;
 mod trajectory;
 
-pub use geoms::encode as encode_geoms;
+pub use geoms::{Encoded, encode as encode_geoms};
 pub use page::{PageError, has_player, page};
 pub use recorder::Recorder;
 pub use recording::{ContactMark, Recording};

@@ -68,6 +68,9 @@ struct Replay<'a, S> {
     parents: Vec<i64>,
     geoms: Vec<Value>,
     meshes: Vec<Value>,
+    textures: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sky: Option<usize>,
     encoding: &'static str,
     poses: String,
     contacts: String,
@@ -101,7 +104,7 @@ fn replay<'a, S: Serialize>(
     }
     let poses = binary::poses(&recording.poses[..frames * model.bodies.len()], frames);
     let parents = model.bodies.iter().enumerate().map(|(i, body)| if i == 0 { -1 } else { body.parent as i64 });
-    let (geoms, meshes) = geoms::encode(scene);
+    let geoms::Encoded { geoms, meshes, textures, sky } = geoms::encode(scene)?;
     Ok(Replay {
         format: 1,
         name: if model.name.is_empty() { "Sapwood" } else { &model.name },
@@ -112,6 +115,8 @@ fn replay<'a, S: Serialize>(
         parents: parents.collect(),
         geoms,
         meshes,
+        textures,
+        sky,
         encoding: "f32-delta",
         poses: binary::gzip_base64(&poses)?,
         contacts: binary::gzip_base64(&binary::contacts(recording))?,

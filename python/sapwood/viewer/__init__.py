@@ -124,7 +124,7 @@ class Viewer:
         self.gains = [values.copy() for values in sim._pd()]
         self.drag: Drag | None = None
         self.show_contacts, self.by_hand, self.strength = True, False, 1.0
-        self._start, self._factors = sim.state(), [1.0, 1.0]
+        self._start, self.factors = sim.state(), [1.0, 1.0]
         self._hand = sim.ctrl.copy()
         self._notes: deque[Callable[[], None]] = deque()
         self._single_steps = 0
@@ -170,8 +170,12 @@ class Viewer:
         with self.lock:
             if keyframe == "start":
                 self.sim.restore(self._start)
+                self.gains, self.factors = [values.copy() for values in self.sim._pd()], [1.0, 1.0]
             else:
                 self.sim.reset(keyframe)
+                if len(self.gains[0]):
+                    # A keyframe knows nothing of PD control, which goes on.
+                    self._set_pd()
             self._hand = self.sim.ctrl.copy()
 
     def set_control(self, actuator: int, value: float) -> None:
@@ -187,12 +191,12 @@ class Viewer:
 
     def scale_gains(self, which: int, factor: float) -> None:
         """Scales the stiffness (0) or the damping (1) of PD control."""
-        self._factors[which] = factor
+        self.factors[which] = factor
         self._set_pd()
 
     def _set_pd(self) -> None:
         kp, kd, target, target_velocity, effort_limit = self.gains
-        self.sim.pd(self._factors[0] * kp, self._factors[1] * kd, target, target_velocity, effort_limit)
+        self.sim.pd(self.factors[0] * kp, self.factors[1] * kd, target, target_velocity, effort_limit)
 
     def pull(self, body: str | int, to: ArrayLike, *, point: ArrayLike | None = None) -> None:
         """Pulls a body by a spring, as the pointer does, until ``release`` or another pull.

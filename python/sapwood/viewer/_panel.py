@@ -22,6 +22,33 @@ COLOURS = ("#d0563f", "#3f78b5", "#8a929b", "#0d9488", "#8a63b8", "#b96f1c")
 HELP = """**Ctrl + drag** a body to pull it · drag to orbit · right-drag to pan · wheel to zoom"""
 
 
+class Bound:
+    """A slider of a quantity that the simulation may change, too."""
+
+    def __init__(self, viewer: Viewer, slider: Any, read: Quantity, write: Callable[[float], None]) -> None:  # noqa: ANN401
+        self.slider, self._read, self._write = slider, read, write
+        self._sim, self._shown = viewer.sim, read(viewer.sim)
+        slider.on_update(self._moved)
+        self._viewer = viewer
+
+    def _moved(self, event: Any) -> None:  # noqa: ANN401
+        # Values that the program gives the slider are no wish of the user.
+        if event.client is not None:
+            value = self.slider.value
+            self._viewer.later(lambda: self._set(value))
+
+    def _set(self, value: float) -> None:
+        self._write(value)
+        self._shown = self._read(self._sim)
+
+    def show(self) -> None:
+        """Moves the slider where something else has changed the quantity."""
+        value = self._read(self._sim)
+        if value != self._shown:
+            self._shown = value
+            self.slider.value = min(max(value, self.slider.min), self.slider.max)
+
+
 class Panel:
     """The controls of a viewer. Their callbacks only leave notes (``Viewer.later``) that its loop carries out."""
 
@@ -46,6 +73,7 @@ class Panel:
                 collision.on_update(lambda _: viewer.later(lambda: viewer.picture.show_groups(collision.value)))
             strength = gui.add_slider("Pull", 0.1, 10.0, 0.1, 1.0)
             strength.on_update(lambda _: setattr(viewer, "strength", strength.value))
+        self.bound: list[Bound] = []
         self._actuators()
         self._pd()
         self.plots = [Plot(gui, "energy, J", _energies(), viewer.sim)]
@@ -63,20 +91,18 @@ class Panel:
             if viewer.controller is not None:
                 hand = gui.add_checkbox("By hand, not by the controller", False)
                 hand.on_update(lambda _: setattr(viewer, "by_hand", hand.value))
-            self.controls = [
-                self._control(i, limits or (-1.0, 1.0))
-                for i, limits in enumerate(viewer.scene.ctrl_ranges[:MOST_SLIDERS])
-            ]
+            for i, limits in enumerate(viewer.scene.ctrl_ranges[:MOST_SLIDERS]):
+                name = viewer.sim.model.actuator_names[i] or f"actuator {i}"
+                self._control(i, name, limits or (-1.0, 1.0))
 
-    def _control(self, i: int, limits: tuple[float, float]) -> Any:  # noqa: ANN401
-        viewer = self.viewer
-        low, high = limits
-        name = viewer.sim.model.actuator_names[i] or f"actuator {i}"
-        value = min(max(float(viewer.sim.ctrl[i]), low), high)
-        step = (high - low) / 200 or 1.0
-        slider = viewer.server.gui.add_slider(name, low, high, step, value)
-        slider.on_update(lambda _: viewer.later(lambda: viewer.set_control(i, slider.value)))
-        return slider
+    def _slider(
+        self, label: str, limits: tuple[float, float], read: Quantity, write: Callable[[float], None], step: float = 0.0
+    ) -> None:
+        """Adds a slider that shows a quantity and sets it."""
+        low, high = (rounded(limit) for limit in limits)
+        value = min(max(read(self.viewer.sim), low), high)
+        slider = self.viewer.server.gui.add_slider(label, low, high, step or (high - low) / 200 or 1.0, value)
+        self.bound.append(Bound(self.viewer, slider, read, write))
 
     def _pd(self) -> None:
         viewer, gui = self.viewer, self.viewer.server.gui
@@ -84,19 +110,28 @@ class Panel:
             return
         with gui.add_folder("PD", expand_by_default=False):
             for k, label in enumerate(("stiffness × 10^", "damping × 10^")):
-                slider = gui.add_slider(label, -2.0, 2.0, 0.05, 0.0)
-                slider.on_update(
-                    lambda _, k=k, slider=slider: viewer.later(lambda: viewer.scale_gains(k, 10**slider.value))
-                )
+                self._gain(k, label)
             single = [joint for joint in viewer.sim.model.joints if joint.q.stop - joint.q.start == 1]
             for joint in single[:MOST_SLIDERS]:
                 at = joint.q.start
-                low, high = joint.range if joint.range is not None else (-np.pi, np.pi)
-                value = min(max(float(viewer.gains[2][at]), low), high)
-                slider = gui.add_slider(joint.name or f"q[{at}]", low, high, (high - low) / 200 or 1.0, value)
-                slider.on_update(
-                    lambda _, at=at, slider=slider: viewer.later(lambda: viewer.set_target(at, slider.value))
-                )
+                self._target(at, joint.name or f"q[{at}]", joint.range or (-np.pi, np.pi))
+
+    def _control(self, i: int, label: str, limits: tuple[float, float]) -> None:
+        self._slider(label, limits, lambda sim: float(sim.ctrl[i]), lambda value: self.viewer.set_control(i, value))
+
+    def _gain(self, k: int, label: str) -> None:
+        viewer = self.viewer
+        self._slider(
+            label,
+            (-2.0, 2.0),
+            lambda _: float(np.log10(viewer.factors[k])),
+            lambda value: viewer.scale_gains(k, 10**value),
+            step=0.05,
+        )
+
+    def _target(self, at: int, label: str, limits: tuple[float, float]) -> None:
+        viewer = self.viewer
+        self._slider(label, limits, lambda _: float(viewer.gains[2][at]), lambda value: viewer.set_target(at, value))
 
     def update(self, text: str) -> None:
         """Shows the present state; called some times per second."""
@@ -105,8 +140,15 @@ class Panel:
         label = "Pause" if self.viewer.clock.is_playing else "Play"
         if self.play.label != label:
             self.play.label = label
+        for bound in self.bound:
+            bound.show()
         for plot in self.plots:
             plot.send()
+
+
+def rounded(limit: float) -> float:
+    """A limit in four digits, which is what there is room for."""
+    return float(f"{limit:.4g}")
 
 
 def _energies() -> dict[str, Quantity]:

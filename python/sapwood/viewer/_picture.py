@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +11,15 @@ from numpy.typing import NDArray
 from sapwood.viewer._drag import rotate
 
 if TYPE_CHECKING:
+    from sapwood._sapwood import Model
     from sapwood.viewer import Viewer
-    from sapwood.viewer._shapes import Drawn
+    from sapwood.viewer._shapes import Drawn, Scene
 
 CONTACT, FORCE, PULL = (18, 181, 166), (239, 91, 76), (240, 180, 60)
 # Sizes as parts of the size of the model.
 POINT, SHAFT, HEAD = 0.012, 0.004, 0.014
+# From where the camera looks at first, in sizes of the model.
+EYE = (0.8, -1.0, 0.35)
 # An arrow as long as this part of the model stands for the weight of the model.
 WEIGHT = 0.5
 
@@ -31,12 +35,12 @@ class Picture:
         self.collision: list[Any] = []
         self._sent: NDArray[np.float64] | None = None
         self._marks: dict[str, Any] = {}
-        self.size, center = self._bounds()
+        self.size, center = bounds(model, viewer.scene, viewer.sim.q)
         for i, geom in enumerate(viewer.scene.geoms):
             self._add(i, geom)
         self.newtons_per_metre = max(float(viewer.scene.masses[1:].sum()) * 9.81, 1e-9) / (WEIGHT * self.size)
         camera = viewer.server.initial_camera
-        camera.position = tuple(center + self.size * np.array([0.8, -1.0, 0.35]))
+        camera.position = tuple(center + self.size * np.array(EYE))
         camera.look_at = tuple(center)
         self.update()
 
@@ -44,27 +48,12 @@ class Picture:
         poses = self.viewer.sim.model.forward_kinematics(self.viewer.sim.q)
         return poses.positions, poses.quaternions
 
-    def _bounds(self) -> tuple[float, NDArray[np.float64]]:
-        """Size and centre of what moves, or of all where nothing does."""
-        positions, quaternions = self._poses()
-        shown = [geom for geom in self.viewer.scene.geoms if geom.kind != "plane" and len(geom.vertices)]
-        moving = [geom for geom in shown if geom.body != 0] or shown
-        if not moving:
-            return 2.0, np.zeros(3)
-        corners = []
-        for geom in moving:
-            radius = float(np.linalg.norm(geom.vertices, axis=1).max())
-            at = positions[geom.body] + rotate(quaternions[geom.body], geom.position)
-            corners += [at - radius, at + radius]
-        low, high = np.min(corners, axis=0), np.max(corners, axis=0)
-        return max(float(np.linalg.norm(high - low)), 1e-3), (low + high) / 2
-
     def _add(self, i: int, geom: Drawn) -> None:
         if geom.opacity <= 0 or not len(geom.faces):
             return
         name = f"/bodies/{geom.body}/{i}_{geom.name or geom.kind}".replace(" ", "_")
         place = {"position": tuple(geom.position), "wxyz": tuple(geom.quaternion)}
-        if geom.kind == "plane" and geom.body == 0 and 0 in geom.half_extents:
+        if geom.kind == "plane" and geom.body == 0 and 0 in geom.size and geom.texture is None:
             cell = 10.0 ** round(np.log10(self.size / 3))
             self.api.add_grid(
                 name,
@@ -78,9 +67,21 @@ class Picture:
                 **place,
             )
             return
+        if geom.texture is not None:
+            # As a GLB file, with or without the group that is shown.
+            shown = {"visible": geom.group < 3, **place}
+            handle: Any = self.api.add_mesh_trimesh(name, textured(geom), cast_shadow=geom.kind != "plane", **shown)
+        else:
+            handle = self._add_plain(name, geom, place)
+        if geom.group >= 3:
+            self.collision.append(handle)
+        if geom.body != 0:
+            handle.on_drag("left", modifier="cmd/ctrl")(lambda event, body=geom.body: self.viewer.dragged(body, event))
+
+    def _add_plain(self, name: str, geom: Drawn, place: dict[str, Any]) -> Any:  # noqa: ANN401
         opacity = None if geom.opacity >= 1 else geom.opacity
         side = "double" if geom.kind in ("mesh", "hfield", "plane") else "front"
-        handle = self.api.add_mesh_simple(
+        return self.api.add_mesh_simple(
             name,
             geom.vertices,
             geom.faces,
@@ -91,10 +92,6 @@ class Picture:
             visible=geom.group < 3,
             **place,
         )
-        if geom.group >= 3:
-            self.collision.append(handle)
-        if geom.body != 0:
-            handle.on_drag("left", modifier="cmd/ctrl")(lambda event, body=geom.body: self.viewer.dragged(body, event))
 
     def show_groups(self, on: bool) -> None:
         """Shows or hides geoms of group 3 and above."""
@@ -153,6 +150,40 @@ class Picture:
             )
         elif name in self._marks:
             self._marks.pop(name).remove()
+
+
+def textured(geom: Drawn) -> Any:  # noqa: ANN401
+    """A geom with its texture, for trimesh, whose v goes upwards."""
+    trimesh: Any = importlib.import_module("trimesh")
+    if geom.texture is None or geom.places is None:
+        raise ValueError("a geom without a texture")
+    factor = [*geom.color, round(255 * min(geom.opacity, 1.0))]
+    material = trimesh.visual.material.PBRMaterial(
+        baseColorTexture=geom.texture.image(),
+        baseColorFactor=factor,
+        metallicFactor=0.0,
+        roughnessFactor=0.8,
+        doubleSided=geom.kind in ("mesh", "hfield", "plane"),
+        alphaMode="OPAQUE" if geom.opacity >= 1 else "BLEND",
+    )
+    visual = trimesh.visual.TextureVisuals(uv=geom.places * [1, -1] + [0, 1], material=material)
+    return trimesh.Trimesh(geom.vertices, geom.faces, visual=visual, process=False)
+
+
+def bounds(model: Model, of: Scene, q: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """Size and centre of what moves, or of all where nothing does, in a configuration."""
+    poses = model.forward_kinematics(q)
+    shown = [geom for geom in of.geoms if geom.kind != "plane" and len(geom.vertices)]
+    moving = [geom for geom in shown if geom.body != 0] or shown
+    if not moving:
+        return 2.0, np.zeros(3)
+    corners = []
+    for geom in moving:
+        radius = float(np.linalg.norm(geom.vertices, axis=1).max())
+        at = poses.positions[geom.body] + rotate(poses.quaternions[geom.body], geom.position)
+        corners += [at - radius, at + radius]
+    low, high = np.min(corners, axis=0), np.max(corners, axis=0)
+    return max(float(np.linalg.norm(high - low)), 1e-3), (low + high) / 2
 
 
 def contact_forces(contacts: Any, timestep: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: ANN401

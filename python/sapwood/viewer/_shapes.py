@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._sapwood import _scene_json
+from sapwood.viewer._looks import Faces, Places, Texture, Vertices, parts, textures
 
 if TYPE_CHECKING:
     from sapwood._sapwood import Model
-
-Vertices = NDArray[np.float32]
-Faces = NDArray[np.uint32]
 
 # The colour that stands for "none chosen", and what is drawn in its place, tree by tree.
 GREY = (0.5, 0.5, 0.5)
@@ -39,7 +37,10 @@ class Drawn:
     opacity: float
     vertices: Vertices
     faces: Faces
-    half_extents: tuple[float, float] = (0.0, 0.0)
+    size: tuple[float, ...] = ()
+    texture: Texture | None = None
+    # (u, v) of the vertices in the texture, from its upper left corner.
+    places: Places | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ def scene(model: Model) -> Scene:
     """The shapes, masses and ranges of a model."""
     data = json.loads(_scene_json(model))
     trees = _trees(model.body_parents)
-    geoms = [_drawn(geom, data["meshes"], trees) for geom in data["geoms"]]
+    known = textures(data["textures"])
+    geoms = [drawn for geom in data["geoms"] for drawn in _drawn(geom, data["meshes"], known, trees)]
     ranges = [None if limits is None else (float(limits[0]), float(limits[1])) for limits in data["ctrl_ranges"]]
     return Scene(geoms, np.array(data["masses"]), np.array(data["coms"]).reshape(-1, 3), ranges)
 
@@ -73,24 +75,30 @@ def _trees(parents: list[int]) -> list[int]:
     return roots
 
 
-def _drawn(geom: dict[str, Any], meshes: list[dict[str, Any]], trees: list[int]) -> Drawn:
+def _drawn(geom: dict[str, Any], meshes: list[dict[str, Any]], known: list[Texture], trees: list[int]) -> list[Drawn]:
+    """A geom, or its parts where these look different."""
     r, g, b, alpha = geom["rgba"]
-    chosen = any(abs(x - y) > 1e-6 for x, y in zip((r, g, b), GREY, strict=True))
+    chosen = "texture" in geom or any(abs(x - y) > 1e-6 for x, y in zip((r, g, b), GREY, strict=True))
     color = (round(255 * r), round(255 * g), round(255 * b)) if chosen else PALETTE[trees[geom["body"]] % len(PALETTE)]
     vertices, faces = _triangles(geom, meshes)
-    return Drawn(
-        geom["name"],
-        geom["body"],
-        geom["type"],
-        geom["group"],
-        np.array(geom["pos"]),
-        np.array(geom["quat"]),
-        color,
-        alpha,
-        vertices,
-        faces,
-        tuple(geom["size"]) if geom["type"] == "plane" else (0.0, 0.0),
-    )
+    return [
+        Drawn(
+            geom["name"],
+            geom["body"],
+            geom["type"],
+            geom["group"],
+            np.array(geom["pos"]),
+            np.array(geom["quat"]),
+            part.color,
+            alpha,
+            part.vertices,
+            part.faces,
+            tuple(geom["size"]),
+            part.texture,
+            part.places,
+        )
+        for part in parts(geom, meshes, known, vertices, faces, color)
+    ]
 
 
 def _triangles(geom: dict[str, Any], meshes: list[dict[str, Any]]) -> tuple[Vertices, Faces]:

@@ -3,7 +3,8 @@ import { array, integer, number, numbers, object, oneOf, string, type JsonObject
 import { decodeContacts } from "./contacts";
 import { ReplayError } from "./error";
 import { decodePoses } from "./poses";
-import { GEOM_TYPES, SERIES, SIZE_LENGTH, type Geom, type Mesh, type Replay, type Series } from "./replay";
+import { decodeGeomTexture, decodeSurface, decodeTextures } from "./looks";
+import { GEOM_TYPES, SERIES, SIZE_LENGTH, type Geom, type Mesh, type Replay, type Series, type Texture } from "./replay";
 
 const FORMAT = 1;
 /** Sanity bounds: beyond them the file is broken rather than big. */
@@ -22,9 +23,10 @@ export async function decodeReplay(json: unknown): Promise<Replay> {
 
   const bodies = array(file["bodies"], "bodies").map((body, i) => string(body, `bodies[${i}]`));
   if (bodies.length === 0) throw new ReplayError("bodies", "expected at least the world");
-  const meshes = array(file["meshes"], "meshes").map((mesh, i) => decodeMesh(mesh, `meshes[${i}]`));
+  const textures = decodeTextures(file["textures"]);
+  const meshes = array(file["meshes"], "meshes").map((mesh, i) => decodeMesh(mesh, `meshes[${i}]`, textures));
   const geoms = array(file["geoms"], "geoms").map((geom, i) =>
-    decodeGeom(geom, `geoms[${i}]`, bodies.length, meshes.length),
+    decodeGeom(geom, `geoms[${i}]`, bodies.length, meshes, textures),
   );
 
   return {
@@ -35,6 +37,8 @@ export async function decodeReplay(json: unknown): Promise<Replay> {
     parents: decodeParents(file["parents"], bodies.length),
     geoms,
     meshes,
+    textures,
+    sky: decodeSky(file["sky"], textures),
     poses: decodePoses(await gunzipBase64(file["poses"], "poses"), file["encoding"], frames, bodies),
     contacts: decodeContacts(await gunzipBase64(file["contacts"], "contacts"), frames),
     series: decodeSeries(object(file["series"] ?? {}, "series"), frames),
@@ -52,13 +56,27 @@ function decodeParents(value: unknown, bodies: number): number[] | null {
   return parents.map((parent, i) => integer(parent, `parents[${i}]`, i === 0 ? -1 : 0, i - 1));
 }
 
-function decodeGeom(value: unknown, where: string, bodies: number, meshes: number): Geom {
+function decodeSky(value: unknown, textures: readonly Texture[]): number | null {
+  if (value === undefined || value === null) return null;
+  const sky = integer(value, "sky", 0, textures.length - 1);
+  oneOf(textures[sky]!.kind, `textures[${sky}].kind`, ["cube"]);
+  return sky;
+}
+
+function decodeGeom(
+  value: unknown,
+  where: string,
+  bodies: number,
+  meshes: readonly Mesh[],
+  textures: readonly Texture[],
+): Geom {
   const geom = object(value, where);
   const type = oneOf(geom["type"], `${where}.type`, GEOM_TYPES);
   const usesMesh = type === "mesh" || type === "hfield";
   const quaternion = numbers(geom["quat"], `${where}.quat`, 4);
   const norm = Math.hypot(...quaternion);
   if (norm === 0) throw new ReplayError(`${where}.quat`, "expected a unit quaternion, found zero");
+  const mesh = usesMesh ? integer(geom["mesh"], `${where}.mesh`, 0, meshes.length - 1) : null;
   return {
     name: string(geom["name"] ?? "", `${where}.name`),
     body: integer(geom["body"], `${where}.body`, 0, bodies - 1),
@@ -68,7 +86,9 @@ function decodeGeom(value: unknown, where: string, bodies: number, meshes: numbe
     quaternion: quaternion.map((component) => component / norm),
     rgba: numbers(geom["rgba"], `${where}.rgba`, 4),
     group: integer(geom["group"] ?? 0, `${where}.group`, 0, Number.MAX_SAFE_INTEGER),
-    mesh: usesMesh ? integer(geom["mesh"], `${where}.mesh`, 0, meshes - 1) : null,
+    mesh,
+    texture: decodeGeomTexture(geom["texture"], `${where}.texture`, textures, mesh === null ? null : meshes[mesh]!),
+    painted: geom["painted"] === true && mesh !== null && meshes[mesh]!.paintOf !== null,
   };
 }
 
@@ -79,7 +99,7 @@ function decodeSize(value: unknown, where: string, length: number): number[] {
   return size;
 }
 
-function decodeMesh(value: unknown, where: string): Mesh {
+function decodeMesh(value: unknown, where: string, textures: readonly Texture[]): Mesh {
   const mesh = object(value, where);
   const vertices = float32(base64(mesh["vertices"], `${where}.vertices`), `${where}.vertices`);
   const bytes = base64(mesh["triangles"], `${where}.triangles`);
@@ -92,7 +112,7 @@ function decodeMesh(value: unknown, where: string): Mesh {
   if (bad >= 0) {
     throw new ReplayError(`${where}.triangles`, `vertex ${triangles[bad]} does not exist, there are ${count}`);
   }
-  return { vertices, triangles };
+  return { vertices, triangles, ...decodeSurface(mesh, where, triangles.length / 3, textures) };
 }
 
 function decodeSeries(file: JsonObject, frames: number): Series {

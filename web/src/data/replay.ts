@@ -15,6 +15,28 @@ export const SIZE_LENGTH: Readonly<Record<GeomType, number>> = {
   hfield: 0,
 };
 
+/** How a texture lies on a geom: see `docs/replay-format.md`. */
+export type Mapping =
+  | { readonly map: "plane"; readonly scale: readonly number[]; readonly offset: readonly number[] }
+  | { readonly map: "cube"; readonly scale: readonly number[] }
+  | {
+      readonly map: "sphere" | "cylinder" | "box";
+      readonly size: readonly number[];
+      readonly repeat: readonly number[];
+    }
+  | { readonly map: "corners"; readonly repeat: readonly number[] };
+
+export type GeomTexture = Mapping & {
+  /** Index into `textures`. */
+  readonly image: number;
+};
+
+export interface Texture {
+  readonly kind: "2d" | "cube";
+  /** A PNG file; of a cube six squares below each other. */
+  readonly png: Uint8Array<ArrayBuffer>;
+}
+
 export interface Geom {
   readonly name: string;
   /** Index into `bodies`; 0 is the world. */
@@ -29,6 +51,17 @@ export interface Geom {
   readonly group: number;
   /** Index into `meshes`, for the types mesh and hfield. */
   readonly mesh: number | null;
+  /** What is laid over its colour. */
+  readonly texture: GeomTexture | null;
+  /** Whether it shows the paints of its mesh instead of its colour. */
+  readonly painted: boolean;
+}
+
+/** What triangles of a mesh are painted with. */
+export interface Paint {
+  readonly rgb: readonly number[];
+  /** Index into `textures`, in the place of the colour. */
+  readonly image: number | null;
 }
 
 export interface Mesh {
@@ -36,6 +69,11 @@ export interface Mesh {
   readonly vertices: Float32Array<ArrayBuffer>;
   /** Three vertex indices per triangle, counter-clockwise seen from outside. */
   readonly triangles: Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+  /** u, v of the three corners of each triangle, from the upper left corner of a texture; or null. */
+  readonly texcoords: Float32Array<ArrayBuffer> | null;
+  readonly paints: readonly Paint[];
+  /** Index into `paints` for each triangle, or null. */
+  readonly paintOf: Uint32Array<ArrayBuffer> | null;
 }
 
 /** Contacts of all frames in one array; those of frame i are `offsets[i] .. offsets[i + 1]`. */
@@ -63,6 +101,9 @@ export interface Replay {
   readonly parents: readonly number[] | null;
   readonly geoms: readonly Geom[];
   readonly meshes: readonly Mesh[];
+  readonly textures: readonly Texture[];
+  /** The cube among the textures that surrounds the scene, or null. */
+  readonly sky: number | null;
   /** Frame by frame, body by body without the world: position x, y, z and quaternion w, x, y, z. */
   readonly poses: Float32Array;
   readonly contacts: Contacts;

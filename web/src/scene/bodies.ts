@@ -1,8 +1,9 @@
 import { Color, DoubleSide, FrontSide, Group, Mesh, MeshStandardMaterial, Quaternion, Vector3 } from "three";
 import type { Clip } from "../clip";
-import type { Geom, Replay } from "../data/replay";
+import type { Geom, GeomTexture, Replay } from "../data/replay";
 import type { GeometryStore } from "./geometry";
 import { bodyColours, usesDefaultGrey } from "./palette";
+import { layOn, type TextureStore } from "./textures";
 
 /** Geoms of this group and above are drawn only when they are asked for. */
 const COLLISION_GROUP = 3;
@@ -29,13 +30,14 @@ export class Bodies extends Group {
     private readonly clip: Clip,
     geometries: GeometryStore,
     floor: Geom | null,
+    textures: TextureStore,
   ) {
     super();
     const { replay } = clip;
     this.groups = replay.bodies.map((name) => Object.assign(new Group(), { name }));
     this.add(...this.groups);
 
-    const materials = new MaterialStore(replay);
+    const materials = new MaterialStore(replay, textures);
     for (const geom of replay.geoms) {
       if (geom.rgba[3]! <= 0 || geom === floor) continue;
       const mesh = new Mesh(geometries.get(geom), materials.get(geom));
@@ -73,16 +75,34 @@ class MaterialStore {
   private readonly made = new Map<string, MeshStandardMaterial>();
   private readonly colours: Color[];
 
-  constructor(replay: Replay) {
+  constructor(
+    private readonly replay: Replay,
+    private readonly textures: TextureStore,
+  ) {
     this.colours = bodyColours(replay);
   }
 
-  get(geom: Geom): MeshStandardMaterial {
+  /** One material, or one for every paint of a mesh. */
+  get(geom: Geom): MeshStandardMaterial | MeshStandardMaterial[] {
     const [r, g, b, alpha] = geom.rgba as [number, number, number, number];
-    const colour = usesDefaultGrey(geom) ? this.colours[geom.body]! : new Color().setRGB(r, g, b, "srgb");
+    if (geom.painted) {
+      const { paints, texcoords } = this.replay.meshes[geom.mesh!]!;
+      return paints.map(({ rgb, image }) => {
+        const shown = texcoords === null ? null : image;
+        const [r, g, b] = shown === null ? (rgb as [number, number, number]) : [1, 1, 1];
+        const texture = shown === null ? null : { image: shown, map: "corners" as const, repeat: [1, 1] };
+        return this.make(geom, new Color().setRGB(r, g, b, "srgb"), alpha, texture);
+      });
+    }
+    const own = usesDefaultGrey(geom) && geom.texture === null;
+    const colour = own ? this.colours[geom.body]! : new Color().setRGB(r, g, b, "srgb");
+    return this.make(geom, colour, alpha, geom.texture);
+  }
+
+  private make(geom: Geom, colour: Color, alpha: number, texture: GeomTexture | null): MeshStandardMaterial {
     // Height fields and free-standing meshes may be open surfaces.
     const open = geom.type === "hfield" || geom.type === "mesh" || geom.type === "plane";
-    const key = `${colour.getHexString()} ${alpha} ${open}`;
+    const key = `${colour.getHexString()} ${alpha} ${open} ${JSON.stringify(texture)}`;
     let material = this.made.get(key);
     if (material === undefined) {
       material = new MeshStandardMaterial({
@@ -95,6 +115,7 @@ class MaterialStore {
         opacity: Math.min(alpha, 1),
         depthWrite: alpha >= 1,
       });
+      if (texture !== null) layOn(material, this.textures.list[texture.image]!, texture);
       this.made.set(key, material);
     }
     return material;

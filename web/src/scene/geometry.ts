@@ -63,10 +63,31 @@ function box(a: number, b: number, c: number): BufferGeometry {
   return bevel > 0 ? new RoundedBoxGeometry(2 * a, 2 * b, 2 * c, 3, bevel) : new BoxGeometry(2 * a, 2 * b, 2 * c);
 }
 
-function fromMesh(mesh: Mesh): BufferGeometry {
+function fromMesh(unsorted: Mesh): BufferGeometry {
   const geometry = new BufferGeometry();
+  const mesh = sortByPaint(unsorted);
   const { positions, normals } = creaseNormals(mesh.vertices, mesh.triangles);
+  if (mesh.texcoords !== null) geometry.setAttribute("place", new BufferAttribute(mesh.texcoords, 2));
+  mesh.paintOf?.forEach((paint, triangle, all) => {
+    if (triangle > 0 && all[triangle - 1] === paint) return;
+    const end = all.lastIndexOf(paint) + 1;
+    geometry.addGroup(3 * triangle, 3 * (end - triangle), paint);
+  });
   geometry.setAttribute("position", new BufferAttribute(positions, 3));
   geometry.setAttribute("normal", new BufferAttribute(normals, 3));
   return geometry;
+}
+
+/** The same triangles, those of one paint after another. */
+function sortByPaint(mesh: Mesh): Mesh {
+  const { paintOf, triangles, texcoords } = mesh;
+  if (paintOf === null) return mesh;
+  const order = Array.from(paintOf.keys()).sort((a, b) => paintOf[a]! - paintOf[b]!);
+  const sorted = triangles.slice();
+  const places = texcoords?.slice() ?? null;
+  order.forEach((from, to) => {
+    sorted.set(triangles.subarray(3 * from, 3 * from + 3), 3 * to);
+    places?.set(texcoords!.subarray(6 * from, 6 * from + 6), 6 * to);
+  });
+  return { ...mesh, triangles: sorted, texcoords: places, paintOf: Uint32Array.from(order, (from) => paintOf[from]!) };
 }

@@ -16,6 +16,7 @@ import type { Ground } from "./ground";
 import { Lights } from "./lights";
 import { Resolution } from "./resolution";
 import { Sky } from "./sky";
+import type { TextureStore } from "./textures";
 import type { SceneTheme } from "./theme";
 
 const FIELD_OF_VIEW = 32;
@@ -29,7 +30,7 @@ export class Stage {
   private readonly glides = !matchMedia("(prefers-reduced-motion: reduce)").matches;
   private readonly scene = new Scene();
   private readonly renderer: WebGLRenderer;
-  private readonly sky = new Sky();
+  private readonly sky: Sky;
   private readonly fog = new Fog("white");
 
   /**
@@ -40,7 +41,10 @@ export class Stage {
     canvas: HTMLCanvasElement,
     private readonly ground: Ground,
     private readonly size: number,
+    sky: number | null,
+    private readonly textures: TextureStore,
   ) {
+    this.sky = new Sky(sky === null ? null : textures.list[sky]!);
     this.renderer = new WebGLRenderer({
       canvas,
       antialias: this.resolution.multisampling,
@@ -70,7 +74,7 @@ export class Stage {
     this.sky.setTheme(theme);
     this.ground.setTheme(theme);
     this.lights.setTheme(theme);
-    this.fog.color.set(theme.horizon);
+    this.fog.color.set(this.textures.horizon ?? theme.horizon);
     this.renderer.toneMappingExposure = theme.exposure;
   }
 

@@ -36,12 +36,18 @@ export function controlRow(playback: Playback, toggles: Toggles, hasCollisionSha
 }
 
 /** The buttons in the corner of the page. */
-export function cornerRow(toggles: Toggles, resetView: () => void, savePicture: () => void): HTMLElement {
+export function cornerRow(
+  toggles: Toggles,
+  resetView: () => void,
+  savePicture: () => void,
+  copyLink: () => void,
+): HTMLElement {
   return element(
     "nav",
     { class: "corner card" },
     button("home", "Reset the camera (R)", resetView),
     button("camera", "Save the picture as PNG", savePicture),
+    button("link", "Copy a link to this view and frame", copyLink),
     toggleButton(toggles, "shadows", "Shadows (S)"),
     toggleButton(toggles, "dark", "Dark (D)"),
     toggleButton(toggles, "info", "Summary (I)"),

@@ -3,10 +3,17 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use geometry::Paint;
 use spatial::Vec3;
 
 use super::{MeshFileError, TriangleSoup};
 use crate::limits::{MAX_MESH_TRIANGLES, MAX_MESH_VERTICES};
+
+/// The paint of triangles that have none, beside others that have, until all are known.
+const UNPAINTED: u32 = u32::MAX;
+
+/// The colour of such triangles.
+const GREY: f32 = 0.6;
 
 /// Collects triangles; corners that coincide exactly become one vertex.
 #[derive(Default)]
@@ -17,9 +24,23 @@ pub(super) struct Assembler {
     seen: usize,
 }
 
+/// The looks of a triangle, as far as its file tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Looks {
+    /// Where its corners are in a texture.
+    pub texcoords: Option<[[f32; 2]; 3]>,
+    /// The index of its paint.
+    pub paint: Option<u32>,
+}
+
 impl Assembler {
     /// Adds a triangle, unless two of its corners coincide.
     pub fn push(&mut self, corners: [Vec3<f64>; 3], path: &Path) -> Result<(), MeshFileError> {
+        self.push_with(corners, Looks::default(), path)
+    }
+
+    /// Adds a triangle with its looks.
+    pub fn push_with(&mut self, corners: [Vec3<f64>; 3], looks: Looks, path: &Path) -> Result<(), MeshFileError> {
         let triangle = self.seen;
         self.seen += 1;
         if self.seen > MAX_MESH_TRIANGLES || self.soup.vertices.len() > MAX_MESH_VERTICES {
@@ -33,10 +54,36 @@ impl Assembler {
         let [a, b, c] = indices;
         if a != b && b != c && c != a {
             self.soup.triangles.push(indices);
+            self.note(looks);
         } else {
             self.forget_from(before);
         }
         Ok(())
+    }
+
+    /// Notes the looks of the last triangle. Lists begin with the first that has some.
+    fn note(&mut self, looks: Looks) {
+        let (count, surface) = (self.soup.triangles.len(), &mut self.soup.surface);
+        if looks.texcoords.is_some() || !surface.texcoords.is_empty() {
+            surface.texcoords.resize(3 * (count - 1), [0.0; 2]);
+            surface.texcoords.extend(looks.texcoords.unwrap_or_default());
+        }
+        if looks.paint.is_some() || !surface.paint_of.is_empty() {
+            surface.paint_of.resize(count - 1, UNPAINTED);
+            surface.paint_of.push(looks.paint.unwrap_or(UNPAINTED));
+        }
+    }
+
+    /// The triangles with these paints.
+    pub fn finish_painted(mut self, paints: Vec<Paint>, path: &Path) -> Result<TriangleSoup, MeshFileError> {
+        let surface = &mut self.soup.surface;
+        surface.paints = paints;
+        if surface.paint_of.contains(&UNPAINTED) {
+            let grey = surface.paints.len() as u32;
+            surface.paints.push(Paint { rgb: [GREY; 3], texture: None });
+            surface.paint_of.iter_mut().filter(|paint| **paint == UNPAINTED).for_each(|paint| *paint = grey);
+        }
+        self.finish(path)
     }
 
     /// The triangles.
@@ -68,9 +115,10 @@ fn key(at: Vec3<f64>) -> [u64; 3] {
     at.to_array().map(|x| (x + 0.0).to_bits())
 }
 
-/// The triangles between `vertices`.
+/// The triangles between `vertices`, which have places in a texture or not.
 pub(super) fn indexed(
     vertices: &[Vec3<f64>],
+    texcoords: Option<&[[f32; 2]]>,
     faces: impl Iterator<Item = [i64; 3]>,
     path: &Path,
 ) -> Result<TriangleSoup, MeshFileError> {
@@ -82,7 +130,9 @@ pub(super) fn indexed(
                 MeshFileError::NoSuchVertex { path: path.into(), triangle, index, count: vertices.len() }
             })?;
         }
-        assembler.push(corners, path)?;
+        let place = |index: i64| usize::try_from(index).ok().and_then(|i| texcoords?.get(i).copied());
+        let texcoords = texcoords.map(|_| face.map(|index| place(index).unwrap_or_default()));
+        assembler.push_with(corners, Looks { texcoords, paint: None }, path)?;
     }
     assembler.finish(path)
 }

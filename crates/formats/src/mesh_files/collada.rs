@@ -7,9 +7,10 @@ use std::rc::Rc;
 
 use spatial::Vec3;
 
-use super::assemble::Assembler;
+use super::assemble::{Assembler, Looks};
 use super::{MeshFileError, TriangleSoup};
 
+mod looks;
 mod primitives;
 mod transform;
 
@@ -32,17 +33,19 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
     }
     let by_id = root.descendants().filter_map(|element| Some((element.attribute("id")?, element))).collect();
     let (triangles_of, assembler, numbers_read) = (HashMap::new(), Assembler::default(), Cell::new(0));
-    let mut reader = Reader { by_id, triangles_of, assembler, visited: 0, numbers_read, path };
+    let paints = looks::Paints::new(path);
+    let mut reader = Reader { by_id, triangles_of, assembler, paints, visited: 0, numbers_read, path };
     reader.scene(root)?;
-    reader.assembler.finish(path)
+    reader.assembler.finish_painted(reader.paints.finish(), path)
 }
 
 struct Reader<'a> {
     /// Elements by their `id`. Only looked up.
     by_id: HashMap<&'a str, Element<'a>>,
     /// The triangles of a `<geometry>` by its index: it is read once, however often the scene shows it.
-    triangles_of: HashMap<usize, Rc<[Corners]>>,
+    triangles_of: HashMap<usize, Rc<[Triangle<'a>]>>,
     assembler: Assembler,
+    paints: looks::Paints,
     /// Elements of nodes that have been looked at, each as often as the scene shows it.
     visited: usize,
     /// Numbers that have been read.
@@ -63,7 +66,7 @@ impl<'a> Reader<'a> {
             return self.children(scene, unit, 0);
         }
         for geometry in root.descendants().filter(|n| n.name() == "geometry") {
-            self.geometry(geometry, unit)?;
+            self.geometry(geometry, None, unit)?;
         }
         Ok(())
     }
@@ -104,7 +107,7 @@ impl<'a> Reader<'a> {
         }
         for element in node.children() {
             match element.name() {
-                "instance_geometry" => self.geometry(self.target(element, "url")?, at)?,
+                "instance_geometry" => self.geometry(self.target(element, "url")?, Some(element), at)?,
                 "instance_node" => self.node(self.target(element, "url")?, at, depth + 1)?,
                 "instance_controller" => {
                     return Err(self.error(element, "a skinned mesh: expected rigid geometry"));
@@ -115,26 +118,44 @@ impl<'a> Reader<'a> {
         self.children(node, at, depth)
     }
 
-    fn geometry(&mut self, geometry: Element<'a>, at: Affine) -> Result<(), MeshFileError> {
+    /// Adds a `<geometry>` as an instance shows it.
+    fn geometry(
+        &mut self,
+        geometry: Element<'a>,
+        instance: Option<Element<'a>>,
+        at: Affine,
+    ) -> Result<(), MeshFileError> {
         let triangles = match self.triangles_of.get(&geometry.index()) {
             Some(triangles) => triangles.clone(),
             None => {
-                let triangles: Rc<[Corners]> = self.triangles_in(geometry)?.into();
+                let triangles: Rc<[Triangle<'a>]> = self.triangles_in(geometry)?.into();
                 self.triangles_of.insert(geometry.index(), triangles.clone());
                 triangles
             }
         };
+        let bound = instance.map(looks::bindings).unwrap_or_default();
+        // Instances of one node read them again and again.
+        self.visited += bound.len();
+        let mut last = None;
         for triangle in &*triangles {
-            let [a, b, c] = triangle.map(|corner| at.apply(corner));
+            let paint = match last {
+                Some((symbol, paint)) if symbol == triangle.material => paint,
+                _ => self.paints.index(triangle.material, &bound, &self.by_id),
+            };
+            last = Some((triangle.material, paint));
+            let (mut corners, mut texcoords) = (triangle.corners.map(|corner| at.apply(corner)), triangle.texcoords);
             // A mirror image turns triangles inside out.
-            let corners = if at.mirrors() { [a, c, b] } else { [a, b, c] };
-            self.assembler.push(corners, self.path)?;
+            if at.mirrors() {
+                corners.swap(1, 2);
+                texcoords.iter_mut().for_each(|uv| uv.swap(1, 2));
+            }
+            self.assembler.push_with(corners, Looks { texcoords, paint }, self.path)?;
         }
         Ok(())
     }
 
     /// The triangles of a `<geometry>`, in its own frame.
-    fn triangles_in(&self, geometry: Element<'a>) -> Result<Vec<Corners>, MeshFileError> {
+    fn triangles_in(&self, geometry: Element<'a>) -> Result<Vec<Triangle<'a>>, MeshFileError> {
         let Some(mesh) = geometry.child("mesh") else {
             return Err(self.error(geometry, "expected a <mesh> in it (splines and solids are not read)"));
         };
@@ -167,4 +188,11 @@ fn numbers<T: std::str::FromStr>(element: Element<'_>) -> Result<Vec<T>, String>
     element.text().split_ascii_whitespace().map(word).collect()
 }
 
-type Corners = [Vec3<f64>; 3];
+/// A triangle of a `<geometry>`.
+#[derive(Clone, Copy, Debug)]
+struct Triangle<'a> {
+    corners: [Vec3<f64>; 3],
+    texcoords: Option<[[f32; 2]; 3]>,
+    /// The symbol that instances bind to a material.
+    material: Option<&'a str>,
+}

@@ -6,12 +6,14 @@
 
 mod assemble;
 mod collada;
+mod materials;
 mod msh;
 mod obj;
 mod stl;
 
 use std::path::{Path, PathBuf};
 
+use geometry::MeshSurface;
 use spatial::Vec3;
 
 use crate::limits::{MAX_ASSET_FILE_BYTES, MAX_MESH_TRIANGLES, MAX_MESH_VERTICES, read_file};
@@ -24,6 +26,16 @@ pub struct TriangleSoup {
     pub vertices: Vec<Vec3<f64>>,
     /// Triangles, three different vertices each, in the winding of the file.
     pub triangles: Vec<[u32; 3]>,
+    /// Their looks: places in textures of OBJ, COLLADA and MSH, colours and textures of the first two.
+    pub surface: MeshSurface,
+}
+
+impl TriangleSoup {
+    /// Swaps the second and the third corner of every triangle, for a mirror image, which turns them inside out.
+    pub fn turn_around(&mut self) {
+        self.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        self.surface.turn_around();
+    }
 }
 
 /// A mesh file that cannot be used.
@@ -98,11 +110,15 @@ impl MeshFileError {
 /// Reads a mesh; the end of the file's name, in upper or lower case, tells the format.
 ///
 /// * `.stl`: binary or ASCII, all solids of the file together.
-/// * `.obj`: all groups together; polygons are cut into fans; materials and texture files are not looked at.
-/// * `.dae`: every instance in the scene at its place, scaled to metres by `<unit>`. `<up_axis>` is **not** applied,
+/// * `.obj`: all groups together; polygons are cut into fans; of the materials in its `mtllib` files the
+///   diffuse colour and the diffuse texture are read.
+/// * `.dae`: every instance in the scene at its place, with the diffuse colour or texture of its material, scaled to metres by `<unit>`. `<up_axis>` is **not** applied,
 ///   which is what the tools that read URDF do (RViz, Gazebo, Pinocchio): the axes of the file are the link's.
 ///   Pinocchio leaves the unit unapplied, too; RViz and Gazebo apply it, and so does this function.
 /// * `.msh`: the binary format of MuJoCo (counts, vertices, normals, texture coordinates, faces).
+///
+/// Textures are PNG or JPEG. Material and texture files that cannot be read, or are beyond the limit of textures, leave their triangles
+/// without: they change nothing but looks.
 ///
 /// # Errors
 /// When the file is missing or no regular file, breaks off, breaks the rules of its format, is beyond a limit

@@ -33,7 +33,17 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
     let positions: Vec<Vec3<f64>> =
         triples(position_bytes).map(|t| t.map(|w| f64::from(f32::from_le_bytes(w))).into()).collect();
     let faces = triples(face_bytes).map(|t| t.map(|w| i64::from(i32::from_le_bytes(w))));
-    assemble::indexed(&positions, faces, path)
+    // As many as vertices, or of no use.
+    let places: Vec<[f32; 2]> = rest[WORD * 3 * normals..][..WORD * 2 * texcoords]
+        .as_chunks::<WORD>()
+        .0
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .map(|uv| uv.map(f32::from_le_bytes))
+        .collect();
+    let places = (places.len() == positions.len() && !places.is_empty()).then_some(&places[..]);
+    assemble::indexed(&positions, places, faces, path)
 }
 
 /// The four numbers of the header; `None` when one is negative.

@@ -1,10 +1,11 @@
-//! Wavefront OBJ: `v` and `f` lines, all groups together.
+//! Wavefront OBJ: `v`, `vt` and `f` lines, all groups together, and the materials of `mtllib` files.
 
 use std::path::Path;
 
 use spatial::Vec3;
 
-use super::assemble::Assembler;
+use super::assemble::{Assembler, Looks};
+use super::materials::Materials;
 use super::{MeshFileError, TriangleSoup, single};
 use crate::limits::MAX_MESH_VERTICES;
 
@@ -13,7 +14,10 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
     let text = String::from_utf8_lossy(bytes);
     let mut vertices: Vec<Vec3<f64>> = Vec::new();
     let mut assembler = Assembler::default();
-    let mut corners: Vec<Vec3<f64>> = Vec::new();
+    let mut corners: Vec<Corner> = Vec::new();
+    let mut texcoords: Vec<[f32; 2]> = Vec::new();
+    let mut materials = Materials::new(path);
+    let mut paint = None;
     let mut lines = text.lines().enumerate();
     while let Some((number, first)) = lines.next() {
         let mut line = std::borrow::Cow::Borrowed(first);
@@ -35,34 +39,56 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
                     return Err(malformed(format!("too many vertices: expected at most {MAX_MESH_VERTICES}")));
                 }
             }
+            Some("vt") => {
+                let mut coordinate = || words.next().and_then(|word| word.parse::<f32>().ok());
+                // Upwards from the lower edge; what is no number is no place.
+                let (u, v) = (coordinate().unwrap_or_default(), coordinate().unwrap_or_default());
+                texcoords.push(if u.is_finite() && v.is_finite() { [u, 1.0 - v] } else { [0.0; 2] });
+            }
+            // A name may have blanks in it.
+            Some("mtllib") => materials.read_library(line.trim_start().get("mtllib".len()..).unwrap_or("").trim()),
+            Some("usemtl") => paint = materials.index(line.trim_start().get("usemtl".len()..).unwrap_or("").trim()),
             Some("f") => {
                 corners.clear();
                 for word in words {
-                    corners.push(corner(word, &vertices).map_err(malformed)?);
+                    corners.push(corner(word, &vertices, &texcoords).map_err(malformed)?);
                 }
                 if corners.len() < 3 {
                     return Err(malformed(format!("f: {} corners: expected three or more", corners.len())));
                 }
                 for pair in corners.windows(2).skip(1) {
-                    assembler.push([corners[0], pair[0], pair[1]], path)?;
+                    let [a, b, c] = [corners[0], pair[0], pair[1]];
+                    let places = a.1.zip(b.1).zip(c.1).map(|((a, b), c)| [a, b, c]);
+                    assembler.push_with([a.0, b.0, c.0], Looks { texcoords: places, paint }, path)?;
                 }
             }
             _ => {}
         }
     }
-    assembler.finish(path)
+    assembler.finish_painted(materials.finish(), path)
 }
 
-/// The vertex that a corner of a face names: `vertex`, `vertex/texture`, `vertex//normal` or `vertex/texture/normal`, each
+/// A vertex, and its place in a texture.
+type Corner = (Vec3<f64>, Option<[f32; 2]>);
+
+/// The vertex that a corner of a face names, and its place in a texture if it has one: `vertex`, `vertex/texture`, `vertex//normal` or `vertex/texture/normal`, each
 /// corner as it likes. Vertices count from 1, or back from the last one, which is −1.
-fn corner(word: &str, vertices: &[Vec3<f64>]) -> Result<Vec3<f64>, String> {
-    let index = word.split('/').next().unwrap_or_default();
+fn corner(word: &str, vertices: &[Vec3<f64>], texcoords: &[[f32; 2]]) -> Result<Corner, String> {
+    let mut parts = word.split('/');
+    let index = parts.next().unwrap_or_default();
     let count = vertices.len();
-    let position = match index.parse::<i64>() {
-        Ok(index) if index > 0 => usize::try_from(index - 1).ok(),
-        Ok(index) => usize::try_from(index.unsigned_abs()).ok().and_then(|back| count.checked_sub(back)),
-        Err(_) => return Err(format!("f: {word:?}: expected indices of vertices")),
-    };
-    let vertex = position.and_then(|position| vertices.get(position).copied());
-    vertex.ok_or_else(|| format!("f: vertex {index}: expected an index of one of the {count} vertices before it"))
+    let number = index.parse().map_err(|_| format!("f: {word:?}: expected indices of vertices"))?;
+    let vertex = position(number, count).and_then(|position| vertices.get(position).copied());
+    let vertex = vertex
+        .ok_or_else(|| format!("f: vertex {index}: expected an index of one of the {count} vertices before it"))?;
+    let place = parts.next().and_then(|index| position(index.parse().ok()?, texcoords.len()));
+    Ok((vertex, place.and_then(|place| texcoords.get(place).copied())))
+}
+
+/// The position in a list of so many that an index names.
+fn position(index: i64, count: usize) -> Option<usize> {
+    match index {
+        1.. => usize::try_from(index - 1).ok(),
+        _ => usize::try_from(index.unsigned_abs()).ok().and_then(|back| count.checked_sub(back)),
+    }
 }

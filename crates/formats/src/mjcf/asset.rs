@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use geometry::HeightField;
+use geometry::{HeightField, Look, Texture};
 
 use super::compiler::Compiler;
 use super::defaults::{Attributes, Defaults};
 use super::include::{candidates, first_that_exists};
-use super::{height_field, mesh};
+use super::{height_field, mesh, texture};
 use crate::LoadError;
 use crate::limits::Budget;
 use crate::warnings::Warnings;
@@ -20,7 +20,18 @@ use crate::xml::{Element, parse_array};
 pub(super) struct Assets {
     meshes: BTreeMap<String, mesh::MeshAsset>,
     height_fields: BTreeMap<String, Arc<HeightField>>,
-    materials: BTreeMap<String, [f32; 4]>,
+    materials: BTreeMap<String, Material>,
+    textures: BTreeMap<String, Arc<Texture>>,
+    sky: Option<Arc<Texture>>,
+}
+
+/// What a material gives geoms.
+#[derive(Clone, Debug)]
+struct Material {
+    rgba: [f32; 4],
+    texture: Option<String>,
+    repeat: [f64; 2],
+    uniform: bool,
 }
 
 /// Where files of assets are.
@@ -31,8 +42,7 @@ pub(super) struct Files<'c> {
 }
 
 /// What materials say of their looks.
-const APPEARANCE: [&str; 9] =
-    ["texture", "texrepeat", "texuniform", "emission", "specular", "shininess", "reflectance", "metallic", "roughness"];
+const APPEARANCE: [&str; 6] = ["emission", "specular", "shininess", "reflectance", "metallic", "roughness"];
 
 /// The colour of geoms that name none.
 const GREY: [f32; 4] = [0.5, 0.5, 0.5, 1.0];
@@ -62,13 +72,23 @@ impl Assets {
                 }
                 "material" => {
                     let attributes = defaults.attributes(element, 0)?;
-                    let rgba = colour(&attributes)?.unwrap_or([1.0; 4]);
+                    let material = material(&attributes)?;
                     element.skip_all();
                     attributes.skip(&APPEARANCE);
-                    claim(element, &mut assets.materials, rgba)?;
+                    claim(element, &mut assets.materials, material)?;
                 }
                 // Models are declared here and brought in by `<attach>`, which is an error.
-                "texture" | "model" => element.skip_all(),
+                "model" => element.skip_all(),
+                // What cannot be shown does not change the motion.
+                "texture" => match texture::read(element, files, budget) {
+                    Ok(texture::TextureAsset { texture, is_sky: true }) if assets.sky.is_none() => {
+                        assets.sky = Some(Arc::new(texture));
+                    }
+                    Ok(texture::TextureAsset { texture, .. }) => {
+                        assets.textures.insert(texture.name.clone(), Arc::new(texture));
+                    }
+                    Err(message) => warnings.add(element, &format!("not shown: {message}")),
+                },
                 // Left unread: a warning will name it.
                 _ => {}
             }
@@ -89,9 +109,37 @@ impl Assets {
 
     /// The colour of a geom: its own, its material's, or grey.
     pub fn rgba(&self, attributes: &Attributes<'_, '_>) -> Result<[f32; 4], LoadError> {
-        let material = attributes.text("material").and_then(|name| self.materials.get(name));
-        Ok(colour(attributes)?.or(material.copied()).unwrap_or(GREY))
+        Ok(colour(attributes)?.or(self.material(attributes).map(|material| material.rgba)).unwrap_or(GREY))
     }
+
+    /// What a geom shows in the place of its colour.
+    pub fn look(&self, attributes: &Attributes<'_, '_>) -> Option<Look> {
+        let Material { texture, repeat, uniform, .. } = self.material(attributes)?;
+        let texture = self.textures.get(texture.as_deref()?)?.clone();
+        Some(Look::Texture { texture, repeat: *repeat, uniform: *uniform })
+    }
+
+    /// The first texture for the sky.
+    pub fn sky(&self) -> Option<Arc<Texture>> {
+        self.sky.clone()
+    }
+
+    fn material(&self, attributes: &Attributes<'_, '_>) -> Option<&Material> {
+        attributes.text("material").and_then(|name| self.materials.get(name))
+    }
+}
+
+fn material(attributes: &Attributes<'_, '_>) -> Result<Material, LoadError> {
+    let element = attributes.element();
+    // A texture by its role stands in a child of its own.
+    let layers = element.children_named("layer").filter(|layer| layer.attribute("role") == Some("rgb"));
+    let layer = layers.filter_map(|layer| layer.attribute("texture")).next_back();
+    Ok(Material {
+        rgba: colour(attributes)?.unwrap_or([1.0; 4]),
+        texture: attributes.text("texture").or(layer).map(String::from),
+        repeat: attributes.array("texrepeat")?.unwrap_or([1.0; 2]),
+        uniform: attributes.flag("texuniform")?.unwrap_or(false),
+    })
 }
 
 fn colour(attributes: &Attributes<'_, '_>) -> Result<Option<[f32; 4]>, LoadError> {
@@ -123,11 +171,20 @@ impl Files<'_> {
     /// The path of a file that an element names. As in MuJoCo: in the folder of meshes, relative to that of the main file,
     /// or next to the file that the element stands in; or else in the folder of meshes relative to the latter.
     pub fn path(&self, element: Element<'_>, name: &str) -> Result<PathBuf, LoadError> {
+        self.in_folder(element, name, self.compiler.mesh_dir.as_deref())
+    }
+
+    /// The same for a picture, in the folder of textures.
+    pub fn texture(&self, element: Element<'_>, name: &str) -> Result<PathBuf, LoadError> {
+        self.in_folder(element, name, self.compiler.texture_dir.as_deref())
+    }
+
+    fn in_folder(&self, element: Element<'_>, name: &str, folder: Option<&str>) -> Result<PathBuf, LoadError> {
         // Files come from systems with either separator.
         let name = name.replace('\\', "/");
         let file = Path::new(&name);
         let file = if self.compiler.strip_path { file.file_name().map_or(file, Path::new) } else { file };
-        let folder = self.compiler.mesh_dir.as_deref().unwrap_or("").replace('\\', "/");
+        let folder = folder.unwrap_or("").replace('\\', "/");
         let path = Path::new(&folder).join(file);
         match self.base {
             Some(base) => {

@@ -26,6 +26,8 @@ pub(super) struct Compiler {
     pub auto_limits: bool,
     /// Folder of meshes and height fields.
     pub mesh_dir: Option<String>,
+    /// The folder of pictures for textures.
+    pub texture_dir: Option<String>,
     /// Whether folders in file names are dropped.
     pub strip_path: bool,
     /// Where inertias come from.
@@ -55,6 +57,7 @@ impl Compiler {
             angles: Angles { unit: std::f64::consts::PI / 180.0, sequence: EulerSequence::XYZ },
             auto_limits: true,
             mesh_dir: None,
+            texture_dir: None,
             strip_path: false,
             inertia_from_geom: InertiaFromGeom::Auto,
             inertia_groups: [0, 5],
@@ -71,7 +74,8 @@ impl Compiler {
             compiler.apply(element, warnings)?;
             asset_dir = element.attribute("assetdir").map(String::from).or(asset_dir);
         }
-        compiler.mesh_dir = compiler.mesh_dir.or(asset_dir);
+        compiler.mesh_dir = compiler.mesh_dir.or_else(|| asset_dir.clone());
+        compiler.texture_dir = compiler.texture_dir.or(asset_dir);
         Ok(compiler)
     }
 
@@ -112,7 +116,8 @@ impl Compiler {
         }
         self.mesh_dir = element.attribute("meshdir").map(String::from).or(self.mesh_dir.take());
         // How MuJoCo stores, draws and compiles the model has no part in what the model is.
-        element.skip(&["texturedir", "discardvisual", "usethread", "conflict", "passthrough", "assetdir"]);
+        self.texture_dir = element.attribute("texturedir").map(String::from).or(self.texture_dir.take());
+        element.skip(&["discardvisual", "usethread", "conflict", "passthrough", "assetdir"]);
         element.skip(&["savecanonical", "savecompiled", "saveinertial"]);
         let mut fuse = false;
         flag("fusestatic", &mut fuse)?;

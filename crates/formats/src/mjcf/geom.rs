@@ -96,6 +96,7 @@ impl<'a> Reader<'_, 'a> {
             margin: attributes.number("margin")?.unwrap_or(0.0),
             rgba: self.assets.rgba(attributes)?,
             group: group.max(0) as u32,
+            look: self.assets.look(attributes),
         });
         Ok(GeomMass { inertia, axes, group })
     }

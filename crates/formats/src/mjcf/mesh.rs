@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use geometry::{MassModel, Mesh, Shape};
+use geometry::{MassModel, Mesh, MeshSurface, Shape};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
 use super::asset::{Files, asset_name};
@@ -10,7 +10,7 @@ use super::defaults::Attributes;
 use super::geom::Type;
 use crate::LoadError;
 use crate::limits::Budget;
-use crate::mesh_files;
+use crate::mesh_files::{self, TriangleSoup};
 use crate::warnings::Warnings;
 use crate::xml::Element;
 
@@ -40,20 +40,24 @@ pub(super) fn read(
 ) -> Result<MeshAsset, LoadError> {
     let element = attributes.element();
     let mut mass_model = attributes.keyword("inertia", &INERTIA)?.unwrap_or(MassModel::Pyramids);
-    let (mut vertices, mut triangles) = match element.attribute("file") {
+    let mut soup = match element.attribute("file") {
         Some(name) => {
             let path = files.path(element, name)?;
-            let soup = mesh_files::read(&path).map_err(|error| element.error(error.to_string()))?;
-            (soup.vertices, soup.triangles)
+            mesh_files::read(&path).map_err(|error| element.error(error.to_string()))?
         }
         None => inline(element)?,
     };
-    budget.take_mesh(vertices.len(), triangles.len()).map_err(|message| element.error(message))?;
-    place(attributes, &mut vertices, &mut triangles)?;
+    budget.take_mesh(soup.vertices.len(), soup.triangles.len()).map_err(|message| element.error(message))?;
+    place(attributes, &mut soup)?;
+    let TriangleSoup { vertices, triangles, mut surface } = soup;
+    // Colours are the material's of the geom, whatever the file says.
+    (surface.paints, surface.paint_of) = (Vec::new(), Vec::new());
     let name = asset_name(element)?;
     let hull_only = triangles.is_empty();
     let mut mesh = Mesh::new(name, vertices, triangles).map_err(|error| element.error(error.to_string()))?;
+    mesh.surface = surface;
     if hull_only {
+        mesh.surface = MeshSurface::default();
         // Bare points stand for their convex hull.
         if !mesh.has_hull() {
             return Err(element.error("vertices without volume: expected points that span one, or faces"));
@@ -65,13 +69,11 @@ pub(super) fn read(
     if attributes.integer("maxhullvert")?.is_some_and(|n| n > 0) {
         warnings.add_attribute(element, "maxhullvert", "hulls keep all their vertices: ignored");
     }
-    element.skip(&["normal", "texcoord", "smoothnormal", "content_type", "material", "params"]);
+    element.skip(&["normal", "smoothnormal", "content_type", "material", "params"]);
     Ok(MeshAsset { shape: Arc::new(mesh), mass_model })
 }
 
-type Soup = (Vec<Vec3<f64>>, Vec<[u32; 3]>);
-
-fn inline(element: Element<'_>) -> Result<Soup, LoadError> {
+fn inline(element: Element<'_>) -> Result<TriangleSoup, LoadError> {
     if let Some(kind) = element.attribute("builtin").filter(|&kind| kind != "none") {
         let message =
             format!("builtin=\"{kind}\": meshes made by MuJoCo are not supported: expected a file or vertices");
@@ -95,16 +97,25 @@ fn inline(element: Element<'_>) -> Result<Soup, LoadError> {
         valid.then_some(x as u32).ok_or_else(|| element.error(format!("face: {x}: expected vertices from 0 to {last}")))
     };
     let triangle = |t: &[f64]| Ok::<_, LoadError>([index(&t[0])?, index(&t[1])?, index(&t[2])?]);
-    let triangles = indices.chunks_exact(3).map(triangle).collect::<Result<_, _>>()?;
-    Ok((vertices, triangles))
+    let triangles = indices.chunks_exact(3).map(triangle).collect::<Result<Vec<_>, _>>()?;
+    let texcoords = texcoords(element, &triangles)?;
+    Ok(TriangleSoup { vertices, triangles, surface: MeshSurface { texcoords, ..MeshSurface::default() } })
+}
+
+/// The places of all corners in a texture: by vertices, or by `facetexcoord`. What does not fit is no reason to refuse the model.
+fn texcoords(element: Element<'_>, triangles: &[[u32; 3]]) -> Result<Vec<[f32; 2]>, LoadError> {
+    let Some(numbers) = element.numbers("texcoord")? else { return Ok(Vec::new()) };
+    let places: Vec<[f32; 2]> = numbers.as_chunks::<2>().0.iter().map(|uv| uv.map(|x| x as f32)).collect();
+    let indices: Vec<usize> = match element.numbers("facetexcoord")? {
+        Some(indices) => indices.iter().map(|&k| k as usize).collect(),
+        None => triangles.as_flattened().iter().map(|&k| k as usize).collect(),
+    };
+    let found: Option<Vec<[f32; 2]>> = indices.iter().map(|&k| places.get(k).copied()).collect();
+    Ok(found.filter(|found| found.len() == 3 * triangles.len()).unwrap_or_default())
 }
 
 /// `refpos`, `refquat`, then `scale`; triangles turn around where an odd number of axes is mirrored.
-fn place(
-    attributes: &Attributes<'_, '_>,
-    vertices: &mut [Vec3<f64>],
-    triangles: &mut [[u32; 3]],
-) -> Result<(), LoadError> {
+fn place(attributes: &Attributes<'_, '_>, soup: &mut TriangleSoup) -> Result<(), LoadError> {
     let element = attributes.element();
     let origin: Vec3<f64> = element.array("refpos")?.unwrap_or([0.0; 3]).into();
     let [w, x, y, z] = element.array("refquat")?.unwrap_or([1.0, 0.0, 0.0, 0.0]);
@@ -114,12 +125,12 @@ fn place(
     if sx * sy * sz == 0.0 {
         return Err(element.error(format!("scale=\"{sx} {sy} {sz}\": expected numbers that are not zero")));
     }
-    for v in vertices {
+    for v in &mut soup.vertices {
         let p = turn * (*v - origin);
         *v = Vec3::new(sx * p.x, sy * p.y, sz * p.z);
     }
     if sx * sy * sz < 0.0 {
-        triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        soup.turn_around();
     }
     Ok(())
 }

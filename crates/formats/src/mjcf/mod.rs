@@ -26,6 +26,7 @@ mod orientation;
 mod sensor;
 mod surface;
 mod tendon;
+mod texture;
 pub(crate) mod write;
 
 use std::collections::BTreeMap;
@@ -98,6 +99,7 @@ impl<'d, 'a> Reader<'d, 'a> {
         let compiler = compiler::Compiler::read(root, &mut warnings)?;
         let options = option::Options::read(root, &mut warnings)?;
         let assets = asset::Assets::read(root, base, &compiler, defaults, &mut warnings)?;
+        let sky = assets.sky();
         let mut builder = ModelBuilder::new(root.attribute("model").unwrap_or("MuJoCo Model"));
         builder.gravity = options.gravity;
         builder.medium = options.medium;
@@ -111,7 +113,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             defaults,
             assets,
             builder,
-            scene: Scene::default(),
+            scene: Scene { sky, ..Scene::default() },
             surfaces: surface::Surfaces::default(),
             names,
             warnings,

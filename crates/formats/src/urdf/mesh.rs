@@ -50,7 +50,13 @@ impl Meshes {
             return Ok(mesh.clone());
         }
         if !self.files.contains_key(&key.0) {
-            let soup = mesh_files::read(&key.0).map_err(|error| element.error(error.to_string()))?;
+            let mut soup = mesh_files::read(&key.0).map_err(|error| element.error(error.to_string()))?;
+            for paint in &mut soup.surface.paints {
+                let pixels = paint.texture.as_ref().map_or(0, |texture| texture.size[0] * texture.size[1]);
+                if self.budget.take_pixels(pixels).is_err() {
+                    paint.texture = None;
+                }
+            }
             self.files.insert(key.0.clone(), soup);
         }
         let soup = &self.files[&key.0];
@@ -65,14 +71,14 @@ impl Meshes {
 
 fn scaled(soup: &TriangleSoup, scale: [f64; 3], name: &str, purpose: Purpose) -> Result<Mesh, geometry::MeshError> {
     let [x, y, z] = scale;
-    let vertices = soup.vertices.iter().map(|v| Vec3::new(x * v.x, y * v.y, z * v.z)).collect();
-    let mut triangles = soup.triangles.clone();
-    // A mirror image turns triangles inside out.
+    let mut soup = soup.clone();
+    soup.vertices.iter_mut().for_each(|v| *v = Vec3::new(x * v.x, y * v.y, z * v.z));
     if x * y * z < 0.0 {
-        triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        soup.turn_around();
     }
+    let TriangleSoup { vertices, triangles, surface } = soup;
     match purpose {
-        Purpose::Picture => Ok(Mesh { name: name.into(), vertices, triangles, ..Mesh::default() }),
+        Purpose::Picture => Ok(Mesh { name: name.into(), vertices, triangles, surface, ..Mesh::default() }),
         Purpose::Contact => Mesh::new(name, vertices, triangles),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use geometry::{Geom, Shape};
+use geometry::{Geom, Look, Shape};
 
 use super::mesh::{Meshes, Purpose};
 use super::resolve::Resolver;
@@ -70,7 +70,10 @@ impl<'a> Geoms<'a> {
     fn visual(&mut self, visual: Element<'a>, body: usize, warnings: &mut Warnings) -> Result<Option<Geom>, LoadError> {
         let rgba = self.rgba(visual, warnings)?;
         match shape::read(visual, &mut self.meshes, Purpose::Picture)? {
-            Some(shape) => geom(visual, body, shape, rgba, VISUAL).map(Some),
+            Some(shape) => {
+                let painted = geom(visual, body, shape, rgba.unwrap_or(GREY), VISUAL)?;
+                Ok(Some(if rgba.is_none() { with_own_paints(painted) } else { painted }))
+            }
             None => {
                 warnings.add(visual, "of size 0: not shown");
                 Ok(None)
@@ -100,26 +103,38 @@ impl<'a> Geoms<'a> {
         Ok(Some(Geom { contype: bits, conaffinity: bits, ..geom }))
     }
 
-    fn rgba(&self, visual: Element<'a>, warnings: &mut Warnings) -> Result<[f32; 4], LoadError> {
+    /// The colour of a visual; none where it names none.
+    fn rgba(&self, visual: Element<'a>, warnings: &mut Warnings) -> Result<Option<[f32; 4]>, LoadError> {
         let Some(material) = visual.child("material") else {
-            return Ok(GREY);
+            return Ok(None);
         };
         if let Some(own) = colour(material, &mut Warnings::default())? {
-            return Ok(own);
+            return Ok(Some(own));
         }
         let name = material.attribute("name").unwrap_or_default();
         let named = self.colours.get(name).copied();
         if named.is_none() && material.child("texture").is_none() && !name.is_empty() {
             warnings.add_attribute(material, "name", "no colour of this name in the file: grey");
         }
-        Ok(named.unwrap_or(GREY))
+        Ok(named)
     }
+}
+
+/// A geom in the colours of its mesh file, if that has any. One paint without a texture is a colour like any other.
+fn with_own_paints(mut geom: Geom) -> Geom {
+    let Shape::Mesh(mesh) = &geom.shape else { return geom };
+    let surface = &mesh.surface;
+    let Some([r, g, b]) = surface.mean() else { return geom };
+    let plain = |paint: &geometry::Paint| paint.texture.is_none() || surface.texcoords.is_empty();
+    geom.look = (surface.paints.len() > 1 || !surface.paints.iter().all(plain)).then_some(Look::Paints);
+    geom.rgba = [r, g, b, 1.0];
+    geom
 }
 
 fn geom(element: Element<'_>, body: usize, shape: Shape, rgba: [f32; 4], group: u32) -> Result<Geom, LoadError> {
     let name = element.attribute("name").unwrap_or_default().into();
     let pose = pose::origin(element)?;
-    Ok(Geom { name, body, pose, shape, contype: 0, conaffinity: 0, material: 0, margin: 0.0, rgba, group })
+    Ok(Geom { name, body, pose, shape, contype: 0, conaffinity: 0, material: 0, margin: 0.0, rgba, group, look: None })
 }
 
 /// The colour that a `<material>` gives itself.

@@ -47,6 +47,7 @@ pub fn geom(body: usize, shape: Shape) -> Geom {
         margin: 0.0,
         rgba: [1.0; 4],
         group: 0,
+        look: None,
     }
 }
 

@@ -99,6 +99,7 @@ impl Assembly {
         let vertices =
             soup.vertices.iter().map(|v| Vec3::new(scale[0] * v.x, scale[1] * v.y, scale[2] * v.z)).collect();
         let mut triangles = soup.triangles;
+        // Colours of a model in code are those that it says, not those of the file.
         if scale.iter().product::<f64>() < 0.0 {
             triangles.iter_mut().for_each(|t| t.swap(1, 2));
         }
@@ -230,6 +231,7 @@ fn empty_geom(body: usize, shape: Shape) -> Geom {
         margin: 0.0,
         rgba: [0.5, 0.5, 0.5, 1.0],
         group: 0,
+        look: None,
     }
 }
 
