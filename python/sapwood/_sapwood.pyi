@@ -50,6 +50,7 @@ __all__ = [
     "SensorView",
     "Simulation",
     "SiteView",
+    "SpdSolver",
     "TendonView",
     "Views",
     "__version__",
@@ -1935,6 +1936,99 @@ def spd_solve(
     Raises:
         ValueError: When an argument has a wrong shape or value, or the system is singular.
     """
+
+@final
+class SpdSolver:
+    """Stable PD control of one model (see ``sapwood.spd``), with what can be kept from call to call: the packed tree, the pattern of the
+    factor, scratch. The numbers are those of ``sapwood.spd.solve``, bit for bit.
+
+    A solver is used by one thread at a time; ``copy.copy(solver)`` makes another, and pickles hold its model and method.
+
+    Args:
+        model: Bodies, armature and gravity.
+        method: Articulated bodies, O(n); dense or branch-sparse factorisation, by numbers or 3×3 blocks; conjugate
+            gradients.
+
+    Raises:
+        ValueError: When there is no such method.
+    """
+
+    def __new__(
+        cls, model: Model, method: Literal["maba", "dense", "sparse", "sparse-blocks", "pcg"] = "maba"
+    ) -> SpdSolver: ...
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def method(self) -> Literal["maba", "dense", "sparse", "sparse-blocks", "pcg"]:
+        """The method."""
+
+    def solve(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        target: ArrayLike,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        dt: float,
+        *,
+        target_velocity: ArrayLike | None = None,
+        effort_limit: ArrayLike | None = None,
+    ) -> SpdSolution:
+        """Acceleration and torque, in new arrays.
+
+        Args:
+            q: Positions, (nq,).
+            v: Velocities, (nv,).
+            target: Target positions at the end of the step, (nq,).
+            kp: Stiffness, (nv,) or one for all, N/m or N·m/rad.
+            kd: Damping, (nv,) or one for all, N·s/m or N·m·s/rad.
+            dt: Time step, s.
+            target_velocity: Target velocities, (nv,); None: zero.
+            effort_limit: Greatest forces, (nv,) or one for all, N or N·m: limits the torque, not the acceleration; None: no limit.
+
+        Raises:
+            RuntimeError: When another thread is using the solver.
+            ValueError: When an argument has a wrong shape or value, or the system is singular.
+        """
+
+    def compute(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        target: ArrayLike,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        dt: float,
+        *,
+        target_velocity: ArrayLike | None = None,
+        effort_limit: ArrayLike | None = None,
+    ) -> None:
+        """The same into ``acceleration`` and ``torque``, the arrays of the solver: without new ones, for loops.
+
+        After an error they hold what they held before.
+
+        Raises:
+            RuntimeError: When another thread is using the solver.
+            ValueError: When an argument has a wrong shape or value, or the system is singular.
+        """
+
+    @property
+    def acceleration(self) -> NDArray[np.float64]:
+        """Acceleration of the last ``compute``, (nv,), a read-only view: always the same array, zero before."""
+
+    @property
+    def torque(self) -> NDArray[np.float64]:
+        """The controller's force in the last ``compute``, (nv,), within the effort limits, a read-only view."""
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of conjugate gradients in the last ``compute``; 1 for the direct methods."""
+
+    @property
+    def residual(self) -> float:
+        """Relative residual of conjugate gradients in the last ``compute``; 0 for the direct methods."""
 
 def sap_solve(
     A: ArrayLike,

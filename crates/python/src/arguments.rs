@@ -5,7 +5,7 @@ use multibody::{JointType, Model, Tree};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_array_module};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::IntoPyDict;
+use pyo3::types::{IntoPyDict, PyFloat};
 
 /// Finite numbers of exactly this shape, in row-major order. Takes whatever numpy takes: arrays, lists, scalars.
 pub fn array(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<f64>> {
@@ -111,6 +111,42 @@ pub fn per_dof(name: &str, value: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<
     }
     check_shape(name, array.shape(), &[nv])?;
     Ok(array.to_vec()?)
+}
+
+/// Copies as many numbers as `out` has; whether they are finite is the callee's to judge. Without memory of its own for arrays as numpy
+/// makes them.
+pub fn copy_vector(name: &str, value: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
+    if let Ok(array) = value.cast::<PyArrayDyn<f64>>()
+        && array.is_c_contiguous()
+    {
+        return copy_array(name, array, out);
+    }
+    copy_array(name, &converted(name, value)?, out)
+}
+
+/// [`copy_vector`], or one number for all.
+pub fn copy_per_dof(name: &str, value: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
+    if let Ok(array) = value.cast::<PyArrayDyn<f64>>()
+        && array.is_c_contiguous()
+        && array.ndim() > 0
+    {
+        return copy_array(name, array, out);
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        out.fill(number.value());
+        return Ok(());
+    }
+    out.copy_from_slice(&per_dof(name, value, out.len())?);
+    Ok(())
+}
+
+/// Copies an array in row-major order.
+fn copy_array(name: &str, array: &Bound<'_, PyArrayDyn<f64>>, out: &mut [f64]) -> PyResult<()> {
+    check_shape(name, array.shape(), &[out.len()])?;
+    // SAFETY: the array has as many numbers, one after the other; `out` is Rust's own memory; the lock keeps Python from writing
+    // meanwhile.
+    unsafe { std::ptr::copy_nonoverlapping(array.data().cast_const(), out.as_mut_ptr(), out.len()) };
+    Ok(())
 }
 
 /// A configuration of the model, (nq): finite numbers, quaternions that have a direction.

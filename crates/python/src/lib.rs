@@ -57,6 +57,8 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<render::Renderer>()?;
     module.add_class::<envs::Episodes>()?;
     module.add_class::<builder::Assembly>()?;
+    // Their names are those of the modules that they are meant for.
+    module.add("SpdSolver", module.py().get_type::<spd::SpdSolver>())?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;

@@ -98,7 +98,7 @@ pub fn keywords<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, 
 }
 
 /// The word for a value; Python can make no others than those that have one.
-fn name_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
+pub fn name_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
     words.iter().find(|(_, named)| *named == value).map_or("auto", |(word, _)| word)
 }
 
