@@ -208,7 +208,7 @@ pub fn word<T: Copy>(name: &str, value: &str, available: &[(&str, T)]) -> PyResu
     Err(PyValueError::new_err(message))
 }
 
-fn converted<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+pub fn converted<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
     let py = value.py();
     let numpy = get_array_module(py)?;
     let not_numbers = |error: PyErr| {
@@ -233,7 +233,7 @@ fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> 
     if found == expected { Ok(()) } else { Err(wrong_shape(name, found, &tuple(expected))) }
 }
 
-fn wrong_shape(name: &str, found: &[usize], expected: &str) -> PyErr {
+pub fn wrong_shape(name: &str, found: &[usize], expected: &str) -> PyErr {
     PyValueError::new_err(format!("{name} has shape {}: expected {expected}", tuple(found)))
 }
 

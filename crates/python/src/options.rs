@@ -111,7 +111,7 @@ pub fn threads(threads: i64) -> PyResult<usize> {
 }
 
 /// A number of factorisations.
-fn budget(number: i64) -> PyResult<usize> {
+pub fn budget(number: i64) -> PyResult<usize> {
     let expected = |_| PyValueError::new_err(format!("factorization_budget is {number}: expected 0 or more, or None"));
     usize::try_from(number).map_err(expected)
 }
