@@ -2163,7 +2163,9 @@ class SapProblem:
         *,
         R: ArrayLike | None = None,
     ) -> Constraints:
-        """Add rolling and torsional friction to n contacts: ``|γ_t| ≤ rolling N``, ``|γ_n| ≤ torsional N``, N their impulse.
+        """Add rolling and torsional friction to n contacts: ``|γ_t| ≤ rolling N``, ``|γ_n| ≤ torsional N``.
+
+        N are the normal impulses of the contacts.
 
         Args:
             contacts: What ``contact`` returned.

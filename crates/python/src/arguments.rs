@@ -167,19 +167,6 @@ pub fn any_vector(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     Ok(values)
 }
 
-/// Finite numbers in rows of 3 for every contact and `columns` columns, as the number of contacts and row-major values.
-pub fn contact_rows(name: &str, value: &Bound<'_, PyAny>, columns: usize) -> PyResult<(usize, Vec<f64>)> {
-    let array = converted(name, value)?;
-    match *array.shape() {
-        [rows, found] if found == columns && rows % 3 == 0 => {
-            let values = array.to_vec()?;
-            check_finite(name, &values, array.shape())?;
-            Ok((rows / 3, values))
-        }
-        _ => Err(wrong_shape(name, array.shape(), &format!("(3 nc, {columns})"))),
-    }
-}
-
 /// Quaternions are normalised when they are used, so any length will do but none.
 pub fn check_quaternions(name: &str, q: &[f64], tree: &Tree<f64>) -> PyResult<()> {
     for node in &tree.nodes {
