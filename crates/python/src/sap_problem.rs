@@ -231,10 +231,14 @@ impl SapProblem {
     }
 
     /// Velocities and impulses.
-    #[pyo3(signature = (
-        *, law="sap", factorization="auto", line_search="exact", tolerance=1e-6, factorization_budget=Some(100),
-        max_iterations=300, initial=None
-    ))]
+    #[pyo3(
+        signature = (
+            *, law="sap", factorization="auto", line_search="exact", tolerance=1e-6, factorization_budget=100,
+            max_iterations=300, initial=None
+        ),
+        text_signature = "($self, *, law='sap', factorization='auto', line_search='exact', tolerance=1e-06, \
+            factorization_budget=100, max_iterations=300, initial=None)"
+    )]
     fn solve<'py>(
         &self,
         py: Python<'py>,
