@@ -35,7 +35,7 @@ class Mixed(NamedTuple):
     ) -> tuple[Problem, dict[str, Constraints]]:
         d, J = self.data, {name: matrix(rows) for name, rows in self.J.items()}
         p = Problem(matrix(self.A), self.v_star)
-        calls = [
+        calls: list[tuple[str, Callable[[], Constraints]]] = [
             ("contact", lambda: p.contact(J["contact"], d["mu"], R_t=d["R_t"], R_n=d["R_n"], vn_hat=d["vn_hat"])),
             ("limit", lambda: p.limit(J["limit"], R=d["R"], v_hat=d["v_hat"])),
             ("equality", lambda: p.equality(J["equality"], R=d["R"], v_hat=d["v_hat"])),
@@ -140,7 +140,8 @@ def residual_of_coulomb(m: Mixed, added: dict[str, Constraints], s: ProblemSolut
 
     def cut(y: Array, bound: Array) -> Array:
         size = np.linalg.norm(y, axis=1)
-        return y * np.minimum(1, np.divide(bound, size, out=np.ones_like(size), where=size > 0))[:, None]
+        factor: Array = np.minimum(1, np.divide(bound, size, out=np.ones_like(size), where=size > 0))
+        return y * factor[:, None]
 
     contact, v = s.impulses[added["contact"]], s.velocities[added["contact"]]
     normal = np.maximum(0, (d["vn_hat"] - v[:, 2]) / d["R_n"])
@@ -215,7 +216,7 @@ def test_sparse_matrices_are_dense_ones(law: str) -> None:
     twice = sparse.coo_matrix((np.tile(values, 2), (np.tile(rows, 2), np.tile(columns, 2))), shape=duplicated.shape)
     d = m.data
     bits = [sw.sap.solve(m.A, m.v_star, J, d["mu"], d["R_t"], d["R_n"], d["vn_hat"]).v for J in (m.J["contact"], twice)]
-    np.testing.assert_array_equal(*bits)
+    np.testing.assert_array_equal(bits[0], bits[1])
 
 
 def test_blocks_on_the_diagonal() -> None:
@@ -261,7 +262,7 @@ def test_a_wheel_that_rolls() -> None:
     """Closed form: m = 2 kg, I = ½ m r², slipping to rest against friction, rolling friction takes ρ N of its spin."""
     mass, r, inertia, weight, rho = 2.0, 0.5, 0.25, 0.2, 0.02
     p = Problem(np.diag([inertia, mass, mass]), [0.0, 3.0, -weight / mass])
-    ground = p.contact([[r, 1, 0], [0, 0, 0], [0, 0, 1]], 0.4, R_t=1e-9, R_n=1e-9)
+    ground = p.contact([[r, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]], 0.4, R_t=1e-9, R_n=1e-9)
     p.rolling(ground, [[1, 0, 0], [0, 0, 0], [0, 0, 0]], rho, R=1e-9)
     s = p.solve(law="coulomb", tolerance=1e-12)
     np.testing.assert_allclose(s.impulses[ground], [[-0.4 * weight, 0, weight]], atol=1e-7)
