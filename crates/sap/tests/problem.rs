@@ -47,7 +47,7 @@ fn chain(seed: u64, bodies: usize) -> Chain {
         for _ in 0..kind.rows() {
             let mut row = vec![0.0; nv];
             // Every third constraint is with the world.
-            let to = if chain.kinds.len() % 3 == 0 { 6 * body + 6 } else { (6 * body + 12).min(nv) };
+            let to = if chain.kinds.len().is_multiple_of(3) { 6 * body + 6 } else { (6 * body + 12).min(nv) };
             for x in &mut row[6 * body..to] {
                 *x = rng.uniform(-1.0, 1.0);
             }
