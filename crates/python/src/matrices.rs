@@ -80,8 +80,11 @@ fn integers<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     get_array_module(py)?.call_method("asarray", (value,), Some(&dtype))
 }
 
+/// The size of a block, and its entries, row-major.
+type SquareBlock = (usize, Vec<f64>);
+
 /// The square blocks of a block-diagonal matrix, row-major, if that is what came.
-fn blocks(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(usize, Vec<f64>)>>> {
+fn blocks(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<SquareBlock>>> {
     let block = |array: &Bound<'_, PyArrayDyn<f64>>, k: usize| match *array.shape() {
         [n, m] if n == m => Ok((n, array.to_vec()?)),
         _ => Err(wrong_shape(&format!("{name}[{k}]"), array.shape(), "a square block")),
@@ -106,7 +109,7 @@ fn blocks(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(usize, V
     }
 }
 
-fn block_diagonal(name: &'static str, blocks: &[(usize, Vec<f64>)]) -> Result<SparseMatrix, sap::Error> {
+fn block_diagonal(name: &'static str, blocks: &[SquareBlock]) -> Result<SparseMatrix, sap::Error> {
     let size = blocks.iter().map(|(n, _)| n).sum();
     let (mut starts, mut indices, mut values, mut first) = (vec![0], Vec::new(), Vec::new(), 0);
     for (n, block) in blocks {

@@ -137,6 +137,9 @@ pub fn spd_solve<'py>(
     workspace.solution(py)
 }
 
+/// A class, and what it is to be called with.
+type Reduced<'py> = (Bound<'py, PyAny>, (Py<Model>, &'static str));
+
 /// Stable PD control of one model, with what it can keep from call to call.
 #[stubdoc::documented]
 #[pyclass(frozen, module = "sapwood.spd", name = "Solver")]
@@ -258,7 +261,7 @@ impl SpdSolver {
     }
 
     /// Calls leave nothing behind but what `compute` found: a copy is a new solver.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Py<Model>, &'static str))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let own = slf.get();
         Ok((slf.get_type().into_any(), (own.model.clone_ref(slf.py()), own.method())))
     }
