@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sapwood._sapwood import Batch, Model, Simulation
+from sapwood._sapwood import Batch, Model, SapProblem, Simulation
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from sapwood._sap import CompressedRows
 
     Gains = tuple[
         NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]
@@ -44,3 +46,11 @@ def batch(
     for world, state in enumerate(states):
         worlds.set_state(world, state)
     return worlds
+
+
+def problem(A: CompressedRows, v_star: NDArray[np.float64], calls: list[tuple[str, dict[str, Any]]]) -> SapProblem:
+    """The contact problem that these calls make."""
+    made = SapProblem(A, v_star)
+    for name, arguments in calls:
+        getattr(made, name)(**arguments)
+    return made

@@ -434,4 +434,5 @@ class Solution(NamedTuple):
     cost: float
     """The minimum."""
     converged: bool
-    """True: a solve that does not converge raises :class:`sapwood.SimulationError`."""
+    """False where Coulomb's law was not met within its budget. A convex problem that does not converge raises
+    :class:`sapwood.SimulationError`."""

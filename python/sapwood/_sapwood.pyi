@@ -33,6 +33,7 @@ from sapwood._results import (
     StepGradients,
     StepJacobians,
 )
+from sapwood._sap import Constraints, ProblemSolution, SparseMatrix
 
 __all__ = [
     "CHARACTERS",
@@ -47,9 +48,11 @@ __all__ = [
     "Model",
     "Renderer",
     "Replay",
+    "SapProblem",
     "SensorView",
     "Simulation",
     "SiteView",
+    "SpdSolver",
     "TendonView",
     "Views",
     "__version__",
@@ -1939,33 +1942,310 @@ def spd_solve(
         ValueError: When an argument has a wrong shape or value, or the system is singular.
     """
 
+@final
+class SpdSolver:
+    """Stable PD control of one model (see ``sapwood.spd``), with what can be kept from call to call.
+
+    That is the packed tree, the pattern of the factor, and scratch. The numbers are those of ``sapwood.spd.solve``,
+    bit for bit. A solver is used by one thread at a time; ``copy.copy(solver)`` makes another, and pickles hold its
+    model and method.
+
+    Args:
+        model: Bodies, armature and gravity.
+        method: Articulated bodies, O(n); dense or branch-sparse factorisation, by numbers or 3×3 blocks; conjugate
+            gradients.
+
+    Raises:
+        ValueError: When there is no such method.
+    """
+
+    def __new__(
+        cls, model: Model, method: Literal["maba", "dense", "sparse", "sparse-blocks", "pcg"] = "maba"
+    ) -> SpdSolver: ...
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def method(self) -> Literal["maba", "dense", "sparse", "sparse-blocks", "pcg"]:
+        """The method."""
+
+    def solve(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        target: ArrayLike,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        dt: float,
+        *,
+        target_velocity: ArrayLike | None = None,
+        effort_limit: ArrayLike | None = None,
+    ) -> SpdSolution:
+        """Acceleration and torque, in new arrays.
+
+        Args:
+            q: Positions, (nq,).
+            v: Velocities, (nv,).
+            target: Target positions at the end of the step, (nq,).
+            kp: Stiffness, (nv,) or one for all, N/m or N·m/rad.
+            kd: Damping, (nv,) or one for all, N·s/m or N·m·s/rad.
+            dt: Time step, s.
+            target_velocity: Target velocities, (nv,); None: zero.
+            effort_limit: Greatest forces, (nv,) or one for all, N or N·m: limits the torque, not the acceleration;
+                None: no limit.
+
+        Raises:
+            RuntimeError: When another thread is using the solver.
+            ValueError: When an argument has a wrong shape or value, or the system is singular.
+        """
+
+    def compute(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        target: ArrayLike,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        dt: float,
+        *,
+        target_velocity: ArrayLike | None = None,
+        effort_limit: ArrayLike | None = None,
+    ) -> None:
+        """The same into ``acceleration`` and ``torque``, the arrays of the solver: without new ones, for loops.
+
+        After an error they hold what they held before.
+
+        Raises:
+            RuntimeError: When another thread is using the solver.
+            ValueError: When an argument has a wrong shape or value, or the system is singular.
+        """
+
+    @property
+    def acceleration(self) -> NDArray[np.float64]:
+        """Acceleration of the last ``compute``, (nv,), a read-only view: always the same array, zero before."""
+
+    @property
+    def torque(self) -> NDArray[np.float64]:
+        """The controller's force in the last ``compute``, (nv,), within the effort limits, a read-only view."""
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of conjugate gradients in the last ``compute``; 1 for the direct methods."""
+
+    @property
+    def residual(self) -> float:
+        """Relative residual of conjugate gradients in the last ``compute``; 0 for the direct methods."""
+
+@final
+class SapProblem:
+    """Contacts, limits and other constraints on matrices of your own (see ``sapwood.sap``).
+
+    Methods add constraints and return handles, which index what a solution says of them. What a solve finds out about
+    ``A`` and the pattern of ``J`` is kept for the next one; nothing kept changes a result. Where no ``R`` is given a
+    constraint is near-rigid: ``R = 0.01/(4π²) w`` (``1e-5 w`` for tangential rows, bounded and rolling constraints),
+    ``w`` being the mean diagonal of ``J_k A⁻¹ J_kᵀ`` (by ``diag(A)⁻¹`` where more than 512 velocities hang together in
+    ``A``).
+
+    A problem is used by one thread at a time; ``copy.copy(problem)`` makes another.
+
+    Args:
+        A: Symmetric positive definite, (nv, nv): an array, a sparse matrix of scipy (or whatever has ``tocsr``), or its
+            blocks on the diagonal, as an array (n, m, m) or a sequence of square arrays.
+        v_star: Free-motion velocities, (nv,).
+
+    Raises:
+        ValueError: When an argument has a wrong shape or value, or ``A`` is not symmetric or not positive definite.
+    """
+
+    def __new__(cls, A: ArrayLike | SparseMatrix | Sequence[NDArray[np.float64]], v_star: ArrayLike) -> SapProblem: ...
+    @property
+    def v_star(self) -> NDArray[np.float64]:
+        """Free-motion velocities, (nv,), a read-only copy; assign others to solve again."""
+
+    @v_star.setter
+    def v_star(self, value: ArrayLike) -> None: ...
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of ``J`` so far."""
+
+    def contact(
+        self,
+        J: ArrayLike | SparseMatrix,
+        mu: ArrayLike,
+        *,
+        R_t: ArrayLike | None = None,
+        R_n: ArrayLike | None = None,
+        vn_hat: ArrayLike | None = None,
+        vt_hat: ArrayLike | None = None,
+        normal_impulse: ArrayLike | None = None,
+    ) -> Constraints:
+        """Add n contacts with friction; numbers may be one for all.
+
+        Args:
+            J: (3 n, nv), dense or sparse; rows of each contact: t1, t2, n.
+            mu: Friction coefficients, (n,).
+            R_t: Tangential regularisations, velocity per impulse, (n,), above 0; None: near-rigid.
+            R_n: Normal regularisations, likewise.
+            vn_hat: Normal biases, (n,): a contact pushes below this normal velocity; None: 0.
+            vt_hat: Velocities of surfaces that move by themselves, belts, (n, 2) or (2,); None: 0.
+            normal_impulse: Normal impulses that bound friction under the law ``lagged``, and rolling friction under
+                ``sap``, (n,); for ``coulomb`` a guess.
+
+        Raises:
+            RuntimeError: When another thread is solving the problem.
+            ValueError: When an argument has a wrong shape or value; nothing is added then.
+        """
+
+    def limit(
+        self, J: ArrayLike | SparseMatrix, *, R: ArrayLike | None = None, v_hat: ArrayLike | None = None
+    ) -> Constraints:
+        """Add n one-sided constraints: γ = max(0, (v̂ − J v)/R).
+
+        Args:
+            J: (n, nv), or one row (nv,).
+            R: Regularisations, velocity per impulse, (n,) or one for all; None: near-rigid.
+            v_hat: Velocities below which they push, likewise; None: 0.
+
+        Raises:
+            RuntimeError: When another thread is solving the problem.
+            ValueError: When an argument has a wrong shape or value; nothing is added then.
+        """
+
+    def equality(
+        self, J: ArrayLike | SparseMatrix, *, R: ArrayLike | None = None, v_hat: ArrayLike | None = None
+    ) -> Constraints:
+        """Add n equalities: γ = (v̂ − J v)/R.
+
+        Args:
+            J: (n, nv), or one row (nv,).
+            R: Regularisations, velocity per impulse, (n,) or one for all; None: near-rigid.
+            v_hat: Velocities that they hold, likewise; None: 0.
+
+        Raises:
+            RuntimeError: When another thread is solving the problem.
+            ValueError: When an argument has a wrong shape or value; nothing is added then.
+        """
+
+    def bounded(
+        self,
+        J: ArrayLike | SparseMatrix,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        *,
+        R: ArrayLike | None = None,
+        v_hat: ArrayLike | None = None,
+    ) -> Constraints:
+        """Add n impulses between bounds: γ = (v̂ − J v)/R cut to [lower, upper].
+
+        Dry friction f of a joint is ``bounded(J, -dt * f, dt * f)``; a servo of gain d and velocity v̂ with effort limit
+        f is ``bounded(J, -dt * f, dt * f, R=1 / (dt * d), v_hat=v̂)``.
+
+        Args:
+            J: (n, nv), or one row (nv,).
+            lower: Least impulses, (n,) or one for all; may be infinite.
+            upper: Greatest impulses, likewise.
+            R: Regularisations, velocity per impulse, likewise; None: near-rigid.
+            v_hat: Velocities at which they do not push, likewise; None: 0.
+
+        Raises:
+            RuntimeError: When another thread is solving the problem.
+            ValueError: When an argument has a wrong shape or value; nothing is added then.
+        """
+
+    def rolling(
+        self,
+        contacts: Constraints | int,
+        J: ArrayLike | SparseMatrix,
+        rolling: ArrayLike,
+        torsional: ArrayLike | None = None,
+        *,
+        R: ArrayLike | None = None,
+    ) -> Constraints:
+        """Add rolling and torsional friction to n contacts: ``|γ_t| ≤ rolling N``, ``|γ_n| ≤ torsional N``.
+
+        N are the normal impulses of the contacts.
+
+        Args:
+            contacts: What ``contact`` returned.
+            J: (3 n, nv): relative angular velocities about the axes t1, t2, n of each contact.
+            rolling: Lengths, m, (n,) or one for all, 0 or more.
+            torsional: Likewise; None: 0.
+            R: Regularisations, angular velocity per angular impulse, likewise; None: near-rigid.
+
+        Raises:
+            RuntimeError: When another thread is solving the problem.
+            TypeError: When ``contacts`` is no handle.
+            ValueError: When the handle is not that of contacts, they have such friction already, or an argument has a
+                wrong shape or value; nothing is added then.
+        """
+
+    def solve(
+        self,
+        *,
+        law: Literal["sap", "lagged", "coulomb"] = "sap",
+        factorization: Literal["auto", "dense", "sparse", "contact-space"] = "auto",
+        line_search: Literal["exact", "wolfe", "inexact"] = "exact",
+        tolerance: float = 1e-6,
+        factorization_budget: int | None = 100,
+        max_iterations: int = 300,
+        initial: ArrayLike | ProblemSolution | None = None,
+    ) -> ProblemSolution:
+        """Velocities and impulses.
+
+        Args:
+            law: What bounds friction: ``sap`` the friction cone of a convex problem, ``lagged`` given normal impulses
+                (convex), ``coulomb`` the contacts' own.
+            factorization: ``dense`` and ``sparse`` factor A + JᵀGJ in Newton's method with a line search, which always
+                converges; ``contact-space`` works on J A⁻¹ Jᵀ of at most 48 rows, without a line search; ``auto`` is
+                sparse where half of the matrix is zero, else dense, and under Coulomb's law tries contact space first.
+            line_search: To round-off, to Wolfe's conditions, or backtracking.
+            tolerance: Relative tolerance on the scaled momentum balance.
+            factorization_budget: Factorisations that the search for Coulomb's law may take; None: no limit.
+            max_iterations: Newton iterations of a convex problem before the solve gives up.
+            initial: A guess of the velocities, (nv,), or the solution of a problem with the same constraints, that of
+                the step before, say: its normal impulses are the given ones of ``lagged``.
+
+        Raises:
+            RuntimeError: When another thread is solving the problem.
+            SimulationError: When the solve does not converge.
+            ValueError: When an argument has a wrong shape or value, the law lacks a normal impulse, or there are too
+                many rows for contact space.
+        """
+
 def sap_solve(
-    A: ArrayLike,
+    A: ArrayLike | SparseMatrix | Sequence[NDArray[np.float64]],
     v_star: ArrayLike,
-    J: ArrayLike,
+    J: ArrayLike | SparseMatrix,
     mu: ArrayLike,
     R_t: ArrayLike,
     R_n: ArrayLike,
     vn_hat: ArrayLike,
     *,
-    line_search: Literal["exact", "inexact"] = "exact",
+    law: Literal["sap", "coulomb"] = "sap",
+    line_search: Literal["exact", "wolfe", "inexact"] = "exact",
     tolerance: float = 1e-6,
-    factorization: Literal["auto", "dense"] = "auto",
+    factorization: Literal["auto", "dense", "sparse", "contact-space"] = "auto",
     max_iterations: int = 300,
 ) -> Solution:
-    """Minimise ½‖v − v*‖²_A + Σ_k ½ γ_kᵀ R_k γ_k for frictional contacts (see ``sapwood.sap``).
+    """Velocities and impulses of frictional contacts (see ``sapwood.sap``; other constraints: ``sapwood.sap.Problem``).
 
     Args:
-        A: Symmetric positive definite, (nv, nv).
+        A: Symmetric positive definite, (nv, nv): dense, sparse, or blocks, as ``Problem`` takes it.
         v_star: Free-motion velocities, (nv,).
-        J: Jacobian, (3 nc, nv); rows of each contact: t1, t2, n.
-        mu: Friction coefficients, (nc,).
-        R_t: Tangential regularisations, (nc,), above 0.
-        R_n: Normal regularisations, (nc,), above 0.
-        vn_hat: Normal biases, (nc,).
-        line_search: To round-off, or backtracking.
+        J: Jacobian, (3 nc, nv), dense or sparse; rows of each contact: t1, t2, n.
+        mu: Friction coefficients, (nc,) or one for all.
+        R_t: Tangential regularisations, (nc,) or one for all, above 0.
+        R_n: Normal regularisations, likewise.
+        vn_hat: Normal biases, likewise.
+        law: Friction as the cone of a convex problem, or Coulomb's law.
+        line_search: To round-off, to Wolfe's conditions, or backtracking.
         tolerance: Relative tolerance on the scaled momentum balance.
-        factorization: Matrices without structure have one, the dense.
+        factorization: As in ``Problem.solve``.
         max_iterations: Newton iterations before the solve gives up.
 
     Raises:

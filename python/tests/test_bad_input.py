@@ -399,7 +399,8 @@ SAP = {
         ("tolerance", 0.0),
         ("tolerance", float("nan")),
         ("line_search", "golden"),
-        ("factorization", "sparse"),
+        ("factorization", "lu"),
+        ("law", "lagged"),
     ],
 )
 def test_bad_contact_problem(name: str, value: object) -> None:

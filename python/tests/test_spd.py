@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import copy
+import pickle
+import threading
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -78,6 +83,81 @@ def test_a_controller_is_part_of_the_state(dog: sw.Model) -> None:
     again.reset()
     again.step()
     assert np.linalg.norm(again.v) > 0
+
+
+@pytest.mark.parametrize("method", ["maba", "dense", "sparse", "sparse-blocks", "pcg"])
+def test_a_solver_remembers_nothing(dog: sw.Model, method: str) -> None:
+    """Its bits are those of a new one, whatever it solved before, errors included."""
+    solver = sw.spd.Solver(dog, method=method)  # type: ignore[arg-type]
+    acceleration, torque = solver.acceleration, solver.torque
+    twin = pickle.loads(pickle.dumps(copy.copy(solver)))
+    assert (twin.method, twin.model.nv) == (method, dog.nv)
+    for seed in range(3):
+        q, v, target = state(dog, seed)
+        kp = np.random.default_rng(seed).uniform(0, 1e4, dog.nv)
+        for limits in ({}, {"effort_limit": 50, "target_velocity": list(v)}):
+            arguments = (q, v, target, kp, 100, DT)
+            expected = sw.spd.solve(dog, *arguments, method=method, **limits)  # type: ignore[arg-type]
+            for found in (solver.solve(*arguments, **limits), twin.solve(*arguments, **limits)):  # type: ignore[arg-type]
+                assert np.array_equal(found.acceleration, expected.acceleration)
+                assert np.array_equal(found.torque, expected.torque)
+            solver.compute(*arguments, **limits)  # type: ignore[arg-type]
+            assert np.array_equal(acceleration, expected.acceleration)
+            assert np.array_equal(torque, expected.torque)
+            assert (solver.iterations, solver.residual) == (expected.iterations, expected.residual)
+        with pytest.raises(ValueError, match=r"v\[1\] = NaN"):
+            solver.compute(q, np.where(np.arange(dog.nv) == 1, np.nan, v), target, kp, 100, DT)
+        assert np.array_equal(torque, expected.torque)
+    assert solver.acceleration is acceleration
+    with pytest.raises(ValueError, match="read-only"):
+        torque[0] = 1.0
+
+
+def test_what_solvers_take(dog: sw.Model) -> None:
+    """Any array of numbers, in any layout; an array of another shape is an error."""
+    q, v, target = state(dog, 6)
+    solver = sw.spd.Solver(dog)
+    expected = solver.solve(q, v, target, 1e3, 10, DT).torque
+    wide = np.zeros((dog.nv, 2))
+    wide[:, 1] = v
+    assert np.array_equal(
+        solver.solve(list(q), wide[:, 1], target, np.full(dog.nv, 1000), np.float32(10), DT).torque, expected
+    )
+    for kp in (np.ones((dog.nv, 1)), np.ones(dog.nv + 1), np.ones(1), np.ones(0), "stiff", None, 1j, [[1.0]]):
+        with pytest.raises(ValueError, match="kp"):
+            solver.solve(q, v, target, kp, 10, DT)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"q\[3:7\]"):
+        solver.solve(np.zeros(dog.nq), v, target, 1, 1, DT)
+    with pytest.raises(ValueError, match=r"target has shape \(3,\): expected"):
+        solver.solve(q, v, target[:3], 1, 1, DT)
+    with pytest.raises(ValueError, match="dt is -1"):
+        solver.solve(q, v, target, 1, 1, -1)
+    with pytest.raises(ValueError, match='method="magic"'):
+        sw.spd.Solver(dog, method="magic")  # type: ignore[arg-type]
+
+
+def test_a_solver_in_use_says_so() -> None:
+    snake = sw.characters.snake(195)
+    q, v, target = state(snake, 7)
+    solver = sw.spd.Solver(snake, method="dense")
+    expected, done = solver.solve(q, v, target, 10, 1, DT), threading.Event()
+    messages: list[str] = []
+
+    def work(solver: sw.spd.Solver) -> None:
+        while not done.is_set():
+            try:
+                assert np.array_equal(solver.solve(q, v, target, 10, 1, DT).torque, expected.torque)
+            except RuntimeError as error:
+                messages.append(str(error))
+                done.set()
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        solvers = [solver, solver, copy.copy(solver)]
+        working = [pool.submit(work, one) for one in solvers]
+        assert done.wait(20), "no solve ever met another: the lock is not released"
+        for one in working:
+            one.result()
+    assert all("copy.copy(solver)" in message for message in messages)
 
 
 def test_bad_arguments(dog: sw.Model) -> None:

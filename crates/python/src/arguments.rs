@@ -5,7 +5,7 @@ use multibody::{JointType, Model, Tree};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_array_module};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::IntoPyDict;
+use pyo3::types::{IntoPyDict, PyFloat};
 
 /// Finite numbers of exactly this shape, in row-major order. Takes whatever numpy takes: arrays, lists, scalars.
 pub fn array(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<f64>> {
@@ -113,6 +113,42 @@ pub fn per_dof(name: &str, value: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<
     Ok(array.to_vec()?)
 }
 
+/// Copies as many numbers as `out` has; whether they are finite is the callee's to judge. Without memory of its own for arrays as numpy
+/// makes them.
+pub fn copy_vector(name: &str, value: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
+    if let Ok(array) = value.cast::<PyArrayDyn<f64>>()
+        && array.is_c_contiguous()
+    {
+        return copy_array(name, array, out);
+    }
+    copy_array(name, &converted(name, value)?, out)
+}
+
+/// [`copy_vector`], or one number for all.
+pub fn copy_per_dof(name: &str, value: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
+    if let Ok(array) = value.cast::<PyArrayDyn<f64>>()
+        && array.is_c_contiguous()
+        && array.ndim() > 0
+    {
+        return copy_array(name, array, out);
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        out.fill(number.value());
+        return Ok(());
+    }
+    out.copy_from_slice(&per_dof(name, value, out.len())?);
+    Ok(())
+}
+
+/// Copies an array in row-major order.
+fn copy_array(name: &str, array: &Bound<'_, PyArrayDyn<f64>>, out: &mut [f64]) -> PyResult<()> {
+    check_shape(name, array.shape(), &[out.len()])?;
+    // SAFETY: the array has as many numbers, one after the other; `out` is Rust's own memory; the lock keeps Python from writing
+    // meanwhile.
+    unsafe { std::ptr::copy_nonoverlapping(array.data().cast_const(), out.as_mut_ptr(), out.len()) };
+    Ok(())
+}
+
 /// A configuration of the model, (nq): finite numbers, quaternions that have a direction.
 pub fn configuration(name: &str, value: &Bound<'_, PyAny>, model: &Model) -> PyResult<Vec<f64>> {
     let q = vector(name, value, model.nq())?;
@@ -129,19 +165,6 @@ pub fn any_vector(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let values = array.to_vec()?;
     check_finite(name, &values, array.shape())?;
     Ok(values)
-}
-
-/// Finite numbers in rows of 3 for every contact and `columns` columns, as the number of contacts and row-major values.
-pub fn contact_rows(name: &str, value: &Bound<'_, PyAny>, columns: usize) -> PyResult<(usize, Vec<f64>)> {
-    let array = converted(name, value)?;
-    match *array.shape() {
-        [rows, found] if found == columns && rows % 3 == 0 => {
-            let values = array.to_vec()?;
-            check_finite(name, &values, array.shape())?;
-            Ok((rows / 3, values))
-        }
-        _ => Err(wrong_shape(name, array.shape(), &format!("(3 nc, {columns})"))),
-    }
 }
 
 /// Quaternions are normalised when they are used, so any length will do but none.
@@ -174,7 +197,7 @@ pub fn word<T: Copy>(name: &str, value: &str, available: &[(&str, T)]) -> PyResu
     Err(PyValueError::new_err(message))
 }
 
-fn converted<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+pub fn converted<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
     let py = value.py();
     let numpy = get_array_module(py)?;
     let not_numbers = |error: PyErr| {
@@ -199,7 +222,7 @@ fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> 
     if found == expected { Ok(()) } else { Err(wrong_shape(name, found, &tuple(expected))) }
 }
 
-fn wrong_shape(name: &str, found: &[usize], expected: &str) -> PyErr {
+pub fn wrong_shape(name: &str, found: &[usize], expected: &str) -> PyErr {
     PyValueError::new_err(format!("{name} has shape {}: expected {expected}", tuple(found)))
 }
 

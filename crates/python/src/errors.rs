@@ -45,9 +45,10 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
 pub fn solver_error(py: Python<'_>, error: &sap::Error) -> PyErr {
     match error {
         sap::Error::Dimension { .. } | sap::Error::Value { .. } => PyValueError::new_err(error.to_string()),
-        sap::Error::NotConverged { .. } | sap::Error::Factorization { .. } | sap::Error::NotFinite { .. } => {
-            failed(py, error.to_string(), (None, None), None)
-        }
+        sap::Error::NotConverged { .. }
+        | sap::Error::ContactSpace { .. }
+        | sap::Error::Factorization { .. }
+        | sap::Error::NotFinite { .. } => failed(py, error.to_string(), (None, None), None),
         sap::Error::Interrupted => PyKeyboardInterrupt::new_err(error.to_string()),
     }
 }

@@ -16,6 +16,7 @@ mod envs;
 mod errors;
 mod live;
 mod load;
+mod matrices;
 mod model;
 mod names;
 mod options;
@@ -24,6 +25,7 @@ mod quantities;
 mod render;
 mod replay;
 mod results;
+mod sap_problem;
 mod sap_solve;
 mod scenes;
 mod sensors;
@@ -57,6 +59,9 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<render::Renderer>()?;
     module.add_class::<envs::Episodes>()?;
     module.add_class::<builder::Assembly>()?;
+    // Their names are those of the modules that they are meant for.
+    module.add("SapProblem", module.py().get_type::<sap_problem::SapProblem>())?;
+    module.add("SpdSolver", module.py().get_type::<spd::SpdSolver>())?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;

@@ -120,6 +120,13 @@ impl LiveArray {
         }
     }
 
+    /// A view that Python cannot write into.
+    pub fn fixed_view(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let view = self.view(py)?;
+        view.getattr("flags")?.setattr("writeable", false)?;
+        Ok(view.unbind())
+    }
+
     /// Array to slice, which is as long.
     pub fn read(&self, _py: Python<'_>, out: &mut [f64]) -> PyResult<()> {
         self.check(out.len())?;

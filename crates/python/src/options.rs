@@ -98,7 +98,7 @@ pub fn keywords<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, 
 }
 
 /// The word for a value; Python can make no others than those that have one.
-fn name_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
+pub fn name_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
     words.iter().find(|(_, named)| *named == value).map_or("auto", |(word, _)| word)
 }
 
@@ -111,7 +111,7 @@ pub fn threads(threads: i64) -> PyResult<usize> {
 }
 
 /// A number of factorisations.
-fn budget(number: i64) -> PyResult<usize> {
+pub fn budget(number: i64) -> PyResult<usize> {
     let expected = |_| PyValueError::new_err(format!("factorization_budget is {number}: expected 0 or more, or None"));
     usize::try_from(number).map_err(expected)
 }

@@ -48,6 +48,11 @@ impl Cholesky {
         }
     }
 
+    /// The size.
+    pub fn size(&self) -> usize {
+        self.n
+    }
+
     /// Starts a new matrix: a diagonal one until [`couple`](Self::couple) has said more.
     pub fn begin(&mut self) {
         self.profile.reset(self.n);

@@ -1,33 +1,12 @@
 use std::fmt;
 use std::ops::Range;
 
+use interrupt::Interrupt;
+
 use crate::cholesky::Cholesky;
-use crate::vector::{LANES, axpy, dot, multiply_add};
+use crate::jacobian::{Jacobian, Product};
+use crate::vector::{axpy, dot};
 use crate::{Block, BlockCholesky, Constraint, Error, FactorError, Law, Structure};
-
-/// Constraints one after the other in `J` with the same columns: they share one dense block of `J` and one of `JᵀGJ`.
-#[derive(Clone, Debug)]
-struct Patch {
-    /// Into `columns`.
-    columns: Range<usize>,
-    /// Rows of `J`.
-    rows: Range<usize>,
-    /// Where the patch's values start: row by row, each padded with zeros to [`stride`](Self::stride).
-    values: usize,
-    /// Its constraints.
-    constraints: Range<usize>,
-}
-
-impl Patch {
-    /// The length of a row.
-    fn stride(&self) -> usize {
-        self.columns.len().next_multiple_of(LANES)
-    }
-
-    fn is_active(&self, hessian: &[Block]) -> bool {
-        hessian[self.constraints.clone()].iter().any(Block::is_active)
-    }
-}
 
 /// The structure of matrices: `A` block diagonal, `J` with a dense block per constraint, `H` factored
 /// within its profile.
@@ -60,20 +39,13 @@ pub struct Dense {
     block_values: Vec<usize>,
     /// The blocks one after the other, each column-major, its lower triangle in use.
     a: Vec<f64>,
-    patches: Vec<Patch>,
-    columns: Vec<usize>,
-    /// The patches' rows.
-    j: Vec<f64>,
-    rows: usize,
+    jacobian: Jacobian,
     cholesky: Cholesky,
     /// The factors of a matrix that is not symmetric: one block.
     unsymmetric: BlockCholesky,
     /// `e J_n` and `J_kᵀ b_k`, one after the other.
     outer: Vec<f64>,
-    /// `x` at a patch's columns, or what is added there.
-    local: Vec<f64>,
-    /// `J_pᵀ G_p J_p` of a patch, column-major, its lower triangle in use.
-    product: Vec<f64>,
+    interrupt: Interrupt,
 }
 
 impl Dense {
@@ -84,32 +56,24 @@ impl Dense {
             blocks: Vec::new(),
             block_values: Vec::new(),
             a: Vec::new(),
-            patches: Vec::new(),
-            columns: Vec::new(),
-            j: Vec::new(),
-            rows: 0,
+            jacobian: Jacobian::default(),
             cholesky: Cholesky::new(),
             unsymmetric: BlockCholesky::new(),
             outer: Vec::new(),
-            local: Vec::new(),
-            product: Vec::new(),
+            interrupt: Interrupt::default(),
         }
     }
 
     /// Starts a problem of `nv` velocities: `A` one block of zeros, `J` without rows.
     pub fn reset(&mut self, nv: usize) {
         self.nv = nv;
-        self.rows = 0;
-        self.patches.clear();
-        self.columns.clear();
-        self.j.clear();
+        self.jacobian.reset(nv);
         self.blocks.clear();
         if nv > 0 {
             self.blocks.push(0..nv);
         }
         self.place_blocks();
         self.cholesky.resize(nv);
-        self.local.resize(nv.next_multiple_of(LANES), 0.0);
     }
 
     /// Makes `A` block diagonal, its blocks zero. `blocks` are the rows of each, from 0 to `nv` without gaps.
@@ -163,48 +127,12 @@ impl Dense {
     /// [`Error::Value`] if the columns are none, not increasing or out of range, or the values not those of one row or three;
     /// the structure is then unchanged.
     pub fn push_jacobian(&mut self, columns: &[u32], values: &[f64]) -> Result<(), Error> {
-        let increasing = columns.windows(2).all(|pair| pair[0] < pair[1]);
-        let in_range = columns.last().is_some_and(|&last| (last as usize) < self.nv);
-        if !(increasing && in_range) {
-            let message = format!("expected increasing indices below {}, found {columns:?}", self.nv);
-            return Err(Error::Value { argument: "columns", message });
-        }
-        let rows = values.len() / columns.len();
-        if values.len() != rows * columns.len() || !matches!(rows, 1 | 3) {
-            let message = format!("expected 1 or 3 rows of {} values, found {} values", columns.len(), values.len());
-            return Err(Error::Value { argument: "values", message });
-        }
-        self.extend_patch(columns, rows);
-        let stride = columns.len().next_multiple_of(LANES);
-        for row in values.chunks_exact(columns.len()) {
-            self.j.extend_from_slice(row);
-            self.j.resize(self.j.len() + stride - columns.len(), 0.0);
-        }
-        self.rows += rows;
-        Ok(())
+        self.jacobian.push(columns, values)
     }
 
-    /// Makes room for a constraint's rows in the last patch, or in a new one if the columns differ.
-    fn extend_patch(&mut self, columns: &[u32], rows: usize) {
-        let same = |patch: &Patch| {
-            let shared = &self.columns[patch.columns.clone()];
-            shared.len() == columns.len() && shared.iter().zip(columns).all(|(&a, &b)| a == b as usize)
-        };
-        if !self.patches.last().is_some_and(same) {
-            let start = self.columns.len();
-            let constraint = self.patches.last().map_or(0, |patch| patch.constraints.end);
-            self.columns.extend(columns.iter().map(|&column| column as usize));
-            self.patches.push(Patch {
-                columns: start..self.columns.len(),
-                rows: self.rows..self.rows,
-                values: self.j.len(),
-                constraints: constraint..constraint,
-            });
-        }
-        if let Some(patch) = self.patches.last_mut() {
-            patch.rows.end += rows;
-            patch.constraints.end += 1;
-        }
+    /// Solves end with [`Error::Interrupted`] once this is raised.
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.interrupt = interrupt;
     }
 
     /// Copies `H`, once it is put together, and adds `J_kᵀ b_k e J_n` for every constraint `k` with a slope `b_k`, `n` being the normal
@@ -221,18 +149,16 @@ impl Dense {
         self.unsymmetric.make_unsymmetric();
         self.outer.resize(2 * n, 0.0);
         let (normal, change) = self.outer.split_at_mut(n);
-        for patch in &self.patches {
-            let (columns, stride) = (&self.columns[patch.columns.clone()], patch.stride());
-            let mut row = patch.values;
-            for k in patch.constraints.clone() {
-                let end = row + constraints[k].rows() * stride;
-                let j = &self.j[row..end];
-                row = end;
+        for patch in self.jacobian.patches() {
+            for member in self.jacobian.members(patch, constraints) {
+                let k = member.constraint;
                 if matches!(constraints[k].law, Law::BoundedFriction(_)) {
-                    scatter(columns, j, stride, [0.0, 0.0, hessian[k].0[5]], normal);
+                    normal.fill(0.0);
+                    member.add_rows([0.0, 0.0, hessian[k].0[5]], |column| column, normal);
                 }
                 if slopes[k] != [0.0; 3] {
-                    scatter(columns, j, stride, slopes[k], change);
+                    change.fill(0.0);
+                    member.add_rows(slopes[k], |column| column, change);
                     self.unsymmetric.add_outer_product(0, change, 0, normal);
                 }
             }
@@ -242,8 +168,8 @@ impl Dense {
     /// Puts `H` together within its profile.
     fn assemble(&mut self, constraints: &[Constraint], hessian: &[Block]) {
         self.assemble_a(hessian);
-        for patch in 0..self.patches.len() {
-            if self.patches[patch].is_active(hessian) {
+        for patch in 0..self.jacobian.patches().len() {
+            if self.jacobian.patches()[patch].is_active(hessian) {
                 self.assemble_patch(patch, constraints, hessian);
             }
         }
@@ -254,9 +180,9 @@ impl Dense {
         for block in &self.blocks {
             self.cholesky.couple(block.start, block.clone());
         }
-        for patch in &self.patches {
+        for patch in self.jacobian.patches() {
             if patch.is_active(hessian) {
-                let columns = &self.columns[patch.columns.clone()];
+                let columns = self.jacobian.columns(patch);
                 self.cholesky.couple(columns[0], columns.iter().copied());
             }
         }
@@ -273,56 +199,14 @@ impl Dense {
 
     /// Adds `J_pᵀ G_p J_p` of one patch to the matrix to factor.
     fn assemble_patch(&mut self, patch: usize, constraints: &[Constraint], hessian: &[Block]) {
-        let patch = &self.patches[patch];
-        let columns = &self.columns[patch.columns.clone()];
-        let (m, stride) = (columns.len(), patch.stride());
-        self.product.clear();
-        self.product.resize(m * stride, 0.0);
-        let mut row = patch.values;
-        for k in patch.constraints.clone() {
-            let end = row + constraints[k].rows() * stride;
-            if hessian[k].is_active() {
-                add_congruence(&hessian[k], &self.j[row..end], stride, &mut self.product);
-            }
-            row = end;
-        }
+        let Product { columns, values, stride } = self.jacobian.product(patch, constraints, hessian);
         let h = self.cholesky.matrix_mut();
         for (a, &column) in columns.iter().enumerate() {
             let target = &mut h[column * self.nv..(column + 1) * self.nv];
-            for (&row, value) in columns[a..].iter().zip(&self.product[a * stride + a..a * stride + m]) {
+            for (&row, value) in columns[a..].iter().zip(&values[a * stride + a..]) {
                 target[row] += value;
             }
         }
-    }
-}
-
-/// `product += Jᵀ G J`, its columns from the four rows that hold the diagonal entry on; `j` has one row or three. The rows of `j`
-/// and the columns of `product` are `stride` long.
-fn add_congruence(g: &Block, j: &[f64], stride: usize, product: &mut [f64]) {
-    fn lanes(x: &[f64]) -> &[[f64; LANES]] {
-        x.as_chunks().0
-    }
-    let (j1, rest) = j.split_at(stride);
-    // The block of one row has no other entries.
-    let (j2, j3) = if rest.is_empty() { (j1, j1) } else { rest.split_at(stride) };
-    for (a, column) in product.chunks_exact_mut(stride).enumerate() {
-        let [w1, w2, w3] = g.apply([j1[a], j2[a], j3[a]]);
-        let from = a / LANES * LANES;
-        let (out, _) = column[from..].as_chunks_mut::<LANES>();
-        let (r1, r2, r3) = (lanes(&j1[from..]), lanes(&j2[from..]), lanes(&j3[from..]));
-        for (((out, r1), r2), r3) in out.iter_mut().zip(r1).zip(r2).zip(r3) {
-            for i in 0..LANES {
-                out[i] = multiply_add(w3, r3[i], multiply_add(w2, r2[i], multiply_add(w1, r1[i], out[i])));
-            }
-        }
-    }
-}
-
-/// Sets `out` to `Σ_a weights_a J_a` of the three rows `j`, `stride` apart, that have entries in `columns`.
-fn scatter(columns: &[usize], j: &[f64], stride: usize, weights: [f64; 3], out: &mut [f64]) {
-    out.fill(0.0);
-    for (row, weight) in j.chunks_exact(stride).zip(weights) {
-        columns.iter().zip(row).for_each(|(column, j)| out[*column] += weight * j);
     }
 }
 
@@ -332,7 +216,7 @@ impl Structure for Dense {
     }
 
     fn rows(&self) -> Option<usize> {
-        Some(self.rows)
+        Some(self.jacobian.rows())
     }
 
     fn products(&mut self, x: &[f64], a_x: &mut [f64], j_x: &mut [f64]) {
@@ -348,35 +232,11 @@ impl Structure for Dense {
     }
 
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {
-        for patch in &self.patches {
-            let columns = &self.columns[patch.columns.clone()];
-            let local = &mut self.local[..patch.stride()];
-            local[columns.len()..].fill(0.0);
-            for (local, &column) in local.iter_mut().zip(columns) {
-                *local = x[column];
-            }
-            let rows = self.j[patch.values..].chunks_exact(patch.stride());
-            for (out, row) in j_x[patch.rows.clone()].iter_mut().zip(rows) {
-                *out = dot(row, local);
-            }
-        }
+        self.jacobian.multiply(x, j_x);
     }
 
     fn add_transpose(&mut self, gamma: &[f64], out: &mut [f64]) {
-        for patch in &self.patches {
-            let columns = &self.columns[patch.columns.clone()];
-            let local = &mut self.local[..patch.stride()];
-            local.fill(0.0);
-            let rows = self.j[patch.values..].chunks_exact(patch.stride());
-            for (&gamma, row) in gamma[patch.rows.clone()].iter().zip(rows) {
-                if gamma != 0.0 {
-                    axpy(gamma, row, local);
-                }
-            }
-            for (local, &column) in local.iter().zip(columns) {
-                out[column] += local;
-            }
-        }
+        self.jacobian.add_transpose(gamma, out);
     }
 
     fn factor(&mut self, constraints: &[Constraint], hessian: &[Block]) -> Result<(), FactorError> {
@@ -408,6 +268,10 @@ impl Structure for Dense {
 
     fn solve(&mut self, b: &[f64], x: &mut [f64]) {
         self.cholesky.solve(b, x);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_raised()
     }
 
     fn scale(&mut self, d: &mut [f64]) {
@@ -442,8 +306,8 @@ impl fmt::Debug for Dense {
         f.debug_struct("Dense")
             .field("nv", &self.nv)
             .field("blocks", &self.blocks)
-            .field("rows", &self.rows)
-            .field("patches", &self.patches.len())
+            .field("rows", &self.jacobian.rows())
+            .field("patches", &self.jacobian.patches().len())
             .finish_non_exhaustive()
     }
 }

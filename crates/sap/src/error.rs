@@ -19,6 +19,14 @@ pub enum Error {
         /// What failed.
         source: FactorError,
     },
+    /// Newton's method in contact space, which has no line search, did not converge.
+    #[error(
+        "not converged in contact space after {iterations} iterations; Newton's method in all velocities has a line search"
+    )]
+    ContactSpace {
+        /// Iterations done.
+        iterations: usize,
+    },
     /// The structure was told to stop ([`Structure::is_interrupted`](crate::Structure::is_interrupted)).
     #[error("interrupted")]
     Interrupted,

@@ -16,8 +16,8 @@
 //! Unconstrained Convex Formulation of Compliant Contact*.
 //!
 //! This crate knows linear algebra only. [`solve`] is the method; a [`Constraint`] supplies `(ℓ, γ, G)`; a [`Structure`]
-//! supplies products with `A` and `J` and factors `H`. [`Dense`] is the structure of matrices. [`solve_matrices`] is the whole
-//! for callers who have plain arrays.
+//! supplies products with `A` and `J` and factors `H`. [`Dense`] and [`Sparse`] are the structures of matrices. [`Problem`] is the whole
+//! for callers who have matrices, [`solve_matrices`] for contacts in plain arrays.
 //!
 //! # Example
 //!
@@ -49,14 +49,19 @@ mod constraint;
 mod contact_space;
 mod convex;
 mod coulomb;
+mod delassus;
 mod dense;
 mod error;
 mod general;
 mod initial_guess;
+mod jacobian;
 mod linearization;
 mod matrices;
 mod options;
+mod problem;
 mod solver;
+mod sparse;
+mod sparse_matrix;
 mod structure;
 mod vector;
 mod workspace;
@@ -74,6 +79,9 @@ pub use general::{solve_general, solve_general_unless};
 pub use linearization::{LawData, Linearization};
 pub use matrices::{MatrixProblem, MatrixSolution, solve_matrices};
 pub use options::{Criterion, LineSearch, Options, Report, Strategy};
+pub use problem::{Factorization, FrictionLaw, Kind, NEAR_RIGID, Problem, ProblemSolution, Start};
 pub use solver::solve;
+pub use sparse::Sparse;
+pub use sparse_matrix::SparseMatrix;
 pub use structure::{FactorError, Structure};
 pub use workspace::Workspace;

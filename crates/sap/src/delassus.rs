@@ -1,0 +1,120 @@
+//! The shares that constraints have of the Delassus operator `J A⁻¹ Jᵀ` of a sparse `A`.
+
+use crate::{Cholesky, Error, SparseMatrix, Structure, sparse::Sparse};
+
+/// The most velocities of a connected part of `A` that is factored as a dense matrix: 2 MB.
+const MAX_DENSE: usize = 512;
+
+/// `A` by its connected parts, each with its factor.
+pub(crate) struct Delassus {
+    /// The part of every velocity, and its place there.
+    place: Vec<(u32, u32)>,
+    /// None of parts with more than [`MAX_DENSE`] velocities.
+    parts: Vec<Option<Cholesky>>,
+    diagonal: Vec<f64>,
+    /// A row of `J` in one part, and `A⁻¹` times it.
+    row: Vec<f64>,
+    response: Vec<f64>,
+}
+
+impl Delassus {
+    /// # Errors
+    /// [`Error::Value`] if `A`, which is symmetric, is not positive definite.
+    pub fn new(a: &SparseMatrix) -> Result<Delassus, Error> {
+        let (place, members) = parts(a);
+        let diagonal = (0..a.rows()).map(|i| a.entry(i, i)).collect();
+        let factors = members.iter().map(|own| factor(a, own, &place)).collect::<Result<Vec<_>, _>>()?;
+        if factors.iter().any(Option::is_none) {
+            let mut sparse = Sparse::new();
+            sparse.reset(a);
+            sparse.factor(&[], &[]).map_err(|error| not_definite(error.row))?;
+        }
+        Ok(Delassus { place, parts: factors, diagonal, row: Vec::new(), response: Vec::new() })
+    }
+
+    /// The mean of the diagonal of `J_k A⁻¹ J_kᵀ` for rows with entries in these columns, ascending, row by row; in parts of more than
+    /// [`MAX_DENSE`] velocities `diag(A)⁻¹` stands for `A⁻¹`.
+    pub fn share(&mut self, columns: &[u32], values: &[f64]) -> f64 {
+        let Self { place, parts, diagonal, row, response } = self;
+        let rows = values.len() / columns.len();
+        let mut met: Vec<u32> = columns.iter().map(|column| place[*column as usize].0).collect();
+        met.sort_unstable();
+        met.dedup();
+        let mut sum = 0.0;
+        for values in values.chunks_exact(columns.len()) {
+            for part in &met {
+                let own = || columns.iter().zip(values).filter(|(column, _)| place[**column as usize].0 == *part);
+                let Some(factor) = &mut parts[*part as usize] else {
+                    sum += own().map(|(column, j)| j * j / diagonal[*column as usize]).sum::<f64>();
+                    continue;
+                };
+                row.clear();
+                row.resize(factor.size(), 0.0);
+                response.resize(factor.size(), 0.0);
+                own().for_each(|(column, j)| row[place[*column as usize].1 as usize] = *j);
+                factor.solve(row, response);
+                sum += row.iter().zip(&*response).map(|(j, x)| j * x).sum::<f64>();
+            }
+        }
+        sum / rows as f64
+    }
+}
+
+fn not_definite(row: usize) -> Error {
+    let message = format!("expected a positive definite matrix, it is not at row {row}");
+    Error::Value { argument: "A", message }
+}
+
+/// The part of every velocity with its place there, and the velocities of every part, ascending.
+fn parts(a: &SparseMatrix) -> (Vec<(u32, u32)>, Vec<Vec<usize>>) {
+    const NONE: u32 = u32::MAX;
+    let mut place = vec![(NONE, 0); a.rows()];
+    let mut members = Vec::new();
+    for start in 0..a.rows() {
+        if place[start].0 != NONE {
+            continue;
+        }
+        let part = members.len() as u32;
+        let mut own = vec![start];
+        place[start].0 = part;
+        let mut next = 0;
+        while let Some(&i) = own.get(next) {
+            next += 1;
+            for j in a.row(i).0.iter().map(|j| *j as usize) {
+                if place[j].0 == NONE {
+                    place[j].0 = part;
+                    own.push(j);
+                }
+            }
+        }
+        own.sort_unstable();
+        own.iter().enumerate().for_each(|(k, i)| place[*i].1 = k as u32);
+        members.push(own);
+    }
+    (place, members)
+}
+
+/// The factor of a part, if it is not too large.
+fn factor(a: &SparseMatrix, own: &[usize], place: &[(u32, u32)]) -> Result<Option<Cholesky>, Error> {
+    let n = own.len();
+    if n > MAX_DENSE {
+        return Ok(None);
+    }
+    let local = |j: &u32| place[*j as usize].1 as usize;
+    let mut factor = Cholesky::new();
+    factor.resize(n);
+    factor.begin();
+    for (k, i) in own.iter().enumerate() {
+        let least = a.row(*i).0.iter().map(local).min().unwrap_or(k).min(k);
+        factor.couple(least, [k].into_iter());
+    }
+    let matrix = factor.zeroed();
+    for (k, i) in own.iter().enumerate() {
+        let (columns, values) = a.row(*i);
+        for (j, value) in columns.iter().map(local).zip(values).filter(|(j, _)| *j <= k) {
+            matrix[j * n + k] = *value;
+        }
+    }
+    factor.factor().map_err(|error| not_definite(own[error.row]))?;
+    Ok(Some(factor))
+}
