@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import struct
 import zlib
 from dataclasses import dataclass
@@ -159,11 +160,10 @@ def _checked_image(name: str, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def _open_writer(path: Path, fps: float) -> Any:  # noqa: ANN401 - imageio need not be there
     try:
-        import imageio.v2 as imageio
-
+        imageio: Any = importlib.import_module("imageio.v2")
         if path.suffix.lower() == ".gif":
             return imageio.get_writer(path, mode="I", duration=1000.0 / fps, loop=0)
-        import imageio_ffmpeg  # noqa: F401 - what imageio writes videos with
+        importlib.import_module("imageio_ffmpeg")  # what imageio writes videos with
     except ImportError as error:
         raise ImportError(
             f"{path}: videos are written by imageio and imageio-ffmpeg, of which {error.name} is not installed: "

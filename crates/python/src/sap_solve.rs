@@ -1,10 +1,11 @@
 //! `sapwood.sap.solve`.
 
 use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sap::{MatrixProblem, Options, solve_matrices};
 
-use crate::arguments::{any_vector, array, contact_rows, positive, vector, word};
+use crate::arguments::{any_vector, array, contact_rows, positive, vector, whole, word};
 use crate::errors::solver_error;
 use crate::options::LINE_SEARCHES;
 use crate::results;
@@ -32,7 +33,7 @@ pub fn sap_solve<'py>(
     line_search: &str,
     tolerance: f64,
     factorization: &str,
-    max_iterations: usize,
+    #[pyo3(from_py_with = whole)] max_iterations: i64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let v_star = any_vector("v_star", v_star)?;
     let nv = v_star.len();
@@ -40,6 +41,8 @@ pub fn sap_solve<'py>(
     let (nc, j) = contact_rows("J", J, nv)?;
     let (mu, vn_hat) = (vector("mu", mu, nc)?, vector("vn_hat", vn_hat, nc)?);
     let (r_t, r_n) = (vector("R_t", R_t, nc)?, vector("R_n", R_n, nc)?);
+    let expected = |_| PyValueError::new_err(format!("max_iterations is {max_iterations}: expected 0 or more"));
+    let max_iterations = usize::try_from(max_iterations).map_err(expected)?;
     // Matrices without structure have one factorisation.
     word("factorization", factorization, &[("auto", ()), ("dense", ())])?;
     let options = Options {

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -23,6 +24,15 @@ DEFAULT_AXES: dict[str, tuple[tuple[float, float, float], ...]] = {
     "ball": (),
     "free": (),
 }
+
+
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 100
+
+
+def shown(value: object) -> str:
+    """A value in a message: a line at most, whatever callers pass."""
+    return _REPR.repr(value)
 
 
 def with_context(label: str, call: Any, *arguments: Any) -> Any:
@@ -47,9 +57,9 @@ def floats(label: str, name: str, value: object) -> NDArray[np.float64]:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{label}: {name} is {value!r}: expected numbers") from None
+        raise ValueError(f"{label}: {name} is {shown(value)}: expected numbers") from None
     if not np.isfinite(array).all():
-        raise ValueError(f"{label}: {name} is {value!r}: expected finite numbers")
+        raise ValueError(f"{label}: {name} is {shown(value)}: expected finite numbers")
     return array
 
 

@@ -22,8 +22,8 @@ STABLE = 0.1
 def rotate(quaternion: Point, vector: Point) -> Point:
     """The vector turned by a unit quaternion (w, x, y, z)."""
     w, u = quaternion[0], quaternion[1:]
-    turned: Point = vector + 2 * np.cross(u, np.cross(u, vector) + w * vector)
-    return turned
+    twice: Point = 2.0 * np.asarray(np.cross(u, vector), dtype=np.float64)
+    return np.asarray(vector + w * twice + np.cross(u, twice), dtype=np.float64)
 
 
 class Drag:

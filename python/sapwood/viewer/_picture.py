@@ -51,7 +51,7 @@ class Picture:
         moving = [geom for geom in shown if geom.body != 0] or shown
         if not moving:
             return 2.0, np.zeros(3)
-        corners = []
+        corners: list[NDArray[np.float64]] = []
         for geom in moving:
             radius = float(np.linalg.norm(geom.vertices, axis=1).max())
             at = positions[geom.body] + rotate(quaternions[geom.body], geom.position)
