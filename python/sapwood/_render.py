@@ -67,6 +67,10 @@ class VideoWriter:
         ValueError: When fps is not above 0.
     """
 
+    path: Path
+    fps: float
+    frames: int
+
     def __init__(self, path: str | PathLike[str], fps: float = 30.0) -> None:
         if not (np.isfinite(fps) and fps > 0):
             raise ValueError(f"fps is {fps}: expected a finite number above 0")
@@ -75,6 +79,10 @@ class VideoWriter:
         self.frames = 0
         self._shape: tuple[int, ...] | None = None
         self._writer = _open_writer(self.path, self.fps)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._writer is None else "open"
+        return f"<sapwood.VideoWriter {str(self.path)!r}, {self.frames} frames at {self.fps:g} per second, {state}>"
 
     def add(self, frame: NDArray[np.uint8]) -> None:
         """Append a frame.

@@ -111,7 +111,13 @@ class World:
             "v": (*lead, model.nv),
             "times": (3,),
             "ctrl": (*lead, 2, model.nu) if lead else (model.nu,),
-            "A": (3, 3), "v_star": (3,), "J": (3, 3), "mu": (1,), "R_t": (1,), "R_n": (1,), "vn_hat": (1,),
+            "A": (3, 3),
+            "v_star": (3,),
+            "J": (3, 3),
+            "mu": (1,),
+            "R_t": (1,),
+            "R_n": (1,),
+            "vn_hat": (1,),
         }
         if name == "value" or name not in shapes:
             return None

@@ -43,7 +43,7 @@ MEMORY = 4 << 30
 CALLS_IN_A_WORLD = 250
 
 
-class Interrupted(Exception):
+class Interrupted(Exception):  # noqa: N818 - the call may be right
     """A call took longer than it may, and was told to stop."""
 
 
@@ -220,9 +220,9 @@ class Child:
                 with contextlib.suppress(DOCUMENTED):
                     thing.step(3)
 
-        thread = threading.Thread(target=run)
-        thread.start()
+        thread = threading.Thread(target=run, daemon=True)
         try:
+            thread.start()
             return call()
         finally:
             stop.set()

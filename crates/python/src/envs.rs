@@ -168,6 +168,11 @@ impl Episodes {
         self.write(py, &episodes)
     }
 
+    fn __repr__(&self) -> String {
+        let (name, n) = (&self.environment.model().name, self.reward.shape()[0]);
+        format!("<sapwood.Episodes in {n} worlds of {name:?}>")
+    }
+
     /// Take the observation of a world where its batch's arrays have put it.
     fn observe(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] world: i64) -> PyResult<()> {
         let mut episodes = self.lock()?;

@@ -451,7 +451,8 @@ impl Simulation {
     fn __repr__(&self) -> String {
         let model = self.model.get().inner();
         match self.simulation.try_lock() {
-            Ok(s) => format!("<sapwood.Simulation of {:?} at {} s>", model.name, s.state().time),
+            // Without the round-off of a sum of steps.
+            Ok(s) => format!("<sapwood.Simulation of {:?} at {} s>", model.name, (s.state().time * 1e9).round() / 1e9),
             Err(_) => format!("<sapwood.Simulation of {:?}, running>", model.name),
         }
     }

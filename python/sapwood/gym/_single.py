@@ -52,6 +52,11 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
 
     task: ClassVar[str] = ""
     metadata: dict[str, Any]
+    observation_space: gymnasium.Space[Array]
+    action_space: gymnasium.Space[NDArray[np.float32]]
+    width: int
+    height: int
+    frame_skip: int
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

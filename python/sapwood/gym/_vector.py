@@ -6,6 +6,7 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
+from gymnasium import Space
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -58,6 +59,14 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
     """
 
     task: ClassVar[str] = ""
+    metadata: dict[str, Any]
+    autoreset_mode: AutoresetMode
+    single_observation_space: Space[Array]
+    single_action_space: Space[NDArray[np.float32]]
+    observation_space: Space[Array]
+    action_space: Space[NDArray[np.float32]]
+    width: int
+    height: int
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

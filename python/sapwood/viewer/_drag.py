@@ -37,6 +37,14 @@ class Drag:
         strength: Factor on the stiffness.
     """
 
+    sim: Simulation
+    scene: Scene
+    body: int
+    strength: float
+    point: Point
+    target: Point
+    force: Point
+
     def __init__(self, sim: Simulation, scene: Scene, body: int, point: Point, strength: float = 1.0) -> None:
         self.sim, self.scene, self.body, self.strength = sim, scene, body, strength
         position, quaternion = self._pose()

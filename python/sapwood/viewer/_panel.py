@@ -25,6 +25,12 @@ HELP = """**Ctrl + drag** a body to pull it · drag to orbit · right-drag to pa
 class Panel:
     """The controls of a viewer. Their callbacks only leave notes (``Viewer.later``) that its loop carries out."""
 
+    viewer: Viewer
+    status: Any
+    play: Any
+    plots: list[Plot]
+    controls: list[Any]
+
     def __init__(self, viewer: Viewer, plots: dict[str, Quantity]) -> None:
         self.viewer, gui = viewer, viewer.server.gui
         gui.add_markdown(HELP)

@@ -76,7 +76,8 @@ def _trees(parents: list[int]) -> list[int]:
 def _drawn(geom: dict[str, Any], meshes: list[dict[str, Any]], trees: list[int]) -> Drawn:
     r, g, b, alpha = geom["rgba"]
     chosen = any(abs(x - y) > 1e-6 for x, y in zip((r, g, b), GREY, strict=True))
-    color: tuple[int, int, int] = PALETTE[trees[geom["body"]] % len(PALETTE)]
+    body: int = geom["body"]
+    color = PALETTE[trees[body] % len(PALETTE)]
     if chosen:
         color = (round(255 * r), round(255 * g), round(255 * b))
     vertices, faces = _triangles(geom, meshes)
@@ -116,7 +117,8 @@ def _triangles(geom: dict[str, Any], meshes: list[dict[str, Any]]) -> tuple[Vert
         case "box":
             return _box(size)
         case _:
-            mesh: dict[str, Any] = meshes[geom["mesh"]]
+            which: int = geom["mesh"]
+            mesh = meshes[which]
             width = "<u2" if mesh["index_bits"] == 16 else "<u4"
             vertices = np.frombuffer(base64.b64decode(mesh["vertices"]), "<f4").reshape(-1, 3)
             faces = np.frombuffer(base64.b64decode(mesh["triangles"]), width).reshape(-1, 3)
