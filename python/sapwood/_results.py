@@ -13,11 +13,11 @@ def _brief(of: Any, names: Iterable[str]) -> str:  # noqa: ANN401 - any of the t
     """A record whose arrays are too long to be printed: their shapes instead."""
     shown: list[str] = []
     for name in names:
-        value: object = getattr(of, name)
-        if isinstance(value, np.ndarray):
+        value: Any = getattr(of, name)
+        if hasattr(value, "shape"):
             shown.append(f"{name}{value.shape}")
         else:
-            shown.append(f"{name}={list(value)}" if isinstance(value, dict) else f"{name}={value!r}")
+            shown.append(f"{name}={list(value) if name == 'parameters' else value!r}")
     return f"{type(of).__name__}({', '.join(shown)})"
 
 

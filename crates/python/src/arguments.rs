@@ -200,7 +200,11 @@ pub fn numbers<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py
 }
 
 fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> {
-    if found == expected { Ok(()) } else { Err(wrong_shape(name, found, &tuple(expected))) }
+    if found == expected {
+        Ok(())
+    } else {
+        Err(wrong_shape(name, found, &if expected.is_empty() { "one number".to_owned() } else { tuple(expected) }))
+    }
 }
 
 fn wrong_shape(name: &str, found: &[usize], expected: &str) -> PyErr {
@@ -220,7 +224,7 @@ fn check_finite(name: &str, values: &[f64], shape: &[usize]) -> PyResult<()> {
 }
 
 /// A shape as Python prints it.
-fn tuple(shape: &[usize]) -> String {
+pub fn tuple(shape: &[usize]) -> String {
     match shape {
         [n] => format!("({n},)"),
         _ => format!("({})", shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
@@ -237,10 +241,10 @@ pub fn positive(name: &str, value: f64) -> PyResult<f64> {
 
 /// The elements of a sequence, at most so many. (A `Vec` would reserve memory for as many as the sequence says it has,
 /// which for an array without strides is more than there is.)
-pub fn elements<T>(
-    value: &Bound<'_, PyAny>,
+pub fn elements<'py, T>(
+    value: &Bound<'py, PyAny>,
     most: usize,
-    element: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+    element: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<Vec<T>> {
     if value.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("expected a list, not one string"));
@@ -253,6 +257,11 @@ pub fn elements<T>(
         found.push(element(&item?)?);
     }
     Ok(found)
+}
+
+/// The elements of a sequence that has no more than a model may have of anything.
+pub fn several<'py, T: FromPyObjectOwned<'py>>(value: &Bound<'py, PyAny>) -> PyResult<Vec<T>> {
+    elements(value, 100_000, |element| element.extract().map_err(Into::into))
 }
 
 /// A whole number. One beyond 64 bits becomes the nearest within, so that what it is for judges it.

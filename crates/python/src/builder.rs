@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
-use crate::arguments::{array, word};
+use crate::arguments::{array, several, word};
 use crate::model::Model;
 
 /// A model and its scene while they are made or changed.
@@ -122,7 +122,7 @@ impl Assembly {
         &mut self,
         body: usize,
         kind: &str,
-        axes: Vec<[f64; 3]>,
+        #[pyo3(from_py_with = several)] axes: Vec<[f64; 3]>,
         pitch: f64,
         fields: &Bound<'_, PyDict>,
     ) -> PyResult<usize> {

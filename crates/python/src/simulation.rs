@@ -370,7 +370,11 @@ impl Simulation {
 
     /// The derivative of the next step with respect to the state and the controls that it starts from.
     #[pyo3(signature = (parameters=None))]
-    fn step_jacobians<'py>(&self, py: Python<'py>, parameters: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    fn step_jacobians<'py>(
+        &self,
+        py: Python<'py>,
+        parameters: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let which = parameters.map_or_else(|| Ok(Vec::new()), parameters::differentiable)?;
         let mut simulation = self.lock_to_compute(py)?;
         let simulation = &mut *simulation;

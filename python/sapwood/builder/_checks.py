@@ -43,7 +43,8 @@ def with_context(label: str, call: Any, *arguments: Any) -> Any:
         text = str(error)
         raise ValueError(text if text.startswith(label) else f"{label}: {text}") from None
     except TypeError as error:
-        raise TypeError(f"{label}: {error}") from None
+        # pyo3 names the argument in a note (from Python 3.11 on), which a new error would not have.
+        raise TypeError(" ".join([f"{label}: {error}", *getattr(error, "__notes__", [])])) from None
 
 
 def fixed(values: object) -> NDArray[np.float64]:

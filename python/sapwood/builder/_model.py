@@ -531,7 +531,7 @@ class ModelBuilder:
 
     def _find(self, kind: str, name: str, argument: str = "name") -> int:
         if not isinstance(name, str):
-            raise TypeError(f"{argument} of a {kind} is of type {type(name).__name__}: expected str")
+            raise TypeError(f"{argument} of {_a(kind)} is of type {type(name).__name__}: expected str")
         names = self._assembly.names(kind)
         if name and name in names:
             return names.index(name)
@@ -540,6 +540,10 @@ class ModelBuilder:
 
     def _check_name(self, kind: str, name: str) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"name of a {kind} is of type {type(name).__name__}: expected str")
+            raise TypeError(f"name of {_a(kind)} is of type {type(name).__name__}: expected str")
         if name and name in self._assembly.names(kind):
             raise ValueError(f"{kind} {shown(name)}: there is a {kind} of this name already: expected another name")
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind in {"actuator", "equality"} else f"a {kind}"

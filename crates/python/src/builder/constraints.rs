@@ -10,6 +10,7 @@ use spatial::{Pose, Vec3};
 
 use super::fields::{at_least_zero, interval};
 use super::{Assembly, rotation, vector3};
+use crate::arguments::several;
 
 /// Lower and upper end.
 type Interval = Option<(f64, f64)>;
@@ -24,7 +25,7 @@ impl Assembly {
         name: String,
         on: &str,
         target: usize,
-        gear: Vec<f64>,
+        #[pyo3(from_py_with = several)] gear: Vec<f64>,
         law: [f64; 4],
         ctrl_range: &Bound<'_, PyAny>,
         force_range: &Bound<'_, PyAny>,
@@ -62,7 +63,7 @@ impl Assembly {
     fn add_tendon(
         &mut self,
         name: String,
-        terms: Vec<(usize, f64)>,
+        #[pyo3(from_py_with = several)] terms: Vec<(usize, f64)>,
         range: &Bound<'_, PyAny>,
         rest: &Bound<'_, PyAny>,
         parameters: [Bound<'_, PyAny>; 4],
@@ -143,7 +144,7 @@ impl Assembly {
         name: String,
         y: (String, usize),
         x: Option<(String, usize)>,
-        polynomial: Vec<f64>,
+        #[pyo3(from_py_with = several)] polynomial: Vec<f64>,
     ) -> PyResult<usize> {
         if polynomial.is_empty() || polynomial.len() > 5 || polynomial.iter().any(|c| !c.is_finite()) {
             let message =

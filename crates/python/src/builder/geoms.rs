@@ -13,7 +13,7 @@ use spatial::{Pose, RigidInertia, Vec3};
 
 use super::fields::{at_least_zero, compliance, number, unknown};
 use super::{Assembly, quaternion, rotation, vector3};
-use crate::arguments::{any_rows, array, word};
+use crate::arguments::{any_rows, array, several, tuple, word};
 
 #[stubdoc::documented]
 #[pymethods]
@@ -23,7 +23,7 @@ impl Assembly {
         &mut self,
         body: usize,
         shape: &str,
-        size: Vec<f64>,
+        #[pyo3(from_py_with = several)] size: Vec<f64>,
         mass: (Option<f64>, Option<f64>, bool),
         fields: &Bound<'_, PyDict>,
     ) -> PyResult<usize> {
@@ -116,7 +116,8 @@ impl Assembly {
     ) -> PyResult<usize> {
         let shape: Vec<usize> = heights.getattr("shape")?.extract()?;
         let &[rows, columns] = &shape[..] else {
-            return Err(PyValueError::new_err(format!("heights has shape {shape:?}: expected (rows, columns)")));
+            let shape = tuple(&shape);
+            return Err(PyValueError::new_err(format!("heights has shape {shape}: expected (rows, columns)")));
         };
         let heights = array("heights", heights, &[rows, columns])?;
         let field = HeightField::new(name, [rows, columns], half_extents, heights, base);
