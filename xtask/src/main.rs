@@ -4,6 +4,7 @@ mod demo;
 mod shell;
 mod test;
 mod tools;
+mod types;
 mod wheel;
 
 use std::env;
@@ -19,7 +20,8 @@ cargo xtask test            set up what the tests need and run all of them: Rust
 cargo xtask fuzz [--seconds N] [--seed S] [--case N]   mutate models, meshes, clips and states for a minute
 cargo xtask web             build the replay page (needs Node)
 cargo xtask python          make .venv and install the Python package with its test requirements
-cargo xtask wheel [ARCH]    build a manylinux wheel (x86_64, aarch64) and try it in a bare environment
+cargo xtask wheel [ARCH]    build a manylinux wheel (x86_64, aarch64) and an sdist, and try the wheel in a bare environment
+cargo xtask types           pyright: strict on the package, and completeness of its types for users
 cargo xtask bench [SUITE]   time Sapwood beside its peers (default: step); needs cargo xtask python";
 
 fn main() -> ExitCode {
@@ -44,6 +46,7 @@ fn run() -> Result<ExitCode> {
         ["fuzz", ref rest @ ..] => fuzz(&shell, rest)?,
         ["web"] => tools::build_web(&shell)?,
         ["python"] => tools::install_python(&shell)?,
+        ["types"] => types::types(&shell)?,
         ["wheel"] => wheel::wheel(&shell, None)?,
         ["wheel", target] => wheel::wheel(&shell, Some(target))?,
         ["bench", ref rest @ ..] => {
