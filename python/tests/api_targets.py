@@ -42,14 +42,16 @@ class Target:
         if self.kind == "set":
             return lambda value: setattr(subject, self.name, value)
         owner: Any = subject if subject is not None else self.owner
-        return owner if self.kind == "new" else getattr(owner, self.name)
+        function: Callable[..., Any] = owner if self.kind == "new" else getattr(owner, self.name)
+        return function
 
 
 def annotations_of_stub() -> dict[tuple[str, str, str], str]:
     """Annotations of the compiled module's parameters, by owner, member and parameter."""
     found = {}
     tree = ast.parse((Path(sw.__file__).parent / "_sapwood.pyi").read_text())
-    for owner in [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]:
+    owners: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+    for owner in owners:
         prefix = owner.name if isinstance(owner, ast.ClassDef) else ""
         for node in owner.body:
             if isinstance(node, ast.FunctionDef):

@@ -217,7 +217,7 @@ class Child:
             for thing in itertools.cycle(stepped):
                 if stop.is_set():
                     return
-                with contextlib.suppress(DOCUMENTED):
+                with contextlib.suppress(*DOCUMENTED):
                     thing.step(3)
 
         thread = threading.Thread(target=run, daemon=True)

@@ -26,7 +26,13 @@ print(time.perf_counter() - start)
 """
 
 # What a build from sources needs beside those of the crates.
-IN_SDIST = ["Cargo.lock", "pyproject.toml", "web/dist/replay.html", "python/sapwood/_sapwood.pyi", "python/sapwood/py.typed"]
+IN_SDIST = [
+    "Cargo.lock",
+    "pyproject.toml",
+    "web/dist/replay.html",
+    "python/sapwood/_sapwood.pyi",
+    "python/sapwood/py.typed",
+]
 
 PAGES = ["README.md", "docs/batch.md", "docs/python.md"]
 
