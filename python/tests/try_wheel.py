@@ -79,7 +79,6 @@ def main() -> None:
         seconds = min(float(run(IMPORT)) for _ in range(5))
         print(f"import beyond numpy: {1e3 * seconds:.0f} ms")
         assert seconds < MAX_IMPORT_SECONDS, f"longer than {MAX_IMPORT_SECONDS} s"
-        run("import sapwood as sw; open('humanoid.xml', 'w').write(sw.characters.mjcf('humanoid'))")
         for page in PAGES:
             run(programs(ROOT / page))
             print(f"{page}: runs")
