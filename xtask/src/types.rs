@@ -10,7 +10,10 @@ use crate::tools::{install_python, venv};
 pub fn types(shell: &Shell) -> Result<()> {
     install_python(shell)?;
     let python = venv("python");
-    shell.run(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pyright", ".[gym,viewer]"])?;
+    shell.run(
+        &python,
+        &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pyright", ".[gym,viewer]"],
+    )?;
     // It looks for packages where the environment says.
     let bin = shell.path(".venv/bin");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
