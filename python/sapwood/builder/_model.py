@@ -474,6 +474,17 @@ class ModelBuilder:
         """
         return self._assembly.build()
 
+    def __copy__(self) -> ModelBuilder:
+        """A builder of the same elements, independent of this one."""
+        twin = ModelBuilder()
+        twin._assembly = self._assembly.copy()
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, object]) -> ModelBuilder:
+        """The same; handles that are copied along with it are of the copy."""
+        twin = memo[id(self)] = self.__copy__()
+        return twin
+
     def __repr__(self) -> str:
         names = self._assembly.names
         counts = ", ".join(f"{len(names(kind))} {kind}s" for kind in ("geom", "joint", "actuator"))
