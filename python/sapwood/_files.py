@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,10 @@ def write_whole(path: Path, text: str) -> None:
         if path.exists():
             beside.chmod(path.stat().st_mode)
         beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            # Of the file that was asked for, not of the one beside it.
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise

@@ -32,6 +32,14 @@ class SimulationParameters:
         for name, array in self._arrays.items():
             array[...] = self._of_model[name]
 
+    def _write(self, name: str, value: ArrayLike) -> None:
+        array = self._arrays[name]
+        try:
+            array[...] = value
+        except (TypeError, ValueError) as error:
+            expected = f"expected numbers, {array.shape}, or what numpy can broadcast to that"
+            raise ValueError(f"parameters.{name}: {expected}: {error}") from None
+
     def __iter__(self) -> Iterator[str]:
         """The names of the parameters."""
         return iter(self._arrays)
@@ -62,7 +70,7 @@ class SimulationParameters:
 
     @gravity.setter
     def gravity(self, value: ArrayLike) -> None:
-        self._arrays["gravity"][...] = value
+        self._write("gravity", value)
 
     @property
     def masses(self) -> NDArray[np.float64]:
@@ -71,7 +79,7 @@ class SimulationParameters:
 
     @masses.setter
     def masses(self, value: ArrayLike) -> None:
-        self._arrays["masses"][...] = value
+        self._write("masses", value)
 
     @property
     def coms(self) -> NDArray[np.float64]:
@@ -80,7 +88,7 @@ class SimulationParameters:
 
     @coms.setter
     def coms(self, value: ArrayLike) -> None:
-        self._arrays["coms"][...] = value
+        self._write("coms", value)
 
     @property
     def inertias(self) -> NDArray[np.float64]:
@@ -92,7 +100,7 @@ class SimulationParameters:
 
     @inertias.setter
     def inertias(self, value: ArrayLike) -> None:
-        self._arrays["inertias"][...] = value
+        self._write("inertias", value)
 
     @property
     def inertia_scales(self) -> NDArray[np.float64]:
@@ -101,7 +109,7 @@ class SimulationParameters:
 
     @inertia_scales.setter
     def inertia_scales(self, value: ArrayLike) -> None:
-        self._arrays["inertia_scales"][...] = value
+        self._write("inertia_scales", value)
 
     @property
     def frictions(self) -> NDArray[np.float64]:
@@ -110,7 +118,7 @@ class SimulationParameters:
 
     @frictions.setter
     def frictions(self, value: ArrayLike) -> None:
-        self._arrays["frictions"][...] = value
+        self._write("frictions", value)
 
     @property
     def torsional_frictions(self) -> NDArray[np.float64]:
@@ -119,7 +127,7 @@ class SimulationParameters:
 
     @torsional_frictions.setter
     def torsional_frictions(self, value: ArrayLike) -> None:
-        self._arrays["torsional_frictions"][...] = value
+        self._write("torsional_frictions", value)
 
     @property
     def rolling_frictions(self) -> NDArray[np.float64]:
@@ -128,7 +136,7 @@ class SimulationParameters:
 
     @rolling_frictions.setter
     def rolling_frictions(self, value: ArrayLike) -> None:
-        self._arrays["rolling_frictions"][...] = value
+        self._write("rolling_frictions", value)
 
     @property
     def geom_sizes(self) -> NDArray[np.float64]:
@@ -140,7 +148,7 @@ class SimulationParameters:
 
     @geom_sizes.setter
     def geom_sizes(self, value: ArrayLike) -> None:
-        self._arrays["geom_sizes"][...] = value
+        self._write("geom_sizes", value)
 
     @property
     def geom_positions(self) -> NDArray[np.float64]:
@@ -149,7 +157,7 @@ class SimulationParameters:
 
     @geom_positions.setter
     def geom_positions(self, value: ArrayLike) -> None:
-        self._arrays["geom_positions"][...] = value
+        self._write("geom_positions", value)
 
     @property
     def geom_quaternions(self) -> NDArray[np.float64]:
@@ -158,7 +166,7 @@ class SimulationParameters:
 
     @geom_quaternions.setter
     def geom_quaternions(self, value: ArrayLike) -> None:
-        self._arrays["geom_quaternions"][...] = value
+        self._write("geom_quaternions", value)
 
     @property
     def armature(self) -> NDArray[np.float64]:
@@ -167,7 +175,7 @@ class SimulationParameters:
 
     @armature.setter
     def armature(self, value: ArrayLike) -> None:
-        self._arrays["armature"][...] = value
+        self._write("armature", value)
 
     @property
     def damping(self) -> NDArray[np.float64]:
@@ -176,7 +184,7 @@ class SimulationParameters:
 
     @damping.setter
     def damping(self, value: ArrayLike) -> None:
-        self._arrays["damping"][...] = value
+        self._write("damping", value)
 
     @property
     def stiffness(self) -> NDArray[np.float64]:
@@ -185,7 +193,7 @@ class SimulationParameters:
 
     @stiffness.setter
     def stiffness(self, value: ArrayLike) -> None:
-        self._arrays["stiffness"][...] = value
+        self._write("stiffness", value)
 
     @property
     def frictionloss(self) -> NDArray[np.float64]:
@@ -194,7 +202,7 @@ class SimulationParameters:
 
     @frictionloss.setter
     def frictionloss(self, value: ArrayLike) -> None:
-        self._arrays["frictionloss"][...] = value
+        self._write("frictionloss", value)
 
     @property
     def joint_ranges(self) -> NDArray[np.float64]:
@@ -203,7 +211,7 @@ class SimulationParameters:
 
     @joint_ranges.setter
     def joint_ranges(self, value: ArrayLike) -> None:
-        self._arrays["joint_ranges"][...] = value
+        self._write("joint_ranges", value)
 
     @property
     def gains(self) -> NDArray[np.float64]:
@@ -215,7 +223,7 @@ class SimulationParameters:
 
     @gains.setter
     def gains(self, value: ArrayLike) -> None:
-        self._arrays["gains"][...] = value
+        self._write("gains", value)
 
     @property
     def kv(self) -> NDArray[np.float64]:
@@ -224,7 +232,7 @@ class SimulationParameters:
 
     @kv.setter
     def kv(self, value: ArrayLike) -> None:
-        self._arrays["kv"][...] = value
+        self._write("kv", value)
 
     @property
     def kp(self) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import struct
 import zlib
 from dataclasses import dataclass
@@ -66,6 +67,10 @@ class VideoWriter:
         ValueError: When fps is not above 0.
     """
 
+    path: Path
+    fps: float
+    frames: int
+
     def __init__(self, path: str | PathLike[str], fps: float = 30.0) -> None:
         if not (np.isfinite(fps) and fps > 0):
             raise ValueError(f"fps is {fps}: expected a finite number above 0")
@@ -74,6 +79,10 @@ class VideoWriter:
         self.frames = 0
         self._shape: tuple[int, ...] | None = None
         self._writer = _open_writer(self.path, self.fps)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._writer is None else "open"
+        return f"<sapwood.VideoWriter {str(self.path)!r}, {self.frames} frames at {self.fps:g} per second, {state}>"
 
     def add(self, frame: NDArray[np.uint8]) -> None:
         """Append a frame.
@@ -159,11 +168,10 @@ def _checked_image(name: str, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def _open_writer(path: Path, fps: float) -> Any:  # noqa: ANN401 - imageio need not be there
     try:
-        import imageio.v2 as imageio
-
+        imageio: Any = importlib.import_module("imageio.v2")
         if path.suffix.lower() == ".gif":
             return imageio.get_writer(path, mode="I", duration=1000.0 / fps, loop=0)
-        import imageio_ffmpeg  # noqa: F401 - what imageio writes videos with
+        importlib.import_module("imageio_ffmpeg")  # what imageio writes videos with
     except ImportError as error:
         raise ImportError(
             f"{path}: videos are written by imageio and imageio-ffmpeg, of which {error.name} is not installed: "

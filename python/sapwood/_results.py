@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+
+def _brief(of: Any, names: Iterable[str]) -> str:  # noqa: ANN401 - any of the tuples below
+    """A record whose arrays are too long to be printed: their shapes instead."""
+    shown: list[str] = []
+    for name in names:
+        value: Any = getattr(of, name)
+        if hasattr(value, "shape"):
+            shown.append(f"{name}{value.shape}")
+        else:
+            shown.append(f"{name}={list(value) if name == 'parameters' else value!r}")
+    return f"{type(of).__name__}({', '.join(shown)})"
 
 
 class Joint(NamedTuple):
@@ -172,6 +185,9 @@ class RayHits(NamedTuple):
     normal: NDArray[np.float64]
     """Unit normals of the surfaces there, on the side that the ray comes from, (n, 3)."""
 
+    def __repr__(self) -> str:
+        return _brief(self, self._fields)
+
 
 class Distance(NamedTuple):
     """How two geoms are apart."""
@@ -200,6 +216,9 @@ class StepJacobians(_Jacobians):
 
     parameters: dict[str, NDArray[np.float64]]
 
+    def __repr__(self) -> str:
+        return _brief(self, [*self._fields, *(["parameters"] if self.parameters else [])])
+
     def __new__(
         cls,
         A: NDArray[np.float64],
@@ -222,6 +241,9 @@ class StepGradients(NamedTuple):
     ctrl: NDArray[np.float64]
     """With respect to controls, (n, nu)."""
 
+    def __repr__(self) -> str:
+        return _brief(self, self._fields)
+
 
 class BatchContacts(NamedTuple):
     """The contact points of the last step of every world, m in all, in the order of their worlds."""
@@ -240,6 +262,9 @@ class BatchContacts(NamedTuple):
     """Distances at the beginning of the step, (m,), negative in penetration, m."""
     force: NDArray[np.float64]
     """Forces on the second geom over the step, friction included, (m, 3), world, N."""
+
+    def __repr__(self) -> str:
+        return _brief(self, self._fields)
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -300,6 +325,9 @@ class PaddedContacts(NamedTuple):
     """Distances at the beginning of the step, (n, k), m."""
     force: NDArray[np.float64]
     """Forces on the second geom over the step, (n, k, 3), world, N."""
+
+    def __repr__(self) -> str:
+        return _brief(self, self._fields)
 
 
 class BatchStats(NamedTuple):
@@ -374,6 +402,9 @@ class Parameters(NamedTuple):
     """
     kv: NDArray[np.float64]
     """Damping of the actuators that are position servos, (nu,); those of others count for nothing."""
+
+    def __repr__(self) -> str:
+        return _brief(self, self._fields)
 
     @property
     def kp(self) -> NDArray[np.float64]:

@@ -942,7 +942,7 @@ class Simulation:
         direction: ArrayLike,
         *,
         exclude: str | int | BodyView | Sequence[str | int | BodyView] | None = None,
-        max_distance: float = ...,
+        max_distance: float | None = None,
     ) -> RayHit:
         """The first geom that a ray meets.
 
@@ -953,7 +953,7 @@ class Simulation:
             origin: World, (3,), m.
             direction: World, (3,), of any length.
             exclude: A body, or several, that the ray goes through.
-            max_distance: How far it goes, m; infinite by default.
+            max_distance: How far it goes, m; None: without end.
         """
 
     def rays(
@@ -962,7 +962,7 @@ class Simulation:
         directions: ArrayLike,
         *,
         exclude: str | int | BodyView | Sequence[str | int | BodyView] | None = None,
-        max_distance: float = ...,
+        max_distance: float | None = None,
     ) -> RayHits:
         """The first geoms that n rays from one point meet, along directions (n, 3); see ``ray``."""
 

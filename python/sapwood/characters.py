@@ -52,5 +52,8 @@ def snake(dofs: Literal[36, 72, 195] = 36, *, ground: bool = True, self_collisio
 
     Raises:
         ValueError: When there is no snake of this number.
+        TypeError: When it is no whole number.
     """
+    if not isinstance(dofs, int):
+        raise TypeError(f"dofs is of type {type(dofs).__name__}: expected 36, 72 or 195")
     return _character(f"snake{dofs}", ground=ground, self_collision=self_collision)

@@ -7,7 +7,7 @@ names that :func:`mjcf` takes, such as ``tower-50``; capitals in them stand for 
 
 from typing import Literal
 
-from numpy import format_float_positional
+from numpy import format_float_positional, integer
 
 from sapwood._sapwood import SCENES as NAMES
 from sapwood._sapwood import Model
@@ -41,6 +41,13 @@ __all__ = [
 ]
 
 
+def _text(part: str | int) -> str:
+    """A word or a count in a name."""
+    if not isinstance(part, (str, int, integer)):
+        raise TypeError(f"{type(part).__name__} in the name of a scene: expected a word or a whole number")
+    return str(part)
+
+
 def _number(x: float) -> str:
     """All digits, no exponent: a minus sign in it would end the number."""
     return format_float_positional(x, trim="-")
@@ -52,7 +59,7 @@ def clutter(shape: Literal["box", "sphere"], count: int) -> Model:
     Raises:
         ValueError: When there is no such scene.
     """
-    return _scene(f"clutter-{shape}-{count}")
+    return _scene(f"clutter-{_text(shape)}-{_text(count)}")
 
 
 def tower(count: int) -> Model:
@@ -61,7 +68,7 @@ def tower(count: int) -> Model:
     Raises:
         ValueError: When the count makes no sense.
     """
-    return _scene(f"tower-{count}")
+    return _scene(f"tower-{_text(count)}")
 
 
 def stacks(count: int, height: int = 5) -> Model:
@@ -70,7 +77,7 @@ def stacks(count: int, height: int = 5) -> Model:
     Raises:
         ValueError: When a number makes no sense.
     """
-    return _scene(f"stacks-{count}-{height}")
+    return _scene(f"stacks-{_text(count)}-{_text(height)}")
 
 
 def mass_ratio(ratio: float = 1000.0) -> Model:
@@ -88,7 +95,7 @@ def arch(blocks: int = 11) -> Model:
     Raises:
         ValueError: When the number makes no sense.
     """
-    return _scene(f"arch-{blocks}")
+    return _scene(f"arch-{_text(blocks)}")
 
 
 def cards(storeys: int = 3) -> Model:
@@ -97,7 +104,7 @@ def cards(storeys: int = 3) -> Model:
     Raises:
         ValueError: When the number makes no sense.
     """
-    return _scene(f"cards-{storeys}")
+    return _scene(f"cards-{_text(storeys)}")
 
 
 def incline(degrees: float, friction: float) -> Model:
@@ -161,7 +168,7 @@ def spring_chain(links: int = 10) -> Model:
     Raises:
         ValueError: When the number makes no sense.
     """
-    return _scene(f"spring-chain-{links}")
+    return _scene(f"spring-chain-{_text(links)}")
 
 
 def spinning_top() -> Model:

@@ -121,7 +121,7 @@ def test_bad_calls(model: sw.Model) -> None:
     with pytest.raises(ValueError, match="ctrl"):
         batch.rollout(q, v, np.full((3, 5, 4), np.nan))
     for world in (3, -4, 2**40):
-        with pytest.raises(IndexError, match="of a batch of 3"):
+        with pytest.raises(IndexError, match="the batch has 3 worlds"):
             batch.state(world)
     for state in (b"", b"x" * 200, sw.Simulation(sw.load("<mujoco/>")).state()):
         with pytest.raises(ValueError, match="state"):

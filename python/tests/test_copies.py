@@ -170,3 +170,13 @@ def test_copies_cannot_be_written_to(name: str) -> None:
     contacts = busy().contacts
     with pytest.raises(ValueError, match="read-only"):
         contacts["gap"] = 0
+
+
+def test_copies_of_builders_are_independent() -> None:
+    builder = sw.ModelBuilder.from_model(sw.load(SCENE))
+    twin, joint = copy.deepcopy((builder, builder.joint("arm")))
+    joint.damping = 7
+    assert twin.joint("arm").damping == 7
+    assert builder.joint("arm").damping == 0.1
+    copy.copy(builder).name = "other"
+    assert builder.name != "other"

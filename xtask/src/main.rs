@@ -5,6 +5,7 @@ mod docs;
 mod shell;
 mod test;
 mod tools;
+mod types;
 mod wheel;
 
 use std::env;
@@ -22,7 +23,8 @@ cargo xtask web             build the replay page (needs Node)
 cargo xtask python          make .venv and install the Python package with its test requirements
 cargo xtask docs            build the documentation in site/, with its notebooks run; warnings are errors
 cargo xtask docs pictures [NAME ...]   draw the pictures in docs/images that the program draws
-cargo xtask wheel [ARCH]    build a manylinux wheel (x86_64, aarch64) and try it in a bare environment
+cargo xtask wheel [ARCH]    build a manylinux wheel (x86_64, aarch64) and an sdist, and try the wheel in a bare environment
+cargo xtask types           pyright: strict on the package, and completeness of its types for users
 cargo xtask bench [SUITE]   time Sapwood beside its peers (default: step); needs cargo xtask python";
 
 fn main() -> ExitCode {
@@ -49,6 +51,7 @@ fn run() -> Result<ExitCode> {
         ["python"] => tools::install_python(&shell)?,
         ["docs"] => docs::docs(&shell)?,
         ["docs", "pictures", ref names @ ..] => docs::pictures(&shell, names)?,
+        ["types"] => types::types(&shell)?,
         ["wheel"] => wheel::wheel(&shell, None)?,
         ["wheel", target] => wheel::wheel(&shell, Some(target))?,
         ["bench", ref rest @ ..] => {

@@ -1,4 +1,4 @@
-//! `cargo xtask wheel`: a wheel that others can install, and a trial of it where nothing else is.
+//! `cargo xtask wheel`: a wheel that others can install, its sources for other systems, and a trial where nothing else is.
 
 use anyhow::{Context, Result, bail};
 
@@ -30,13 +30,19 @@ pub fn wheel(shell: &Shell, target: Option<&str>) -> Result<()> {
     if has_node(shell) {
         build_web(shell)?;
     }
+    // Toolchains that do not come from rustup bring their targets along, or not: the build says so.
+    if target != own && shell.works("rustup", &["--version"]) {
+        shell.run("rustup", &["target", "add", &triple])?;
+    }
     let program = shell.path(&venv_at(TOOLS, "maturin"));
     let program = program.to_str().context("the repository's path is not UTF-8")?;
     let build =
         ["build", "--release", "--strip", "--zig", "--compatibility", POLICY, "--target", &triple, "--out", WHEELS];
     let bin = shell.path(TOOLS).join("bin");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
-    Shell::at_root()?.with("PATH", path).run(program, &build)?;
+    let builder = Shell::at_root()?.with("PATH", path);
+    builder.run(program, &build)?;
+    builder.run(program, &["sdist", "--out", WHEELS])?;
     if target != own {
         println!("built for {target}: it can only be tried there");
         return Ok(());

@@ -3,9 +3,9 @@
 
 use multibody::{JointType, Model, Tree};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_array_module};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyFloat};
+use pyo3::types::{IntoPyDict, PyFloat, PyString};
 
 /// Finite numbers of exactly this shape, in row-major order. Takes whatever numpy takes: arrays, lists, scalars.
 pub fn array(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<f64>> {
@@ -15,7 +15,7 @@ pub fn array(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<
             array.to_vec()?
         }
         _ => {
-            let array = converted(name, value)?;
+            let array = numbers(name, value)?;
             check_shape(name, array.shape(), shape)?;
             array.to_vec()?
         }
@@ -31,7 +31,7 @@ pub fn vector(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<Vec<
 
 /// Finite numbers in rows of `columns`: `rows` of them, or one for all, which is repeated.
 pub fn rows(name: &str, value: &Bound<'_, PyAny>, rows: usize, columns: usize) -> PyResult<Vec<f64>> {
-    let array = converted(name, value)?;
+    let array = numbers(name, value)?;
     let expected = || format!("{} or {}", tuple(&[rows, columns]), tuple(&[columns]));
     let repeat = match *array.shape() {
         [n, m] if (n, m) == (rows, columns) => 1,
@@ -45,7 +45,7 @@ pub fn rows(name: &str, value: &Bound<'_, PyAny>, rows: usize, columns: usize) -
 
 /// Finite numbers of the shape (any, columns), and how many rows there are.
 pub fn any_rows(name: &str, value: &Bound<'_, PyAny>, columns: usize) -> PyResult<(usize, Vec<f64>)> {
-    let array = converted(name, value)?;
+    let array = numbers(name, value)?;
     match *array.shape() {
         [n, m] if m == columns => {
             let values = array.to_vec()?;
@@ -58,7 +58,7 @@ pub fn any_rows(name: &str, value: &Bound<'_, PyAny>, columns: usize) -> PyResul
 
 /// Finite numbers of the shape (rows, any, columns), and how many the second dimension has.
 pub fn sequences(name: &str, value: &Bound<'_, PyAny>, rows: usize, columns: usize) -> PyResult<(usize, Vec<f64>)> {
-    let array = converted(name, value)?;
+    let array = numbers(name, value)?;
     match *array.shape() {
         [n, horizon, m] if (n, m) == (rows, columns) => {
             let values = array.to_vec()?;
@@ -92,9 +92,14 @@ pub fn selection(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<V
             Ok((0..len).filter(|&k| mask[k]).collect())
         }
         "i" | "u" => {
-            let indices: Vec<i64> = array.extract().map_err(|_| {
-                PyValueError::new_err(format!("{name}: expected indices in one dimension, or a boolean array ({len},)"))
-            })?;
+            let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+            let [count] = shape[..] else {
+                return Err(wrong_shape(name, &shape, &format!("indices (any,), or booleans ({len},)")));
+            };
+            if count > len {
+                return Err(PyValueError::new_err(format!("{name} has {count} indices: expected at most {len}")));
+            }
+            let indices: Vec<i64> = array.extract()?;
             let index = |k: i64| usize::try_from(if k < 0 { k.saturating_add_unsigned(len as u64) } else { k }).ok();
             let outside = |k: i64| PyValueError::new_err(format!("{name} has {k}: expected indices below {len}"));
             indices.into_iter().map(|k| index(k).filter(|k| *k < len).ok_or_else(|| outside(k))).collect()
@@ -105,7 +110,7 @@ pub fn selection(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<V
 
 /// A number for every degree of freedom, or one for all; infinity and NaN are the callee's to judge.
 pub fn per_dof(name: &str, value: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<f64>> {
-    let array = converted(name, value)?;
+    let array = numbers(name, value)?;
     if array.ndim() == 0 {
         return Ok(vec![array.to_vec()?[0]; nv]);
     }
@@ -121,7 +126,7 @@ pub fn copy_vector(name: &str, value: &Bound<'_, PyAny>, out: &mut [f64]) -> PyR
     {
         return copy_array(name, array, out);
     }
-    copy_array(name, &converted(name, value)?, out)
+    copy_array(name, &numbers(name, value)?, out)
 }
 
 /// [`copy_vector`], or one number for all.
@@ -158,7 +163,7 @@ pub fn configuration(name: &str, value: &Bound<'_, PyAny>, model: &Model) -> PyR
 
 /// Finite numbers of whatever size, as a vector.
 pub fn any_vector(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-    let array = converted(name, value)?;
+    let array = numbers(name, value)?;
     if array.ndim() != 1 {
         return Err(wrong_shape(name, array.shape(), "one dimension"));
     }
@@ -197,7 +202,8 @@ pub fn word<T: Copy>(name: &str, value: &str, available: &[(&str, T)]) -> PyResu
     Err(PyValueError::new_err(message))
 }
 
-pub fn converted<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+/// What numpy makes of an argument: an array of 64-bit numbers, row-major, of whatever shape and values.
+pub fn numbers<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
     let py = value.py();
     let numpy = get_array_module(py)?;
     let not_numbers = |error: PyErr| {
@@ -219,7 +225,11 @@ pub fn converted<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'
 }
 
 fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> {
-    if found == expected { Ok(()) } else { Err(wrong_shape(name, found, &tuple(expected))) }
+    if found == expected {
+        Ok(())
+    } else {
+        Err(wrong_shape(name, found, &if expected.is_empty() { "one number".to_owned() } else { tuple(expected) }))
+    }
 }
 
 pub fn wrong_shape(name: &str, found: &[usize], expected: &str) -> PyErr {
@@ -239,7 +249,7 @@ fn check_finite(name: &str, values: &[f64], shape: &[usize]) -> PyResult<()> {
 }
 
 /// A shape as Python prints it.
-fn tuple(shape: &[usize]) -> String {
+pub fn tuple(shape: &[usize]) -> String {
     match shape {
         [n] => format!("({n},)"),
         _ => format!("({})", shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
@@ -252,6 +262,46 @@ pub fn positive(name: &str, value: f64) -> PyResult<f64> {
         return Ok(value);
     }
     Err(PyValueError::new_err(format!("{name} is {value}: expected a finite number above 0")))
+}
+
+/// The elements of a sequence, at most so many. (A `Vec` would reserve memory for as many as the sequence says it has,
+/// which for an array without strides is more than there is.)
+pub fn elements<'py, T>(
+    value: &Bound<'py, PyAny>,
+    most: usize,
+    element: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    if value.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("expected a list, not one string"));
+    }
+    let mut found = Vec::new();
+    for item in value.try_iter()? {
+        if found.len() == most {
+            return Err(PyValueError::new_err(format!("expected at most {most} elements")));
+        }
+        found.push(element(&item?)?);
+    }
+    Ok(found)
+}
+
+/// The elements of a sequence that has no more than a model may have of anything.
+pub fn several<'py, T: FromPyObjectOwned<'py>>(value: &Bound<'py, PyAny>) -> PyResult<Vec<T>> {
+    elements(value, 100_000, |element| element.extract().map_err(Into::into))
+}
+
+/// A whole number. One beyond 64 bits becomes the nearest within, so that what it is for judges it.
+pub fn whole(value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    match value.extract::<i64>() {
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            Ok(if value.lt(0)? { i64::MIN } else { i64::MAX })
+        }
+        extracted => extracted,
+    }
+}
+
+/// A whole number, as [`whole`], or None.
+pub fn whole_or_none(value: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
+    if value.is_none() { Ok(None) } else { whole(value).map(Some) }
 }
 
 /// One finite number.

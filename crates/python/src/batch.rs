@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arguments::{array, per_dof, rows, sequences, vector, word};
+use crate::arguments::{array, per_dof, rows, sequences, vector, whole, whole_or_none, word};
 use crate::errors::batch_error;
 use crate::live::LiveArray;
 use crate::model::Model;
@@ -60,10 +60,10 @@ impl Batch {
     )]
     fn new(
         model: &Bound<'_, Model>,
-        n: i64,
-        threads: Option<i64>,
+        #[pyo3(from_py_with = whole)] n: i64,
+        #[pyo3(from_py_with = whole_or_none)] threads: Option<i64>,
         precision: &str,
-        lanes: Option<i64>,
+        #[pyo3(from_py_with = whole_or_none)] lanes: Option<i64>,
         contacts: bool,
         timestep: Option<f64>,
         accuracy: Option<f64>,
@@ -72,7 +72,7 @@ impl Batch {
         pd_law: &str,
         contact: &str,
         tolerance: f64,
-        factorization_budget: Option<i64>,
+        #[pyo3(from_py_with = whole_or_none)] factorization_budget: Option<i64>,
         line_search: &str,
         factorization: &str,
         beta: f64,
@@ -286,7 +286,7 @@ impl Batch {
 
     /// Advance all worlds by k time steps.
     #[pyo3(signature = (k=1))]
-    fn step(&self, py: Python<'_>, k: i64) -> PyResult<()> {
+    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] k: i64) -> PyResult<()> {
         let steps = usize::try_from(k).map_err(|_| PyValueError::new_err(format!("k is {k}: expected 0 or more")))?;
         let mut batch = self.lock_to_compute(py)?;
         let stepper = &mut *batch;
@@ -350,7 +350,7 @@ impl Batch {
         q: Option<&Bound<'py, PyAny>>,
         v: Option<&Bound<'py, PyAny>>,
         ctrl: &Bound<'py, PyAny>,
-        skip: i64,
+        #[pyo3(from_py_with = whole)] skip: i64,
     ) -> PyResult<(Tensor<'py>, Tensor<'py>)> {
         let model = self.model.get().inner();
         let (n, nq, nv, nu) = (self.worlds, model.nq(), model.nv(), model.nu());
@@ -380,7 +380,7 @@ impl Batch {
     }
 
     /// The state of a world as bytes, as `Simulation.state` gives it.
-    fn state<'py>(&self, py: Python<'py>, world: isize) -> PyResult<Bound<'py, PyBytes>> {
+    fn state<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = whole)] world: i64) -> PyResult<Bound<'py, PyBytes>> {
         let world = self.world(world)?;
         let mut batch = self.lock()?;
         self.read_world(py, &mut batch, world)?;
@@ -388,7 +388,12 @@ impl Batch {
     }
 
     /// Take a world to a state.
-    fn set_state(&self, py: Python<'_>, world: isize, state: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set_state(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = whole)] world: i64,
+        state: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let world = self.world(world)?;
         let state = if let Ok(simulation) = state.cast::<Simulation>() {
             simulation.get().current_state(py)?
@@ -405,7 +410,7 @@ impl Batch {
     }
 
     /// A simulation that goes on from where a world is.
-    fn simulation(&self, py: Python<'_>, world: isize) -> PyResult<Simulation> {
+    fn simulation(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] world: i64) -> PyResult<Simulation> {
         let world = self.world(world)?;
         let mut batch = self.lock()?;
         self.read_world(py, &mut batch, world)?;
@@ -456,7 +461,11 @@ impl Batch {
     }
 
     /// All parameters of a world.
-    fn parameters<'py>(&self, py: Python<'py>, world: isize) -> PyResult<Bound<'py, PyAny>> {
+    fn parameters<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = whole)] world: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let world = self.world(world)?;
         let model = self.model.get();
         parameters::tuple(py, &self.lock()?.parameters(world), model.inner(), model.scene())

@@ -12,12 +12,12 @@ use std::path::PathBuf;
 use formats::assembly::{Assembly as Inner, AssemblyError};
 use formats::{MeshFiles, WriteError};
 use multibody::{BodySpec, BuildError, JointKind, JointSpec, Site, SiteShape};
-use pyo3::exceptions::{PyOSError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
-use crate::arguments::{array, word};
+use crate::arguments::{array, several, word};
 use crate::model::Model;
 
 /// A model and its scene while they are made or changed.
@@ -83,6 +83,7 @@ impl Assembly {
     }
 
     fn add_body(&mut self, parent: usize, fields: &Bound<'_, PyDict>) -> PyResult<usize> {
+        self.check("body", &[parent])?;
         let mut spec = BodySpec { parent, ..BodySpec::default() };
         let mut inertia = None;
         for (name, value) in fields {
@@ -92,11 +93,13 @@ impl Assembly {
     }
 
     fn get_body<'py>(&self, py: Python<'py>, body: usize, field: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.check("body", &[body])?;
         let inertia = self.inner.inertia(body);
         fields::get_body(py, &self.inner.bodies[body].spec, &inertia, field)
     }
 
     fn set_body(&mut self, body: usize, field: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.check("body", &[body])?;
         let (mut spec, mut inertia) = (self.inner.bodies[body].spec.clone(), self.inner.bodies[body].inertia);
         fields::set_body(&mut spec, &mut inertia, field, value)?;
         // Checked as if it were added to an empty world.
@@ -110,18 +113,20 @@ impl Assembly {
     }
 
     /// Whether a body has an inertia of its own, which its geoms do not add to.
-    fn has_inertia(&self, body: usize) -> bool {
-        self.inner.bodies[body].inertia.is_some()
+    fn has_inertia(&self, body: usize) -> PyResult<bool> {
+        self.check("body", &[body])?;
+        Ok(self.inner.bodies[body].inertia.is_some())
     }
 
     fn add_joint(
         &mut self,
         body: usize,
         kind: &str,
-        axes: Vec<[f64; 3]>,
+        #[pyo3(from_py_with = several)] axes: Vec<[f64; 3]>,
         pitch: f64,
         fields: &Bound<'_, PyDict>,
     ) -> PyResult<usize> {
+        self.check("body", &[body])?;
         let axis = |k: usize| axes.get(k).copied().map_or(Vec3::ZERO, Vec3::from);
         let kinds = [
             ("revolute", JointKind::Revolute { axis: axis(0) }),
@@ -140,10 +145,12 @@ impl Assembly {
     }
 
     fn get_joint<'py>(&self, py: Python<'py>, joint: usize, field: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.check("joint", &[joint])?;
         fields::get_joint(py, &self.inner.joints[joint], field)
     }
 
     fn set_joint(&mut self, joint: usize, field: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.check("joint", &[joint])?;
         let mut spec = self.inner.joints[joint].spec.clone();
         fields::set_joint(&mut spec, field, value)?;
         self.inner.set_joint(joint, spec).map_err(value_error)
@@ -156,15 +163,17 @@ impl Assembly {
         position: &Bound<'_, PyAny>,
         quaternion: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
+        self.check("body", &[body])?;
         let pose = Pose::new(vector3("position", position)?, rotation("quaternion", quaternion)?);
         self.inner.sites.push(Site { name, body, pose, shape: SiteShape::default() });
         Ok(self.inner.sites.len() - 1)
     }
 
     /// The body of a site, its position and quaternion there.
-    fn site(&self, site: usize) -> (usize, [f64; 3], [f64; 4]) {
+    fn site(&self, site: usize) -> PyResult<(usize, [f64; 3], [f64; 4])> {
+        self.check("site", &[site])?;
         let site = &self.inner.sites[site];
-        (site.body, site.pose.pos.to_array(), quaternion(site.pose.rot))
+        Ok((site.body, site.pose.pos.to_array(), quaternion(site.pose.rot)))
     }
 
     /// Attaches a model below a body; returns how many bodies there were before.
@@ -177,6 +186,7 @@ impl Assembly {
         quaternion: &Bound<'_, PyAny>,
         prefix: &str,
     ) -> PyResult<usize> {
+        self.check("body", &[body])?;
         let pose = Pose::new(vector3("position", position)?, rotation("quaternion", quaternion)?);
         let lost = self.inner.differences(model.inner());
         let attached = self.inner.attach(model.inner(), model.scene(), body, pose, prefix).map_err(value_error)?;
@@ -187,8 +197,10 @@ impl Assembly {
     }
 
     /// Pairs of bodies whose geoms never touch.
-    fn exclude(&mut self, first: usize, second: usize) {
+    fn exclude(&mut self, first: usize, second: usize) -> PyResult<()> {
+        self.check("body", &[first, second])?;
         self.inner.excluded.push([first, second]);
+        Ok(())
     }
 
     fn build(&self, py: Python<'_>) -> PyResult<Model> {
@@ -221,6 +233,26 @@ impl Model {
             warn(py, &format!("to_mjcf: {note}"))?;
         }
         Ok(written.text)
+    }
+}
+
+impl Assembly {
+    /// That there are elements of these indices: a handle may be of another builder, or made by hand.
+    fn check(&self, kind: &str, indices: &[usize]) -> PyResult<()> {
+        let inner = &self.inner;
+        let count = match kind {
+            "body" => inner.bodies.len(),
+            "joint" => inner.joints.len(),
+            "geom" => inner.geoms.len(),
+            "site" => inner.sites.len(),
+            "actuator" => inner.actuators.len(),
+            "tendon" => inner.tendons.len(),
+            _ => inner.equalities.len(),
+        };
+        let Some(index) = indices.iter().find(|index| **index >= count) else { return Ok(()) };
+        Err(PyIndexError::new_err(format!(
+            "{kind} is {index}: the builder has {count} of them, expected an index below that"
+        )))
     }
 }
 

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
-use crate::arguments::{array, mask, rows, word};
+use crate::arguments::{any_rows, array, mask, rows, whole, whole_or_none, word};
 use crate::batch::Batch;
 use crate::live::LiveArray;
 
@@ -41,8 +41,8 @@ impl Episodes {
         batch: &Bound<'_, Batch>,
         task: &str,
         options: &Bound<'_, PyDict>,
-        frame_skip: i64,
-        max_episode_steps: Option<i64>,
+        #[pyo3(from_py_with = whole)] frame_skip: i64,
+        #[pyo3(from_py_with = whole_or_none)] max_episode_steps: Option<i64>,
         autoreset: &str,
     ) -> PyResult<Self> {
         let py = batch.py();
@@ -195,8 +195,13 @@ impl Episodes {
         self.write(py, &episodes)
     }
 
+    fn __repr__(&self) -> String {
+        let (name, n) = (&self.environment.model().name, self.reward.shape()[0]);
+        format!("<sapwood.Episodes in {n} worlds of {name:?}>")
+    }
+
     /// Take the observation of a world where its batch's arrays have put it.
-    fn observe(&self, py: Python<'_>, world: isize) -> PyResult<()> {
+    fn observe(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] world: i64) -> PyResult<()> {
         let mut episodes = self.lock()?;
         let batch = self.batch.get();
         let world = batch.world(world)?;
@@ -241,8 +246,8 @@ impl Episodes {
         let environment = &self.environment;
         let model = environment.model();
         let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
-        let n = q.len()?;
-        let (before, q) = (rows("q_before", q_before, n, nq)?, rows("q", q, n, nq)?);
+        let (n, q) = any_rows("q", q, nq)?;
+        let before = rows("q_before", q_before, n, nq)?;
         let (v, actions) = (rows("v", v, n, nv)?, rows("actions", actions, n, nu)?);
         let goal = environment.goal_len();
         let goals = goals.map_or_else(|| Ok(vec![0.0; n * goal]), |goals| rows("goals", goals, n, goal))?;

@@ -23,6 +23,9 @@ pub fn model_error(py: Python<'_>, error: &LoadError) -> PyErr {
 /// `sapwood.SimulationError` for steps that fail, `ValueError` for what the caller passed.
 pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
     match *error {
+        SimulationError::Keyframe { ref name, ref known } if known.is_empty() => {
+            PyValueError::new_err(format!("there is no keyframe {name:?}: the model has none, expected None"))
+        }
         SimulationError::Diverged { step, time, .. }
         | SimulationError::Contact { step, time, .. }
         | SimulationError::TooMany { step, time, .. }

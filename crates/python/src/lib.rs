@@ -37,8 +37,9 @@ mod views;
 
 use pyo3::prelude::*;
 
-/// The compiled half of sapwood.
-#[pymodule]
+/// The compiled half of sapwood. Live arrays (`live`) are copied with the interpreter's lock held and nothing else, so the
+/// module must not be declared safe without the lock, which is the default.
+#[pymodule(gil_used = true)]
 fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     cpu::check()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -6,6 +6,7 @@ use formats::LoadOptions;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::arguments::elements;
 use crate::errors::model_error;
 use crate::model::Model;
 use crate::signals::in_background;
@@ -85,7 +86,8 @@ pub fn load_text(py: Python<'_>, text: &str) -> PyResult<Model> {
 fn folders(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     match value.extract::<PathBuf>() {
         Ok(folder) => Ok(vec![folder]),
-        Err(_) => value.extract().map_err(|_| wrong_type("package_path", value, "a path or a list of paths")),
+        Err(_) => elements(value, 10_000, |folder| folder.extract::<PathBuf>())
+            .map_err(|_| wrong_type("package_path", value, "a path or a list of paths")),
     }
 }
 

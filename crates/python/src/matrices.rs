@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyList, PyTuple};
 use sap::SparseMatrix;
 
-use crate::arguments::{converted, wrong_shape};
+use crate::arguments::{numbers, wrong_shape};
 use crate::errors::solver_error;
 
 /// A matrix with so many columns, of as many rows as it has; one dimension is one row.
@@ -14,7 +14,7 @@ pub fn matrix(name: &'static str, value: &Bound<'_, PyAny>, columns: usize) -> P
     if let Some(sparse) = sparse(name, value, columns)? {
         return Ok(sparse);
     }
-    let array = converted(name, value)?;
+    let array = numbers(name, value)?;
     let rows = match *array.shape() {
         [m] if m == columns => 1,
         [n, m] if m == columns => n,
@@ -61,7 +61,7 @@ fn sparse(name: &'static str, value: &Bound<'_, PyAny>, columns: usize) -> PyRes
     }
     let starts: Vec<usize> = integers(&csr.getattr("indptr")?)?.extract()?;
     let indices: Vec<u32> = integers(&csr.getattr("indices")?)?.extract()?;
-    let values = converted(name, &csr.getattr("data")?)?.to_vec()?;
+    let values = numbers(name, &csr.getattr("data")?)?.to_vec()?;
     if starts.len() != shape[0] + 1 {
         return Err(PyValueError::new_err(format!(
             "{name} has {} row starts for {} rows: expected one more than rows",
@@ -96,13 +96,13 @@ fn blocks(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<SquareBlo
             return Ok(None);
         }
         let items = value.try_iter()?.enumerate();
-        let all = items.map(|(k, item)| block(&converted(&format!("{name}[{k}]"), &item?)?, k));
+        let all = items.map(|(k, item)| block(&numbers(&format!("{name}[{k}]"), &item?)?, k));
         return all.collect::<PyResult<_>>().map(Some);
     }
     let Ok(array) = value.cast::<PyArrayDyn<f64>>() else { return Ok(None) };
     match *array.shape() {
         [count, n, m] if n == m => {
-            let values = converted(name, array)?.to_vec()?;
+            let values = numbers(name, array)?.to_vec()?;
             Ok(Some((0..count).map(|k| (n, values[k * n * n..(k + 1) * n * n].to_vec())).collect()))
         }
         _ => Ok(None),

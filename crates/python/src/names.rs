@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::arguments::whole;
 use crate::model::Model;
 use crate::quantities::fixed_matrix;
 use crate::views;
@@ -110,7 +111,7 @@ pub fn index(model: &Model, kind: Kind, key: &Bound<'_, PyAny>) -> PyResult<usiz
         // It may be of another simulation, whose model may be another one.
         return in_range(model, kind, index as i64);
     }
-    match key.extract::<i64>() {
+    match whole(key) {
         Ok(index) => in_range(model, kind, index),
         Err(_) => {
             let (word, found) = (kind.word(), key.get_type().name()?);

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use geometry::Scene;
 use multibody::Model;
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use sim::{Parameter, Parameters};
 
-use crate::arguments::{array, rows};
+use crate::arguments::{array, elements, numbers, rows};
 use crate::errors::simulation_error;
 use crate::live::LiveArray;
 
@@ -160,7 +160,9 @@ pub fn of_worlds(
 }
 
 /// Parameters by name, of those with respect to which steps can be differentiated.
-pub fn differentiable(names: Vec<String>) -> PyResult<Vec<(String, Parameter)>> {
+pub fn differentiable(names: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Parameter)>> {
+    let names = elements(names, 100, |name| name.extract::<String>())
+        .map_err(|error| PyTypeError::new_err(format!("parameters: expected a list of names ({error})")))?;
     let named = |name: String| {
         let parameter = if name == "kp" { Some(Parameter::Gains) } else { Parameter::named(&name) };
         match parameter.filter(|parameter| parameter.is_differentiable()) {
@@ -177,7 +179,7 @@ pub fn differentiable(names: Vec<String>) -> PyResult<Vec<(String, Parameter)>> 
 
 /// Finite numbers (worlds, count, columns), or (count, columns) for all.
 fn tables(name: &str, value: &Bound<'_, PyAny>, worlds: usize, (count, columns): (usize, usize)) -> PyResult<Vec<f64>> {
-    if dimensions(value)? == 2 {
+    if numbers(name, value)?.ndim() == 2 {
         Ok(array(name, value, &[count, columns])?.repeat(worlds))
     } else {
         array(name, value, &[worlds, count, columns])
@@ -186,9 +188,9 @@ fn tables(name: &str, value: &Bound<'_, PyAny>, worlds: usize, (count, columns):
 
 /// Ranges, (worlds, count, 2) or (count, 2) for all, which may be infinite.
 fn unbounded(name: &str, value: &Bound<'_, PyAny>, worlds: usize, count: usize) -> PyResult<Vec<f64>> {
-    let flat = value.py().import("numpy")?.call_method1("asarray", (value, "float64"))?;
-    let shape: Vec<usize> = flat.getattr("shape")?.extract()?;
-    let repeat = match shape[..] {
+    let array = numbers(name, value)?;
+    let shape = array.shape();
+    let repeat = match *shape {
         [n, 2] if n == count => worlds,
         [k, n, 2] if (k, n) == (worlds, count) => 1,
         _ => {
@@ -196,12 +198,7 @@ fn unbounded(name: &str, value: &Bound<'_, PyAny>, worlds: usize, count: usize) 
             return Err(PyValueError::new_err(message));
         }
     };
-    let values: Vec<f64> = flat.call_method0("ravel")?.call_method0("tolist")?.extract()?;
-    Ok(values.repeat(repeat))
-}
-
-fn dimensions(value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    value.py().import("numpy")?.call_method1("ndim", (value,))?.extract()
+    Ok(array.to_vec()?.repeat(repeat))
 }
 
 /// `sapwood.Parameters` of a world.

@@ -347,15 +347,14 @@ impl Simulation {
     }
 
     /// The first geom that a ray meets.
-    #[pyo3(signature = (origin, direction, *, exclude=None, max_distance=f64::INFINITY),
-            text_signature = "($self, origin, direction, *, exclude=None, max_distance=inf)")]
+    #[pyo3(signature = (origin, direction, *, exclude=None, max_distance=None))]
     fn ray<'py>(
         &self,
         py: Python<'py>,
         origin: &Bound<'py, PyAny>,
         direction: &Bound<'py, PyAny>,
         exclude: Option<&Bound<'py, PyAny>>,
-        max_distance: f64,
+        max_distance: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let origin = vec3(&vector("origin", origin, 3)?);
         let direction = unit("direction", vec3(&vector("direction", direction, 3)?))?;
@@ -367,19 +366,17 @@ impl Simulation {
     }
 
     /// The first geoms that rays from one point meet: distances (n,), geoms (n,), normals (n, 3).
-    #[pyo3(signature = (origin, directions, *, exclude=None, max_distance=f64::INFINITY),
-            text_signature = "($self, origin, directions, *, exclude=None, max_distance=inf)")]
+    #[pyo3(signature = (origin, directions, *, exclude=None, max_distance=None))]
     fn rays<'py>(
         &self,
         py: Python<'py>,
         origin: &Bound<'py, PyAny>,
         directions: &Bound<'py, PyAny>,
         exclude: Option<&Bound<'py, PyAny>>,
-        max_distance: f64,
+        max_distance: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let origin = vec3(&vector("origin", origin, 3)?);
-        let count = directions.len()?;
-        let directions = crate::arguments::array("directions", directions, &[count, 3])?;
+        let (count, directions) = crate::arguments::any_rows("directions", directions, 3)?;
         let directions: Vec<Vec3<f64>> = directions
             .chunks_exact(3)
             .enumerate()
@@ -421,7 +418,8 @@ impl Simulation {
     }
 }
 
-fn reach(max_distance: f64) -> PyResult<f64> {
+fn reach(max_distance: Option<f64>) -> PyResult<f64> {
+    let max_distance = max_distance.unwrap_or(f64::INFINITY);
     if max_distance >= 0.0 {
         return Ok(max_distance);
     }

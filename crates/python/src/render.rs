@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use render::{Eye, Marker, MarkerShape, Options, Stage};
 use spatial::{Pose, Quat, Vec3};
 
-use crate::arguments::{configuration, vector, word};
+use crate::arguments::{configuration, elements, vector, whole, word};
 use crate::model::Model;
 use crate::simulation::Simulation;
 
@@ -126,7 +126,7 @@ fn shown(groups: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
     let Some(groups) = groups else { return Ok(render::SHOWN_GROUPS) };
     let wrong =
         || PyValueError::new_err(format!("groups is {groups}: expected integers from 0 to 31, such as (0, 1, 2)"));
-    let groups: Vec<u32> = groups.extract().map_err(|_| wrong())?;
+    let groups = elements(groups, 1000, |group| group.extract::<u32>()).map_err(|_| wrong())?;
     groups.iter().try_fold(0, |bits, &group| 1u32.checked_shl(group).map(|bit| bits | bit)).ok_or_else(wrong)
 }
 
@@ -159,7 +159,7 @@ fn eye(stage: &Stage, camera: Option<&Bound<'_, PyAny>>) -> PyResult<Eye> {
         };
         return found.map(Eye::Model).ok_or_else(unknown);
     }
-    if let Ok(index) = camera.extract::<i64>() {
+    if let Ok(index) = whole(camera) {
         let n = model.cameras.len() as i64;
         if (0..n).contains(&index) {
             return Ok(Eye::Model(index as usize));
@@ -254,10 +254,15 @@ pub struct Renderer {
 impl Renderer {
     #[new]
     #[pyo3(signature = (model, width=640, height=480, *, threads=1))]
-    fn new(model: &Bound<'_, Model>, width: i64, height: i64, threads: i64) -> PyResult<Self> {
+    fn new(
+        model: &Bound<'_, Model>,
+        #[pyo3(from_py_with = whole)] width: i64,
+        #[pyo3(from_py_with = whole)] height: i64,
+        #[pyo3(from_py_with = whole)] threads: i64,
+    ) -> PyResult<Self> {
         let size = [side("width", width)?, side("height", height)?];
-        let threads = usize::try_from(threads).ok().filter(|n| (1..=256).contains(n));
-        let threads = threads.ok_or_else(|| PyValueError::new_err("threads: expected 1 to 256"))?;
+        let count = usize::try_from(threads).ok().filter(|n| (1..=256).contains(n));
+        let threads = count.ok_or_else(|| PyValueError::new_err(format!("threads is {threads}: expected 1 to 256")))?;
         let inner = model.get();
         let stage = model.py().detach(|| inner.pictures().stage(inner));
         let renderer = render::Renderer::new(stage, threads).map_err(no_threads)?;
@@ -340,8 +345,8 @@ impl Simulation {
     fn render<'py>(
         &self,
         py: Python<'py>,
-        width: i64,
-        height: i64,
+        #[pyo3(from_py_with = whole)] width: i64,
+        #[pyo3(from_py_with = whole)] height: i64,
         camera: Option<&Bound<'py, PyAny>>,
         kind: &str,
         shadows: bool,

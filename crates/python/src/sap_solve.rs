@@ -1,10 +1,11 @@
 //! `sapwood.sap.solve`.
 
 use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sap::{Criterion, FrictionLaw, Kind, Options, Problem};
 
-use crate::arguments::{any_vector, per_dof, positive, word};
+use crate::arguments::{any_vector, per_dof, positive, whole, word};
 use crate::errors::solver_error;
 use crate::matrices::{square, triples};
 use crate::results;
@@ -38,7 +39,7 @@ pub fn sap_solve<'py>(
     line_search: &str,
     tolerance: f64,
     factorization: &str,
-    max_iterations: usize,
+    #[pyo3(from_py_with = whole)] max_iterations: i64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let v_star = any_vector("v_star", v_star)?;
     let nv = v_star.len();
@@ -55,6 +56,8 @@ pub fn sap_solve<'py>(
     };
     let contacts: Vec<Kind> = (0..nc).map(contact).collect();
     check(&contacts)?;
+    let expected = |_| PyValueError::new_err(format!("max_iterations is {max_iterations}: expected 0 or more"));
+    let max_iterations = usize::try_from(max_iterations).map_err(expected)?;
     let (law, factorization) = (word("law", law, &LAWS)?, word("factorization", factorization, &FACTORIZATIONS)?);
     let options = Options {
         tolerance: positive("tolerance", tolerance)?,

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arguments::{array, check_quaternions, configuration, per_dof, vector};
+use crate::arguments::{any_vector, array, check_quaternions, configuration, per_dof, vector, whole, whole_or_none};
 use crate::errors::simulation_error;
 use crate::live::{LiveArray, LiveState};
 use crate::model::Model;
@@ -183,7 +183,7 @@ impl Simulation {
         pd_law: &str,
         contact: &str,
         tolerance: f64,
-        factorization_budget: Option<i64>,
+        #[pyo3(from_py_with = whole_or_none)] factorization_budget: Option<i64>,
         line_search: &str,
         factorization: &str,
         beta: f64,
@@ -191,7 +191,7 @@ impl Simulation {
         recovery_speed: f64,
         sleep_after: Option<f64>,
         sleep_speed: f64,
-        threads: i64,
+        #[pyo3(from_py_with = whole)] threads: i64,
     ) -> PyResult<Self> {
         let py = model.py();
         let options = OptionArguments {
@@ -332,7 +332,7 @@ impl Simulation {
 
     /// Advance by n time steps.
     #[pyo3(signature = (n=1))]
-    fn step(&self, py: Python<'_>, n: i64) -> PyResult<()> {
+    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] n: i64) -> PyResult<()> {
         if n < 0 {
             return Err(PyValueError::new_err(format!("n is {n}: expected 0 or more")));
         }
@@ -356,7 +356,7 @@ impl Simulation {
 
     /// Advance to the last of the times; positions (n, nq) and velocities (n, nv) at each.
     fn trajectory<'py>(&self, py: Python<'py>, times: &Bound<'py, PyAny>) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
-        let times = vector("times", times, times.len()?)?;
+        let times = any_vector("times", times)?;
         let model = self.model.get().inner();
         let (nq, nv) = (model.nq(), model.nv());
         let (mut qs, mut vs) = (Vec::with_capacity(nq * times.len()), Vec::with_capacity(nv * times.len()));
@@ -370,8 +370,12 @@ impl Simulation {
 
     /// The derivative of the next step with respect to the state and the controls that it starts from.
     #[pyo3(signature = (parameters=None))]
-    fn step_jacobians<'py>(&self, py: Python<'py>, parameters: Option<Vec<String>>) -> PyResult<Bound<'py, PyAny>> {
-        let which = parameters::differentiable(parameters.unwrap_or_default())?;
+    fn step_jacobians<'py>(
+        &self,
+        py: Python<'py>,
+        parameters: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let which = parameters.map_or_else(|| Ok(Vec::new()), parameters::differentiable)?;
         let mut simulation = self.lock_to_compute(py)?;
         let simulation = &mut *simulation;
         let own = self.own_parameters(py)?;
@@ -451,7 +455,8 @@ impl Simulation {
     fn __repr__(&self) -> String {
         let model = self.model.get().inner();
         match self.simulation.try_lock() {
-            Ok(s) => format!("<sapwood.Simulation of {:?} at {} s>", model.name, s.state().time),
+            // Without the round-off of a sum of steps.
+            Ok(s) => format!("<sapwood.Simulation of {:?} at {} s>", model.name, (s.state().time * 1e9).round() / 1e9),
             Err(_) => format!("<sapwood.Simulation of {:?}, running>", model.name),
         }
     }

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -25,6 +26,15 @@ DEFAULT_AXES: dict[str, tuple[tuple[float, float, float], ...]] = {
 }
 
 
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 100
+
+
+def shown(value: object) -> str:
+    """A value in a message: a line at most, whatever callers pass."""
+    return _REPR.repr(value)
+
+
 def with_context(label: str, call: Any, *arguments: Any) -> Any:
     """Call, and put what it was about before the text of an error."""
     try:
@@ -33,7 +43,8 @@ def with_context(label: str, call: Any, *arguments: Any) -> Any:
         text = str(error)
         raise ValueError(text if text.startswith(label) else f"{label}: {text}") from None
     except TypeError as error:
-        raise TypeError(f"{label}: {error}") from None
+        # pyo3 names the argument in a note (from Python 3.11 on), which a new error would not have.
+        raise TypeError(" ".join([f"{label}: {error}", *getattr(error, "__notes__", [])])) from None
 
 
 def fixed(values: object) -> NDArray[np.float64]:
@@ -47,9 +58,9 @@ def floats(label: str, name: str, value: object) -> NDArray[np.float64]:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{label}: {name} is {value!r}: expected numbers") from None
+        raise ValueError(f"{label}: {name} is {shown(value)}: expected numbers") from None
     if not np.isfinite(array).all():
-        raise ValueError(f"{label}: {name} is {value!r}: expected finite numbers")
+        raise ValueError(f"{label}: {name} is {shown(value)}: expected finite numbers")
     return array
 
 

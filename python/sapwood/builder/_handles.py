@@ -19,8 +19,10 @@ from sapwood.builder._checks import (
     Shape,
     axes_of,
     fixed,
+    floats,
     inertia_of,
     number_of,
+    shown,
     turn_of,
     vector_of,
     with_context,
@@ -36,6 +38,8 @@ class _Handle:
     _kind = ""
 
     def __init__(self, builder: ModelBuilder, index: int) -> None:
+        if index < 0:
+            raise IndexError(f"{self._kind} is {index}: expected an index of 0 or more")
         self._builder = builder
         self._index = index
 
@@ -178,15 +182,15 @@ class BodyBuilder(_Handle):
         Raises:
             ValueError: When an argument does not fit; it names the joint and the argument.
         """
-        label = f"joint {name!r}"
+        label = f"joint {shown(name)}"
         if self._index == 0:
             raise ValueError(f"{label}: the world does not move: expected a joint of another body")
         if kind not in DEFAULT_AXES:
-            raise ValueError(f"{label}: kind={kind!r}: expected one of {', '.join(map(repr, DEFAULT_AXES))}")
+            raise ValueError(f"{label}: kind={shown(kind)}: expected one of {', '.join(map(repr, DEFAULT_AXES))}")
         wanted = axes_of(label, kind, axis, axes)
         if (pitch is None) == (kind == "screw"):
             expected = "expected the pitch of a screw, m/rad" if pitch is None else "expected it of a screw only"
-            raise ValueError(f"{label}: pitch={pitch!r}: {expected}")
+            raise ValueError(f"{label}: pitch={shown(pitch)}: {expected}")
         self._builder._check_name("joint", name)
         fields = {
             "name": name,
@@ -241,8 +245,8 @@ class BodyBuilder(_Handle):
         Raises:
             ValueError: When an argument does not fit; it names the geom and the argument.
         """
-        label = f"geom {name!r}" if name else f"geom of body {self.name!r}"
-        sizes = np.atleast_1d(np.asarray(size, dtype=float)).tolist() if np.size(size) else []
+        label = f"geom {shown(name)}" if name else f"geom of body {self.name!r}"
+        sizes: list[float] = np.atleast_1d(floats(label, "size", size)).tolist()
         if shape == "plane" and not sizes:
             sizes = [0.0, 0.0]
         weight = self._weight(label, mass, density, shell)
@@ -277,7 +281,7 @@ class BodyBuilder(_Handle):
         Raises:
             ValueError: When an argument does not fit.
         """
-        label = f"mesh {name!r}" if name else f"mesh of body {self.name!r}"
+        label = f"mesh {shown(name)}" if name else f"mesh of body {self.name!r}"
         factors = np.broadcast_to(np.asarray(scale, dtype=float), (3,)) if np.ndim(scale) == 0 else scale
         weight = self._weight(label, mass, density, shell)
         fields = self._geom_fields(label, name, position, quaternion, euler, friction, properties)
@@ -322,7 +326,7 @@ class BodyBuilder(_Handle):
             base: Thickness below height 0, m.
             position, quaternion, euler, friction, properties: As :meth:`add_geom`.
         """
-        label = f"height field {name!r}"
+        label = f"height field {shown(name)}"
         values = np.asarray(heights, dtype=float)
         half = vector_of(label, "half_extents", half_extents, 2)
         fields = self._geom_fields(label, name, position, quaternion, euler, friction, properties)
@@ -340,7 +344,7 @@ class BodyBuilder(_Handle):
         euler: ArrayLike | None = None,
     ) -> SiteBuilder:
         """Add a frame of interest, fixed in the body."""
-        label = f"site {name!r}"
+        label = f"site {shown(name)}"
         self._builder._check_name("site", name)
         turn = turn_of(label, quaternion, euler)
         add = self._builder._assembly.add_site

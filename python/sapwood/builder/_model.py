@@ -21,6 +21,7 @@ from sapwood.builder._checks import (
     number_of,
     product,
     rotated,
+    shown,
     turn_of,
     vector_of,
     with_context,
@@ -160,7 +161,7 @@ class ModelBuilder:
         Raises:
             ValueError: When an argument does not fit; it names the body and the argument.
         """
-        label = f"body {name!r}"
+        label = f"body {shown(name)}"
         self._check_name("body", name)
         above = 0 if parent is None else self._index("body", parent, f"{label}: parent")
         if (mass is None) != (inertia is None):
@@ -254,7 +255,7 @@ class ModelBuilder:
         **ranges: Any,
     ) -> ActuatorBuilder:
         """Add a servo: force = kp (ctrl − length) − kd velocity, N/m or N·m/rad."""
-        label = f"actuator {name!r}"
+        label = f"actuator {shown(name)}"
         kp, kd = at_least_zero(label, "kp", kp), at_least_zero(label, "kd", kd)
         return self.add_actuator(name, on, gain=kp, bias=(0.0, -kp, -kd), gear=gear, **ranges)
 
@@ -262,7 +263,7 @@ class ModelBuilder:
         self, name: str, on: JointBuilder | TendonBuilder | str, *, kd: float, gear: ArrayLike = 1.0, **ranges: Any
     ) -> ActuatorBuilder:
         """Add a servo: force = kd (ctrl − velocity), N·s/m or N·m·s/rad."""
-        kd = at_least_zero(f"actuator {name!r}", "kd", kd)
+        kd = at_least_zero(f"actuator {shown(name)}", "kd", kd)
         return self.add_actuator(name, on, gain=kd, bias=(0.0, 0.0, -kd), gear=gear, **ranges)
 
     def add_actuator(
@@ -277,7 +278,7 @@ class ModelBuilder:
         force_range: ArrayLike | None = None,
     ) -> ActuatorBuilder:
         """Add an actuator: force = gain·ctrl + bias[0] + bias[1]·length + bias[2]·velocity, times the gear."""
-        label = f"actuator {name!r}"
+        label = f"actuator {shown(name)}"
         self._check_name("actuator", name)
         if isinstance(on, TendonBuilder):
             kind, target = "tendon", self._index("tendon", on, f"{label}: on")
@@ -309,7 +310,7 @@ class ModelBuilder:
             rest: Lengths between which its spring is slack; the length at the joints' spring references when None.
             stiffness, damping, friction_loss, armature: Along the length.
         """
-        label = f"tendon {name!r}"
+        label = f"tendon {shown(name)}"
         self._check_name("tendon", name)
         if not terms:
             raise ValueError(f"{label}: terms is empty: expected at least one joint")
@@ -342,7 +343,7 @@ class ModelBuilder:
             active: Whether it is in force.
             compliance: (stiffness in N/m, relaxation time in s); near-rigid when None.
         """
-        label = f"connect {name!r}"
+        label = f"connect {shown(name)}"
         bodies = self._two_bodies(label, body1, body2)
         self._check_name("equality", name)
         index = with_context(label, self._assembly.add_connect, name, bodies, position, position2)
@@ -370,7 +371,7 @@ class ModelBuilder:
                 position is None.
             name, active, compliance: As :meth:`add_connect`.
         """
-        label = f"weld {name!r}"
+        label = f"weld {shown(name)}"
         bodies = self._two_bodies(label, body1, body2)
         self._check_name("equality", name)
         if position is None and (quaternion is not None or euler is not None):
@@ -392,7 +393,7 @@ class ModelBuilder:
         compliance: ArrayLike | None = None,
     ) -> EqualityBuilder:
         """Keep two points at a distance, m; that of the default configuration when None."""
-        label = f"distance {name!r}"
+        label = f"distance {shown(name)}"
         bodies = self._two_bodies(label, body1, body2)
         self._check_name("equality", name)
         anchors = [
@@ -420,7 +421,7 @@ class ModelBuilder:
             polynomial: Coefficients of p, up to five, the constant first.
             name, active, compliance: As :meth:`add_connect`.
         """
-        label = f"coupling {name!r}"
+        label = f"coupling {shown(name)}"
         self._check_name("equality", name)
         first = self._coordinate(label, "y", y)
         second = None if x is None else self._coordinate(label, "x", x)
@@ -455,7 +456,7 @@ class ModelBuilder:
             ctrl: Controls by actuator or its name.
             time: Time, s.
         """
-        label = f"keyframe {name!r}"
+        label = f"keyframe {shown(name)}"
         self._check_name("keyframe", name)
         positions = dict(self._by_joint(label, "q", "nq", q or {}))
         velocities = dict(self._by_joint(label, "v", "nv", v or {}))
@@ -473,6 +474,17 @@ class ModelBuilder:
         """
         return self._assembly.build()
 
+    def __copy__(self) -> ModelBuilder:
+        """A builder of the same elements, independent of this one."""
+        twin = ModelBuilder()
+        twin._assembly = self._assembly.copy()
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, object]) -> ModelBuilder:
+        """The same; handles that are copied along with it are of the copy."""
+        twin = memo[id(self)] = self.__copy__()
+        return twin
+
     def __repr__(self) -> str:
         names = self._assembly.names
         counts = ", ".join(f"{len(names(kind))} {kind}s" for kind in ("geom", "joint", "actuator"))
@@ -481,7 +493,7 @@ class ModelBuilder:
     def _by_joint(
         self, label: str, argument: str, size: str, values: Mapping[JointBuilder | str, ArrayLike]
     ) -> list[tuple[int, list[float]]]:
-        found = []
+        found: list[tuple[int, list[float]]] = []
         for key, value in values.items():
             joint = self._index("joint", key, f"{label}: {argument}")
             numbers = np.atleast_1d(floats(label, argument, value))
@@ -529,14 +541,20 @@ class ModelBuilder:
         raise TypeError(f"{argument} is of type {type(of).__name__}: expected a {kind} of this builder, or its name")
 
     def _find(self, kind: str, name: str, argument: str = "name") -> int:
+        if not isinstance(name, str):
+            raise TypeError(f"{argument} of {_a(kind)} is of type {type(name).__name__}: expected str")
         names = self._assembly.names(kind)
         if name and name in names:
             return names.index(name)
         known = ", ".join(repr(n) for n in names if n) or "none with a name"
-        raise ValueError(f"{argument}: there is no {kind} {name!r}; the builder has {known}")
+        raise ValueError(f"{argument}: there is no {kind} {shown(name)}; the builder has {known}")
 
     def _check_name(self, kind: str, name: str) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"name of a {kind} is of type {type(name).__name__}: expected str")
+            raise TypeError(f"name of {_a(kind)} is of type {type(name).__name__}: expected str")
         if name and name in self._assembly.names(kind):
-            raise ValueError(f"{kind} {name!r}: there is a {kind} of this name already: expected another name")
+            raise ValueError(f"{kind} {shown(name)}: there is a {kind} of this name already: expected another name")
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind in {"actuator", "equality"} else f"a {kind}"

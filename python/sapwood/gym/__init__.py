@@ -13,7 +13,7 @@ gymnasium; the motion is Sapwood's. ``docs/gymnasium.md`` says what differs. Nee
 """
 
 try:
-    from gymnasium.envs.registration import register, registry
+    from gymnasium.envs.registration import register, registry  # pyright: ignore[reportUnknownVariableType]
 except ImportError as _error:
     _message = "sapwood.gym needs gymnasium: pip install 'sapwood[gym]'"
     raise ImportError(_message) from _error

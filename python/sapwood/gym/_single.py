@@ -54,6 +54,11 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
 
     task: str = ""
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"] if CAN_RENDER else []}  # noqa: RUF012 - as Gymnasium's
+    observation_space: gymnasium.Space[Array]
+    action_space: gymnasium.Space[NDArray[np.float32]]
+    width: int
+    height: int
+    frame_skip: int
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

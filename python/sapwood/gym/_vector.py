@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from gymnasium import Space
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -58,6 +59,14 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
     """
 
     task: str = ""
+    metadata: dict[str, Any]
+    autoreset_mode: AutoresetMode
+    single_observation_space: Space[Array]
+    single_action_space: Space[NDArray[np.float32]]
+    observation_space: Space[Array]
+    action_space: Space[NDArray[np.float32]]
+    width: int
+    height: int
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -104,9 +113,10 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         self.render_mode = render_mode
         self.width, self.height = width, height
         self.metadata = {**self._worlds.metadata(), "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space, self.single_action_space = self._worlds.spaces()
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        one_observation, one_action = self._worlds.spaces()
+        self.single_observation_space, self.single_action_space = one_observation, one_action
+        self.observation_space = batch_space(one_observation, num_envs)
+        self.action_space = batch_space(one_action, num_envs)
         self._rngs: list[np.random.Generator] = []
         self._seeds: list[int] = []
         # Worlds whose next episodes are to be drawn, and those whose last one has ended or that never began one.
@@ -162,11 +172,12 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
                 self._fresh[world] = False
 
     def _mask(self, options: dict[str, Any] | None) -> Flags:
-        mask = (options or {}).get("reset_mask")
-        if mask is None:
+        given: object = (options or {}).get("reset_mask")
+        if given is None:
             return np.ones(self.num_envs, dtype=np.bool_)
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            message = f"options['reset_mask'] is {mask!r}: expected an array of booleans, ({self.num_envs},)"
+        mask: Flags = np.asarray(given)
+        if not isinstance(given, np.ndarray) or mask.dtype != np.bool_:
+            message = f"options['reset_mask'] is {given!r}: expected an array of booleans, ({self.num_envs},)"
             raise TypeError(message)
         if mask.shape != (self.num_envs,) or not mask.any():
             message = (

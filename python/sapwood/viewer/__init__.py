@@ -30,9 +30,11 @@ from sapwood.viewer._clock import Clock
 from sapwood.viewer._drag import Drag
 from sapwood.viewer._panel import Panel
 from sapwood.viewer._picture import Picture
-from sapwood.viewer._shapes import scene
+from sapwood.viewer._shapes import Scene, scene
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from sapwood._sapwood import Simulation
 
 __all__ = ["Viewer", "view"]
@@ -97,6 +99,21 @@ class Viewer:
         lock: Held while the viewer uses the simulation.
         is_open: Whether it has not been closed.
     """
+
+    sim: Simulation
+    url: str
+    lock: threading.RLock
+    is_open: bool
+    controller: Controller | None
+    run: bool
+    scene: Scene
+    clock: Clock
+    gains: list[NDArray[np.float64]]
+    show_contacts: bool
+    by_hand: bool
+    strength: float
+    picture: Picture
+    panel: Panel
 
     def __init__(
         self,

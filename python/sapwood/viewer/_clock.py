@@ -18,6 +18,10 @@ class Clock:
         rate: Simulated over wall-clock time as it was in the last half second.
     """
 
+    speed: float
+    is_playing: bool
+    rate: float
+
     def __init__(self, now: float, speed: float = 1.0, wall: Callable[[], float] = time.perf_counter) -> None:
         self._wall = wall
         self.speed, self.is_playing, self.rate = speed, True, 0.0

@@ -22,8 +22,8 @@ STABLE = 0.1
 def rotate(quaternion: Point, vector: Point) -> Point:
     """The vector turned by a unit quaternion (w, x, y, z)."""
     w, u = quaternion[0], quaternion[1:]
-    turned: Point = vector + 2 * np.cross(u, np.cross(u, vector) + w * vector)
-    return turned
+    twice: Point = 2.0 * np.asarray(np.cross(u, vector), dtype=np.float64)
+    return np.asarray(vector + w * twice + np.cross(u, twice), dtype=np.float64)
 
 
 class Drag:
@@ -36,6 +36,14 @@ class Drag:
         force: The pull of the last step, world, N.
         strength: Factor on the stiffness.
     """
+
+    sim: Simulation
+    scene: Scene
+    body: int
+    strength: float
+    point: Point
+    target: Point
+    force: Point
 
     def __init__(self, sim: Simulation, scene: Scene, body: int, point: Point, strength: float = 1.0) -> None:
         self.sim, self.scene, self.body, self.strength = sim, scene, body, strength

@@ -52,6 +52,12 @@ class Bound:
 class Panel:
     """The controls of a viewer. Their callbacks only leave notes (``Viewer.later``) that its loop carries out."""
 
+    viewer: Viewer
+    status: Any
+    play: Any
+    plots: list[Plot]
+    controls: list[Any]
+
     def __init__(self, viewer: Viewer, plots: dict[str, Quantity]) -> None:
         self.viewer, gui = viewer, viewer.server.gui
         gui.add_markdown(HELP)

@@ -27,6 +27,12 @@ WEIGHT = 0.5
 class Picture:
     """The scene of a viewer, kept in step with its simulation."""
 
+    viewer: Viewer
+    api: Any
+    frames: list[Any]
+    size: float
+    newtons_per_metre: float
+
     def __init__(self, viewer: Viewer) -> None:
         self.viewer, self.api = viewer, viewer.server.scene
         self.api.set_up_direction("+z")

@@ -79,7 +79,10 @@ def _drawn(geom: dict[str, Any], meshes: list[dict[str, Any]], known: list[Textu
     """A geom, or its parts where these look different."""
     r, g, b, alpha = geom["rgba"]
     chosen = "texture" in geom or any(abs(x - y) > 1e-6 for x, y in zip((r, g, b), GREY, strict=True))
-    color = (round(255 * r), round(255 * g), round(255 * b)) if chosen else PALETTE[trees[geom["body"]] % len(PALETTE)]
+    body: int = geom["body"]
+    color = PALETTE[trees[body] % len(PALETTE)]
+    if chosen:
+        color = (round(255 * r), round(255 * g), round(255 * b))
     vertices, faces = _triangles(geom, meshes)
     return [
         Drawn(
@@ -122,7 +125,8 @@ def _triangles(geom: dict[str, Any], meshes: list[dict[str, Any]]) -> tuple[Vert
         case "box":
             return _box(size)
         case _:
-            mesh = meshes[geom["mesh"]]
+            which: int = geom["mesh"]
+            mesh = meshes[which]
             width = "<u2" if mesh["index_bits"] == 16 else "<u4"
             vertices = np.frombuffer(base64.b64decode(mesh["vertices"]), "<f4").reshape(-1, 3)
             faces = np.frombuffer(base64.b64decode(mesh["triangles"]), width).reshape(-1, 3)

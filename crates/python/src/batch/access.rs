@@ -136,10 +136,11 @@ impl Batch {
     }
 
     /// The number of a world; negative ones count from the end.
-    pub(crate) fn world(&self, index: isize) -> PyResult<usize> {
-        let world = if index < 0 { index.checked_add_unsigned(self.worlds) } else { Some(index) };
+    pub(crate) fn world(&self, index: i64) -> PyResult<usize> {
+        let world = if index < 0 { index.checked_add_unsigned(self.worlds as u64) } else { Some(index) };
         let world = world.and_then(|world| usize::try_from(world).ok()).filter(|world| *world < self.worlds);
-        let message = || format!("world {index} of a batch of {}", self.worlds);
+        let message =
+            || format!("world is {index}: the batch has {} worlds, expected an index below that", self.worlds);
         world.ok_or_else(|| PyIndexError::new_err(message()))
     }
 

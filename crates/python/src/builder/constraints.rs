@@ -10,6 +10,7 @@ use spatial::{Pose, Vec3};
 
 use super::fields::{at_least_zero, interval};
 use super::{Assembly, rotation, vector3};
+use crate::arguments::several;
 
 /// Lower and upper end.
 type Interval = Option<(f64, f64)>;
@@ -24,11 +25,12 @@ impl Assembly {
         name: String,
         on: &str,
         target: usize,
-        gear: Vec<f64>,
+        #[pyo3(from_py_with = several)] gear: Vec<f64>,
         law: [f64; 4],
         ctrl_range: &Bound<'_, PyAny>,
         force_range: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
+        self.check(if on == "tendon" { on } else { "joint" }, &[target])?;
         if gear.iter().chain(&law).any(|x| !x.is_finite()) {
             return Err(PyValueError::new_err("gear and gains: expected finite numbers"));
         }
@@ -61,11 +63,12 @@ impl Assembly {
     fn add_tendon(
         &mut self,
         name: String,
-        terms: Vec<(usize, f64)>,
+        #[pyo3(from_py_with = several)] terms: Vec<(usize, f64)>,
         range: &Bound<'_, PyAny>,
         rest: &Bound<'_, PyAny>,
         parameters: [Bound<'_, PyAny>; 4],
     ) -> PyResult<usize> {
+        self.check("joint", &terms.iter().map(|(joint, _)| *joint).collect::<Vec<_>>())?;
         let spring = |&(joint, c): &(usize, f64)| c * self.inner.joints[joint].spec.spring_reference;
         let default: f64 = terms.iter().map(spring).sum();
         let [stiffness, damping, friction_loss, armature] = &parameters;
@@ -92,6 +95,7 @@ impl Assembly {
         first: &Bound<'_, PyAny>,
         second: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
+        self.check("body", &bodies)?;
         let anchor = vector3("position", first)?;
         let anchors = [anchor, self.second_point(bodies, anchor, second)?];
         Ok(self.push_equality(name, EqualityKind::Connect { bodies, anchors }))
@@ -105,6 +109,7 @@ impl Assembly {
         anchors: [[f64; 3]; 2],
         distance: Option<f64>,
     ) -> PyResult<usize> {
+        self.check("body", &bodies)?;
         let anchors = anchors.map(Vec3::from);
         let [a, b] = [0, 1].map(|k| self.inner.default_pose(bodies[k]).transform_point(anchors[k]));
         let distance = distance.unwrap_or((a - b).norm());
@@ -122,6 +127,7 @@ impl Assembly {
         anchor: &Bound<'_, PyAny>,
         pose: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
     ) -> PyResult<usize> {
+        self.check("body", &bodies)?;
         let second = Pose::new(vector3("anchor", anchor)?, spatial::Quat::IDENTITY);
         let first = match pose {
             Some((position, quaternion)) => {
@@ -138,7 +144,7 @@ impl Assembly {
         name: String,
         y: (String, usize),
         x: Option<(String, usize)>,
-        polynomial: Vec<f64>,
+        #[pyo3(from_py_with = several)] polynomial: Vec<f64>,
     ) -> PyResult<usize> {
         if polynomial.is_empty() || polynomial.len() > 5 || polynomial.iter().any(|c| !c.is_finite()) {
             let message =
@@ -147,6 +153,9 @@ impl Assembly {
         }
         let mut coefficients = [0.0; 5];
         coefficients.iter_mut().zip(&polynomial).for_each(|(to, from)| *to = *from);
+        for (kind, index) in std::iter::once(&y).chain(&x) {
+            self.check(if kind == "tendon" { kind } else { "joint" }, &[*index])?;
+        }
         let coordinate = |(kind, index): &(String, usize)| match kind.as_str() {
             "tendon" => {
                 let terms = &self.inner.tendons[*index].terms;
@@ -162,6 +171,7 @@ impl Assembly {
     /// Whether a constraint is in force, and how much it yields.
     fn set_equality(&mut self, equality: usize, active: bool, compliance: &Bound<'_, PyAny>) -> PyResult<()> {
         let compliance = super::fields::compliance("compliance", compliance)?;
+        self.check("equality", &[equality])?;
         (self.inner.equalities[equality].active, self.inner.equalities[equality].compliance) = (active, compliance);
         Ok(())
     }
@@ -174,14 +184,18 @@ impl Assembly {
         q: BTreeMap<usize, Vec<f64>>,
         v: BTreeMap<usize, Vec<f64>>,
         ctrl: BTreeMap<usize, f64>,
-    ) {
+    ) -> PyResult<()> {
+        self.check("joint", &q.keys().chain(v.keys()).copied().collect::<Vec<_>>())?;
+        self.check("actuator", &ctrl.keys().copied().collect::<Vec<_>>())?;
         self.inner.keyframes.push(AssemblyKey { name, time, q, v, ctrl });
+        Ok(())
     }
 
-    fn get_actuator(&self, actuator: usize) -> ([f64; 4], Interval, Interval) {
+    fn get_actuator(&self, actuator: usize) -> PyResult<([f64; 4], Interval, Interval)> {
+        self.check("actuator", &[actuator])?;
         let actuator = &self.inner.actuators[actuator];
         let [constant, length, velocity] = actuator.law.bias;
-        ([actuator.law.gain, constant, length, velocity], actuator.ctrl_range, actuator.force_range)
+        Ok(([actuator.law.gain, constant, length, velocity], actuator.ctrl_range, actuator.force_range))
     }
 
     fn set_actuator(
@@ -191,6 +205,7 @@ impl Assembly {
         ctrl_range: &Bound<'_, PyAny>,
         force_range: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
+        self.check("actuator", &[actuator])?;
         let (ctrl, force) = (interval("ctrl_range", ctrl_range)?, interval("force_range", force_range)?);
         let actuator = &mut self.inner.actuators[actuator];
         let [gain, constant, length, velocity] = law;

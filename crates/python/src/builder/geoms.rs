@@ -13,7 +13,7 @@ use spatial::{Pose, RigidInertia, Vec3};
 
 use super::fields::{at_least_zero, compliance, number, unknown};
 use super::{Assembly, quaternion, rotation, vector3};
-use crate::arguments::{array, word};
+use crate::arguments::{any_rows, array, several, tuple, word};
 
 #[stubdoc::documented]
 #[pymethods]
@@ -23,7 +23,7 @@ impl Assembly {
         &mut self,
         body: usize,
         shape: &str,
-        size: Vec<f64>,
+        #[pyo3(from_py_with = several)] size: Vec<f64>,
         mass: (Option<f64>, Option<f64>, bool),
         fields: &Bound<'_, PyDict>,
     ) -> PyResult<usize> {
@@ -60,8 +60,7 @@ impl Assembly {
         mass: (Option<f64>, Option<f64>, bool),
         fields: &Bound<'_, PyDict>,
     ) -> PyResult<usize> {
-        let rows: usize = vertices.len()?;
-        let numbers = array("vertices", vertices, &[rows, 3])?;
+        let (rows, numbers) = any_rows("vertices", vertices, 3)?;
         let vertices: Vec<Vec3<f64>> = numbers.chunks_exact(3).map(|v| Vec3::new(v[0], v[1], v[2])).collect();
         let mut triangles = Vec::new();
         if let Some(faces) = faces {
@@ -118,7 +117,8 @@ impl Assembly {
     ) -> PyResult<usize> {
         let shape: Vec<usize> = heights.getattr("shape")?.extract()?;
         let &[rows, columns] = &shape[..] else {
-            return Err(PyValueError::new_err(format!("heights has shape {shape:?}: expected (rows, columns)")));
+            let shape = tuple(&shape);
+            return Err(PyValueError::new_err(format!("heights has shape {shape}: expected (rows, columns)")));
         };
         let heights = array("heights", heights, &[rows, columns])?;
         let field = HeightField::new(name, [rows, columns], half_extents, heights, base);
@@ -127,6 +127,7 @@ impl Assembly {
     }
 
     fn get_geom<'py>(&self, py: Python<'py>, geom: usize, field: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.check("geom", &[geom])?;
         let AssemblyGeom { geom, material, inertia } = &self.inner.geoms[geom];
         Ok(match field {
             "name" => geom.name.clone().into_pyobject(py)?.into_any(),
@@ -148,11 +149,13 @@ impl Assembly {
     }
 
     fn set_geom(&mut self, geom: usize, field: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.check("geom", &[geom])?;
         let AssemblyGeom { geom, material, .. } = &mut self.inner.geoms[geom];
         set_geom(geom, material, field, value)
     }
 
     fn add_pair(&mut self, geoms: [usize; 2], fields: &Bound<'_, PyDict>) -> PyResult<()> {
+        self.check("geom", &geoms)?;
         let mut material = Material { torsional_friction: 0.005, rolling_friction: 0.0001, ..Material::default() };
         let mut geom = empty_geom(0, Shape::Sphere { radius: 1.0 });
         for (name, value) in fields {
@@ -195,6 +198,7 @@ impl Assembly {
         (mass, density, shell): (Option<f64>, Option<f64>, bool),
         fields: &Bound<'_, PyDict>,
     ) -> PyResult<usize> {
+        self.check("body", &[body])?;
         let mut geom = empty_geom(body, shape);
         let mut material = Material { torsional_friction: 0.005, rolling_friction: 0.0001, ..Material::default() };
         for (name, value) in fields {

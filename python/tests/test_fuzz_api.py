@@ -1,0 +1,58 @@
+"""A thousand calls of the API with arguments that fit and that do not: results or documented errors, no crash."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+
+import pytest
+from api_targets import targets
+from fuzz_api import fuzz
+
+import sapwood as sw
+from sapwood._sapwood import Assembly
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_calls_give_results_or_documented_errors(seed: int) -> None:
+    result = fuzz(seed, 500, patience=0.1, limit=60.0)
+    assert result["findings"] == []
+    came = [outcome for counts in result["outcomes"].values() for outcome in counts]
+    # Otherwise it is the arguments that are wrong.
+    assert came.count("result") > 100
+    assert came.count("ValueError") > 30
+
+
+def test_everything_public_has_a_signature_and_a_docstring() -> None:
+    # `targets` asks for all signatures; the other half of the builder is not public.
+    public = [target for target in targets() if target.owner is not Assembly and target.kind != "set"]
+    assert len(public) > 400
+    without = []
+    for target in public:
+        owner = sys.modules[target.label.rpartition(".")[0]] if target.owner is None else target.owner
+        documented = target.owner if target.kind == "new" else inspect.getattr_static(owner, target.name)
+        if not documented.__doc__:
+            without.append(target.label)
+    assert without == []
+
+
+def test_reprs_are_short_and_say_what_it_is() -> None:
+    sim = sw.Simulation(sw.scenes.tower(2))
+    batch = sw.Batch(sim.model, 2, contacts=True, threads=1)
+    sim.step(10)
+    batch.step(10)
+    things = [sim, sim.model, sim.parameters, sim.bodies, sim.body(1), sim.geom(0), sim.stats, sim.step_jacobians()]
+    things += [
+        batch,
+        batch.contacts,
+        batch.contacts.padded(),
+        batch.parameters(0),
+        sim.record(),
+        sw.Renderer(sim.model),
+    ]
+    for thing in things:
+        text = repr(thing)
+        assert type(thing).__name__.removesuffix("View").lower() in text.lower() or "bodies" in text, text
+        assert " at 0x" not in text
+        assert len(text) < 700, text
+    assert repr(sim) == '<sapwood.Simulation of "tower-2" at 0.05 s>'
