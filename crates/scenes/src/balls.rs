@@ -34,10 +34,10 @@ fn on_ground(name: String) -> Document {
 }
 
 /// One smooth ball runs into another, off its middle, without weight. Contact oscillates at 1000 rad/s, damped by a
-/// tenth: head-on they would part with 0.73 of their speed.
+/// tenth: head-on they would part with 0.73 of their speed. With the least impedance MuJoCo's contact is a plain spring and damper, too.
 pub fn billiards(name: String) -> String {
     let mut document = Document::new(name, 0.0).with_timestep(0.001).weightless();
-    let shape = r#"type="sphere" size="0.03" mass="0.2" solref="-1e6 -200" solimp="0.9999 0.9999""#;
+    let shape = r#"type="sphere" size="0.03" mass="0.2" solref="-1e6 -200" solimp="0.0001 0.0001""#;
     document.free("cue", [-0.1, 0.0, 0.0], None, shape);
     document.free("object", [0.0, 0.03, 0.0], None, shape);
     document
@@ -50,7 +50,7 @@ pub fn billiards(name: String) -> String {
 pub fn bouncing(name: String) -> String {
     let mut document = Document::new(name, 1.0).with_timestep(0.001);
     document.ground();
-    let shape = r#"type="sphere" size="0.05" mass="1" solref="-9e4 -60" solimp="0.9999 0.9999""#;
+    let shape = r#"type="sphere" size="0.05" mass="1" solref="-9e4 -60" solimp="0.0001 0.0001""#;
     document.free("ball", [0.0, 0.0, 0.25], None, shape);
     document.finish()
 }
