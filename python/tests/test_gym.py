@@ -310,7 +310,7 @@ def test_a_batch_gives_worlds_of_their_own() -> None:
         (lambda: ours("Ant", healthy_z_range=1.0), ValueError, "healthy_z_range"),
         (lambda: ours("Ant", healthy_reward=float("nan")), ValueError, "healthy_reward"),
         (lambda: ours("Ant", frame_skip=0), ValueError, "frame_skip is 0: expected 1 or more"),
-        (lambda: ours("Ant", render_mode="human"), ValueError, "render_mode is 'human'"),
+        (lambda: ours("Ant", render_mode="depth_array"), ValueError, "render_mode is 'depth_array'"),
         (lambda: gymnasium.make_vec("sapwood/Ant-v0", num_envs=0), ValueError, "n is 0"),
         (lambda: gymnasium.make_vec("sapwood/Ant-v0", max_episode_steps=0), ValueError, "max_episode_steps is 0"),
         (lambda: gymnasium.make_vec("sapwood/Ant-v0").step(np.zeros((1, 8))), gymnasium.error.ResetNeeded, "reset"),
