@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 import mujoco
@@ -82,15 +83,24 @@ def test_a_parameter_is_the_number_in_the_file(name: str, where: Any, value: Any
     moved = drive(sim)
     assert moved == drive(of_file)
     assert moved != drive(sw.Simulation(model))
-    # In a batch it has the same name and the same meaning.
+    # In a batch it has the same name and the same meaning: in vector lanes up to the solver's tolerance, and to the bit
+    # where they cannot.
     batch = sw.Batch(model, 2)
-    with pytest.warns(sw.PerformanceWarning):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", sw.PerformanceWarning)
         batch.set_parameters([1], **{name: getattr(sim.parameters, name)[None]})
     np.testing.assert_array_equal(getattr(batch.parameters(1), name), getattr(sim.parameters, name))
     batch.ctrl[:] = 0.8
     batch.v[:, :2] = [0.5, 1.0]
     batch.step(150)
-    assert batch.q[1].tobytes() + batch.v[1].tobytes() == moved
+    if caught:
+        assert name.startswith("geom_") or name in {"stiffness", "frictionloss", "joint_ranges", "armature"}
+        assert "1 of 2 worlds" in str(caught[0].message)
+        assert batch.q[1].tobytes() + batch.v[1].tobytes() == moved
+    else:
+        assert batch.stats.left == 0
+        np.testing.assert_allclose(batch.q[1], sim.q, atol=1e-6)
+        np.testing.assert_allclose(batch.v[1], sim.v, atol=1e-5)
 
 
 def test_live_while_it_moves() -> None:
