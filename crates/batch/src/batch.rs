@@ -164,7 +164,7 @@ impl Batch {
 
     /// The number of worlds.
     pub fn worlds(&self) -> usize {
-        self.errors.len()
+        self.time.len()
     }
 
     /// Worlds side by side in a register; 1 where they are stepped [one by one](Self::alone).

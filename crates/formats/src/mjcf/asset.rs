@@ -67,7 +67,7 @@ impl Assets {
                     attributes.skip(&APPEARANCE);
                     claim(element, &mut assets.materials, rgba)?;
                 }
-                // Models are declared here and brought in by `<attach>`, which is an error.
+                // Models are declared here and brought in by `<attach>`.
                 "texture" | "model" => element.skip_all(),
                 // Left unread: a warning will name it.
                 _ => {}
