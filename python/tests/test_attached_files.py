@@ -36,7 +36,7 @@ CHILD = """
     <framepos name="fo" objtype="xbody" objname="other"/>
   <framepos name="fb" objtype="xbody" objname="tip" reftype="site" refname="s"/><tendonpos tendon="t" name="tp"/>
     </sensor>
-<keyframe><key name="key" qpos=".3 1 0 0 0 .2 5 5 5 1 0 0 0" ctrl=".1 .2 .3 .4"/></keyframe></mujoco>"""
+<keyframe><key name="key" qpos=".3 1 0 0 0 .2 5 5 5 1 0 0 0" ctrl=".1 .2 .3 .4 .5"/></keyframe></mujoco>"""
 
 HAND = """
 <mujoco model="grip"><default><geom type="box" size=".03 .04 .05"/><joint type="slide"/></default>

@@ -150,7 +150,9 @@ impl Batch {
     fn arrange(&mut self) {
         self.alone = self.plan.as_ref().err().map(|NotInLanes(reason)| reason.clone());
         (self.groups, self.width) = match &self.plan {
-            Ok(plan) => (groups(plan.clone(), self.model.nu(), self.worlds(), (self.precision, self.widest)), self.widest),
+            Ok(plan) => {
+                (groups(plan.clone(), self.model.nu(), self.worlds(), (self.precision, self.widest)), self.widest)
+            }
             Err(_) => (alone(&self.model, self.worlds()), 1),
         };
         let worlds: Vec<usize> = self.own.keys().copied().collect();

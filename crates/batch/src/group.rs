@@ -369,11 +369,7 @@ impl<T: Bundle> Group<T> {
                     let own = self.own.get_mut(lane).and_then(Option::as_mut).map(OwnWorld::simulation).transpose();
                     let made = own.and_then(|own| {
                         let one = own.unwrap_or(one);
-                        step_one(lanes, lane, &rows, one, (past, &mut self.left))?;
-                        if step == steps {
-                            report(one, plan.dt, lane, &mut rows);
-                        }
-                        Ok(())
+                        step_one(lanes, lane, (&mut rows, step == steps), one, (past, &mut self.left))
                     });
                     if let Err(error) = made {
                         // As it is now: later steps of the group may move the lane on.
@@ -407,10 +403,10 @@ impl<T: Bundle> Group<T> {
 }
 
 /// What the step of a simulation led to beside its state.
-fn report(one: &mut Simulation, dt: f64, lane: usize, rows: &mut Rows<'_>) {
+fn report(one: &mut Simulation, lane: usize, rows: &mut Rows<'_>) {
     if let Some(contacts) = rows.contacts.get_mut(lane) {
         contacts.clear();
-        reports::of_simulation(one.contacts(), dt, contacts);
+        reports::of_simulation(one.contacts(), one.timestep(), contacts);
     }
     if let Some(trace) = rows.traces.get_mut(lane) {
         one.trace(TraceNeeds::of(one.model()), trace);
@@ -454,11 +450,11 @@ fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut Rows<'_>) {
     v.zip(&lanes.v).for_each(|(v, lanes)| *v = get(lanes, lane));
 }
 
-/// Makes the step of one lane by a simulation.
+/// Makes the step of one lane by a simulation; of the last one it reports what it led to beside the state.
 fn step_one<T: Bundle>(
     lanes: &mut Lanes<T>,
     lane: usize,
-    rows: &Rows<'_>,
+    (rows, is_last): (&mut Rows<'_>, bool),
     one: &mut Simulation,
     (past, count): (&mut Past, &mut Left),
 ) -> Result<(), SimulationError> {
@@ -466,6 +462,10 @@ fn step_one<T: Bundle>(
     let made = step_alone(lanes, lane, rows, one, past.in_a_row > 0);
     if made.is_ok() {
         count.add(one.stats());
+        if is_last {
+            // While the simulation has the state of this world.
+            report(one, lane, rows);
+        }
         past.note_left();
     }
     std::mem::swap(one.state_mut(), &mut past.state);
@@ -490,7 +490,9 @@ fn step_alone<T: Bundle>(
     state.v.iter_mut().zip(&lanes.v).for_each(|(v, lanes)| *v = get(lanes, lane));
     let n = lanes.pd_target.len();
     copy_pd(&mut state.pd, rows.pd, &rows.pd_target[lane * n..(lane + 1) * n]);
-    let part = |all: &'_ [f64], n: usize| -> std::ops::Range<usize> { if all.is_empty() { 0..0 } else { lane * n..(lane + 1) * n } };
+    let part = |all: &'_ [f64], n: usize| -> std::ops::Range<usize> {
+        if all.is_empty() { 0..0 } else { lane * n..(lane + 1) * n }
+    };
     let (forces, wrenches) = (rows.applied_force, rows.applied_wrench);
     let (of_force, of_wrench) = (part(forces, lanes.v.len()), part(wrenches, lanes.applied_wrench.len()));
     copy_forces(state, &forces[of_force], &wrenches[of_wrench]);

@@ -16,8 +16,8 @@ use spatial::{Mat3, Quat, Sym3, Vec3};
 pub(crate) use constraints::{Constraints, Coupling, PlanFrame, Rows, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub(crate) use drives::{PlanActuator, PlanDrive, PlanPd};
-pub(crate) use numbers::{ActuatorNumbers, NodeNumbers, Numbers};
 use numbers::Setting;
+pub(crate) use numbers::{ActuatorNumbers, NodeNumbers, Numbers};
 
 /// Why steps of a model are not made in lanes but by one simulation for each world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,14 +172,12 @@ impl Plan {
         let nodes: Vec<PlanNode> = model.tree.nodes.iter().enumerate().map(node).collect();
         let node_of_dof: Vec<usize> =
             nodes.iter().enumerate().flat_map(|(i, node)| [i].repeat(node.joint.nv())).collect();
-        let tree = |(k, (nodes, dofs)): (usize, (&Range<usize>, &Range<usize>))| {
-            PlanTree {
-                nodes: nodes.clone(),
-                dofs: dofs.clone(),
-                floats: model.tree.nodes[nodes.start].joint == JointType::Free,
-                keeps_momentum: keeps_momentum(model, k),
-                has_mass: numbers.trees[k].mass > 0.0,
-            }
+        let tree = |(k, (nodes, dofs)): (usize, (&Range<usize>, &Range<usize>))| PlanTree {
+            nodes: nodes.clone(),
+            dofs: dofs.clone(),
+            floats: model.tree.nodes[nodes.start].joint == JointType::Free,
+            keeps_momentum: keeps_momentum(model, k),
+            has_mass: numbers.trees[k].mass > 0.0,
         };
         let limits: Vec<Limit> = limits(model).map(|(limit, _)| limit).collect();
         let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns)?;

@@ -93,7 +93,9 @@ impl<'a> Worlds<'a> {
 
     /// What a group of lanes sees of them.
     fn rows<'b>(&'b mut self, pd: Option<&'b Pd>) -> Rows<'b> {
-        let Self { q, v, ctrl, time, count, errors, contacts, pd_target, applied_force, applied_wrench, traces, .. } = self;
+        let Self {
+            q, v, ctrl, time, count, errors, contacts, pd_target, applied_force, applied_wrench, traces, ..
+        } = self;
         Rows { q, v, ctrl, time, count, errors, contacts, pd, pd_target, applied_force, applied_wrench, traces }
     }
 

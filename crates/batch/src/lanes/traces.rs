@@ -85,7 +85,8 @@ impl<T: Bundle> Lanes<T> {
                     let ends = &plan.contacts.ends[*contact];
                     let pair = &plan.contacts.pairs[ends.pair];
                     let before = &self.slots[pair.first..*contact];
-                    let is_there = |slot: &&super::Slot<T>| slot.step == self.steps && get(&slot.is_present, lane) != 0.0;
+                    let is_there =
+                        |slot: &&super::Slot<T>| slot.step == self.steps && get(&slot.is_present, lane) != 0.0;
                     let ordinal = before.iter().filter(is_there).count();
                     let [first, second] = ends.nodes;
                     let tie = sim::Tie::Spin { geoms: pair.pair.geoms, ordinal };

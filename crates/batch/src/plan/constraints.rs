@@ -169,10 +169,8 @@ impl Constraints {
         drives: &[PlanDrive],
         turns: &[Mat3<f64>],
     ) -> Result<Self, NotInLanes> {
-        let of_contact = |ends: &super::contacts::Ends| PlanConstraint {
-            rows: Rows::Point(ends.nodes),
-            source: Source::Contact,
-        };
+        let of_contact =
+            |ends: &super::contacts::Ends| PlanConstraint { rows: Rows::Point(ends.nodes), source: Source::Contact };
         let mut these = Self { all: contacts.ends.iter().map(of_contact).collect(), ..Self::default() };
         for (contact, ends) in contacts.ends.iter().enumerate() {
             let spin = ends.spin;

@@ -118,7 +118,8 @@ impl<'a> Reader<'_, 'a> {
         }
         let has_own = loaded.scene.geoms.iter().any(|geom| geom.body == 0);
         if root == 0 && parent != 0 && has_own {
-            let message = "the model has geoms in its world: expected `body`, or all of them in bodies, to attach it to a body";
+            let message =
+                "the model has geoms in its world: expected `body`, or all of them in bodies, to attach it to a body";
             return Err(element.error(message));
         }
         let places = Places::default();
@@ -239,7 +240,9 @@ impl<'a> Reader<'_, 'a> {
             return Err(element.error(format!("file=\"{name}\": attaches itself: expected a model without it")));
         }
         if ancestors.len() >= MAX_DEPTH {
-            return Err(element.error(format!("file=\"{name}\": expected models at most {MAX_DEPTH} deep in each other")));
+            return Err(
+                element.error(format!("file=\"{name}\": expected models at most {MAX_DEPTH} deep in each other"))
+            );
         }
         ancestors.push(known);
         let bytes = read_file(&path, MAX_MODEL_FILE_BYTES).map_err(|error| {

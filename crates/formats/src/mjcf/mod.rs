@@ -3,8 +3,8 @@
 //! Meanings follow MuJoCo's XML reference; what is approximated is written down in `docs/model-files.md`.
 
 mod actuator;
-mod attach;
 mod asset;
+mod attach;
 mod body;
 mod camera;
 mod compiler;

@@ -91,10 +91,8 @@ impl TraceNeeds {
             SensorKind::Joint { quantity: JointQuantity::LimitForce, .. }
             | SensorKind::Tendon { quantity: TendonQuantity::LimitForce, .. } => limits = true,
             SensorKind::Frame { quantity, .. } => {
-                acceleration = matches!(
-                    quantity,
-                    FrameQuantity::LinearAcceleration | FrameQuantity::AngularAcceleration
-                );
+                acceleration =
+                    matches!(quantity, FrameQuantity::LinearAcceleration | FrameQuantity::AngularAcceleration);
             }
             SensorKind::Site { quantity, .. } => {
                 contacts = matches!(quantity, SiteQuantity::Force | SiteQuantity::Torque | SiteQuantity::Touch);
@@ -117,6 +115,8 @@ impl StepTrace {
         self.acceleration.fill(0.0);
         self.contacts.clear();
         self.loads.clear();
+        let (nu, nv) = (self.forces.actuators.len(), self.forces.actuation.len());
+        self.forces.clear(nu, nv);
     }
 
     /// Begins the trace of a step of `model`: its accelerations, and the forces of actuators where they are needed.

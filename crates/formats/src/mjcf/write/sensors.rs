@@ -1,7 +1,7 @@
 //! `<sensor>`: what is measured, where.
 
 use multibody::{
-    ContactFilter, FrameQuantity, GeomsOf, RayField, Sensor, SensorFrame, SensorKind, ContactField, Reduction,
+    ContactField, ContactFilter, FrameQuantity, GeomsOf, RayField, Reduction, Sensor, SensorFrame, SensorKind,
 };
 use spatial::{Pose, Quat};
 
@@ -101,7 +101,8 @@ impl Writer<'_> {
         for (index, sensor) in self.model.sensors.iter().enumerate() {
             let element = match &sensor.kind {
                 SensorKind::Unsupported { element, .. } if element != "user" => {
-                    let text = format!("a {element}, which is not simulated, is written as `user`: its numbers are zero");
+                    let text =
+                        format!("a {element}, which is not simulated, is written as `user`: its numbers are zero");
                     self.note(&label("sensor", &sensor.name, index), &text);
                     "user"
                 }
