@@ -17,25 +17,7 @@ impl Plan {
         (own, own_scene): (&Model, &Scene),
         parameters: &Parameters,
     ) -> Result<Numbers<f64>, NotInLanes> {
-        let shapes = [Parameter::GeomSizes, Parameter::GeomPositions, Parameter::GeomQuaternions];
-        let is_moved =
-            |parameter: &Parameter| parameters.get(*parameter).is_some_and(|own| own != parameter.of(base, base_scene));
-        if let Some(parameter) = shapes.iter().find(|parameter| is_moved(parameter)) {
-            return Err(NotInLanes(format!("{} of its own", parameter.name())));
-        }
-        let patterns: [(Parameter, fn(&Model) -> Vec<bool>); 4] = [
-            (Parameter::Stiffness, |model| model.stiffness.iter().map(|k| *k != 0.0).collect()),
-            (Parameter::Frictionloss, |model| model.friction_loss.iter().map(|force| *force > 0.0).collect()),
-            (Parameter::JointRanges, |model| model.joints.iter().map(|joint| joint.range.is_some()).collect()),
-            (Parameter::Armature, |model| {
-                (0..model.tree.trees.len()).map(|tree| keeps_momentum(model, tree)).collect()
-            }),
-        ];
-        for (parameter, of) in patterns {
-            if of(base) != of(own) {
-                return Err(NotInLanes(format!("{} where the model has none", parameter.name())));
-            }
-        }
+        check_structure((base, base_scene), own, parameters)?;
         let (drives, servos): (Vec<_>, Vec<_>) =
             PlanDrive::of_model(own)?.into_iter().partition(PlanDrive::has_impedance);
         let places = |drives: &[PlanDrive]| -> Vec<_> { drives.iter().map(|drive| drive.v).collect() };
@@ -70,4 +52,33 @@ impl Plan {
         }
         Ok(numbers)
     }
+}
+
+/// Which of a model's elements have something.
+type Pattern = fn(&Model) -> Vec<bool>;
+
+/// Geoms must be where they are, and what has springs, dry friction, limits and gear inertia must be the same.
+fn check_structure(
+    (base, base_scene): (&Model, &Scene),
+    own: &Model,
+    parameters: &Parameters,
+) -> Result<(), NotInLanes> {
+    let shapes = [Parameter::GeomSizes, Parameter::GeomPositions, Parameter::GeomQuaternions];
+    let is_moved =
+        |parameter: &Parameter| parameters.get(*parameter).is_some_and(|own| own != parameter.of(base, base_scene));
+    if let Some(parameter) = shapes.iter().find(|parameter| is_moved(parameter)) {
+        return Err(NotInLanes(format!("{} of its own", parameter.name())));
+    }
+    let patterns: [(Parameter, Pattern); 4] = [
+        (Parameter::Stiffness, |model| model.stiffness.iter().map(|k| *k != 0.0).collect()),
+        (Parameter::Frictionloss, |model| model.friction_loss.iter().map(|force| *force > 0.0).collect()),
+        (Parameter::JointRanges, |model| model.joints.iter().map(|joint| joint.range.is_some()).collect()),
+        (Parameter::Armature, |model| (0..model.tree.trees.len()).map(|tree| keeps_momentum(model, tree)).collect()),
+    ];
+    for (parameter, of) in patterns {
+        if of(base) != of(own) {
+            return Err(NotInLanes(format!("{} where the model has none", parameter.name())));
+        }
+    }
+    Ok(())
 }

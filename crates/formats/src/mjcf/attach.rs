@@ -263,7 +263,7 @@ impl<'a> Reader<'_, 'a> {
         for part in &self.parts.attached {
             let (model, scene) = (&part.loaded.model, &part.loaded.scene);
             for pair in &scene.pairs {
-                let mut next = pair.clone();
+                let mut next = *pair;
                 if part.places.map(&mut next.geoms, |geoms, indices| *geoms = geoms.map(indices.geoms)) {
                     next.material = self.surfaces.index(model.materials[pair.material]);
                     self.scene.pairs.push(next);

@@ -32,7 +32,7 @@ impl Writer<'_> {
                         FrameQuantity::Quaternion | FrameQuantity::XAxis | FrameQuantity::YAxis | FrameQuantity::ZAxis
                     );
                     self.name_frame(*frame, turns);
-                    reference.into_iter().for_each(|frame| self.name_frame(*frame, true));
+                    reference.iter().for_each(|frame| self.name_frame(*frame, true));
                 }
                 SensorKind::Site { site, .. } | SensorKind::Rangefinder { site, .. } => {
                     give_name(&mut self.sites, *site, "site");
@@ -130,7 +130,7 @@ impl Writer<'_> {
             SensorKind::Actuator { actuator, .. } => vec![("actuator", self.actuators[*actuator].clone())],
             SensorKind::Frame { frame, reference, .. } => {
                 let mut attributes = self.framed(*frame, ["objtype", "objname"]).to_vec();
-                attributes.extend(reference.into_iter().flat_map(|frame| self.framed(*frame, ["reftype", "refname"])));
+                attributes.extend(reference.iter().flat_map(|frame| self.framed(*frame, ["reftype", "refname"])));
                 attributes
             }
             SensorKind::Site { site, .. } => vec![("site", self.sites[*site].clone())],
