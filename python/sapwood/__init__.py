@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from sapwood import builder, characters, sap, scenes, spd
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
-from sapwood._parameters import SimulationParameters
+from sapwood._parameters import BatchParameters, SimulationParameters
 from sapwood._render import Camera, VideoWriter, video, write_png
 from sapwood._results import (
     BatchContacts,
@@ -56,6 +56,7 @@ def __getattr__(name: str) -> object:
 __all__ = [
     "Batch",
     "BatchContacts",
+    "BatchParameters",
     "BatchStats",
     "Camera",
     "ContactForce",

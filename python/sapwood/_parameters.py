@@ -1,7 +1,8 @@
-"""Parameters of a simulation as live arrays."""
+"""Parameters of a simulation, or of the worlds of a batch, as live arrays."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, final
 
 if TYPE_CHECKING:
@@ -10,9 +11,229 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from sapwood._results import Parameters
+    from sapwood._sapwood import Batch
+
+
+class _LiveParameters(ABC):
+    """Parameters as live arrays, by name; those of the worlds of a batch have a leading n."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _array(self, name: str) -> NDArray[np.float64]:
+        """The array of this name."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[str]:
+        """The names of the parameters."""
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        """The live array of this name."""
+        return self._array(name).view()
+
+    if not TYPE_CHECKING:  # for checkers of types a name that does not exist is an error
+
+        def __getattr__(self, name: str) -> NDArray[np.float64]:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, NAMES, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(NAMES)}"
+            raise AttributeError(f"there is no parameter {name!r}: {hint}")
+
+    def _write(self, name: str, value: ArrayLike) -> None:
+        array = self._array(name)
+        try:
+            array[...] = value
+        except (TypeError, ValueError) as error:
+            expected = f"expected numbers, {array.shape}, or what numpy can broadcast to that"
+            raise ValueError(f"parameters.{name}: {expected}: {error}") from None
+
+    @property
+    def gravity(self) -> NDArray[np.float64]:
+        """Acceleration of gravity, (3,), m/s²."""
+        return self._array("gravity").view()
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._write("gravity", value)
+
+    @property
+    def masses(self) -> NDArray[np.float64]:
+        """Masses of the bodies, (nbody,), kg; rotational inertia changes in proportion."""
+        return self._array("masses").view()
+
+    @masses.setter
+    def masses(self, value: ArrayLike) -> None:
+        self._write("masses", value)
+
+    @property
+    def coms(self) -> NDArray[np.float64]:
+        """Centres of mass in the bodies' frames, (nbody, 3), m; rotational inertia about them stays."""
+        return self._array("coms").view()
+
+    @coms.setter
+    def coms(self, value: ArrayLike) -> None:
+        self._write("coms", value)
+
+    @property
+    def inertias(self) -> NDArray[np.float64]:
+        """Rotational inertias about the centres of mass in the bodies' axes, (nbody, 6): xx, yy, zz, xy, xz, yz, kg·m².
+
+        At the model's masses: ``masses`` and ``inertia_scales`` multiply them.
+        """
+        return self._array("inertias").view()
+
+    @inertias.setter
+    def inertias(self, value: ArrayLike) -> None:
+        self._write("inertias", value)
+
+    @property
+    def inertia_scales(self) -> NDArray[np.float64]:
+        """Factors on the rotational inertias, (nbody,)."""
+        return self._array("inertia_scales").view()
+
+    @inertia_scales.setter
+    def inertia_scales(self, value: ArrayLike) -> None:
+        self._write("inertia_scales", value)
+
+    @property
+    def frictions(self) -> NDArray[np.float64]:
+        """Coefficients of sliding friction of the geoms, (ngeom,); of two geoms the larger counts."""
+        return self._array("frictions").view()
+
+    @frictions.setter
+    def frictions(self, value: ArrayLike) -> None:
+        self._write("frictions", value)
+
+    @property
+    def torsional_frictions(self) -> NDArray[np.float64]:
+        """Greatest torques about the normal over normal force, (ngeom,), m; where a geom resists spinning."""
+        return self._array("torsional_frictions").view()
+
+    @torsional_frictions.setter
+    def torsional_frictions(self, value: ArrayLike) -> None:
+        self._write("torsional_frictions", value)
+
+    @property
+    def rolling_frictions(self) -> NDArray[np.float64]:
+        """Greatest torques about a tangent over normal force, (ngeom,), m; where a geom resists rolling."""
+        return self._array("rolling_frictions").view()
+
+    @rolling_frictions.setter
+    def rolling_frictions(self, value: ArrayLike) -> None:
+        self._write("rolling_frictions", value)
+
+    @property
+    def geom_sizes(self) -> NDArray[np.float64]:
+        """Sizes of the geoms, (ngeom, 3), as MJCF has them; masses stay.
+
+        Those of planes, meshes and height fields are 0 and count for nothing.
+        """
+        return self._array("geom_sizes").view()
+
+    @geom_sizes.setter
+    def geom_sizes(self, value: ArrayLike) -> None:
+        self._write("geom_sizes", value)
+
+    @property
+    def geom_positions(self) -> NDArray[np.float64]:
+        """Positions of the geoms in their bodies' frames, (ngeom, 3), m; masses stay."""
+        return self._array("geom_positions").view()
+
+    @geom_positions.setter
+    def geom_positions(self, value: ArrayLike) -> None:
+        self._write("geom_positions", value)
+
+    @property
+    def geom_quaternions(self) -> NDArray[np.float64]:
+        """Orientations of the geoms in their bodies' frames, (ngeom, 4), w x y z."""
+        return self._array("geom_quaternions").view()
+
+    @geom_quaternions.setter
+    def geom_quaternions(self, value: ArrayLike) -> None:
+        self._write("geom_quaternions", value)
+
+    @property
+    def armature(self) -> NDArray[np.float64]:
+        """Inertia of the drives, (nv,)."""
+        return self._array("armature").view()
+
+    @armature.setter
+    def armature(self, value: ArrayLike) -> None:
+        self._write("armature", value)
+
+    @property
+    def damping(self) -> NDArray[np.float64]:
+        """Damping of the joints, (nv,), N·s/m or N·m·s/rad."""
+        return self._array("damping").view()
+
+    @damping.setter
+    def damping(self, value: ArrayLike) -> None:
+        self._write("damping", value)
+
+    @property
+    def stiffness(self) -> NDArray[np.float64]:
+        """Stiffness of the joints, (nv,), N/m or N·m/rad."""
+        return self._array("stiffness").view()
+
+    @stiffness.setter
+    def stiffness(self, value: ArrayLike) -> None:
+        self._write("stiffness", value)
+
+    @property
+    def frictionloss(self) -> NDArray[np.float64]:
+        """Coulomb friction of the joints, (nv,), N or N·m."""
+        return self._array("frictionloss").view()
+
+    @frictionloss.setter
+    def frictionloss(self, value: ArrayLike) -> None:
+        self._write("frictionloss", value)
+
+    @property
+    def joint_ranges(self) -> NDArray[np.float64]:
+        """Limits of the joints, (njoint, 2), rad or m; of a ball (0, greatest angle); infinite where there are none."""
+        return self._array("joint_ranges").view()
+
+    @joint_ranges.setter
+    def joint_ranges(self, value: ArrayLike) -> None:
+        self._write("joint_ranges", value)
+
+    @property
+    def gains(self) -> NDArray[np.float64]:
+        """Force of the actuators per unit of control, (nu,): kp of position servos and kv of velocity servos.
+
+        The bias of a servo follows.
+        """
+        return self._array("gains").view()
+
+    @gains.setter
+    def gains(self, value: ArrayLike) -> None:
+        self._write("gains", value)
+
+    @property
+    def kv(self) -> NDArray[np.float64]:
+        """Damping of the actuators that are position servos, (nu,); those of others count for nothing."""
+        return self._array("kv").view()
+
+    @kv.setter
+    def kv(self, value: ArrayLike) -> None:
+        self._write("kv", value)
+
+    @property
+    def kp(self) -> NDArray[np.float64]:
+        """``gains`` by the name that they have for position servos."""
+        return self.gains
+
+    @kp.setter
+    def kp(self, value: ArrayLike) -> None:
+        self.gains = value
+
 
 @final
-class SimulationParameters:
+class SimulationParameters(_LiveParameters):
     """Numbers of the model that a simulation has of its own, as live arrays.
 
     What is written into them acts from the next step on, and stays through ``reset``; ``state``, ``copy`` and pickles
@@ -32,213 +253,73 @@ class SimulationParameters:
         for name, array in self._arrays.items():
             array[...] = self._of_model[name]
 
-    def _write(self, name: str, value: ArrayLike) -> None:
-        array = self._arrays[name]
-        try:
-            array[...] = value
-        except (TypeError, ValueError) as error:
-            expected = f"expected numbers, {array.shape}, or what numpy can broadcast to that"
-            raise ValueError(f"parameters.{name}: {expected}: {error}") from None
+    def _array(self, name: str) -> NDArray[np.float64]:
+        return self._arrays[name]
 
     def __iter__(self) -> Iterator[str]:
         """The names of the parameters."""
         return iter(self._arrays)
 
-    def __getitem__(self, name: str) -> NDArray[np.float64]:
-        """The live array of this name."""
-        return self._arrays[name].view()
-
-    if not TYPE_CHECKING:  # for checkers of types a name that does not exist is an error
-
-        def __getattr__(self, name: str) -> NDArray[np.float64]:
-            if name.startswith("_"):
-                raise AttributeError(name)
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, self._arrays, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(self._arrays)}"
-            raise AttributeError(f"there is no parameter {name!r}: {hint}")
-
     def __repr__(self) -> str:
         changed = [name for name, array in self._arrays.items() if (array != self._of_model[name]).any()]
         return f"<sapwood.SimulationParameters, {', '.join(changed) or 'none'} of its own>"
 
-    @property
-    def gravity(self) -> NDArray[np.float64]:
-        """Acceleration of gravity, (3,), m/s²."""
-        return self._arrays["gravity"].view()
 
-    @gravity.setter
-    def gravity(self, value: ArrayLike) -> None:
-        self._write("gravity", value)
+@final
+class BatchParameters(_LiveParameters):
+    """Numbers of the model that the worlds of a batch have of their own, as live arrays with a leading n.
 
-    @property
-    def masses(self) -> NDArray[np.float64]:
-        """Masses of the bodies, (nbody,), kg; rotational inertia changes in proportion."""
-        return self._arrays["masses"].view()
+    ``batch.parameters.masses[3, 1] *= 2`` acts from the next step on; resets leave it. An array costs nothing before it
+    is first asked for; from then on each step compares it with what it was. Worlds with parameters of their own stay in
+    vector lanes but where lanes cannot: geoms of other sizes or places, friction, springs, limits or gear inertia where
+    the model has none. Those are stepped one by one beside the others, which a ``PerformanceWarning`` says.
+    """
 
-    @masses.setter
-    def masses(self, value: ArrayLike) -> None:
-        self._write("masses", value)
+    __slots__ = ("_batch",)
 
-    @property
-    def coms(self) -> NDArray[np.float64]:
-        """Centres of mass in the bodies' frames, (nbody, 3), m; rotational inertia about them stays."""
-        return self._arrays["coms"].view()
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
 
-    @coms.setter
-    def coms(self, value: ArrayLike) -> None:
-        self._write("coms", value)
+    def __call__(self, world: int) -> Parameters:
+        """All parameters of one world, as copies.
 
-    @property
-    def inertias(self) -> NDArray[np.float64]:
-        """Rotational inertias about the centres of mass in the bodies' axes, (nbody, 6): xx, yy, zz, xy, xz, yz, kg·m².
-
-        At the model's masses: ``masses`` and ``inertia_scales`` multiply them.
+        Raises:
+            IndexError: When there is no such world.
         """
-        return self._arrays["inertias"].view()
+        return self._batch._parameters_of(world)
 
-    @inertias.setter
-    def inertias(self, value: ArrayLike) -> None:
-        self._write("inertias", value)
+    def reset(self) -> None:
+        """Take all of the model's again, in every world."""
+        self._batch.reset_parameters()
 
-    @property
-    def inertia_scales(self) -> NDArray[np.float64]:
-        """Factors on the rotational inertias, (nbody,)."""
-        return self._arrays["inertia_scales"].view()
+    def _array(self, name: str) -> NDArray[np.float64]:
+        return self._batch._parameter_array(name)
 
-    @inertia_scales.setter
-    def inertia_scales(self, value: ArrayLike) -> None:
-        self._write("inertia_scales", value)
+    def __iter__(self) -> Iterator[str]:
+        """The names of the parameters."""
+        return iter(NAMES)
 
-    @property
-    def frictions(self) -> NDArray[np.float64]:
-        """Coefficients of sliding friction of the geoms, (ngeom,); of two geoms the larger counts."""
-        return self._arrays["frictions"].view()
+    def __repr__(self) -> str:
+        return f"<sapwood.BatchParameters of {self._batch.n} worlds>"
 
-    @frictions.setter
-    def frictions(self, value: ArrayLike) -> None:
-        self._write("frictions", value)
 
-    @property
-    def torsional_frictions(self) -> NDArray[np.float64]:
-        """Greatest torques about the normal over normal force, (ngeom,), m; where a geom resists spinning."""
-        return self._arrays["torsional_frictions"].view()
-
-    @torsional_frictions.setter
-    def torsional_frictions(self, value: ArrayLike) -> None:
-        self._write("torsional_frictions", value)
-
-    @property
-    def rolling_frictions(self) -> NDArray[np.float64]:
-        """Greatest torques about a tangent over normal force, (ngeom,), m; where a geom resists rolling."""
-        return self._arrays["rolling_frictions"].view()
-
-    @rolling_frictions.setter
-    def rolling_frictions(self, value: ArrayLike) -> None:
-        self._write("rolling_frictions", value)
-
-    @property
-    def geom_sizes(self) -> NDArray[np.float64]:
-        """Sizes of the geoms, (ngeom, 3), as MJCF has them; masses stay.
-
-        Those of planes, meshes and height fields are 0 and count for nothing.
-        """
-        return self._arrays["geom_sizes"].view()
-
-    @geom_sizes.setter
-    def geom_sizes(self, value: ArrayLike) -> None:
-        self._write("geom_sizes", value)
-
-    @property
-    def geom_positions(self) -> NDArray[np.float64]:
-        """Positions of the geoms in their bodies' frames, (ngeom, 3), m; masses stay."""
-        return self._arrays["geom_positions"].view()
-
-    @geom_positions.setter
-    def geom_positions(self, value: ArrayLike) -> None:
-        self._write("geom_positions", value)
-
-    @property
-    def geom_quaternions(self) -> NDArray[np.float64]:
-        """Orientations of the geoms in their bodies' frames, (ngeom, 4), w x y z."""
-        return self._arrays["geom_quaternions"].view()
-
-    @geom_quaternions.setter
-    def geom_quaternions(self, value: ArrayLike) -> None:
-        self._write("geom_quaternions", value)
-
-    @property
-    def armature(self) -> NDArray[np.float64]:
-        """Inertia of the drives, (nv,)."""
-        return self._arrays["armature"].view()
-
-    @armature.setter
-    def armature(self, value: ArrayLike) -> None:
-        self._write("armature", value)
-
-    @property
-    def damping(self) -> NDArray[np.float64]:
-        """Damping of the joints, (nv,), N·s/m or N·m·s/rad."""
-        return self._arrays["damping"].view()
-
-    @damping.setter
-    def damping(self, value: ArrayLike) -> None:
-        self._write("damping", value)
-
-    @property
-    def stiffness(self) -> NDArray[np.float64]:
-        """Stiffness of the joints, (nv,), N/m or N·m/rad."""
-        return self._arrays["stiffness"].view()
-
-    @stiffness.setter
-    def stiffness(self, value: ArrayLike) -> None:
-        self._write("stiffness", value)
-
-    @property
-    def frictionloss(self) -> NDArray[np.float64]:
-        """Coulomb friction of the joints, (nv,), N or N·m."""
-        return self._arrays["frictionloss"].view()
-
-    @frictionloss.setter
-    def frictionloss(self, value: ArrayLike) -> None:
-        self._write("frictionloss", value)
-
-    @property
-    def joint_ranges(self) -> NDArray[np.float64]:
-        """Limits of the joints, (njoint, 2), rad or m; of a ball (0, greatest angle); infinite where there are none."""
-        return self._arrays["joint_ranges"].view()
-
-    @joint_ranges.setter
-    def joint_ranges(self, value: ArrayLike) -> None:
-        self._write("joint_ranges", value)
-
-    @property
-    def gains(self) -> NDArray[np.float64]:
-        """Force of the actuators per unit of control, (nu,): kp of position servos and kv of velocity servos.
-
-        The bias of a servo follows.
-        """
-        return self._arrays["gains"].view()
-
-    @gains.setter
-    def gains(self, value: ArrayLike) -> None:
-        self._write("gains", value)
-
-    @property
-    def kv(self) -> NDArray[np.float64]:
-        """Damping of the actuators that are position servos, (nu,); those of others count for nothing."""
-        return self._arrays["kv"].view()
-
-    @kv.setter
-    def kv(self, value: ArrayLike) -> None:
-        self._write("kv", value)
-
-    @property
-    def kp(self) -> NDArray[np.float64]:
-        """``gains`` by the name that they have for position servos."""
-        return self.gains
-
-    @kp.setter
-    def kp(self, value: ArrayLike) -> None:
-        self.gains = value
+NAMES = (
+    "gravity",
+    "masses",
+    "coms",
+    "inertias",
+    "inertia_scales",
+    "frictions",
+    "torsional_frictions",
+    "rolling_frictions",
+    "geom_sizes",
+    "geom_positions",
+    "geom_quaternions",
+    "armature",
+    "damping",
+    "stiffness",
+    "frictionloss",
+    "joint_ranges",
+    "gains",
+    "kv",
+)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Unpack
 
-from sapwood._parameters import SimulationParameters
+from sapwood._parameters import BatchParameters, SimulationParameters
 from sapwood._render import Camera
 from sapwood._results import (
     BatchContacts,
@@ -1599,11 +1599,11 @@ class Batch:
 
     Warns:
         PerformanceWarning: When lanes cannot do what the model or an option asks for, so that worlds are stepped one by
-            one; it says why, and ``alone`` does.
+            one; it says why, and ``alone`` does. Later, when single worlds have parameters that lanes cannot take.
 
-    ``q``, ``v``, ``ctrl``, ``time`` and ``pd_target`` are views of the state: they show what a step does, and what is
-    written into them acts in the next step. Other threads run while ``step`` does; what they write into q, v and time
-    meanwhile is lost, and calling other methods of this batch raises ``RuntimeError``.
+    ``q``, ``v``, ``ctrl``, ``time``, ``pd_target`` and applied forces are views of the state: they show what a step
+    does, and what is written into them acts in the next step. Other threads run while ``step`` does; what they write
+    into q, v and time meanwhile is lost, and calling other methods of this batch raises ``RuntimeError``.
     """
 
     def __new__(
@@ -1693,6 +1693,33 @@ class Batch:
 
     @pd_target.setter
     def pd_target(self, value: ArrayLike) -> None: ...
+    @property
+    def applied_force(self) -> NDArray[np.float64]:
+        """Forces on the degrees of freedom, (n, nv), N or N·m, a live view; kept until changed or reset.
+
+        They cost nothing where nobody has asked for them.
+        """
+
+    @applied_force.setter
+    def applied_force(self, value: ArrayLike) -> None: ...
+    @property
+    def applied_wrench(self) -> NDArray[np.float64]:
+        """Torque (N·m) and force (N) at the centre of mass of each body, world axes, (n, nbody, 6), a live view.
+
+        Kept until changed or reset; they cost nothing where nobody has asked for them.
+        """
+
+    @applied_wrench.setter
+    def applied_wrench(self, value: ArrayLike) -> None: ...
+    @property
+    def sensordata(self) -> NDArray[np.float64]:
+        """What all sensors of every world show now, (n, nsensordata), a read-only copy, in MuJoCo's layout.
+
+        Each row is ``Simulation.sensordata`` of that world: sensors of positions and velocities look at the present
+        state, those of accelerations and forces at the last step, with its own impulses. These are zero, but for
+        gravity, before the first step and after a reset or a failure. They are computed when asked for.
+        """
+
     def pd(
         self,
         kp: ArrayLike,
@@ -1749,8 +1776,8 @@ class Batch:
     ) -> None:
         """Take worlds to a keyframe, to the default configuration at rest, or to states of their own.
 
-        Positions, velocities, controls and times are set (those not given: to zero), and what the solver remembers is
-        forgotten. PD control and its targets stay. The cost is that of the worlds that are reset.
+        Positions, velocities, controls and times are set (those not given: to zero), applied forces end, and what the
+        solver remembers is forgotten. PD control and its targets stay. The cost is that of the worlds that are reset.
 
         Args:
             mask: Which worlds, (n,), boolean; None: all.
@@ -1801,8 +1828,8 @@ class Batch:
 
         Raises:
             IndexError: When there is no such world.
-            ValueError: When it is no state of this model, has applied forces, surface velocities, or PD control by
-                other gains than the batch's.
+            ValueError: When it is no state of this model, has surface velocities, or PD control by other gains than
+                the batch's.
         """
 
     def simulation(self, world: int) -> Simulation:
@@ -1816,8 +1843,7 @@ class Batch:
         """Give worlds parameters of their own; those left out stay as they are.
 
         Each is an array with a row for each of these worlds, or one row for all. Positions and velocities stay; what
-        the solver remembers is forgotten. In this version all worlds are stepped one by one once any has parameters of
-        its own, and each of these holds a model of its own.
+        the solver remembers is forgotten. Worlds stay in vector lanes but where lanes cannot: see ``BatchParameters``.
 
         Args:
             worlds: Indices (k,), or a boolean mask (n,); None: all.
@@ -1838,12 +1864,18 @@ class Batch:
             ValueError: When there are no such worlds.
         """
 
-    def parameters(self, world: int) -> Parameters:
-        """All parameters of a world.
+    @property
+    def parameters(self) -> BatchParameters:
+        """Masses, frictions, gains, … of every world as live arrays, with a leading n; called, those of one world.
 
-        Raises:
-            IndexError: When there is no such world.
+        ``batch.parameters.masses[3, 1] *= 2`` acts from the next step on; ``batch.parameters(3)`` has copies of all.
         """
+
+    def _parameter_array(self, name: str) -> NDArray[np.float64]:
+        """The live array of a parameter."""
+
+    def _parameters_of(self, world: int) -> Parameters:
+        """All parameters of a world, copies."""
 
     def step_jacobians(self) -> StepJacobians:
         """The derivative of the next step of every world, A (n, 2 nv, 2 nv) and B (n, 2 nv, nu).

@@ -128,10 +128,10 @@ def test_bad_calls(model: sw.Model) -> None:
             batch.set_state(0, state)
     with pytest.raises(ValueError, match="q has 0 entries: expected 11"):
         batch.set_state(0, sw.Simulation(sw.load("<mujoco/>")))
-    pushed = sw.Simulation(model)
-    pushed.applied_force[0] = 1
-    with pytest.raises(ValueError, match="applied forces"):
-        batch.set_state(0, pushed)
+    carried = sw.Simulation(model)
+    carried.surface_velocity[0] = 1
+    with pytest.raises(ValueError, match="surface velocities"):
+        batch.set_state(0, carried)
     controlled = sw.Simulation(model)
     controlled.pd(1, 1, model.keyframe().q)
     with pytest.raises(ValueError, match="PD control"):

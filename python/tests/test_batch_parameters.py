@@ -38,14 +38,14 @@ def test_worlds_with_parameters_are_those_of_such_a_model() -> None:
           </worldbody><actuator><position joint="tail" kp="{kp}" kv="0.2"/></actuator></mujoco>"""
 
     before, after = (-9.81, 2.0, 0.6, 0.08, 0.1, 5.0), (-3.0, 3.0, 0.9, 0.12, 0.4, 9.0)
-    batch = make(sw.load(text(*before)), 3)
+    batch = make(sw.load(text(*before)), 3, tolerance=1e-11)
     gravity, mass, friction, radius, damping, kp = after
     size = batch.parameters(1).geom_sizes
     size[1, 0] = radius
     dofs = np.array([0.0] * 6 + [damping])
     quietly(batch, [1], gravity=[1, 0, gravity], masses=[[0, mass, 0.5]], frictions=[0.1, friction, friction])
     quietly(batch, [False, True, False], geom_sizes=[size], damping=dofs, gains=[[kp]])
-    lone = [sw.Simulation(sw.load(text(*numbers))) for numbers in (before, after)]
+    lone = [sw.Simulation(sw.load(text(*numbers)), tolerance=1e-11) for numbers in (before, after)]
     for sim in lone:
         sim.ctrl[:] = 0.5
     batch.ctrl[:] = 0.5

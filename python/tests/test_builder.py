@@ -327,6 +327,12 @@ LOOKED_AT = """
 </mujoco>"""
 
 
+SENSOR_FIELDS = [
+    "sensor_" + name
+    for name in ("adr", "dim", "type", "objtype", "objid", "reftype", "refid", "cutoff", "noise", "needstage", "intprm")
+]
+
+
 def measured(model: sw.Model) -> np.ndarray:
     sim = sw.Simulation(model)
     sim.step(50)
@@ -339,13 +345,10 @@ def test_what_is_looked_at_and_measured_is_kept() -> None:
     # Names, volumes, groups, cameras, medium, magnetic field, view and sensors: all of it, bit for bit.
     assert kept.to_bytes() == model.to_bytes()
 
-    with pytest.warns(UserWarning, match=r"to_mjcf: sensors: not written: 6 left out \(actuatorfrc, framepos"):
-        text = model.to_mjcf()
+    text = model.to_mjcf()
     back = sw.load(text)
-    assert back.nsensor == 0
+    assert (back.sensor_names, back.sensor_types) == (model.sensor_names, model.sensor_types)
     assert back.camera_names == ["wide", "ahead"]
-    with pytest.warns(UserWarning, match="sensors: not written"):
-        assert model.to_mjcf() == text
     assert back.to_mjcf() == text
     theirs = mujoco.MjModel.from_xml_string(text)
     ours = mujoco.MjModel.from_xml_string(LOOKED_AT)
@@ -358,6 +361,7 @@ def test_what_is_looked_at_and_measured_is_kept() -> None:
         "cam_fovy",
         "cam_pos",
         "cam_quat",
+        *SENSOR_FIELDS,
     ):
         np.testing.assert_allclose(getattr(theirs, name), getattr(ours, name), rtol=1e-15, atol=1e-15, err_msg=name)
     for name in ("density", "viscosity", "wind", "magnetic"):
@@ -366,6 +370,46 @@ def test_what_is_looked_at_and_measured_is_kept() -> None:
         assert getattr(theirs.vis.global_, name) == pytest.approx(getattr(ours.vis.global_, name), rel=1e-7)
     assert theirs.stat.extent == 3.3
     np.testing.assert_array_equal(theirs.stat.center, [0, 0, 0.7])
+
+
+MEASURED = """
+<mujoco><worldbody><geom name="floor" type="plane" size="0 0 1"/>
+  <body name="a" pos="0 0 1"><joint name="ball" type="ball" range="0 60" limited="true"/>
+    <geom type="capsule" size=".05" fromto="0 0 0 .3 0 0"/><site name="s" size=".1"/><site size=".2" pos="0 0 .1"/>
+    <body pos=".3 0 0"><joint axis="0 1 0" range="-1 1" limited="true" name="hinge"/><geom size=".06" name="tip"/>
+      <inertial pos="0 0 0.01" mass="1" fullinertia=".02 .03 .025 .004 .001 -.002"/></body></body></worldbody>
+  <tendon><fixed name="t" range="-1 1" limited="true"><joint joint="hinge" coef="2"/></fixed></tendon>
+  <actuator><motor joint="hinge"/><motor name="m" tendon="t"/></actuator>
+  <sensor><clock/><e_potential name="e" noise=".1"/><e_kinetic/><ballquat joint="ball"/>
+    <ballangvel joint="ball" cutoff="3"/>
+    <jointlimitpos joint="ball"/><jointlimitvel joint="hinge"/><jointlimitfrc joint="hinge" cutoff="7" noise=".25"/>
+    <jointactuatorfrc joint="hinge"/><tendonpos tendon="t"/><tendonlimitfrc tendon="t"/><tendonactuatorfrc tendon="t"/>
+    <actuatorpos actuator="m"/><actuatorfrc actuator="m"/><framepos objtype="body" objname="a"/>
+    <framelinvel objtype="geom" objname="tip" reftype="xbody" refname="a"/><framezaxis objtype="xbody" objname="a"/>
+    <frameangacc objtype="site" objname="s"/><velocimeter site="s"/><torque site="s" cutoff="1e3"/>
+    <insidesite objtype="xbody" objname="a" site="s"/><subtreelinvel body="world"/><subtreeangmom body="a"/>
+    <distance geom1="floor" geom2="tip" cutoff="2"/><normal body1="a" geom2="floor" cutoff="2"/>
+    <fromto geom1="tip" body2="a" cutoff="1"/>
+    <contact geom1="floor" subtree2="a" data="found force dist pos" reduce="maxforce" num="3"/><contact site="s"/>
+    <rangefinder site="s" data="dist point normal"/><user dim="2" name="mine"/></sensor></mujoco>"""
+
+
+def test_sensors_are_written() -> None:
+    model = sw.load(MEASURED)
+    text = model.to_mjcf()
+    back = sw.load(text)
+    assert (back.sensor_names, back.sensor_types) == (model.sensor_names, model.sensor_types)
+    np.testing.assert_array_equal(measured(back), measured(model))
+    assert back.to_mjcf() == text
+    theirs, ours = mujoco.MjModel.from_xml_string(text), mujoco.MjModel.from_xml_string(MEASURED)
+    for name in SENSOR_FIELDS:
+        np.testing.assert_array_equal(getattr(theirs, name), getattr(ours, name), err_msg=name)
+    # Principal axes that no reader of the text finds get a site.
+    axes = MEASURED.replace('<framepos objtype="body"', '<framequat objtype="body"')
+    model = sw.load(axes)
+    with pytest.warns(UserWarning, match="a site is written for its principal axes"):
+        text = model.to_mjcf()
+    np.testing.assert_array_equal(measured(sw.load(text)), measured(model))
 
 
 def test_sensors_come_along_with_what_is_attached() -> None:

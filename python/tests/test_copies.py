@@ -124,6 +124,9 @@ def test_batches() -> None:
         reference.step(5)
         np.testing.assert_array_equal(duplicate.q, reference.q)
     # Worlds that are stepped one by one have complete states.
+    batch = sw.Batch(model, 3, scheme="midpoint")
+    batch.set_parameters([1], gravity=[[0, 0, -5]])
+    batch.step(30)
     duplicate = copy.copy(batch)
     batch.step(20)
     duplicate.step(20)

@@ -282,8 +282,7 @@ def test_a_batch_gives_worlds_of_their_own() -> None:
     envs = gymnasium.make_vec("sapwood/Hopper-v0", num_envs=3)
     envs.reset(seed=[0, 0, 0])
     masses = np.asarray(envs.unwrapped.model.body_masses)
-    with pytest.warns(sw.PerformanceWarning):
-        envs.unwrapped.batch.set_parameters([2], masses=2 * masses)
+    envs.unwrapped.batch.parameters.masses[2] = 2 * masses
     observations = envs.step(np.ones((3, 3)))[0]
     np.testing.assert_array_equal(observations[0], observations[1])
     assert np.abs(observations[2] - observations[0]).max() > 1e-3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 import mujoco
@@ -78,19 +79,25 @@ def test_a_parameter_is_the_number_in_the_file(name: str, where: Any, value: Any
     model = sw.load(text())
     sim = sw.Simulation(model)
     getattr(sim.parameters, name)[where] = value
-    of_file = sw.Simulation(sw.load(text(**numbers)))
     moved = drive(sim)
-    assert moved == drive(of_file)
+    assert moved == drive(sw.Simulation(sw.load(text(**numbers))))
     assert moved != drive(sw.Simulation(model))
-    # In a batch it has the same name and the same meaning.
-    batch = sw.Batch(model, 2)
-    with pytest.warns(sw.PerformanceWarning):
+    # In a batch it has the same name and the same meaning, to the bit: in vector lanes, and alone where they cannot.
+    batch, of_file = sw.Batch(model, 2), sw.Batch(sw.load(text(**numbers)), 2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", sw.PerformanceWarning)
         batch.set_parameters([1], **{name: getattr(sim.parameters, name)[None]})
     np.testing.assert_array_equal(getattr(batch.parameters(1), name), getattr(sim.parameters, name))
-    batch.ctrl[:] = 0.8
-    batch.v[:, :2] = [0.5, 1.0]
-    batch.step(150)
-    assert batch.q[1].tobytes() + batch.v[1].tobytes() == moved
+    for worlds in (batch, of_file):
+        worlds.ctrl[:] = 0.8
+        worlds.v[:, :2] = [0.5, 1.0]
+        worlds.step(150)
+    assert bool(caught) == name.startswith("geom_")
+    if caught:
+        assert "1 of 2 worlds" in str(caught[0].message)
+        assert batch.q[1].tobytes() + batch.v[1].tobytes() == moved
+    else:
+        assert batch.q[1].tobytes() + batch.v[1].tobytes() == of_file.q[1].tobytes() + of_file.v[1].tobytes()
 
 
 def test_live_while_it_moves() -> None:

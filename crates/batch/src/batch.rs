@@ -1,10 +1,12 @@
 //! A batch of worlds.
 
+mod forces;
 mod jacobians;
 mod models;
 mod observed;
 mod options;
 mod rollout;
+mod sensors;
 mod state;
 mod worlds;
 
@@ -15,7 +17,7 @@ use crew::Crew;
 use geometry::Scene;
 use interrupt::Interrupt;
 use multibody::Model;
-use sim::{Options, Pd, Simulation, SimulationError};
+use sim::{Options, Pd, Simulation, SimulationError, StepTrace, TraceNeeds};
 
 use crate::contacts::BatchContact;
 use crate::group::{Steps, alone, groups, widest};
@@ -59,6 +61,11 @@ pub struct Batch {
     /// PD control: gains of all worlds, and targets, (worlds, nq); empty without.
     pd: Option<Pd>,
     pd_target: Vec<f64>,
+    /// Applied forces, (worlds, nv), and wrenches, (worlds, nbody, 6); empty until somebody asks for them.
+    applied_force: Vec<f64>,
+    applied_wrench: Vec<f64>,
+    /// What sensors look at of the last step of each world; empty where they look at none.
+    traces: Vec<StepTrace>,
     /// The plan of steps in lanes, or why there is none; and worlds in a group that has one.
     plan: Result<Plan, NotInLanes>,
     precision: Precision,
@@ -117,6 +124,9 @@ impl Batch {
             contacts: vec![Vec::new(); if contacts { worlds } else { 0 }],
             pd: None,
             pd_target: Vec::new(),
+            applied_force: Vec::new(),
+            applied_wrench: Vec::new(),
+            traces: vec![StepTrace::default(); if TraceNeeds::of(&model).anything { worlds } else { 0 }],
             plan: Plan::new(&model, &scene, &options, None),
             precision,
             widest: lanes,
@@ -132,34 +142,21 @@ impl Batch {
             interrupt: Interrupt::default(),
             stats: BatchStats::default(),
         };
-        batch.arrange()?;
+        batch.arrange();
         Ok(batch)
     }
 
-    /// Puts worlds into groups: in lanes if what they do can be done there, else one by one. Where that does not change, groups stay.
-    fn arrange(&mut self) -> Result<(), BatchError> {
-        let reason = match &self.plan {
-            Err(NotInLanes(reason)) => Some(reason.as_str()),
-            Ok(_) if !self.own.is_empty() => Some("worlds have parameters of their own"),
-            Ok(_) => None,
-        };
-        if !self.groups.is_empty() && self.alone.as_deref() == reason {
-            return Ok(());
-        }
-        let simulations = self.own.iter().map(|(&world, own)| Ok((world, self.simulation_of(own)?)));
-        let simulations = simulations.collect::<Result<Vec<_>, SimulationError>>()?;
-        let reason = reason.map(str::to_owned);
+    /// Puts worlds into groups, anew: in lanes if what they do can be done there, else one by one.
+    fn arrange(&mut self) {
+        self.alone = self.plan.as_ref().err().map(|NotInLanes(reason)| reason.clone());
         (self.groups, self.width) = match &self.plan {
-            Ok(plan) if reason.is_none() => {
+            Ok(plan) => {
                 (groups(plan.clone(), self.model.nu(), self.worlds(), (self.precision, self.widest)), self.widest)
             }
-            _ => (alone(&self.model, self.worlds()), 1),
+            Err(_) => (alone(&self.model, self.worlds()), 1),
         };
-        self.alone = reason;
-        for (world, simulation) in simulations {
-            self.groups[world / self.width].set_simulation(world % self.width, Some(simulation));
-        }
-        Ok(())
+        let worlds: Vec<usize> = self.own.keys().copied().collect();
+        worlds.into_iter().for_each(|world| self.give_own(world));
     }
 
     /// The model.
@@ -169,7 +166,7 @@ impl Batch {
 
     /// The number of worlds.
     pub fn worlds(&self) -> usize {
-        self.errors.len()
+        self.time.len()
     }
 
     /// Worlds side by side in a register; 1 where they are stepped [one by one](Self::alone).
@@ -245,8 +242,8 @@ impl Batch {
         self.pd_target = pd.as_ref().map_or_else(Vec::new, |pd| pd.target.repeat(self.worlds()));
         self.pd = pd;
         self.plan = Plan::new(&self.model, &self.scene, &self.options, self.pd.as_ref());
-        self.groups.clear();
-        self.arrange()
+        self.arrange();
+        Ok(())
     }
 
     /// The PD control of all worlds, with the target that it began with.
@@ -307,12 +304,8 @@ impl Batch {
             one.get_mut().unwrap_or_else(PoisonError::into_inner).set_interrupt(interrupt.clone());
         }
         self.interrupt = interrupt;
-        for (&world, own) in &self.own {
-            // It could be made before.
-            if let Ok(simulation) = self.simulation_of(own) {
-                self.groups[world / self.width].set_simulation(world % self.width, Some(simulation));
-            }
-        }
+        let worlds: Vec<usize> = self.own.keys().copied().collect();
+        worlds.into_iter().for_each(|world| self.give_own(world));
     }
 
     /// Moves every world by `steps` time steps.
@@ -367,6 +360,9 @@ impl Batch {
             contacts,
             pd,
             pd_target,
+            applied_force,
+            applied_wrench,
+            traces,
             model,
             groups,
             width,
@@ -377,10 +373,27 @@ impl Batch {
         } = self;
         let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
         let pd = pd.as_ref();
-        let sizes = Sizes { nq, nv, nu, target: pd.map_or(0, |_| nq), horizon };
+        let target = pd.map_or(0, |_| nq);
+        let [force, wrench] = [&applied_force, &applied_wrench].map(|all| all.len() / errors.len());
+        let sizes = Sizes { nq, nv, nu, target, force, wrench, horizon };
         let (all, width) = (groups.len(), *width);
         let mut groups = &mut groups[..];
-        let mut worlds = Worlds { q, v, ctrl, time, count, errors, contacts, pd_target, controls, out_q, out_v };
+        let mut worlds = Worlds {
+            q,
+            v,
+            ctrl,
+            time,
+            count,
+            errors,
+            contacts,
+            pd_target,
+            applied_force,
+            applied_wrench,
+            traces,
+            controls,
+            out_q,
+            out_v,
+        };
         let mut shares: [_; SHARES] = std::array::from_fn(|k| {
             let count = all * (k + 1) / SHARES - all * k / SHARES;
             let worlds = worlds.split_off(count * width, &sizes);

@@ -2,14 +2,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use geometry::Scene;
+use interrupt::Interrupt;
 use multibody::Model;
-use sim::{Pd, Simulation, SimulationError, State};
+use sim::{Options, Pd, Simulation, SimulationError, State, StepTrace, TraceNeeds};
 use spatial::{F32x8, F32x16, F64x4, F64x8};
 
 use crate::batch::Precision;
 use crate::contacts::BatchContact;
 use crate::lanes::{Bundle, GroupMemory, LaneStats, Lanes, get, put, reports};
-use crate::plan::Plan;
+use crate::plan::{Numbers, Plan};
 
 /// The arrays of some worlds, (worlds, nq) and so on.
 pub(crate) struct Rows<'a> {
@@ -22,6 +24,11 @@ pub(crate) struct Rows<'a> {
     /// PD control: gains of all, targets (worlds, nq).
     pub pd: Option<&'a Pd>,
     pub pd_target: &'a [f64],
+    /// (worlds, nv) and (worlds, nbody, 6), or empty where nobody set any.
+    pub applied_force: &'a [f64],
+    pub applied_wrench: &'a [f64],
+    /// What sensors need of the last step, or empty where they need nothing.
+    pub traces: &'a mut [StepTrace],
     /// Why a world could not be stepped.
     pub errors: &'a mut [Option<SimulationError>],
     /// Contact points of the last step, or empty where they are not recorded.
@@ -57,16 +64,18 @@ pub(crate) trait Steps: Send + Sync {
     }
     /// Takes over what a state remembers of its past, as far as a group can.
     fn remember(&mut self, _world: usize, _state: &State) {}
-    /// Lets a simulation of a model of its own make the steps of a world, or none.
-    fn set_simulation(&mut self, _world: usize, _own: Option<Box<Simulation>>) {}
+    /// Lets a world have a model of its own, or none.
+    fn set_own(&mut self, world: usize, own: Option<OwnWorld>);
     /// What was done since the last call, and what was left to a simulation.
     fn take_stats(&mut self) -> (LaneStats, Left);
 }
 
 /// Scratch of steps in lanes, as much as there are threads.
 struct Pool<T> {
-    plan: Arc<Plan>,
+    plan: Plan,
     nu: usize,
+    /// What the worlds of a group that have nothing of their own are stepped with.
+    numbers: Arc<Numbers<T>>,
     /// Boxed: they are large, and go from hand to hand.
     #[allow(clippy::vec_box)]
     idle: Mutex<Vec<Box<Lanes<T>>>>,
@@ -81,6 +90,12 @@ struct Group<T> {
     memory: GroupMemory<T>,
     /// What the simulation remembers of the worlds whose last step was left to it, by lane.
     pasts: Vec<Option<Box<Past>>>,
+    /// Models of worlds' own, by lane; empty where there are none.
+    own: Vec<Option<OwnWorld>>,
+    /// The numbers of all lanes where some are of worlds with models of their own.
+    numbers: Option<Arc<Numbers<T>>>,
+    /// Lanes whose own model cannot be stepped in lanes, a bit each.
+    alone: u32,
     stats: LaneStats,
     left: Left,
 }
@@ -144,19 +159,49 @@ impl<T: Bundle> Pool<T> {
 struct Alone {
     state: State,
     /// Where the world has a model of its own.
-    own: Option<Box<Simulation>>,
+    own: Option<OwnWorld>,
     left: Left,
+}
+
+/// The model of a world that is not the batch's.
+pub(crate) struct OwnWorld {
+    pub model: Arc<Model>,
+    pub scene: Arc<Scene>,
+    pub options: Options,
+    pub interrupt: Interrupt,
+    /// What lanes step it with; none where they cannot.
+    pub numbers: Option<Numbers<f64>>,
+    /// Makes the steps that lanes do not, from the first of them on.
+    pub simulation: Option<Box<Simulation>>,
+}
+
+impl OwnWorld {
+    /// The simulation of such a world.
+    fn simulation(&mut self) -> Result<&mut Simulation, SimulationError> {
+        let simulation = match self.simulation.take() {
+            Some(simulation) => simulation,
+            None => {
+                let (model, scene) = (self.model.clone(), self.scene.clone());
+                let mut simulation = Simulation::new(model, scene, self.options.clone())?;
+                simulation.set_interrupt(self.interrupt.clone());
+                Box::new(simulation)
+            }
+        };
+        Ok(self.simulation.insert(simulation))
+    }
 }
 
 /// Groups of `width` lanes for `n` worlds.
 pub(crate) fn groups(plan: Plan, nu: usize, n: usize, (precision, width): (Precision, usize)) -> Vec<Box<dyn Steps>> {
     fn of<T: Bundle>(plan: Plan, nu: usize, count: usize) -> Vec<Box<dyn Steps>> {
-        let plan = Arc::new(plan);
-        let pool = Arc::new(Pool::<T> { plan: plan.clone(), nu, idle: Mutex::default(), pasts: Mutex::default() });
+        let numbers = Arc::new(plan.numbers.map(&mut T::from_f64));
+        let pool = Pool::<T> { plan, nu, numbers, idle: Mutex::default(), pasts: Mutex::default() };
+        let pool = Arc::new(pool);
         let group = |_| -> Box<dyn Steps> {
             let (memory, stats) = (GroupMemory::new(), LaneStats::default());
             let pasts = (0..T::LANES).map(|_| None).collect();
-            Box::new(Group { pool: pool.clone(), memory, pasts, stats, left: Left::default() })
+            let (own, numbers, alone) = (Vec::new(), None, 0);
+            Box::new(Group { pool: pool.clone(), memory, pasts, own, numbers, alone, stats, left: Left::default() })
         };
         (0..count).map(group).collect()
     }
@@ -181,6 +226,7 @@ impl<T: Bundle> Steps for Group<T> {
     fn run(&mut self, steps: usize, rows: Rows<'_>, one: &mut Simulation) {
         let mut lanes = self.pool.take();
         lanes.take_memory(&self.memory);
+        lanes.numbers = self.numbers.as_ref().unwrap_or(&self.pool.numbers).clone();
         self.step(&mut lanes, steps, rows, one);
         lanes.give_memory(&mut self.memory);
         self.stats.add(&std::mem::take(&mut lanes.stats));
@@ -190,6 +236,47 @@ impl<T: Bundle> Steps for Group<T> {
     fn forget(&mut self, lane: usize) {
         self.memory.forget(lane);
         self.pool.end(&mut self.pasts[lane]);
+    }
+
+    fn recall(&self, lane: usize, state: &mut State) {
+        match &self.pasts[lane] {
+            Some(past) if self.alone >> lane & 1 != 0 => state.clone_from(&past.state),
+            _ => forget(state),
+        }
+    }
+
+    fn remember(&mut self, lane: usize, state: &State) {
+        if let (Some(Some(own)), true) = (self.own.get(lane), self.alone >> lane & 1 != 0) {
+            let past = self.pool.past(&mut self.pasts[lane], &own.model);
+            past.state.clone_from(state);
+            past.in_a_row = 1;
+        }
+    }
+
+    fn set_own(&mut self, lane: usize, own: Option<OwnWorld>) {
+        let bit = 1 << lane;
+        let is_alone = own.as_ref().is_some_and(|own| own.numbers.is_none());
+        self.alone = if is_alone { self.alone | bit } else { self.alone & !bit };
+        self.own.resize_with(T::LANES, || None);
+        self.own[lane] = own;
+        if self.own.iter().all(Option::is_none) {
+            (self.own, self.numbers) = (Vec::new(), None);
+            return;
+        }
+        let of_lane = self.own[lane].as_mut().and_then(|own| own.numbers.take());
+        let mut of_lane_or_model = Vec::new();
+        of_lane.as_ref().unwrap_or(&self.pool.plan.numbers).map(&mut |x| of_lane_or_model.push(x));
+        let mut next = of_lane_or_model.into_iter();
+        let before = self.numbers.as_ref().unwrap_or(&self.pool.numbers);
+        let mut numbers = before.map(&mut |mut of_lanes: T| {
+            if let Some(x) = next.next() {
+                put(&mut of_lanes, lane, x);
+            }
+            of_lanes
+        });
+        // Bits do not depend on it.
+        numbers.is_uneven |= of_lane.is_some_and(|numbers| numbers.is_uneven);
+        self.numbers = Some(Arc::new(numbers));
     }
 
     fn take_stats(&mut self) -> (LaneStats, Left) {
@@ -202,7 +289,10 @@ impl Steps for Alone {
         if rows.errors[0].is_some() {
             return;
         }
-        let one = self.own.as_deref_mut().unwrap_or(one);
+        let one = match self.own.as_mut().map(OwnWorld::simulation).transpose() {
+            Ok(own) => own.unwrap_or(one),
+            Err(error) => return rows.errors[0] = Some(error),
+        };
         std::mem::swap(one.state_mut(), &mut self.state);
         let state = one.state_mut();
         state.q.copy_from_slice(rows.q);
@@ -210,6 +300,7 @@ impl Steps for Alone {
         state.ctrl.copy_from_slice(rows.ctrl);
         (state.time, state.step) = (rows.time[0], rows.count[0]);
         copy_pd(&mut state.pd, rows.pd, rows.pd_target);
+        copy_forces(state, rows.applied_force, rows.applied_wrench);
         for _ in 0..steps {
             self.left.steps += 1;
             if let Err(error) = one.step() {
@@ -221,6 +312,9 @@ impl Steps for Alone {
         if let ([contacts], None, true) = (rows.contacts, &rows.errors[0], steps > 0) {
             contacts.clear();
             reports::of_simulation(one.contacts(), one.timestep(), contacts);
+        }
+        if let ([trace], None, true) = (rows.traces, &rows.errors[0], steps > 0) {
+            one.trace(TraceNeeds::of(one.model()), trace);
         }
         let state = one.state();
         rows.q.copy_from_slice(&state.q);
@@ -241,7 +335,7 @@ impl Steps for Alone {
         self.state.clone_from(state);
     }
 
-    fn set_simulation(&mut self, _: usize, own: Option<Box<Simulation>>) {
+    fn set_own(&mut self, _: usize, own: Option<OwnWorld>) {
         self.own = own;
     }
 
@@ -253,14 +347,18 @@ impl Steps for Alone {
 impl<T: Bundle> Group<T> {
     /// Makes `steps` steps of the worlds in `rows` that have no error.
     fn step(&mut self, lanes: &mut Lanes<T>, steps: usize, mut rows: Rows<'_>, one: &mut Simulation) {
-        let plan = &*self.pool.plan;
+        let plan = &self.pool.plan;
         let worlds = rows.errors.len();
         load(lanes, worlds, &rows);
         for step in 1..=steps {
             let waits = |past: &Option<Box<Past>>| past.as_ref().is_some_and(|past| past.wait > 0);
             let untried = self.pasts.iter().enumerate().map(|(lane, past)| u32::from(waits(past)) << lane);
-            lanes.untried = untried.fold(0, |all, lane| all | lane);
-            T::step(lanes, plan);
+            lanes.untried = untried.fold(self.alone, |all, lane| all | lane);
+            if self.alone.count_ones() as usize == worlds {
+                lanes.leave_all();
+            } else {
+                T::step(lanes, plan);
+            }
             let left = lanes.left();
             for lane in 0..worlds {
                 if left >> lane & 1 == 0 {
@@ -268,13 +366,15 @@ impl<T: Bundle> Group<T> {
                 } else if rows.errors[lane].is_none() {
                     self.left.steps += 1;
                     let past = self.pool.past(&mut self.pasts[lane], one.model());
-                    if let Err(error) = step_one(lanes, lane, &rows, one, (past, &mut self.left)) {
+                    let own = self.own.get_mut(lane).and_then(Option::as_mut).map(OwnWorld::simulation).transpose();
+                    let made = own.and_then(|own| {
+                        let one = own.unwrap_or(one);
+                        step_one(lanes, lane, (&mut rows, step == steps), one, (past, &mut self.left))
+                    });
+                    if let Err(error) = made {
                         // As it is now: later steps of the group may move the lane on.
                         store(lanes, lane, &mut rows);
                         rows.errors[lane] = Some(error);
-                    } else if let (Some(contacts), true) = (rows.contacts.get_mut(lane), step == steps) {
-                        contacts.clear();
-                        reports::of_simulation(one.contacts(), plan.dt, contacts);
                     }
                 }
             }
@@ -288,17 +388,36 @@ impl<T: Bundle> Group<T> {
                 store(lanes, lane, &mut rows);
             }
         }
-        let made = |(lane, _): &(usize, _)| steps > 0 && lanes.left() >> lane & 1 == 0;
-        for (lane, contacts) in rows.contacts.iter_mut().enumerate().filter(made) {
+        let left = lanes.left();
+        let made = |lane: usize| steps > 0 && left >> lane & 1 == 0;
+        for (lane, contacts) in rows.contacts.iter_mut().enumerate().filter(|(lane, _)| made(*lane)) {
             contacts.clear();
             lanes.report_contacts(plan, lane, contacts);
         }
+        for (lane, trace) in rows.traces.iter_mut().enumerate().filter(|(lane, _)| made(*lane)) {
+            let own = self.own.get(lane).and_then(Option::as_ref);
+            let (model, scene) = own.map_or((one.model(), one.scene()), |own| (&own.model, &own.scene));
+            lanes.report_trace(plan, lane, (model, scene, one.options()), trace);
+        }
+    }
+}
+
+/// What the step of a simulation led to beside its state.
+fn report(one: &mut Simulation, lane: usize, rows: &mut Rows<'_>) {
+    if let Some(contacts) = rows.contacts.get_mut(lane) {
+        contacts.clear();
+        reports::of_simulation(one.contacts(), one.timestep(), contacts);
+    }
+    if let Some(trace) = rows.traces.get_mut(lane) {
+        one.trace(TraceNeeds::of(one.model()), trace);
     }
 }
 
 /// Takes the worlds' states; lanes without a world repeat the last one.
 fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
     let (nq, nv, nu) = (lanes.q.len(), lanes.v.len(), lanes.ctrl.len());
+    lanes.has_forces = rows.applied_force.iter().any(|x| *x != 0.0);
+    lanes.has_wrenches = rows.applied_wrench.iter().any(|x| *x != 0.0);
     for lane in 0..T::LANES {
         let world = lane.min(worlds - 1);
         let q = &rows.q[world * nq..(world + 1) * nq];
@@ -310,6 +429,15 @@ fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
         let n = lanes.pd_target.len();
         let target = &rows.pd_target[world * n..(world + 1) * n];
         lanes.pd_target.iter_mut().zip(target).for_each(|(lanes, q)| put(lanes, lane, *q));
+        if lanes.has_forces {
+            let force = &rows.applied_force[world * nv..(world + 1) * nv];
+            lanes.applied_force.iter_mut().zip(force).for_each(|(lanes, f)| put(lanes, lane, *f));
+        }
+        if lanes.has_wrenches {
+            let n = lanes.applied_wrench.len();
+            let wrench = &rows.applied_wrench[world * n..(world + 1) * n];
+            lanes.applied_wrench.iter_mut().zip(wrench).for_each(|(lanes, w)| put(lanes, lane, *w));
+        }
     }
 }
 
@@ -322,11 +450,11 @@ fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut Rows<'_>) {
     v.zip(&lanes.v).for_each(|(v, lanes)| *v = get(lanes, lane));
 }
 
-/// Makes the step of one lane by a simulation.
+/// Makes the step of one lane by a simulation; of the last one it reports what it led to beside the state.
 fn step_one<T: Bundle>(
     lanes: &mut Lanes<T>,
     lane: usize,
-    rows: &Rows<'_>,
+    (rows, is_last): (&mut Rows<'_>, bool),
     one: &mut Simulation,
     (past, count): (&mut Past, &mut Left),
 ) -> Result<(), SimulationError> {
@@ -334,6 +462,10 @@ fn step_one<T: Bundle>(
     let made = step_alone(lanes, lane, rows, one, past.in_a_row > 0);
     if made.is_ok() {
         count.add(one.stats());
+        if is_last {
+            // While the simulation has the state of this world.
+            report(one, lane, rows);
+        }
         past.note_left();
     }
     std::mem::swap(one.state_mut(), &mut past.state);
@@ -358,6 +490,12 @@ fn step_alone<T: Bundle>(
     state.v.iter_mut().zip(&lanes.v).for_each(|(v, lanes)| *v = get(lanes, lane));
     let n = lanes.pd_target.len();
     copy_pd(&mut state.pd, rows.pd, &rows.pd_target[lane * n..(lane + 1) * n]);
+    let part = |all: &'_ [f64], n: usize| -> std::ops::Range<usize> {
+        if all.is_empty() { 0..0 } else { lane * n..(lane + 1) * n }
+    };
+    let (forces, wrenches) = (rows.applied_force, rows.applied_wrench);
+    let (of_force, of_wrench) = (part(forces, lanes.v.len()), part(wrenches, lanes.applied_wrench.len()));
+    copy_forces(state, &forces[of_force], &wrenches[of_wrench]);
     one.step()?;
     let state = one.state();
     lanes.q.iter_mut().zip(&state.q).for_each(|(lanes, q)| put(lanes, lane, *q));
@@ -375,6 +513,17 @@ fn forget(state: &mut State) {
     state.accelerations.clear();
     state.rests.clear();
     state.rest_q.clear();
+}
+
+/// Sets the applied forces of a state; none where nobody set any.
+pub(crate) fn copy_forces(state: &mut State, force: &[f64], wrench: &[f64]) {
+    for (to, from) in [(&mut state.applied_force, force), (&mut state.applied_wrench, wrench)] {
+        if from.is_empty() {
+            to.fill(0.0);
+        } else {
+            to.copy_from_slice(from);
+        }
+    }
 }
 
 /// Sets the PD control of a state, with the memory that there is; `None` for none.

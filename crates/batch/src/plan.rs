@@ -3,17 +3,21 @@
 mod constraints;
 mod contacts;
 mod drives;
+mod numbers;
+mod own;
 
 use std::ops::Range;
 
 use geometry::Scene;
-use multibody::{Compliance, JointType, Model, NO_PARENT, Node};
-use sim::{ContactLaw, EffectiveMass, Options, Pd, PdLaw, Scheme};
-use spatial::{ArticulatedInertia, Mat3, Quat, Sym3, Vec3};
+use multibody::{Compliance, Joint, JointKind, JointType, Model, NO_PARENT, Node};
+use sim::{ContactLaw, Options, Pd, PdLaw, Scheme};
+use spatial::{Mat3, Quat, Sym3, Vec3};
 
 pub(crate) use constraints::{Constraints, Coupling, PlanFrame, Rows, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub(crate) use drives::{PlanActuator, PlanDrive, PlanPd};
+use numbers::Setting;
+pub(crate) use numbers::{ActuatorNumbers, NodeNumbers, Numbers};
 
 /// Why steps of a model are not made in lanes but by one simulation for each world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +27,6 @@ pub(crate) struct NotInLanes(pub String);
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub dt: f64,
-    pub gravity: Vec3<f64>,
     pub nq: usize,
     pub nv: usize,
     pub nodes: Vec<PlanNode>,
@@ -33,18 +36,18 @@ pub(crate) struct Plan {
     pub paths: Vec<u64>,
     /// Whether Coriolis forces are taken between both ends of the step, and energy and momentum balanced at its end.
     pub is_balanced: bool,
-    /// Λ, (nv): armature, and what is implicit of springs, dampers and servos.
-    pub lambda: Vec<f64>,
-    pub armature: Vec<f64>,
-    /// Impulse per velocity at the beginning of the step, (nv): −dt (d + dt k).
-    pub resistance: Vec<f64>,
+    /// Those of the model; worlds may have [others](Plan::numbers_of).
+    pub numbers: Numbers<f64>,
+    /// What turns the nodes' axes from those of the model.
+    pub turns: Vec<Mat3<f64>>,
+    /// The nodes that bodies are fixed in, none for what is fixed in the world.
+    pub node_of_body: Vec<Option<usize>>,
     pub springs: Vec<Spring>,
     /// Actuators whose force no motion opposes.
     pub servos: Vec<PlanDrive>,
     /// All others, which are constraints while they are at their limits.
     pub drives: Vec<PlanDrive>,
-    /// Whether trees differ much in mass, and the pairs of trees that constraints join.
-    pub is_uneven: bool,
+    /// The pairs of trees that constraints join.
     pub joined_trees: Vec<[usize; 2]>,
     /// The constraint of the first of the drives.
     pub first_drive: usize,
@@ -75,30 +78,12 @@ pub(crate) struct PlanNode {
     pub pos: Vec3<f64>,
     pub q_ref: f64,
     pub pitch: f64,
-    pub mass: f64,
-    pub com: Vec3<f64>,
-    /// About the centre of mass.
-    pub inertia: Sym3<f64>,
-    /// Mass and mass moment that gravity acts on.
-    pub weight: (f64, Vec3<f64>),
+    /// Whether it has no inertia of its own.
+    pub is_massless: bool,
     /// How far the farthest geom reaches from the origin, m.
     pub extent: f64,
-    pub mobility: Mobility,
-}
-
-/// How easily points of a node are moved, see [`EffectiveMass`], in the node's axes.
-#[derive(Clone, Debug)]
-pub(crate) struct Mobility {
-    pub lin: f64,
-    pub mixed: Vec3<f64>,
-    pub ang: Sym3<f64>,
-    pub least: f64,
-    /// How easily the node is turned, see [`EffectiveMass::angular_inverse`].
-    pub turn: f64,
-    /// Where some points of the node cannot be moved in every direction, how easily the farthest is moved in all, see
-    /// [`EffectiveMass::leverage`].
-    pub fulcrum: Option<f64>,
-    pub bare: ArticulatedInertia<f64>,
+    /// Whether some points of the node cannot be moved in every direction, see [`sim::EffectiveMass::leverage`].
+    pub has_fulcrum: bool,
 }
 
 /// A tree of the forest.
@@ -110,8 +95,7 @@ pub(crate) struct PlanTree {
     pub floats: bool,
     /// Whether its armature, if it has any, leaves the momentum alone.
     pub keeps_momentum: bool,
-    /// How easily it is moved as one body where trees differ much in mass, else infinite: [`EffectiveMass::of_heaviest`].
-    pub as_one: f64,
+    pub has_mass: bool,
 }
 
 /// A joint's spring.
@@ -120,8 +104,7 @@ pub(crate) struct Spring {
     pub q: usize,
     pub v: usize,
     pub joint: JointType,
-    /// By degrees of freedom and coordinates.
-    pub stiffness: [f64; 6],
+    /// By coordinates.
     pub reference: [f64; 7],
 }
 
@@ -130,7 +113,8 @@ pub(crate) struct Spring {
 pub(crate) struct Limit {
     pub q: usize,
     pub v: usize,
-    pub range: (f64, f64),
+    /// Its place among the joints with limits, balls included.
+    pub place: usize,
     pub compliance: Compliance,
 }
 
@@ -152,42 +136,23 @@ impl Plan {
         let dt = options.timestep.unwrap_or(model.timestep);
         let is_balanced = options.scheme == Scheme::Bilinear;
         let tree_of = |node: usize| model.tree.trees.partition_point(|nodes| nodes.end <= node);
-        let mut lambda: Vec<f64> = model.armature.clone();
-        let mut resistance = vec![0.0; model.nv()];
-        for i in 0..model.nv() {
-            let (k, d) = (model.stiffness[i], model.damping[i]);
-            lambda[i] += dt * (d + dt * k);
-            resistance[i] = -dt * (d + dt * k);
-        }
         let (mut drives, servos): (Vec<_>, Vec<_>) =
             PlanDrive::of_model(model)?.into_iter().partition(PlanDrive::has_impedance);
         let attachments = sim::attachments(model, scene);
         let contacts = Contacts::new(model, scene, &attachments)?;
-        let mut mass = EffectiveMass::new(model, &contacts.extents);
-        let mut implicit = lambda.clone();
-        drives.iter().for_each(|drive| implicit[drive.v] += drive.impedance(dt));
-        let plan_pd = pd.map(|pd| PlanPd::new(pd, dt));
-        if let (Some(plan_pd), Some(pd)) = (&plan_pd, pd) {
-            if plan_pd.is_limited {
-                drives.extend(plan_pd.drives(model, pd));
-            } else {
-                lambda.iter_mut().zip(&plan_pd.impedance).for_each(|(lambda, z)| *lambda += z);
-            }
-            implicit.iter_mut().zip(&plan_pd.impedance).for_each(|(lambda, z)| *lambda += z);
-        }
-        for (k, dofs) in model.tree.dofs.iter().enumerate() {
-            mass.update(k, dofs.clone(), &implicit[dofs.clone()]);
-        }
         let turns: Vec<Mat3<f64>> = model.tree.nodes.iter().map(own_axes).collect();
         let contacts = contacts.turned(&turns);
-        let weights = weights(model, &turns);
+        let plan_pd = pd.map(|pd| PlanPd::new(pd, dt));
+        let of_model = Setting { dt, contacts: &contacts, turns: &turns, pd: plan_pd.as_ref(), drives: &drives };
+        let (numbers, fulcrums) = Numbers::new(model, scene, &of_model);
+        if let (Some(plan_pd), Some(pd)) = (plan_pd.as_ref().filter(|pd| pd.is_limited), pd) {
+            drives.extend(plan_pd.drives(model, pd));
+        }
         let node = |(i, node): (usize, &Node<f64>)| {
             let parent = (node.parent != NO_PARENT).then_some(node.parent);
             let above = parent.map_or(Mat3::IDENTITY, |parent| turns[parent]);
-            let (turn, back) = (turns[i], turns[i].transpose());
+            let turn = turns[i];
             let rot = above.transpose() * (node.rot.to_mat3() * turn);
-            let of = mass.node(i);
-            let bare = mass.bare_block(i);
             PlanNode {
                 parent,
                 tree: tree_of(i),
@@ -199,46 +164,22 @@ impl Plan {
                 pos: above.transpose_mul(node.pos),
                 q_ref: node.q_ref,
                 pitch: node.pitch,
-                mass: node.inertia.mass,
-                com: turn.transpose_mul(node.inertia.com),
-                inertia: node.inertia.inertia.rotated(back),
-                weight: weights[i],
+                is_massless: node.inertia.mass == 0.0 && node.inertia.inertia == Sym3::ZERO,
                 extent: contacts.extents[i],
-                mobility: Mobility {
-                    lin: of.lin,
-                    mixed: turn.transpose_mul(of.mixed),
-                    ang: of.ang.rotated(back),
-                    least: of.least,
-                    turn: mass.angular_inverse(i),
-                    fulcrum: mass.has_fulcrum(i).then(|| trace(bare.c) + trace(bare.a) * contacts.extents[i].powi(2)),
-                    bare: ArticulatedInertia {
-                        a: bare.a.rotated(back),
-                        b: back * (bare.b * turn),
-                        c: bare.c.rotated(back),
-                    },
-                },
+                has_fulcrum: fulcrums[i],
             }
         };
         let nodes: Vec<PlanNode> = model.tree.nodes.iter().enumerate().map(node).collect();
         let node_of_dof: Vec<usize> =
             nodes.iter().enumerate().flat_map(|(i, node)| [i].repeat(node.joint.nv())).collect();
-        let tree = |(k, (nodes, dofs)): (usize, (&Range<usize>, &Range<usize>))| {
-            let floats = model.tree.nodes[nodes.start].joint == JointType::Free;
-            let keeps_momentum =
-                floats && nodes.len() > 1 && model.armature[dofs.clone()][..6].iter().all(|a| *a == 0.0);
-            PlanTree {
-                nodes: nodes.clone(),
-                dofs: dofs.clone(),
-                floats,
-                keeps_momentum,
-                as_one: mass.of_heaviest(std::iter::once(k)),
-            }
+        let tree = |(k, (nodes, dofs)): (usize, (&Range<usize>, &Range<usize>))| PlanTree {
+            nodes: nodes.clone(),
+            dofs: dofs.clone(),
+            floats: model.tree.nodes[nodes.start].joint == JointType::Free,
+            keeps_momentum: keeps_momentum(model, k),
+            has_mass: numbers.trees[k].mass > 0.0,
         };
-        let limit = |joint: &multibody::Joint| {
-            let range = joint.range.filter(|_| joint.kind.nv() == 1)?;
-            Some(Limit { q: joint.q, v: joint.v, range, compliance: joint.limit_compliance })
-        };
-        let limits: Vec<Limit> = model.joints.iter().filter_map(limit).collect();
+        let limits: Vec<Limit> = limits(model).map(|(limit, _)| limit).collect();
         let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns)?;
         let joined_trees = constraints.joined_trees(&tree_of, &node_of_dof);
         let pi = std::f64::consts::PI;
@@ -249,7 +190,6 @@ impl Plan {
         };
         Ok(Self {
             dt,
-            gravity: model.gravity,
             nq: model.nq(),
             nv: model.nv(),
             trees: model.tree.trees.iter().zip(&model.tree.dofs).enumerate().map(tree).collect(),
@@ -257,15 +197,13 @@ impl Plan {
             paths: paths(&model.tree.nodes),
             nodes,
             is_balanced,
-            lambda,
-            armature: model.armature.clone(),
-            resistance,
-            springs: springs(model),
+            numbers,
+            node_of_body: model.bodies.iter().map(|body| body.node).collect(),
+            springs: springs(model).map(|(spring, _)| spring).collect(),
             servos,
             pd: plan_pd,
             limits,
             first_drive: constraints.all.len() - drives.len(),
-            is_uneven: mass.is_uneven(),
             joined_trees,
             constraints,
             drives,
@@ -274,6 +212,7 @@ impl Plan {
             recovery_options: sap::Options { max_friction_iterations: 1, ..solver_options },
             solver_options,
             contacts,
+            turns,
             rule: Rule {
                 dt,
                 sigma: options.sigma,
@@ -341,8 +280,8 @@ fn paths(nodes: &[Node<f64>]) -> Vec<u64> {
     paths
 }
 
-/// The springs of joints.
-fn springs(model: &Model) -> Vec<Spring> {
+/// The springs of joints, and their stiffness by degrees of freedom.
+fn springs(model: &Model) -> impl Iterator<Item = (Spring, [f64; 6])> + '_ {
     let of = |node: &Node<f64>| {
         let (nq, nv) = (node.joint.nq(), node.joint.nv());
         let own = &model.stiffness[node.v..node.v + nv];
@@ -350,7 +289,34 @@ fn springs(model: &Model) -> Vec<Spring> {
         stiffness[..nv].copy_from_slice(own);
         reference[..nq].copy_from_slice(&model.spring_reference[node.q..node.q + nq]);
         let has_any = own.iter().any(|k| *k != 0.0);
-        has_any.then_some(Spring { q: node.q, v: node.v, joint: node.joint, stiffness, reference })
+        has_any.then_some((Spring { q: node.q, v: node.v, joint: node.joint, reference }, stiffness))
     };
-    model.tree.nodes.iter().filter_map(of).collect()
+    model.tree.nodes.iter().filter_map(of)
+}
+
+/// The limits of joints with one degree of freedom, and their ends.
+fn limits(model: &Model) -> impl Iterator<Item = (Limit, (f64, f64))> + '_ {
+    let limited = limited(model).enumerate().filter(|(_, (joint, _))| joint.kind.nv() == 1);
+    limited.map(|(place, (joint, range))| {
+        (Limit { q: joint.q, v: joint.v, place, compliance: joint.limit_compliance }, range)
+    })
+}
+
+/// The joints that may have limits and have them.
+fn limited(model: &Model) -> impl Iterator<Item = (&Joint, (f64, f64))> + '_ {
+    let limited = model.joints.iter().filter(|joint| joint.kind.nv() == 1 || joint.kind == JointKind::Ball);
+    limited.filter_map(|joint| Some((joint, joint.range?)))
+}
+
+/// The ball joints with limits, their places among the joints with limits, and how far they may turn.
+fn ball_limits(model: &Model) -> impl Iterator<Item = (&Joint, usize, f64)> + '_ {
+    let balls = limited(model).enumerate().filter(|(_, (joint, _))| joint.kind == JointKind::Ball);
+    balls.map(|(place, (joint, (_, most)))| (joint, place, most))
+}
+
+/// Whether tree `k` moves freely, and its armature, if it has any, leaves its momentum alone.
+fn keeps_momentum(model: &Model, k: usize) -> bool {
+    let (nodes, dofs) = (&model.tree.trees[k], &model.tree.dofs[k]);
+    let floats = model.tree.nodes[nodes.start].joint == JointType::Free;
+    floats && nodes.len() > 1 && model.armature[dofs.clone()][..6].iter().all(|armature| *armature == 0.0)
 }

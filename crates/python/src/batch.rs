@@ -1,6 +1,8 @@
 //! `sapwood.Batch`.
 
 mod access;
+mod forces;
+mod parameters;
 mod quantities;
 
 use std::sync::{Arc, Mutex, OnceLock};
@@ -20,7 +22,7 @@ use crate::options::{OptionArguments, SchemeArgument, threads as checked_threads
 use crate::results::read_only;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
-use crate::{contacts, parameters, results};
+use crate::{contacts, results};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 type Tensor<'py> = Bound<'py, PyArray3<f64>>;
@@ -38,6 +40,10 @@ pub struct Batch {
     time: LiveArray,
     /// From the first call of `pd` on.
     pd_target: OnceLock<LiveArray>,
+    /// From when somebody first asks for them on.
+    applied_force: OnceLock<LiveArray>,
+    applied_wrench: OnceLock<LiveArray>,
+    parameters: parameters::WorldParameters,
     /// Where quaternions begin in q.
     quaternions: Vec<usize>,
     watch: Watch,
@@ -130,6 +136,9 @@ impl Batch {
             ctrl: LiveArray::new(py, "ctrl", &[worlds, of_model.nu()])?,
             time: LiveArray::new(py, "time", &[worlds])?,
             pd_target: OnceLock::new(),
+            applied_force: OnceLock::new(),
+            applied_wrench: OnceLock::new(),
+            parameters: parameters::WorldParameters::default(),
             quaternions: rotations.collect(),
             batch: Mutex::new(batch),
             watch,
@@ -420,55 +429,6 @@ impl Batch {
         }
         let own = Model::of(simulation.model().clone(), simulation.scene().clone());
         Simulation::of(&Bound::new(py, own)?, simulation)
-    }
-
-    /// Give worlds parameters of their own.
-    #[pyo3(signature = (worlds=None, **parameters))]
-    fn set_parameters(
-        &self,
-        py: Python<'_>,
-        worlds: Option<&Bound<'_, PyAny>>,
-        parameters: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
-        let worlds = self.selected(worlds)?;
-        let model = self.model.get();
-        let parameters = parameters::of_worlds(parameters, model.inner(), model.scene(), worlds.len())?;
-        let mut batch = self.lock()?;
-        let was_alone = batch.alone().is_some();
-        let own = &mut *batch;
-        // All or none.
-        let set = |(world, parameters): (&usize, &batch::Parameters)| {
-            let error = |error| (*world, batch::BatchError::from(error));
-            parameters.apply(model.inner(), model.scene()).map(drop).map_err(error)
-        };
-        let outcome = py.detach(|| {
-            worlds.iter().zip(&parameters).try_for_each(set)?;
-            worlds.iter().zip(parameters).try_for_each(|(&world, parameters)| {
-                own.set_parameters(world, parameters).map_err(|error| (world, error))
-            })
-        });
-        outcome.map_err(|(world, error)| PyValueError::new_err(format!("world {world}: {error}")))?;
-        self.warn_if_alone(py, &batch, was_alone)
-    }
-
-    /// Take parameters of their own back.
-    #[pyo3(signature = (worlds=None))]
-    fn reset_parameters(&self, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let worlds = self.selected(worlds)?;
-        let mut batch = self.lock()?;
-        worlds.into_iter().for_each(|world| batch.clear_world_model(world));
-        Ok(())
-    }
-
-    /// All parameters of a world.
-    fn parameters<'py>(
-        &self,
-        py: Python<'py>,
-        #[pyo3(from_py_with = whole)] world: i64,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let world = self.world(world)?;
-        let model = self.model.get();
-        parameters::tuple(py, &self.lock()?.parameters(world), model.inner(), model.scene())
     }
 
     /// The derivative of the next step of every world.

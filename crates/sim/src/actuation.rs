@@ -161,7 +161,7 @@ impl ForceOfStep {
     }
 
     /// Both on the same thing; those without impedance are constants.
-    fn and(self, other: Self) -> Self {
+    pub fn and(self, other: Self) -> Self {
         let [a, b] = [self, other].map(|force| {
             if force.impedance > 0.0 {
                 return force;

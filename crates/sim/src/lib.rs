@@ -53,6 +53,7 @@ pub use parameters::{Parameter, ParameterError, Parameters};
 pub use pd::Pd;
 pub use report::{ContactPoint, Energy, Stats};
 pub use scheme::{Scheme, Theta};
+pub use sensors::trace::{StepEnds, StepTrace, Tie, TraceNeeds};
 pub use simulation::Simulation;
 pub use simulation::build::{attachments, rest_depths};
 pub use simulation::forces::StepForces;

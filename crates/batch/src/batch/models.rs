@@ -7,6 +7,8 @@ use multibody::Model;
 use sim::{Parameter, Parameters, Simulation, SimulationError};
 
 use super::{Batch, BatchError};
+use crate::group::OwnWorld;
+use crate::plan::NotInLanes;
 
 /// A world that is not of the batch's model.
 pub(super) struct Own {
@@ -14,10 +16,13 @@ pub(super) struct Own {
     pub scene: Arc<Scene>,
     /// Where it is the batch's model with these.
     pub parameters: Parameters,
+    /// Why it is stepped by itself, if it is.
+    pub alone: Option<String>,
 }
 
 impl Batch {
-    /// Gives a world parameters of its own: those that are given, beside what it was given before.
+    /// Gives a world parameters of its own: those that are given, beside what it was given before. A world that then has all as the model
+    /// is one of the model again.
     ///
     /// # Errors
     /// When a vector has another length or a number is outside its domain; the world is then as it was.
@@ -30,7 +35,12 @@ impl Batch {
             None => parameters,
         };
         let (model, scene) = parameters.apply(&self.model, &self.scene)?;
-        self.set_own(world, Own { model: model.into(), scene: scene.into(), parameters })
+        let is_own = |(parameter, own): (Parameter, &[f64])| own != parameter.of(&self.model, &self.scene);
+        if !parameters.iter().any(is_own) {
+            self.clear_world_model(world);
+            return Ok(());
+        }
+        self.set_own(world, Own { model: model.into(), scene: scene.into(), parameters, alone: None })
     }
 
     /// All parameters of a world.
@@ -38,18 +48,23 @@ impl Batch {
     /// # Panics
     /// When there is no such world.
     pub fn parameters(&self, world: usize) -> Parameters {
+        Parameter::ALL.into_iter().map(|parameter| (parameter, self.parameter(world, parameter))).collect()
+    }
+
+    /// One parameter of a world.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn parameter(&self, world: usize, parameter: Parameter) -> Vec<f64> {
         let (model, scene) = self.world_model(world);
         let own = self.own.get(&world).map(|own| &own.parameters);
         // Inertias are those at the model's masses, which the world's own model does not tell.
-        let is_of_base = |parameter| matches!(parameter, Parameter::Inertias | Parameter::InertiaScales);
-        let of = |parameter: Parameter| match own.and_then(|own| own.get(parameter)) {
+        let is_of_base = matches!(parameter, Parameter::Inertias | Parameter::InertiaScales);
+        match own.and_then(|own| own.get(parameter)) {
             Some(values) => values.to_vec(),
-            None if is_of_base(parameter) && own.is_some_and(|own| !own.is_empty()) => {
-                parameter.of(&self.model, &self.scene)
-            }
+            None if is_of_base && own.is_some_and(|own| !own.is_empty()) => parameter.of(&self.model, &self.scene),
             None => parameter.of(model, scene),
-        };
-        Parameter::ALL.into_iter().map(|parameter| (parameter, of(parameter))).collect()
+        }
     }
 
     /// What a world was given beside the batch's model; nothing of a world with a model of its own.
@@ -83,7 +98,7 @@ impl Batch {
         } else if geoms(&scene) != geoms(&self.scene) {
             "geoms"
         } else {
-            return self.set_own(world, Own { model, scene, parameters: Parameters::default() });
+            return self.set_own(world, Own { model, scene, parameters: Parameters::default(), alone: None });
         };
         Err(BatchError::Structure { what })
     }
@@ -94,11 +109,14 @@ impl Batch {
     /// When there is no such world.
     pub fn clear_world_model(&mut self, world: usize) {
         if self.own.remove(&world).is_some() {
-            self.groups[world / self.width].set_simulation(world % self.width, None);
+            self.groups[world / self.width].set_own(world % self.width, None);
             self.forget(world);
-            // What remains could be made before.
-            let _ = self.arrange();
         }
+    }
+
+    /// The worlds that lanes do not step because of what they have of their own, and why, where lanes step the others.
+    pub fn worlds_alone(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.own.iter().filter_map(|(&world, own)| Some((world, own.alone.as_deref()?)))
     }
 
     /// The model and the scene of a world.
@@ -108,12 +126,34 @@ impl Batch {
 
     fn set_own(&mut self, world: usize, own: Own) -> Result<(), BatchError> {
         assert!(world < self.worlds(), "world {world} of {}", self.worlds());
-        let simulation = self.simulation_of(&own)?;
         self.own.insert(world, own);
-        self.arrange()?;
-        self.groups[world / self.width].set_simulation(world % self.width, Some(simulation));
+        self.give_own(world);
         self.forget(world);
         Ok(())
+    }
+
+    /// Hands what a world has of its own to its group.
+    pub(super) fn give_own(&mut self, world: usize) {
+        let (base, scene) = (&*self.model, &*self.scene);
+        let Some(own) = self.own.get_mut(&world) else { return };
+        let numbers = match &self.plan {
+            Err(_) => Ok(None),
+            Ok(_) if own.parameters.is_empty() => Err("a model of its own".into()),
+            Ok(plan) => {
+                let numbers = plan.numbers_of((base, scene), (&own.model, &own.scene), &own.parameters);
+                numbers.map(Some).map_err(|NotInLanes(reason)| reason)
+            }
+        };
+        own.alone = numbers.as_ref().err().cloned();
+        let of_group = OwnWorld {
+            model: own.model.clone(),
+            scene: own.scene.clone(),
+            options: self.options.clone(),
+            interrupt: self.interrupt.clone(),
+            numbers: numbers.unwrap_or_default(),
+            simulation: None,
+        };
+        self.groups[world / self.width].set_own(world % self.width, Some(of_group));
     }
 
     /// A simulation that makes the steps of such a world.

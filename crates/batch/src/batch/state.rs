@@ -4,11 +4,11 @@ use multibody::Keyframe;
 use sim::{Pd, Simulation, SimulationError, State};
 
 use super::{Batch, BatchError, check_size};
-use crate::group::copy_pd;
+use crate::group::{copy_forces, copy_pd};
 
 impl Batch {
     /// Takes the worlds where `which` is true to a keyframe, or to the default configuration at rest for `None`: positions, velocities,
-    /// controls and time. All that is remembered of them is forgotten; PD control stays.
+    /// controls, time and applied forces, which become zero. All that is remembered of them is forgotten; PD control stays.
     ///
     /// # Errors
     /// When the model has no such keyframe, or there is not one entry for each world.
@@ -24,6 +24,7 @@ impl Batch {
             self.v[world * nv..][..nv].copy_from_slice(&v);
             self.ctrl[world * nu..][..nu].copy_from_slice(&ctrl);
             (self.time[world], self.count[world]) = (time, 0);
+            self.end_forces(world);
             self.forget(world);
         }
         Ok(())
@@ -56,6 +57,7 @@ impl Batch {
         self.v[world * nv..][..nv].copy_from_slice(v);
         self.ctrl[world * nu..][..nu].fill(0.0);
         (self.time[world], self.count[world]) = (0.0, 0);
+        self.end_forces(world);
         self.forget(world);
     }
 
@@ -68,6 +70,9 @@ impl Batch {
         self.errors[world] = None;
         if let Some(contacts) = self.contacts.get_mut(world) {
             contacts.clear();
+        }
+        if let Some(trace) = self.traces.get_mut(world) {
+            trace.clear();
         }
     }
 
@@ -92,13 +97,14 @@ impl Batch {
         state.v.copy_from_slice(&self.v[world * nv..][..nv]);
         state.ctrl.copy_from_slice(&self.ctrl[world * nu..][..nu]);
         (state.time, state.step) = (self.time[world], self.count[world]);
+        copy_forces(state, self.forces_of(world), self.wrenches_of(world));
         copy_pd(&mut state.pd, self.pd.as_ref(), self.pd_target.chunks_exact(nq.max(1)).nth(world).unwrap_or_default());
     }
 
     /// Takes a world to a state, as one of a [`Simulation`].
     ///
     /// # Errors
-    /// When the state is of another model, has forces or belts that a batch does not have, or PD control by other gains than the batch's;
+    /// When the state is of another model, has moving surfaces, which a batch has not, or PD control by other gains than the batch's;
     /// the world is then as it was.
     ///
     /// # Panics
@@ -109,9 +115,8 @@ impl Batch {
         check_size("v", state.v.len(), nv)?;
         check_size("ctrl", state.ctrl.len(), nu)?;
         let acts = |x: &[f64]| x.iter().any(|x| *x != 0.0);
-        if acts(&state.applied_force) || acts(&state.applied_wrench) {
-            return Err(BatchError::State { what: "applied forces", expected: "none in a batch" });
-        }
+        check_size("applied_force", state.applied_force.len(), nv)?;
+        check_size("applied_wrench", state.applied_wrench.len(), 6 * self.model.bodies.len())?;
         if acts(&state.surface_velocity) {
             return Err(BatchError::State { what: "surface velocities", expected: "none in a batch" });
         }
@@ -123,6 +128,14 @@ impl Batch {
             }
             check_size("target", state.pd.target.len(), nq)?;
             self.pd_target[world * nq..][..nq].copy_from_slice(&state.pd.target);
+        }
+        self.end_forces(world);
+        if acts(&state.applied_force) || !self.applied_force.is_empty() {
+            self.applied_force_mut()[world * nv..][..nv].copy_from_slice(&state.applied_force);
+        }
+        let wrenches = state.applied_wrench.len();
+        if acts(&state.applied_wrench) || !self.applied_wrench.is_empty() {
+            self.applied_wrench_mut()[world * wrenches..][..wrenches].copy_from_slice(&state.applied_wrench);
         }
         self.q[world * nq..][..nq].copy_from_slice(&state.q);
         self.v[world * nv..][..nv].copy_from_slice(&state.v);

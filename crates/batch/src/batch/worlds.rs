@@ -1,7 +1,7 @@
 //! The arrays of worlds, cut into the parts that threads work on.
 
 use interrupt::Interrupt;
-use sim::{Pd, Simulation, SimulationError};
+use sim::{Pd, Simulation, SimulationError, StepTrace};
 
 use super::World;
 use crate::contacts::BatchContact;
@@ -16,8 +16,10 @@ pub(super) struct Sizes {
     pub nq: usize,
     pub nv: usize,
     pub nu: usize,
-    /// Of a PD target: nq, or none.
+    /// Of a PD target: nq, or none; of applied forces and wrenches: nv and 6 nbody, or none.
     pub target: usize,
+    pub force: usize,
+    pub wrench: usize,
     /// Controls of a rollout.
     pub horizon: usize,
 }
@@ -34,6 +36,10 @@ pub(super) struct Worlds<'a> {
     /// Empty where contact points are not recorded.
     pub contacts: &'a mut [Vec<BatchContact>],
     pub pd_target: &'a [f64],
+    pub applied_force: &'a [f64],
+    pub applied_wrench: &'a [f64],
+    /// Empty where no sensor looks at steps.
+    pub traces: &'a mut [StepTrace],
     /// Of a rollout: controls (worlds, horizon, nu), and where positions and velocities go, (worlds, horizon, nq) and nv.
     pub controls: &'a [f64],
     pub out_q: &'a mut [f64],
@@ -54,7 +60,7 @@ impl<'a> Worlds<'a> {
             all.split_off(..n.min(all.len())).unwrap_or_default()
         }
         let n = worlds.min(self.len());
-        let Sizes { nq, nv, nu, target, horizon } = *sizes;
+        let Sizes { nq, nv, nu, target, force, wrench, horizon } = *sizes;
         Worlds {
             q: cut(&mut self.q, n * nq),
             v: cut(&mut self.v, n * nv),
@@ -64,6 +70,9 @@ impl<'a> Worlds<'a> {
             errors: cut(&mut self.errors, n),
             contacts: cut(&mut self.contacts, n),
             pd_target: cut_shared(&mut self.pd_target, n * target),
+            applied_force: cut_shared(&mut self.applied_force, n * force),
+            applied_wrench: cut_shared(&mut self.applied_wrench, n * wrench),
+            traces: cut(&mut self.traces, n),
             controls: cut_shared(&mut self.controls, n * horizon * nu),
             out_q: cut(&mut self.out_q, n * horizon * nq),
             out_v: cut(&mut self.out_v, n * horizon * nv),
@@ -84,16 +93,22 @@ impl<'a> Worlds<'a> {
 
     /// What a group of lanes sees of them.
     fn rows<'b>(&'b mut self, pd: Option<&'b Pd>) -> Rows<'b> {
-        let Self { q, v, ctrl, time, count, errors, contacts, pd_target, .. } = self;
-        Rows { q, v, ctrl, time, count, errors, contacts, pd, pd_target }
+        let Self {
+            q, v, ctrl, time, count, errors, contacts, pd_target, applied_force, applied_wrench, traces, ..
+        } = self;
+        Rows { q, v, ctrl, time, count, errors, contacts, pd, pd_target, applied_force, applied_wrench, traces }
     }
 
     /// Notes an error for every world whose state or controls are not finite, so that its step does not start.
     fn check(&mut self, sizes: &Sizes) {
         for world in 0..self.len() {
             let arrays = [("q", &*self.q, sizes.nq), ("v", &*self.v, sizes.nv), ("ctrl", &*self.ctrl, sizes.nu)];
-            let targets = ("pd_target", self.pd_target, sizes.target);
-            for (name, all, n) in arrays.into_iter().chain([targets]) {
+            let shared = [
+                ("pd_target", self.pd_target, sizes.target),
+                ("applied_force", self.applied_force, sizes.force),
+                ("applied_wrench", self.applied_wrench, sizes.wrench),
+            ];
+            for (name, all, n) in arrays.into_iter().chain(shared) {
                 let of_world = &all[world * n..(world + 1) * n];
                 if spatial::are_finite(of_world) {
                     continue;
@@ -124,10 +139,11 @@ impl Stepper<'_> {
             group.run(now, worlds.rows(self.pd), one);
             rest -= now;
         }
-        for (contacts, error) in worlds.contacts.iter_mut().zip(&*worlds.errors) {
-            if error.is_some() {
-                contacts.clear();
-            }
+        for (contacts, _) in worlds.contacts.iter_mut().zip(&*worlds.errors).filter(|(_, error)| error.is_some()) {
+            contacts.clear();
+        }
+        for (trace, _) in worlds.traces.iter_mut().zip(&*worlds.errors).filter(|(_, error)| error.is_some()) {
+            trace.clear();
         }
     }
 

@@ -19,7 +19,6 @@ const SINGLE_LITTLE: f64 = 1e-3;
 /// A tree as one body: kinetic energy, momentum and mass moment about its origin, rotational inertia there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sums<T> {
-    mass: f64,
     kinetic: T,
     momentum: Wrench<T>,
     moment: Vec3<T>,
@@ -64,7 +63,7 @@ impl<T: Bundle> Lanes<T> {
             let (node, start) = (&self.nodes[i], self.nodes[i].twist);
             let motion = node.change;
             let force = node.coriolis * dt;
-            sums.add(plan.nodes[i].mass, node, motion);
+            sums.add(node, motion);
             sums.kinetic += (start + motion).dot(force) * wide(0.5);
             sums.momentum += force;
         }
@@ -91,19 +90,20 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn balance(&mut self, plan: &Plan, tree: &PlanTree, due: &Sums<T>) -> u32 {
         self.set_motions(plan, tree);
+        let of = self.numbers.trees[plan.nodes[tree.nodes.start].tree];
         let mut end = Sums::none();
         for i in tree.nodes.clone() {
             let node = &self.nodes[i];
-            end.add(plan.nodes[i].mass, node, node.change);
+            end.add(node, node.change);
             end.rotational += node.inertia.rotational;
         }
         let dofs = plan.nodes[tree.nodes.start].v..dofs_of(&plan.nodes[tree.nodes.end - 1]).end;
         let mut geared = T::ZERO;
-        for k in dofs.clone().filter(|&k| plan.armature[k] != 0.0) {
-            geared = (self.v[k] * self.v[k]).mul_add(wide(0.5 * plan.armature[k]), geared);
+        for k in dofs.clone() {
+            geared = (self.v[k] * self.v[k]).mul_add(self.numbers.half_armature[k], geared);
         }
-        let shift = if tree.floats && end.mass > 0.0 { end.momentum.lin * wide(1.0 / end.mass) } else { Vec3::ZERO };
-        let carried = shift.norm_squared() * wide(0.5 * end.mass);
+        let shift = if tree.floats && tree.has_mass { end.momentum.lin * of.per_mass } else { Vec3::ZERO };
+        let carried = shift.norm_squared() * of.half_mass;
         let own = end.kinetic + geared - carried;
         let error = (end.kinetic - due.kinetic).abs();
         let errs = (own * wide(LARGEST_ERROR)).if_less(error, T::ONE, T::ZERO);
@@ -114,7 +114,7 @@ impl<T: Bundle> Lanes<T> {
         let ratio = (due.kinetic - end.kinetic) / select(moves, own, T::ONE) + T::ONE;
         let scale = select(moves, ratio.max(T::ZERO).sqrt(), T::ONE);
         let rest = shift * (T::ONE - scale);
-        if !(tree.keeps_momentum && end.mass > 0.0) {
+        if !(tree.keeps_momentum && tree.has_mass) {
             self.scale(dofs.clone(), scale);
             if tree.floats {
                 self.add_to_root(dofs.start, rest);
@@ -122,9 +122,9 @@ impl<T: Bundle> Lanes<T> {
             return lanes_of(errs * turns);
         }
         // The root takes the momentum that is due, and the motion within, which has none, is scaled to the energy that is left.
-        let centre = end.moment * wide(1.0 / end.mass);
-        let inverse = about(end.rotational, end.mass, centre).inverse();
-        let (rigid, rigid_due) = (end.as_one(inverse), due.as_one(inverse));
+        let centre = end.moment * of.per_mass;
+        let inverse = about(end.rotational, of.mass, centre).inverse();
+        let (rigid, rigid_due) = (end.as_one(inverse, of.per_mass), due.as_one(inverse, of.per_mass));
         let kinetic = end.kinetic + geared;
         let (within, left) = (kinetic - rigid.energy, due.kinetic + geared - rigid_due.energy);
         let most = wide::<T>(SCALING * SCALING);
@@ -158,14 +158,13 @@ impl<T: Bundle> Lanes<T> {
 
 impl<T: Real> Sums<T> {
     fn none() -> Self {
-        Self { mass: 0.0, kinetic: T::ZERO, momentum: Wrench::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO }
+        Self { kinetic: T::ZERO, momentum: Wrench::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO }
     }
 
     /// Adds a node that moves with `motion`.
     #[inline(always)]
-    fn add(&mut self, mass: f64, node: &super::Node<T>, motion: Twist<T>) {
+    fn add(&mut self, node: &super::Node<T>, motion: Twist<T>) {
         let momentum = node.inertia.momentum(motion);
-        self.mass += mass;
         self.kinetic += motion.dot(momentum) * wide(0.5);
         self.momentum += momentum;
         self.moment += node.inertia.moment;
@@ -173,8 +172,7 @@ impl<T: Real> Sums<T> {
 
     /// The motion of one rigid body with this momentum and the rotational inertia, given inverse, about its centre of mass.
     #[inline(always)]
-    fn as_one(&self, inverse: Sym3<T>) -> Rigid<T> {
-        let per_mass = wide(1.0 / self.mass);
+    fn as_one(&self, inverse: Sym3<T>, per_mass: T) -> Rigid<T> {
         let spin = self.momentum.ang - (self.moment * per_mass).cross(self.momentum.lin);
         let (ang, lin) = (inverse * spin, self.momentum.lin * per_mass);
         Rigid { ang, lin, energy: (ang.dot(spin) + lin.dot(self.momentum.lin)) * wide(0.5) }
@@ -183,8 +181,7 @@ impl<T: Real> Sums<T> {
 
 /// Rotational inertia about the centre of mass from that about the origin.
 #[inline(always)]
-fn about<T: Real>(rotational: Sym3<T>, mass: f64, centre: Vec3<T>) -> Sym3<T> {
-    let mass = wide::<T>(mass);
+fn about<T: Real>(rotational: Sym3<T>, mass: T, centre: Vec3<T>) -> Sym3<T> {
     let d = mass * centre.norm_squared();
     rotational - Sym3::diagonal(Vec3::new(d, d, d)) + Sym3::outer(mass, centre)
 }

@@ -33,7 +33,8 @@ impl<T: Bundle> Lanes<T> {
         for (l, limit) in plan.limits.iter().enumerate() {
             let (v_start, v_star, q) = (self.v_start[limit.v], self.v_star[limit.v], self.q[limit.q]);
             let reach = (v_start.abs() + v_star.abs()) * dt;
-            let gaps = [q - wide(limit.range.0), wide::<T>(limit.range.1) - q];
+            let [low, high] = self.numbers.ranges[l];
+            let gaps = [q - low, high - q];
             for (side, gap) in gaps.into_iter().enumerate() {
                 if gap.lanes_less(reach) != 0 {
                     let k = plan.constraints.first_limit + 2 * l + side;
@@ -57,11 +58,11 @@ impl<T: Bundle> Lanes<T> {
         let of_plan = &plan.constraints.terms[terms.clone()];
         let dt = plan.dt;
         match &constraint.source {
-            Source::Contact { .. } | Source::Spin { .. } | Source::Limit => T::ZERO,
-            Source::BallLimit { q, v, most, compliance } => {
+            Source::Contact | Source::Spin { .. } | Source::Limit => T::ZERO,
+            Source::BallLimit { limit, q, v, compliance, .. } => {
                 let turn = quaternion(&self.q[*q..]).unit().rotation_vector();
                 let angle = turn.norm();
-                let gap = wide::<T>(*most) - angle;
+                let gap = self.numbers.ball_ranges[*limit] - angle;
                 let speed = |of: &[T]| super::vec3(&of[*v..]).norm();
                 let reach = (speed(&self.v_start) + speed(&self.v_star)) * wide(2.0 * dt);
                 let inverse = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
@@ -72,14 +73,15 @@ impl<T: Bundle> Lanes<T> {
                 self.regularise_limit(plan, *compliance, gap, w, k);
                 T::ONE - reach.if_less(gap, T::ONE, T::ZERO)
             }
-            Source::JointFriction { force } => {
-                let w = self.inverse_diagonal(plan, plan.node_of_dof[of_plan[0].dof]);
-                self.set_friction(plan, k, w, dt * force);
+            Source::JointFriction => {
+                let dof = of_plan[0].dof;
+                let w = self.inverse_diagonal(plan, plan.node_of_dof[dof]);
+                self.set_friction(plan, k, w, self.numbers.dry_friction[dof]);
                 T::ONE
             }
             Source::Coupling { coupling, compliance } => self.constrain_coupling(plan, k, coupling, *compliance, terms),
             Source::Tie { tie, compliance } => self.constrain_tie(plan, k, tie, *compliance),
-            Source::TendonLimit { sign, bound, compliance } => {
+            Source::TendonLimit { sign, bound, compliance, .. } => {
                 let (length, w) = (self.length(of_plan), self.sum_mobility(plan, of_plan));
                 let rate = |of: &[T]| rate(of_plan, of).abs();
                 // Terms have the sign of the side, the bound has not.
@@ -101,7 +103,7 @@ impl<T: Bundle> Lanes<T> {
             Source::TendonArmature { armature } => self.set_force(plan, k, of_plan, (T::ZERO, wide(*armature)), None),
             Source::TendonFriction { force } => {
                 let w = self.sum_mobility(plan, of_plan);
-                self.set_friction(plan, k, w, dt * force);
+                self.set_friction(plan, k, w, wide(dt * force));
                 T::ONE
             }
             Source::TendonActuator(actuator) => {
@@ -142,10 +144,10 @@ impl<T: Bundle> Lanes<T> {
 
     /// The law of dry friction up to `bound`, N·s or N·m·s.
     #[inline(always)]
-    fn set_friction(&mut self, plan: &Plan, k: usize, w: T, bound: f64) {
+    fn set_friction(&mut self, plan: &Plan, k: usize, w: T, bound: T) {
         let slot = &mut self.slots[k];
         (slot.w, slot.r_n, slot.v_hat, slot.recovery) = (w, w * wide(plan.rule.sigma), T::ZERO, T::ZERO);
-        (slot.low, slot.high) = (wide(-bound), wide(bound));
+        (slot.low, slot.high) = (-bound, bound);
     }
 
     #[inline(always)]
@@ -195,10 +197,10 @@ impl<T: Bundle> Lanes<T> {
         let mobility = |frame: &PlanFrame| {
             let Some(node) = frame.node else { return T::ZERO };
             match tie.kind {
-                TieKind::Turn => wide(plan.nodes[node].mobility.turn),
+                TieKind::Turn => self.numbers.nodes[node].mobility.turn,
                 TieKind::Point | TieKind::Distance(_) => {
                     let here = self.origins[plan.nodes[node].tree] + self.nodes[node].pos;
-                    self.mobility(plan, node, second - here)
+                    self.mobility(node, second - here)
                 }
             }
         };

@@ -6,7 +6,7 @@ use spatial::{Quat, Real, Vec3};
 
 use super::contact_space::{all_lanes, positive};
 use super::{Bundle, Lanes, by_precision, quaternion, vec3, wide};
-use crate::plan::{Plan, PlanActuator, PlanPd};
+use crate::plan::{ActuatorNumbers, Plan, PlanActuator, PlanPd};
 
 /// A drive whose force was this share of a limit in the step before starts the step as a constraint.
 const NEAR_LIMIT: f64 = 0.8;
@@ -35,20 +35,22 @@ impl<T: Bundle> Lanes<T> {
     /// Impulses at q₀, v₀ and Λ, without drives.
     #[inline(always)]
     pub(super) fn gather_impulses(&mut self, plan: &Plan) {
-        let Self { q, v, impulse, lambda_base, .. } = self;
-        for (lambda, of_plan) in lambda_base.iter_mut().zip(&plan.lambda) {
-            *lambda = wide(*of_plan);
-        }
-        for (impulse, (resistance, v)) in impulse.iter_mut().zip(plan.resistance.iter().zip(&*v)) {
-            *impulse = *v * wide(*resistance);
+        let Self { q, v, impulse, numbers, applied_force, .. } = self;
+        for (impulse, (resistance, v)) in impulse.iter_mut().zip(numbers.resistance.iter().zip(&*v)) {
+            *impulse = *v * *resistance;
         }
         let dt = plan.dt;
-        for spring in &plan.springs {
+        if self.has_forces {
+            for (impulse, force) in impulse.iter_mut().zip(&*applied_force) {
+                *impulse = force.mul_add(wide(dt), *impulse);
+            }
+        }
+        for (spring, stiffness) in plan.springs.iter().zip(&numbers.springs) {
             let reference = spring.reference.map(wide);
             let stretch = difference(spring.joint, &reference, &q[spring.q..], &[T::ZERO; 6]);
             for (k, stretch) in stretch.into_iter().enumerate().take(spring.joint.nv()) {
                 let v = spring.v + k;
-                impulse[v] = stretch.mul_add(wide(-dt * spring.stiffness[k]), impulse[v]);
+                impulse[v] = stretch.mul_add(stiffness[k], impulse[v]);
             }
         }
         for servo in &plan.servos {
@@ -146,7 +148,7 @@ impl<T: Bundle> Lanes<T> {
     /// Takes the drives into Λ, all of them or with `is_parted` those that are no constraints.
     #[inline(always)]
     pub(super) fn add_impedances(&mut self, plan: &Plan, is_parted: bool) {
-        self.lambda.copy_from_slice(&self.lambda_base);
+        self.lambda.copy_from_slice(&self.numbers.lambda);
         for (drive, of) in plan.drives.iter().zip(&self.drives) {
             let is_part = if is_parted { T::ONE - of.is_apart } else { T::ONE };
             self.lambda[drive.v] = of.impedance.mul_add(is_part, self.lambda[drive.v]);
@@ -196,19 +198,17 @@ impl<T: Bundle> Lanes<T> {
     /// The force of an actuator over a step, on what it acts on, whose length and velocity are given.
     #[inline(always)]
     pub(super) fn actuate(&self, plan: &Plan, actuator: &PlanActuator, length: T, velocity: T) -> Drive<T> {
-        let PlanActuator { ctrl, ctrl_range, gear, gain, bias: [b0, b1, b2], .. } = *actuator;
+        let PlanActuator { ctrl, ctrl_range, bias, .. } = *actuator;
+        let ActuatorNumbers { per_ctrl, constant, per_length, per_velocity, impedance } = self.numbers.actuators[ctrl];
         let u = self.ctrl[ctrl].max(wide(ctrl_range.0)).min(wide(ctrl_range.1));
-        let mut force = u.mul_add(wide(gain * gear), wide(b0 * gear));
-        // Springs look ahead to the end of the step; what would feed energy in stays explicit.
-        let lead = plan.dt * (-b1).max(0.0);
-        if b1 != 0.0 || b2 != 0.0 {
-            let squared = gear * gear;
-            force += length.mul_add(wide(b1 * squared), velocity * wide((b2 - lead) * squared));
+        let mut force = u.mul_add(per_ctrl, constant);
+        if bias != [0.0; 2] {
+            force += length.mul_add(per_length, velocity * per_velocity);
         }
         let (low, high) = actuator.limits();
         Drive {
             impulse: force * wide(plan.dt),
-            impedance: wide(actuator.impedance(plan.dt)),
+            impedance,
             low: wide(plan.dt * low),
             high: wide(plan.dt * high),
             is_apart: T::ZERO,

@@ -3,8 +3,8 @@
 use multibody::JointType;
 use spatial::{Mat3, Real, Sym3, Twist, Vec3, Wrench, sin_cos_in_lanes};
 
-use super::{Bundle, Inertia, Lanes, Node, dofs_of, quaternion, slides, vec3, wide, wide_mat, wide_sym, wide3};
-use crate::plan::{Plan, PlanNode};
+use super::{Bundle, Inertia, Lanes, Node, dofs_of, quaternion, slides, vec3, wide, wide_mat, wide3};
+use crate::plan::{NodeNumbers, Plan, PlanNode};
 
 /// The turn of a body in a step below which Coriolis forces are taken at v₀ and energy is left as it is, rad, as in a step of one world.
 const LEAST_TURN: f64 = 1e-4;
@@ -17,7 +17,7 @@ impl<T: Bundle> Lanes<T> {
             let root = &plan.nodes[tree.nodes.start];
             *origin = if tree.floats { vec3(&self.q[root.q..]) } else { wide3(root.pos) };
         }
-        let Self { nodes, dofs, q, .. } = self;
+        let Self { nodes, dofs, q, numbers, .. } = self;
         for (i, node) in plan.nodes.iter().enumerate() {
             let (above, here) = nodes.split_at_mut(i);
             let here = &mut here[0];
@@ -46,7 +46,7 @@ impl<T: Bundle> Lanes<T> {
                 pos = pos.add_scaled((q[node.q] - wide(node.q_ref)) * wide(pitch), turned.z);
             }
             (here.rot, here.pos) = (turned, pos);
-            here.inertia = inertia(node, here);
+            here.inertia = inertia(node, &numbers.nodes[i], here);
             let spin = |axis: Vec3<T>| Twist { ang: axis, lin: pos.cross(axis) };
             let slide = |axis: Vec3<T>| Twist { ang: Vec3::ZERO, lin: axis };
             let Mat3 { x, y, z } = Mat3::<T>::IDENTITY;
@@ -78,9 +78,9 @@ impl<T: Bundle> Lanes<T> {
     /// Twists at v₀, Coriolis forces there, and dt (c − weight) as the loads of the nodes.
     #[inline(always)]
     pub(super) fn move_nodes(&mut self, plan: &Plan) {
-        let Self { nodes, dofs, v, turns, .. } = self;
+        let Self { nodes, dofs, v, turns, numbers, .. } = self;
         turns.fill(T::ZERO);
-        let (dt, gravity) = (wide(plan.dt), wide3(plan.gravity));
+        let (dt, gravity) = (wide(plan.dt), numbers.gravity);
         for (i, node) in plan.nodes.iter().enumerate() {
             let (above, here) = nodes.split_at_mut(i);
             let here = &mut here[0];
@@ -99,15 +99,27 @@ impl<T: Bundle> Lanes<T> {
                 };
             let momentum = here.inertia.momentum(here.twist);
             here.coriolis = here.inertia.momentum(here.acceleration) + cross_wrench(here.twist, momentum);
-            let (mass, moment) = node.weight;
-            let about_origin = here.pos * wide(mass) + here.rot * wide3(moment);
-            let weight = Wrench { ang: about_origin.cross(gravity), lin: gravity * wide(mass) };
+            let (mass, moment) = numbers.nodes[i].weight;
+            let about_origin = here.pos * mass + here.rot * moment;
+            let weight = Wrench { ang: about_origin.cross(gravity), lin: gravity * mass };
             here.force = (here.coriolis + -weight) * dt;
             turns[node.tree] = turns[node.tree].max(here.twist.ang.norm_squared());
         }
         let least = LEAST_TURN / plan.dt;
         for turns in turns {
             *turns = wide::<T>(least * least).if_less(*turns, T::ONE, T::ZERO);
+        }
+    }
+
+    /// Adds applied wrenches to what moves the nodes.
+    pub(super) fn apply_wrenches(&mut self, plan: &Plan) {
+        let dt = wide::<T>(plan.dt);
+        for (k, node) in plan.node_of_body.iter().enumerate() {
+            let Some(node) = *node else { continue };
+            let here = &mut self.nodes[node];
+            let [ang, lin] = [0, 3].map(|first| vec3(&self.applied_wrench[6 * k + first..]) * dt);
+            let com = here.pos + here.rot * self.numbers.coms[k];
+            here.force += -Wrench { ang: ang + com.cross(lin), lin };
         }
     }
 
@@ -154,12 +166,12 @@ fn motion<T: Real>(node: &PlanNode, dofs: &[super::Dof<T>], v: &[T]) -> Twist<T>
 
 /// A body about the tree's origin.
 #[inline(always)]
-fn inertia<T: Real>(node: &PlanNode, here: &Node<T>) -> Inertia<T> {
-    if node.mass == 0.0 && node.inertia == Sym3::ZERO {
+fn inertia<T: Real>(node: &PlanNode, numbers: &NodeNumbers<T>, here: &Node<T>) -> Inertia<T> {
+    if node.is_massless {
         return Inertia { mass: T::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO };
     }
-    let com = here.pos + here.rot * wide3(node.com);
-    let (mass, own) = (wide::<T>(node.mass), wide_sym::<T>(&node.inertia));
+    let com = here.pos + here.rot * numbers.com;
+    let (mass, own) = (numbers.mass, numbers.inertia);
     let moment = com * mass;
     let d = moment.dot(com);
     let rotational = own.rotated(here.rot) + Sym3::diagonal(Vec3::new(d, d, d)) - Sym3::outer(mass, com);

@@ -4,7 +4,7 @@ use multibody::Compliance;
 use spatial::{Real, Vec3};
 
 use super::contact_space::all_lanes;
-use super::{Bundle, Lanes, Slot, get, lanes_of, put, select, wide, wide_mat, wide_sym, wide3};
+use super::{Bundle, Lanes, Slot, get, lanes_of, put, select, wide};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 
 /// Recovery slower than this share of the recovery speed stays in the velocities, as in a step of one world.
@@ -84,7 +84,7 @@ impl<T: Bundle> Lanes<T> {
     /// Prepares the laws of the slots that are near. Few of them push: a law is made where that may be.
     #[inline(always)]
     pub(super) fn regularise_contacts(&mut self, plan: &Plan) {
-        if plan.is_uneven {
+        if self.numbers.is_uneven {
             self.find_heaviest(plan);
         }
         let rigid = -1.0 / plan.rule.near_rigid_time;
@@ -116,19 +116,22 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn regularise_spin(&mut self, plan: &Plan, contact: usize, spin: usize) {
         let nodes = plan.contacts.ends[contact].nodes;
-        let w: f64 = nodes.iter().flatten().map(|&node| plan.nodes[node].mobility.turn).sum();
+        let mut w = T::ZERO;
+        for &node in nodes.iter().flatten() {
+            w += self.numbers.nodes[node].mobility.turn;
+        }
         let Slot { position, normal, is_present, .. } = self.slots[contact];
         let slot = &mut self.slots[spin];
         (slot.position, slot.normal) = (position, normal);
         // What cannot turn resists no spin.
-        slot.is_present = if w > 0.0 { is_present } else { T::ZERO };
-        (slot.w, slot.r_n) = (wide(w), wide(w * plan.rule.sigma));
+        slot.is_present = T::ZERO.if_less(w, is_present, T::ZERO);
+        (slot.w, slot.r_n) = (w, w * wide(plan.rule.sigma));
     }
 
     /// How easily the heaviest tree of the island of every tree is moved, lane by lane.
     fn find_heaviest(&mut self, plan: &Plan) {
-        for (heaviest, tree) in self.heaviest.iter_mut().zip(&plan.trees) {
-            *heaviest = wide(tree.as_one);
+        for (heaviest, tree) in self.heaviest.iter_mut().zip(&self.numbers.trees) {
+            *heaviest = tree.as_one;
         }
         let mut heaviest = std::mem::take(&mut self.heaviest);
         self.combine_islands(plan, all_lanes::<T>(), &mut heaviest, f64::min);
@@ -181,15 +184,15 @@ impl<T: Bundle> Lanes<T> {
             let arm = slot.position - self.origins[plan.nodes[node].tree] - self.nodes[node].pos;
             // A body is moved at its own surface.
             let own = if is_between { arm + apart * wide(sign) } else { arm };
-            w += self.mobility(plan, node, own);
+            w += self.mobility(node, own);
             if is_spring {
-                bare += self.bare_mobility(plan, node, arm, slot.normal);
+                bare += self.bare_mobility(node, arm, slot.normal);
             }
             tree = plan.nodes[node].tree;
             leverage = leverage.max(self.leverage(plan, node, arm, slot.normal));
         }
         let mut stiff = w;
-        if plan.is_uneven {
+        if self.numbers.is_uneven {
             // Under something heavy a contact is not to sink in by as much as it would be heavier than what it rests on.
             stiff = w.min(self.heaviest[tree] * wide(OVERLOAD)).max(w * wide(STIFFEST));
         }
@@ -240,32 +243,29 @@ impl<T: Bundle> Lanes<T> {
 
     /// How easily the point at `arm` from a node's origin is moved, see [`sim::EffectiveMass::inverse`].
     #[inline(always)]
-    pub(super) fn mobility(&self, plan: &Plan, node: usize, arm: Vec3<T>) -> T {
-        let of = &plan.nodes[node].mobility;
+    pub(super) fn mobility(&self, node: usize, arm: Vec3<T>) -> T {
+        let of = &self.numbers.nodes[node].mobility;
         let r = self.nodes[node].rot.transpose_mul(arm);
-        let trace = (wide3::<T>(of.mixed) + wide_sym::<T>(&of.ang) * r).dot(r) + wide(of.lin);
-        trace.max(wide(of.least)) * wide(sim::EffectiveMass::PER_TRACE)
+        let trace = (of.mixed + of.ang * r).dot(r) + of.lin;
+        trace.max(of.least) * wide(sim::EffectiveMass::PER_TRACE)
     }
 
     /// See [`sim::EffectiveMass::leverage`]; 1 where every point of the node can be moved in every direction.
     #[inline(always)]
     fn leverage(&self, plan: &Plan, node: usize, arm: Vec3<T>, n: Vec3<T>) -> T {
-        match plan.nodes[node].mobility.fulcrum {
-            None => T::ONE,
-            Some(farthest) if farthest > 0.0 => {
-                (self.bare_mobility(plan, node, arm, n) * wide(1.0 / farthest)).max(T::ZERO)
-            }
-            Some(_) => T::ZERO,
+        if !plan.nodes[node].has_fulcrum {
+            return T::ONE;
         }
+        (self.bare_mobility(node, arm, n) * self.numbers.nodes[node].mobility.per_farthest).max(T::ZERO)
     }
 
     /// See [`sim::EffectiveMass::bare_inverse`].
     #[inline(always)]
-    fn bare_mobility(&self, plan: &Plan, node: usize, arm: Vec3<T>, n: Vec3<T>) -> T {
-        let (of, rot) = (&plan.nodes[node].mobility.bare, self.nodes[node].rot);
+    fn bare_mobility(&self, node: usize, arm: Vec3<T>, n: Vec3<T>) -> T {
+        let (of, rot) = (&self.numbers.nodes[node].mobility.bare, self.nodes[node].rot);
         let (ang, lin) = (rot.transpose_mul(arm.cross(n)), rot.transpose_mul(n));
-        let coupling = (wide_mat::<T>(&of.b) * lin).dot(ang);
-        (wide_sym::<T>(&of.a) * ang).dot(ang) + coupling + coupling + (wide_sym::<T>(&of.c) * lin).dot(lin)
+        let coupling = (of.b * lin).dot(ang);
+        (of.a * ang).dot(ang) + coupling + coupling + (of.c * lin).dot(lin)
     }
 }
 

@@ -19,11 +19,14 @@ mod one_by_one;
 pub(crate) mod reports;
 mod solve;
 mod step;
+mod traces;
+
+use std::sync::Arc;
 
 use multibody::JointType;
 use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
-use crate::plan::Plan;
+use crate::plan::{Numbers, Plan};
 use balance::Sums;
 use collision::NarrowPhase;
 use contact_space::ContactSpace;
@@ -57,6 +60,13 @@ pub(crate) struct Lanes<T> {
     pub q: Vec<T>,
     pub v: Vec<T>,
     pub ctrl: Vec<T>,
+    /// Applied forces (nv) and wrenches at the centres of mass (nbody, 6), and whether any lane has some.
+    pub applied_force: Vec<T>,
+    pub applied_wrench: Vec<T>,
+    pub has_forces: bool,
+    pub has_wrenches: bool,
+    /// What worlds may have of their own, of the group that is stepped.
+    pub numbers: Arc<Numbers<T>>,
     /// What the constraints met in the step before, of the group that is stepped.
     memory: Vec<Memory<T>>,
     /// That of the constraints that are chosen in the step, as it was when the step began.
@@ -79,14 +89,15 @@ pub(crate) struct Lanes<T> {
     v_start: Vec<T>,
     v_star: Vec<T>,
     impulse: Vec<T>,
-    /// Λ without drives that have limits, and with those that are no constraints, (nv).
-    lambda_base: Vec<T>,
+    /// Λ with the drives that are no constraints, (nv).
     lambda: Vec<T>,
     drives: Vec<Drive<T>>,
     /// Targets of PD control, (nq), and its impulses, (nv).
     pub pd_target: Vec<T>,
     pd_impulse: Vec<T>,
     q_start: Vec<T>,
+    /// Velocities at the end of the step before energy and momentum are balanced, (nv).
+    v_solved: Vec<T>,
     /// Velocities that move positions, (nv).
     v_of_q: Vec<T>,
     geoms: Vec<Geom<T>>,
@@ -108,6 +119,7 @@ pub(crate) struct Lanes<T> {
     islands: Vec<usize>,
     /// What the step owes its end, by trees.
     due: Vec<Sums<T>>,
+    trace_scratch: traces::Scratch,
     /// Steps that were made with this scratch.
     steps: u64,
     /// Iterations of the contact solver, of the lane that took most, and of all lanes together.
@@ -293,6 +305,11 @@ impl<T: Bundle> Lanes<T> {
             q: vec![T::ZERO; plan.nq],
             v: vec![T::ZERO; plan.nv],
             ctrl: vec![T::ZERO; nu],
+            applied_force: vec![T::ZERO; plan.nv],
+            applied_wrench: vec![T::ZERO; 6 * plan.node_of_body.len()],
+            has_forces: false,
+            has_wrenches: false,
+            numbers: Arc::new(plan.numbers.map(&mut wide)),
             memory: vec![Memory::NONE; constraints],
             memory_before: vec![Memory::NONE; constraints],
             is_placed: false,
@@ -306,12 +323,12 @@ impl<T: Bundle> Lanes<T> {
             v_start: vec![T::ZERO; plan.nv],
             v_star: vec![T::ZERO; plan.nv],
             impulse: vec![T::ZERO; plan.nv],
-            lambda_base: vec![T::ZERO; plan.nv],
             lambda: vec![T::ZERO; plan.nv],
             drives: vec![Drive::NONE; plan.drives.len()],
             pd_target: vec![T::ZERO; if plan.pd.is_some() { plan.nq } else { 0 }],
             pd_impulse: vec![T::ZERO; plan.nv],
             q_start: vec![T::ZERO; plan.nq],
+            v_solved: vec![T::ZERO; plan.nv],
             v_of_q: vec![T::ZERO; plan.nv],
             geoms: vec![geom; plan.contacts.geoms.len()],
             balls: vec![ball; plan.contacts.geoms.len()],
@@ -327,6 +344,7 @@ impl<T: Bundle> Lanes<T> {
             islands: Vec::with_capacity(plan.trees.len()),
             coefficients: plan.constraints.terms.iter().map(|term| wide(term.coefficient)).collect(),
             due: Vec::with_capacity(plan.trees.len()),
+            trace_scratch: traces::Scratch::default(),
             steps: 0,
             stats: LaneStats::default(),
         }
@@ -357,6 +375,11 @@ impl<T: Bundle> Lanes<T> {
     /// Lanes of the last step that are left to one world, a bit each: their states are as before.
     pub fn left(&self) -> u32 {
         self.left
+    }
+
+    /// Leaves the next step of all lanes to one world.
+    pub fn leave_all(&mut self) {
+        self.left = self.untried;
     }
 }
 
@@ -499,11 +522,6 @@ fn wide3<T: Real>(v: Vec3<f64>) -> Vec3<T> {
 #[inline(always)]
 fn wide_mat<T: Real>(m: &Mat3<f64>) -> Mat3<T> {
     Mat3::from_columns(wide3(m.x), wide3(m.y), wide3(m.z))
-}
-
-#[inline(always)]
-fn wide_sym<T: Real>(s: &Sym3<f64>) -> Sym3<T> {
-    Sym3 { xx: wide(s.xx), xy: wide(s.xy), xz: wide(s.xz), yy: wide(s.yy), yz: wide(s.yz), zz: wide(s.zz) }
 }
 
 #[inline(always)]

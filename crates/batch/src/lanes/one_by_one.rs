@@ -5,7 +5,7 @@ use spatial::{Mat3, Vec3};
 
 use super::contact_space::MAX_ROWS;
 use super::{Bundle, Lanes, Memory, Slot, get, put};
-use crate::plan::{Plan, Source, TieKind};
+use crate::plan::{Numbers, Plan, Source, TieKind};
 
 /// The problem of one lane, reused from lane to lane.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +59,7 @@ impl<T: Bundle> Lanes<T> {
 
     /// Sets the laws, J v* and W of a lane.
     fn start(&mut self, plan: &Plan, lane: usize, is_recovery: bool) {
-        let Self { space, solver, slots, memory, .. } = self;
+        let Self { space, solver, slots, memory, numbers, .. } = self;
         let Solver { space: problem, laws, of, v_free } = solver;
         let rows = 3 * space.threes[lane] + space.ones[lane];
         let blocks = rows.div_ceil(3);
@@ -74,7 +74,7 @@ impl<T: Bundle> Lanes<T> {
             for (row, v) in block_rows.v_free.iter().enumerate().take(count) {
                 v_free.push(get(v, lane));
                 let Some(k) = block.constraint(row, lane) else { continue };
-                laws.push(law(plan, (slots, memory), k, (lane, is_recovery), &block.frame));
+                laws.push(law(plan, (slots, memory, numbers), k, (lane, is_recovery), &block.frame));
                 of.push((k, 3 * b + row));
             }
         }
@@ -130,7 +130,7 @@ impl<T: Bundle> Lanes<T> {
 /// The law of a constraint in one lane, and what is known of it along its rows, which are the columns of `frame`.
 fn law<T: Bundle>(
     plan: &Plan,
-    (slots, memory): (&[Slot<T>], &[Memory<T>]),
+    (slots, memory, numbers): (&[Slot<T>], &[Memory<T>], &Numbers<T>),
     k: usize,
     (lane, is_recovery): (usize, bool),
     frame: &Mat3<T>,
@@ -140,12 +140,14 @@ fn law<T: Bundle>(
     let (w, r) = (at(&slot.w), at(&slot.r_n));
     let v_hat = at(if is_recovery { &slot.recovery } else { &slot.v_hat });
     let law: Constraint = match &plan.constraints.all[k].source {
-        Source::Contact { friction } if plan.is_cone => ConeContact::new(*friction, at(&slot.r_t), r, v_hat).into(),
-        Source::Contact { friction } => {
-            BoundedFrictionContact::new(*friction, at(&slot.r_t), r, v_hat, at(&slot.known_normal)).into()
+        Source::Contact if plan.is_cone => ConeContact::new(at(&numbers.friction[k]), at(&slot.r_t), r, v_hat).into(),
+        Source::Contact => {
+            let friction = at(&numbers.friction[k]);
+            BoundedFrictionContact::new(friction, at(&slot.r_t), r, v_hat, at(&slot.known_normal)).into()
         }
-        Source::Spin { contact, rolling, torsional } => {
-            SpinFriction::new(r, *rolling, *torsional, at(&slots[*contact].known_normal)).into()
+        Source::Spin { contact } => {
+            let [rolling, torsional] = numbers.spins[k - plan.contacts.slots].map(|x| at(&x));
+            SpinFriction::new(r, rolling, torsional, at(&slots[*contact].known_normal)).into()
         }
         Source::Tie { tie, .. } => match tie.kind {
             TieKind::Distance(_) => Equality::along_third(r, at(&slot.bias.z)).into(),

@@ -45,7 +45,7 @@ impl<T: Bundle> Lanes<T> {
     /// Gathers the laws of the open lanes and what is known of their constraints.
     #[inline(always)]
     fn set_rows(&mut self, plan: &Plan, is_recovery: bool) {
-        let Self { space, slots, memory, .. } = self;
+        let Self { space, slots, memory, numbers, .. } = self;
         for (block, rows) in space.blocks.iter().zip(&mut space.rows[..space.count]) {
             let v_free = rows.v_free;
             *rows = BlockRows::none();
@@ -56,16 +56,17 @@ impl<T: Bundle> Lanes<T> {
                 let is_known = lanes * memory.is_known;
                 let v_hat = if is_recovery { slot.recovery } else { slot.v_hat };
                 match &plan.constraints.all[k].source {
-                    Source::Contact { friction } => {
+                    Source::Contact => {
+                        let friction = numbers.friction[k];
                         rows.is_contact = rows.is_contact.max(lanes);
                         rows.contact_lanes |= entry.lanes;
-                        rows.friction = select(lanes, wide(*friction), rows.friction);
+                        rows.friction = select(lanes, friction, rows.friction);
                         let r_t = slot.r_t;
                         rows.r[0] = select(lanes, r_t, rows.r[0]);
                         rows.r[1] = select(lanes, r_t, rows.r[1]);
                         rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
                         rows.v_hat[2] = select(lanes, v_hat, rows.v_hat[2]);
-                        rows.bound = select(lanes, slot.known_normal * wide(*friction), rows.bound);
+                        rows.bound = select(lanes, slot.known_normal * friction, rows.bound);
                         let free = block.frame.transpose_mul(memory.free).to_array();
                         for row in 0..3 {
                             rows.w[row] = select(lanes, slot.w, rows.w[row]);

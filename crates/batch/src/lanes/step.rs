@@ -27,6 +27,9 @@ impl<T: Bundle> Lanes<T> {
             T::place(self, plan);
         }
         T::move_nodes(self, plan);
+        if self.has_wrenches {
+            self.apply_wrenches(plan);
+        }
         T::gather_impulses(self, plan);
         self.load_coriolis(plan);
         let mut pending = all_lanes::<T>();
@@ -53,6 +56,7 @@ impl<T: Bundle> Lanes<T> {
         self.left |= pending;
         self.remember();
         self.check_velocities(plan);
+        self.v_solved.copy_from_slice(&self.v);
         T::note_due(self, plan);
         self.advance(plan);
         T::place(self, plan);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use multibody::{Compliance, Coordinate, EqualityKind, JointKind, Model};
+use multibody::{Compliance, Coordinate, EqualityKind, Model};
 use spatial::{Mat3, Pose, Vec3};
 
 use super::drives::{PlanActuator, PlanDrive};
@@ -29,28 +29,24 @@ pub(crate) enum Rows {
 /// What makes a constraint.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    Contact {
-        friction: f64,
-    },
+    Contact,
     /// Rolling and torsional friction of the contact in a slot, lengths in m.
     Spin {
         contact: usize,
-        rolling: f64,
-        torsional: f64,
     },
     /// A side of a limit of a joint with one degree of freedom.
     Limit,
-    /// How far a ball joint may turn, its first coordinate and degree of freedom.
+    /// How far a ball joint may turn: its place among these limits, its first coordinate and degree of freedom.
     BallLimit {
+        limit: usize,
+        /// Among all joints with limits.
+        place: usize,
         q: usize,
         v: usize,
-        most: f64,
         compliance: Compliance,
     },
-    /// Dry friction of a joint, N or N·m.
-    JointFriction {
-        force: f64,
-    },
+    /// Dry friction of a joint.
+    JointFriction,
     /// y = p(x); the terms of y come first.
     Coupling {
         coupling: Box<Coupling>,
@@ -62,6 +58,7 @@ pub(crate) enum Source {
     },
     /// A side of a tendon's limit, of `gap = sign (length − bound)`.
     TendonLimit {
+        tendon: usize,
         sign: f64,
         bound: f64,
         compliance: Compliance,
@@ -172,16 +169,14 @@ impl Constraints {
         drives: &[PlanDrive],
         turns: &[Mat3<f64>],
     ) -> Result<Self, NotInLanes> {
-        let of_contact = |ends: &super::contacts::Ends| PlanConstraint {
-            rows: Rows::Point(ends.nodes),
-            source: Source::Contact { friction: ends.friction },
-        };
+        let of_contact =
+            |ends: &super::contacts::Ends| PlanConstraint { rows: Rows::Point(ends.nodes), source: Source::Contact };
         let mut these = Self { all: contacts.ends.iter().map(of_contact).collect(), ..Self::default() };
         for (contact, ends) in contacts.ends.iter().enumerate() {
             let spin = ends.spin;
             these.spin_of.push(spin.is_any().then_some(these.all.len()));
             if spin.is_any() {
-                let source = Source::Spin { contact, rolling: spin.rolling, torsional: spin.torsional };
+                let source = Source::Spin { contact };
                 these.all.push(PlanConstraint { rows: Rows::Turn(ends.nodes), source });
             }
         }
@@ -223,7 +218,7 @@ impl Constraints {
     /// Where a constraint stands among those of a lane: friction of a contact follows it.
     pub fn order(&self, k: usize) -> usize {
         match self.all[k].source {
-            Source::Contact { .. } => 2 * k,
+            Source::Contact => 2 * k,
             Source::Spin { contact, .. } => 2 * contact + 1,
             _ => 2 * self.first_limit + k,
         }
@@ -236,9 +231,8 @@ impl Constraints {
     }
 
     fn push_ball_limits(&mut self, model: &Model) {
-        for joint in model.joints.iter().filter(|joint| joint.kind == JointKind::Ball) {
-            let Some((_, most)) = joint.range else { continue };
-            let source = Source::BallLimit { q: joint.q, v: joint.v, most, compliance: joint.limit_compliance };
+        for (limit, (joint, place, _)) in super::ball_limits(model).enumerate() {
+            let source = Source::BallLimit { limit, place, q: joint.q, v: joint.v, compliance: joint.limit_compliance };
             let term = |k: usize| Term { q: joint.q, dof: joint.v + k, coefficient: 0.0 };
             self.push_sum(&[term(0), term(1), term(2)], source);
         }
@@ -252,7 +246,7 @@ impl Constraints {
                     return Err(NotInLanes("a free joint has dry friction".into()));
                 }
                 if force > 0.0 {
-                    self.push_sum(&[Term { q: node.q, dof, coefficient: 1.0 }], Source::JointFriction { force });
+                    self.push_sum(&[Term { q: node.q, dof, coefficient: 1.0 }], Source::JointFriction);
                 }
             }
         }
@@ -330,7 +324,7 @@ impl Constraints {
                     let terms: Vec<_> =
                         terms.iter().map(|term| Term { coefficient: sign * term.coefficient, ..*term }).collect();
                     let compliance = tendon.limit_compliance;
-                    self.push_sum(&terms, Source::TendonLimit { sign, bound, compliance });
+                    self.push_sum(&terms, Source::TendonLimit { tendon: k, sign, bound, compliance });
                 }
             }
             if tendon.stiffness != 0.0 || tendon.damping != 0.0 {

@@ -57,7 +57,6 @@ pub(crate) enum PairKind {
 /// The surface of a pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surface {
-    pub friction: f64,
     pub compliance: Compliance,
     /// The depth beyond which no spring holds the geoms apart, m.
     pub spring_depth: f64,
@@ -96,8 +95,6 @@ pub(crate) struct Ends {
     pub pair: usize,
     /// Relaxation time of the surfaces, s; none of near-rigid ones.
     pub relaxation: Option<f64>,
-    /// Sliding friction, 0 where the surfaces resist nothing.
-    pub friction: f64,
     pub spin: SpinResistance,
 }
 
@@ -161,10 +158,9 @@ impl Contacts {
                 Some(*place_of[geom].get_or_insert_with(|| contacts.push_geom(scene, geom, node, &attachments[geom])))
             });
             let (kind, is_flipped) = contacts.kind(scene, attachments, &pair, places)?;
-            let material = surface(model, scene, &pair);
+            let (material, spin) = surface(model, scene, &pair);
             let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
             let surface = Surface {
-                friction: if material.resistance == Resistance::None { 0.0 } else { material.friction },
                 compliance: material.compliance,
                 spring_depth: spring_depth(model, attachments, &pair, radii),
             };
@@ -181,12 +177,7 @@ impl Contacts {
                         Some(relaxation)
                     }
                 },
-                friction: surface.friction,
-                spin: SpinResistance {
-                    resistance: material.resistance,
-                    torsional: material.torsional_friction,
-                    rolling: if material.resistance == Resistance::Rolling { material.rolling_friction } else { 0.0 },
-                },
+                spin,
             };
             let (geoms, are_two) = match kind {
                 PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => ([geom; 2], false),
@@ -281,14 +272,24 @@ fn rank(shape: Shape) -> u8 {
     }
 }
 
-fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> Material {
-    match pair.explicit {
+/// The surface of a pair, without sliding friction where nothing is resisted, and how it resists spinning.
+pub(super) fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> (Material, SpinResistance) {
+    let mut material = match pair.explicit {
         Some(k) => model.materials[scene.pairs[k].material],
         None => {
             let [a, b] = pair.geoms.map(|g| &model.materials[scene.geoms[g].material]);
             sim::combine(a, b)
         }
+    };
+    if material.resistance == Resistance::None {
+        material.friction = 0.0;
     }
+    let spin = SpinResistance {
+        resistance: material.resistance,
+        torsional: material.torsional_friction,
+        rolling: if material.resistance == Resistance::Rolling { material.rolling_friction } else { 0.0 },
+    };
+    (material, spin)
 }
 
 /// As in a step of one world.

@@ -5,15 +5,14 @@ use sim::Pd;
 
 use super::NotInLanes;
 
-/// An actuator along what it acts on: force = gain·ctrl + bias at the gear's length and velocity.
+/// An actuator along what it acts on; how strong it is stands in [`super::ActuatorNumbers`].
 #[derive(Clone, Debug)]
 pub(crate) struct PlanActuator {
     pub ctrl: usize,
     pub ctrl_range: (f64, f64),
     pub gear: f64,
-    pub gain: f64,
-    /// Constant, per length, per velocity.
-    pub bias: [f64; 3],
+    /// Force per length and per velocity.
+    pub bias: [f64; 2],
     pub force_range: (f64, f64),
 }
 
@@ -65,13 +64,12 @@ impl PlanPd {
 const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 impl PlanActuator {
-    fn new(ctrl: usize, gear: f64, actuator: &Actuator) -> Self {
+    pub fn new(ctrl: usize, gear: f64, actuator: &Actuator) -> Self {
         Self {
             ctrl,
             ctrl_range: actuator.ctrl_range.unwrap_or(FREE),
             gear,
-            gain: actuator.law.gain,
-            bias: actuator.law.bias,
+            bias: [actuator.law.bias[1], actuator.law.bias[2]],
             force_range: actuator.force_range.unwrap_or(FREE),
         }
     }
@@ -88,7 +86,7 @@ impl PlanActuator {
     /// Stiffness and damping along what it acts on, as far as they oppose motion.
     fn resistance(&self) -> (f64, f64) {
         let gear = self.gear * self.gear;
-        ((-self.bias[1]).max(0.0) * gear, (-self.bias[2]).max(0.0) * gear)
+        ((-self.bias[0]).max(0.0) * gear, (-self.bias[1]).max(0.0) * gear)
     }
 
     /// Its impedance over a step: dt (d + dt k).

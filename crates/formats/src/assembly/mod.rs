@@ -8,6 +8,8 @@ mod attach;
 mod build;
 mod sensors;
 
+pub(crate) use sensors::Indices;
+
 use std::collections::BTreeMap;
 
 use geometry::Geom;
@@ -234,7 +236,7 @@ impl Assembly {
 }
 
 /// The body that a camera turns to, changed.
-fn map_camera(mode: &mut CameraMode, bodies: &dyn Fn(usize) -> usize) {
+pub(crate) fn map_camera(mode: &mut CameraMode, bodies: &dyn Fn(usize) -> usize) {
     match mode {
         CameraMode::TargetBody(body) | CameraMode::TargetBodyCom(body) => *body = bodies(*body),
         CameraMode::Fixed | CameraMode::Track | CameraMode::TrackCom => {}
@@ -242,7 +244,7 @@ fn map_camera(mode: &mut CameraMode, bodies: &dyn Fn(usize) -> usize) {
 }
 
 /// The joints that an actuator refers to, changed.
-fn map_transmission(
+pub(crate) fn map_transmission(
     transmission: &mut Transmission,
     joints: &dyn Fn(usize) -> usize,
     tendons: &dyn Fn(usize) -> usize,
@@ -255,7 +257,7 @@ fn map_transmission(
 }
 
 /// What a constraint refers to, changed.
-fn map_equality(
+pub(crate) fn map_equality(
     kind: &mut EqualityKind,
     bodies: &dyn Fn(usize) -> usize,
     joints: &dyn Fn(usize) -> usize,

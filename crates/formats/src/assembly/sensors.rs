@@ -3,7 +3,7 @@
 use multibody::{ContactFilter, GeomsOf, SensorFrame, SensorKind};
 
 /// New indices of elements.
-pub(super) struct Indices<'a> {
+pub(crate) struct Indices<'a> {
     pub bodies: &'a dyn Fn(usize) -> usize,
     pub joints: &'a dyn Fn(usize) -> usize,
     pub geoms: &'a dyn Fn(usize) -> usize,

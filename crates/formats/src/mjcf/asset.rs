@@ -77,7 +77,7 @@ impl Assets {
                     attributes.skip(&APPEARANCE);
                     claim(element, &mut assets.materials, material)?;
                 }
-                // Models are declared here and brought in by `<attach>`, which is an error.
+                // Models are declared here and brought in by `<attach>`.
                 "model" => element.skip_all(),
                 // What cannot be shown does not change the motion.
                 "texture" => match texture::read(element, files, budget) {

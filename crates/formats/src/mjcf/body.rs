@@ -13,14 +13,14 @@ use crate::xml::Element;
 
 /// An element of the tree, with what the elements around it say.
 #[derive(Clone, Debug)]
-struct Item<'a> {
-    element: Element<'a>,
+pub(super) struct Item<'a> {
+    pub element: Element<'a>,
     /// The default class of elements that name none.
     class: ClassId,
     /// The frame of the `<frame>` and `<replicate>` elements around it, in the body's frame.
-    frame: Pose<f64>,
+    pub frame: Pose<f64>,
     /// What `<replicate>` appends to names.
-    suffix: String,
+    pub suffix: String,
 }
 
 /// What belongs to a body itself.
@@ -44,6 +44,10 @@ impl<'a> Reader<'_, 'a> {
         pending.reverse();
         while let Some((item, parent)) = pending.pop() {
             let first_child = pending.len();
+            if item.element.name() == "attach" {
+                self.attach(&item, parent)?;
+                continue;
+            }
             self.body(&item, parent, &mut pending)?;
             pending[first_child..].reverse();
         }
@@ -115,14 +119,9 @@ impl<'a> Reader<'_, 'a> {
                     self.push_children(&Item { frame, class, ..item }, &mut stack);
                 }
                 "replicate" => self.replicate(&item, &mut stack)?,
-                "body" => pending.push((item, body)),
+                "body" | "attach" => pending.push((item, body)),
                 "camera" => self.camera(element, item.class, item.frame, body)?,
                 "light" => element.skip_all(),
-                "attach" => {
-                    let message =
-                        "parts of other models are not read: expected a model in one piece, as MuJoCo saves it";
-                    return Err(element.error(message));
-                }
                 "composite" | "flexcomp" => {
                     self.warnings.add(element, "not read: what it makes is missing from the model");
                     element.skip_all();

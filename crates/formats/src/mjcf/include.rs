@@ -68,6 +68,6 @@ pub(super) fn first_that_exists(mut candidates: Vec<PathBuf>) -> PathBuf {
 }
 
 /// One path for a file, however it is spelled.
-fn identity(path: &Path) -> PathBuf {
+pub(super) fn identity(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.into())
 }

@@ -4,6 +4,7 @@
 
 mod actuator;
 mod asset;
+mod attach;
 mod body;
 mod camera;
 mod compiler;
@@ -30,7 +31,7 @@ mod texture;
 pub(crate) mod write;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use geometry::Scene;
 use multibody::{BuildError, Model, ModelBuilder};
@@ -42,19 +43,38 @@ use crate::xml::{Document, Element};
 use crate::{LoadError, Loaded};
 
 /// Reads a document whose root is `<mujoco>`. Other files are looked for relative to `base`.
-pub(crate) fn read(mut document: Document, root: usize, base: Option<&Path>) -> Result<Loaded, LoadError> {
+pub(crate) fn read(document: Document, root: usize, base: Option<&Path>) -> Result<Loaded, LoadError> {
+    let file = document.element(root).file();
+    let own = if file.is_empty() { Vec::new() } else { vec![include::identity(Path::new(file))] };
+    read_part(document, root, base, own)
+}
+
+/// Reads a document to which these files lead, its own the last.
+fn read_part(
+    mut document: Document,
+    root: usize,
+    base: Option<&Path>,
+    ancestors: Vec<PathBuf>,
+) -> Result<Loaded, LoadError> {
     include::expand(&mut document, root, base)?;
     let (document, root) = (&document, document.element(root));
     let defaults = defaults::Defaults::read(root)?;
     let mut reader = Reader::new(root, base, &defaults)?;
+    reader.declare_parts(root);
+    (reader.parts.base, reader.parts.ancestors) = (base.map(Path::to_path_buf), ancestors);
     reader.bodies(root)?;
     reader.find_camera_targets()?;
     reader.default_view(root)?;
     reader.contacts(root)?;
+    reader.attach_contacts();
     reader.tendons(root)?;
+    reader.attach_tendons()?;
     reader.equalities(root)?;
+    reader.attach_equalities()?;
     reader.actuators(root)?;
+    reader.attach_actuators()?;
     reader.sensors(root)?;
+    reader.attach_sensors()?;
     let mut loaded = reader.finish(root)?;
     loaded.model.warnings.splice(0..0, document.faults.iter().cloned());
     Ok(loaded)
@@ -91,6 +111,7 @@ struct Reader<'d, 'a> {
     suffix: String,
     /// How many elements `<replicate>` has made.
     replicated: usize,
+    parts: attach::Parts<'a>,
 }
 
 impl<'d, 'a> Reader<'d, 'a> {
@@ -128,6 +149,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             damping_ratios: Vec::new(),
             suffix: String::new(),
             replicated: 0,
+            parts: attach::Parts::default(),
         })
     }
 
@@ -142,6 +164,7 @@ impl<'d, 'a> Reader<'d, 'a> {
         let mut model = built.map_err(|error| element_of(&error).unwrap_or(root).error(error.to_string()))?;
         inertia_dependent::complete(&mut model, &self.spring_dampers, &self.damping_ratios);
         keyframe::read(root, &mut model, &mut self.names, &mut self.warnings)?;
+        self.parts.add_keyframes(&mut self.names, &mut model)?;
         self.defaults.mark_read();
         // Sections about pictures, storage and names for users are no part of a simulation.
         for section in root.children() {
@@ -155,6 +178,7 @@ impl<'d, 'a> Reader<'d, 'a> {
         self.warnings.add_unread(root);
         warn_about_overlaps(&model, &self.scene, &self.geoms, &mut self.warnings);
         model.warnings = self.warnings.finish();
+        model.warnings.extend(self.parts.warnings());
         Ok(Loaded { model, scene: self.scene })
     }
 

@@ -28,6 +28,15 @@ impl Names {
         Ok(name)
     }
 
+    /// Gives `name`, if it is not empty, to `index`; `element` is where it comes from.
+    pub fn add(&mut self, element: Element<'_>, kind: &'static str, name: &str, index: usize) -> Result<(), LoadError> {
+        if !name.is_empty() && self.kinds.entry(kind).or_default().insert(name.into(), index).is_some() {
+            let message = format!("attaches a {kind} {name:?}: expected a prefix by which it differs from the others");
+            return Err(element.error(message));
+        }
+        Ok(())
+    }
+
     /// Gives `name` to `index` without an element that says so.
     pub fn reserve(&mut self, kind: &'static str, name: &str, index: usize) {
         self.kinds.entry(kind).or_default().insert(name.into(), index);

@@ -65,7 +65,7 @@ const OF_SUBTREES: [SubtreeQuantity; 3] =
 const OF_DISTANCES: [DistanceQuantity; 3] =
     [DistanceQuantity::Distance, DistanceQuantity::Normal, DistanceQuantity::FromTo];
 
-const CONTACT_FIELDS: [(&str, ContactField); 9] = [
+pub(super) const CONTACT_FIELDS: [(&str, ContactField); 9] = [
     ("found", ContactField::Found),
     ("force", ContactField::Force),
     ("torque", ContactField::Torque),
@@ -77,7 +77,7 @@ const CONTACT_FIELDS: [(&str, ContactField); 9] = [
     ("angvel", ContactField::AngularVelocity),
 ];
 
-const RAY_FIELDS: [(&str, RayField); 6] = [
+pub(super) const RAY_FIELDS: [(&str, RayField); 6] = [
     ("dist", RayField::Distance),
     ("dir", RayField::Direction),
     ("origin", RayField::Origin),
@@ -86,7 +86,7 @@ const RAY_FIELDS: [(&str, RayField); 6] = [
     ("depth", RayField::Depth),
 ];
 
-const REDUCTIONS: [(&str, Reduction); 4] = [
+pub(super) const REDUCTIONS: [(&str, Reduction); 4] = [
     ("none", Reduction::First),
     ("mindist", Reduction::SmallestDistance),
     ("maxforce", Reduction::LargestForce),

@@ -99,7 +99,7 @@ fn looks_of_materials_are_none_in_defaults_either() {
 }
 
 #[test]
-fn parts_of_other_models_are_an_error_and_no_empty_world() {
+fn parts_of_other_models_need_a_folder() {
     let model = "<asset><model name='m' file='m.xml'/></asset>";
     let attach = format!("<mujoco>{model}<worldbody>\n<attach model='m' body='b' prefix='p'/></worldbody></mujoco>");
     let error = crate::try_load(&attach).expect_err("a part that is missing");

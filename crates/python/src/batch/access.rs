@@ -47,7 +47,9 @@ impl Batch {
         if let (Some(target), true) = (self.pd_target.get(), batch.pd().is_some()) {
             target.read(py, batch.pd_target_mut())?;
         }
+        self.read_forces(py, &mut batch)?;
         self.check_rotations(batch.q())?;
+        self.bring_parameters(py, &mut batch)?;
         self.watch.begin();
         Ok(batch)
     }
@@ -75,6 +77,7 @@ impl Batch {
         self.v.write_row(py, world, row(batch.v(), world, self.worlds))?;
         self.ctrl.write_row(py, world, row(batch.ctrl(), world, self.worlds))?;
         self.time.write_row(py, world, row(batch.time(), world, self.worlds))?;
+        self.write_forces(py, batch, world)?;
         match self.pd_target.get() {
             Some(target) if batch.pd().is_some() => {
                 target.write_row(py, world, row(batch.pd_target(), world, self.worlds))
@@ -90,6 +93,8 @@ impl Batch {
         self.v.read_row(py, world, row_mut(batch.v_mut(), world, worlds))?;
         self.ctrl.read_row(py, world, row_mut(batch.ctrl_mut(), world, worlds))?;
         self.time.read_row(py, world, row_mut(batch.time_mut(), world, worlds))?;
+        self.read_forces(py, batch)?;
+        self.bring_parameters(py, batch)?;
         match self.pd_target.get() {
             Some(target) if batch.pd().is_some() => {
                 target.read_row(py, world, row_mut(batch.pd_target_mut(), world, worlds))
@@ -155,13 +160,24 @@ impl Batch {
 
     /// Warns where worlds are stepped one by one, unless they were `before`.
     pub(super) fn warn_if_alone(&self, py: Python<'_>, batch: &batch::Batch, was_alone: bool) -> PyResult<()> {
-        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         let Some(reason) = batch.alone().filter(|_| !was_alone) else { return Ok(()) };
         let name = &batch.model().name;
         let message = format!("worlds of {name:?} are stepped one by one, not side by side in vector lanes: {reason}");
-        let message = CString::new(message.replace('\0', " ")).map_err(PyValueError::new_err)?;
-        let category = CLASS.import(py, "sapwood._errors", "PerformanceWarning")?;
-        PyErr::warn(py, category, &message, 1)
+        warn(py, &message)
+    }
+
+    /// Warns where single worlds are stepped by themselves, unless as many were `before`.
+    pub(super) fn warn_if_worlds_alone(&self, py: Python<'_>, batch: &batch::Batch, before: usize) -> PyResult<()> {
+        let alone: Vec<_> = batch.worlds_alone().collect();
+        let Some((world, reason)) = alone.first().filter(|_| alone.len() > before) else { return Ok(()) };
+        let (name, count) = (&batch.model().name, alone.len());
+        warn(
+            py,
+            &format!(
+                "{count} of {} worlds of {name:?} are stepped one by one, the others in vector lanes: world {world} has {reason}",
+                self.worlds
+            ),
+        )
     }
 
     /// The array of PD targets.
@@ -175,12 +191,13 @@ impl Batch {
         self.q.write_row(py, world, row(batch.q(), world, self.worlds))?;
         self.v.write_row(py, world, row(batch.v(), world, self.worlds))?;
         self.ctrl.write_row(py, world, row(batch.ctrl(), world, self.worlds))?;
-        self.time.write_row(py, world, row(batch.time(), world, self.worlds))
+        self.time.write_row(py, world, row(batch.time(), world, self.worlds))?;
+        self.write_forces(py, batch, world)
     }
 }
 
 /// The part of one world of an array of so many.
-fn row(all: &[f64], world: usize, worlds: usize) -> &[f64] {
+pub(super) fn row(all: &[f64], world: usize, worlds: usize) -> &[f64] {
     let width = all.len() / worlds;
     &all[world * width..(world + 1) * width]
 }
@@ -188,4 +205,11 @@ fn row(all: &[f64], world: usize, worlds: usize) -> &[f64] {
 fn row_mut(all: &mut [f64], world: usize, worlds: usize) -> &mut [f64] {
     let width = all.len() / worlds;
     &mut all[world * width..(world + 1) * width]
+}
+
+fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let message = CString::new(message.replace('\0', " ")).map_err(PyValueError::new_err)?;
+    let category = CLASS.import(py, "sapwood._errors", "PerformanceWarning")?;
+    PyErr::warn(py, category, &message, 1)
 }

@@ -8,6 +8,7 @@ mod contacts;
 mod frames;
 mod joints;
 mod loads;
+pub(crate) mod trace;
 
 use geometry::Scene;
 pub(crate) use loads::EndLoad;

@@ -34,7 +34,7 @@ impl StepForces {
         }
     }
 
-    fn clear(&mut self, nu: usize, nv: usize) {
+    pub(crate) fn clear(&mut self, nu: usize, nv: usize) {
         let Self { actuators, actuation, pd, passive, constraint } = self;
         for (x, n) in [(actuators, nu), (actuation, nv), (pd, nv), (passive, nv), (constraint, nv)] {
             x.clear();

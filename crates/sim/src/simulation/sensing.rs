@@ -1,9 +1,15 @@
 //! The sensors of the model, read when someone asks.
 
+use std::sync::Arc;
+
+use geometry::Scene;
+use multibody::Model;
+
 use super::Simulation;
 use crate::observe::Observation;
+use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::sensors::{EndLoad, Instruments, needs_energy, needs_forces};
-use crate::{Energy, State};
+use crate::{Energy, Options, SimulationError, State};
 use spatial::Wrench;
 
 /// Scratch of readings.
@@ -33,6 +39,85 @@ impl Simulation {
         out.clear();
         out.resize(self.model.sensors[index].kind.dim(), 0.0);
         self.read_sensors(index..index + 1, out);
+    }
+
+    /// What sensors need of the last step, to be shown by [`sensor_data_of`](Self::sensor_data_of) elsewhere.
+    pub fn trace(&mut self, needs: TraceNeeds, trace: &mut StepTrace) {
+        if needs.actuators {
+            self.keep_forces();
+            trace.forces.clone_from(&self.last_step.forces);
+        } else {
+            trace.forces.ensure(self.model.nu(), self.model.nv());
+        }
+        trace.dt = self.last_step.dt;
+        trace.acceleration.clone_from(&self.last_step.acceleration);
+        trace.contacts.clear();
+        trace.loads.clear();
+        trace.limits.clear();
+        if needs.contacts {
+            trace.contacts.extend_from_slice(self.reports.points(&self.scene));
+            self.islands.end_loads(&mut trace.loads);
+        }
+        if needs.limits {
+            trace.limits.copy_from(&self.state.warm_start);
+        }
+    }
+
+    /// What all sensors show in the present state of this simulation after another step than its own, of `model` and `scene`, which are its
+    /// own or have other [parameters](crate::Parameters).
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    ///
+    /// # Panics
+    /// When `out` has not [`Model::sensor_data_len`] entries, or the model is none of this simulation's structure.
+    pub fn sensor_data_of(
+        &mut self,
+        (model, scene): (&Arc<Model>, &Arc<Scene>),
+        trace: &mut StepTrace,
+        out: &mut [f64],
+    ) -> Result<(), SimulationError> {
+        let is_own = Arc::ptr_eq(model, &self.model);
+        let energy = match model.sensors.iter().any(needs_energy) {
+            true if is_own => self.energy(),
+            true => {
+                let options = Options { threads: 1, ..self.options.clone() };
+                let mut other = Self::new(model.clone(), scene.clone(), options)?;
+                other.state.clone_from(&self.state);
+                other.energy()
+            }
+            false => Energy::default(),
+        };
+        trace.forces.ensure(model.nu(), model.nv());
+        trace.acceleration.resize(model.nv(), 0.0);
+        // What is known of accelerations is of another step.
+        self.last_step.serial = self.last_step.serial.wrapping_add(1);
+        let mut others = None;
+        let Self { state, tree_of, last_step, present, queries, sensing, .. } = self;
+        let serial = last_step.serial;
+        let queries = if Arc::ptr_eq(scene, &self.scene) { queries } else { &mut others };
+        let StepTrace { dt, acceleration, forces, contacts, loads, limits, .. } = &*trace;
+        let now = Observation { model, scene, state, tree_of, acceleration: (acceleration, serial), present, queries };
+        let mut instruments = Instruments {
+            now,
+            energy,
+            dt: *dt,
+            forces,
+            contacts,
+            loads,
+            warm_start: limits,
+            transmitted: &mut sensing.transmitted,
+            has_transmitted: false,
+        };
+        let mut rest = out;
+        for sensor in &model.sensors {
+            let (own, after) = rest.split_at_mut(sensor.kind.dim());
+            instruments.read(sensor, own);
+            rest = after;
+        }
+        // The next step's accelerations are its own.
+        self.last_step.serial = serial.wrapping_add(1);
+        Ok(())
     }
 
     /// Reads consecutive sensors.

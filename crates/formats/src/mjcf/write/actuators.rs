@@ -17,7 +17,7 @@ impl Writer<'_> {
         xml.open("actuator", &[]);
         for (index, actuator) in self.model.actuators.iter().enumerate() {
             let label = label("actuator", &actuator.name, index);
-            let mut attributes = named(&actuator.name);
+            let mut attributes = named(&self.actuators[index]);
             attributes.extend(self.transmission(&actuator.transmission, &label)?);
             let (gain, bias) = (actuator.law.gain, actuator.law.bias);
             // MuJoCo and the reader take this one for a damping ratio.

@@ -9,6 +9,7 @@ mod assets;
 mod constraints;
 mod looks;
 mod numbers;
+mod sensors;
 mod tree;
 mod xml;
 
@@ -106,7 +107,7 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
     writer.equalities(&mut xml)?;
     writer.actuators(&mut xml)?;
     writer.keyframes(&mut xml);
-    writer.note_sensors();
+    writer.sensors(&mut xml);
     xml.close("mujoco");
     Ok(Written { text: xml.finish(), files, notes: writer.notes })
 }
@@ -120,9 +121,12 @@ struct Writer<'m> {
     geoms: Vec<String>,
     sites: Vec<String>,
     tendons: Vec<String>,
+    actuators: Vec<String>,
     notes: Vec<String>,
     /// Sites for constraints whose ends no attribute gives: body, name, frame.
     extra_sites: Vec<(usize, String, spatial::Pose<f64>)>,
+    /// Sites for principal axes that sensors look at.
+    axes_sites: Vec<sensors::AxesSite>,
 }
 
 impl<'m> Writer<'m> {
@@ -136,14 +140,17 @@ impl<'m> Writer<'m> {
             geoms: names("geom", scene.geoms.iter().map(|g| name_of(&g.name)))?,
             sites: names("site", model.sites.iter().map(|s| name_of(&s.name)))?,
             tendons: names("tendon", model.tendons.iter().map(|t| name_of(&t.name)))?,
+            actuators: names("actuator", model.actuators.iter().map(|a| name_of(&a.name)))?,
             notes: Vec::new(),
             extra_sites: Vec::new(),
+            axes_sites: Vec::new(),
         };
         names("camera", model.cameras.iter().map(|c| name_of(&c.name)))?;
-        names("actuator", model.actuators.iter().map(|a| name_of(&a.name)))?;
+        names("sensor", model.sensors.iter().map(|s| name_of(&s.name)))?;
         names("keyframe", model.keyframes.iter().map(|k| name_of(&k.name)))?;
         names("equality", model.equalities.iter().map(|e| name_of(&e.name)))?;
         writer.name_what_is_referred_to();
+        writer.name_what_is_measured();
         Ok(writer)
     }
 
@@ -232,16 +239,6 @@ impl<'m> Writer<'m> {
             q[first..first + 4].copy_from_slice(&numbers::quaternion(rot, 1));
         }
         q
-    }
-
-    /// Sensors have no place in the text yet.
-    fn note_sensors(&mut self) {
-        let (count, mut kinds) = (self.model.sensors.len(), BTreeSet::new());
-        kinds.extend(self.model.sensors.iter().map(|sensor| sensor.kind.element()));
-        if count > 0 {
-            let kinds: Vec<&str> = kinds.into_iter().collect();
-            self.note("sensors", &format!("not written: {count} left out ({})", kinds.join(", ")));
-        }
     }
 
     fn note(&mut self, element: &str, text: &str) {

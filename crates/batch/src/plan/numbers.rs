@@ -1,0 +1,291 @@
+//! The numbers of a plan that worlds may have of their own: what [`sim::Parameters`] change, and what follows from it.
+
+use geometry::Scene;
+use multibody::{Model, Node, Transmission};
+use sim::EffectiveMass;
+use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3};
+
+use super::contacts::surface;
+use super::{Contacts, PlanActuator, PlanDrive, PlanPd, trace, weights};
+
+/// Numbers of one world (`T` is f64), or of a world in each lane.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers<T> {
+    pub gravity: Vec3<T>,
+    /// Whether trees differ much in mass, in any lane.
+    pub is_uneven: bool,
+    pub nodes: Vec<NodeNumbers<T>>,
+    pub trees: Vec<TreeNumbers<T>>,
+    /// Λ, (nv): armature, and what is implicit of springs, dampers and servos.
+    pub lambda: Vec<T>,
+    /// Half the armature, (nv).
+    pub half_armature: Vec<T>,
+    /// Impulse per velocity at the beginning of the step, (nv): −dt (d + dt k).
+    pub resistance: Vec<T>,
+    /// Greatest impulse of dry friction, (nv): dt times the force.
+    pub dry_friction: Vec<T>,
+    /// Impulse per stretch of each of the [springs](super::Plan::springs), by degrees of freedom: −dt k.
+    pub springs: Vec<[T; 6]>,
+    /// By controls.
+    pub actuators: Vec<ActuatorNumbers<T>>,
+    /// Both ends of each of the [limits](super::Plan::limits), and how far balls may turn.
+    pub ranges: Vec<[T; 2]>,
+    pub ball_ranges: Vec<T>,
+    /// Sliding friction by contact slots, 0 where the surfaces resist nothing.
+    pub friction: Vec<T>,
+    /// Rolling and torsional friction of the slots that have it, m.
+    pub spins: Vec<[T; 2]>,
+    /// Centres of mass of the bodies, in the turned axes of their nodes.
+    pub coms: Vec<Vec3<T>>,
+}
+
+/// A node, its axes turned so that a joint's axis is z.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodeNumbers<T> {
+    pub mass: T,
+    pub com: Vec3<T>,
+    /// About the centre of mass.
+    pub inertia: Sym3<T>,
+    /// Mass and mass moment that gravity acts on.
+    pub weight: (T, Vec3<T>),
+    pub mobility: Mobility<T>,
+}
+
+/// How easily points of a node are moved, see [`EffectiveMass`], in the node's axes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mobility<T> {
+    pub lin: T,
+    pub mixed: Vec3<T>,
+    pub ang: Sym3<T>,
+    pub least: T,
+    /// How easily the node is turned, see [`EffectiveMass::angular_inverse`].
+    pub turn: T,
+    /// 1 over how easily the farthest point of the node is moved in all directions, see [`EffectiveMass::leverage`]; 0 where it is not.
+    pub per_farthest: T,
+    pub bare: ArticulatedInertia<T>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TreeNumbers<T> {
+    /// How easily it is moved as one body where trees differ much in mass, else infinite: [`EffectiveMass::of_heaviest`].
+    pub as_one: T,
+    pub half_mass: T,
+    pub mass: T,
+    /// 1 over the mass, 0 of what has none.
+    pub per_mass: T,
+}
+
+/// An actuator along what it acts on: force = per_ctrl·u + constant + per_length·x + per_velocity·ẋ, the spring ahead to the end of the step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ActuatorNumbers<T> {
+    pub per_ctrl: T,
+    pub constant: T,
+    pub per_length: T,
+    pub per_velocity: T,
+    pub impedance: T,
+}
+
+/// What the numbers of a model depend on beside it.
+pub(crate) struct Setting<'a> {
+    pub dt: f64,
+    pub contacts: &'a Contacts,
+    pub turns: &'a [Mat3<f64>],
+    pub pd: Option<&'a PlanPd>,
+    /// Actuators of joints whose force opposes motion.
+    pub drives: &'a [PlanDrive],
+}
+
+impl Numbers<f64> {
+    /// Those of a model; with them, which nodes have points that cannot be moved in every direction.
+    pub fn new(model: &Model, scene: &Scene, setting: &Setting<'_>) -> (Self, Vec<bool>) {
+        let Setting { dt, contacts, turns, pd, drives } = *setting;
+        let mut lambda: Vec<f64> = model.armature.clone();
+        let mut resistance = vec![0.0; model.nv()];
+        for i in 0..model.nv() {
+            let (k, d) = (model.stiffness[i], model.damping[i]);
+            lambda[i] += dt * (d + dt * k);
+            resistance[i] = -dt * (d + dt * k);
+        }
+        let mut implicit = lambda.clone();
+        drives.iter().for_each(|drive| implicit[drive.v] += drive.impedance(dt));
+        if let Some(pd) = pd {
+            if !pd.is_limited {
+                lambda.iter_mut().zip(&pd.impedance).for_each(|(lambda, z)| *lambda += z);
+            }
+            implicit.iter_mut().zip(&pd.impedance).for_each(|(lambda, z)| *lambda += z);
+        }
+        let mut mass = EffectiveMass::new(model, &contacts.extents);
+        for (k, dofs) in model.tree.dofs.iter().enumerate() {
+            mass.update(k, dofs.clone(), &implicit[dofs.clone()]);
+        }
+        let weights = weights(model, turns);
+        let node = |(i, node): (usize, &Node<f64>)| {
+            let turn = turns[i];
+            NodeNumbers {
+                mass: node.inertia.mass,
+                com: turn.transpose_mul(node.inertia.com),
+                inertia: node.inertia.inertia.rotated(turn.transpose()),
+                weight: weights[i],
+                mobility: Mobility::new(&mass, i, turn, contacts.extents[i]),
+            }
+        };
+        let nodes: Vec<_> = model.tree.nodes.iter().enumerate().map(node).collect();
+        let tree = |(k, of): (usize, &std::ops::Range<usize>)| {
+            let all: f64 = nodes[of.clone()].iter().map(|node| node.mass).sum();
+            TreeNumbers {
+                as_one: mass.of_heaviest(std::iter::once(k)),
+                half_mass: 0.5 * all,
+                mass: all,
+                per_mass: if all > 0.0 { 1.0 / all } else { 0.0 },
+            }
+        };
+        let (mut friction, mut spins) = (Vec::with_capacity(contacts.slots), Vec::new());
+        for pair in &contacts.pairs {
+            let (of, spin) = surface(model, scene, &pair.pair);
+            friction.extend(std::iter::repeat_n(of.friction, pair.count));
+            if spin.is_any() {
+                spins.extend(std::iter::repeat_n([spin.rolling, spin.torsional], pair.count));
+            }
+        }
+        let trees = model.tree.trees.iter().enumerate().map(tree).collect();
+        let com = |body: &multibody::Body| {
+            let turn = body.node.map_or(Mat3::IDENTITY, |node| turns[node]);
+            turn.transpose_mul(body.pose.transform_point(body.inertia.com))
+        };
+        let numbers = Self {
+            gravity: model.gravity,
+            is_uneven: mass.is_uneven(),
+            trees,
+            lambda,
+            half_armature: model.armature.iter().map(|armature| 0.5 * armature).collect(),
+            resistance,
+            dry_friction: model.friction_loss.iter().map(|force| dt * force).collect(),
+            springs: super::springs(model).map(|(_, stiffness)| stiffness.map(|k| -dt * k)).collect(),
+            actuators: model.actuators.iter().enumerate().map(|(k, a)| ActuatorNumbers::new(k, a, dt)).collect(),
+            ranges: super::limits(model).map(|(_, (low, high))| [low, high]).collect(),
+            ball_ranges: super::ball_limits(model).map(|(_, _, most)| most).collect(),
+            friction,
+            spins,
+            coms: model.bodies.iter().map(com).collect(),
+            nodes,
+        };
+        (numbers, (0..model.tree.len()).map(|i| mass.has_fulcrum(i)).collect())
+    }
+}
+
+impl Mobility<f64> {
+    fn new(mass: &EffectiveMass, i: usize, turn: Mat3<f64>, extent: f64) -> Self {
+        let (of, bare, back) = (mass.node(i), mass.bare_block(i), turn.transpose());
+        let farthest = trace(bare.c) + trace(bare.a) * extent.powi(2);
+        Self {
+            lin: of.lin,
+            mixed: turn.transpose_mul(of.mixed),
+            ang: of.ang.rotated(back),
+            least: of.least,
+            turn: mass.angular_inverse(i),
+            per_farthest: if farthest > 0.0 { 1.0 / farthest } else { 0.0 },
+            bare: ArticulatedInertia { a: bare.a.rotated(back), b: back * (bare.b * turn), c: bare.c.rotated(back) },
+        }
+    }
+}
+
+impl ActuatorNumbers<f64> {
+    fn new(ctrl: usize, actuator: &multibody::Actuator, dt: f64) -> Self {
+        let gear = match actuator.transmission {
+            Transmission::Joint { gear, .. } | Transmission::Tendon { gear, .. } => gear,
+            Transmission::JointAxes { .. } | Transmission::Unsupported => 0.0,
+        };
+        let [b0, b1, b2] = actuator.law.bias;
+        // Springs look ahead to the end of the step; what would feed energy in stays explicit.
+        let (lead, squared) = (dt * (-b1).max(0.0), gear * gear);
+        Self {
+            per_ctrl: actuator.law.gain * gear,
+            constant: b0 * gear,
+            per_length: b1 * squared,
+            per_velocity: (b2 - lead) * squared,
+            impedance: PlanActuator::new(ctrl, gear, actuator).impedance(dt),
+        }
+    }
+}
+
+impl<T: Copy> Numbers<T> {
+    /// The same of each number, in an order that is always the same.
+    pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> Numbers<U> {
+        fn all<T: Copy, U>(of: &[T], f: &mut impl FnMut(T) -> U) -> Vec<U> {
+            of.iter().map(|x| f(*x)).collect()
+        }
+        Numbers {
+            gravity: vec3(self.gravity, f),
+            is_uneven: self.is_uneven,
+            nodes: self.nodes.iter().map(|node| node.map(f)).collect(),
+            trees: self.trees.iter().map(|tree| tree.map(f)).collect(),
+            lambda: all(&self.lambda, f),
+            half_armature: all(&self.half_armature, f),
+            resistance: all(&self.resistance, f),
+            dry_friction: all(&self.dry_friction, f),
+            springs: self.springs.iter().map(|k| k.map(&mut *f)).collect(),
+            actuators: self.actuators.iter().map(|actuator| actuator.map(f)).collect(),
+            ranges: self.ranges.iter().map(|range| range.map(&mut *f)).collect(),
+            ball_ranges: all(&self.ball_ranges, f),
+            friction: all(&self.friction, f),
+            spins: self.spins.iter().map(|spin| spin.map(&mut *f)).collect(),
+            coms: self.coms.iter().map(|com| vec3(*com, f)).collect(),
+        }
+    }
+}
+
+impl<T: Copy> NodeNumbers<T> {
+    fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> NodeNumbers<U> {
+        NodeNumbers {
+            mass: f(self.mass),
+            com: vec3(self.com, f),
+            inertia: sym3(self.inertia, f),
+            weight: (f(self.weight.0), vec3(self.weight.1, f)),
+            mobility: self.mobility.map(f),
+        }
+    }
+}
+
+impl<T: Copy> Mobility<T> {
+    fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> Mobility<U> {
+        let ArticulatedInertia { a, b, c } = self.bare;
+        let b = Mat3 { x: vec3(b.x, f), y: vec3(b.y, f), z: vec3(b.z, f) };
+        Mobility {
+            lin: f(self.lin),
+            mixed: vec3(self.mixed, f),
+            ang: sym3(self.ang, f),
+            least: f(self.least),
+            turn: f(self.turn),
+            per_farthest: f(self.per_farthest),
+            bare: ArticulatedInertia { a: sym3(a, f), b, c: sym3(c, f) },
+        }
+    }
+}
+
+impl<T: Copy> TreeNumbers<T> {
+    fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> TreeNumbers<U> {
+        let Self { as_one, half_mass, mass, per_mass } = *self;
+        TreeNumbers { as_one: f(as_one), half_mass: f(half_mass), mass: f(mass), per_mass: f(per_mass) }
+    }
+}
+
+impl<T: Copy> ActuatorNumbers<T> {
+    fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> ActuatorNumbers<U> {
+        let Self { per_ctrl, constant, per_length, per_velocity, impedance } = *self;
+        ActuatorNumbers {
+            per_ctrl: f(per_ctrl),
+            constant: f(constant),
+            per_length: f(per_length),
+            per_velocity: f(per_velocity),
+            impedance: f(impedance),
+        }
+    }
+}
+
+fn vec3<T: Copy, U>(v: Vec3<T>, f: &mut impl FnMut(T) -> U) -> Vec3<U> {
+    Vec3 { x: f(v.x), y: f(v.y), z: f(v.z) }
+}
+
+fn sym3<T: Copy, U>(s: Sym3<T>, f: &mut impl FnMut(T) -> U) -> Sym3<U> {
+    Sym3 { xx: f(s.xx), xy: f(s.xy), xz: f(s.xz), yy: f(s.yy), yz: f(s.yz), zz: f(s.zz) }
+}

@@ -1,0 +1,422 @@
+//! `<attach>`: bodies of other models, with all that belongs to them.
+//!
+//! As in MuJoCo, a part is read by itself, with its own compiler settings and defaults. Its bodies take the place of the element; its tendons,
+//! constraints, actuators, sensors and keyframes come after the model's own, without those that refer to what is not attached. All names
+//! get the prefix.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use multibody::{BodySpec, CameraMode, EqualityKind, JointSpec, Keyframe, Model};
+use spatial::{Pose, Quat};
+
+use super::body::Item;
+use super::include::{candidates, first_that_exists, identity};
+use super::joint::JointInfo;
+use super::names::Names;
+use super::tendon::TendonInfo;
+use super::{Reader, read_part};
+use crate::assembly::{Indices, map_camera, map_equality, map_transmission};
+use crate::limits::{MAX_MODEL_FILE_BYTES, MAX_REPLICATED_ELEMENTS, read_file};
+use crate::xml::{Document, Element};
+use crate::{LoadError, Loaded};
+
+/// How deep models may lie in each other.
+const MAX_DEPTH: usize = 16;
+
+/// A part of another model, and where its elements have gone.
+pub(super) struct Part<'a> {
+    element: Element<'a>,
+    loaded: Rc<Loaded>,
+    prefix: String,
+    suffix: String,
+    frame: Pose<f64>,
+    places: Places,
+}
+
+/// New indices of the elements that are attached.
+#[derive(Default)]
+struct Places {
+    bodies: BTreeMap<usize, usize>,
+    joints: BTreeMap<usize, usize>,
+    geoms: BTreeMap<usize, usize>,
+    sites: BTreeMap<usize, usize>,
+    tendons: BTreeMap<usize, usize>,
+    actuators: BTreeMap<usize, usize>,
+}
+
+/// The models that `<asset>` declares, those of them that have been read, and the files that lead here.
+#[derive(Default)]
+pub(super) struct Parts<'a> {
+    pub declared: Vec<Element<'a>>,
+    pub base: Option<PathBuf>,
+    pub ancestors: Vec<PathBuf>,
+    read: Vec<Option<Rc<Loaded>>>,
+    pub attached: Vec<Part<'a>>,
+}
+
+impl Places {
+    /// Changes what something refers to; false where that is not attached.
+    fn map<T>(&self, of: &mut T, change: impl FnOnce(&mut T, &Indices<'_>)) -> bool {
+        let is_missing = Cell::new(false);
+        let find = |places: &BTreeMap<usize, usize>, index: usize| {
+            places.get(&index).copied().unwrap_or_else(|| {
+                is_missing.set(true);
+                0
+            })
+        };
+        let indices = Indices {
+            bodies: &|body| if body == 0 { 0 } else { find(&self.bodies, body) },
+            joints: &|joint| find(&self.joints, joint),
+            geoms: &|geom| find(&self.geoms, geom),
+            sites: &|site| find(&self.sites, site),
+            tendons: &|tendon| find(&self.tendons, tendon),
+            actuators: &|actuator| find(&self.actuators, actuator),
+        };
+        change(of, &indices);
+        !is_missing.get()
+    }
+}
+
+impl Part<'_> {
+    fn named(&self, name: &str) -> String {
+        if name.is_empty() { String::new() } else { format!("{}{name}{}", self.prefix, self.suffix) }
+    }
+}
+
+impl<'a> Reader<'_, 'a> {
+    /// Notes the models that may be attached.
+    pub(super) fn declare_parts(&mut self, root: Element<'a>) {
+        let assets = root.children_named("asset").flat_map(Element::children);
+        self.parts.declared = assets.filter(|element| element.name() == "model").collect();
+        self.parts.read = vec![None; self.parts.declared.len()];
+    }
+
+    /// Puts a part of another model below a body.
+    pub(super) fn attach(&mut self, item: &Item<'a>, parent: usize) -> Result<(), LoadError> {
+        let element = item.element;
+        let prefix = element.attribute("prefix").unwrap_or("").to_owned();
+        let loaded = self.part_model(element)?;
+        let model = &loaded.model;
+        let root = match element.attribute("body") {
+            None => 0,
+            Some(name) => model.body(name).ok_or_else(|| {
+                element.error(format!("body=\"{name}\": expected the name of a body of the model {:?}", model.name))
+            })?,
+        };
+        let mut is_in = vec![false; model.bodies.len()];
+        for index in 0..is_in.len() {
+            is_in[index] = index == root || (index > 0 && is_in[model.bodies[index].parent]);
+        }
+        let count = is_in.iter().filter(|is_in| **is_in).count() + loaded.scene.geoms.len();
+        self.replicated = self.replicated.saturating_add(count);
+        if self.replicated > MAX_REPLICATED_ELEMENTS {
+            let expected = format!("expected at most {MAX_REPLICATED_ELEMENTS} copied elements in a model");
+            return Err(element.error(format!("attaches too much: {expected}")));
+        }
+        let has_own = loaded.scene.geoms.iter().any(|geom| geom.body == 0);
+        if root == 0 && parent != 0 && has_own {
+            let message =
+                "the model has geoms in its world: expected `body`, or all of them in bodies, to attach it to a body";
+            return Err(element.error(message));
+        }
+        let places = Places::default();
+        let mut part =
+            Part { element, loaded: loaded.clone(), prefix, suffix: item.suffix.clone(), frame: item.frame, places };
+        for (index, body) in model.bodies.iter().enumerate().skip(1).filter(|(index, _)| is_in[*index]) {
+            let is_first = index == root || (root == 0 && body.parent == 0);
+            let name = part.named(&body.name);
+            let here = self.builder.body_count();
+            self.names.add(element, "body", &name, here)?;
+            let spec = BodySpec {
+                name: name.clone(),
+                parent: if is_first { parent } else { part.places.bodies[&body.parent] },
+                pose: if is_first { item.frame * body.pose_in_parent } else { body.pose_in_parent },
+                inertia: body.inertia,
+                gravity_compensation: body.gravity_compensation,
+            };
+            self.builder.add_body(spec).map_err(|error| element.error(error.to_string()))?;
+            part.places.bodies.insert(index, here);
+            self.attach_joints(&mut part, index, here)?;
+        }
+        // What the attached world has stands in the body.
+        let home = |index: usize, places: &Places| match index {
+            0 if root == 0 => Some((parent, item.frame)),
+            _ => places.bodies.get(&index).map(|body| (*body, Pose::IDENTITY)),
+        };
+        for (index, geom) in loaded.scene.geoms.iter().enumerate() {
+            let Some((body, frame)) = home(geom.body, &part.places) else { continue };
+            let here = self.scene.geoms.len();
+            let mut next = geom.clone();
+            (next.name, next.body) = (part.named(&geom.name), body);
+            if geom.body == 0 {
+                next.pose = frame * geom.pose;
+            }
+            next.material = self.surfaces.index(model.materials[geom.material]);
+            self.names.add(element, "geom", &next.name, here)?;
+            self.scene.geoms.push(next);
+            self.geoms.push(element);
+            part.places.geoms.insert(index, here);
+        }
+        for (index, site) in model.sites.iter().enumerate() {
+            let Some((body, frame)) = home(site.body, &part.places) else { continue };
+            let here = self.builder.sites.len();
+            let mut next = site.clone();
+            (next.name, next.body, next.pose) = (part.named(&site.name), body, frame * site.pose);
+            self.names.add(element, "site", &next.name, here)?;
+            self.builder.sites.push(next);
+            part.places.sites.insert(index, here);
+        }
+        for camera in &model.cameras {
+            let Some((body, frame)) = home(camera.body, &part.places) else { continue };
+            let mut next = camera.clone();
+            (next.name, next.body, next.pose) = (part.named(&camera.name), body, frame * camera.pose);
+            if !part.places.map(&mut next.mode, |mode, indices| map_camera(mode, indices.bodies)) {
+                next.mode = CameraMode::Fixed;
+            }
+            self.names.add(element, "camera", &next.name, self.builder.cameras.len())?;
+            self.builder.cameras.push(next);
+        }
+        self.parts.attached.push(part);
+        Ok(())
+    }
+
+    fn attach_joints(&mut self, part: &mut Part<'a>, body: usize, here: usize) -> Result<(), LoadError> {
+        let (element, model) = (part.element, &part.loaded.model);
+        for (index, joint) in model.joints.iter().enumerate().filter(|(_, joint)| joint.body == body) {
+            let spec = JointSpec { name: part.named(&joint.name), ..JointSpec::of(model, joint) };
+            let info = JointInfo {
+                element,
+                name: spec.name.clone(),
+                body_name: part.named(&model.bodies[body].name),
+                kind: spec.kind,
+                range: spec.range,
+                reference: spec.reference,
+                spring_reference: spec.spring_reference,
+            };
+            self.names.add(element, "joint", &spec.name, self.joints.len())?;
+            self.builder.add_joint(here, spec).map_err(|error| element.error(error.to_string()))?;
+            part.places.joints.insert(index, self.joints.len());
+            self.joints.push(info);
+        }
+        Ok(())
+    }
+
+    /// The model that an `<attach>` names, read when it is first needed.
+    fn part_model(&mut self, element: Element<'a>) -> Result<Rc<Loaded>, LoadError> {
+        let wanted = element.required("model")?;
+        // A model without a name of its own here has that of its file.
+        let is_it = |(_, declared): &(usize, &Element<'_>)| declared.attribute("name") == Some(wanted);
+        let nameless = |(_, declared): &(usize, &Element<'_>)| declared.attribute("name").is_none();
+        if let Some((index, _)) = self.parts.declared.iter().enumerate().find(is_it) {
+            return self.declared(index, element);
+        }
+        let nameless: Vec<usize> =
+            self.parts.declared.iter().enumerate().filter(nameless).map(|(index, _)| index).collect();
+        for index in nameless {
+            let loaded = self.declared(index, element)?;
+            if loaded.model.name == wanted {
+                return Ok(loaded);
+            }
+        }
+        Err(element.error(format!("model=\"{wanted}\": expected the name of a <model> in <asset>")))
+    }
+
+    fn declared(&mut self, index: usize, at: Element<'a>) -> Result<Rc<Loaded>, LoadError> {
+        if let Some(loaded) = &self.parts.read[index] {
+            return Ok(loaded.clone());
+        }
+        let element = self.parts.declared[index];
+        let name = element.required("file")?;
+        let Some(base) = &self.parts.base else {
+            return Err(at.error(format!("file=\"{name}\": expected no other models in a model without a folder")));
+        };
+        let path = first_that_exists(candidates(base, element, Path::new(&name.replace('\\', "/"))));
+        let (file, known) = (path.display().to_string(), identity(&path));
+        let mut ancestors = self.parts.ancestors.clone();
+        if ancestors.contains(&known) {
+            return Err(element.error(format!("file=\"{name}\": attaches itself: expected a model without it")));
+        }
+        if ancestors.len() >= MAX_DEPTH {
+            return Err(
+                element.error(format!("file=\"{name}\": expected models at most {MAX_DEPTH} deep in each other"))
+            );
+        }
+        ancestors.push(known);
+        let bytes = read_file(&path, MAX_MODEL_FILE_BYTES).map_err(|error| {
+            element.error(format!("file=\"{name}\": {file} cannot be read ({error}): expected an MJCF file"))
+        })?;
+        let mut document = Document::default();
+        let root = document.parse(&String::from_utf8_lossy(&bytes), &file)?;
+        if document.element(root).name() != "mujoco" {
+            return Err(document.element(root).error("expected <mujoco>: only MJCF can be attached"));
+        }
+        let loaded = Rc::new(read_part(document, root, path.parent(), ancestors)?);
+        self.parts.read[index] = Some(loaded.clone());
+        Ok(loaded)
+    }
+
+    /// Pairs and excluded pairs of what is attached.
+    pub(super) fn attach_contacts(&mut self) {
+        for part in &self.parts.attached {
+            let (model, scene) = (&part.loaded.model, &part.loaded.scene);
+            for pair in &scene.pairs {
+                let mut next = *pair;
+                if part.places.map(&mut next.geoms, |geoms, indices| *geoms = geoms.map(indices.geoms)) {
+                    next.material = self.surfaces.index(model.materials[pair.material]);
+                    self.scene.pairs.push(next);
+                }
+            }
+            for excluded in &scene.excluded {
+                let mut next = *excluded;
+                if part.places.map(&mut next, |bodies, indices| *bodies = bodies.map(indices.bodies)) {
+                    self.scene.excluded.push(next);
+                }
+            }
+        }
+    }
+
+    pub(super) fn attach_tendons(&mut self) -> Result<(), LoadError> {
+        for part in &mut self.parts.attached {
+            let loaded = part.loaded.clone();
+            for (index, tendon) in loaded.model.tendons.iter().enumerate() {
+                let mut next = tendon.clone();
+                next.name = part.named(&tendon.name);
+                let has_all = part.places.map(&mut next.terms, |terms, indices| {
+                    terms.iter_mut().for_each(|(joint, _)| *joint = (indices.joints)(*joint));
+                });
+                if !has_all {
+                    continue;
+                }
+                let reference = tendon.length(&loaded.model, &loaded.model.q0);
+                let here = self.builder.tendons.len();
+                self.names.add(part.element, "tendon", &next.name, self.tendons.len())?;
+                let info = TendonInfo { element: part.element, index: Some(here), reference, range: tendon.range };
+                self.tendons.push(info);
+                self.builder.tendons.push(next);
+                part.places.tendons.insert(index, here);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn attach_equalities(&mut self) -> Result<(), LoadError> {
+        for part in &self.parts.attached {
+            for equality in &part.loaded.model.equalities {
+                let mut next = equality.clone();
+                next.name = part.named(&equality.name);
+                let has_all = part.places.map(&mut next.kind, |kind, indices| {
+                    map_equality(kind, indices.bodies, indices.joints, indices.tendons);
+                });
+                if !has_all {
+                    continue;
+                }
+                // What is tied to the world is tied to where it is by default.
+                match &mut next.kind {
+                    EqualityKind::Connect { bodies, anchors } => {
+                        for (world, other) in [(0, 1), (1, 0)] {
+                            if let (0, Some(pose)) = (bodies[world], self.builder.default_pose(bodies[other])) {
+                                anchors[world] = pose.transform_point(anchors[other]);
+                            }
+                        }
+                    }
+                    EqualityKind::Weld { bodies, frames } => {
+                        for (world, other) in [(0, 1), (1, 0)] {
+                            if let (0, Some(pose)) = (bodies[world], self.builder.default_pose(bodies[other])) {
+                                frames[world] = pose * frames[other];
+                            }
+                        }
+                    }
+                    EqualityKind::Distance { .. } | EqualityKind::Coupling { .. } => {}
+                }
+                self.names.add(part.element, "equality", &next.name, self.builder.equalities.len())?;
+                self.equalities.push(part.element);
+                self.builder.equalities.push(next);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn attach_actuators(&mut self) -> Result<(), LoadError> {
+        for part in &mut self.parts.attached {
+            let loaded = part.loaded.clone();
+            for (index, actuator) in loaded.model.actuators.iter().enumerate() {
+                let mut next = actuator.clone();
+                next.name = part.named(&actuator.name);
+                let has_all = part.places.map(&mut next.transmission, |transmission, indices| {
+                    map_transmission(transmission, indices.joints, indices.tendons);
+                });
+                if has_all {
+                    let here = self.builder.actuators.len();
+                    self.names.add(part.element, "actuator", &next.name, here)?;
+                    self.builder.actuators.push(next);
+                    part.places.actuators.insert(index, here);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn attach_sensors(&mut self) -> Result<(), LoadError> {
+        for part in &self.parts.attached {
+            for sensor in &part.loaded.model.sensors {
+                let mut next = sensor.clone();
+                next.name = part.named(&sensor.name);
+                if part.places.map(&mut next.kind, |kind, indices| indices.map(kind)) {
+                    self.names.add(part.element, "sensor", &next.name, self.builder.sensors.len())?;
+                    self.sensors.push(part.element);
+                    self.builder.sensors.push(next);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Parts<'_> {
+    /// Keyframes of what is attached; all else is at its default in them.
+    pub fn add_keyframes(&self, names: &mut Names, model: &mut Model) -> Result<(), LoadError> {
+        for part in &self.attached {
+            let of_part = &part.loaded.model;
+            for key in &of_part.keyframes {
+                let name = part.named(&key.name);
+                let (nv, nu) = (model.nv(), model.nu());
+                let mut next =
+                    Keyframe { name, time: key.time, q: model.q0.clone(), v: vec![0.0; nv], ctrl: vec![0.0; nu] };
+                for (index, here) in &part.places.joints {
+                    let (joint, place) = (&of_part.joints[*index], &model.joints[*here]);
+                    let (nq, nv) = (joint.kind.nq(), joint.kind.nv());
+                    next.q[place.q..][..nq].copy_from_slice(&key.q[joint.q..][..nq]);
+                    next.v[place.v..][..nv].copy_from_slice(&key.v[joint.v..][..nv]);
+                    if nv == 6 {
+                        place_free(part.frame, &mut next.q[place.q..][..7], &mut next.v[place.v..][..3]);
+                    }
+                }
+                for (index, here) in &part.places.actuators {
+                    next.ctrl[*here] = key.ctrl[*index];
+                }
+                names.add(part.element, "key", &next.name, model.keyframes.len())?;
+                model.keyframes.push(next);
+            }
+        }
+        Ok(())
+    }
+
+    /// Warnings of the models that parts come from.
+    pub fn warnings(&self) -> Vec<crate::Warning> {
+        self.read.iter().flatten().flat_map(|loaded| loaded.model.warnings.clone()).collect()
+    }
+}
+
+/// A free joint's coordinates and linear velocity, in a frame.
+fn place_free(frame: Pose<f64>, q: &mut [f64], linear: &mut [f64]) {
+    if frame == Pose::IDENTITY {
+        return;
+    }
+    let own = Pose::new([q[0], q[1], q[2]].into(), Quat::new(q[3], q[4], q[5], q[6]));
+    let Pose { pos, rot } = frame * own;
+    q.copy_from_slice(&[pos.x, pos.y, pos.z, rot.w, rot.x, rot.y, rot.z]);
+    linear.copy_from_slice(&(frame.rot * spatial::Vec3::new(linear[0], linear[1], linear[2])).to_array());
+}

@@ -1,0 +1,240 @@
+//! What sensors need of a step that something else than a [`Simulation`](crate::Simulation) made, as worlds in lanes.
+
+use multibody::{Kinematics, Model, Sensor, SensorKind, Transmission, forward_kinematics};
+use spatial::Vec3;
+
+use super::EndLoad;
+use crate::actuation::{ForceOfStep, force_law, force_of_step};
+use crate::constraint_jacobian::{ContactFrame, Motion};
+use crate::scheme::Discretization;
+use crate::simulation::forces::StepForces;
+use crate::warm_start::{Entry, Key};
+use crate::{ContactPoint, Options, WarmStart};
+
+/// What the sensors of accelerations and forces look at: a step's accelerations, and its impulses by their origin.
+#[derive(Clone, Debug, Default)]
+pub struct StepTrace {
+    /// The length of the step, s; 0 when there was none.
+    pub(crate) dt: f64,
+    /// (velocities at its end − those at its beginning) / dt, (nv).
+    pub(crate) acceleration: Vec<f64>,
+    pub(crate) forces: StepForces,
+    pub(crate) contacts: Vec<ContactPoint>,
+    pub(crate) loads: Vec<EndLoad>,
+    pub(crate) limits: WarmStart,
+    /// Scratch: drives of joints with limited effort, (nv).
+    drives: Vec<Option<ForceOfStep>>,
+}
+
+/// What of a step the sensors of a model look at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceNeeds {
+    /// Anything at all: accelerations at least.
+    pub anything: bool,
+    /// Impulses of contacts and of what ties bodies.
+    pub contacts: bool,
+    /// Impulses of limits.
+    pub limits: bool,
+    /// Forces of actuators.
+    pub actuators: bool,
+}
+
+/// The beginning and the end of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct StepEnds<'a> {
+    /// Positions and velocities at its beginning, and controls.
+    pub q: &'a [f64],
+    /// Velocities at its beginning.
+    pub v: &'a [f64],
+    /// Controls.
+    pub ctrl: &'a [f64],
+    /// Velocities that the forces of the step lead to.
+    pub v_solved: &'a [f64],
+    /// Velocities at its end.
+    pub v_end: &'a [f64],
+    /// Its length, s.
+    pub dt: f64,
+}
+
+/// What an impulse between two bodies acts on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tie {
+    /// What ties two bodies, a force or a torque.
+    Equality {
+        /// Whether it is a torque.
+        is_torque: bool,
+    },
+    /// The torque of rolling and torsional friction at point `ordinal` of two geoms, of which the first is the first end.
+    Spin {
+        /// The geoms, indices into the scene.
+        geoms: [usize; 2],
+        /// Which of their points.
+        ordinal: usize,
+    },
+}
+
+impl TraceNeeds {
+    /// What the sensors of a model look at.
+    pub fn of(model: &Model) -> Self {
+        let mut needs = Self::default();
+        for sensor in &model.sensors {
+            needs.add(sensor);
+        }
+        needs
+    }
+
+    fn add(&mut self, sensor: &Sensor) {
+        use multibody::{FrameQuantity, JointQuantity, SiteQuantity, TendonQuantity};
+        let (mut contacts, mut limits, mut acceleration) = (false, false, false);
+        let actuators = super::needs_forces(sensor);
+        match sensor.kind {
+            SensorKind::Joint { quantity: JointQuantity::LimitForce, .. }
+            | SensorKind::Tendon { quantity: TendonQuantity::LimitForce, .. } => limits = true,
+            SensorKind::Frame { quantity, .. } => {
+                acceleration =
+                    matches!(quantity, FrameQuantity::LinearAcceleration | FrameQuantity::AngularAcceleration);
+            }
+            SensorKind::Site { quantity, .. } => {
+                contacts = matches!(quantity, SiteQuantity::Force | SiteQuantity::Torque | SiteQuantity::Touch);
+                acceleration = quantity == SiteQuantity::Acceleration;
+            }
+            SensorKind::Contact(_) => contacts = true,
+            _ => {}
+        }
+        self.contacts |= contacts;
+        self.limits |= limits;
+        self.actuators |= actuators;
+        self.anything |= contacts | limits | actuators | acceleration;
+    }
+}
+
+impl StepTrace {
+    /// There was no step: sensors of accelerations and forces show zero, but for gravity.
+    pub fn clear(&mut self) {
+        self.dt = 0.0;
+        self.acceleration.fill(0.0);
+        self.contacts.clear();
+        self.loads.clear();
+        let (nu, nv) = (self.forces.actuators.len(), self.forces.actuation.len());
+        self.forces.clear(nu, nv);
+    }
+
+    /// Begins the trace of a step of `model`: its accelerations, and the forces of actuators where they are needed.
+    ///
+    /// # Panics
+    /// When vectors are not of the model.
+    pub fn begin(&mut self, model: &Model, options: &Options, needs: TraceNeeds, ends: &StepEnds<'_>) {
+        self.dt = ends.dt;
+        self.acceleration.clear();
+        let per_second = 1.0 / ends.dt;
+        self.acceleration.extend(ends.v_end.iter().zip(ends.v).map(|(v, v0)| (v - v0) * per_second));
+        self.contacts.clear();
+        self.loads.clear();
+        self.limits.clear();
+        self.forces.clear(model.nu(), model.nv());
+        if needs.actuators {
+            let step = Discretization::new(options.scheme, ends.dt, options.pd_law);
+            self.find_forces(model, ends, &step);
+        }
+    }
+
+    /// Adds the points that pushed, each pair's one after the other; [`finish`](Self::finish) puts pairs in order.
+    pub fn push_contact(&mut self, point: ContactPoint) {
+        self.contacts.push(point);
+    }
+
+    /// Adds the impulse of side `side` of the limit of a joint, known by its place among the joints with limits.
+    pub fn push_joint_limit(&mut self, place: usize, side: usize, impulse: f64) {
+        self.push_limit(Key::limit(place, side), impulse);
+    }
+
+    /// Adds the impulse of side `side` of the limit of a tendon.
+    pub fn push_tendon_limit(&mut self, tendon: usize, side: usize, impulse: f64) {
+        self.push_limit(Key::tendon(tendon, side), impulse);
+    }
+
+    fn push_limit(&mut self, key: Key, normal: f64) {
+        self.limits.entries_mut().push(Entry { key, free: Vec3::ZERO, normal });
+    }
+
+    /// Adds an impulse between two nodes (none: the world), on the second one, in world axes; a force acts at `point`. Frames are those of
+    /// the beginning of the step.
+    pub fn push_load(
+        &mut self,
+        model: &Model,
+        frames: &Kinematics<f64>,
+        tie: Tie,
+        (nodes, point): ([Option<usize>; 2], Vec3<f64>),
+        impulse: Vec3<f64>,
+    ) {
+        let end = |node: usize| {
+            let tree = model.tree.trees.partition_point(|nodes| nodes.end <= node);
+            let arm = point - frames.frames[node].pos;
+            ContactFrame { tree, node: node - model.tree.trees[tree].start, arm }
+        };
+        let (key, motion) = match tie {
+            Tie::Equality { is_torque: false } => (Key::equality(0, 0), Motion::Linear),
+            Tie::Equality { is_torque: true } => (Key::equality(0, 1), Motion::Angular),
+            Tie::Spin { geoms, ordinal } => (Key::spin(geoms, ordinal), Motion::Angular),
+        };
+        self.loads.push(EndLoad { key, ends: nodes.map(|node| node.map(end)), impulse, motion });
+    }
+
+    /// Where nodes were at the beginning of a step, for [`push_load`](Self::push_load).
+    pub fn place(model: &Model, q: &[f64], frames: &mut Option<Kinematics<f64>>) {
+        let kin = frames.get_or_insert_with(|| Kinematics::new(&model.tree));
+        forward_kinematics(&model.tree, model.tree.all(), q, kin);
+    }
+
+    /// Ends the trace: contact points are put in the order of a [`Simulation`](crate::Simulation).
+    pub fn finish(&mut self) {
+        self.contacts.sort_by_key(|point| Key::contact(point.geoms, 0));
+        self.limits.sort(0);
+    }
+
+    /// As in a step of one world whose actuators act on joints with one degree of freedom and on tendons.
+    fn find_forces(&mut self, model: &Model, ends: &StepEnds<'_>, step: &Discretization) {
+        let none = ForceOfStep { impulse: 0.0, impedance: 0.0, low: 0.0, high: 0.0 };
+        let Self { forces: StepForces { actuators, actuation, .. }, drives, .. } = self;
+        drives.clear();
+        drives.resize(model.nv(), None);
+        for (k, actuator) in model.actuators.iter().enumerate() {
+            let mut along = |terms: &[(usize, f64)], gear: f64| {
+                let sum = |x: &[f64], first: fn(&multibody::Joint) -> usize| -> f64 {
+                    terms.iter().map(|(joint, c)| c * x[first(&model.joints[*joint])]).sum()
+                };
+                let length = gear * sum(ends.q, |joint| joint.q);
+                let [start, end] = [ends.v, ends.v_solved].map(|v| gear * sum(v, |joint| joint.v));
+                actuators[k] = force_of_step(actuator, ends.ctrl[k], length, (start, end), step);
+                (force_law(actuator, ends.ctrl[k], length, start, step).geared(gear), actuators[k])
+            };
+            match actuator.transmission {
+                Transmission::Joint { joint, gear } if model.joints[joint].kind.nv() == 1 => {
+                    let (drive, force) = along(&[(joint, 1.0)], gear);
+                    let (v, has_limit) = (model.joints[joint].v, model.joints[joint].effort_limit.is_some());
+                    if has_limit {
+                        // Those of a limited joint are one drive.
+                        drives[v] = Some(drives[v].map_or(drive, |other| other.and(drive)));
+                    } else {
+                        actuation[v] += gear * force;
+                    }
+                }
+                Transmission::Tendon { tendon, gear } => {
+                    let terms = &model.tendons[tendon].terms;
+                    let (_, force) = along(terms, gear);
+                    for (joint, coefficient) in terms {
+                        actuation[model.joints[*joint].v] += coefficient * gear * force;
+                    }
+                }
+                _ => {}
+            }
+        }
+        for joint in model.joints.iter().filter(|joint| joint.kind.nv() == 1) {
+            let Some(most) = joint.effort_limit else { continue };
+            let ForceOfStep { impulse, impedance, low, high } = drives[joint.v].unwrap_or(none);
+            let change = ends.v_solved[joint.v] - ends.v[joint.v];
+            let force = (impulse - impedance * change).max(low).min(high) / step.dt;
+            actuation[joint.v] += force.max(-most).min(most);
+        }
+    }
+}
