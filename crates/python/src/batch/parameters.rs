@@ -10,6 +10,7 @@ use pyo3::types::{PyDict, PyType};
 use sim::{Parameter, Parameters};
 
 use super::Batch;
+use crate::arguments::whole;
 use crate::live::LiveArray;
 use crate::parameters;
 
@@ -122,7 +123,11 @@ impl Batch {
     }
 
     /// All parameters of a world, copies.
-    fn _parameters_of<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = whole)] world: i64) -> PyResult<Bound<'py, PyAny>> {
+    fn _parameters_of<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = whole)] world: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let world = self.world(world)?;
         let model = self.model.get();
         let mut batch = self.lock()?;
