@@ -58,7 +58,7 @@ def run(out: Path | None = None) -> Result:
     gymnasium = find_spec("gymnasium")
     if gymnasium is None or gymnasium.origin is None:
         raise SystemExit("this example needs the hopper's file: pip install gymnasium")
-    # Softer ground than the file's: the impact of landing is then a matter of several steps, of which the gradient can make something.
+    # Softer ground than the file has: landing then takes several steps, of which the gradient can make something.
     text = (Path(gymnasium.origin).parent / "envs/mujoco/assets/hopper.xml").read_text()
     model = sw.load(text.replace('solref=".02 1"', 'solref=".04 1"'))
     goal = np.zeros((T + 1, 12))

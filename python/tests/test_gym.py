@@ -6,6 +6,7 @@ import pickle
 import sys
 import types
 import warnings
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ import pytest
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("mujoco")
 # Gymnasium's MuJoCo environments import it for videos, which nothing here makes.
-sys.modules.setdefault("imageio", types.ModuleType("imageio"))
+if find_spec("imageio") is None:
+    sys.modules["imageio"] = types.ModuleType("imageio")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
