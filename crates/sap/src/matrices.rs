@@ -34,7 +34,7 @@ pub struct MatrixSolution {
 ///
 /// # Errors
 /// [`Error::Dimension`] and [`Error::Value`] name the argument that does not fit or holds a value that is not allowed; then those
-/// of [`solve`].
+/// of [`solve`](crate::solve).
 pub fn solve_matrices(problem: &MatrixProblem, options: &Options) -> Result<MatrixSolution, Error> {
     check_dimensions(problem)?;
     check_values(problem)?;
