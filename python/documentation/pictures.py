@@ -128,7 +128,7 @@ def state_frames(path: Path) -> None:
 
 @picture("step-phases.svg")
 def step_phases(path: Path) -> None:
-    """A ball that arrives at the ground within a step: free motion, then what contact makes of it."""
+    """A ball that falls onto the ground: free motion of a step, then the velocity that contact leaves."""
     drop = """<mujoco><worldbody><geom type="plane" size="0 0 1"/><body pos="0 0 .14"><freejoint/>
         <geom type="sphere" size=".1" mass="1"/></body></worldbody></mujoco>"""
     figure, axes = panels(1, 2.4)

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::console;
 
-/// Time between two pictures of the bar, s; terminals over SSH keep up with it.
+/// Time between two pictures of the progress bar, s: few enough for a terminal over SSH.
 const PICTURE: f64 = 0.1;
 /// Time between two lines where there is no terminal, s, unless less than a hundredth was done meanwhile; then up to the second of these.
 const LINES: [f64; 2] = [5.0, 60.0];

@@ -202,7 +202,7 @@ pub fn word<T: Copy>(name: &str, value: &str, available: &[(&str, T)]) -> PyResu
     Err(PyValueError::new_err(message))
 }
 
-/// What numpy makes of an argument: an array of 64-bit numbers, row-major, of whatever shape and values.
+/// An argument as numpy converts it: an array of 64-bit numbers in row-major order. Its shape and values are not checked.
 pub fn numbers<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
     let py = value.py();
     let numpy = get_array_module(py)?;
