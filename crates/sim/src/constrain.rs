@@ -17,6 +17,7 @@ use spatial::{Pose, Vec3};
 
 use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion, Term};
 use crate::effective_mass::EffectiveMass;
+use crate::part::{Part, Parts};
 use crate::scheme::Discretization;
 use crate::simulation::forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
@@ -193,7 +194,7 @@ pub(crate) struct Context<'a> {
     pub q: &'a [f64],
     pub v: &'a [f64],
     pub step: &'a Discretization,
-    pub parts: &'a [TreeWorkspace],
+    pub parts: Parts<'a>,
     pub tree_of: &'a [usize],
     pub effective_mass: &'a EffectiveMass,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
@@ -213,7 +214,7 @@ impl Context<'_> {
     fn home(&self, body: usize) -> Option<(usize, usize, Vec3<f64>)> {
         let node = self.model.bodies[body].node?;
         let tree = self.tree_of[node];
-        let part = &self.parts[tree];
+        let part = &self.parts.trees[tree];
         let node = node - part.nodes.start;
         Some((tree, node, part.kin.frames[node].pos))
     }
@@ -227,24 +228,30 @@ impl Context<'_> {
     /// The placement of the node that a body moves with.
     fn node_pose(&self, body: usize) -> Option<Pose<f64>> {
         let node = self.model.bodies[body].node?;
-        let part = &self.parts[self.tree_of[node]];
+        let part = &self.parts.trees[self.tree_of[node]];
         let frame = &part.kin.frames[node - part.nodes.start];
         Some(Pose::new(frame.pos, frame.quat))
     }
 
     /// How easily an end is moved, 1/kg.
     fn mobility(&self, end: &ContactFrame) -> f64 {
-        let part = &self.parts[end.tree];
-        self.effective_mass.inverse(part.nodes.start + end.node, &part.kin.frames[end.node].rot, end.arm)
+        match self.parts.get(end.tree) {
+            Part::Tree(part) => {
+                self.effective_mass.inverse(part.nodes.start + end.node, &part.kin.frames[end.node].rot, end.arm)
+            }
+            Part::Soft(part) => part.mobility(end.node),
+        }
     }
 
     /// The inverse of the mass that the ends of a contact set against a force along `normal`, without what is implicit,
     /// 1/kg.
     fn bare_mobility(&self, ends: &[Option<ContactFrame>; 2], normal: Vec3<f64>) -> f64 {
-        let of = |end: &ContactFrame| {
-            let part = &self.parts[end.tree];
-            let rot = &part.kin.frames[end.node].rot;
-            self.effective_mass.bare_inverse(part.nodes.start + end.node, rot, end.arm, normal)
+        let of = |end: &ContactFrame| match self.parts.get(end.tree) {
+            Part::Tree(part) => {
+                let rot = &part.kin.frames[end.node].rot;
+                self.effective_mass.bare_inverse(part.nodes.start + end.node, rot, end.arm, normal)
+            }
+            Part::Soft(part) => part.mobility(end.node),
         };
         ends.iter().flatten().map(of).sum()
     }
@@ -264,7 +271,7 @@ impl Context<'_> {
     /// than `recovery_speed`, as it would where the contact has a short lever.
     fn recovery_speed(&self, ends: &[Option<ContactFrame>; 2], normal: Vec3<f64>) -> f64 {
         let leverage = |end: &ContactFrame| {
-            let part = &self.parts[end.tree];
+            let Part::Tree(part) = self.parts.get(end.tree) else { return 1.0 };
             let (i, rot) = (part.nodes.start + end.node, &part.kin.frames[end.node].rot);
             if self.effective_mass.has_fulcrum(i) { self.effective_mass.leverage(i, rot, end.arm, normal) } else { 1.0 }
         };
@@ -274,7 +281,11 @@ impl Context<'_> {
 
     /// How easily the body of an end is turned, 1/(kg·m²).
     fn angular_mobility(&self, end: &ContactFrame) -> f64 {
-        self.effective_mass.angular_inverse(self.parts[end.tree].nodes.start + end.node)
+        match self.parts.get(end.tree) {
+            Part::Tree(part) => self.effective_mass.angular_inverse(part.nodes.start + end.node),
+            // A point does not turn.
+            Part::Soft(_) => 0.0,
+        }
     }
 
     /// The velocities of the second end relative to the first, at the beginning and where the second stage is linearised
@@ -282,9 +293,9 @@ impl Context<'_> {
     fn velocities(&self, ends: &[Option<ContactFrame>; 2], motion: Motion) -> [Vec3<f64>; 2] {
         let of = |end: &Option<ContactFrame>| {
             end.map_or([Vec3::ZERO; 2], |end| {
-                let part = &self.parts[end.tree];
-                let start = end.velocity(&part.kin.twists, motion);
-                [start, start + end.velocity(&part.factor.motions, motion)]
+                let part = self.parts.get(end.tree);
+                let start = end.velocity(part.twists(), motion);
+                [start, start + end.velocity(part.changes(), motion)]
             })
         };
         let [[start_a, free_a], [start_b, free_b]] = [of(&ends[0]), of(&ends[1])];
@@ -293,7 +304,7 @@ impl Context<'_> {
 
     /// How fast the material points of a contact move about their nodes at v₀, m/s.
     fn spin(&self, ends: &[Option<ContactFrame>; 2]) -> f64 {
-        let of = |end: &ContactFrame| self.parts[end.tree].kin.twists[end.node].ang.norm() * end.arm.norm();
+        let of = |end: &ContactFrame| self.parts.get(end.tree).twists()[end.node].ang.norm() * end.arm.norm();
         ends.iter().flatten().map(of).sum()
     }
 
@@ -337,7 +348,7 @@ impl Sources {
 
     /// Adds the constraints of a step that are no contacts; `has_drives` tells whether there are drives at all.
     pub fn push(&self, cx: &Context<'_>, has_drives: bool, set: &mut ConstraintSet) {
-        let is_awake = |tree: usize| !cx.parts[tree].asleep;
+        let is_awake = |tree: usize| !cx.parts.trees[tree].asleep;
         let mut first = 0;
         for of_tree in self.limits.chunk_by(|a, b| a.tree == b.tree) {
             limits::JointLimit::push_all(of_tree, first, cx, set);

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use multibody::{Kinematics, NO_PARENT, Tree, joint_axis};
 use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
+
+use crate::part::Part;
 
 /// One side of a contact: a point of a node. A side that is fixed in the world is left out.
 #[derive(Clone, Copy, Debug)]
@@ -131,45 +132,32 @@ pub(crate) fn to_world(basis: &Mat3<f64>, block: &sap::Block) -> Sym3<f64> {
 
 /// Appends the motion of the second end's node relative to the first's, seen at the world point `origin`, per unit of each
 /// degree of freedom that has a share in it: columns ascending. An end that is fixed in the world does not move; common
-/// ancestors move both alike and are left out. `part(tree)` gives a tree, its kinematics and its first column.
+/// ancestors move both alike and are left out. `part(tree)` gives a part and its first column.
 pub(crate) fn push_relative_motion<'a>(
     ends: &[Option<ContactFrame>; 2],
     origin: Vec3<f64>,
-    part: impl Fn(usize) -> (&'a Tree<f64>, &'a Kinematics<f64>, usize),
+    part: impl Fn(usize) -> (Part<'a>, usize),
     columns: &mut Vec<u32>,
     motions: &mut Vec<Twist<f64>>,
 ) {
     let start = columns.len();
-    let mut push = |end: &ContactFrame, i: usize, sign: f64| {
-        let (tree, kin, first) = part(end.tree);
-        let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
-        for k in (0..node.joint.nv()).rev() {
-            columns.push((first + node.v + k) as u32);
-            motions.push(joint_axis(node, frame, k).shifted(origin - frame.pos) * sign);
-        }
-        node.parent
+    let mut push = |first: usize, column: usize, motion: Twist<f64>| {
+        columns.push((first + column) as u32);
+        motions.push(motion);
     };
     // From the leaves, descending in the columns; turned round at the end.
     match ends {
         [Some(a), Some(b)] if a.tree == b.tree => {
-            let (mut i, mut j) = (a.node, b.node);
-            while i != j {
-                if j == NO_PARENT || (i != NO_PARENT && i > j) {
-                    i = push(a, i, -1.0);
-                } else {
-                    j = push(b, j, 1.0);
-                }
-            }
+            let (part, first) = part(a.tree);
+            part.each_relative_column([a.node, b.node], origin, |column, motion| push(first, column, motion));
         }
         _ => {
             let mut sides = [(ends[0], -1.0), (ends[1], 1.0)];
             sides.sort_by_key(|(end, _)| std::cmp::Reverse(end.map(|e| e.tree)));
             for (end, sign) in sides {
                 let Some(end) = end else { continue };
-                let mut i = end.node;
-                while i != NO_PARENT {
-                    i = push(&end, i, sign);
-                }
+                let (part, first) = part(end.tree);
+                part.each_column(end.node, origin, |column, motion| push(first, column, motion * sign));
             }
         }
     }
@@ -188,29 +176,24 @@ pub(crate) struct SparseRows {
 impl SparseRows {
     /// Writes the nonzero columns of `link` to `columns` and its rows to `values`, row-major; `part` is that of
     /// [`push_relative_motion`].
-    pub fn gather<'a>(
-        &mut self,
-        link: &ConstraintJacobian,
-        terms: &[Term],
-        part: impl Fn(usize) -> (&'a Tree<f64>, &'a Kinematics<f64>, usize),
-    ) {
+    pub fn gather<'a>(&mut self, link: &ConstraintJacobian, terms: &[Term], part: impl Fn(usize) -> (Part<'a>, usize)) {
         self.columns.clear();
         self.values.clear();
         match link {
             ConstraintJacobian::Joint { tree, dof, width, axis, .. } => {
-                let first = part(*tree).2 + dof;
+                let first = part(*tree).1 + dof;
                 self.columns.extend((first..first + width).map(|column| column as u32));
                 self.values.extend(&axis[..*width]);
             }
             ConstraintJacobian::Sum { terms: range } => {
                 for term in &terms[range.clone()] {
-                    self.columns.push((part(term.tree).2 + term.dof) as u32);
+                    self.columns.push((part(term.tree).1 + term.dof) as u32);
                     self.values.push(term.coefficient);
                 }
             }
             ConstraintJacobian::Ends { ends, basis, motion } => {
                 let Some(end) = ends[0].or(ends[1]) else { return };
-                let point = part(end.tree).1.frames[end.node].pos + end.arm;
+                let point = part(end.tree).0.origin(end.node) + end.arm;
                 self.motions.clear();
                 push_relative_motion(ends, point, part, &mut self.columns, &mut self.motions);
                 for axis in [basis.x, basis.y, basis.z] {

@@ -25,6 +25,8 @@ pub(crate) struct ContactSpaceSolver {
     carried: Vec<[F64x4; 2]>,
     /// The chosen constraints whose loads pass a node, a bit each.
     passing: Vec<u64>,
+    /// Scratch of one row's way to the root.
+    on_its_way: Vec<F64x4>,
     /// The blocks of W by rows: of each chosen constraint with those up to itself.
     products: Vec<[F64x4; 3]>,
     /// J v*, of all rows and of those that are chosen, and v*ᵀ A v*.
@@ -203,7 +205,7 @@ impl ContactSpaceSolver {
 
     /// Sends a unit load along every chosen row to the roots.
     fn carry(&mut self, structure: &Coupled<'_>) {
-        let Self { chosen, carried, passing, .. } = self;
+        let Self { chosen, carried, passing, on_its_way, .. } = self;
         let count = chosen.len();
         // Room for as many as there may ever be, at once.
         carried.clear();
@@ -214,10 +216,9 @@ impl ContactSpaceSolver {
         for (g, choice) in chosen.iter().enumerate() {
             let mut carry = |slot: usize, start: usize, loads: &Loads| {
                 let slot = &structure.slots[slot];
-                let part = &structure.parts[slot.tree];
-                part.factor.carry(&part.tree, &part.kin, start, loads, |i, k, u, d| {
+                structure.parts.get(slot.tree).carry(start, loads, on_its_way, |i, dof, u, d| {
                     passing[slot.node + i] |= 1 << g;
-                    let [sum_u, sum_d] = &mut carried[(slot.dof + part.tree.nodes[i].v + k) * count + g];
+                    let [sum_u, sum_d] = &mut carried[(slot.dof + dof) * count + g];
                     *sum_u += u;
                     *sum_d += d;
                 });
@@ -250,12 +251,11 @@ impl ContactSpaceSolver {
         products.reserve(ContactSpace::MAX_ROWS * (ContactSpace::MAX_ROWS + 1) / 2);
         products.resize(count * (count + 1) / 2, [F64x4::ZERO; 3]);
         for slot in structure.slots {
-            for (i, node) in structure.parts[slot.tree].tree.nodes.iter().enumerate() {
-                let first = slot.dof + node.v;
-                for dof in first..first + node.joint.nv() {
+            structure.parts.get(slot.tree).each_carried(|i, dofs| {
+                for dof in slot.dof + dofs.start..slot.dof + dofs.end {
                     add_products(&carried[dof * count..(dof + 1) * count], passing[slot.node + i], products);
                 }
-            }
+            });
         }
         space.start(chosen_free.len());
         for (g, choice) in chosen.iter().enumerate() {
@@ -320,7 +320,7 @@ impl ContactSpaceSolver {
 
 /// The loads of one row on the degrees of freedom of a node's joint from `dof` on, which counts within the tree.
 fn along_joint(structure: &Coupled<'_>, (slot, node, dof): (usize, usize, usize), axis: &[f64]) -> Loads {
-    let first = dof - structure.parts[structure.slots[slot].tree].tree.nodes[node].v;
+    let first = dof - structure.parts.trees[structure.slots[slot].tree].tree.nodes[node].v;
     let mut joint = [F64x4::ZERO; 6];
     for (force, axis) in joint[first..].iter_mut().zip(axis) {
         *force = F64x4::from_array([*axis, 0.0, 0.0, 0.0]);

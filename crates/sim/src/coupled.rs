@@ -13,13 +13,13 @@ mod friction;
 use std::ops::Range;
 
 use interrupt::Interrupt;
-use multibody::{CrbaWorkspace, Factor, JointImpedance, add_generalized_forces};
+use multibody::{CrbaWorkspace, Factor, JointImpedance};
 use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
 use crate::Factorization;
 use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Term};
-use crate::free_body::is_free_body;
+use crate::part::{Part, Parts};
 use crate::tree_workspace::{KnownMotion, TreeWorkspace};
 use friction::FrictionScratch;
 
@@ -88,16 +88,13 @@ pub(crate) struct CoupledScratch {
 
 impl CoupledScratch {
     /// The greatest speed of a point within `extents` of the origins of the model's nodes where the trees move with `v`, m/s.
-    pub fn greatest_speed(&mut self, parts: &[TreeWorkspace], slots: &[Slot], extents: &[f64], v: &[f64]) -> f64 {
+    pub fn greatest_speed(&mut self, parts: Parts<'_>, slots: &[Slot], extents: &[f64], v: &[f64]) -> f64 {
         let mut greatest = 0.0;
         for slot in slots {
-            let TreeWorkspace { tree, kin, nodes, .. } = &parts[slot.tree];
-            self.motions.resize(self.motions.len().max(slot.node + tree.len()), Twist::ZERO);
-            let motions = &mut self.motions[slot.node..];
-            multibody::propagate(tree, tree.all(), &kin.frames, &v[slot.dof..slot.dof + tree.nv], motions);
-            for (twist, extent) in motions.iter().zip(&extents[nodes.clone()]) {
-                greatest = f64::max(greatest, twist.lin.norm() + extent * twist.ang.norm());
-            }
+            let part = parts.get(slot.tree);
+            self.motions.resize(self.motions.len().max(slot.node + part.len()), Twist::ZERO);
+            let v = &v[slot.dof..slot.dof + part.nv()];
+            greatest = f64::max(greatest, part.greatest_speed(extents, v, &mut self.motions[slot.node..]));
         }
         greatest
     }
@@ -105,7 +102,7 @@ impl CoupledScratch {
 
 /// The trees of an island, the constraints on them, and scratch. Links and slots use indices of the island.
 pub(crate) struct Coupled<'a> {
-    pub parts: &'a [TreeWorkspace],
+    pub parts: Parts<'a>,
     /// The velocities that the step starts from, the model's.
     v0: &'a [f64],
     pub slots: &'a [Slot],
@@ -123,7 +120,7 @@ pub(crate) struct Coupled<'a> {
 impl<'a> Coupled<'a> {
     /// Gathers the patches.
     pub fn new(
-        (parts, v0): (&'a [TreeWorkspace], &'a [f64]),
+        (parts, v0): (Parts<'a>, &'a [f64]),
         slots: &'a [Slot],
         (links, terms): (&'a [ConstraintJacobian], &'a [Term]),
         scratch: &'a mut CoupledScratch,
@@ -131,16 +128,17 @@ impl<'a> Coupled<'a> {
         choice: Factorization,
         interrupt: &'a Interrupt,
     ) -> Self {
-        let nodes = slots.last().map_or(0, |s| s.node + parts[s.tree].tree.len());
-        let nv = slots.last().map_or(0, |s| s.dof + parts[s.tree].tree.nv);
+        let nodes = slots.last().map_or(0, |s| s.node + parts.get(s.tree).len());
+        let nv = slots.last().map_or(0, |s| s.dof + parts.get(s.tree).nv());
         scratch.motions.resize(nodes, Twist::ZERO);
         scratch.wrenches.resize(nodes, Wrench::ZERO);
         scratch.impedance.resize(nodes, ArticulatedInertia::ZERO);
         if scratch.factors.len() < slots.len() {
             scratch.factors.resize_with(slots.len(), Default::default);
         }
-        // A sum couples joints as no recursion does.
-        let may_recurse = choice != Factorization::Coupled && terms.is_empty();
+        // A sum couples joints as no recursion does; soft bodies come last.
+        let is_soft = slots.last().is_some_and(|s| parts.get(s.tree).is_soft());
+        let may_recurse = choice != Factorization::Coupled && terms.is_empty() && !is_soft;
         scratch.factored = Factored::None;
         let mut problem = Self { parts, v0, slots, links, terms, scratch, cholesky, interrupt, nv, may_recurse };
         problem.gather_patches();
@@ -160,7 +158,7 @@ impl<'a> Coupled<'a> {
             };
             let same = |p: &Patch| p.ends[0].is_on_node_of(a) && p.ends[1].is_on_node_of(b);
             if !patches.last().is_some_and(same) {
-                let is_free = |end: &ContactFrame| is_free_body(&self.parts[self.slots[end.tree].tree].tree);
+                let is_free = |end: &ContactFrame| self.parts.get(self.slots[end.tree].tree).is_free_body();
                 patches.push(Patch {
                     ends: [*a, *b],
                     columns: 0..0,
@@ -172,6 +170,12 @@ impl<'a> Coupled<'a> {
             }
             patch_of.push(Some(patches.len() - 1));
         }
+    }
+
+    /// What has a slot.
+    #[inline(always)]
+    fn part(&self, slot: usize) -> Part<'a> {
+        self.parts.get(self.slots[slot].tree)
     }
 
     /// Whether nodes may push against each other, or sums couple joints: no recursion factors that.
@@ -188,8 +192,8 @@ impl<'a> Coupled<'a> {
     /// motions of the nodes in the scratch to J x.
     pub fn respond(&mut self, x: &mut [f64]) {
         for slot in self.slots {
-            let TreeWorkspace { tree, kin, factor, .. } = &self.parts[slot.tree];
-            factor.respond(tree, kin, &mut x[slot.dof..], &mut self.scratch.motions[slot.node..]);
+            let motions = &mut self.scratch.motions[slot.node..];
+            self.parts.get(slot.tree).respond(&mut x[slot.dof..], motions);
         }
     }
 
@@ -233,21 +237,19 @@ impl Structure for Coupled<'_> {
     fn momentum(&mut self, x: &[f64], a_x: &mut [f64]) {
         let CoupledScratch { motions, wrenches, .. } = &mut *self.scratch;
         for slot in self.slots {
-            let TreeWorkspace { tree, kin, impedance, .. } = &self.parts[slot.tree];
-            let (x, a_x) = (&x[slot.dof..], &mut a_x[slot.dof..]);
-            let (motions, wrenches) = (&mut motions[slot.node..], &mut wrenches[slot.node..]);
-            multibody::apply(tree, tree.all(), kin, impedance, x, motions, wrenches, a_x);
+            let scratch = (&mut motions[slot.node..], &mut wrenches[slot.node..]);
+            self.parts.get(slot.tree).apply(&x[slot.dof..], scratch, &mut a_x[slot.dof..]);
         }
     }
 
     fn products_at(&mut self, v: &[f64], x: &[f64], a_x: &mut [f64], j_v: &mut [f64]) {
         let rests = |slot: &Slot| {
-            let part = &self.parts[slot.tree];
-            part.known_motions_of(&v[slot.dof..slot.dof + part.tree.nv], self.v0) == Some(KnownMotion::Start)
+            let part = self.parts.get(slot.tree);
+            part.known_motions_of(&v[slot.dof..slot.dof + part.nv()], self.v0) == Some(KnownMotion::Start)
         };
         if self.slots.iter().all(rests) {
             for slot in self.slots {
-                self.parts[slot.tree].momentum_to_start(&mut self.scratch.wrenches, &mut a_x[slot.dof..]);
+                self.parts.get(slot.tree).momentum_to_start(&mut self.scratch.wrenches, &mut a_x[slot.dof..]);
             }
         } else {
             self.momentum(x, a_x);
@@ -257,18 +259,17 @@ impl Structure for Coupled<'_> {
 
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {
         for slot in self.slots {
-            let part = &self.parts[slot.tree];
-            let TreeWorkspace { tree, kin, .. } = part;
+            let part = self.parts.get(slot.tree);
             let motions = &mut self.scratch.motions[slot.node..];
-            let x = &x[slot.dof..slot.dof + tree.nv];
-            let start = &kin.twists[..];
+            let x = &x[slot.dof..slot.dof + part.nv()];
+            let start = part.twists();
             match part.known_motions_of(x, self.v0) {
                 Some(KnownMotion::Start) => motions[..start.len()].copy_from_slice(start),
                 Some(KnownMotion::Free) => {
-                    let known = start.iter().zip(&part.factor.motions);
+                    let known = start.iter().zip(part.changes());
                     motions.iter_mut().zip(known).for_each(|(motion, (start, change))| *motion = *start + *change);
                 }
-                None => multibody::propagate(tree, tree.all(), &kin.frames, x, motions),
+                None => part.propagate(x, motions),
             }
         }
         self.rows_of_motions(x, j_x);
@@ -303,8 +304,7 @@ impl Structure for Coupled<'_> {
             }
         }
         for slot in self.slots {
-            let TreeWorkspace { tree, kin, .. } = &self.parts[slot.tree];
-            add_generalized_forces(tree, tree.all(), kin, &mut wrenches[slot.node..], &mut out[slot.dof..]);
+            self.parts.get(slot.tree).add_generalized_forces(&mut wrenches[slot.node..], &mut out[slot.dof..]);
         }
     }
 
@@ -328,7 +328,7 @@ impl Structure for Coupled<'_> {
             Factored::Recursively => {}
         }
         for (slot, (factor, _)) in self.slots.iter().zip(factors) {
-            let TreeWorkspace { tree, kin, .. } = &self.parts[slot.tree];
+            let Part::Tree(TreeWorkspace { tree, kin, .. }) = self.parts.get(slot.tree) else { continue };
             factor.solve(tree, tree.all(), kin, &b[slot.dof..], None, &mut x[slot.dof..]);
         }
     }
@@ -369,8 +369,7 @@ impl Structure for Coupled<'_> {
 
     fn scale(&mut self, d: &mut [f64]) {
         for slot in self.slots {
-            let part = &self.parts[slot.tree];
-            part.factor.diagonal(&part.tree, part.tree.all(), &mut d[slot.dof..]);
+            self.parts.get(slot.tree).diagonal(&mut d[slot.dof..]);
         }
         for d in d {
             *d = 1.0 / d.sqrt();

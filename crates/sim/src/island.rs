@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use crew::Crew;
 use geometry::BodyPair;
 use interrupt::Interrupt;
-use multibody::{CrbaWorkspace, mass_matrix};
+use multibody::CrbaWorkspace;
 use sap::{BlockCholesky, Dense, Error, NotSolved, Report};
 
 use crate::constrain::{ConstraintSet, Context, push_contacts};
@@ -18,9 +18,9 @@ use crate::constraint_jacobian::SparseRows;
 use crate::contact_space::ContactSpaceSolver;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::effective_mass::EffectiveMass;
+use crate::part::{Part, Parts};
 use crate::report::Touch;
 use crate::sensors::EndLoad;
-use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Entry;
 use crate::{Factorization, Stats};
 
@@ -152,15 +152,16 @@ impl Island {
         scratch.v_star.clear();
         self.v.clear();
         for slot in &self.slots {
-            let part = &parts[slot.tree];
-            scratch.v_star.extend_from_slice(&part.v_star);
-            self.v.extend_from_slice(&v0[part.dofs.clone()]);
+            let part = parts.get(slot.tree);
+            scratch.v_star.extend_from_slice(part.v_star());
+            self.v.extend_from_slice(part.v_start(v0));
         }
         let pace = pace(&self.v, &scratch.v_star);
         self.predicted.clear();
         if !problem.rigid_only && pace < 1.0 {
             for slot in &self.slots {
-                let dofs = parts[slot.tree].dofs.clone();
+                let Part::Tree(part) = parts.get(slot.tree) else { continue };
+                let dofs = part.dofs.clone();
                 state.extrapolation.go_on(
                     slot.tree,
                     dofs.clone(),
@@ -302,23 +303,16 @@ fn pace(v: &[f64], v_star: &[f64]) -> f64 {
 const QUASI_STATIC: f64 = 0.1;
 
 /// Writes A and J of an island as matrices.
-fn assemble(slots: &[Slot], parts: &[TreeWorkspace], scratch: &mut Scratch) -> Result<(), Error> {
+fn assemble(slots: &[Slot], parts: Parts<'_>, scratch: &mut Scratch) -> Result<(), Error> {
     let Scratch { set, v_star, dense, blocks, rows, crba, .. } = scratch;
     dense.reset(v_star.len());
     blocks.clear();
-    blocks.extend(slots.iter().map(|s| s.dof..s.dof + parts[s.tree].tree.nv));
+    blocks.extend(slots.iter().map(|s| s.dof..s.dof + parts.get(s.tree).nv()));
     dense.set_blocks(blocks)?;
     for (k, slot) in slots.iter().enumerate() {
-        let TreeWorkspace { tree, kin, impedance, .. } = &parts[slot.tree];
-        crba.resize(tree);
-        let (a, n) = (dense.a_block_mut(k), tree.nv);
-        mass_matrix(tree, tree.all(), kin, None, crba, a, n, 0);
-        impedance.add_to_matrix(tree, a, n);
+        parts.get(slot.tree).write_mass(crba, dense.a_block_mut(k));
     }
-    let part = |slot: usize| {
-        let TreeWorkspace { tree, kin, .. } = &parts[slots[slot].tree];
-        (tree, kin, slots[slot].dof)
-    };
+    let part = |slot: usize| (parts.get(slots[slot].tree), slots[slot].dof);
     for link in &set.links {
         rows.gather(link, &set.terms, part);
         dense.push_jacobian(&rows.columns, &rows.values)?;
@@ -397,8 +391,9 @@ impl Islands {
         out.clear();
         out.resize(trees, f64::INFINITY);
         for island in self.active() {
-            let least = mass.of_heaviest(island.slots.iter().map(|slot| slot.tree));
-            island.slots.iter().for_each(|slot| out[slot.tree] = least);
+            let of_trees = || island.slots.iter().map(|slot| slot.tree).filter(|tree| *tree < trees);
+            let least = mass.of_heaviest(of_trees());
+            of_trees().for_each(|tree| out[tree] = least);
         }
     }
 

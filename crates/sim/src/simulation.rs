@@ -24,8 +24,10 @@ use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, So
 use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, Problem};
 use crate::observe::{Observation, Present};
+use crate::part::Parts;
 use crate::report::{Reports, Touch};
 use crate::scheme::Discretization;
+use crate::soft_part::SoftPart;
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Key;
 use crate::{
@@ -62,6 +64,8 @@ pub struct Simulation {
     tree_of: Vec<usize>,
     tree_of_geom: Vec<usize>,
     parts: Vec<TreeWorkspace>,
+    /// What constraints see of soft bodies.
+    soft_parts: Vec<SoftPart>,
     detected: Vec<geometry::Contact>,
     touches: Vec<Touch>,
     remembered: WarmStart,
@@ -319,6 +323,7 @@ impl Simulation {
             self;
         let Self { inner_radii, extents, options: Options { contact: law, .. }, .. } = self;
         let (law, heaviest) = (*law, &self.heaviest[..]);
+        let parts = Parts { trees: parts, soft: &self.soft_parts };
         Context {
             model,
             scene,
@@ -370,7 +375,7 @@ impl Simulation {
         others.clear();
         self.sources.push(&cx, self.has_drives, &mut others);
         let points = (self.collider.couples(), self.detected.len());
-        islands.partition(points, &self.tree_of_geom, &others, &self.parts);
+        islands.partition(points, &self.tree_of_geom, &others, cx.parts);
         if self.effective_mass.is_uneven() {
             islands.of_heaviest(&self.effective_mass, self.parts.len(), &mut heaviest);
         }

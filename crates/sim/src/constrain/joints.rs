@@ -38,7 +38,7 @@ impl JointFriction {
 
     /// Adds the row.
     pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
-        let w = cx.parts[self.tree].factor.inverse_diagonal(self.node);
+        let w = cx.parts.trees[self.tree].factor.inverse_diagonal(self.node);
         let bound = cx.rule.dt * self.force;
         let law = BoxConstraint::new(cx.rule.sigma * w, 0.0, -bound, bound);
         set.push(law, w, row(self.tree, self.node, self.dof), Key::friction(self.v), cx);
@@ -47,7 +47,7 @@ impl JointFriction {
 
 /// Adds the drives that may not stay within their limits.
 pub(crate) fn push_drives(cx: &Context<'_>, set: &mut ConstraintSet) {
-    for (tree, part) in cx.parts.iter().enumerate() {
+    for (tree, part) in cx.parts.trees.iter().enumerate() {
         for drive in part.drives.iter().filter(|drive| drive.apart) {
             let node = part.tree.nodes.partition_point(|node| node.v <= drive.dof) - 1;
             let law = drive.law(cx.v[part.dofs.start + drive.dof]);

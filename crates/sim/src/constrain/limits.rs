@@ -49,7 +49,7 @@ impl JointLimit {
     /// Adds the limits of one tree that the motion can reach in the step; `first` is the index of the first of them.
     pub fn push_all(limits: &[Self], first: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
         let Some(Self { tree, .. }) = limits.first() else { return };
-        let part = &cx.parts[*tree];
+        let part = &cx.parts.trees[*tree];
         if part.asleep {
             return;
         }

@@ -58,17 +58,17 @@ impl Sum {
 
     /// Whether its trees sleep: they do together.
     pub fn is_asleep(&self, cx: &Context<'_>) -> bool {
-        self.0.first().is_some_and(|t| cx.parts[t.tree].asleep)
+        self.0.first().is_some_and(|t| cx.parts.trees[t.tree].asleep)
     }
 
     /// The rate in free motion.
     pub fn free_rate(&self, cx: &Context<'_>) -> f64 {
-        self.0.iter().map(|t| t.coefficient * cx.parts[t.tree].v_star[t.dof]).sum()
+        self.0.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_star[t.dof]).sum()
     }
 
     /// The rate of the velocities that led to where constraints are taken.
     pub fn rate_led(&self, cx: &Context<'_>) -> f64 {
-        self.0.iter().map(|t| t.coefficient * cx.parts[t.tree].v_hat[t.dof]).sum()
+        self.0.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_hat[t.dof]).sum()
     }
 
     /// The value and the rate at the beginning of the step.
@@ -101,7 +101,7 @@ pub(super) fn push_terms(
         }
         if coefficient != 0.0 {
             set.terms.push(Term { tree: head.tree, node: head.node, dof: head.dof, coefficient });
-            w += coefficient * coefficient * cx.parts[head.tree].factor.inverse_diagonal(head.node);
+            w += coefficient * coefficient * cx.parts.trees[head.tree].factor.inverse_diagonal(head.node);
         }
     }
     let terms = start..set.terms.len();

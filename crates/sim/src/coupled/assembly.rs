@@ -1,12 +1,12 @@
 //! H of a coupled problem: as impedances of nodes for the recursive factor, as blocks for the sparse one.
 
-use multibody::mass_matrix;
 use sap::{Block, BlockCholesky, BlockMut};
 use spatial::{ArticulatedInertia, Twist};
 
 use super::{Coupled, CoupledScratch, Patch, Slot};
 use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Term, push_relative_motion, to_world};
-use crate::free_body::{add_coupling, is_free_body, set_own_block};
+use crate::free_body::add_coupling;
+use crate::part::Part;
 use crate::tree_workspace::TreeWorkspace;
 
 impl Coupled<'_> {
@@ -38,7 +38,7 @@ impl Coupled<'_> {
         }
         for patch in patches.iter().filter(|p| p.active && !p.is_within_a_tree()) {
             let [a, b] = patch.ends;
-            let place = |end: ContactFrame| self.parts[self.slots[end.tree].tree].kin.frames[end.node].pos;
+            let place = |end: ContactFrame| self.parts.get(self.slots[end.tree].tree).origin(end.node);
             impedance[self.slots[a.tree].node + a.node] += patch.impedance.shifted_back(place(b) - place(a));
             impedance[self.slots[b.tree].node + b.node] += patch.impedance;
         }
@@ -48,7 +48,7 @@ impl Coupled<'_> {
     pub(super) fn factor_recursively(&mut self, hessian: &[Block]) {
         let CoupledScratch { factors, impedance, .. } = &mut *self.scratch;
         for (slot, (factor, joints)) in self.slots.iter().zip(factors.iter_mut()) {
-            let part = &self.parts[slot.tree];
+            let Part::Tree(part) = self.parts.get(slot.tree) else { continue };
             factor.resize(part.tree.len());
             // Field by field: only a vector's own `clone_from` keeps its memory.
             joints.diagonal.clone_from(&part.impedance.diagonal);
@@ -68,7 +68,7 @@ impl Coupled<'_> {
             }
         }
         for (slot, (factor, joints)) in self.slots.iter().zip(factors) {
-            let TreeWorkspace { tree, kin, .. } = &self.parts[slot.tree];
+            let Part::Tree(TreeWorkspace { tree, kin, .. }) = self.parts.get(slot.tree) else { continue };
             factor.factor(tree, tree.all(), kin, joints, Some(&impedance[slot.node..]));
         }
     }
@@ -77,7 +77,7 @@ impl Coupled<'_> {
     /// does not cost an analysis every time.
     pub(super) fn couple(&mut self) {
         let Self { cholesky, scratch: CoupledScratch { patches, .. }, .. } = self;
-        cholesky.begin(self.slots.iter().map(|slot| self.parts[slot.tree].tree.nv));
+        cholesky.begin(self.slots.iter().map(|slot| self.parts.get(slot.tree).nv()));
         for link in self.links {
             let ConstraintJacobian::Sum { terms } = link else { continue };
             let terms = &self.terms[terms.clone()];
@@ -115,38 +115,27 @@ impl Coupled<'_> {
     fn assemble_trees(&mut self) {
         let CoupledScratch { impedance, crba, .. } = &mut *self.scratch;
         for (k, slot) in self.slots.iter().enumerate() {
-            let TreeWorkspace { tree, kin, impedance: joints, .. } = &self.parts[slot.tree];
             let mut block = self.cholesky.block_mut(k, k);
-            if is_free_body(tree) {
-                let mut own = kin.frames[0].inertia.articulated();
-                own += impedance[slot.node];
-                set_own_block(&own, kin.frames[0].rot, &mut block);
-            } else {
-                crba.resize(tree);
-                let impedance = Some(&impedance[slot.node..]);
-                mass_matrix(tree, tree.all(), kin, impedance, crba, block.values, block.stride, 0);
-            }
-            joints.add_to_matrix(tree, block.values, block.stride);
+            self.parts.get(slot.tree).assemble(&impedance[slot.node..], crba, &mut block);
         }
     }
 
     fn assemble_patches(&mut self) {
-        let view = |slot: usize| {
-            let TreeWorkspace { tree, kin, .. } = &self.parts[self.slots[slot].tree];
-            (tree, kin, self.slots[slot].dof)
-        };
+        let view = |slot: usize| (self.parts.get(self.slots[slot].tree), self.slots[slot].dof);
         let CoupledScratch { patches, columns, rows, .. } = &mut *self.scratch;
         for patch in patches.iter_mut().filter(|p| p.active) {
             let [a, b] = patch.ends;
             if patch.of_free_bodies {
-                let [a_frame, b_frame] = patch.ends.map(|end| &self.parts[self.slots[end.tree].tree].kin.frames[0]);
+                let trees = patch.ends.map(|end| self.parts.get(self.slots[end.tree].tree));
+                let [Part::Tree(a_part), Part::Tree(b_part)] = trees else { continue };
+                let (a_frame, b_frame) = (&a_part.kin.frames[0], &b_part.kin.frames[0]);
                 let mut block = self.cholesky.block_mut(a.tree, b.tree);
                 let (rots, rows_are_of_a) = ([a_frame.rot, b_frame.rot], block.row == a.tree);
                 add_coupling(&patch.impedance, b_frame.pos - a_frame.pos, rots, rows_are_of_a, &mut block);
             } else {
                 if patch.columns.is_empty() {
                     let start = columns.len();
-                    push_relative_motion(&[Some(a), Some(b)], view(b.tree).1.frames[b.node].pos, view, columns, rows);
+                    push_relative_motion(&[Some(a), Some(b)], view(b.tree).0.origin(b.node), view, columns, rows);
                     patch.columns = start..columns.len();
                 }
                 let (columns, rows) = (&columns[patch.columns.clone()], &rows[patch.columns.clone()]);

@@ -4,7 +4,7 @@ use sap::{Block, Constraint, Law};
 
 use super::{Coupled, Slot};
 use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, SparseRows};
-use crate::tree_workspace::TreeWorkspace;
+use crate::part::Parts;
 
 /// Scratch of [`Coupled::add_friction`].
 #[derive(Default)]
@@ -31,7 +31,7 @@ impl OverTrees {
         rows: &SparseRows,
         weights: [f64; 3],
         slots: &[Slot],
-        parts: &[TreeWorkspace],
+        parts: Parts<'_>,
     ) {
         self.slots = match ends.map(|end| end.map(|e| e.tree)) {
             [a, b] if a == b => [a, None],
@@ -41,7 +41,7 @@ impl OverTrees {
         for (slot, values) in self.slots.iter().zip(&mut self.values) {
             let Some(slot) = *slot else { continue };
             let first = slots[slot].dof;
-            let nv = parts[slots[slot].tree].tree.nv;
+            let nv = parts.get(slots[slot].tree).nv();
             values.clear();
             values.resize(nv, 0.0);
             for (i, column) in rows.columns.iter().enumerate() {
@@ -62,10 +62,7 @@ impl Coupled<'_> {
     /// Adds `J_kᵀ b_k e J_n` for every constraint `k` with a slope `b_k`, `n` the normal row of the last lagged contact.
     pub(super) fn add_friction(&mut self, constraints: &[Constraint], hessian: &[Block], slopes: &[[f64; 3]]) {
         let (parts, slots) = (self.parts, self.slots);
-        let part = |slot: usize| {
-            let part = &parts[slots[slot].tree];
-            (&part.tree, &part.kin, slots[slot].dof)
-        };
+        let part = |slot: usize| (parts.get(slots[slot].tree), slots[slot].dof);
         let FrictionScratch { rows, normal, change } = &mut self.scratch.friction;
         let (mut contact, mut of_normal) = (0, None);
         for (k, (constraint, slope)) in constraints.iter().zip(slopes).enumerate() {

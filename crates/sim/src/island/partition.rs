@@ -7,7 +7,7 @@ use geometry::BodyPair;
 use super::{Island, Islands, NONE};
 use crate::constrain::ConstraintSet;
 use crate::coupled::Slot;
-use crate::tree_workspace::TreeWorkspace;
+use crate::part::Parts;
 
 /// In some island that has no number yet.
 const UNNUMBERED: usize = NONE - 1;
@@ -23,7 +23,7 @@ impl Islands {
         (couples, points): (&[BodyPair], usize),
         tree_of_geom: &[usize],
         others: &ConstraintSet,
-        parts: &[TreeWorkspace],
+        parts: Parts<'_>,
     ) {
         // What else joins trees says nothing where there is one tree alone.
         let others_count = others.links.len();
@@ -79,7 +79,7 @@ impl Islands {
     }
 
     /// Numbers the islands in the order of their first trees, and gives every tree its slot.
-    fn number(&mut self, parts: &[TreeWorkspace]) {
+    fn number(&mut self, parts: Parts<'_>) {
         self.active = 0;
         for tree in 0..parts.len() {
             if self.island_of[tree] == NONE {
@@ -90,8 +90,8 @@ impl Islands {
             let slots = &mut self.islands[self.island_of[tree]].slots;
             let slot = match slots.last() {
                 Some(last) => {
-                    let part = &parts[last.tree];
-                    Slot { tree, dof: last.dof + part.tree.nv, node: last.node + part.tree.len() }
+                    let part = parts.get(last.tree);
+                    Slot { tree, dof: last.dof + part.nv(), node: last.node + part.len() }
                 }
                 None => Slot { tree, dof: 0, node: 0 },
             };

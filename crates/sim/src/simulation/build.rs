@@ -58,6 +58,7 @@ impl Simulation {
             tree_of,
             collider,
             parts,
+            soft_parts: Vec::new(),
             detected: Vec::new(),
             touches: Vec::new(),
             remembered: WarmStart::default(),

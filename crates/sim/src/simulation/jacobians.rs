@@ -20,6 +20,7 @@ use super::Simulation;
 use crate::constraint_jacobian::ConstraintJacobian;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::jacobians::StepJacobians;
+use crate::part::Parts;
 use crate::warm_start::Key;
 use crate::{ContactLaw, Factorization, Options, Parameters, Scheme, SimulationError};
 use parameters::Numbers;
@@ -386,7 +387,7 @@ impl Scratch {
     fn coupled<'a>(&'a mut self, simulation: &'a Simulation) -> Coupled<'a> {
         let set = &simulation.set;
         Coupled::new(
-            (&simulation.parts, &simulation.v_start),
+            (Parts { trees: &simulation.parts, soft: &[] }, &simulation.v_start),
             &self.slots,
             (&set.links, &set.terms),
             &mut self.coupled,
@@ -401,7 +402,7 @@ impl Scratch {
         let Self { slots, coupled, cholesky, gamma, j_x, x, unused } = self;
         let set = &simulation.set;
         let mut problem = Coupled::new(
-            (&simulation.parts, &simulation.v_start),
+            (Parts { trees: &simulation.parts, soft: &[] }, &simulation.v_start),
             slots,
             (&set.links, &set.terms),
             coupled,

@@ -1,0 +1,302 @@
+//! What can have a slot in an island: a tree of rigid bodies, or what constraints see of a soft body.
+
+use multibody::{CrbaWorkspace, Loads, NO_PARENT, add_generalized_forces, joint_axis, mass_matrix};
+use sap::BlockMut;
+use spatial::{ArticulatedInertia, F64x4, Twist, Vec3, Wrench};
+
+use crate::free_body::{is_free_body, set_own_block};
+use crate::soft_part::SoftPart;
+use crate::tree_workspace::{KnownMotion, TreeWorkspace};
+
+/// All that may move: trees first, then soft bodies. An index of one of them is called a tree's throughout.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    pub trees: &'a [TreeWorkspace],
+    pub soft: &'a [SoftPart],
+}
+
+impl<'a> Parts<'a> {
+    pub fn len(self) -> usize {
+        self.trees.len() + self.soft.len()
+    }
+
+    #[inline(always)]
+    pub fn get(self, k: usize) -> Part<'a> {
+        match self.trees.get(k) {
+            Some(tree) => Part::Tree(tree),
+            None => Part::Soft(&self.soft[k - self.trees.len()]),
+        }
+    }
+}
+
+/// One of them. Nodes are those of a tree, or the points of a soft body that constraints refer to.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'a> {
+    Tree(&'a TreeWorkspace),
+    Soft(&'a SoftPart),
+}
+
+impl<'a> Part<'a> {
+    /// Its degrees of freedom.
+    #[inline(always)]
+    pub fn nv(self) -> usize {
+        match self {
+            Self::Tree(part) => part.tree.nv,
+            Self::Soft(part) => part.nv(),
+        }
+    }
+
+    /// Its nodes.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        match self {
+            Self::Tree(part) => part.tree.len(),
+            Self::Soft(part) => part.points.len(),
+        }
+    }
+
+    /// Whether it is a soft body.
+    pub fn is_soft(self) -> bool {
+        matches!(self, Self::Soft(_))
+    }
+
+    /// Whether it is one rigid body that hangs on nothing.
+    pub fn is_free_body(self) -> bool {
+        match self {
+            Self::Tree(part) => is_free_body(&part.tree),
+            Self::Soft(_) => false,
+        }
+    }
+
+    pub fn is_asleep(self) -> bool {
+        match self {
+            Self::Tree(part) => part.asleep,
+            Self::Soft(_) => false,
+        }
+    }
+
+    /// Where a node is, world, m.
+    #[inline(always)]
+    pub fn origin(self, node: usize) -> Vec3<f64> {
+        match self {
+            Self::Tree(part) => part.kin.frames[node].pos,
+            Self::Soft(part) => part.points[node].position,
+        }
+    }
+
+    /// How its nodes move at the beginning of the step.
+    #[inline(always)]
+    pub fn twists(self) -> &'a [Twist<f64>] {
+        match self {
+            Self::Tree(part) => &part.kin.twists,
+            Self::Soft(part) => &part.twists,
+        }
+    }
+
+    /// By how much free motion changes that.
+    #[inline(always)]
+    pub fn changes(self) -> &'a [Twist<f64>] {
+        match self {
+            Self::Tree(part) => &part.factor.motions,
+            Self::Soft(part) => &part.changes,
+        }
+    }
+
+    /// Free motion.
+    pub fn v_star(self) -> &'a [f64] {
+        match self {
+            Self::Tree(part) => &part.v_star,
+            Self::Soft(part) => &part.v_star,
+        }
+    }
+
+    /// The velocities that the step starts from; `v0` are the model's.
+    pub fn v_start(self, v0: &'a [f64]) -> &'a [f64] {
+        match self {
+            Self::Tree(part) => &v0[part.dofs.clone()],
+            Self::Soft(part) => &part.v_start,
+        }
+    }
+
+    /// The motions of the nodes under velocities `x`.
+    pub fn propagate(self, x: &[f64], motions: &mut [Twist<f64>]) {
+        match self {
+            Self::Tree(part) => multibody::propagate(&part.tree, part.tree.all(), &part.kin.frames, x, motions),
+            Self::Soft(part) => part.propagate(x, motions),
+        }
+    }
+
+    /// `a_x = A x`, and the motions of the nodes under `x`.
+    pub fn apply(self, x: &[f64], (motions, wrenches): (&mut [Twist<f64>], &mut [Wrench<f64>]), a_x: &mut [f64]) {
+        match self {
+            Self::Tree(TreeWorkspace { tree, kin, impedance, .. }) => {
+                multibody::apply(tree, tree.all(), kin, impedance, x, motions, wrenches, a_x);
+            }
+            Self::Soft(part) => {
+                part.propagate(x, motions);
+                part.momentum(x, a_x);
+            }
+        }
+    }
+
+    /// What is known of how the nodes move under the velocities `v`; `v0` are the model's that the step starts from.
+    pub fn known_motions_of(self, v: &[f64], v0: &[f64]) -> Option<KnownMotion> {
+        match self {
+            Self::Tree(part) => part.known_motions_of(v, v0),
+            Self::Soft(_) => None,
+        }
+    }
+
+    /// A (v₀ − v*); `wrenches` is scratch, one for each node.
+    pub fn momentum_to_start(self, wrenches: &mut [Wrench<f64>], out: &mut [f64]) {
+        match self {
+            Self::Tree(part) => part.momentum_to_start(wrenches, out),
+            Self::Soft(part) => part.momentum_to_start(out),
+        }
+    }
+
+    /// Adds what `wrenches` on the nodes do to the degrees of freedom.
+    pub fn add_generalized_forces(self, wrenches: &mut [Wrench<f64>], out: &mut [f64]) {
+        match self {
+            Self::Tree(TreeWorkspace { tree, kin, .. }) => {
+                add_generalized_forces(tree, tree.all(), kin, wrenches, out);
+            }
+            Self::Soft(part) => part.add_forces(wrenches, out),
+        }
+    }
+
+    /// The diagonal of A, or an estimate of it.
+    pub fn diagonal(self, d: &mut [f64]) {
+        match self {
+            Self::Tree(part) => part.factor.diagonal(&part.tree, part.tree.all(), d),
+            Self::Soft(part) => part.diagonal(d),
+        }
+    }
+
+    /// Sends loads on a node to the roots: `f(node, dof, u, D⁻¹u)` with the degrees of freedom of the part on the way, those of the row in
+    /// lane k being u_k, such that the sum of u D⁻¹u over all of them is the loads' part in the Delassus operator.
+    #[inline(always)]
+    pub fn carry(
+        self,
+        node: usize,
+        loads: &Loads,
+        scratch: &mut Vec<F64x4>,
+        mut f: impl FnMut(usize, usize, F64x4, F64x4),
+    ) {
+        match self {
+            Self::Tree(part) => {
+                part.factor
+                    .carry(&part.tree, &part.kin, node, loads, |i, k, u, d| f(i, part.tree.nodes[i].v + k, u, d));
+            }
+            Self::Soft(part) => part.carry(node, loads, scratch, |dof, u| f(0, dof, u, u)),
+        }
+    }
+
+    /// Sets `x` to A⁻¹ of what the loads' carried sum stands for, and the motions of the nodes to those under it.
+    pub fn respond(self, x: &mut [f64], motions: &mut [Twist<f64>]) {
+        match self {
+            Self::Tree(TreeWorkspace { tree, kin, factor, .. }) => factor.respond(tree, kin, x, motions),
+            Self::Soft(part) => {
+                part.respond(x);
+                part.propagate(x, motions);
+            }
+        }
+    }
+
+    /// Calls `f(node, dofs)` for the nodes that [`carry`](Self::carry) tells, with their degrees of freedom.
+    #[inline(always)]
+    pub fn each_carried(self, mut f: impl FnMut(usize, std::ops::Range<usize>)) {
+        match self {
+            Self::Tree(part) => {
+                part.tree.nodes.iter().enumerate().for_each(|(i, node)| f(i, node.v..node.v + node.joint.nv()));
+            }
+            Self::Soft(part) => f(0, 0..part.nv()),
+        }
+    }
+
+    /// Adds A with the impedances of the nodes to a block of zeros, its lower triangle.
+    pub fn assemble(
+        self,
+        impedance: &[ArticulatedInertia<f64>],
+        crba: &mut CrbaWorkspace<f64>,
+        block: &mut BlockMut<'_>,
+    ) {
+        let TreeWorkspace { tree, kin, impedance: joints, .. } = match self {
+            Self::Tree(part) => part,
+            Self::Soft(part) => return part.assemble(impedance, block.values, block.stride),
+        };
+        if is_free_body(tree) {
+            let mut own = kin.frames[0].inertia.articulated();
+            own += impedance[0];
+            set_own_block(&own, kin.frames[0].rot, block);
+        } else {
+            crba.resize(tree);
+            mass_matrix(tree, tree.all(), kin, Some(impedance), crba, block.values, block.stride, 0);
+        }
+        joints.add_to_matrix(tree, block.values, block.stride);
+    }
+
+    /// Writes A as a matrix, (nv, nv), its lower triangle at least.
+    pub fn write_mass(self, crba: &mut CrbaWorkspace<f64>, a: &mut [f64]) {
+        match self {
+            Self::Tree(TreeWorkspace { tree, kin, impedance, .. }) => {
+                crba.resize(tree);
+                mass_matrix(tree, tree.all(), kin, None, crba, a, tree.nv, 0);
+                impedance.add_to_matrix(tree, a, tree.nv);
+            }
+            Self::Soft(part) => part.assemble(&[], a, part.nv()),
+        }
+    }
+
+    /// The greatest speed of a point within `extents` of the origins of the model's nodes where it moves with `v`, m/s; `motions` is scratch.
+    pub fn greatest_speed(self, extents: &[f64], v: &[f64], motions: &mut [Twist<f64>]) -> f64 {
+        self.propagate(v, motions);
+        let most = |most: f64, speed: f64| f64::max(most, speed);
+        match self {
+            Self::Tree(part) => {
+                let of_nodes = motions.iter().zip(&extents[part.nodes.clone()]);
+                of_nodes.map(|(twist, extent)| twist.lin.norm() + extent * twist.ang.norm()).fold(0.0, most)
+            }
+            Self::Soft(part) => motions[..part.points.len()].iter().map(|twist| twist.lin.norm()).fold(0.0, most),
+        }
+    }
+
+    /// Tells `push` the columns that move a node, from the last to the first, with the motion of the node's origin per unit of each, as it
+    /// is at the world point `origin`.
+    pub fn each_column(self, node: usize, origin: Vec3<f64>, mut push: impl FnMut(usize, Twist<f64>)) {
+        match self {
+            Self::Tree(_) => {
+                let mut i = node;
+                while i != NO_PARENT {
+                    i = self.each_column_of(i, origin, &mut push);
+                }
+            }
+            Self::Soft(part) => part.each_column(node, push),
+        }
+    }
+
+    /// The same of the joint of one node of a tree; returns its parent.
+    fn each_column_of(self, i: usize, origin: Vec3<f64>, push: &mut impl FnMut(usize, Twist<f64>)) -> usize {
+        let Self::Tree(TreeWorkspace { tree, kin, .. }) = self else { return NO_PARENT };
+        let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
+        for k in (0..node.joint.nv()).rev() {
+            push(node.v + k, joint_axis(node, frame, k).shifted(origin - frame.pos));
+        }
+        node.parent
+    }
+
+    /// The columns that move two of its nodes relative to each other, from the last to the first: what moves both alike is left out.
+    pub fn each_relative_column(self, [a, b]: [usize; 2], origin: Vec3<f64>, mut push: impl FnMut(usize, Twist<f64>)) {
+        if let Self::Soft(part) = self {
+            return part.each_relative_column([a, b], push);
+        }
+        let (mut i, mut j) = (a, b);
+        while i != j {
+            if j == NO_PARENT || (i != NO_PARENT && i > j) {
+                i = self.each_column_of(i, origin, &mut |column, motion| push(column, motion * -1.0));
+            } else {
+                j = self.each_column_of(j, origin, &mut push);
+            }
+        }
+    }
+}
