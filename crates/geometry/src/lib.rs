@@ -57,6 +57,7 @@ mod pair_collider;
 mod pairs;
 mod queries;
 mod scene;
+mod soft;
 mod solid;
 
 pub use broad_phase::MAX_NEAR_PAIRS;
@@ -68,3 +69,7 @@ pub use pair_collider::PairCollider;
 pub use pairs::{GeomPair, allowed_pairs};
 pub use queries::{RayHit, SceneQueries, Separation};
 pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape};
+pub use soft::{
+    Exemption, SoftCollider, SoftContact, SoftMovement, SoftPartner, SoftPoint, SoftSurface, SoftSurfaceError,
+    quadratic_triangles,
+};

@@ -2,19 +2,13 @@
 
 use spatial::Vec3;
 
-use super::Sink;
+use super::sphere::push;
+use super::{Sink, point};
 use crate::solid::Placement;
 
 /// The nearest point of a solid ellipsoid's surface, from outside and inside.
 pub fn sphere(centre: Vec3<f64>, r: f64, at: &Placement, radii: Vec3<f64>, sink: &mut Sink) {
-    let p = at.local(centre);
-    let nearest = closest_point(p, radii);
-    let outward =
-        Vec3::new(nearest.x / (radii.x * radii.x), nearest.y / (radii.y * radii.y), nearest.z / (radii.z * radii.z));
-    let outward = outward * (1.0 / outward.norm());
-    let normal = -(at.rot * outward);
-    let distance = (p - nearest).dot(outward) - r;
-    sink.push(centre.add_scaled(r + 0.5 * distance, normal), normal, distance);
+    push(centre, r, at, point::ellipsoid(at.local(centre), radii), sink);
 }
 
 /// The point of the surface Σ xᵢ²/rᵢ² = 1 closest to `p`.

@@ -2,7 +2,7 @@
 
 use spatial::Vec3;
 
-use super::Sink;
+use super::{Sink, point};
 use crate::solid::Placement;
 
 /// Two balls.
@@ -31,42 +31,19 @@ pub fn capsule(centre: Vec3<f64>, r: f64, at: &Placement, s: f64, half_length: f
 
 /// The nearest point of a solid cylinder, from inside the nearest of its side and its cap.
 pub fn cylinder(centre: Vec3<f64>, r: f64, at: &Placement, s: f64, half_length: f64, sink: &mut Sink) {
-    let p = at.local(centre);
-    let radial = (p.x * p.x + p.y * p.y).sqrt();
-    let outward = if radial > 0.0 { Vec3::new(p.x / radial, p.y / radial, 0.0) } else { Vec3::new(1.0, 0.0, 0.0) };
-    let up = Vec3::new(0.0, 0.0, 1.0_f64.copysign(p.z));
-    let (side, cap) = (radial - s, p.z.abs() - half_length);
-    let (away, depth) = if side <= 0.0 && cap <= 0.0 {
-        if side > cap { (outward, side) } else { (up, cap) }
-    } else {
-        let d = outward * side.max(0.0) + up * cap.max(0.0);
-        let length = d.norm();
-        (d * (1.0 / length), length)
-    };
-    // `away` leads from the cylinder to the sphere.
-    let normal = -(at.rot * away);
-    let distance = depth - r;
-    sink.push(centre.add_scaled(r + 0.5 * distance, normal), normal, distance);
+    push(centre, r, at, point::cylinder(at.local(centre), s, half_length), sink);
 }
 
 /// The nearest point of a solid box, from inside that of the nearest face.
 #[inline]
 pub fn cuboid(centre: Vec3<f64>, r: f64, at: &Placement, half: Vec3<f64>, sink: &mut Sink) {
-    let p = at.local(centre);
-    let over = Vec3::new(p.x.abs() - half.x, p.y.abs() - half.y, p.z.abs() - half.z);
-    let (away, depth) = if over.x <= 0.0 && over.y <= 0.0 && over.z <= 0.0 {
-        if over.x >= over.y && over.x >= over.z {
-            (Vec3::new(1.0_f64.copysign(p.x), 0.0, 0.0), over.x)
-        } else if over.y >= over.z {
-            (Vec3::new(0.0, 1.0_f64.copysign(p.y), 0.0), over.y)
-        } else {
-            (Vec3::new(0.0, 0.0, 1.0_f64.copysign(p.z)), over.z)
-        }
-    } else {
-        let d = Vec3::new(over.x.max(0.0).copysign(p.x), over.y.max(0.0).copysign(p.y), over.z.max(0.0).copysign(p.z));
-        let length = d.norm();
-        (d * (1.0 / length), length)
-    };
+    push(centre, r, at, point::cuboid(at.local(centre), half), sink);
+}
+
+/// Reports a ball whose centre is this far from a shape.
+#[inline(always)]
+pub(super) fn push(centre: Vec3<f64>, r: f64, at: &Placement, (away, depth): point::Signed, sink: &mut Sink) {
+    // `away` leads from the shape to the sphere.
     let normal = -(at.rot * away);
     let distance = depth - r;
     sink.push(centre.add_scaled(r + 0.5 * distance, normal), normal, distance);
