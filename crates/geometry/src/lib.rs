@@ -68,7 +68,7 @@ pub use mesh::{HeightFieldError, MeshError};
 pub use pair_collider::PairCollider;
 pub use pairs::{GeomPair, allowed_pairs};
 pub use queries::{RayHit, SceneQueries, Separation};
-pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape};
+pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape, SoftAttachment};
 pub use soft::{
     Exemption, SoftCollider, SoftContact, SoftMovement, SoftPartner, SoftPoint, SoftSurface, SoftSurfaceError,
     quadratic_triangles,

@@ -154,4 +154,21 @@ pub struct Scene {
     pub excluded: Vec<[usize; 2]>,
     /// What is seen where nothing else is: a cube.
     pub sky: Option<Arc<Texture>>,
+    /// Soft bodies.
+    pub soft_bodies: Vec<Arc<deformable::SoftBody>>,
+    /// Nodes of soft bodies that are held by bodies.
+    pub soft_attachments: Vec<SoftAttachment>,
+}
+
+/// A node of a soft body that is held by a body, where it is when the model is in its default configuration.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SoftAttachment {
+    /// The soft body, an index of [`Scene::soft_bodies`].
+    pub soft: usize,
+    /// The node of its mesh.
+    pub node: u32,
+    /// The body that holds it.
+    pub body: usize,
+    /// The point of the body where the node is held, in the body's frame, m.
+    pub point: Vec3<f64>,
 }

@@ -6,6 +6,7 @@ mod jacobian_drift;
 mod joints;
 mod limits;
 mod regularization;
+mod soft;
 mod step_average;
 mod sums;
 mod tendons;
@@ -29,6 +30,7 @@ pub(crate) use jacobian_drift::JacobianDrift;
 pub(crate) use regularization::Regularization;
 pub use regularization::combine;
 use regularization::{OneSided, Start};
+pub(crate) use soft::{push_soft, soft_rates};
 
 /// By how much a near-rigid contact may sink in at most, of what it does under its own weight.
 const OVERLOAD: f64 = 100.0;
@@ -39,6 +41,16 @@ const STIFFEST: f64 = 1e-6;
 /// How much faster than a contact that is righted other points of its body may become.
 const LONGEST_LEVER: f64 = 10.0;
 
+/// What a constraint reports to, an index of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    None,
+    /// A contact point, among those that the set was made from.
+    Contact(usize),
+    /// A contact point of a soft body, among all of those.
+    Soft(usize),
+}
+
 /// Constraints in a fixed order: contacts as the collider sorts them, then what the model has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConstraintSet {
@@ -46,8 +58,8 @@ pub(crate) struct ConstraintSet {
     pub links: Vec<ConstraintJacobian>,
     /// What the links that are sums refer to.
     pub terms: Vec<Term>,
-    /// The contact point that each constraint reports to, among those that the set was made from.
-    pub reports: Vec<Option<usize>>,
+    /// What each constraint reports to.
+    pub reports: Vec<Report>,
     /// What each is known by from step to step.
     pub keys: Vec<Key>,
     /// Which are near-rigid, so that what hits them is stopped in no time.
@@ -111,7 +123,7 @@ impl ConstraintSet {
     /// Adds a constraint; `w` is its share of the Delassus operator.
     fn push(&mut self, law: impl Into<Law>, w: f64, link: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
-        self.push_recalled(law.into(), w, link, key, memory, None);
+        self.push_recalled(law.into(), w, link, key, memory, Report::None);
     }
 
     /// Adds a constraint of which something is known, along its own rows.
@@ -123,7 +135,7 @@ impl ConstraintSet {
         link: ConstraintJacobian,
         key: Key,
         memory: Option<Memory>,
-        report: Option<usize>,
+        report: Report,
     ) {
         let mut constraint = Constraint::from(law).with_delassus(w);
         if let Some(memory) = memory {
@@ -140,7 +152,7 @@ impl ConstraintSet {
     fn push_limit(&mut self, law: OneSided, w: f64, link: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
         let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.recovery_speed);
-        self.push_recalled(sap::Limit::new(law.r, v_hat).into(), w, link, key, memory, None);
+        self.push_recalled(sap::Limit::new(law.r, v_hat).into(), w, link, key, memory, Report::None);
         self.set_rigid(law.is_rigid);
         self.set_recovery(recovery);
         self.limits += 1;
@@ -314,11 +326,14 @@ impl Context<'_> {
         if all.is_empty() {
             return Vec3::ZERO;
         }
-        let of = |geom: usize| {
-            let v = Vec3::new(all[3 * geom], all[3 * geom + 1], all[3 * geom + 2]);
-            self.node_pose(self.scene.geoms[geom].body).map_or(v, |pose| pose.rot.to_mat3() * v)
-        };
-        of(geoms[1]) - of(geoms[0])
+        self.surface_velocity_of(geoms[1]) - self.surface_velocity_of(geoms[0])
+    }
+
+    /// The velocity of a geom's surface on its body, world.
+    fn surface_velocity_of(&self, geom: usize) -> Vec3<f64> {
+        let Some(v) = self.state.surface_velocity.get(3 * geom..3 * geom + 3) else { return Vec3::ZERO };
+        let v = Vec3::new(v[0], v[1], v[2]);
+        self.node_pose(self.scene.geoms[geom].body).map_or(v, |pose| pose.rot.to_mat3() * v)
     }
 }
 

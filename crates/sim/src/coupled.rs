@@ -172,12 +172,6 @@ impl<'a> Coupled<'a> {
         }
     }
 
-    /// What has a slot.
-    #[inline(always)]
-    fn part(&self, slot: usize) -> Part<'a> {
-        self.parts.get(self.slots[slot].tree)
-    }
-
     /// Whether nodes may push against each other, or sums couple joints: no recursion factors that.
     pub fn has_pairs(&self) -> bool {
         !self.may_recurse || !self.scratch.patches.is_empty()

@@ -85,6 +85,31 @@ pub enum SimulationError {
         /// ‖m‖ over the momentum, in the kinetic norm.
         residual: f64,
     },
+    /// The motion of a soft body cannot be computed.
+    #[error("step {step} at {time} s: soft body {body:?}: {source}: try a smaller time step than {timestep} s")]
+    Soft {
+        /// The step.
+        step: u64,
+        /// The time at its beginning, s.
+        time: f64,
+        /// The time step, s.
+        timestep: f64,
+        /// The name of the soft body.
+        body: String,
+        /// Why.
+        source: deformable::StepError,
+    },
+    /// The surface of a soft body is not one.
+    #[error("{0}")]
+    SoftSurface(#[from] geometry::SoftSurfaceError),
+    /// A soft body is held at no place.
+    #[error("attachment {index} of a soft body is at {point:?}: expected three finite numbers")]
+    Attachment {
+        /// Its index.
+        index: usize,
+        /// What came.
+        point: [f64; 3],
+    },
     /// More touches more than there is memory for: bodies in one place, as a rule.
     #[error("step {step} at {time} s: {source}: expected bodies that are not all in one place")]
     TooMany {

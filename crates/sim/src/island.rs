@@ -13,7 +13,7 @@ use interrupt::Interrupt;
 use multibody::CrbaWorkspace;
 use sap::{BlockCholesky, Dense, Error, NotSolved, Report};
 
-use crate::constrain::{ConstraintSet, Context, push_contacts};
+use crate::constrain::{ConstraintSet, Context, Report as Reporting, push_contacts};
 use crate::constraint_jacobian::SparseRows;
 use crate::contact_space::ContactSpaceSolver;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
@@ -92,6 +92,8 @@ pub(crate) struct Island {
     other_memories: Vec<Entry>,
     /// The impulses between bodies beside those at contact points.
     end_loads: Vec<EndLoad>,
+    /// What became of the contact points of soft bodies, with their indices among all.
+    soft_touches: Vec<(usize, Touch)>,
     /// How many constraints there were, how many of its points push, and how deep the deepest is, m.
     constraints: usize,
     pushing: usize,
@@ -112,6 +114,7 @@ impl Island {
     fn clear(&mut self) {
         self.slots.clear();
         self.end_loads.clear();
+        self.soft_touches.clear();
         self.contacts.clear();
         self.members.clear();
         self.outcome = None;
@@ -140,7 +143,7 @@ impl Island {
             // Coulomb's law was left aside.
             report.friction_residual = sap::friction_residual(&scratch.set.laws, velocities, impulses);
         }
-        self.note(&scratch.set, &scratch.gaps, (impulses, velocities));
+        self.note(&scratch.set, &scratch.gaps, (impulses, velocities), problem.cx.parts.trees.len());
         self.recovery_v.clear();
         if scratch.set.recoveries.is_empty() { Ok(report) } else { self.recover(problem, report, scratch) }
     }
@@ -188,8 +191,9 @@ impl Island {
     }
 
     /// Notes impulses and velocities at the contact points, and what is to be remembered.
-    fn note(&mut self, set: &ConstraintSet, gaps: &[f64], (impulses, velocities): (&[f64], &[f64])) {
-        let Self { touches, memories, other_memories, end_loads, pushing, penetration, slots, .. } = self;
+    fn note(&mut self, set: &ConstraintSet, gaps: &[f64], (impulses, velocities): (&[f64], &[f64]), trees: usize) {
+        let Self { touches, memories, other_memories, end_loads, soft_touches, pushing, penetration, slots, .. } = self;
+        soft_touches.clear();
         (*pushing, *penetration) = (0, 0.0);
         touches.clear();
         touches.extend(gaps.iter().map(|gap| Touch { gap: *gap, ..Touch::default() }));
@@ -205,7 +209,7 @@ impl Island {
             law.free_velocity(velocity, impulse, &mut free);
             let normal = impulse[impulse.len() - 1];
             let memory = Entry { key: set.keys[k], free: set.links[k].in_world(free), normal };
-            if let Some(point) = set.reports[k] {
+            if let Reporting::Contact(point) = set.reports[k] {
                 let touch = &mut touches[point];
                 touch.impulse.copy_from_slice(impulse);
                 touch.velocity.copy_from_slice(velocity);
@@ -214,7 +218,10 @@ impl Island {
                 *penetration = penetration.max(-touch.gap);
             } else {
                 other_memories.push(memory);
-                end_loads.extend(EndLoad::new(set.keys[k], &set.links[k], impulse, slots));
+                end_loads.extend(EndLoad::new(set.keys[k], &set.links[k], impulse, (slots, trees)));
+                if let (Reporting::Soft(index), &[x, y, z], &[u, v, w]) = (set.reports[k], impulse, velocity) {
+                    soft_touches.push((index, Touch { impulse: [x, y, z], velocity: [u, v, w], ..Touch::default() }));
+                }
             }
             row = rows.end;
         }

@@ -68,13 +68,6 @@ impl<'a> Part<'a> {
         }
     }
 
-    pub fn is_asleep(self) -> bool {
-        match self {
-            Self::Tree(part) => part.asleep,
-            Self::Soft(_) => false,
-        }
-    }
-
     /// Where a node is, world, m.
     #[inline(always)]
     pub fn origin(self, node: usize) -> Vec3<f64> {

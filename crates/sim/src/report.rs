@@ -95,6 +95,43 @@ impl ContactPoint {
     }
 }
 
+/// A contact point of a soft body in the last step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SoftContactPoint {
+    /// The point of the soft body: which body, and the nodes whose weighted mean it is.
+    pub point: geometry::SoftPoint,
+    /// What it touches.
+    pub partner: geometry::SoftPartner,
+    /// Midway between the surfaces, world, m.
+    pub position: Vec3<f64>,
+    /// Unit vector from the soft body towards its partner.
+    pub normal: Vec3<f64>,
+    /// Unit vectors that with the normal make a right-handed frame.
+    pub tangents: [Vec3<f64>; 2],
+    /// Distance of the surfaces along the normal less margins, m.
+    pub gap: f64,
+    /// The point's share of the soft body's surface, m².
+    pub area: f64,
+    /// Impulse on the partner along the tangents and the normal, N·s.
+    pub impulse: [f64; 3],
+    /// Velocity of the partner relative to the soft body at the end of the step, along the same, m/s.
+    pub velocity: [f64; 3],
+}
+
+impl SoftContactPoint {
+    pub(crate) fn new(contact: &geometry::SoftContact) -> Self {
+        let geometry::SoftContact { point, partner, position, normal, gap, area } = *contact;
+        let (t1, t2) = normal.tangents();
+        let (impulse, velocity) = ([0.0; 3], [0.0; 3]);
+        Self { point, partner, position, normal, tangents: [t1, t2], gap, area, impulse, velocity }
+    }
+
+    /// The impulse on the partner, world, N·s.
+    pub fn impulse_world(&self) -> Vec3<f64> {
+        self.tangents[0] * self.impulse[0] + self.tangents[1] * self.impulse[1] + self.normal * self.impulse[2]
+    }
+}
+
 /// Statistics of the last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {

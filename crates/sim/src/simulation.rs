@@ -9,6 +9,7 @@ mod impacts;
 mod jacobians;
 mod sensing;
 pub(crate) mod sleeping;
+mod soft;
 mod touches;
 
 use std::ops::Range;
@@ -20,18 +21,19 @@ use interrupt::Interrupt;
 use multibody::{Keyframe, Model};
 use spatial::Pose;
 
-use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_contacts};
+use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_contacts, push_soft};
 use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, Problem};
 use crate::observe::{Observation, Present};
 use crate::part::Parts;
 use crate::report::{Reports, Touch};
 use crate::scheme::Discretization;
-use crate::soft_part::SoftPart;
+use crate::soft::SoftBodies;
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Key;
 use crate::{
-    ContactLaw, ContactPoint, Energy, Frame, Options, SimulationError, State, Stats, VelocityExtrapolation, WarmStart,
+    ContactLaw, ContactPoint, Energy, Frame, Options, SimulationError, SoftContactPoint, State, Stats,
+    VelocityExtrapolation, WarmStart,
 };
 
 /// Greatest number of problems that are solved for Coulomb's law in a step, where there is no budget of factorisations.
@@ -64,8 +66,10 @@ pub struct Simulation {
     tree_of: Vec<usize>,
     tree_of_geom: Vec<usize>,
     parts: Vec<TreeWorkspace>,
-    /// What constraints see of soft bodies.
-    soft_parts: Vec<SoftPart>,
+    soft: SoftBodies,
+    soft_contacts: Vec<SoftContactPoint>,
+    /// Newton steps of the free motion of soft bodies, the most of one.
+    soft_iterations: usize,
     detected: Vec<geometry::Contact>,
     touches: Vec<Touch>,
     remembered: WarmStart,
@@ -151,6 +155,7 @@ impl Simulation {
     /// of geoms; a step that is not interrupted does not depend on it.
     pub fn set_interrupt(&mut self, interrupt: Interrupt) {
         self.collider.set_interrupt(&interrupt);
+        self.soft.set_interrupt(&interrupt);
         self.crew.set_interrupt(interrupt.clone());
         self.interrupt = interrupt;
     }
@@ -173,7 +178,16 @@ impl Simulation {
         let mut warm_start = std::mem::take(&mut self.state.warm_start);
         warm_start.clear();
         let pd = crate::Pd::default();
-        let State { step, applied_force, applied_wrench, surface_velocity, .. } = State::new(&self.model);
+        let State {
+            step,
+            applied_force,
+            applied_wrench,
+            surface_velocity,
+            soft_positions,
+            soft_velocities,
+            soft_forces,
+            ..
+        } = State::of(&self.model, &self.scene);
         let Keyframe { time, q, v, ctrl, .. } = key;
         let constraint_force = Vec::new();
         self.state = State {
@@ -193,7 +207,11 @@ impl Simulation {
             pd,
             warm_start,
             extrapolation: VelocityExtrapolation::default(),
+            soft_positions,
+            soft_velocities,
+            soft_forces,
         };
+        self.soft_contacts.clear();
         self.reports.clear();
         self.last_step.clear();
         self.stats = Stats::default();
@@ -264,8 +282,11 @@ impl Simulation {
         }
         self.check_interrupt()?;
         self.check_contacts()?;
+        self.move_soft(dt)?;
         if self.options.scheme.has_impacts() && self.resolve_impacts(dt)? {
             self.move_freely(dt);
+            self.soft.forget_free_motion();
+            self.move_soft(dt)?;
         }
         self.begin_turning(dt);
         self.is_near = !self.detected.is_empty();
@@ -295,19 +316,20 @@ impl Simulation {
         let rest = 1.0 - self.theta_at;
         let Self { parts, extents, collider, tree_of, detected, crew, .. } = self;
         let movement = |node: usize| {
-            let part = &parts[tree_of[node]];
-            let i = node - part.nodes.start;
-            let frame = &part.kin.frames[i];
-            let sweep = part.sweep(i, extents[node], dt, rest);
-            Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { slack: sweep.slack + margin, ..sweep } }
+            let Movement { rot, pos, sweep } = soft::movement(&parts[tree_of[node]], node, extents[node], (dt, rest));
+            Movement { rot, pos, sweep: Sweep { slack: sweep.slack + margin, ..sweep } }
         };
         collider.shared_contacts(crew, movement, detected);
+        self.detect_soft(dt);
     }
 
     /// Whether all contact points have been found.
     fn check_contacts(&self) -> Result<(), SimulationError> {
         let State { step, time, .. } = self.state;
-        self.collider.overflow().map_or(Ok(()), |source| Err(SimulationError::TooMany { step, time, source }))
+        self.collider
+            .overflow()
+            .or_else(|| self.soft.overflow())
+            .map_or(Ok(()), |source| Err(SimulationError::TooMany { step, time, source }))
     }
 
     /// How constraints become laws; limits farther off than the step can reach by `margin` do, too.
@@ -323,7 +345,7 @@ impl Simulation {
             self;
         let Self { inner_radii, extents, options: Options { contact: law, .. }, .. } = self;
         let (law, heaviest) = (*law, &self.heaviest[..]);
-        let parts = Parts { trees: parts, soft: &self.soft_parts };
+        let parts = Parts { trees: parts, soft: &self.soft.parts };
         Context {
             model,
             scene,
@@ -371,9 +393,11 @@ impl Simulation {
         let step = self.discretization(rule.dt);
         let (mut islands, mut others) = (std::mem::take(&mut self.islands), std::mem::take(&mut self.others));
         let (mut crew, mut heaviest) = (std::mem::take(&mut self.crew), std::mem::take(&mut self.heaviest));
+        let mut soft_gaps = std::mem::take(&mut self.soft.gaps);
         let cx = self.context(rule, &step);
         others.clear();
         self.sources.push(&cx, self.has_drives, &mut others);
+        push_soft(&cx, &self.soft, &mut others, &mut soft_gaps);
         let points = (self.collider.couples(), self.detected.len());
         islands.partition(points, &self.tree_of_geom, &others, cx.parts);
         if self.effective_mass.is_uneven() {
@@ -391,6 +415,7 @@ impl Simulation {
         islands.solve(&problem, &mut crew);
         self.factorizations += islands.most_iterations();
         (self.islands, self.others, self.crew, self.heaviest) = (islands, others, crew, heaviest);
+        self.soft.gaps = soft_gaps;
     }
 
     /// Gathers impulses, statistics, and what the next step starts from.
@@ -417,6 +442,7 @@ impl Simulation {
         self.detected.reserve(self.reports.detected.capacity());
         self.reports.renew();
         self.report_impacts();
+        self.report_soft();
     }
 
     /// The contact points of the last step.
@@ -443,6 +469,7 @@ impl Simulation {
             energy.potential += of_part.potential;
         }
         self.sources.add_energy(&self.state, &mut energy);
+        self.soft.add_energy(&self.state, self.model.gravity, &mut energy);
         energy
     }
 

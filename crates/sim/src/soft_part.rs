@@ -81,11 +81,17 @@ impl SoftPart {
         }
     }
 
-    /// Adds a point that is the weighted mean of touched nodes; its index.
-    pub fn add_point(&mut self, nodes: &[u32], weights: &[f64], position: Vec3<f64>) -> usize {
-        let mut point = SoftPoint { places: [NONE; MAX_WEIGHTS], weights: [0.0; MAX_WEIGHTS], count: 0, position };
-        for (node, weight) in nodes.iter().zip(weights).take(MAX_WEIGHTS) {
+    /// Adds a point that is the weighted mean of touched and of pinned nodes; its index. `positions` are those of all nodes.
+    pub fn add_point(&mut self, nodes: &[u32], weights: &[f64], positions: &[f64]) -> usize {
+        let (places, position) = ([NONE; MAX_WEIGHTS], Vec3::ZERO);
+        let mut point = SoftPoint { places, weights: [0.0; MAX_WEIGHTS], count: 0, position };
+        for (node, weight) in nodes.iter().zip(weights).filter(|(_, weight)| **weight != 0.0).take(MAX_WEIGHTS) {
+            point.position += vector(positions, *node as usize) * *weight;
             let place = self.place_of[*node as usize];
+            if place == NONE {
+                // It is pinned.
+                continue;
+            }
             let at = point.places[..point.count].partition_point(|other| *other < place);
             point.places.copy_within(at..point.count, at + 1);
             point.weights.copy_within(at..point.count, at + 1);
@@ -100,8 +106,11 @@ impl SoftPart {
         3 * self.touched.len()
     }
 
-    /// Takes note of A_c and its factor, which are known now, and of the velocities of all nodes at the beginning and of free motion.
-    pub fn begin(&mut self, v_start: &[f64], v_star: &[f64]) {
+    /// Takes note of the factor of A_c and of the velocities of all nodes at the beginning and of free motion.
+    pub fn begin(&mut self, v_start: &[f64], v_star: &[f64], factor: &[f64]) {
+        self.factor.clear();
+        self.factor.extend_from_slice(factor);
+        self.multiply();
         for (own, all) in [(&mut self.v_start, v_start), (&mut self.v_star, v_star)] {
             own.clear();
             own.extend(self.touched.iter().flat_map(|node| &all[3 * *node as usize..][..3]));
@@ -117,6 +126,20 @@ impl SoftPart {
         for first in (0..n).step_by(3) {
             let entry = |i: usize, j: usize| self.a[first + i + (first + j) * n];
             self.mobilities.push(EffectiveMass::PER_TRACE * inverse_trace(entry));
+        }
+    }
+
+    /// A_c = L Lᵀ.
+    fn multiply(&mut self) {
+        let n = self.nv();
+        self.a.clear();
+        self.a.resize(n * n, 0.0);
+        for j in 0..n {
+            let out = &mut self.a[j * n + j..(j + 1) * n];
+            for column in self.factor.chunks_exact(n).take(j + 1) {
+                let l = column[j];
+                out.iter_mut().zip(&column[j..]).for_each(|(out, column)| *out += l * column);
+            }
         }
     }
 

@@ -46,6 +46,12 @@ pub struct State {
     pub warm_start: WarmStart,
     /// How velocities change in contact, where the contact solver starts. It may stay when the rest is changed.
     pub extrapolation: VelocityExtrapolation,
+    /// Positions of the nodes of all soft bodies, one body after the other, three coordinates a node, world, m.
+    pub soft_positions: Vec<f64>,
+    /// Their velocities, m/s.
+    pub soft_velocities: Vec<f64>,
+    /// Forces on the same nodes, kept until changed, N.
+    pub soft_forces: Vec<f64>,
 }
 
 /// Why bytes are not a state of this model.
@@ -70,7 +76,7 @@ pub enum StateError {
 const MAGIC: &[u8; 8] = b"sapwood7";
 
 /// The vectors of a state, but for a controller's.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 12] = [
     "q",
     "v",
     "ctrl",
@@ -80,10 +86,20 @@ const NAMES: [&str; 9] = [
     "constraint_force",
     "accelerations",
     "extrapolation",
+    "soft_positions",
+    "soft_velocities",
+    "soft_forces",
 ];
 
 impl State {
-    /// The default configuration at rest.
+    /// The default configuration at rest, soft bodies as they were made.
+    pub fn of(model: &Model, scene: &Scene) -> Self {
+        let soft_positions: Vec<f64> = scene.soft_bodies.iter().flat_map(|body| body.rest_positions()).collect();
+        let zeros = vec![0.0; soft_positions.len()];
+        Self { soft_velocities: zeros.clone(), soft_forces: zeros, soft_positions, ..Self::new(model) }
+    }
+
+    /// The default configuration at rest of a model without soft bodies.
     pub fn new(model: &Model) -> Self {
         Self {
             time: 0.0,
@@ -102,6 +118,9 @@ impl State {
             pd: Pd::default(),
             warm_start: WarmStart::default(),
             extrapolation: VelocityExtrapolation::default(),
+            soft_positions: Vec::new(),
+            soft_velocities: Vec::new(),
+            soft_forces: Vec::new(),
         }
     }
 
@@ -119,6 +138,9 @@ impl State {
             (&mut self.accelerations, &other.accelerations),
             (&mut self.rest_q, &other.rest_q),
             (&mut self.extrapolation.rates, &other.extrapolation.rates),
+            (&mut self.soft_positions, &other.soft_positions),
+            (&mut self.soft_velocities, &other.soft_velocities),
+            (&mut self.soft_forces, &other.soft_forces),
         ];
         vectors.into_iter().for_each(|(to, from)| to.clone_from(from));
         for (to, from) in self.pd.vectors_mut().into_iter().zip(other.pd.vectors()) {
@@ -159,6 +181,7 @@ impl State {
         let accelerations = if self.accelerations.is_empty() { 0 } else { 2 * model.nv() };
         let extrapolation = if self.extrapolation.rates.is_empty() { 0 } else { 2 * model.nv() };
         let bodies = model.bodies.len();
+        let soft = 3 * scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>();
         let sizes = [
             model.nq(),
             model.nv(),
@@ -169,6 +192,9 @@ impl State {
             forces,
             accelerations,
             extrapolation,
+            soft,
+            soft,
+            soft,
         ];
         for ((x, name), expected) in self.vectors().into_iter().zip(NAMES).zip(sizes) {
             if x.len() != expected {
@@ -178,17 +204,33 @@ impl State {
         Ok(self.pd.check(&model.tree)?)
     }
 
-    fn vectors(&self) -> [&Vec<f64>; 9] {
+    fn vectors(&self) -> [&Vec<f64>; 12] {
         let Self { q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force, .. } = self;
         let (accelerations, extrapolation) = (&self.accelerations, &self.extrapolation.rates);
-        [q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force, accelerations, extrapolation]
+        let Self { soft_positions, soft_velocities, soft_forces, .. } = self;
+        [
+            q,
+            v,
+            ctrl,
+            applied_force,
+            applied_wrench,
+            surface_velocity,
+            constraint_force,
+            accelerations,
+            extrapolation,
+            soft_positions,
+            soft_velocities,
+            soft_forces,
+        ]
     }
 
     /// The length of the state's bytes without surface velocities, constraint forces, accelerations, extrapolation, controller, resting
     /// trees and warm start.
     fn byte_len(&self) -> usize {
-        let lengths = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench].map(Vec::len);
-        96 + 8 * lengths.iter().sum::<usize>()
+        let rigid = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench];
+        let soft = [&self.soft_positions, &self.soft_velocities, &self.soft_forces];
+        let lengths = rigid.into_iter().chain(soft).map(Vec::len);
+        96 + 8 * lengths.sum::<usize>()
     }
 
     /// The length of a controller's vectors.
@@ -275,7 +317,8 @@ impl State {
         self.extrapolation.rates.resize(extrapolation, 0.0);
         let vectors = [&mut self.q, &mut self.v, &mut self.ctrl, &mut self.applied_force, &mut self.applied_wrench];
         let optional = [&mut self.surface_velocity, &mut self.constraint_force, &mut self.accelerations];
-        for x in vectors.into_iter().chain(optional).chain([&mut self.extrapolation.rates]).flatten() {
+        let soft = [&mut self.soft_positions, &mut self.soft_velocities, &mut self.soft_forces];
+        for x in vectors.into_iter().chain(optional).chain([&mut self.extrapolation.rates]).chain(soft).flatten() {
             *x = f64::from_le_bytes(next());
         }
         let (nq, nv) = (self.q.len(), self.v.len());

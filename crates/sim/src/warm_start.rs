@@ -58,7 +58,7 @@ impl Key {
 
     /// Whether both are the same constraint, or points of the same two geoms, whose order may change.
     pub fn may_be(self, other: Self) -> bool {
-        let is_contact = self.0[0] < u32::MAX - 5;
+        let is_contact = self.0[0] < Self::FIRST_SOFT;
         self == other || is_contact && self.has_source_of(other) && self.0[2] >> 31 == other.0[2] >> 31
     }
 
@@ -91,6 +91,19 @@ impl Key {
     pub fn pd(dof: usize) -> Self {
         Self([u32::MAX - 5, dof as u32, 0])
     }
+
+    /// A contact of a soft body with `other`, at `point`.
+    pub fn soft(body: u32, other: u32, point: u32) -> Self {
+        Self([Self::FIRST_SOFT.saturating_add(body).min(u32::MAX - 7), other, point])
+    }
+
+    /// A node of a soft body that a body holds.
+    pub fn hold(index: usize) -> Self {
+        Self([u32::MAX - 6, index as u32, 0])
+    }
+
+    /// Beyond all geoms.
+    const FIRST_SOFT: u32 = 0xF000_0000;
 
     /// Whether it is a drive of the PD controller.
     pub fn is_pd(self) -> bool {

@@ -6,7 +6,7 @@ use sap::{BoundedFrictionContact, ConeContact, Law, SpinFriction};
 use spatial::{Mat3, Vec3};
 
 use super::regularization::{OneSided, Start, combine};
-use super::{ConstraintSet, Context};
+use super::{ConstraintSet, Context, Report};
 use crate::ContactLaw;
 use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
 use crate::warm_start::{Key, Memory};
@@ -111,7 +111,21 @@ fn surface(cx: &Context<'_>, contact: &Detected) -> Material {
     combine(of(contact.geoms[0]), of(contact.geoms[1]))
 }
 
-/// Adds a contact, its rolling and torsional friction behind it; returns the gap that it started the step with.
+/// A contact, whatever it is between.
+pub(super) struct Touching<'a> {
+    pub surface: &'a Material,
+    /// See [`BodyPair`].
+    pub spring_depth: f64,
+    pub slip: Vec3<f64>,
+    pub normal: Vec3<f64>,
+    pub gap: f64,
+    pub key: Key,
+    /// Of rolling and torsional friction.
+    pub spin_key: Key,
+    pub report: Report,
+}
+
+/// Adds a contact between bodies; returns the gap that it started the step with.
 ///
 /// Inlined with all that it calls: what is built in registers and stored once need not be read again in another width, for which
 /// processors wait.
@@ -121,31 +135,58 @@ fn push_contact(
     set: &mut ConstraintSet,
     couple: &BodyPair,
     contact: &Detected,
-    (ends, w): ([Option<ContactFrame>; 2], f64),
+    by: ([Option<ContactFrame>; 2], f64),
     Place { index, ordinal, report }: Place,
 ) -> f64 {
-    let surface = &couple.surface;
-    let (t1, t2) = contact.normal.tangents();
-    let basis = Mat3::from_columns(t1, t2, contact.normal);
-    let key = Key::contact(contact.geoms, ordinal);
+    let ends = by.0;
+    let touching = Touching {
+        surface: &couple.surface,
+        spring_depth: couple.spring_depth,
+        slip: couple.slip,
+        normal: contact.normal,
+        gap: contact.gap,
+        key: Key::contact(contact.geoms, ordinal),
+        spin_key: Key::spin(contact.geoms, ordinal),
+        report: Report::Contact(report),
+    };
+    push_touching(cx, set, &touching, by, || {
+        let [start, led] = cx.velocities(&ends, Motion::Linear);
+        let reach = cx.rule.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
+        cx.jacobian_drift.of_contact(contact, ordinal, start, reach, index)
+    })
+}
+
+/// Adds a contact, its rolling and torsional friction behind it; returns the gap that it started the step with. `drift` tells what its
+/// velocity changes by because its rows turn, in the world and along the normal.
+#[inline(always)]
+pub(super) fn push_touching(
+    cx: &Context<'_>,
+    set: &mut ConstraintSet,
+    touching: &Touching<'_>,
+    (ends, w): ([Option<ContactFrame>; 2], f64),
+    drift: impl FnOnce() -> (Vec3<f64>, f64),
+) -> f64 {
+    let &Touching { surface, spring_depth, slip, normal, gap, key, spin_key, report } = touching;
+    let (t1, t2) = normal.tangents();
+    let basis = Mat3::from_columns(t1, t2, normal);
     // Where the spring ends a stop begins.
     let mut stop = 0.0;
     let compliance = match surface.compliance {
-        Compliance::PerMass { .. } if contact.gap < -couple.spring_depth => {
-            stop = couple.spring_depth;
+        Compliance::PerMass { .. } if gap < -spring_depth => {
+            stop = spring_depth;
             Compliance::NearRigid
         }
         Compliance::PerMass { stiffness, relaxation } => {
-            Compliance::Physical { stiffness: stiffness / cx.bare_mobility(&ends, contact.normal), relaxation }
+            Compliance::Physical { stiffness: stiffness / cx.bare_mobility(&ends, normal), relaxation }
         }
         other => other,
     };
     let stiff = cx.stiff_mobility(&ends, w);
-    let start = cx.rule.start(contact.gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z)));
+    let start = cx.rule.start(gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z)));
     let start = Start { violation: start.violation + stop, ..start };
     let mut one_sided = cx.rule.normal(compliance, start, stiff);
     if one_sided.is_rigid && one_sided.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
-        one_sided.v_hat = one_sided.v_hat.min(cx.recovery_speed(&ends, contact.normal));
+        one_sided.v_hat = one_sided.v_hat.min(cx.recovery_speed(&ends, normal));
     }
     let OneSided { r: r_n, is_rigid, is_midway, .. } = one_sided;
     let r_t = cx.rule.sigma * stiff;
@@ -159,16 +200,10 @@ fn push_contact(
             .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(basis.z))
     };
     let normal_impulse = if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { known.unwrap_or_else(alone) };
-    let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() {
-        let [start, led] = cx.velocities(&ends, Motion::Linear);
-        let reach = cx.rule.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
-        cx.jacobian_drift.of_contact(contact, ordinal, start, reach, index)
-    } else {
-        (Vec3::ZERO, 0.0)
-    };
+    let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() { drift() } else { (Vec3::ZERO, 0.0) };
     let turned = |vn_hat: f64| if is_midway { vn_hat } else { vn_hat - normal_turning };
     let (vn_hat, recovery) = (turned(vn_hat), recovery.map(turned));
-    let slip = couple.slip + jacobian_drift;
+    let slip = slip + jacobian_drift;
     let belt = (slip != Vec3::ZERO).then(|| {
         let [t1, t2, _] = basis.transpose_mul(slip).to_array();
         [-t1, -t2]
@@ -181,14 +216,7 @@ fn push_contact(
         Law::BoundedFriction(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
     };
     let memory = memory.map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
-    set.push_recalled(
-        law,
-        w,
-        ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear },
-        key,
-        memory,
-        Some(report),
-    );
+    set.push_recalled(law, w, ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear }, key, memory, report);
     set.set_rigid(is_rigid);
     set.set_recovery(recovery);
     let angular = || ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
@@ -196,15 +224,14 @@ fn push_contact(
     if let Some(w) = is_spinning.then(angular).filter(|w| *w > 0.0) {
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
         let law = SpinFriction::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
-        let key = Key::spin(contact.geoms, ordinal);
-        let memory = set.recall(key, cx).map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
+        let memory = set.recall(spin_key, cx).map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
         set.push_recalled(
             law.into(),
             w,
             ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular },
-            key,
+            spin_key,
             memory,
-            None,
+            Report::None,
         );
         set.set_rigid(is_rigid);
     }

@@ -11,7 +11,7 @@ use crate::warm_start::Key;
 
 /// From the mobility tr W/(3√3) to the mean of W's diagonal: what three rows with a stiffness per mass must weigh for
 /// bodies to swing at its rate.
-const MEAN: f64 = 1.732_050_807_568_877_2;
+pub(super) const MEAN: f64 = 1.732_050_807_568_877_2;
 
 /// A frame of a body.
 #[derive(Clone, Copy, Debug)]

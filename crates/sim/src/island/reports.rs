@@ -52,6 +52,11 @@ impl Islands {
         self.active().iter().for_each(|island| out.extend_from_slice(&island.end_loads));
     }
 
+    /// What became of the contact points of soft bodies, with their indices among all.
+    pub fn soft_touches(&self) -> impl Iterator<Item = (usize, &Touch)> {
+        self.active().iter().flat_map(|island| island.soft_touches.iter().map(|(index, touch)| (*index, touch)))
+    }
+
     /// Among all contact points, the one of which the constraint is known by `key`.
     pub fn find(&self, key: Key) -> Option<usize> {
         self.active().iter().find_map(|island| {

@@ -21,8 +21,9 @@ pub(crate) struct EndLoad {
 }
 
 impl EndLoad {
-    /// Of a constraint between two ends; none of one on coordinates. `slots` are the trees of its island.
-    pub fn new(key: Key, link: &ConstraintJacobian, impulse: &[f64], slots: &[Slot]) -> Option<Self> {
+    /// Of a constraint between two ends; none of one on coordinates. `slots` are those of its island; beyond the model's `trees` are soft
+    /// bodies, whose side is left out.
+    pub fn new(key: Key, link: &ConstraintJacobian, impulse: &[f64], (slots, trees): (&[Slot], usize)) -> Option<Self> {
         let ConstraintJacobian::Ends { ends, basis, motion } = link else { return None };
         let along = match *impulse {
             [x, y, z] => Vec3::new(x, y, z),
@@ -31,7 +32,12 @@ impl EndLoad {
             _ => return None,
         };
         let of_model = |end: ContactFrame| ContactFrame { tree: slots[end.tree].tree, ..end };
-        Some(Self { key, ends: ends.map(|end| end.map(of_model)), impulse: *basis * along, motion: *motion })
+        Some(Self {
+            key,
+            ends: ends.map(|end| end.map(of_model).filter(|end| end.tree < trees)),
+            impulse: *basis * along,
+            motion: *motion,
+        })
     }
 }
 

@@ -14,6 +14,7 @@ use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, NONE};
 use crate::observe::Present;
 use crate::report::Reports;
+use crate::soft::SoftBodies;
 use crate::tree_workspace::TreeWorkspace;
 use crate::{Options, SimulationError, State, Stats, WarmStart};
 
@@ -29,6 +30,7 @@ impl Simulation {
         options.check()?;
         check_size(&model)?;
         check_scene(&model, &scene)?;
+        super::soft::check_holds(&model, &scene)?;
         crate::sensors::check(&model, &scene)?;
         let trees = model.tree.trees.iter().enumerate();
         let tree_of: Vec<usize> = trees.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
@@ -36,16 +38,17 @@ impl Simulation {
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let collider = Collider::new(scene.clone(), attachments.clone()).with_rest_depths(&rest_depths(&model, &scene));
+        let soft = SoftBodies::new(&scene, &attachments, |body| model.bodies[body].rigid_group)?;
         let extents = collider.extents(model.tree.len());
-        let is_wide = parts.len() > 1 && model.nv() >= WIDE;
+        let is_wide = parts.len() > 1 && model.nv() >= WIDE || !soft.is_empty();
         let crew = Crew::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
             name: "threads",
             value: options.threads as f64,
             expected: "no more threads than the system grants",
         })?;
         Ok(Self {
-            state: State::new(&model),
-            before: State::new(&model),
+            state: State::of(&model, &scene),
+            before: State::of(&model, &scene),
             reports: Reports::default(),
             stats: Stats::default(),
             effective_mass: EffectiveMass::new(&model, &extents),
@@ -58,7 +61,9 @@ impl Simulation {
             tree_of,
             collider,
             parts,
-            soft_parts: Vec::new(),
+            soft,
+            soft_contacts: Vec::new(),
+            soft_iterations: 0,
             detected: Vec::new(),
             touches: Vec::new(),
             remembered: WarmStart::default(),

@@ -16,7 +16,7 @@ const SHARES: usize = 32;
 
 /// Speeds beyond this are of no motion, m/s or rad/s: light makes 3e8 m/s, and nothing turns so fast that a step resolves. What
 /// gets there runs away, and would be beyond all numbers a few steps later.
-const FASTEST: f64 = 1e10;
+pub(super) const FASTEST: f64 = 1e10;
 
 /// Share `k` of `all`.
 fn share(k: usize, all: usize) -> Range<usize> {
@@ -94,10 +94,13 @@ impl Simulation {
     /// threads can share.
     pub(super) fn begin(&mut self) -> Result<(), SimulationError> {
         if self.is_shared() && !self.is_free() {
-            return self.state.check_sizes(&self.model, &self.scene);
+            self.state.check_sizes(&self.model, &self.scene)?;
+            self.soft.begin(&self.state);
+            return Ok(());
         }
         self.state.check(&self.model, &self.scene)?;
         self.v_start.copy_from_slice(&self.state.v);
+        self.soft.begin(&self.state);
         Ok(())
     }
 
@@ -158,7 +161,10 @@ impl Simulation {
         } else {
             crew.for_each(&mut all.cut(), |_, trees| gather(trees));
         }
-        if runs_away.into_inner() { self.runaway(self.v_next.iter().copied(), dt).map_or(Ok(()), Err) } else { Ok(()) }
+        if let Some(error) = runs_away.into_inner().then(|| self.runaway(self.v_next.iter().copied(), dt)).flatten() {
+            return Err(error);
+        }
+        self.collect_soft_velocities(dt)
     }
 
     /// The error of the first of the velocities that runs away.
@@ -220,6 +226,7 @@ impl Simulation {
         } else {
             crew.for_each(&mut all.cut(), |_, trees| move_on(trees));
         }
+        self.advance_soft(dt);
         self.last_step.end(&self.state.v);
         self.fall_asleep(dt);
     }

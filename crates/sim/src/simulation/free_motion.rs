@@ -16,7 +16,7 @@ impl Simulation {
 
     /// Whether the step needs nothing of its beginning but where it is: the equation of free motion is all there is.
     pub(super) fn is_free(&self) -> bool {
-        self.options.scheme.is_implicit() && self.collider.is_empty() && self.sources.are_none()
+        self.options.scheme.is_implicit() && self.collider.is_empty() && self.sources.are_none() && self.soft.is_empty()
     }
 
     /// Whether there is nothing to constrain in this step, and was nothing in the last.
@@ -133,7 +133,7 @@ impl Simulation {
         }
         self.free_evaluations += self.free_iterations;
         let needs_more = |part: &TreeWorkspace| part.has_prediction() || part.drives.iter().any(|drive| drive.apart);
-        if !self.is_near && self.sources.are_none() && !parts.iter().any(needs_more) {
+        if !self.is_near && self.sources.are_none() && self.soft.is_empty() && !parts.iter().any(needs_more) {
             return Ok(());
         }
         for part in parts.iter_mut().filter(|part| !part.asleep) {
@@ -142,7 +142,7 @@ impl Simulation {
         }
         self.theta_at = step.theta.q;
         self.detect(dt, 0.0);
-        Ok(())
+        self.move_soft(dt)
     }
 
     /// Gathers what is implicit in the forces, and where the search for free motion starts.

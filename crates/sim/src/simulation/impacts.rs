@@ -24,6 +24,7 @@ impl Simulation {
         for part in self.parts.iter_mut().filter(|part| !part.asleep) {
             part.stand_still(&self.v_start);
         }
+        self.stop_soft()?;
         self.jacobian_drift.clear();
         let mut rule = self.rule(dt, 0.0);
         rule.theta = Theta { q: 0.0, v: 1.0, vq: 1.0 };
@@ -31,6 +32,7 @@ impl Simulation {
         self.solve(rule, true);
         self.collect_velocities(dt)?;
         self.v_start.copy_from_slice(&self.v_next);
+        self.soft.start_from_end();
         self.remember_impacts();
         Ok(true)
     }
@@ -53,6 +55,7 @@ impl Simulation {
             is_fast(contact.gap, contact.normal.dot(b.0 - a.0), contact.normal.dot(b.1 - a.1))
         };
         self.detected.iter().any(is_hit)
+            || self.is_soft_hit(dt, is_fast)
             || self
                 .sources
                 .limit_rates(&self.parts, &self.state.q, &self.v_start)

@@ -88,6 +88,10 @@ impl Simulation {
             return false;
         }
         let mut woken = false;
+        while let Some(tree) = self.soft_touches_sleeper() {
+            self.wake(tree);
+            woken = true;
+        }
         for c in 0..self.detected.len() {
             for geom in self.detected[c].geoms {
                 let Some(node) = self.model.bodies[self.scene.geoms[geom].body].node else { continue };
@@ -131,7 +135,16 @@ impl Simulation {
         self.group.extend(0..self.parts.len());
         for island in self.islands.active() {
             let first = island.slots.first().map_or(0, |slot| slot.tree);
-            island.slots.iter().for_each(|slot| self.group[slot.tree] = first);
+            let trees = || island.slots.iter().map(|slot| slot.tree).filter(|tree| *tree < self.parts.len());
+            for tree in trees() {
+                self.group[tree] = first;
+            }
+            // Soft bodies do not sleep, nor does what they touch.
+            if trees().count() < island.slots.len() {
+                for tree in trees() {
+                    self.state.rests[tree].time = 0.0;
+                }
+            }
         }
         // The least time that any tree of a group has rested, at the group's first tree.
         self.least.clear();

@@ -1,0 +1,123 @@
+//! Contacts of soft bodies, and nodes of theirs that bodies hold.
+
+use geometry::{SoftContact, SoftPartner};
+use multibody::{Compliance, Material, Resistance};
+use sap::Equality;
+use spatial::{Mat3, Vec3};
+
+use super::contacts::{Touching, push_touching};
+use super::equalities::MEAN;
+use super::{ConstraintSet, Context, Report, combine};
+use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
+use crate::soft::{SoftBodies, SoftEnd};
+use crate::warm_start::Key;
+
+/// Adds the contacts of soft bodies and the nodes that bodies hold; `gaps` become those that the contacts start the step with.
+pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut ConstraintSet, gaps: &mut Vec<f64>) {
+    gaps.clear();
+    for (index, (contact, (point, other))) in soft.contacts.iter().zip(&soft.ends).enumerate() {
+        gaps.push(push_contact(cx, soft, (index, contact), (*point, *other), set));
+    }
+    for (k, (hold, end)) in soft.holds.iter().zip(&soft.hold_ends).enumerate() {
+        let held = cx.soft_frame(*end);
+        let (body, node) = (&cx.model.bodies[hold.body], cx.node_pose(hold.body));
+        let pose = node.map_or(body.pose, |node| node * body.pose);
+        let (point, position) = (pose.transform_point(hold.point), cx.origin(&held));
+        // Both forces act at the node.
+        let ends = [cx.end(hold.body, position), Some(held)];
+        let w = MEAN * ends.iter().flatten().map(|end| cx.mobility(end)).sum::<f64>();
+        let rule = cx.rule.compliant(Compliance::NearRigid, w);
+        let start = cx.rule.start(position - point, || cx.velocities(&ends, Motion::Linear));
+        let law = Equality::vector(rule.r, rule.bias(start).to_array());
+        let link = ConstraintJacobian::Ends { ends, basis: Mat3::IDENTITY, motion: Motion::Linear };
+        set.push(law, w, link, Key::hold(k), cx);
+        set.set_rigid(true);
+    }
+}
+
+/// Gaps of the contacts of soft bodies, and their rates at the beginning of the step and under free motion.
+pub(crate) fn soft_rates<'a>(cx: &'a Context<'a>, soft: &'a SoftBodies) -> impl Iterator<Item = (f64, f64, f64)> + 'a {
+    soft.contacts.iter().zip(&soft.ends).map(|(contact, (point, other))| {
+        let first = cx.soft_frame(*point);
+        let second = match (contact.partner, other) {
+            (SoftPartner::Geom(geom), _) => cx.end(cx.scene.geoms[geom].body, cx.origin(&first)),
+            (SoftPartner::Soft(_), other) => other.map(|other| cx.soft_frame(other)),
+        };
+        let [start, free] = cx.velocities(&[Some(first), second], Motion::Linear).map(|v| v.dot(contact.normal));
+        (contact.gap, start, free)
+    })
+}
+
+/// Adds a contact of a soft body, with its friction; returns the gap that it starts the step with. Its flesh is the spring: only a stiffness that is a geom's own makes it softer. It
+/// moves without turning, so that nothing resists spinning.
+fn push_contact(
+    cx: &Context<'_>,
+    soft: &SoftBodies,
+    (index, contact): (usize, &SoftContact),
+    (point, other): (SoftEnd, Option<SoftEnd>),
+    set: &mut ConstraintSet,
+) -> f64 {
+    let own = soft_surface(soft.body(point.0).friction);
+    let mut slip = Vec3::ZERO;
+    let first = cx.soft_frame(point);
+    let (surface, second) = match contact.partner {
+        SoftPartner::Geom(geom) => {
+            slip = cx.surface_velocity_of(geom);
+            let geom = &cx.scene.geoms[geom];
+            let material = &cx.model.materials[geom.material];
+            let compliance = match material.compliance {
+                Compliance::PerMass { .. } => Compliance::NearRigid,
+                other => other,
+            };
+            let second = cx.end(geom.body, cx.origin(&first));
+            (combine(&own, &Material { compliance, ..*material }), second)
+        }
+        SoftPartner::Soft(_) => {
+            let Some(other) = other else { return contact.gap };
+            (combine(&own, &soft_surface(soft.body(other.0).friction)), Some(cx.soft_frame(other)))
+        }
+    };
+    let resistance = surface.resistance.min(Resistance::Sliding);
+    let surface = Material { resistance, ..surface };
+    let key = key(contact, index);
+    let touching = Touching {
+        surface: &surface,
+        spring_depth: f64::INFINITY,
+        slip,
+        normal: contact.normal,
+        gap: contact.gap,
+        key,
+        spin_key: key,
+        report: Report::Soft(index),
+    };
+    let ends = [Some(first), second];
+    let w = ends.iter().flatten().map(|end| cx.mobility(end)).sum::<f64>();
+    if w > 0.0 { push_touching(cx, set, &touching, (ends, w), || (Vec3::ZERO, 0.0)) } else { contact.gap }
+}
+
+/// What a contact is known by: the bodies, and the node on one of its sides, else its place among all.
+fn key(contact: &SoftContact, index: usize) -> Key {
+    let is_node = |point: &geometry::SoftPoint| point.weights[0] == 1.0;
+    let (other, node) = match &contact.partner {
+        SoftPartner::Geom(geom) => (*geom as u32, None),
+        SoftPartner::Soft(point) => (point.body | 1 << 31, is_node(point).then_some(point.nodes[0] | 1 << 30)),
+    };
+    let of_point = is_node(&contact.point).then_some(contact.point.nodes[0]);
+    Key::soft(contact.point.body, other, of_point.or(node).unwrap_or(index as u32 | 1 << 31))
+}
+
+fn soft_surface(friction: f64) -> Material {
+    Material { friction, resistance: Resistance::Sliding, compliance: Compliance::NearRigid, ..Material::default() }
+}
+
+impl Context<'_> {
+    /// A point of a soft body as an end.
+    fn soft_frame(&self, (body, point): SoftEnd) -> ContactFrame {
+        ContactFrame { tree: self.parts.trees.len() + body, node: point, arm: Vec3::ZERO }
+    }
+
+    /// Where an end is, world, m.
+    fn origin(&self, end: &ContactFrame) -> Vec3<f64> {
+        self.parts.get(end.tree).origin(end.node) + end.arm
+    }
+}

@@ -1,0 +1,205 @@
+//! Soft bodies in a step of the simulation, and what is known of them.
+
+use deformable::{SoftBody, StepError, ThetaStep};
+use geometry::{Movement, SoftPartner};
+use multibody::Model;
+use spatial::Vec3;
+
+use super::{Simulation, State};
+use crate::tree_workspace::TreeWorkspace;
+use crate::{ContactLaw, SimulationError, SoftContactPoint};
+
+impl Simulation {
+    /// Finds the contact points of soft bodies that the step can reach, where it takes constraints.
+    pub(super) fn detect_soft(&mut self, dt: f64) {
+        if self.soft.is_empty() {
+            return;
+        }
+        let rest = 1.0 - self.theta_at;
+        let theta = (self.theta_at > 0.0).then(|| crate::soft::theta(self.options.scheme, &self.discretization(dt)));
+        let Self { soft, parts, extents, tree_of, state, model, .. } = self;
+        let movement = |node: usize| movement(&parts[tree_of[node]], node, extents[node], (dt, rest));
+        // Under the convex law what slides hovers.
+        let hovering = if self.options.contact == ContactLaw::Sap {
+            let speed = |(node, (tree, extent)): (usize, (&usize, &f64))| {
+                let part = &parts[*tree];
+                let twist = part.kin.twists[node - part.nodes.start];
+                twist.lin.norm() + extent * twist.ang.norm()
+            };
+            dt * tree_of.iter().zip(&*extents).enumerate().map(speed).fold(soft.fastest(), f64::max)
+        } else {
+            0.0
+        };
+        soft.detect(movement, (state, model.gravity), (dt, hovering), theta);
+    }
+
+    /// Soft bodies as they are in an impact, which takes no time: their mass alone, at the velocities that the step starts from.
+    pub(super) fn stop_soft(&mut self) -> Result<(), SimulationError> {
+        self.soft.forget_free_motion();
+        self.move_soft(0.0)
+    }
+
+    /// Whether a contact point of a soft body is hit: `is_fast(gap, rate at the beginning, rate under free motion)`.
+    pub(super) fn is_soft_hit(&self, dt: f64, is_fast: impl Fn(f64, f64, f64) -> bool) -> bool {
+        if self.soft.is_empty() {
+            return false;
+        }
+        let step = self.discretization(dt);
+        let cx = self.context(self.rule(dt, 0.0), &step);
+        crate::constrain::soft_rates(&cx, &self.soft).any(|(gap, start, free)| is_fast(gap, start, free))
+    }
+
+    /// Free motion of soft bodies in a step of `dt`; what touches them is known.
+    pub(super) fn move_soft(&mut self, dt: f64) -> Result<(), SimulationError> {
+        if self.soft.is_empty() {
+            return Ok(());
+        }
+        let theta = crate::soft::theta(self.options.scheme, &self.discretization(dt));
+        let step = ThetaStep { dt, theta_q: theta.q, theta_v: theta.v, theta_vq: theta.vq };
+        let Self { soft, state, model, interrupt, crew, .. } = self;
+        let moved = soft.move_freely(state, step, model.gravity, interrupt, crew);
+        match moved {
+            Ok(iterations) => {
+                self.soft_iterations = self.soft_iterations.max(iterations);
+                Ok(())
+            }
+            Err((body, error)) => Err(self.soft_error(body, error, dt)),
+        }
+    }
+
+    fn soft_error(&self, body: usize, source: StepError, timestep: f64) -> SimulationError {
+        let State { step, time, .. } = self.state;
+        match source {
+            StepError::Interrupted => SimulationError::Interrupted { step, time },
+            StepError::NotConverged { iterations } => {
+                SimulationError::FreeMotion { step, time, timestep, iterations, residual: 1.0 }
+            }
+            source => SimulationError::Soft { step, time, timestep, body: self.soft.body(body).name.clone(), source },
+        }
+    }
+
+    /// Finds the velocities of soft bodies at the end of the step from those of the nodes that constraints know of.
+    pub(super) fn collect_soft_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
+        let Self { soft, islands, parts, .. } = self;
+        for body in 0..soft.parts.len() {
+            let slot = parts.len() + body;
+            let v = soft.follow(body, islands.velocities_of(slot).map(|(v, _)| v), false);
+            let runs_away = v.iter().copied().enumerate().find(|(_, v)| !(v.abs() <= super::ends::FASTEST));
+            let Some((dof, value)) = runs_away else {
+                if let Some(v) = islands.recovery_velocities_of(slot) {
+                    soft.follow(body, Some(v), true);
+                }
+                continue;
+            };
+            let joint = format!("node {} of soft body {}", dof / 3, soft.body(body).name);
+            let State { step, time, .. } = self.state;
+            return Err(SimulationError::Diverged { step, time, timestep: dt, joint, dof, value });
+        }
+        Ok(())
+    }
+
+    /// Moves soft bodies to the end of the step.
+    pub(super) fn advance_soft(&mut self, dt: f64) {
+        if self.soft.is_empty() {
+            return;
+        }
+        let vq = crate::soft::theta(self.options.scheme, &self.discretization(dt)).vq;
+        let Self { soft, islands, parts, state, .. } = self;
+        for body in 0..soft.parts.len() {
+            let recovers = islands.recovery_velocities_of(parts.len() + body).is_some();
+            soft.advance(body, recovers, dt, vq, state);
+        }
+    }
+
+    /// Wakes what soft bodies touch; whether it slept.
+    pub(super) fn soft_touches_sleeper(&self) -> Option<usize> {
+        let tree = |geom: usize| {
+            let node = self.model.bodies[self.scene.geoms[geom].body].node?;
+            Some(self.tree_of[node]).filter(|tree| self.parts[*tree].asleep)
+        };
+        let touched = self.soft.contacts.iter().find_map(|contact| match contact.partner {
+            SoftPartner::Geom(geom) => tree(geom),
+            SoftPartner::Soft(_) => None,
+        });
+        let held = || {
+            let tree = |body: usize| Some(self.tree_of[self.model.bodies[body].node?]);
+            self.soft.holds.iter().filter_map(|hold| tree(hold.body)).find(|tree| self.parts[*tree].asleep)
+        };
+        touched.or_else(held)
+    }
+
+    /// Keeps what became of the contact points of soft bodies.
+    pub(super) fn report_soft(&mut self) {
+        let Self { soft, soft_contacts, islands, stats, .. } = self;
+        soft_contacts.clear();
+        if soft.is_empty() {
+            return;
+        }
+        soft_contacts.extend(soft.contacts.iter().map(SoftContactPoint::new));
+        for (point, gap) in soft_contacts.iter_mut().zip(&soft.gaps) {
+            point.gap = *gap;
+        }
+        for (index, touch) in islands.soft_touches() {
+            let point = &mut soft_contacts[index];
+            (point.impulse, point.velocity) = (touch.impulse, touch.velocity);
+            if touch.impulse[2] > 0.0 {
+                stats.active_contacts += 1;
+                stats.penetration = stats.penetration.max(-point.gap);
+            }
+        }
+        stats.contacts += soft.contacts.len();
+        stats.free_iterations = stats.free_iterations.max(self.soft_iterations);
+        self.soft_iterations = 0;
+    }
+
+    /// Where the contact points of soft bodies were in the last step, and what pushed there.
+    pub fn soft_contacts(&self) -> &[SoftContactPoint] {
+        &self.soft_contacts
+    }
+
+    /// Energies of one soft body in the present state, J.
+    ///
+    /// # Panics
+    /// When there is no such soft body, or positions or velocities of the state have been given another size.
+    pub fn soft_energy(&mut self, body: usize) -> deformable::Energy {
+        self.soft.energy_of(body, &self.state, self.model.gravity)
+    }
+
+    /// The coordinates of a soft body's nodes among [`State::soft_positions`] and [`State::soft_velocities`], three a node.
+    ///
+    /// # Panics
+    /// When there is no such soft body.
+    pub fn soft_coordinates_of(&self, body: usize) -> std::ops::Range<usize> {
+        self.soft.range(body)
+    }
+}
+
+/// How a node of the model moves in a step.
+pub(super) fn movement(part: &TreeWorkspace, node: usize, extent: f64, (dt, rest): (f64, f64)) -> Movement {
+    let i = node - part.nodes.start;
+    let frame = &part.kin.frames[i];
+    Movement { rot: frame.rot, pos: frame.pos, sweep: part.sweep(i, extent, dt, rest) }
+}
+
+/// Every index of soft bodies must be one of the model and the scene.
+pub(super) fn check_holds(model: &Model, scene: &geometry::Scene) -> Result<(), SimulationError> {
+    for (i, hold) in scene.soft_attachments.iter().enumerate() {
+        let what = || format!("attachment {i} of a soft body");
+        let nodes = scene.soft_bodies.get(hold.soft).map_or(0, |body: &std::sync::Arc<SoftBody>| body.node_count());
+        let known = [
+            ("soft body", hold.soft, scene.soft_bodies.len()),
+            ("node", hold.node as usize, nodes),
+            ("body", hold.body, model.bodies.len()),
+        ];
+        for (kind, index, count) in known {
+            if index >= count {
+                return Err(SimulationError::Scene { what: what(), kind, index, count });
+            }
+        }
+        if !hold.point.is_finite() {
+            let Vec3 { x, y, z } = hold.point;
+            return Err(SimulationError::Attachment { index: i, point: [x, y, z] });
+        }
+    }
+    Ok(())
+}
