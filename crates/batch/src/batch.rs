@@ -153,7 +153,7 @@ impl Batch {
             Ok(plan) => {
                 (groups(plan.clone(), self.model.nu(), self.worlds(), (self.precision, self.widest)), self.widest)
             }
-            Err(_) => (alone(&self.model, self.worlds()), 1),
+            Err(_) => (alone(&self.model, &self.scene, self.worlds()), 1),
         };
         let worlds: Vec<usize> = self.own.keys().copied().collect();
         worlds.into_iter().for_each(|world| self.give_own(world));

@@ -217,8 +217,9 @@ pub(crate) fn groups(plan: Plan, nu: usize, n: usize, (precision, width): (Preci
 }
 
 /// Worlds by themselves.
-pub(crate) fn alone(model: &Model, n: usize) -> Vec<Box<dyn Steps>> {
-    let one = || -> Box<dyn Steps> { Box::new(Alone { state: State::new(model), own: None, left: Left::default() }) };
+pub(crate) fn alone(model: &Model, scene: &Scene, n: usize) -> Vec<Box<dyn Steps>> {
+    let one =
+        || -> Box<dyn Steps> { Box::new(Alone { state: State::of(model, scene), own: None, left: Left::default() }) };
     (0..n).map(|_| one()).collect()
 }
 

@@ -132,6 +132,9 @@ pub(crate) struct Rule {
 impl Plan {
     /// The plan of a model, or why there is none.
     pub fn new(model: &Model, scene: &Scene, options: &Options, pd: Option<&Pd>) -> Result<Self, NotInLanes> {
+        if !scene.soft_bodies.is_empty() {
+            return Err(NotInLanes("it has soft bodies".into()));
+        }
         check(options, model)?;
         let dt = options.timestep.unwrap_or(model.timestep);
         let is_balanced = options.scheme == Scheme::Bilinear;

@@ -30,6 +30,7 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
         | SimulationError::Contact { step, time, .. }
         | SimulationError::TooMany { step, time, .. }
         | SimulationError::FreeMotion { step, time, .. }
+        | SimulationError::Soft { step, time, .. }
         | SimulationError::NoJacobian { step, time, .. } => {
             failed(py, error.to_string(), (Some(time), Some(step)), None)
         }
@@ -40,6 +41,8 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
         | SimulationError::TooLarge { .. }
         | SimulationError::NotFinite { .. }
         | SimulationError::Keyframe { .. }
+        | SimulationError::SoftSurface(_)
+        | SimulationError::Attachment { .. }
         | SimulationError::Pd(_) => PyValueError::new_err(error.to_string()),
     }
 }
@@ -81,6 +84,7 @@ pub fn worlds_failed(py: Python<'_>, errors: &[(usize, &SimulationError)], of: u
         | SimulationError::Contact { step, time, .. }
         | SimulationError::TooMany { step, time, .. }
         | SimulationError::FreeMotion { step, time, .. }
+        | SimulationError::Soft { step, time, .. }
         | SimulationError::NotFinite { step, time, .. }
         | SimulationError::NoJacobian { step, time, .. } => (Some(time), Some(step)),
         _ => (None, None),

@@ -42,25 +42,27 @@ fn contact_force(s: &Simulation) -> Vec3<f64> {
 
 #[test]
 fn a_cube_comes_to_rest_under_its_weight() {
-    for (scheme, factorization) in [
-        (Scheme::Bilinear, Factorization::Auto),
-        (Scheme::Bilinear, Factorization::Dense),
-        (Scheme::Midpoint, Factorization::Auto),
-        (Scheme::ImplicitEuler, Factorization::Auto),
-    ] {
-        let options = Options { timestep: Some(0.005), scheme, factorization, ..Options::default() };
-        let cube = cuboid([0.1; 3], [4; 3], 0.02, Material::default());
+    for scheme in [Scheme::Bilinear, Scheme::Midpoint, Scheme::ImplicitEuler] {
+        let options = Options { timestep: Some(0.005), scheme, ..Options::default() };
+        let (edge, material) = (0.1, Material::default());
+        let cube = cuboid([edge; 3], [4; 3], 0.02, material);
         let weight = cube.total_mass() * G;
         let mut s = soft(GROUND, vec![cube], vec![], options);
         run(&mut s, 1.5);
         let force = contact_force(&s);
-        println!("{scheme} {factorization:?} {force:?} {weight} {:?}", s.stats());
-        assert!((force.z + weight).abs() < 1e-3 * weight, "{scheme} {force:?} {weight}");
-        let x = &s.state().soft_positions;
-        let top = x.iter().skip(2).step_by(3).fold(0.0, |top: f64, z| top.max(*z));
-        println!("{top} {}", x.iter().skip(2).step_by(3).fold(1.0, |b: f64, z| b.min(*z)));
-        let speed = s.state().soft_velocities.iter().fold(0.0, |v: f64, x| v.max(x.abs()));
-        println!("speed {speed}");
+        assert!((force + Vec3::new(0.0, 0.0, weight)).norm() < 1e-3 * weight, "{scheme} {force:?} {weight}");
+        let heights = || s.state().soft_positions.iter().skip(2).step_by(3);
+        let (low, high) = heights().fold((f64::MAX, f64::MIN), |(low, high), z| (low.min(*z), high.max(*z)));
+        assert!(low.abs() < 1e-6, "{scheme} {low}");
+        // Between a column whose sides do not bulge and one that slides freely at its foot, ρ g h²/(2 E) for the latter.
+        let (free, nu) = (material.density * G * edge * edge / (2.0 * material.young), material.poisson);
+        let confined = free * (1.0 + nu) * (1.0 - 2.0 * nu) / (1.0 - nu);
+        let compression = edge - high;
+        assert!((confined..free).contains(&compression), "{scheme} {compression} {confined} {free}");
+        let fastest = s.state().soft_velocities.iter().fold(0.0, |v: f64, x| v.max(x.abs()));
+        assert!(fastest < 1e-5, "{scheme} {fastest}");
+        let stats = s.stats();
+        assert!(stats.active_contacts == 25 && stats.penetration < 1e-6, "{scheme} {stats:?}");
     }
 }
 
@@ -88,7 +90,6 @@ fn a_pad_carries_the_weight_of_a_box() {
         let mut s = box_on_pad(0.0, 1e5, Options { timestep: Some(0.005), factorization, ..Options::default() });
         run(&mut s, 1.0);
         let force = contact_force(&s);
-        println!("{factorization:?} {force:?} {:?} {:?}", s.state().q, s.stats());
         assert!((force.z - G).abs() < 1e-3 * G, "{force:?}");
     }
 }
@@ -107,41 +108,36 @@ fn a_box_slides_on_a_pad_by_coulombs_law() {
         }
         let acceleration = (s.state().v[0] - start) / 0.1;
         let expected = G * (angle.sin() - 0.5 * angle.cos());
-        println!("{contact:?} {ratio} {acceleration} {expected} {:?}", s.stats());
-        println!("{contact:?} {ratio} {acceleration} {expected} {:?}", s.state().q);
-        if false {
-            assert!(ratio < 0.01 && (acceleration / expected - 1.0).abs() < 0.01);
-        }
+        assert!(ratio < 0.01, "{contact:?} {ratio}");
+        assert!((acceleration / expected - 1.0).abs() < 0.01, "{contact:?} {acceleration} {expected}");
     }
 }
 
 #[test]
-fn energy_and_momentum_of_a_ringing_bar() {
-    for model in [MaterialModel::Linear, MaterialModel::LinearCorotated] {
-        let material = Material { model, damping_stiffness: 0.0, ..Material::default() };
-        let bar = cuboid([0.4, 0.05, 0.05], [8, 2, 2], 0.1, material);
-        let options = Options { timestep: Some(0.002), scheme: Scheme::Midpoint, ..Options::default() };
-        let space = r#"<mujoco><option gravity="0 0 0"/><worldbody/></mujoco>"#;
-        let mut s = soft(space, vec![bar], vec![], options);
-        let masses = s.scene().soft_bodies[0].node_masses().to_vec();
-        let state = s.state_mut();
-        for (node, v) in state.soft_velocities.chunks_exact_mut(3).enumerate() {
-            let x = state.soft_positions[3 * node];
-            v[0] = 0.05 * x;
-            v[2] = if model == MaterialModel::Linear { 0.0 } else { 2.0 * x * x };
-        }
-        let momentum = |s: &Simulation| {
-            let v = s.state().soft_velocities.chunks_exact(3);
-            v.zip(&masses).fold(Vec3::ZERO, |p, (v, m)| p + Vec3::new(v[0], v[1], v[2]) * *m)
-        };
-        let (energy, start) = (s.energy().total(), momentum(&s));
-        let mut worst = 0.0_f64;
-        for _ in 0..500 {
-            s.step().unwrap();
-            worst = worst.max((s.energy().total() / energy - 1.0).abs());
-        }
-        println!("{model:?} {worst:e} {:?} {energy}", momentum(&s) - start);
+fn a_ringing_bar_keeps_energy_and_momentum() {
+    let material = Material { model: MaterialModel::Linear, damping_stiffness: 0.0, ..Material::default() };
+    let bar = cuboid([0.4, 0.05, 0.05], [8, 2, 2], 0.1, material);
+    let options = Options { timestep: Some(0.002), scheme: Scheme::Midpoint, ..Options::default() };
+    let space = r#"<mujoco><option gravity="0 0 0"/><worldbody/></mujoco>"#;
+    let mut s = soft(space, vec![bar], vec![], options);
+    let masses = s.scene().soft_bodies[0].node_masses().to_vec();
+    let state = s.state_mut();
+    for (x, v) in state.soft_positions.chunks_exact(3).zip(state.soft_velocities.chunks_exact_mut(3)) {
+        v.copy_from_slice(&[0.3 + 0.05 * x[0], 0.0, 0.1 * x[0] * x[0]]);
     }
+    let momentum = |s: &Simulation| {
+        let v = s.state().soft_velocities.chunks_exact(3);
+        v.zip(&masses).fold(Vec3::ZERO, |p, (v, m)| p + Vec3::new(v[0], v[1], v[2]) * *m)
+    };
+    let (energy, start) = (s.energy().total(), momentum(&s));
+    let (mut worst, mut most_elastic) = (0.0_f64, 0.0_f64);
+    for _ in 0..500 {
+        s.step().unwrap();
+        worst = worst.max((s.energy().total() / energy - 1.0).abs());
+        most_elastic = most_elastic.max(s.soft_energy(0).elastic);
+    }
+    assert!(worst < 1e-10 && most_elastic > 1e-6, "{worst:e} {most_elastic:e}");
+    assert!((momentum(&s) - start).norm() < 1e-13 * start.norm(), "{:?}", momentum(&s) - start);
 }
 
 /// A ball of a grid whose cells are between a cube's and a ball's.
@@ -184,27 +180,121 @@ fn a_gripper_lifts_and_holds_a_soft_ball() {
     let (kp, kd) = (vec![500.0; 7], vec![50.0; 7]);
     let effort = vec![30.0, 30.0, 30.0, 5.0, 5.0, 3.0, 3.0];
     let mut pd = sapwood_sim::Pd { kp, kd, effort_limit: effort, target: vec![0.0; 7], target_velocity: vec![0.0; 7] };
-    pd.target[2] = -0.08;
     pd.target[2] = -0.07;
     s.state_mut().pd = pd;
     run(&mut s, 0.5);
     let close = |s: &mut Simulation| s.state_mut().pd.target[5..].fill(0.04);
     close(&mut s);
     run(&mut s, 1.0);
-    println!("closed {:?} {:?}", s.state().q, contact_force(&s));
     s.state_mut().pd.target[2] = 0.05;
     run(&mut s, 1.0);
-    println!("lifted {:?} {:?} {weight}", s.state().q, contact_force(&s));
     let mean = |s: &Simulation| {
         let x = s.state().soft_positions.chunks_exact(3);
         let n = x.len() as f64;
         x.fold(Vec3::ZERO, |sum, x| sum + Vec3::new(x[0], x[1], x[2])) * (1.0 / n)
     };
     let before = mean(&s);
-    let start = std::time::Instant::now();
     run(&mut s, 5.0);
-    println!("{:?} {:?} {:?} {:?}", start.elapsed() / 1000, before, mean(&s), s.stats());
     let force = contact_force(&s);
     assert!((force.z + weight).abs() < 1e-3 * weight, "{force:?} {weight}");
-    assert!((mean(&s) - before).norm() < 1e-4);
+    // It creeps by σ g dt where friction holds it: 0.5 μm/s at most.
+    assert!((mean(&s) - before).norm() < 3e-6, "{:?} {before:?}", mean(&s));
+    assert!(before.z > 0.14, "{before:?}");
+}
+
+/// A bar of soft flesh between the ground and a box on a hinge that holds its end, contact with the ground and with the box's edge.
+fn busy(options: Options) -> Simulation {
+    let mjcf = r#"<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="0.8"/>
+        <body pos=".25 0 .12"><joint type="hinge" axis="0 1 0" damping=".01"/><geom type="box" size=".05 .05 .02" mass=".2"/></body>
+        <body pos="0 0 .16"><freejoint/><geom type="sphere" size=".03" mass=".3"/></body></worldbody></mujoco>"#;
+    let bar = cuboid([0.4, 0.06, 0.06], [8, 2, 2], 0.03, Material::default());
+    let nodes = bar.mesh.positions();
+    let ends = (0..nodes.len() as u32).filter(|i| nodes[*i as usize].x > 0.19);
+    let hold = |node: u32| {
+        let point = nodes[node as usize] - Vec3::new(0.25, 0.0, 0.12);
+        SoftAttachment { soft: 0, node, body: 1, point }
+    };
+    let holds = ends.map(hold).collect();
+    let mut s = soft(mjcf, vec![bar], holds, options);
+    s.state_mut().v[1] = 0.3;
+    s
+}
+
+#[test]
+fn every_factorization_agrees_with_the_dense_one() {
+    for contact in [ContactLaw::Coulomb, ContactLaw::Sap] {
+        let options = |factorization| {
+            // So that what is compared is the solution, not where iterations stop.
+            Options { timestep: Some(0.005), factorization, contact, tolerance: 1e-12, ..Options::default() }
+        };
+        let mut dense = busy(options(Factorization::Dense));
+        let mut others =
+            [Factorization::Auto, Factorization::Recursive, Factorization::Coupled].map(|f| busy(options(f)));
+        let mut most_points = 0;
+        for _ in 0..60 {
+            let start = dense.state().clone();
+            dense.step().unwrap();
+            most_points = most_points.max(dense.stats().active_contacts);
+            for other in &mut others {
+                other.state_mut().clone_from(&start);
+                other.step().unwrap();
+                let ends = [(dense.state(), other.state())].map(|(a, b)| {
+                    let rigid = a.v.iter().zip(&b.v);
+                    rigid
+                        .chain(a.soft_velocities.iter().zip(&b.soft_velocities))
+                        .map(|(a, b)| (a - b).abs())
+                        .fold(0.0, f64::max)
+                });
+                assert!(ends[0] < 1e-9, "{contact:?} {:?}: {:e}", other.options().factorization, ends[0]);
+            }
+        }
+        assert!(most_points > 6, "{most_points}");
+        // What holds the nodes holds.
+        let held = dense.scene().soft_attachments[0];
+        let pose = dense.observe().pose(sapwood_sim::Frame::Body(1));
+        let x = &dense.state().soft_positions[3 * held.node as usize..][..3];
+        let apart = (pose.transform_point(held.point) - Vec3::new(x[0], x[1], x[2])).norm();
+        assert!(apart < 1e-5, "{apart}");
+    }
+}
+
+#[test]
+fn bits_do_not_depend_on_threads_or_on_what_was_before() {
+    let options = |threads| Options { timestep: Some(0.005), threads, ..Options::default() };
+    let (mut one, mut two) = (busy(options(1)), busy(options(2)));
+    run(&mut one, 0.2);
+    run(&mut two, 0.2);
+    assert_eq!(one.state(), two.state());
+    let bytes = one.state().to_bytes();
+    let mut anew = busy(options(1));
+    anew.state_mut().restore(&bytes).unwrap();
+    assert_eq!(one.state(), anew.state());
+    run(&mut one, 0.2);
+    run(&mut anew, 0.2);
+    assert_eq!(one.state(), anew.state());
+    anew.reset(None).unwrap();
+    assert_eq!(anew.state().soft_positions, busy(options(1)).state().soft_positions);
+    one.state_mut().soft_velocities[7] = f64::NAN;
+    let error = one.step().unwrap_err().to_string();
+    assert!(error.contains("soft_velocities[7] is NaN"), "{error}");
+    one.state_mut().soft_velocities.pop();
+    let error = one.step().unwrap_err().to_string();
+    assert!(error.contains("soft_velocities has"), "{error}");
+}
+
+#[test]
+fn a_soft_ball_falls_among_boxes() {
+    let text = scenes::mjcf("clutter-box-27".parse().unwrap());
+    let ball = ball(0.15, 6, Vec3::new(0.05, 0.02, 0.9), Material { density: 500.0, ..Material::default() });
+    let weight = ball.total_mass() * G;
+    let mut s = soft(&text, vec![ball], vec![], Options { timestep: Some(0.01), ..Options::default() });
+    let (mut deepest, mut unsettled) = (0.0_f64, 0);
+    for _ in 0..300 {
+        s.step().unwrap();
+        deepest = deepest.max(s.soft_contacts().iter().fold(0.0, |deepest, c| f64::max(deepest, -c.gap)));
+        unsettled += s.stats().unsettled;
+    }
+    let force = contact_force(&s);
+    assert!((force.z.abs() - weight).abs() < 1e-2 * weight, "{force:?} {weight}");
+    assert!(deepest < 3e-3 && unsettled < 10, "{deepest} {unsettled}");
 }

@@ -26,6 +26,7 @@ impl Batch {
             (self.time[world], self.count[world]) = (time, 0);
             self.end_forces(world);
             self.forget(world);
+            self.reset_soft(world);
         }
         Ok(())
     }
@@ -59,6 +60,15 @@ impl Batch {
         (self.time[world], self.count[world]) = (0.0, 0);
         self.end_forces(world);
         self.forget(world);
+        self.reset_soft(world);
+    }
+
+    /// Takes the soft bodies of a world to where they were made.
+    fn reset_soft(&mut self, world: usize) {
+        if !self.scene.soft_bodies.is_empty() {
+            let state = State::of(&self.model, &self.scene);
+            self.groups[world / self.width].remember(world % self.width, &state);
+        }
     }
 
     /// Forgets what the solver remembers of a world, its error and its contact points, so that its next steps depend on its state alone.
@@ -114,6 +124,10 @@ impl Batch {
         check_size("q", state.q.len(), nq)?;
         check_size("v", state.v.len(), nv)?;
         check_size("ctrl", state.ctrl.len(), nu)?;
+        let nodes = 3 * self.scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>();
+        check_size("soft_positions", state.soft_positions.len(), nodes)?;
+        check_size("soft_velocities", state.soft_velocities.len(), nodes)?;
+        check_size("soft_forces", state.soft_forces.len(), nodes)?;
         let acts = |x: &[f64]| x.iter().any(|x| *x != 0.0);
         check_size("applied_force", state.applied_force.len(), nv)?;
         check_size("applied_wrench", state.applied_wrench.len(), 6 * self.model.bodies.len())?;

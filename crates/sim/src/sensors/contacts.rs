@@ -1,5 +1,6 @@
 //! Touch and contact sensors.
 
+use geometry::SoftPartner;
 use multibody::{ContactField, ContactFilter, ContactSensor, Reduction};
 use spatial::Vec3;
 
@@ -44,6 +45,13 @@ impl Instruments<'_> {
                 _ => continue,
             };
             if shape.is_hit_by(inward(contact.position - pose.pos), inward(ray)) {
+                sum += contact.impulse[2];
+            }
+        }
+        for contact in self.soft_contacts.iter().filter(|contact| contact.impulse[2] > 0.0) {
+            let SoftPartner::Geom(geom) = contact.partner else { continue };
+            let is_of_body = self.now.scene.geoms[geom].body == body;
+            if is_of_body && shape.is_hit_by(inward(contact.position - pose.pos), inward(-contact.normal)) {
                 sum += contact.impulse[2];
             }
         }

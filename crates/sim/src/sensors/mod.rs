@@ -16,7 +16,7 @@ use multibody::{GeomsOf, Model, RayField, Sensor, SensorKind, SiteShape, Subtree
 use spatial::{Pose, Vec3, Wrench};
 
 use crate::simulation::forces::StepForces;
-use crate::{ContactPoint, Energy, Frame, Observation, SimulationError, State, WarmStart};
+use crate::{ContactPoint, Energy, Frame, Observation, SimulationError, SoftContactPoint, State, WarmStart};
 
 /// Everything that sensors look at.
 pub(crate) struct Instruments<'a> {
@@ -27,6 +27,7 @@ pub(crate) struct Instruments<'a> {
     /// Of that step.
     pub forces: &'a StepForces,
     pub contacts: &'a [ContactPoint],
+    pub soft_contacts: &'a [SoftContactPoint],
     pub loads: &'a [EndLoad],
     pub warm_start: &'a WarmStart,
     /// What each body passes on to its parent, found when the first sensor asks.

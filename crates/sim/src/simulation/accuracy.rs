@@ -44,6 +44,8 @@ pub(super) struct Doubling {
     /// Where the whole step leads.
     q: Vec<f64>,
     v: Vec<f64>,
+    soft_x: Vec<f64>,
+    soft_v: Vec<f64>,
     gap: Vec<f64>,
     /// What touches at the beginning and at the end.
     before: Vec<Touch>,
@@ -282,6 +284,8 @@ impl Simulation {
         self.note_contact(&mut doubling.contact);
         doubling.q.clone_from(&self.state.q);
         doubling.v.clone_from(&self.state.v);
+        doubling.soft_x.clone_from(&self.state.soft_positions);
+        doubling.soft_v.clone_from(&self.state.soft_velocities);
         self.state.copy_from(&doubling.start);
         for _ in 0..2 {
             self.step_by(0.5 * h, 0)?;
@@ -297,8 +301,13 @@ impl Simulation {
         }
         let greatest = |sum: f64, x: f64| sum.max(x.abs());
         let velocities = self.state.v.iter().zip(&doubling.v).map(|(v, gap)| gap / (1.0 + v.abs()));
+        let State { soft_positions, soft_velocities, .. } = &self.state;
+        let soft = soft_velocities.iter().zip(&doubling.soft_v).map(|(v, whole)| (v - whole) / (1.0 + v.abs()));
+        let velocities = velocities.chain(soft);
+        let soft = soft_positions.iter().zip(&doubling.soft_x).map(|(x, whole)| x - whole);
+        let positions = doubling.gap.iter().copied().chain(soft).fold(0.0, greatest);
         Ok(Difference {
-            positions: (doubling.gap.iter().copied().fold(0.0, greatest) - ROUND_OFF).max(0.0),
+            positions: (positions - ROUND_OFF).max(0.0),
             velocities: (velocities.fold(0.0, greatest) - ROUND_OFF).max(0.0),
         })
     }

@@ -103,6 +103,9 @@ impl Simulation {
             let reason = "only steps of fixed length by bilinear or symplectic-euler, of what does not sleep, are differentiated in this version";
             return Err(self.no_jacobian(reason.into()));
         }
+        if !self.soft.is_empty() {
+            return Err(self.no_jacobian("steps of soft bodies are not differentiated in this version".into()));
+        }
         self.keep_forces();
         let state = self.state.clone();
         let tolerance = self.options.tolerance;

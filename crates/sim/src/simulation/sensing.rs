@@ -104,6 +104,7 @@ impl Simulation {
             dt: *dt,
             forces,
             contacts,
+            soft_contacts: &[],
             loads,
             warm_start: limits,
             transmitted: &mut sensing.transmitted,
@@ -130,7 +131,9 @@ impl Simulation {
         }
         self.last_step.forces.ensure(model.nu(), model.nv());
         self.reports.points(&self.scene);
-        let Self { scene, state, tree_of, last_step, present, queries, reports, islands, sensing, .. } = self;
+        let Self {
+            scene, state, tree_of, last_step, present, queries, reports, islands, sensing, soft_contacts, ..
+        } = self;
         let Sensing { loads, transmitted } = sensing;
         islands.end_loads(loads);
         let State { warm_start, .. } = &*state;
@@ -149,6 +152,7 @@ impl Simulation {
             dt: last_step.dt,
             forces: &last_step.forces,
             contacts: reports.points(scene),
+            soft_contacts,
             loads,
             warm_start,
             transmitted,
