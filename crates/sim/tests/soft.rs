@@ -3,10 +3,12 @@
 mod common;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deformable::{Material, MaterialModel, SoftBody, SoftBodyDescription, TetMesh};
 use geometry::SoftAttachment;
-use sapwood_sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
+use interrupt::Interrupt;
+use sapwood_sim::{ContactLaw, Factorization, Options, Scheme, Simulation, SimulationError};
 use spatial::Vec3;
 
 use common::G;
@@ -297,4 +299,75 @@ fn a_soft_ball_falls_among_boxes() {
     let force = contact_force(&s);
     assert!((force.z.abs() - weight).abs() < 1e-2 * weight, "{force:?} {weight}");
     assert!(deepest < 3e-3 && unsettled < 10, "{deepest} {unsettled}");
+}
+
+#[test]
+fn what_starts_in_the_ground_is_righted_without_energy() {
+    let cube = cuboid([0.1; 3], [3; 3], -0.02, Material::default());
+    let mass = cube.total_mass();
+    let mut s = soft(GROUND, vec![cube], vec![], Options { timestep: Some(0.005), ..Options::default() });
+    let mut most = 0.0_f64;
+    for _ in 0..100 {
+        s.step().unwrap();
+        let mean = s.state().soft_velocities.iter().skip(2).step_by(3).fold(0.0, |sum, v| sum + v) / 64.0;
+        most = most.max(mean);
+    }
+    let low = s.state().soft_positions.iter().skip(2).step_by(3).fold(0.0, |low: f64, z| low.min(*z));
+    assert!(low > -1e-4, "{low}");
+    // Recovery at 1 m/s of the whole cube would leave ½ m v²; only what its flesh was strained by comes back.
+    assert!(0.5 * mass * most * most < 0.02, "{most}");
+}
+
+#[test]
+fn trees_beside_soft_bodies_do_not_fall_asleep() {
+    let mjcf = r#"<mujoco><worldbody><geom type="plane" size="5 5 .1"/>
+        <body pos="0 0 .125"><freejoint/><geom type="box" size=".05 .05 .02" mass=".2"/></body>
+        <body pos="1 0 .05"><freejoint/><geom type="box" size=".05 .05 .05" mass=".2"/></body></worldbody></mujoco>"#;
+    let cube = cuboid([0.1; 3], [3; 3], 0.0, Material::default());
+    let options = Options { timestep: Some(0.005), sleep_after: Some(0.2), ..Options::default() };
+    let mut s = soft(mjcf, vec![cube], vec![], options);
+    run(&mut s, 1.5);
+    let asleep: Vec<bool> = s.state().rests.iter().map(|rest| rest.asleep_with.is_some()).collect();
+    assert_eq!(asleep, [false, true]);
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let mut loaded = formats::load_str(GROUND, None, &formats::LoadOptions::default()).unwrap();
+    loaded.scene.soft_bodies = vec![Arc::new(cuboid([0.1; 3], [2; 3], 0.0, Material::default()))];
+    let error = |hold: SoftAttachment| {
+        let mut scene = loaded.scene.clone();
+        scene.soft_attachments = vec![hold];
+        Simulation::new(Arc::new(loaded.model.clone()), Arc::new(scene), Options::default()).unwrap_err().to_string()
+    };
+    let hold = SoftAttachment { soft: 0, node: 0, body: 0, point: Vec3::ZERO };
+    let of_soft = "attachment 0 of a soft body refers to";
+    assert_eq!(error(SoftAttachment { soft: 1, ..hold }), format!("{of_soft} soft body 1: the model has 1"));
+    assert_eq!(error(SoftAttachment { node: 27, ..hold }), format!("{of_soft} node 27: the model has 27"));
+    assert_eq!(error(SoftAttachment { body: 3, ..hold }), format!("{of_soft} body 3: the model has 1"));
+    let point = Vec3::new(0.0, f64::NAN, 0.0);
+    assert!(error(SoftAttachment { point, ..hold }).contains("[0.0, NaN, 0.0]: expected three finite numbers"));
+}
+
+#[test]
+fn an_interrupted_step_leaves_the_state() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let mut s = busy(Options { timestep: Some(0.005), ..Options::default() });
+    run(&mut s, 0.1);
+    let before = s.state().clone();
+    // Whenever in a step it is told to stop.
+    for at in 0..200 {
+        let count = asked.clone();
+        count.store(0, Ordering::Relaxed);
+        s.set_interrupt(Interrupt::new(move || count.fetch_add(1, Ordering::Relaxed) >= at));
+        match s.step() {
+            Err(SimulationError::Interrupted { .. }) => assert_eq!(*s.state(), before),
+            other => {
+                other.unwrap();
+                assert!(at > 5, "{at}");
+                return;
+            }
+        }
+    }
+    unreachable!("a step asks less often");
 }
