@@ -218,9 +218,10 @@ impl Island {
                 *penetration = penetration.max(-touch.gap);
             } else {
                 other_memories.push(memory);
-                end_loads.extend(EndLoad::new(set.keys[k], &set.links[k], impulse, (slots, trees)));
                 if let (Reporting::Soft(index), &[x, y, z], &[u, v, w]) = (set.reports[k], impulse, velocity) {
                     soft_touches.push((index, Touch { impulse: [x, y, z], velocity: [u, v, w], ..Touch::default() }));
+                } else {
+                    end_loads.extend(EndLoad::new(set.keys[k], &set.links[k], impulse, (slots, trees)));
                 }
             }
             row = rows.end;

@@ -223,7 +223,7 @@ impl SoftPart {
             let u = scratch[j] * F64x4::splat(1.0 / column[j]);
             f(j, u);
             for (sum, l) in scratch[j + 1..].iter_mut().zip(&column[j + 1..]) {
-                *sum = *sum - u * F64x4::splat(*l);
+                *sum -= u * F64x4::splat(*l);
             }
         }
     }

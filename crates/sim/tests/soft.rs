@@ -371,3 +371,21 @@ fn an_interrupted_step_leaves_the_state() {
     }
     unreachable!("a step asks less often");
 }
+
+#[test]
+fn touch_and_force_sensors_feel_soft_bodies() {
+    // A plate on a fixed post under a soft cube: the sensor of force holds both, that of touch feels the cube.
+    let mjcf = r#"<mujoco><worldbody><body><joint type="slide" axis="0 0 1" range="-1e-9 1e-9" limited="true"/>
+        <body pos="0 0 -.02"><geom type="box" size=".1 .1 .02" mass="1"/><site name="s" type="box" size=".11 .11 .03"/></body>
+        <inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/></body></worldbody>
+        <sensor><touch site="s"/><force site="s"/></sensor></mujoco>"#;
+    let cube = cuboid([0.1; 3], [3; 3], 0.001, Material::default());
+    let weight = cube.total_mass() * G;
+    let mut s = soft(mjcf, vec![cube], vec![], Options { timestep: Some(0.005), ..Options::default() });
+    run(&mut s, 1.0);
+    let mut data = vec![0.0; 4];
+    s.sensor_data(&mut data);
+    assert!((data[0] - weight).abs() < 1e-2 * weight, "{data:?} {weight}");
+    // From child to parent, as MuJoCo has it: the plate's weight and the cube's.
+    assert!((data[3].abs() - (weight + G)).abs() < 1e-2 * weight, "{data:?} {weight}");
+}

@@ -1,6 +1,7 @@
 //! The force that a body's parent transmits to it: Newton and Euler from the leaves down, with the accelerations and impulses of the last
 //! step.
 
+use geometry::SoftPartner;
 use spatial::{Vec3, Wrench};
 
 use super::Instruments;
@@ -102,6 +103,11 @@ impl Instruments<'_> {
                 let load = Wrench { ang: Vec3::ZERO, lin: force * sign }.shifted_back(contact.position);
                 self.take_off(body, load);
             }
+        }
+        for contact in self.soft_contacts {
+            let SoftPartner::Geom(geom) = contact.partner else { continue };
+            let load = Wrench { ang: Vec3::ZERO, lin: contact.impulse_world() * (1.0 / self.dt) };
+            self.take_off(self.now.scene.geoms[geom].body, load.shifted_back(contact.position));
         }
     }
 

@@ -9,7 +9,7 @@ use crate::constraint_jacobian::{ContactFrame, Motion};
 use crate::scheme::Discretization;
 use crate::simulation::forces::StepForces;
 use crate::warm_start::{Entry, Key};
-use crate::{ContactPoint, Options, WarmStart};
+use crate::{ContactPoint, Options, SoftContactPoint, WarmStart};
 
 /// What the sensors of accelerations and forces look at: a step's accelerations, and its impulses by their origin.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,7 @@ pub struct StepTrace {
     pub(crate) acceleration: Vec<f64>,
     pub(crate) forces: StepForces,
     pub(crate) contacts: Vec<ContactPoint>,
+    pub(crate) soft_contacts: Vec<SoftContactPoint>,
     pub(crate) loads: Vec<EndLoad>,
     pub(crate) limits: WarmStart,
     /// Scratch: drives of joints with limited effort, (nv).
@@ -114,6 +115,7 @@ impl StepTrace {
         self.dt = 0.0;
         self.acceleration.fill(0.0);
         self.contacts.clear();
+        self.soft_contacts.clear();
         self.loads.clear();
         let (nu, nv) = (self.forces.actuators.len(), self.forces.actuation.len());
         self.forces.clear(nu, nv);
@@ -129,6 +131,7 @@ impl StepTrace {
         let per_second = 1.0 / ends.dt;
         self.acceleration.extend(ends.v_end.iter().zip(ends.v).map(|(v, v0)| (v - v0) * per_second));
         self.contacts.clear();
+        self.soft_contacts.clear();
         self.loads.clear();
         self.limits.clear();
         self.forces.clear(model.nu(), model.nv());

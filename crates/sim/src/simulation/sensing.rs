@@ -52,10 +52,12 @@ impl Simulation {
         trace.dt = self.last_step.dt;
         trace.acceleration.clone_from(&self.last_step.acceleration);
         trace.contacts.clear();
+        trace.soft_contacts.clear();
         trace.loads.clear();
         trace.limits.clear();
         if needs.contacts {
             trace.contacts.extend_from_slice(self.reports.points(&self.scene));
+            trace.soft_contacts.extend_from_slice(&self.soft_contacts);
             self.islands.end_loads(&mut trace.loads);
         }
         if needs.limits {
@@ -96,7 +98,7 @@ impl Simulation {
         let Self { state, tree_of, last_step, present, queries, sensing, .. } = self;
         let serial = last_step.serial;
         let queries = if Arc::ptr_eq(scene, &self.scene) { queries } else { &mut others };
-        let StepTrace { dt, acceleration, forces, contacts, loads, limits, .. } = &*trace;
+        let StepTrace { dt, acceleration, forces, contacts, soft_contacts, loads, limits, .. } = &*trace;
         let now = Observation { model, scene, state, tree_of, acceleration: (acceleration, serial), present, queries };
         let mut instruments = Instruments {
             now,
@@ -104,7 +106,7 @@ impl Simulation {
             dt: *dt,
             forces,
             contacts,
-            soft_contacts: &[],
+            soft_contacts,
             loads,
             warm_start: limits,
             transmitted: &mut sensing.transmitted,
