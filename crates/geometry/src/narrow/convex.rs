@@ -84,6 +84,19 @@ impl<'a> Placed<'a> {
         Some(Self { core, radius, rot: at.rot, pos, centre, coarse: Cell::new(true) })
     }
 
+    /// A triangle without thickness.
+    pub fn triangle(corners: [Vec3<f64>; 3]) -> Placed<'static> {
+        let [a, b, c] = corners;
+        let centre = (a + b + c) * (1.0 / 3.0);
+        let core = Core::Triangle(corners);
+        Placed { core, radius: 0.0, rot: Mat3::IDENTITY, pos: Vec3::ZERO, centre, coarse: Cell::new(false) }
+    }
+
+    /// A point.
+    pub fn point(p: Vec3<f64>) -> Placed<'static> {
+        Placed { core: Core::Point, radius: 0.0, rot: Mat3::IDENTITY, pos: p, centre: p, coarse: Cell::new(false) }
+    }
+
     /// The point of the core farthest along `d`.
     #[inline(always)]
     pub fn support(&self, d: Vec3<f64>) -> Vec3<f64> {

@@ -5,7 +5,7 @@
 
 use spatial::Vec3;
 
-use super::convex::{Core, Nearest, Overlap, Placed};
+use super::convex::{Nearest, Overlap, Placed};
 use super::spread::spread;
 use super::{Convex, Point, Sink};
 use crate::scene::HeightField;
@@ -181,7 +181,7 @@ impl<'a> Query<'a> {
         let before = workspace.points.len();
         let straight =
             Nearest { normal, position: low.add_scaled(-self.shape.radius - 0.5 * distance, normal), distance };
-        let surface = placed(triangle);
+        let surface = Placed::triangle(triangle.corners);
         if triangle.is_under(low) {
             // The lowest point is over the triangle: the normal is the triangle's.
             workspace.manifold(&surface, &self.shape, &straight, self.limit);
@@ -233,7 +233,7 @@ impl<'a> Query<'a> {
         let [rows, columns] = self.cells_at(on_surface);
         self.each_triangle_in(rows, columns, |other| {
             if outermost && other.cell != triangle.cell && holds(&other, on_surface, up, self.cell_size) {
-                outermost = match workspace.nearest_apart(&placed(&other), &self.shape, self.limit) {
+                outermost = match workspace.nearest_apart(&Placed::triangle(other.corners), &self.shape, self.limit) {
                     Ok(other) => other.is_none_or(|n| n.distance >= nearest.distance - 1e-9),
                     Err(Overlap) => false,
                 };
@@ -269,18 +269,6 @@ impl Query<'_> {
             }
         }
         points.truncate(kept);
-    }
-}
-
-fn placed(triangle: &Triangle) -> Placed<'static> {
-    let [a, b, c] = triangle.corners;
-    Placed {
-        core: Core::Triangle(triangle.corners),
-        radius: 0.0,
-        rot: spatial::Mat3::IDENTITY,
-        pos: Vec3::ZERO,
-        centre: (a + b + c) * (1.0 / 3.0),
-        coarse: std::cell::Cell::new(false),
     }
 }
 

@@ -16,6 +16,7 @@ mod polish;
 mod separate;
 mod sphere;
 mod spread;
+mod triangle;
 
 use spatial::Vec3;
 
@@ -24,6 +25,7 @@ pub(crate) use self::convex::Convex;
 pub(crate) use self::nearest::nearest_points;
 pub(crate) use self::point::signed_distance;
 pub(crate) use self::separate::{Moving, separate};
+pub(crate) use self::triangle::{nearest_weights, touch, weighted};
 use crate::collider::Contact;
 use crate::solid::{Placement, Solid};
 

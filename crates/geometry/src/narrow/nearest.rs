@@ -1,9 +1,9 @@
 //! The nearest points of two shapes, however far apart.
 
 use parry3d_f64::shape::TriMesh;
-use spatial::{Mat3, Vec3};
+use spatial::Vec3;
 
-use super::convex::{Core, Nearest, Placed};
+use super::convex::{Nearest, Placed};
 use super::{Convex, Points, Sink, height_field};
 use crate::solid::{Placement, Solid};
 
@@ -38,14 +38,7 @@ pub(crate) fn nearest_points(
                 if best.is_some_and(|best| apart - radius > best.distance) {
                     continue;
                 }
-                let triangle = Placed {
-                    core: Core::Triangle(corners),
-                    radius: 0.0,
-                    rot: Mat3::IDENTITY,
-                    pos: centre,
-                    centre,
-                    coarse: std::cell::Cell::new(false),
-                };
+                let triangle = Placed::triangle(corners);
                 let limit = best.map_or(apart + radius, |best| best.distance);
                 if let Ok(Some(nearest)) = workspace.nearest_apart(&triangle, &shape, limit)
                     && best.is_none_or(|best| nearest.distance < best.distance)

@@ -3,7 +3,7 @@
 use spatial::{Mat3, Vec3};
 
 use super::Convex;
-use super::convex::{Core, Placed};
+use super::convex::Placed;
 use super::ellipsoid::closest_point;
 use crate::hull::Hull;
 use crate::scene::HeightField;
@@ -118,15 +118,7 @@ fn polytope(solid: &Solid, hull: &Hull, p: Vec3<f64>, limit: f64, workspace: &mu
     }
     let here = Placement { rot: Mat3::IDENTITY, pos: Vec3::ZERO };
     let hull = Placed::new(solid, &here, Vec3::ZERO)?;
-    let point = Placed {
-        core: Core::Point,
-        radius: 0.0,
-        rot: Mat3::IDENTITY,
-        pos: p,
-        centre: p,
-        coarse: std::cell::Cell::new(false),
-    };
-    workspace.nearest(&hull, &point, limit).map(|nearest| (nearest.normal, nearest.distance))
+    workspace.nearest(&hull, &Placed::point(p), limit).map(|nearest| (nearest.normal, nearest.distance))
 }
 
 /// Whether a point lies over a face, seen along the face's normal.

@@ -122,17 +122,20 @@ pub(super) fn check(surfaces: &[SoftSurface]) -> Result<(), SoftSurfaceError> {
 pub(super) struct Topology {
     /// Where its nodes begin among those of all bodies.
     pub first: usize,
-    /// How many nodes the body has.
-    pub count: usize,
     pub triangles: Vec<[u32; 3]>,
     /// The nodes of the surface, ascending.
     pub nodes: Vec<u32>,
     /// Triangles around node i: `around[around_start[i]..around_start[i + 1]]`, ascending.
     around: Vec<u32>,
     around_start: Vec<u32>,
+    /// The triangle beyond each side of every triangle (corners 0 and 1, 1 and 2, 2 and 0), [`NONE`] where the surface ends.
+    across: Vec<[u32; 3]>,
     /// Ascending.
     exempt: Vec<Exemption>,
 }
+
+/// No triangle.
+pub(super) const NONE: u32 = u32::MAX;
 
 impl Topology {
     pub fn new(surface: &SoftSurface, first: usize) -> Self {
@@ -146,15 +149,16 @@ impl Topology {
         (0..count).for_each(|i| around_start[i + 1] += around_start[i]);
         let mut nodes: Vec<_> = pairs.iter().map(|[node, _]| *node).collect();
         nodes.dedup();
+        let across = neighbours(&surface.triangles);
         let mut exempt = surface.exempt.clone();
         exempt.sort_unstable();
         Self {
             first,
-            count,
             triangles: surface.triangles.clone(),
             nodes,
             around: pairs.into_iter().map(|[_, t]| t).collect(),
             around_start,
+            across,
             exempt,
         }
     }
@@ -162,6 +166,40 @@ impl Topology {
     /// Triangles around a node, ascending.
     pub fn around(&self, node: u32) -> &[u32] {
         &self.around[self.around_start[node as usize] as usize..self.around_start[node as usize + 1] as usize]
+    }
+
+    /// Whether a point with these weights counts as one of this triangle: of two triangles with a side in common the first has what is on it.
+    pub fn owns(&self, triangle: u32, weights: [f64; 3]) -> bool {
+        // Side k is opposite to corner k + 2.
+        (0..3).all(|side| weights[(side + 2) % 3] > ON_SIDE || self.across[triangle as usize][side] >= triangle)
+    }
+
+    /// A vector along the outward normal at a point of a triangle with these weights, which are exactly 0 of corners that it does not depend
+    /// on: the mean of the triangles that meet there, by their angles (Bærentzen and Aanæs 2005), so that its sign tells outside from inside.
+    pub fn normal(&self, all: &[f64], triangle: u32, weights: [f64; 3]) -> Vec3<f64> {
+        let unit = |t: u32| {
+            let [a, b, c] = self.corners(all, t);
+            (b - a).cross(c - a).normalized().unwrap_or(Vec3::ZERO)
+        };
+        if let Some(corner) = (0..3).find(|&k| weights[(k + 1) % 3] == 0.0 && weights[(k + 2) % 3] == 0.0) {
+            return self.node_normal(all, self.triangles[triangle as usize][corner]);
+        }
+        let side = (0..3).find(|&side| weights[(side + 2) % 3] == 0.0);
+        let other = side.map(|side| self.across[triangle as usize][side]).filter(|&t| t != NONE);
+        unit(triangle) + other.map_or(Vec3::ZERO, unit)
+    }
+
+    /// The same at a node.
+    pub fn node_normal(&self, all: &[f64], node: u32) -> Vec3<f64> {
+        self.around(node).iter().fold(Vec3::ZERO, |sum, &t| {
+            let nodes = self.triangles[t as usize];
+            let k = (0..3).find(|&k| nodes[k] == node).unwrap_or(0);
+            let corners = self.corners(all, t);
+            let (u, v) = (corners[(k + 1) % 3] - corners[k], corners[(k + 2) % 3] - corners[k]);
+            let cross = u.cross(v);
+            let angle = libm::atan2(cross.norm(), u.dot(v));
+            sum.add_scaled(angle, cross.normalized().unwrap_or(Vec3::ZERO))
+        })
     }
 
     /// Whether a node does not touch geoms of a rigid group.
@@ -190,4 +228,20 @@ impl Topology {
         };
         self.around(node).iter().map(twice).sum::<f64>() / 6.0
     }
+}
+
+/// Weights below this are of points on the side of a triangle.
+const ON_SIDE: f64 = 1e-6;
+
+/// The triangle beyond each side.
+fn neighbours(triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
+    let sides = |&[a, b, c]: &[u32; 3]| [[a, b], [b, c], [c, a]];
+    let mut half_edges: Vec<_> =
+        triangles.iter().enumerate().flat_map(|(t, nodes)| sides(nodes).map(|side| (side, t as u32))).collect();
+    half_edges.sort_unstable();
+    let beyond = |[a, b]: [u32; 2]| {
+        let found = half_edges.binary_search_by(|(side, _)| side.cmp(&[b, a]));
+        found.map_or(NONE, |i| half_edges[i].1)
+    };
+    triangles.iter().map(|nodes| sides(nodes).map(beyond)).collect()
 }

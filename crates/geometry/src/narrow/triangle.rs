@@ -1,0 +1,119 @@
+//! Triangles of a closed surface: their points nearest to other points and to convex shapes outside.
+
+use spatial::Vec3;
+
+use super::Convex;
+use super::convex::{Overlap, Placed};
+use crate::solid::{Placement, Solid};
+
+/// Share of a triangle's height by which a point may be beside it that counts as over it.
+const BESIDE: f64 = 1e-9;
+
+/// cos of the angle between a triangle's normal and the way out of what overlaps it, above which the way leads out of the surface.
+const OUTWARD: f64 = 0.2;
+
+/// A point of a triangle that touches a shape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touch {
+    /// The weights of the triangle's corners, which sum to 1 and are not negative.
+    pub weights: [f64; 3],
+    /// Unit vector from the triangle to the shape.
+    pub normal: Vec3<f64>,
+    /// From the triangle to the shape's surface along the normal, m; negative where they overlap.
+    pub distance: f64,
+}
+
+/// Σ weights · corners.
+#[inline(always)]
+pub(crate) fn weighted([a, b, c]: [Vec3<f64>; 3], [u, v, w]: [f64; 3]) -> Vec3<f64> {
+    a * u + b * v + c * w
+}
+
+/// Weights of the point of a triangle that is nearest to `p`: those of corners and sides that it is not on are exactly 0 (Ericson,
+/// Real-Time Collision Detection, 5.1.5).
+pub(crate) fn nearest_weights([a, b, c]: [Vec3<f64>; 3], p: Vec3<f64>) -> [f64; 3] {
+    let (ab, ac) = (b - a, c - a);
+    let (d1, d2) = (ab.dot(p - a), ac.dot(p - a));
+    if d1 <= 0.0 && d2 <= 0.0 {
+        return [1.0, 0.0, 0.0];
+    }
+    let (d3, d4) = (ab.dot(p - b), ac.dot(p - b));
+    if d3 >= 0.0 && d4 <= d3 {
+        return [0.0, 1.0, 0.0];
+    }
+    let (d5, d6) = (ab.dot(p - c), ac.dot(p - c));
+    if d6 >= 0.0 && d5 <= d6 {
+        return [0.0, 0.0, 1.0];
+    }
+    let vc = d1 * d4 - d3 * d2;
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        let v = if d1 > d3 { d1 / (d1 - d3) } else { 0.0 };
+        return [1.0 - v, v, 0.0];
+    }
+    let vb = d5 * d2 - d1 * d6;
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        let w = if d2 > d6 { d2 / (d2 - d6) } else { 0.0 };
+        return [1.0 - w, 0.0, w];
+    }
+    let va = d3 * d6 - d5 * d4;
+    if va <= 0.0 && d4 >= d3 && d5 >= d6 {
+        let (up, down) = (d4 - d3, d5 - d6);
+        let w = if up + down > 0.0 { up / (up + down) } else { 0.0 };
+        return [0.0, 1.0 - w, w];
+    }
+    let sum = va + vb + vc;
+    let (v, w) = (vb / sum, vc / sum);
+    [(1.0 - v - w).max(0.0), v, w]
+}
+
+/// The point of a triangle that is nearest to a convex shape, or deepest in it; none where they are more than `limit` apart, where the shape
+/// is on the inner side, and where the way out of the shape does not lead out of the surface. A shape that reaches through the triangle by
+/// up to `most` is on the outer side all the same.
+pub(crate) fn touch(
+    corners: [Vec3<f64>; 3],
+    (solid, at): (&Solid, &Placement),
+    limit: f64,
+    most: f64,
+    workspace: &mut Convex,
+) -> Option<Touch> {
+    let shape = Placed::new(solid, at, at.pos)?;
+    let corners = corners.map(|corner| corner - at.pos);
+    let [a, b, c] = corners;
+    let outward = (b - a).cross(c - a).normalized()?;
+    let triangle = Placed::triangle(corners);
+    let through = |depth_limit: f64| {
+        let lowest = shape.support(-outward);
+        let distance = (lowest - a).dot(outward) - shape.radius;
+        let weights = weights_under(corners, outward, lowest).filter(|_| distance >= -depth_limit)?;
+        Some(Touch { weights, normal: outward, distance })
+    };
+    let nearest = match workspace.nearest_apart(&triangle, &shape, limit) {
+        Ok(nearest) => {
+            let nearest = nearest?;
+            if nearest.normal.dot(outward) < 0.0 {
+                // The axis of a rounded shape is behind the triangle, and some of the shape in front of it.
+                return if nearest.distance < 0.0 { through(most) } else { None };
+            }
+            nearest
+        }
+        Err(Overlap) => {
+            if let Some(touch) = through(most) {
+                return Some(touch);
+            }
+            shape.coarse.set(true);
+            workspace.nearest(&triangle, &shape, limit).filter(|n| n.normal.dot(outward) > OUTWARD)?
+        }
+    };
+    let on_triangle = nearest.position.add_scaled(-0.5 * nearest.distance, nearest.normal);
+    let weights = nearest_weights(corners, on_triangle);
+    (nearest.distance >= -most).then_some(Touch { weights, normal: nearest.normal, distance: nearest.distance })
+}
+
+/// The weights of the point under `p`, seen along the triangle's normal; none where there is no such point.
+fn weights_under(corners: [Vec3<f64>; 3], normal: Vec3<f64>, p: Vec3<f64>) -> Option<[f64; 3]> {
+    let [a, b, c] = corners;
+    let twice = |s: Vec3<f64>, e: Vec3<f64>| (e - s).cross(p - s).dot(normal);
+    let areas = [twice(b, c), twice(c, a), twice(a, b)];
+    let sum = areas.iter().sum::<f64>();
+    areas.iter().all(|&area| area >= -BESIDE * sum).then(|| areas.map(|area| area.max(0.0) / sum))
+}
