@@ -18,15 +18,20 @@ pub(crate) fn parent_group(model: &Model, body: usize) -> usize {
     model.bodies[model.bodies[first].parent].rigid_group
 }
 
-/// The contact points of the default configuration.
-pub(crate) fn contacts_at_start(model: &Model, scene: &Scene) -> Result<Vec<Contact>, TooMany> {
+/// Where the bodies are in the default configuration.
+pub(crate) fn poses_at_start(model: &Model) -> Vec<Pose<f64>> {
     let mut kinematics = Kinematics::new(&model.tree);
     multibody::forward_kinematics(&model.tree, model.tree.all(), &model.q0, &mut kinematics);
-    let pose = |body: usize| {
-        let body = &model.bodies[body];
+    let pose = |body: &multibody::Body| {
         let node = body.node.map(|n| Pose::new(kinematics.frames[n].pos, kinematics.frames[n].quat));
         node.unwrap_or(Pose::IDENTITY) * body.pose
     };
+    model.bodies.iter().map(pose).collect()
+}
+
+/// The contact points of the default configuration.
+pub(crate) fn contacts_at_start(model: &Model, scene: &Scene) -> Result<Vec<Contact>, TooMany> {
+    let poses = poses_at_start(model);
     let attachments = scene.geoms.iter().map(|geom| Attachment {
         frame: Some(geom.body),
         pose: geom.pose,
@@ -35,7 +40,7 @@ pub(crate) fn contacts_at_start(model: &Model, scene: &Scene) -> Result<Vec<Cont
     });
     let mut collider = Collider::new(Arc::new(scene.clone()), attachments.collect());
     let mut contacts = Vec::new();
-    let frame = |body: usize| (pose(body).rot.to_mat3(), pose(body).pos);
+    let frame = |body: usize| (poses[body].rot.to_mat3(), poses[body].pos);
     collider.contacts(frame, &vec![Sweep::default(); model.bodies.len()], &mut contacts);
     collider.overflow().map_or(Ok(contacts), Err)
 }

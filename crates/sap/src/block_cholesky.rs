@@ -64,8 +64,9 @@ pub struct BlockCholesky {
     /// Those of the last analysis, as they were named.
     analyzed_edges: Vec<(usize, usize)>,
     graph: Graph,
-    /// The graph and sizes that the layout is for.
+    /// The graph and sizes that the layout is for, and whether it keeps the caller's order.
     analyzed: (Graph, Vec<usize>),
+    analyzed_trailing: Option<usize>,
     /// The nodes in the order of elimination, and the position of each.
     order: Vec<usize>,
     position: Vec<usize>,
@@ -128,10 +129,28 @@ impl BlockCholesky {
     /// Finds an order of elimination, unless the sizes and the coupled nodes are those of the last time, and sets the matrix
     /// to zero.
     pub fn analyze(&mut self) {
+        self.analyze_with(None);
+    }
+
+    /// As [`analyze`](Self::analyze), but nodes are eliminated in the order in which they were begun, up to a change that has the same
+    /// factor; and the last `trailing` of them are eliminated last, in exactly their order. These have to be coupled with each other, all of them.
+    ///
+    /// The last rows of the factor are then that of a Schur complement: see [`trailing_factor`](Self::trailing_factor).
+    ///
+    /// # Panics
+    /// If there are fewer nodes.
+    pub fn analyze_as_numbered(&mut self, trailing: usize) {
+        assert!(trailing <= self.sizes.len(), "{trailing} of {} nodes cannot be last", self.sizes.len());
+        self.analyze_with(Some(trailing));
+    }
+
+    fn analyze_with(&mut self, trailing: Option<usize>) {
+        let is_other_order = self.analyzed_trailing != trailing;
+        self.analyzed_trailing = trailing;
         // From one factor to the next mostly the same are named in the same order: no need to sort them.
-        if self.analyzed_edges != self.edges || self.analyzed.1 != self.sizes {
+        if is_other_order || self.analyzed_edges != self.edges || self.analyzed.1 != self.sizes {
             self.graph.rebuild(self.sizes.len(), &self.edges);
-            if self.analyzed.0 != self.graph || self.analyzed.1 != self.sizes {
+            if is_other_order || self.analyzed.0 != self.graph || self.analyzed.1 != self.sizes {
                 self.find_layout();
                 std::mem::swap(&mut self.analyzed.0, &mut self.graph);
                 self.analyzed.1.clone_from(&self.sizes);
@@ -141,6 +160,11 @@ impl BlockCholesky {
             self.analyzed_edges.reserve(self.edges.capacity());
             self.analyzed_edges.extend_from_slice(&self.edges);
         }
+        self.set_zero();
+    }
+
+    /// Sets the matrix to zero, to be filled again for the same graph.
+    pub fn set_zero(&mut self) {
         self.values.clear();
         self.values.resize(self.layout.len, 0.0);
     }
@@ -148,10 +172,16 @@ impl BlockCholesky {
     fn find_layout(&mut self) {
         let BlockCholesky { sizes, graph, order, position, layout, .. } = self;
         let Symbolic { minimum_degree, tree, supernodes, order: first_order } = &mut self.symbolic;
-        minimum_degree.order(graph, sizes, first_order);
+        match self.analyzed_trailing {
+            None => minimum_degree.order(graph, sizes, first_order),
+            Some(_) => {
+                first_order.clear();
+                first_order.extend(0..sizes.len());
+            }
+        }
         invert(first_order, position);
         tree.rebuild(graph, sizes, first_order, position);
-        supernodes.rebuild(tree, |i| sizes[first_order[i]]);
+        supernodes.rebuild(tree, |i| sizes[first_order[i]], sizes.len() - self.analyzed_trailing.unwrap_or(0));
         order.clear();
         order.extend(supernodes.columns.iter().map(|&column| first_order[column]));
         invert(order, position);
@@ -202,6 +232,32 @@ impl BlockCholesky {
         (panel.stride, start..start + len)
     }
 
+    /// Where [`block_mut`](Self::block_mut) finds its entries among [`values_mut`](Self::values_mut): whether node `i` has the rows, the
+    /// distance of columns, and the index of the first entry. It holds until the graph is another one.
+    ///
+    /// # Panics
+    /// If the nodes are not coupled.
+    pub fn block_place(&self, i: usize, j: usize) -> (bool, usize, usize) {
+        let i_has_rows = self.position[i] >= self.position[j];
+        let (stride, range) = if i_has_rows { self.place(i, j) } else { self.place(j, i) };
+        (i_has_rows, stride, range.start)
+    }
+
+    /// The numbers of all blocks, to be written where [`block_place`](Self::block_place) says.
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// The nodes in the order in which they are eliminated.
+    pub fn elimination_order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// How many numbers the factor holds.
+    pub fn factor_len(&self) -> usize {
+        self.layout.len
+    }
+
     /// Replaces the matrix by its factor.
     ///
     /// # Errors
@@ -228,6 +284,43 @@ impl BlockCholesky {
         self.permute(b);
         numeric::solve(&self.layout, &self.values, &self.values, &mut self.permuted, &mut self.local);
         self.permute_back(x);
+    }
+
+    /// `x = P L⁻ᵀ Pᵀ y` with the last factor, `P` the order of elimination: the second half of [`solve`](Self::solve).
+    ///
+    /// With `y` = (0, `L`ₜᵀ d), `L`ₜ being [`trailing_factor`](Self::trailing_factor), `x` is `H⁻¹ (0, S d)`, `S` the Schur complement: where
+    /// all nodes go if the trailing ones go by `d`.
+    pub fn substitute_back(&mut self, y: &[f64], x: &mut [f64]) {
+        self.permute(y);
+        numeric::solve_back(&self.layout, &self.values, &mut self.permuted, &mut self.local);
+        self.permute_back(x);
+    }
+
+    /// The last `rows` rows and columns of the factor, `rows`×`rows` column-major with zeros above the diagonal. Where
+    /// these are all rows of the nodes that [`analyze_as_numbered`](Self::analyze_as_numbered) keeps last, in their order, it is the factor of
+    /// the Schur complement of all other rows.
+    ///
+    /// # Panics
+    /// If `l` is not of that size.
+    pub fn trailing_factor(&self, rows: usize, l: &mut [f64]) {
+        assert_eq!(l.len(), rows * rows, "the factor of {rows} rows");
+        l.fill(0.0);
+        let before = self.permuted.len() - rows;
+        for panel in self.layout.panels.iter().rev().take_while(|panel| panel.first + panel.width > before) {
+            for column in 0..panel.width {
+                let Some(j) = (panel.first + column).checked_sub(before) else { continue };
+                let from = panel.values + column * (panel.stride + 1);
+                let values = &self.values[from..];
+                let own = panel.width - column;
+                l[j * rows + j..j * rows + j + own].copy_from_slice(&values[..own]);
+                // The inverse is kept.
+                l[j * rows + j] = 1.0 / values[0];
+                for run in &self.layout.runs[panel.segments.clone()] {
+                    let (source, target) = (run.source - column, run.target - before);
+                    l[j * rows + target..j * rows + target + run.len].copy_from_slice(&values[source..source + run.len]);
+                }
+            }
+        }
     }
 
     /// Makes the matrix, once it is filled, one that is symmetric in its pattern alone:

@@ -10,6 +10,7 @@ mod materials;
 mod msh;
 mod obj;
 mod stl;
+pub mod volume;
 
 use std::path::{Path, PathBuf};
 

@@ -37,8 +37,8 @@ struct Material {
 /// Where files of assets are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Files<'c> {
-    base: Option<&'c Path>,
-    compiler: &'c Compiler,
+    pub base: Option<&'c Path>,
+    pub compiler: &'c Compiler,
 }
 
 /// What materials say of their looks.

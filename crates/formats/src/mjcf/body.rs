@@ -122,7 +122,8 @@ impl<'a> Reader<'_, 'a> {
                 "body" | "attach" => pending.push((item, body)),
                 "camera" => self.camera(element, item.class, item.frame, body)?,
                 "light" => element.skip_all(),
-                "composite" | "flexcomp" => {
+                "flexcomp" => self.flexcomp(&item, body)?,
+                "composite" => {
                     self.warnings.add(element, "not read: what it makes is missing from the model");
                     element.skip_all();
                 }

@@ -12,6 +12,7 @@ mod compliance;
 mod contact;
 mod defaults;
 mod equality;
+mod flex;
 mod force_law;
 mod geom;
 mod height_field;
@@ -111,6 +112,8 @@ struct Reader<'d, 'a> {
     suffix: String,
     /// How many elements `<replicate>` has made.
     replicated: usize,
+    /// Soft bodies, which wait for the model.
+    flexes: Vec<flex::Flex<'a>>,
     parts: attach::Parts<'a>,
 }
 
@@ -149,6 +152,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             damping_ratios: Vec::new(),
             suffix: String::new(),
             replicated: 0,
+            flexes: Vec::new(),
             parts: attach::Parts::default(),
         })
     }
@@ -162,6 +166,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             _ => element_of(error, &self.joints, &self.tendons, &self.equalities),
         };
         let mut model = built.map_err(|error| element_of(&error).unwrap_or(root).error(error.to_string()))?;
+        flex::attach(self.flexes, &model, &mut self.scene)?;
         inertia_dependent::complete(&mut model, &self.spring_dampers, &self.damping_ratios);
         keyframe::read(root, &mut model, &mut self.names, &mut self.warnings)?;
         self.parts.add_keyframes(&mut self.names, &mut model)?;

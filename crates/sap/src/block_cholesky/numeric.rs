@@ -111,6 +111,28 @@ fn solve_in_lanes(layout: &Layout, values: &[f64], upper: &[f64], x: &mut [f64],
             }
         }
     }
+    back_in_lanes(layout, upper, x, local);
+}
+
+/// `x ← U⁻¹ x` in the order of elimination.
+pub(super) fn solve_back(layout: &Layout, upper: &[f64], x: &mut [f64], local: &mut Vec<f64>) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has the instructions that the function is compiled for.
+        return unsafe { solve_back_avx512(layout, upper, x, local) };
+    }
+    back_in_lanes(layout, upper, x, local);
+}
+
+/// [`solve_back`] in wider vectors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl")]
+fn solve_back_avx512(layout: &Layout, upper: &[f64], x: &mut [f64], local: &mut Vec<f64>) {
+    back_in_lanes(layout, upper, x, local);
+}
+
+#[inline(always)]
+fn back_in_lanes(layout: &Layout, upper: &[f64], x: &mut [f64], local: &mut Vec<f64>) {
     for panel in layout.panels.iter().rev() {
         let Panel { first, width, stride, .. } = *panel;
         local.clear();

@@ -25,6 +25,8 @@ pub(super) struct Supernodes {
     first_child: Vec<usize>,
     next_sibling: Vec<usize>,
     supernode_of: Vec<usize>,
+    /// Columns from here on are not merged with those before.
+    barrier: usize,
 }
 
 /// A supernode under way, kept at its last column.
@@ -41,9 +43,10 @@ struct Merged {
 }
 
 impl Supernodes {
-    /// Merges the columns of `tree`, column `i` of which has `sizes(i)` numbers.
-    pub fn rebuild(&mut self, tree: &EliminationTree, size: impl Fn(usize) -> usize) {
+    /// Merges the columns of `tree`, column `i` of which has `sizes(i)` numbers. Those from `barrier` on stay last, in their order.
+    pub fn rebuild(&mut self, tree: &EliminationTree, size: impl Fn(usize) -> usize, barrier: usize) {
         let n = tree.parent.len();
+        self.barrier = barrier;
         self.merged.clear();
         self.merged.extend((0..n).map(|i| Merged {
             first_column: i,
@@ -73,6 +76,10 @@ impl Supernodes {
     fn merge_children(&mut self, parent: usize, lossless: bool) {
         let mut child = self.first_child[parent];
         while child != NONE {
+            if child < self.barrier && parent >= self.barrier {
+                child = self.next_sibling[child];
+                continue;
+            }
             let (c, p) = (self.merged[child], self.merged[parent]);
             let width = c.width + p.width;
             // All rows of the child are among the parent's.

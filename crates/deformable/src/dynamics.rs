@@ -1,0 +1,217 @@
+//! A step of a soft body: free motion, and the factor that constraints on its nodes need.
+
+mod system;
+
+use std::sync::Arc;
+
+use crew::Crew;
+use interrupt::Interrupt;
+use spatial::Vec3;
+
+use crate::elements::{Elements, Law};
+use crate::{SoftBody, StepError};
+use system::System;
+
+/// A step of the θ-method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ThetaStep {
+    /// Length of the step, s.
+    pub dt: f64,
+    /// Where forces take positions.
+    pub theta_q: f64,
+    /// Where forces take velocities.
+    pub theta_v: f64,
+    /// Where positions take velocities.
+    pub theta_vq: f64,
+}
+
+impl ThetaStep {
+    /// θ = 1: takes energy, first order.
+    pub fn implicit_euler(dt: f64) -> Self {
+        Self { dt, theta_q: 1.0, theta_v: 1.0, theta_vq: 1.0 }
+    }
+
+    /// θ = ½: keeps energy and momenta, second order.
+    pub fn midpoint(dt: f64) -> Self {
+        Self { dt, theta_q: 0.5, theta_v: 0.5, theta_vq: 0.5 }
+    }
+}
+
+/// What a step took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Solutions of linear systems: 1 where the step is linear.
+    pub iterations: usize,
+    /// Factorisations.
+    pub factorizations: usize,
+    /// Whether the touched nodes were others than in the last step, so that the symbolic phase was done again.
+    pub analyzed: bool,
+}
+
+/// Energies, J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energy {
+    /// ½ vᵀ M v.
+    pub kinetic: f64,
+    /// Energy of deformation.
+    pub elastic: f64,
+    /// −Σ m g·x, zero at the origin.
+    pub potential: f64,
+}
+
+impl Energy {
+    /// All of it.
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.elastic + self.potential
+    }
+}
+
+/// Scratch that makes steps of one soft body. It keeps no state: results depend on arguments alone.
+///
+/// Vectors have three numbers a node, world axes. After a warm-up a step allocates nothing while the touched nodes are those of the step
+/// before or fewer kinds of them than there have been.
+#[derive(Clone, Debug)]
+pub struct Dynamics {
+    body: Arc<SoftBody>,
+    law: Law,
+    elements: Elements,
+    system: System,
+    /// Positions at which forces are taken.
+    x_theta: Vec<f64>,
+    v_star: Vec<f64>,
+    step: Vec<f64>,
+    scratch: Vec<f64>,
+    schur_factor: Vec<f64>,
+}
+
+impl Dynamics {
+    /// Scratch for `body`: gradients of shape functions, the order of elimination.
+    pub fn new(body: &Arc<SoftBody>) -> Self {
+        let n = 3 * body.node_count();
+        let (lambda, mu) = body.material.lame();
+        Self {
+            law: Law { model: body.material.model, lambda, mu },
+            elements: Elements::of(&body.mesh),
+            system: System::new(body),
+            x_theta: vec![0.0; n],
+            v_star: vec![0.0; n],
+            step: vec![0.0; n],
+            scratch: vec![0.0; n],
+            schur_factor: Vec::new(),
+            body: body.clone(),
+        }
+    }
+
+    /// The body.
+    pub fn body(&self) -> &Arc<SoftBody> {
+        &self.body
+    }
+
+    /// Free motion from positions `x0` (m) and velocities `v0` (m/s) under `gravity` (m/s²) and forces `applied` on the nodes (N): the
+    /// velocities at the end of the step that has no constraints, [`v_star`](Self::v_star), and the factor of A. `touched` nodes are
+    /// eliminated last, for [`schur_factor`](Self::schur_factor); they must not be pinned. Pinned nodes have no velocity.
+    ///
+    /// # Errors
+    /// If an argument has the wrong length or is not finite, a touched node is not valid, A is not positive definite, Newton's method
+    /// finds no solution, or `interrupt` is raised.
+    pub fn free_motion(
+        &mut self,
+        x0: &[f64],
+        v0: &[f64],
+        step: &ThetaStep,
+        gravity: Vec3<f64>,
+        applied: Option<&[f64]>,
+        touched: &[u32],
+        interrupt: &Interrupt,
+        crew: &mut Crew,
+    ) -> Result<Report, StepError> {
+        self.check(x0, v0, applied)?;
+        let analyzed = self.system.analyze(touched)?;
+        let ThetaStep { dt, theta_q, theta_v, theta_vq } = *step;
+        let material = &self.body.material;
+        for ((x, x0), v0) in self.x_theta.iter_mut().zip(x0).zip(v0) {
+            *x = x0 + theta_q * dt * v0;
+        }
+        self.elements.linearize(&self.law, x0, &self.x_theta, crew);
+        self.system.collect_stiffness(&self.elements);
+        let mass = 1.0 + theta_v * dt * material.damping_mass;
+        let stiffness = theta_q * theta_vq * dt * dt + theta_v * dt * material.damping_stiffness;
+        self.system.factor(mass, stiffness, interrupt)?;
+        // −dt (f(x^θ) + D v₀ − M g − applied)
+        self.step.fill(0.0);
+        self.system.add_forces(&self.elements, -dt, &mut self.step);
+        self.system.multiply_add(-dt * material.damping_mass, -dt * material.damping_stiffness, v0, &mut self.step);
+        let g = gravity.to_array();
+        for node in self.scratch.chunks_exact_mut(3) {
+            node.copy_from_slice(&g);
+        }
+        self.system.multiply_add(dt, 0.0, &self.scratch, &mut self.step);
+        if let Some(applied) = applied {
+            self.step.iter_mut().zip(applied).for_each(|(step, f)| *step += dt * f);
+        }
+        self.system.solve(&mut self.step);
+        for (node, v) in self.v_star.chunks_exact_mut(3).enumerate() {
+            for k in 0..3 {
+                v[k] = if self.body.is_pinned(node as u32) { 0.0 } else { v0[3 * node + k] + self.step[3 * node + k] };
+            }
+        }
+        let rows = 3 * touched.len();
+        self.schur_factor.resize(rows * rows, 0.0);
+        self.system.schur_factor(&mut self.schur_factor);
+        Ok(Report { iterations: 1, factorizations: 1, analyzed })
+    }
+
+    /// The velocities that free motion ends with, m/s.
+    pub fn v_star(&self) -> &[f64] {
+        &self.v_star
+    }
+
+    /// The touched nodes of the last free motion, in the order of [`schur_factor`](Self::schur_factor)'s rows.
+    pub fn touched(&self) -> &[u32] {
+        self.system.touched()
+    }
+
+    /// L with L Lᵀ = A_c, the Schur complement of A on the touched nodes: 3k×3k, column-major, zeros above the diagonal, the nodes in
+    /// the order in which they were named.
+    pub fn schur_factor(&self) -> &[f64] {
+        &self.schur_factor
+    }
+
+    /// All velocities when those of the touched nodes differ from v* by `dv_touched`, in their order: `v` = v* + A⁻¹ Sᵀ A_c `dv_touched`.
+    pub fn respond(&mut self, dv_touched: &[f64], v: &mut [f64]) {
+        self.system.extend(&self.schur_factor, dv_touched, v);
+        v.iter_mut().zip(&self.v_star).for_each(|(v, v_star)| *v += v_star);
+    }
+
+    /// `x` ← A⁻¹ `x` with the factor of the last free motion: impulses on the nodes (N s) to changes of velocity (m/s).
+    pub fn solve(&mut self, x: &mut [f64]) {
+        self.system.solve(x);
+    }
+
+    /// Energies at positions `x` and velocities `v`.
+    pub fn energy(&mut self, x: &[f64], v: &[f64], gravity: Vec3<f64>) -> Energy {
+        let momentum = &mut self.scratch;
+        momentum.fill(0.0);
+        self.system.multiply_add(1.0, 0.0, v, momentum);
+        let kinetic = 0.5 * momentum.iter().zip(v).map(|(p, v)| p * v).sum::<f64>();
+        let masses = self.body.node_masses();
+        let weight = |(x, m): (&[f64], &f64)| -m * gravity.dot(Vec3::new(x[0], x[1], x[2]));
+        let potential = x.chunks_exact(3).zip(masses).map(weight).sum();
+        Energy { kinetic, elastic: self.elements.energy(&self.law, x), potential }
+    }
+
+    fn check(&self, x0: &[f64], v0: &[f64], applied: Option<&[f64]>) -> Result<(), StepError> {
+        let expected = 3 * self.body.node_count();
+        for (what, values) in [("positions", Some(x0)), ("velocities", Some(v0)), ("applied forces", applied)] {
+            let Some(values) = values else { continue };
+            if values.len() != expected {
+                return Err(StepError::Length { what, got: values.len(), expected });
+            }
+            if !spatial::are_finite(values) {
+                let node = values.iter().position(|x| !x.is_finite()).unwrap_or(0) / 3;
+                return Err(StepError::NotFinite { what, node });
+            }
+        }
+        Ok(())
+    }
+}

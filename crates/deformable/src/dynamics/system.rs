@@ -1,0 +1,403 @@
+//! The sparse matrices of a body: stiffness and mass by blocks of nodes, and the factor of what is made of them.
+
+use sap::BlockCholesky;
+
+use crate::elements::{Elements, for_order};
+use crate::mesh::TetMesh;
+use crate::{MassModel, SoftBody, StepError, shape};
+
+/// Touched nodes that make one block of the factor.
+const NODES_PER_GROUP: usize = 30;
+
+/// Where something of an element is.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    chunk: u32,
+    at: u32,
+}
+
+/// Where a block goes to in the factor.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    start: usize,
+    stride: usize,
+    /// Whether its transpose is stored there.
+    is_transposed: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct System {
+    /// The pairs of nodes (i, j), i > j, that have a block, ascending; block `k` is `blocks[nodes + k]`, those before are on the diagonal.
+    pairs: Vec<[u32; 2]>,
+    /// What elements add to a block: `sources[starts[k]..starts[k + 1]]`, and whether transposed.
+    block_starts: Vec<u32>,
+    block_sources: Vec<(Source, bool)>,
+    force_starts: Vec<u32>,
+    force_sources: Vec<Source>,
+    /// Stiffness, column-major 3×3 blocks, N/m.
+    stiffness: Vec<[f64; 9]>,
+    /// Mass of each block, a multiple of the identity, kg.
+    mass: Vec<f64>,
+    has_consistent_mass: bool,
+    is_pinned: Vec<bool>,
+    /// The free nodes in an order of little fill.
+    base_order: Vec<u32>,
+    factor: BlockCholesky,
+    analyzed: Option<Vec<u32>>,
+    is_touched: Vec<bool>,
+    /// The first row of each node in the factor's numbering; pinned nodes have none.
+    first_row: Vec<usize>,
+    /// Of every node the factor's block, and the node's first row in it.
+    block_of: Vec<(usize, usize)>,
+    places: Vec<Place>,
+    rows: usize,
+    rhs: Vec<f64>,
+    solution: Vec<f64>,
+}
+
+impl System {
+    pub fn new(body: &SoftBody) -> Self {
+        let mesh = &body.mesh;
+        let nodes = body.node_count();
+        let (pairs, block_starts, block_sources) = block_sources(mesh);
+        let (force_starts, force_sources) = force_sources(mesh);
+        let blocks = nodes + pairs.len();
+        let mut mass = vec![0.0; blocks];
+        match body.mass {
+            MassModel::Lumped => mass[..nodes].copy_from_slice(body.node_masses()),
+            MassModel::Consistent => shape::for_each_mass_matrix(mesh, |e, m| {
+                let element = mesh.element(e);
+                for (a, &i) in element.iter().enumerate() {
+                    mass[i as usize] += body.material.density * m[a][a];
+                    for (b, &j) in element[..a].iter().enumerate() {
+                        mass[nodes + pair_index(&pairs, i, j)] += body.material.density * m[a][b];
+                    }
+                }
+            }),
+        }
+        let is_pinned: Vec<bool> = (0..nodes as u32).map(|node| body.is_pinned(node)).collect();
+        let mut system = Self {
+            block_starts,
+            block_sources,
+            force_starts,
+            force_sources,
+            stiffness: vec![[0.0; 9]; blocks],
+            mass,
+            has_consistent_mass: body.mass == MassModel::Consistent,
+            base_order: Vec::new(),
+            factor: BlockCholesky::new(),
+            analyzed: None,
+            is_touched: vec![false; nodes],
+            first_row: vec![usize::MAX; nodes],
+            block_of: vec![(usize::MAX, 0); nodes],
+            places: vec![Place::default(); blocks],
+            rows: 0,
+            rhs: Vec::new(),
+            solution: Vec::new(),
+            is_pinned,
+            pairs,
+        };
+        system.base_order = system.find_order();
+        system
+    }
+
+    /// The free nodes in an order of little fill.
+    fn find_order(&mut self) -> Vec<u32> {
+        let free: Vec<u32> = (0..self.is_pinned.len() as u32).filter(|&i| !self.is_pinned[i as usize]).collect();
+        let mut index = vec![usize::MAX; self.is_pinned.len()];
+        free.iter().enumerate().for_each(|(k, &node)| index[node as usize] = k);
+        self.factor.begin(free.iter().map(|_| 3));
+        for &[i, j] in &self.pairs {
+            let (i, j) = (index[i as usize], index[j as usize]);
+            if i != usize::MAX && j != usize::MAX {
+                self.factor.couple(i, j);
+            }
+        }
+        self.factor.analyze();
+        self.factor.elimination_order().iter().map(|&k| free[k]).collect()
+    }
+
+    /// Numbers the rows so that `touched` comes last.
+    ///
+    /// # Errors
+    /// A node that is pinned, named twice or not there.
+    pub fn analyze(&mut self, touched: &[u32]) -> Result<bool, StepError> {
+        if self.analyzed.as_deref() == Some(touched) {
+            return Ok(false);
+        }
+        self.is_touched.fill(false);
+        for &node in touched {
+            let is_new = |k: usize| k < self.is_pinned.len() && !self.is_pinned[k] && !self.is_touched[k];
+            if !is_new(node as usize) {
+                self.analyzed = None;
+                return Err(StepError::Touched { node });
+            }
+            self.is_touched[node as usize] = true;
+        }
+        let mut analyzed = self.analyzed.take().unwrap_or_default();
+        analyzed.clear();
+        analyzed.extend_from_slice(touched);
+        let free = self.base_order.len() - touched.len();
+        let groups = touched.len().div_ceil(NODES_PER_GROUP);
+        let group_size = |g: usize| 3 * NODES_PER_GROUP.min(touched.len() - g * NODES_PER_GROUP);
+        self.factor.begin((0..free).map(|_| 3).chain((0..groups).map(group_size)));
+        let untouched = self.base_order.iter().filter(|&&node| !self.is_touched[node as usize]);
+        for (k, &node) in untouched.enumerate() {
+            self.block_of[node as usize] = (k, 0);
+            self.first_row[node as usize] = 3 * k;
+        }
+        for (k, &node) in touched.iter().enumerate() {
+            self.block_of[node as usize] = (free + k / NODES_PER_GROUP, k % NODES_PER_GROUP * 3);
+            self.first_row[node as usize] = 3 * (free + k);
+        }
+        for &[i, j] in &self.pairs {
+            let (i, j) = (i as usize, j as usize);
+            if !self.is_pinned[i] && !self.is_pinned[j] {
+                self.factor.couple(self.block_of[i].0, self.block_of[j].0);
+            }
+        }
+        for g in 0..groups {
+            (0..g).for_each(|other| self.factor.couple(free + g, free + other));
+        }
+        self.factor.analyze_as_numbered(groups);
+        self.rows = 3 * self.base_order.len();
+        self.rhs.resize(self.rows, 0.0);
+        self.solution.resize(self.rows, 0.0);
+        self.find_places();
+        self.analyzed = Some(analyzed);
+        Ok(true)
+    }
+
+    fn find_places(&mut self) {
+        let nodes = self.is_pinned.len();
+        let diagonal = (0..nodes as u32).map(|i| [i, i]);
+        for (place, [i, j]) in self.places.iter_mut().zip(diagonal.chain(self.pairs.iter().copied())) {
+            let (i, j) = (i as usize, j as usize);
+            if self.is_pinned[i] || self.is_pinned[j] {
+                continue;
+            }
+            let ((block_i, row_i), (block_j, row_j)) = (self.block_of[i], self.block_of[j]);
+            let (mut i_has_rows, stride, start) = self.factor.block_place(block_i, block_j);
+            if block_i == block_j {
+                i_has_rows = row_i >= row_j;
+            }
+            let (row, column) = if i_has_rows { (row_i, row_j) } else { (row_j, row_i) };
+            *place = Place { start: start + column * stride + row, stride, is_transposed: !i_has_rows };
+        }
+    }
+
+    /// Sums up what elements have computed.
+    pub fn collect_stiffness(&mut self, elements: &Elements) {
+        for_order!(elements, chunks => {
+            for (k, block) in self.stiffness.iter_mut().enumerate() {
+                let mut sum = [0.0; 9];
+                for &(Source { chunk, at }, is_transposed) in
+                    &self.block_sources[self.block_starts[k] as usize..self.block_starts[k + 1] as usize]
+                {
+                    let m = &chunks[chunk as usize].stiffness()[at as usize];
+                    if is_transposed {
+                        (0..9).for_each(|k| sum[k] += m[k % 3 * 3 + k / 3]);
+                    } else {
+                        (0..9).for_each(|k| sum[k] += m[k]);
+                    }
+                }
+                *block = sum;
+            }
+        });
+    }
+
+    /// `out` += elastic forces dV/dx that elements have computed, times `scale`.
+    pub fn add_forces(&self, elements: &Elements, scale: f64, out: &mut [f64]) {
+        for_order!(elements, chunks => {
+            for (node, out) in out.chunks_exact_mut(3).enumerate() {
+                let mut sum = [0.0; 3];
+                for &Source { chunk, at } in
+                    &self.force_sources[self.force_starts[node] as usize..self.force_starts[node + 1] as usize]
+                {
+                    let f = chunks[chunk as usize].force(at as usize);
+                    (0..3).for_each(|k| sum[k] += f[k]);
+                }
+                (0..3).for_each(|k| out[k] += scale * sum[k]);
+            }
+        });
+    }
+
+    /// `out` += (`mass` M + `stiffness` K) x.
+    pub fn multiply_add(&self, mass: f64, stiffness: f64, x: &[f64], out: &mut [f64]) {
+        if mass == 0.0 && stiffness == 0.0 {
+            return;
+        }
+        let nodes = self.is_pinned.len();
+        let at = |node: u32| 3 * node as usize..3 * node as usize + 3;
+        for node in 0..nodes {
+            let (m, k, x) = (mass * self.mass[node], &self.stiffness[node], &x[3 * node..3 * node + 3]);
+            let out = &mut out[3 * node..3 * node + 3];
+            for r in 0..3 {
+                out[r] += m * x[r] + stiffness * (k[r] * x[0] + k[3 + r] * x[1] + k[6 + r] * x[2]);
+            }
+        }
+        if stiffness == 0.0 && !self.has_consistent_mass {
+            return;
+        }
+        for (&[i, j], (m, k)) in self.pairs.iter().zip(self.mass[nodes..].iter().zip(&self.stiffness[nodes..])) {
+            let m = mass * m;
+            let (x_i, x_j): ([f64; 3], [f64; 3]) = (three(&x[at(i)]), three(&x[at(j)]));
+            let out_i = &mut out[at(i)];
+            for r in 0..3 {
+                out_i[r] += m * x_j[r] + stiffness * (k[r] * x_j[0] + k[3 + r] * x_j[1] + k[6 + r] * x_j[2]);
+            }
+            let out_j = &mut out[at(j)];
+            for r in 0..3 {
+                out_j[r] += m * x_i[r] + stiffness * (k[3 * r] * x_i[0] + k[3 * r + 1] * x_i[1] + k[3 * r + 2] * x_i[2]);
+            }
+        }
+    }
+
+    /// Factors `mass` M + `stiffness` K.
+    ///
+    /// # Errors
+    /// If it is not positive definite, or `interrupt` is raised.
+    pub fn factor(&mut self, mass: f64, stiffness: f64, interrupt: &interrupt::Interrupt) -> Result<(), StepError> {
+        let nodes = self.is_pinned.len();
+        self.factor.set_zero();
+        let values = self.factor.values_mut();
+        for (k, place) in self.places.iter().enumerate() {
+            let Place { start, stride, is_transposed } = *place;
+            if stride == 0 {
+                continue;
+            }
+            let (m, block) = (mass * self.mass[k], &self.stiffness[k]);
+            for c in 0..3 {
+                let column = &mut values[start + c * stride..start + c * stride + 3];
+                for r in 0..3 {
+                    let at = if is_transposed { 3 * r + c } else { 3 * c + r };
+                    column[r] = stiffness * block[at] + if r == c { m } else { 0.0 };
+                }
+            }
+        }
+        self.factor.factor_unless(interrupt).map_err(|error| {
+            if interrupt.is_raised() {
+                return StepError::Interrupted;
+            }
+            let node = (0..nodes).find(|&i| self.first_row[i] != usize::MAX && self.first_row[i] / 3 == error.row / 3);
+            StepError::NotPositiveDefinite { node: node.unwrap_or(0) }
+        })
+    }
+
+    /// `x` ← A⁻¹ `x`, zero at pinned nodes.
+    pub fn solve(&mut self, x: &mut [f64]) {
+        self.to_rows(x);
+        let Self { factor, rhs, solution, .. } = self;
+        factor.solve(rhs, solution);
+        self.from_rows(x);
+    }
+
+    /// `x` ← A⁻¹ (0, S d): how all nodes go if the touched ones go by `d`; `l` is the factor of S.
+    pub fn extend(&mut self, l: &[f64], d: &[f64], x: &mut [f64]) {
+        let rows = d.len();
+        self.rhs.fill(0.0);
+        let first = self.rows - rows;
+        for j in 0..rows {
+            let column = &l[j * rows..(j + 1) * rows];
+            self.rhs[first + j] = (j..rows).map(|i| column[i] * d[i]).sum();
+        }
+        let Self { factor, rhs, solution, .. } = self;
+        factor.substitute_back(rhs, solution);
+        self.from_rows(x);
+    }
+
+    /// The factor of the Schur complement on the touched nodes.
+    pub fn schur_factor(&self, l: &mut [f64]) {
+        self.factor.trailing_factor(3 * self.touched().len(), l);
+    }
+
+    pub fn touched(&self) -> &[u32] {
+        self.analyzed.as_deref().unwrap_or(&[])
+    }
+
+    pub fn factor_len(&self) -> usize {
+        self.factor.factor_len()
+    }
+
+    fn to_rows(&mut self, x: &[f64]) {
+        for (node, &row) in self.first_row.iter().enumerate() {
+            if !self.is_pinned[node] {
+                self.rhs[row..row + 3].copy_from_slice(&x[3 * node..3 * node + 3]);
+            }
+        }
+    }
+
+    fn from_rows(&self, x: &mut [f64]) {
+        for (node, &row) in self.first_row.iter().enumerate() {
+            let x = &mut x[3 * node..3 * node + 3];
+            if self.is_pinned[node] {
+                x.fill(0.0);
+            } else {
+                x.copy_from_slice(&self.solution[row..row + 3]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn three(x: &[f64]) -> [f64; 3] {
+    [x[0], x[1], x[2]]
+}
+
+fn pair_index(pairs: &[[u32; 2]], i: u32, j: u32) -> usize {
+    pairs.binary_search(&[i.max(j), i.min(j)]).unwrap_or_else(|k| k)
+}
+
+/// The pairs of nodes that share an element, and what elements add to the blocks of nodes and then of pairs.
+fn block_sources(mesh: &TetMesh) -> (Vec<[u32; 2]>, Vec<u32>, Vec<(Source, bool)>) {
+    let nodes = mesh.positions().len();
+    let elements = || (0..mesh.element_count()).map(|e| (e, mesh.element(e)));
+    let mut pairs: Vec<[u32; 2]> = elements()
+        .flat_map(|(_, element)| {
+            (0..element.len()).flat_map(move |a| (0..a).map(move |b| [element[a].max(element[b]), element[a].min(element[b])]))
+        })
+        .collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut list: Vec<(u32, Source, bool)> = Vec::new();
+    for (e, element) in elements() {
+        for a in 0..element.len() {
+            for b in 0..=a {
+                let block = if a == b { element[a] as usize } else { nodes + pair_index(&pairs, element[a], element[b]) };
+                let (chunk, at) = Elements::block_place(mesh.order(), e, a, b);
+                list.push((block as u32, Source { chunk: chunk as u32, at: at as u32 }, element[a] < element[b]));
+            }
+        }
+    }
+    let (starts, list) = by_target(nodes + pairs.len(), list.iter().map(|&(block, source, flip)| (block, (source, flip))));
+    (pairs, starts, list)
+}
+
+fn force_sources(mesh: &TetMesh) -> (Vec<u32>, Vec<Source>) {
+    let all = (0..mesh.element_count()).flat_map(|e| {
+        mesh.element(e).iter().enumerate().map(move |(k, &node)| {
+            let (chunk, at) = Elements::force_place(mesh.order(), e, k);
+            (node, Source { chunk: chunk as u32, at: at as u32 })
+        })
+    });
+    by_target(mesh.positions().len(), all)
+}
+
+/// Sorts items by their target, keeping their order: where those of each target start, and the items.
+fn by_target<T: Copy>(targets: usize, items: impl Iterator<Item = (u32, T)> + Clone) -> (Vec<u32>, Vec<T>) {
+    let mut starts = vec![0_u32; targets + 1];
+    for (target, _) in items.clone() {
+        starts[target as usize + 1] += 1;
+    }
+    for k in 0..targets {
+        starts[k + 1] += starts[k];
+    }
+    let mut next = starts.clone();
+    let mut sorted: Vec<Option<T>> = vec![None; starts[targets] as usize];
+    for (target, item) in items {
+        let at = &mut next[target as usize];
+        sorted[*at as usize] = Some(item);
+        *at += 1;
+    }
+    (starts, sorted.into_iter().flatten().collect())
+}

@@ -1,0 +1,404 @@
+//! Tetrahedral meshes from files: Gmsh 2.2 and 4.1, legacy VTK, as text.
+//!
+//! Of a file only its tetrahedra are read, with four nodes or ten. Nodes that belong to none of them are left out, as Gmsh writes the corners of
+//! triangles and points, too.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::str::FromStr;
+
+use spatial::Vec3;
+
+use super::MeshFileError;
+use crate::limits::{MAX_ASSET_FILE_BYTES, MAX_MESH_VERTICES, read_file};
+use crate::nearby;
+use crate::xml::shortened;
+
+/// Nodes and tetrahedra of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VolumeMesh {
+    /// Nodes, in the order of the file, m.
+    pub nodes: Vec<Vec3<f64>>,
+    /// Nodes of an element: 4, or 10 with those on the edges 01, 12, 02, 03, 13, 23.
+    pub nodes_per_element: usize,
+    /// The nodes of all elements, one after the other.
+    pub elements: Vec<u32>,
+}
+
+/// Gmsh's type of a tetrahedron of 4 and of 10 nodes, and VTK's.
+const GMSH: [(u32, usize); 2] = [(4, 4), (11, 10)];
+const VTK: [(u32, usize); 2] = [(10, 4), (24, 10)];
+
+/// Gmsh's number of nodes of elements that are not read, by type.
+const GMSH_NODES: [(u32, usize); 16] = [
+    (1, 2), (2, 3), (3, 4), (5, 8), (6, 6), (7, 5), (8, 3), (9, 6), (10, 9), (12, 27), (13, 18), (14, 14), (15, 1), (16, 8),
+    (17, 20), (18, 15),
+];
+
+/// Reads a tetrahedral mesh: `.msh` (Gmsh 2.2 or 4.1, text) or `.vtk` (legacy, text, an unstructured grid).
+///
+/// # Errors
+/// When the file cannot be read, breaks off, breaks the rules of its format, or has no tetrahedron; the error names the line.
+pub fn read(path: &Path) -> Result<VolumeMesh, MeshFileError> {
+    let unreadable =
+        |source| MeshFileError::Unreadable { path: path.into(), source, hint: nearby::hint(path) };
+    let bytes = read_file(path, MAX_ASSET_FILE_BYTES).map_err(unreadable)?;
+    parse(&bytes).map_err(|what| MeshFileError::malformed(path, what))
+}
+
+/// Reads the text of a file; the format is told by its first line.
+fn parse(bytes: &[u8]) -> Result<VolumeMesh, String> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut words = Words::new(&text);
+    let mesh = if text.starts_with("$MeshFormat") {
+        gmsh(&mut words)?
+    } else if text.starts_with("# vtk DataFile") {
+        vtk(&mut words)?
+    } else {
+        return Err("line 1: expected `$MeshFormat` of Gmsh or `# vtk DataFile` of VTK".into());
+    };
+    if mesh.elements.is_empty() {
+        return Err("no tetrahedra: expected at least one, of four or ten nodes".into());
+    }
+    Ok(mesh.without_loose_nodes())
+}
+
+impl VolumeMesh {
+    fn without_loose_nodes(mut self) -> Self {
+        let mut new = vec![u32::MAX; self.nodes.len()];
+        self.elements.iter().for_each(|node| new[*node as usize] = 0);
+        let mut count = 0;
+        for new in new.iter_mut().filter(|new| **new == 0) {
+            *new = count;
+            count += 1;
+        }
+        self.elements.iter_mut().for_each(|node| *node = new[*node as usize]);
+        let mut kept = new.iter().map(|new| *new != u32::MAX);
+        self.nodes.retain(|_| kept.next().unwrap_or(false));
+        self
+    }
+}
+
+/// The words of a text, with their lines.
+struct Words<'a> {
+    lines: std::iter::Enumerate<std::str::Lines<'a>>,
+    words: std::str::SplitWhitespace<'a>,
+    line: usize,
+}
+
+impl<'a> Words<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { lines: text.lines().enumerate(), words: "".split_whitespace(), line: 0 }
+    }
+
+    fn next(&mut self) -> Option<&'a str> {
+        loop {
+            if let Some(word) = self.words.next() {
+                return Some(word);
+            }
+            let (line, text) = self.lines.next()?;
+            (self.line, self.words) = (line + 1, text.split_whitespace());
+        }
+    }
+
+    /// The rest of the present line is not looked at.
+    fn skip_line(&mut self) {
+        self.words = "".split_whitespace();
+    }
+
+    fn error(&self, what: impl AsRef<str>) -> String {
+        format!("line {}: {}", self.line, what.as_ref())
+    }
+
+    fn number<T: FromStr>(&mut self, what: &str) -> Result<T, String> {
+        let Some(word) = self.next() else { return Err(self.error(format!("the file ends here: expected {what}"))) };
+        word.parse().map_err(|_| self.error(format!("\"{}\": expected {what}", shortened(word))))
+    }
+
+    fn count(&mut self, what: &str, limit: usize) -> Result<usize, String> {
+        let count = self.number::<usize>(what)?;
+        if count <= limit { Ok(count) } else { Err(self.error(format!("{count}: expected at most {limit} of {what}"))) }
+    }
+
+    fn skip(&mut self, count: usize, what: &str) -> Result<(), String> {
+        (0..count).try_for_each(|_| self.number::<f64>(what).map(drop))
+    }
+
+    fn point(&mut self) -> Result<Vec3<f64>, String> {
+        let mut x = [0.0; 3];
+        for x in &mut x {
+            *x = self.number::<f64>("a coordinate, m")?;
+            if !x.is_finite() {
+                return Err(self.error(format!("{x}: expected a finite coordinate")));
+            }
+        }
+        Ok(x.into())
+    }
+
+    /// Goes on after the next `name`.
+    fn find(&mut self, name: &str) -> Result<(), String> {
+        while let Some(word) = self.next() {
+            if word == name {
+                return Ok(());
+            }
+        }
+        Err(self.error(format!("the file ends without `{name}`")))
+    }
+}
+
+/// Elements as they come, by nodes of the file.
+struct Elements {
+    kinds: [(u32, usize); 2],
+    nodes_per_element: usize,
+    elements: Vec<u32>,
+}
+
+impl Elements {
+    fn of(kinds: [(u32, usize); 2]) -> Self {
+        Self { kinds, nodes_per_element: 4, elements: Vec::new() }
+    }
+
+    /// How many nodes an element of the kind has if it is a tetrahedron.
+    fn nodes_of(&self, kind: u32) -> Option<usize> {
+        self.kinds.iter().find(|known| known.0 == kind).map(|known| known.1)
+    }
+
+    fn push(&mut self, words: &Words<'_>, nodes: &[u32]) -> Result<(), String> {
+        if !self.elements.is_empty() && self.nodes_per_element != nodes.len() {
+            return Err(words.error("tetrahedra of four and of ten nodes in one mesh: expected one kind"));
+        }
+        self.nodes_per_element = nodes.len();
+        self.elements.extend_from_slice(nodes);
+        Ok(())
+    }
+}
+
+fn gmsh(words: &mut Words<'_>) -> Result<VolumeMesh, String> {
+    words.find("$MeshFormat")?;
+    let version = words.number::<f64>("the version of the format")?;
+    if words.number::<u32>("0 for text, 1 for binary")? != 0 {
+        return Err(words.error("a binary file: expected text (Gmsh: Mesh.Binary = 0)"));
+    }
+    let is_new = if (version - 2.2).abs() < 0.05 {
+        false
+    } else if (version - 4.1).abs() < 0.05 {
+        true
+    } else {
+        return Err(words.error(format!("version {version} of Gmsh's format: expected 2.2 or 4.1")));
+    };
+    words.find("$Nodes")?;
+    let (nodes, index_of) = if is_new { gmsh_nodes_4(words)? } else { gmsh_nodes_2(words)? };
+    words.find("$Elements")?;
+    let mut elements = Elements::of(GMSH);
+    if is_new {
+        gmsh_elements_4(words, &index_of, &mut elements)?;
+    } else {
+        gmsh_elements_2(words, &index_of, &mut elements)?;
+    }
+    words.find("$EndElements")?;
+    // Gmsh has the last two nodes on edges the other way round.
+    if elements.nodes_per_element == 10 {
+        elements.elements.chunks_exact_mut(10).for_each(|element| element.swap(8, 9));
+    }
+    let Elements { nodes_per_element, elements, .. } = elements;
+    Ok(VolumeMesh { nodes, nodes_per_element, elements })
+}
+
+/// Nodes, and the index of each tag.
+type Tagged = (Vec<Vec3<f64>>, HashMap<u64, u32>);
+
+fn gmsh_nodes_2(words: &mut Words<'_>) -> Result<Tagged, String> {
+    let count = words.count("the number of nodes", MAX_MESH_VERTICES)?;
+    let (mut nodes, mut index_of) = Tagged::default();
+    for _ in 0..count {
+        claim(words, &mut index_of)?;
+        nodes.push(words.point()?);
+    }
+    Ok((nodes, index_of))
+}
+
+fn gmsh_nodes_4(words: &mut Words<'_>) -> Result<Tagged, String> {
+    let blocks = words.count("the number of blocks", MAX_MESH_VERTICES)?;
+    words.skip(3, "the numbers of nodes")?;
+    let (mut nodes, mut index_of) = Tagged::default();
+    for _ in 0..blocks {
+        let dimension = words.number::<usize>("the dimension of a block")?;
+        words.number::<i64>("the tag of a block")?;
+        let is_parametric = words.number::<u32>("0 or 1")? == 1;
+        let count = words.count("the number of nodes of a block", MAX_MESH_VERTICES)?;
+        for _ in 0..count {
+            claim(words, &mut index_of)?;
+        }
+        for _ in 0..count {
+            nodes.push(words.point()?);
+            if is_parametric {
+                words.skip(dimension.min(3), "a parameter")?;
+            }
+        }
+    }
+    Ok((nodes, index_of))
+}
+
+/// Reads a node's tag and gives it the next index.
+fn claim(words: &mut Words<'_>, index_of: &mut HashMap<u64, u32>) -> Result<(), String> {
+    let (tag, index) = (words.number::<u64>("the tag of a node")?, index_of.len() as u32);
+    match index_of.insert(tag, index) {
+        None => Ok(()),
+        Some(_) => Err(words.error(format!("node {tag} is there already: expected a tag of its own"))),
+    }
+}
+
+fn gmsh_elements_2(words: &mut Words<'_>, index_of: &HashMap<u64, u32>, elements: &mut Elements) -> Result<(), String> {
+    let count = words.count("the number of elements", 64 * MAX_MESH_VERTICES)?;
+    for _ in 0..count {
+        words.number::<u64>("the tag of an element")?;
+        let kind = words.number::<u32>("the type of an element")?;
+        let tags = words.count("the number of tags", 1000)?;
+        words.skip(tags, "a tag")?;
+        gmsh_element(words, kind, index_of, elements)?;
+    }
+    Ok(())
+}
+
+fn gmsh_elements_4(words: &mut Words<'_>, index_of: &HashMap<u64, u32>, elements: &mut Elements) -> Result<(), String> {
+    let blocks = words.count("the number of blocks", 64 * MAX_MESH_VERTICES)?;
+    words.skip(3, "the numbers of elements")?;
+    for _ in 0..blocks {
+        words.skip(2, "the dimension and the tag of a block")?;
+        let kind = words.number::<u32>("the type of elements")?;
+        let count = words.count("the number of elements of a block", 64 * MAX_MESH_VERTICES)?;
+        for _ in 0..count {
+            words.number::<u64>("the tag of an element")?;
+            gmsh_element(words, kind, index_of, elements)?;
+        }
+    }
+    Ok(())
+}
+
+fn gmsh_element(
+    words: &mut Words<'_>,
+    kind: u32,
+    index_of: &HashMap<u64, u32>,
+    elements: &mut Elements,
+) -> Result<(), String> {
+    let Some(count) = elements.nodes_of(kind) else {
+        let Some((_, count)) = GMSH_NODES.iter().find(|known| known.0 == kind) else {
+            return Err(words.error(format!("elements of type {kind}: expected tetrahedra of four or ten nodes (4, 11)")));
+        };
+        return words.skip(*count, "a node of an element");
+    };
+    let mut nodes = [0; 10];
+    for node in &mut nodes[..count] {
+        let tag = words.number::<u64>("a node of an element")?;
+        let index = index_of.get(&tag);
+        *node = *index.ok_or_else(|| words.error(format!("node {tag}: expected a node of the file")))?;
+    }
+    elements.push(words, &nodes[..count])
+}
+
+fn vtk(words: &mut Words<'_>) -> Result<VolumeMesh, String> {
+    words.next();
+    words.skip_line();
+    // The second line is a title, whatever it says.
+    words.next();
+    words.skip_line();
+    match words.next() {
+        Some("ASCII") => {}
+        _ => return Err(words.error("expected ASCII (a binary file is not read)")),
+    }
+    words.find("DATASET")?;
+    if words.next() != Some("UNSTRUCTURED_GRID") {
+        return Err(words.error("expected UNSTRUCTURED_GRID"));
+    }
+    words.find("POINTS")?;
+    let count = words.count("the number of points", MAX_MESH_VERTICES)?;
+    words.next();
+    let nodes = (0..count).map(|_| words.point()).collect::<Result<Vec<_>, _>>()?;
+    words.find("CELLS")?;
+    let cells = words.count("the number of cells", 64 * MAX_MESH_VERTICES)?;
+    words.number::<usize>("the length of the list of cells")?;
+    let mut list = Vec::new();
+    for _ in 0..cells {
+        let count = words.count("the number of nodes of a cell", 1000)?;
+        let mut cell = Vec::with_capacity(count);
+        for _ in 0..count {
+            let node = words.number::<u32>("a node of a cell")?;
+            if node as usize >= nodes.len() {
+                return Err(words.error(format!("node {node}: expected an index below {}", nodes.len())));
+            }
+            cell.push(node);
+        }
+        list.push(cell);
+    }
+    words.find("CELL_TYPES")?;
+    if words.number::<usize>("the number of cells")? != cells {
+        return Err(words.error(format!("expected the types of {cells} cells")));
+    }
+    let mut elements = Elements::of(VTK);
+    for cell in &list {
+        let kind = words.number::<u32>("the type of a cell")?;
+        match elements.nodes_of(kind) {
+            Some(count) if count == cell.len() => elements.push(words, cell)?,
+            Some(count) => {
+                let message = format!("a tetrahedron with {} nodes: expected {count}", cell.len());
+                return Err(words.error(message));
+            }
+            None => {}
+        }
+    }
+    let Elements { nodes_per_element, elements, .. } = elements;
+    Ok(VolumeMesh { nodes, nodes_per_element, elements })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NODES: [[f64; 3]; 4] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    const GMSH_2: &str = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n7 9 9 9\n1 0 0 0\n2 1 0 0\n4 0 1 0\n8 0 0 1\n$EndNodes\n\
+                          $Elements\n2\n1 2 2 0 1 1 2 7\n2 4 2 0 1 1 2 4 8\n$EndElements\n";
+    const GMSH_4: &str = "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n2 4 1 8\n0 1 0 1\n1\n0 0 0\n3 1 0 3\n2\n4\n8\n1 0 0\n0 1 0\n\
+                          0 0 1\n$EndNodes\n$Elements\n1 1 1 1\n3 1 4 1\n1 1 2 4 8\n$EndElements\n";
+    const VTK: &str = "# vtk DataFile Version 3.0\na title of words\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n0 0 0 1 0 0\n\
+                       0 1 0 0 0 1\nCELLS 2 8\n4 0 1 2 3\n2 0 1\nCELL_TYPES 2\n10\n3\n";
+
+    #[test]
+    fn three_formats_say_the_same() {
+        let expected = VolumeMesh {
+            nodes: NODES.map(Vec3::from).to_vec(),
+            nodes_per_element: 4,
+            elements: vec![0, 1, 2, 3],
+        };
+        for text in [GMSH_2, GMSH_4, VTK] {
+            assert_eq!(parse(text.as_bytes()).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_line_and_what_was_expected() {
+        let cases = [
+            (GMSH_2.replace("1 0 0 0", "1 0 nan 0"), "line 7: NaN: expected a finite coordinate"),
+            (GMSH_2.replace("2.2 0", "3.0 0"), "line 2: version 3 of Gmsh's format: expected 2.2 or 4.1"),
+            (GMSH_2.replace("2.2 0", "2.2 1"), "line 2: a binary file: expected text (Gmsh: Mesh.Binary = 0)"),
+            (GMSH_2.replace("1 2 4 8\n", "1 2 4 3\n"), "line 15: node 3: expected a node of the file"),
+            (GMSH_4.replace("1 1 2 4 8\n", ""), "line 20: \"$EndElements\": expected the tag of an element"),
+            (VTK.replace("4 0 1 2 3", "4 0 1 2 4"), "line 9: node 4: expected an index below 4"),
+            (VTK[..VTK.len() - 5].to_owned(), "line 11: the file ends here: expected the type of a cell"),
+            (VTK.replace("10\n3", "3\n3"), "no tetrahedra: expected at least one, of four or ten nodes"),
+            ("solid".to_owned(), "line 1: expected `$MeshFormat` of Gmsh or `# vtk DataFile` of VTK"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse(text.as_bytes()).unwrap_err(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_cut_of_a_file_is_an_error() {
+        for text in [GMSH_2, GMSH_4, VTK] {
+            let end = text.trim_end().len() - 1;
+            for cut in 1..end {
+                let _ = parse(&text.as_bytes()[..cut]).map(|mesh| assert!(text == VTK && mesh.elements.len() == 4, "{cut}"));
+            }
+        }
+    }
+}
