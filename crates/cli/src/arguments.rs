@@ -237,7 +237,9 @@ pub enum Shell {
 }
 
 #[derive(Args, Debug)]
-#[command(subcommand_value_name = "spd|characters|step|dynamics|contact|clutter|schemes|motion|starts|batch")]
+#[command(
+    subcommand_value_name = "spd|characters|step|dynamics|contact|clutter|deformables|schemes|motion|starts|batch"
+)]
 pub struct BenchArguments {
     /// What to measure.
     #[command(subcommand)]
