@@ -32,5 +32,16 @@ def test_help_tells_of_the_suites_elsewhere(capsys: pytest.CaptureFixture[str]) 
         main(["--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    for word in ("step", "dynamics", "contact", "clutter", "schemes", "batch", "spd", "characters", "sapwood bench"):
+    for word in (
+        "step",
+        "dynamics",
+        "contact",
+        "clutter",
+        "deformables",
+        "schemes",
+        "batch",
+        "spd",
+        "characters",
+        "sapwood bench",
+    ):
         assert word in text

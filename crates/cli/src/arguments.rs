@@ -237,7 +237,9 @@ pub enum Shell {
 }
 
 #[derive(Args, Debug)]
-#[command(subcommand_value_name = "spd|characters|step|dynamics|contact|clutter|schemes|motion|starts|batch")]
+#[command(
+    subcommand_value_name = "spd|characters|step|dynamics|contact|clutter|deformables|schemes|motion|starts|batch"
+)]
 pub struct BenchArguments {
     /// What to measure.
     #[command(subcommand)]
@@ -267,6 +269,8 @@ pub enum PeerSuite {
     Contact(Forwarded),
     /// Piles, stacks and arms beside MuJoCo, Drake and Rapier (needs the Python package).
     Clutter(Forwarded),
+    /// A soft cube that falls, lies and slides beside MuJoCo and Drake (needs the Python package).
+    Deformables(Forwarded),
     /// Order, energy and cost of the time-stepping schemes beside MuJoCo's and Drake's (needs the Python package).
     Schemes(Forwarded),
     /// A step of robots that move by random controls beside MuJoCo (needs the Python package).

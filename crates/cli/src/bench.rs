@@ -35,6 +35,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<u8> {
         Suite::Peers(PeerSuite::Dynamics(rest)) => ("dynamics", rest),
         Suite::Peers(PeerSuite::Contact(rest)) => ("contact", rest),
         Suite::Peers(PeerSuite::Clutter(rest)) => ("clutter", rest),
+        Suite::Peers(PeerSuite::Deformables(rest)) => ("deformables", rest),
         Suite::Peers(PeerSuite::Schemes(rest)) => ("schemes", rest),
         Suite::Peers(PeerSuite::Motion(rest)) => ("motion", rest),
         Suite::Peers(PeerSuite::Starts(rest)) => ("starts", rest),

@@ -10,6 +10,8 @@
 //!    everything convex, finished by Newton's method where surfaces are curved; triangles one by one for height
 //!    fields. Flat features that face each other are clipped, so that what rests rests on several points.
 //!
+//! A [`SoftCollider`] does the same for the nodes and triangles of soft bodies: against geoms, each other and themselves.
+//!
 //! The result depends on the poses alone, to the last bit, and takes no memory after the first calls.
 //!
 //! ```

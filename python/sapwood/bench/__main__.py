@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from sapwood._files import write_whole
-from sapwood.bench import batch, clutter, contact, dynamics, machine, motion, page, schemes, starts, step
+from sapwood.bench import batch, clutter, contact, deformables, dynamics, machine, motion, page, schemes, starts, step
 from sapwood.bench.cases import MissingPackageError
 from sapwood.bench.peer_sources import BuildError
 from sapwood.bench.tree_table import UnsuitableModelError
@@ -20,6 +20,7 @@ SUITES: dict[str, ModuleType] = {
     "batch": batch,
     "clutter": clutter,
     "contact": contact,
+    "deformables": deformables,
     "dynamics": dynamics,
     "motion": motion,
     "schemes": schemes,

@@ -14,8 +14,11 @@ use crate::narrow::{touch, weighted};
 /// Share of the length of a side by which a point inside a triangle has to be deeper than its nodes.
 const DEEPER: f64 = 1e-3;
 
-/// How deep, in lengths of sides, a shape may reach through a triangle and still count as in front of it.
+/// How deep, in lengths of sides, a rounded shape may reach through a triangle and still count as in front of it.
 const THROUGH: f64 = 2.0;
+
+/// The same of a corner or an edge: of one that is deeper, beside a node, the way out along the triangle's normal and that of the node differ.
+const CORNER_THROUGH: f64 = 0.05;
 
 /// Triangles between two looks at the request to stop.
 const TRIANGLES_PER_LOOK: usize = 64;
@@ -75,7 +78,7 @@ impl Body {
         if !(bound < deep_enough && bound <= limit) {
             return None;
         }
-        let most = THROUGH * self.edge;
+        let most = if geom.of.roundness > 0.0 { THROUGH } else { CORNER_THROUGH } * self.edge;
         let touch = touch(corners, (geom.of.solid(), &geom.at), limit, most, &mut workspace.convex)
             .filter(|touch| touch.distance < deep_enough)?;
         let approach = weighted(approaches, touch.weights);

@@ -25,7 +25,7 @@ pub(super) struct GeomItem {
     bits: [u32; 2],
     pub margin: f64,
     /// The least radius of curvature of its surface, m; 0 where it has edges.
-    roundness: f64,
+    pub roundness: f64,
 }
 
 /// A geom in a step.
