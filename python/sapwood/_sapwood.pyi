@@ -636,6 +636,36 @@ class Simulation:
 
     @surface_velocity.setter
     def surface_velocity(self, value: ArrayLike) -> None: ...
+    def soft_body(self, soft_body: str | int) -> SoftBodyView:
+        """A soft body by name or index, as a view: it shows this simulation's present state.
+
+        Raises:
+            UnknownNameError: When no soft body has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def soft_bodies(self) -> list[SoftBodyView]:
+        """All soft bodies."""
+
+    @property
+    def soft_positions(self) -> NDArray[np.float64]:
+        """Positions of the nodes of all soft bodies, one body after the other, (nodes, 3), world, m, a live view."""
+
+    @soft_positions.setter
+    def soft_positions(self, value: ArrayLike) -> None: ...
+    @property
+    def soft_velocities(self) -> NDArray[np.float64]:
+        """Velocities of the nodes of all soft bodies, (nodes, 3), m/s, a live view."""
+
+    @soft_velocities.setter
+    def soft_velocities(self, value: ArrayLike) -> None: ...
+    @property
+    def soft_forces(self) -> NDArray[np.float64]:
+        """Forces on the nodes of all soft bodies, (nodes, 3), N, a live view; they stay until changed."""
+
+    @soft_forces.setter
+    def soft_forces(self, value: ArrayLike) -> None: ...
     def step(self, n: int = 1) -> None:
         """Advance by n time steps. Other threads run meanwhile; Ctrl-C stops between steps.
 
@@ -1348,6 +1378,66 @@ class SiteView:
     @property
     def body(self) -> BodyView:
         """The body that it is fixed in."""
+
+@final
+class SoftBodyView:
+    """A soft body of a simulation; what it shows is the present state."""
+
+    @property
+    def name(self) -> str:
+        """Name; empty when the file gives none."""
+
+    @property
+    def index(self) -> int:
+        """Index in the model."""
+
+    @property
+    def positions(self) -> NDArray[np.float64]:
+        """Positions of its nodes, (n, 3), world, m, a live view."""
+
+    @property
+    def velocities(self) -> NDArray[np.float64]:
+        """Velocities of its nodes, (n, 3), m/s, a live view."""
+
+    @property
+    def applied_forces(self) -> NDArray[np.float64]:
+        """Forces applied to its nodes, (n, 3), N, a live view; they stay until changed."""
+
+    @property
+    def elements(self) -> NDArray[np.uint32]:
+        """The nodes of its tetrahedra, (elements, 4) or (elements, 10), read-only."""
+
+    @property
+    def triangles(self) -> NDArray[np.uint32]:
+        """The nodes of the triangles of its surface, (triangles, 3), counter-clockwise seen from outside, read-only."""
+
+    @property
+    def mass(self) -> float:
+        """Mass, kg."""
+
+    @property
+    def com(self) -> tuple[float, float, float]:
+        """Centre of mass, world, m."""
+
+    @property
+    def elastic_energy(self) -> float:
+        """Energy of its deformation, J."""
+
+    @property
+    def kinetic_energy(self) -> float:
+        """Kinetic energy of all its nodes, J."""
+
+    @property
+    def contact_positions(self) -> NDArray[np.float64]:
+        """Where it touched in the last step, (contacts, 3), world, m."""
+
+    @property
+    def contact_forces(self) -> NDArray[np.float64]:
+        """The forces on it at ``contact_positions``, (contacts, 3), world, N: their mean over the step."""
+
+    @property
+    def contact_geoms(self) -> list[int]:
+        """The geom at each of ``contact_positions``; -1 where a soft body touches."""
 
 @final
 class ActuatorView:

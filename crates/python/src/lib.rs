@@ -30,6 +30,7 @@ mod sap_solve;
 mod scenes;
 mod sensors;
 mod signals;
+mod soft;
 mod simulation;
 mod spd;
 mod viewer;
@@ -56,6 +57,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<views::TendonView>()?;
     module.add_class::<views::SensorView>()?;
     module.add_class::<views::Views>()?;
+    module.add_class::<soft::SoftBodyView>()?;
     module.add_class::<replay::Replay>()?;
     module.add_class::<render::Renderer>()?;
     module.add_class::<envs::Episodes>()?;

@@ -8,6 +8,7 @@
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
+use geometry::Scene;
 use multibody::Model;
 use numpy::PyArrayDyn;
 use numpy::ndarray::{ArrayViewD, IxDyn};
@@ -23,17 +24,31 @@ pub struct LiveState {
     pub applied_force: LiveArray,
     pub applied_wrench: LiveArray,
     pub surface_velocity: LiveArray,
+    pub soft: LiveSoft,
+}
+
+/// Nodes of soft bodies, (nodes, 3) each, one body after the other.
+pub struct LiveSoft {
+    pub positions: LiveArray,
+    pub velocities: LiveArray,
+    pub forces: LiveArray,
 }
 
 impl LiveState {
-    pub fn new(py: Python<'_>, model: &Model, geoms: usize) -> PyResult<Self> {
+    pub fn new(py: Python<'_>, model: &Model, scene: &Scene) -> PyResult<Self> {
+        let nodes = scene.soft_bodies.iter().map(|body| body.node_count()).sum();
         Ok(Self {
             q: LiveArray::new(py, "q", &[model.nq()])?,
             v: LiveArray::new(py, "v", &[model.nv()])?,
             ctrl: LiveArray::new(py, "ctrl", &[model.nu()])?,
             applied_force: LiveArray::new(py, "applied_force", &[model.nv()])?,
             applied_wrench: LiveArray::new(py, "applied_wrench", &[model.bodies.len(), 6])?,
-            surface_velocity: LiveArray::new(py, "surface_velocity", &[geoms, 3])?,
+            surface_velocity: LiveArray::new(py, "surface_velocity", &[scene.geoms.len(), 3])?,
+            soft: LiveSoft {
+                positions: LiveArray::new(py, "soft_positions", &[nodes, 3])?,
+                velocities: LiveArray::new(py, "soft_velocities", &[nodes, 3])?,
+                forces: LiveArray::new(py, "soft_forces", &[nodes, 3])?,
+            },
         })
     }
 
@@ -46,6 +61,9 @@ impl LiveState {
         self.applied_wrench.read(py, &mut state.applied_wrench)?;
         state.surface_velocity.resize(self.surface_velocity.len(), 0.0);
         self.surface_velocity.read(py, &mut state.surface_velocity)?;
+        self.soft.positions.read(py, &mut state.soft_positions)?;
+        self.soft.velocities.read(py, &mut state.soft_velocities)?;
+        self.soft.forces.read(py, &mut state.soft_forces)?;
         // Of belts that stand still nothing is kept.
         if state.surface_velocity.iter().all(|&x| x == 0.0) {
             state.surface_velocity.clear();
@@ -56,12 +74,15 @@ impl LiveState {
     /// What a step changes, to arrays. Inputs that Python changed meanwhile stay.
     pub fn write_motion(&self, py: Python<'_>, state: &State) -> PyResult<()> {
         self.q.write(py, &state.q)?;
-        self.v.write(py, &state.v)
+        self.v.write(py, &state.v)?;
+        self.soft.positions.write(py, &state.soft_positions)?;
+        self.soft.velocities.write(py, &state.soft_velocities)
     }
 
     /// State to arrays.
     pub fn write(&self, py: Python<'_>, state: &State) -> PyResult<()> {
         self.write_motion(py, state)?;
+        self.soft.forces.write(py, &state.soft_forces)?;
         self.ctrl.write(py, &state.ctrl)?;
         self.applied_force.write(py, &state.applied_force)?;
         self.applied_wrench.write(py, &state.applied_wrench)?;

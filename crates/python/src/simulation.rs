@@ -36,7 +36,7 @@ impl Simulation {
         let (py, inner) = (model.py(), model.get());
         let watch = Watch::new();
         simulation.set_interrupt(watch.interrupt());
-        let live = LiveState::new(py, inner.inner(), inner.scene().geoms.len())?;
+        let live = LiveState::new(py, inner.inner(), inner.scene())?;
         live.write(py, simulation.state())?;
         Ok(Self {
             model: model.clone().unbind(),
@@ -152,7 +152,7 @@ impl Simulation {
         outcome.map_err(|error| self.watch.error(py, &error))
     }
 
-    fn assign(&self, live: &LiveArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub fn assign(&self, live: &LiveArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let values = array(live.name(), value, live.shape())?;
         // A step in another thread would write over it.
         let _idle = self.lock()?;
