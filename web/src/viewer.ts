@@ -9,6 +9,7 @@ import { smoothPosition } from "./scene/follow";
 import { boundsOf, fit, frameClip, sizeOf, type Balls, type Framing } from "./scene/framing";
 import { GeometryStore } from "./scene/geometry";
 import { Ground } from "./scene/ground";
+import { SoftSurfaces } from "./scene/soft";
 import { Stage } from "./scene/stage";
 import { TextureStore } from "./scene/textures";
 import { DARK, LIGHT } from "./scene/theme";
@@ -29,6 +30,7 @@ export class Viewer {
   readonly bodies: Bodies;
   readonly contacts: ContactMarks;
   readonly framing: Framing;
+  private readonly soft: SoftSurfaces;
   private readonly stage: Stage;
   private readonly clip: Clip;
   private readonly followed = new Vector3();
@@ -59,7 +61,8 @@ export class Viewer {
     this.stage = new Stage(canvas, ground, size, replay.sky, textures);
     this.bodies = new Bodies(this.clip, geometries, floor, textures);
     this.contacts = new ContactMarks(replay.contacts, Math.min(size, sizeOf(this.framing.start)));
-    this.stage.add(this.bodies, this.contacts);
+    this.soft = new SoftSurfaces(this.clip);
+    this.stage.add(this.bodies, this.soft, this.contacts);
 
     this.followedBody = Math.min(1, replay.bodies.length - 1);
     this.stage.controls.addEventListener("change", () => this.invalidate());
@@ -103,6 +106,7 @@ export class Viewer {
     this.stale = false;
     const { time, frame } = this.playback;
     this.bodies.setTime(time);
+    this.soft.setTime(time);
     this.contacts.show(frame, this.toggles.get("contacts"), this.toggles.get("forces"));
     if (this.toggles.get("follow")) this.goAlong(time);
     const density = this.drawn || this.playback.playing ? inMotion : still;
@@ -166,6 +170,8 @@ export class Viewer {
     for (const { object, instanceId } of this.stage.hitsAt(x, y)) {
       const force = this.contacts.forceOf(object, instanceId);
       if (force !== null) return `contact: ${formatNumber(force)} N`;
+      const soft = object.userData["soft"] as string | undefined;
+      if (soft !== undefined) return soft === "" ? "soft body" : soft;
       const geom = object.userData["geom"] as Geom | undefined;
       if (geom !== undefined) {
         const body = this.replay.bodies[geom.body]!;
@@ -178,6 +184,7 @@ export class Viewer {
   /** The picture as it is now, without panels, as PNG. */
   png(): Promise<Blob | null> {
     this.bodies.setTime(this.playback.time);
+    this.soft.setTime(this.playback.time);
     const blob = this.stage.png(this.stage.resolution.still);
     this.invalidate();
     return blob;

@@ -16,6 +16,8 @@ function clip(sign: 1 | -1): Clip {
     parents: null,
     geoms: [],
     meshes: [],
+    soft: [],
+    softPositions: new Float32Array(0),
     textures: [],
     sky: null,
     poses,

@@ -99,6 +99,33 @@ describe("the encoding f32-delta", () => {
   });
 });
 
+describe("soft bodies", () => {
+  const triangles = base64(new Uint8Array(Uint16Array.of(0, 1, 2).buffer));
+  const body = { name: "ball", rgba: [1, 0, 0, 1], nodes: 3, triangles, index_bits: 16 };
+  // All zero: differences of zero in every plane.
+  const positions = gzipBase64(new Uint8Array(2 * 9 * 4));
+
+  test("are left out where there are none", async () => {
+    expect((await decodeReplay(small())).soft).toEqual([]);
+  });
+
+  test("have a position for each node in each frame", async () => {
+    const replay = await decodeReplay(small({ soft: [body], soft_positions: positions }));
+    expect(replay.soft[0]).toMatchObject({ name: "ball", nodes: 3 });
+    expect(replay.softPositions.length).toBe(18);
+    expect(await refusal(small({ soft: [body, body], soft_positions: positions }))).toBe(
+      "soft_positions: expected 144 bytes (2 frames × 6 nodes × 12), found 72",
+    );
+  });
+
+  test("name nodes that are there", async () => {
+    const bad = { ...body, nodes: 2 };
+    expect(await refusal(small({ soft: [bad], soft_positions: positions }))).toBe(
+      "soft[0].triangles: node 2 does not exist, there are 2",
+    );
+  });
+});
+
 describe("meshes", () => {
   const triangle = f32([0, 0, 0, 1, 0, 0, 0, 1, 0]);
   const indices = (values: number[]): string => base64(new Uint8Array(new Uint16Array(values).buffer));

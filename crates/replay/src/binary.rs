@@ -24,15 +24,20 @@ pub fn gzip_base64(bytes: &[u8]) -> io::Result<String> {
 /// successive frames, in byte planes.
 pub fn poses(poses: &[Pose<f64>], frames: usize) -> Vec<u8> {
     let bodies = poses.len().checked_div(frames).unwrap_or(0);
-    let mut differences = Vec::with_capacity(7 * poses.len());
-    for body in 1..bodies {
-        for channel in 0..7 {
-            let mut previous = 0u32;
-            for frame in 0..frames {
-                let bits = numbers(&poses[frame * bodies + body])[channel].to_bits();
-                differences.push(bits.wrapping_sub(previous));
-                previous = bits;
-            }
+    deltas(7 * bodies.saturating_sub(1), frames, |channel, frame| {
+        numbers(&poses[frame * bodies + 1 + channel / 7])[channel % 7]
+    })
+}
+
+/// Numbers (frames, channels) as "f32-delta".
+pub fn deltas(channels: usize, frames: usize, number: impl Fn(usize, usize) -> f32) -> Vec<u8> {
+    let mut differences = Vec::with_capacity(channels * frames);
+    for channel in 0..channels {
+        let mut previous = 0u32;
+        for frame in 0..frames {
+            let bits = number(channel, frame).to_bits();
+            differences.push(bits.wrapping_sub(previous));
+            previous = bits;
         }
     }
     (0..4).flat_map(|plane| differences.iter().map(move |d| (d >> (8 * plane)) as u8)).collect()

@@ -134,18 +134,33 @@ fn encode_surface(surface: &MeshSurface, triangles: usize, textures: &mut Textur
 fn encode_mesh(vertices: &[Vec3<f64>], triangles: &[[u32; 3]]) -> Value {
     let positions: Vec<u8> =
         vertices.iter().flat_map(|v| v.to_array()).flat_map(|x| (x as f32).to_le_bytes()).collect();
+    let (triangles, index_bits) = encode_triangles(triangles, vertices.len());
+    json!({ "vertices": base64(&positions), "triangles": triangles, "index_bits": index_bits })
+}
+
+/// The indices, and how many bits each has.
+fn encode_triangles(triangles: &[[u32; 3]], vertices: usize) -> (String, u32) {
     let indices = triangles.as_flattened();
-    let narrow = vertices.len() <= 1 << 16;
-    let bytes: Vec<u8> = if narrow {
-        indices.iter().flat_map(|&i| (i as u16).to_le_bytes()).collect()
+    if vertices <= 1 << 16 {
+        (base64(&indices.iter().flat_map(|&i| (i as u16).to_le_bytes()).collect::<Vec<u8>>()), 16)
     } else {
-        indices.iter().flat_map(|i| i.to_le_bytes()).collect()
+        (base64(&indices.iter().flat_map(|i| i.to_le_bytes()).collect::<Vec<u8>>()), 32)
+    }
+}
+
+/// The surfaces of soft bodies, without the positions of their nodes.
+pub fn encode_soft(scene: &Scene) -> Vec<Value> {
+    let encode = |body: &Arc<deformable::SoftBody>| {
+        let surface = body.surface();
+        let place = |node: u32| surface.nodes.binary_search(&node).unwrap_or(0) as u32;
+        let triangles: Vec<[u32; 3]> = surface.triangles.iter().map(|corners| corners.map(place)).collect();
+        let (triangles, index_bits) = encode_triangles(&triangles, surface.nodes.len());
+        json!({
+            "name": body.name, "rgba": body.colour, "nodes": surface.nodes.len(),
+            "triangles": triangles, "index_bits": index_bits,
+        })
     };
-    json!({
-        "vertices": base64(&positions),
-        "triangles": base64(&bytes),
-        "index_bits": if narrow { 16 } else { 32 },
-    })
+    scene.soft_bodies.iter().map(encode).collect()
 }
 
 /// The surface of a height field, two triangles per cell, seen from above.

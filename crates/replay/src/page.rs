@@ -74,6 +74,10 @@ struct Replay<'a, S> {
     encoding: &'static str,
     poses: String,
     contacts: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    soft: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    soft_positions: Option<String>,
     series: Series<'a>,
     summary: &'a S,
 }
@@ -104,6 +108,10 @@ fn replay<'a, S: Serialize>(
     }
     let poses = binary::poses(&recording.poses[..frames * model.bodies.len()], frames);
     let parents = model.bodies.iter().enumerate().map(|(i, body)| if i == 0 { -1 } else { body.parent as i64 });
+    // Motions that were not simulated have no soft bodies.
+    let channels = recording.soft_surface.len().checked_div(recording.len()).unwrap_or(0);
+    let has_soft = channels > 0;
+    let soft_numbers = || binary::deltas(channels, frames, |channel, frame| recording.soft_surface[frame * channels + channel]);
     let geoms::Encoded { geoms, meshes, textures, sky } = geoms::encode(scene)?;
     Ok(Replay {
         format: 1,
@@ -120,6 +128,8 @@ fn replay<'a, S: Serialize>(
         encoding: "f32-delta",
         poses: binary::gzip_base64(&poses)?,
         contacts: binary::gzip_base64(&binary::contacts(recording))?,
+        soft: if has_soft { geoms::encode_soft(scene) } else { Vec::new() },
+        soft_positions: has_soft.then(|| binary::gzip_base64(&soft_numbers())).transpose()?,
         series: Series {
             time: first(&recording.time, frames),
             kinetic: first(&recording.kinetic, frames),

@@ -28,6 +28,8 @@ pub struct Recording {
     pub poses: Vec<Pose<f64>>,
     /// Contact points with an impulse, all frames in order.
     pub contact_points: Vec<ContactMark>,
+    /// Positions of the nodes on the surfaces of all soft bodies, (frames, nodes, 3), world, m.
+    pub soft_surface: Vec<f32>,
     /// Steps between frames.
     pub stride: u64,
     /// Time between frames, s.
@@ -134,11 +136,22 @@ impl Recording {
         self.kinetic.push(energy.kinetic);
         self.potential.push(energy.potential);
         self.poses.extend(&self.scratch);
+        push_soft_surface(simulation, &mut self.soft_surface);
         self.iterations.push(std::mem::take(&mut self.most_iterations) as u32);
 
         let before = self.contact_points.len();
         let active = simulation.contacts().iter().filter(|contact| contact.impulse != [0.0; 3]);
         self.contact_points.extend(active.map(|contact| ContactMark::new(contact, simulation.timestep())));
         self.contacts.push((self.contact_points.len() - before) as u32);
+    }
+}
+
+fn push_soft_surface(simulation: &Simulation, out: &mut Vec<f32>) {
+    let positions = &simulation.state().soft_positions;
+    for (index, body) in simulation.scene().soft_bodies.iter().enumerate() {
+        let nodes = &positions[simulation.soft_coordinates_of(index)];
+        for &node in &body.surface().nodes {
+            out.extend(nodes[3 * node as usize..][..3].iter().map(|x| *x as f32));
+        }
     }
 }

@@ -3,6 +3,7 @@ import { array, integer, number, numbers, object, oneOf, string, type JsonObject
 import { decodeContacts } from "./contacts";
 import { ReplayError } from "./error";
 import { decodePoses } from "./poses";
+import { decodeSoft } from "./soft";
 import { decodeGeomTexture, decodeSurface, decodeTextures } from "./looks";
 import { GEOM_TYPES, SERIES, SIZE_LENGTH, type Geom, type Mesh, type Replay, type Series, type Texture } from "./replay";
 
@@ -41,6 +42,7 @@ export async function decodeReplay(json: unknown): Promise<Replay> {
     sky: decodeSky(file["sky"], textures),
     poses: decodePoses(await gunzipBase64(file["poses"], "poses"), file["encoding"], frames, bodies),
     contacts: decodeContacts(await gunzipBase64(file["contacts"], "contacts"), frames),
+    ...(await decodeSoft(file, frames)),
     series: decodeSeries(object(file["series"] ?? {}, "series"), frames),
     summary: object(file["summary"] ?? {}, "summary"),
   };

@@ -32,7 +32,7 @@ export function decodePoses(
  * Inverts "f32-delta": the bit patterns channel by channel, each replaced by its wrapping difference from the frame
  * before, then split into four planes of bytes, least significant first. Lossless; it makes smooth motion gzip well.
  */
-function fromDelta(bytes: Uint8Array, frames: number, channels: number): Float32Array<ArrayBuffer> {
+export function fromDelta(bytes: Uint8Array, frames: number, channels: number): Float32Array<ArrayBuffer> {
   const count = frames * channels;
   const bits = new Uint32Array(count);
   for (let channel = 0, from = 0; channel < channels; channel++) {

@@ -76,6 +76,16 @@ export interface Mesh {
   readonly paintOf: Uint32Array<ArrayBuffer> | null;
 }
 
+/** The surface of a soft body. */
+export interface SoftBody {
+  readonly name: string;
+  readonly rgba: readonly number[];
+  /** Nodes on the surface; those of the bodies before come first in `softPositions`. */
+  readonly nodes: number;
+  /** Three nodes per triangle, counter-clockwise seen from outside. */
+  readonly triangles: Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+}
+
 /** Contacts of all frames in one array; those of frame i are `offsets[i] .. offsets[i + 1]`. */
 export interface Contacts {
   readonly offsets: Uint32Array;
@@ -107,6 +117,9 @@ export interface Replay {
   /** Frame by frame, body by body without the world: position x, y, z and quaternion w, x, y, z. */
   readonly poses: Float32Array;
   readonly contacts: Contacts;
+  readonly soft: readonly SoftBody[];
+  /** Frame by frame, the surface nodes of all soft bodies, x, y, z of each. */
+  readonly softPositions: Float32Array<ArrayBuffer>;
   readonly series: Series;
   readonly summary: Readonly<Record<string, unknown>>;
 }

@@ -5,6 +5,7 @@ import type { Clip } from "../clip";
 import type { Replay } from "../data/replay";
 import { hidesCollisionShapes, isCollisionShape } from "./bodies";
 import type { GeometryStore } from "./geometry";
+import { softBalls } from "./soft";
 
 /** Balls around what there is to see, in the world. */
 export type Balls = readonly Sphere[];
@@ -29,12 +30,16 @@ export function frameClip(clip: Clip, geometries: GeometryStore): Framing {
   const balls = bodyBalls(replay, geometries);
   const moving = replay.bodies.map((_, body) => body).filter((body) => body > 0 && moves(clip, body));
   // A replay in which nothing moves is framed by all that it shows.
-  const shown = moving.length > 0 ? moving : replay.bodies.map((_, body) => body);
+  const shown = moving.length > 0 || replay.soft.length > 0 ? moving : replay.bodies.map((_, body) => body);
 
   const samples = Math.min(SAMPLES, replay.frames);
   const times = Array.from({ length: samples }, (_, i) => (clip.duration * i) / Math.max(samples - 1, 1));
-  const whole = times.flatMap((time) => ballsAt(clip, balls, shown, time));
-  const start = ballsAt(clip, balls, shown, 0);
+  const at = (time: number): Sphere[] => [
+    ...ballsAt(clip, balls, shown, time),
+    ...softBalls(clip, clip.frameAt(time)),
+  ];
+  const whole = times.flatMap(at);
+  const start = at(0);
   if (start.length === 0) return { clip: NOTHING, start: NOTHING, travels: false };
   return { clip: whole, start, travels: sizeOf(whole) > FAR * sizeOf(start) };
 }
