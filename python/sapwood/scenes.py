@@ -31,6 +31,8 @@ __all__ = [
     "mjcf",
     "rolling_ball",
     "slider",
+    "soft_gripper",
+    "soft_pile",
     "spinning_top",
     "spring_chain",
     "sprung_arm",
@@ -197,3 +199,16 @@ def billiard_balls() -> Model:
 def bouncing_ball() -> Model:
     """An elastic ball that falls on a level ground."""
     return _scene("bouncing-ball")
+
+
+def soft_gripper() -> Model:
+    """A hand with two fingers, on servos of limited force, and a soft ball.
+
+    Under the controls of the keyframe ``lift`` it closes on the ball and lifts it.
+    """
+    return _scene("soft-gripper")
+
+
+def soft_pile() -> Model:
+    """A soft ball that falls among 27 cubes in a bin."""
+    return _scene("soft-pile")

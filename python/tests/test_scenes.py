@@ -39,7 +39,8 @@ BODIES = [27, 64, 50, 30, 2, 11, 15, 1, 1, 3, 13, 7, 7, 7, 1, 2, 10, 1, 1, 1, 2,
 
 
 def test_every_form_is_here() -> None:
-    starts = [form.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ-") for form in sw.scenes.NAMES]
+    # MuJoCo has nodes of soft bodies among its coordinates: test_soft_bodies.py looks at those scenes.
+    starts = [form.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ-") for form in sw.scenes.NAMES if not form.startswith("soft-")]
     assert len(starts) == len(SCENES)
     assert all(name.startswith(start) for name, start in zip(SCENES, starts, strict=True))
 

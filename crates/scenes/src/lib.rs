@@ -28,6 +28,7 @@ mod masonry;
 mod name;
 mod piles;
 mod random;
+mod soft;
 mod text;
 
 pub use name::{FORMS, UnknownScene, similar};
@@ -124,6 +125,10 @@ pub enum Scene {
     BilliardBalls,
     /// An elastic ball that falls on a level ground.
     BouncingBall,
+    /// A hand with two fingers, on servos of limited force, that closes on a soft ball and lifts it under the controls of the keyframe `lift`.
+    SoftGripper,
+    /// A soft ball that falls among 27 cubes in a bin.
+    SoftPile,
 }
 
 /// The scene as MJCF text.
@@ -151,5 +156,7 @@ pub fn mjcf(scene: Scene) -> String {
         Scene::LopsidedBall => balls::lopsided(name),
         Scene::BilliardBalls => balls::billiards(name),
         Scene::BouncingBall => balls::bouncing(name),
+        Scene::SoftGripper => soft::gripper(name),
+        Scene::SoftPile => soft::pile(name),
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::{Scene, Solid};
 
 /// The names of all scenes; capitals stand for numbers.
-pub const FORMS: [&str; 22] = [
+pub const FORMS: [&str; 24] = [
     "clutter-box-COUNT",
     "clutter-sphere-COUNT",
     "tower-COUNT",
@@ -30,6 +30,8 @@ pub const FORMS: [&str; 22] = [
     "lopsided-ball",
     "billiard-balls",
     "bouncing-ball",
+    "soft-gripper",
+    "soft-pile",
 ];
 
 /// A name that no scene has.
@@ -109,6 +111,8 @@ impl fmt::Display for Scene {
             Self::LopsidedBall => f.write_str("lopsided-ball"),
             Self::BilliardBalls => f.write_str("billiard-balls"),
             Self::BouncingBall => f.write_str("bouncing-ball"),
+            Self::SoftGripper => f.write_str("soft-gripper"),
+            Self::SoftPile => f.write_str("soft-pile"),
         }
     }
 }
@@ -153,6 +157,8 @@ impl FromStr for Scene {
             ["lopsided", "ball"] => Self::LopsidedBall,
             ["billiard", "balls"] => Self::BilliardBalls,
             ["bouncing", "ball"] => Self::BouncingBall,
+            ["soft", "gripper"] => Self::SoftGripper,
+            ["soft", "pile"] => Self::SoftPile,
             _ => return Err(UnknownScene::Name { name: name.into() }),
         })
     }

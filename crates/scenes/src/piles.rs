@@ -37,6 +37,11 @@ fn cube(half: f64, mass: f64) -> String {
 
 /// Bodies in a grid of as many layers as bodies in a row, above a bin as wide as the grid.
 pub fn clutter(name: String, solid: Solid, count: usize) -> String {
+    clutter_document(name, solid, count).finish()
+}
+
+/// The same, to be added to.
+pub fn clutter_document(name: String, solid: Solid, count: usize) -> Document {
     let mut document = Document::new(name, 0.5);
     document.ground();
     let side = (1..).find(|n| n * n * n >= count).unwrap_or(1);
@@ -52,7 +57,7 @@ pub fn clutter(name: String, solid: Solid, count: usize) -> String {
         let quat = (solid == Solid::Box).then(|| random.rotation());
         document.free(&format!("body{i}"), pos, quat, &solid.shape());
     }
-    document.finish()
+    document
 }
 
 /// Four walls around a square of half-width `inner`, m.

@@ -37,6 +37,8 @@ const EXAMPLES: [(&str, usize, usize, f64); 26] = [
     ("lopsided-ball", 1, 6, 1.0),
     ("billiard-balls", 2, 12, 0.4),
     ("bouncing-ball", 1, 6, 1.0),
+    ("soft-gripper", 4, 7, 0.7),
+    ("soft-pile", 28, 162, 27.0),
 ];
 
 /// What touches something at the start.

@@ -99,7 +99,9 @@ impl<'a> Reader<'_, 'a> {
         }
         let mut description = SoftBodyDescription { pinned, ..SoftBodyDescription::new(name, mesh, material) };
         description.radius = attributes.number("radius")?.unwrap_or(0.005);
-        description.colour = self.assets.rgba(attributes)?;
+        if attributes.has(&["rgba", "material"]) {
+            description.colour = self.assets.rgba(attributes)?;
+        }
         if let Some(contact) = element.child("contact") {
             if let Some(friction) = contact.numbers("friction")?.and_then(|f| f.first().copied()) {
                 description.friction = friction;

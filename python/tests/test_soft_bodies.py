@@ -1,0 +1,174 @@
+"""Soft bodies from Python: files, views, forces, copies, replays."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+import sapwood as sw
+
+CUBE = """
+<mujoco>
+  <option timestep="0.005"/>
+  <worldbody>
+    <geom name="ground" type="plane" size="1 1 .1"/>
+    <body name="holder" pos="0 0 .11">
+      <flexcomp name="cube" type="grid" dim="3" count="6 6 6" spacing=".02 .02 .02" mass="1" radius="0" {more}>
+        <elasticity young="1e5" poisson=".4" damping=".01"/>
+        {inside}
+      </flexcomp>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def cube(more: str = "", inside: str = "") -> sw.Simulation:
+    return sw.Simulation(sw.load(CUBE.format(more=more, inside=inside)))
+
+
+def test_a_cube_falls_and_its_weight_is_carried() -> None:
+    sim = cube()
+    body = sim.soft_body("cube")
+    assert body.positions.shape == (216, 3)
+    assert body.mass == pytest.approx(1.0)
+    sim.step(400)
+    # At rest the ground carries the weight; the solver's tolerance is 1e-6 of it.
+    assert body.contact_forces.sum(axis=0) == pytest.approx([0.0, 0.0, 9.81], abs=1e-5)
+    assert set(body.contact_geoms) == {sim.model.geom_index("ground")}
+    assert body.kinetic_energy < 1e-9
+    assert body.elastic_energy > 0.0
+    assert 0.049 < body.com[2] < 0.05
+
+
+def test_nodes_lie_where_mujoco_has_them() -> None:
+    # A unit quaternion: MuJoCo does not make it one.
+    pose = 'pos=".1 .2 .3" quat=".8 .2 .4 .4"'
+    sim = cube(pose)
+    model = mujoco.MjModel.from_xml_string(CUBE.format(more=pose, inside=""))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    assert sim.soft_positions == pytest.approx(data.flexvert_xpos, abs=1e-12)
+
+
+def test_pinned_nodes_stay_and_those_of_bodies_go_along() -> None:
+    sim = cube(inside='<pin gridrange="0 0 5 5 5 5"/>')
+    top = sim.soft_positions[:, 2] > 0.159
+    assert top.sum() == 36
+    before = sim.soft_positions[top].copy()
+    sim.step(100)
+    assert (sim.soft_positions[top] == before).all()
+    moving = CUBE.replace('<body name="holder" pos="0 0 .11">', '<body name="holder" pos="0 0 .5"><freejoint/><geom size=".02" pos="0 0 .07"/>')
+    sim = sw.Simulation(sw.load(moving.format(more="", inside='<pin gridrange="0 0 5 5 5 5"/>')))
+    held = np.array([np.linalg.norm(x - [0, 0, 0.55]) < 0.08 and x[2] > 0.549 for x in sim.soft_positions])
+    assert held.sum() == 36
+    sim.step(40)
+    # They fall together, as nothing holds them: the point of the body where each node is held is 0.05 m above its origin.
+    assert sim.soft_positions[held][:, 2] == pytest.approx(sim.body(1).position[2] + 0.05, abs=1e-5)
+
+
+def test_positions_are_live_and_keep_their_size() -> None:
+    sim = cube()
+    body = sim.soft_bodies[0]
+    body.positions[:] += [0.0, 0.0, 1.0]
+    assert body.com[2] == pytest.approx(1.11)
+    body.applied_forces[:] = [0.0, 0.0, 9.81 / 216]
+    sim.soft_velocities = np.zeros((216, 3))
+    sim.step()
+    assert abs(body.velocities.sum(axis=0)[2]) < 1.0
+    with pytest.raises(ValueError, match=r"soft_positions.*\(216, 3\)"):
+        sim.soft_positions = np.zeros((3, 216))
+    sim.soft_positions[5] = np.nan
+    with pytest.raises(Exception, match="finite"):
+        sim.step()
+
+
+def test_copies_go_on_with_the_same_bits() -> None:
+    sim = cube()
+    sim.step(20)
+    other = pickle.loads(pickle.dumps(sim))
+    sim.step(20)
+    other.step(20)
+    assert (sim.soft_positions == other.soft_positions).all()
+
+
+def test_names_and_indices() -> None:
+    sim = cube()
+    with pytest.raises(sw.UnknownNameError, match="did you mean 'cube'"):
+        sim.soft_body("cub")
+    with pytest.raises(IndexError, match="below 1"):
+        sim.soft_body(3)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('count="6 6 6"', 'count="6 6 1"', "expected three integers from 2 to"),
+        ('spacing=".02 .02 .02"', 'spacing="0 1 1"', "expected three numbers above 0"),
+        ('mass="1"', 'mass="-1"', "expected a number above 0, kg"),
+        ("</flexcomp>", '<pin id="216"/></flexcomp>', "beyond the last one, 215"),
+        ("</flexcomp>", '<pin grid="0 0"/></flexcomp>', "expected 3 whole numbers"),
+    ],
+)
+def test_bad_attributes_are_errors_with_their_line(old: str, new: str, message: str) -> None:
+    with pytest.raises(sw.ModelError, match=rf":\d+: .*{message}"):
+        sw.load(CUBE.format(more="", inside="").replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("young", "poisson", "message"), [("1e5", "0.5", "Poisson"), ("-1", "0.3", "Young"), ("1e5", "nan", "expected finite numbers")]
+)
+def test_bad_materials_name_what_is_wrong(young: str, poisson: str, message: str) -> None:
+    text = CUBE.format(more="", inside="").replace('"1e5"', f'"{young}"').replace('".4"', f'"{poisson}"')
+    with pytest.raises(sw.ModelError, match=message):
+        sw.load(text)
+
+
+def test_bodies_without_volume_are_left_out_with_a_warning() -> None:
+    cloth = '<mujoco><worldbody><flexcomp name="c" type="grid" count="4 4 1" dim="2"/></worldbody></mujoco>'
+    model = sw.load(cloth)
+    assert any("dimension 3" in warning.message for warning in model.warnings)
+
+
+def test_meshes_of_gmsh_are_read(tmp_path: Path) -> None:
+    mesh = tmp_path / "one.msh"
+    mesh.write_text(
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n"
+        "$Elements\n1\n1 4 2 0 1 1 2 3 4\n$EndElements\n"
+    )
+    text = (
+        '<mujoco><worldbody><flexcomp name="one" type="gmsh" file="one.msh" dim="3" mass="2" pos="0 0 1">'
+        '<elasticity young="1e4" poisson=".3"/></flexcomp></worldbody></mujoco>'
+    )
+    file = tmp_path / "one.xml"
+    file.write_text(text)
+    body = sw.Simulation(sw.load(file)).soft_body("one")
+    assert body.mass == pytest.approx(2.0)
+    assert body.positions[3].tolist() == [0.0, 0.0, 2.0]
+    mesh.write_text(mesh.read_text()[:60])
+    with pytest.raises(sw.ModelError, match=r"one\.msh: line \d+: the file ends"):
+        sw.load(file)
+
+
+def test_a_replay_shows_them(tmp_path: Path) -> None:
+    sim = cube()
+    replay = sim.record()
+    sim.step(20)
+    replay.save(tmp_path / "soft.html")
+    assert '"soft_positions"' in (tmp_path / "soft.html").read_text()
+
+
+def test_the_gripper_lifts_its_ball() -> None:
+    sim = sw.Simulation(sw.scenes.soft_gripper())
+    sim.reset("lift")
+    ball = sim.soft_body("ball")
+    sim.step(1400)
+    start = ball.com
+    sim.step(400)
+    assert start[2] > 0.12
+    # Held: it creeps by less than 0.1 mm in 2 s.
+    assert np.linalg.norm(np.subtract(ball.com, start)) < 1e-4
