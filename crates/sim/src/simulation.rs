@@ -170,7 +170,7 @@ impl Simulation {
         warm_start.clear();
         let pd = crate::Pd::default();
         let State { step, applied_force, applied_wrench, surface_velocity, .. } = State::new(&self.model);
-        let Keyframe { time, q, v, ctrl, .. } = key;
+        let Keyframe { time, q, v, ctrl, act, .. } = key;
         let constraint_force = Vec::new();
         self.state = State {
             time,
@@ -179,6 +179,7 @@ impl Simulation {
             q,
             v,
             ctrl,
+            act,
             applied_force,
             applied_wrench,
             surface_velocity,

@@ -14,7 +14,7 @@ impl Batch {
     /// When the model has no such keyframe, or there is not one entry for each world.
     pub fn reset(&mut self, which: &[bool], keyframe: Option<&str>) -> Result<(), BatchError> {
         check_size("which", which.len(), self.worlds())?;
-        let Some(Keyframe { time, q, v, ctrl, .. }) = self.model.keyframe(keyframe) else {
+        let Some(Keyframe { time, q, v, ctrl, act, .. }) = self.model.keyframe(keyframe) else {
             let known = self.model.keyframes.iter().map(|k| k.name.clone()).collect();
             return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known }.into());
         };
@@ -26,8 +26,18 @@ impl Batch {
             (self.time[world], self.count[world]) = (time, 0);
             self.end_forces(world);
             self.forget(world);
+            self.set_activations(world, &act);
         }
         Ok(())
+    }
+
+    /// Sets the activations of a world, which is one that is stepped alone if it has any.
+    fn set_activations(&mut self, world: usize, act: &[f64]) {
+        if !act.is_empty() {
+            let mut state = self.state(world);
+            state.act.copy_from_slice(act);
+            self.groups[world / self.width].remember(world % self.width, &state);
+        }
     }
 
     /// Takes the worlds where `which` is true to states of their own: positions `q`, one row of nq for each of these worlds in order,
@@ -59,6 +69,7 @@ impl Batch {
         (self.time[world], self.count[world]) = (0.0, 0);
         self.end_forces(world);
         self.forget(world);
+        self.set_activations(world, &vec![0.0; self.model.na()]);
     }
 
     /// Forgets what the solver remembers of a world, its error and its contact points, so that its next steps depend on its state alone.
@@ -114,6 +125,7 @@ impl Batch {
         check_size("q", state.q.len(), nq)?;
         check_size("v", state.v.len(), nv)?;
         check_size("ctrl", state.ctrl.len(), nu)?;
+        check_size("act", state.act.len(), self.model.na())?;
         let acts = |x: &[f64]| x.iter().any(|x| *x != 0.0);
         check_size("applied_force", state.applied_force.len(), nv)?;
         check_size("applied_wrench", state.applied_wrench.len(), 6 * self.model.bodies.len())?;

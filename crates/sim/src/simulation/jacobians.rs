@@ -102,6 +102,10 @@ impl Simulation {
             let reason = "only steps of fixed length by bilinear or symplectic-euler, of what does not sleep, are differentiated in this version";
             return Err(self.no_jacobian(reason.into()));
         }
+        if self.model.na() > 0 {
+            let reason = "actuators have states of their own, of which steps are not differentiated in this version";
+            return Err(self.no_jacobian(reason.into()));
+        }
         self.keep_forces();
         let state = self.state.clone();
         let tolerance = self.options.tolerance;

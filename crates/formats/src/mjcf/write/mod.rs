@@ -215,7 +215,7 @@ impl<'m> Writer<'m> {
                 attributes.push(("time", format!("{}", key.time)));
             }
             for (name, values) in
-                [("qpos", self.printed_configuration(&key.q)), ("qvel", key.v.clone()), ("ctrl", key.ctrl.clone())]
+                [("qpos", self.printed_configuration(&key.q)), ("qvel", key.v.clone()), ("ctrl", key.ctrl.clone()), ("act", key.act.clone())]
             {
                 if !values.is_empty() {
                     attributes.push((name, list(&values)));
