@@ -36,11 +36,7 @@ impl ActivationDynamics {
             Self::Muscle { time_constants: [activation, deactivation], smoothing } => {
                 let slowness = 0.5 + 1.5 * a.clamp(0.0, 1.0);
                 let (activation, deactivation) = (activation * slowness, deactivation / slowness);
-                let share = if smoothing < LEAST_TIME {
-                    f64::from(u > a)
-                } else {
-                    sigmoid((u - a) / smoothing + 0.5)
-                };
+                let share = if smoothing < LEAST_TIME { f64::from(u > a) } else { sigmoid((u - a) / smoothing + 0.5) };
                 Some((deactivation + (activation - deactivation) * share).max(LEAST_TIME))
             }
         }

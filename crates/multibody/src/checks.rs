@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use spatial::Vec3;
 
 use crate::{
-    ActivationDynamics, Actuator, Body, BuildError, Compliance, Coordinate, Equality, EqualityKind, Joint, Model, Tendon, Transmission,
+    ActivationDynamics, Actuator, Body, BuildError, Compliance, Coordinate, Equality, EqualityKind, Joint, Model,
+    Tendon, Transmission,
 };
 
 /// Checks everything that refers to joints, bodies or tendons, and makes the rotations of welds unit quaternions.
@@ -152,12 +153,9 @@ fn check_activation(actuator: &Actuator) -> Result<(), BuildError> {
 fn check_keyframes(model: &Model) -> Result<(), BuildError> {
     let (nq, nv, nu, na) = (model.nq(), model.nv(), model.nu(), model.na());
     for key in &model.keyframes {
-        for (field, found, expected) in [
-            ("q", key.q.len(), nq),
-            ("v", key.v.len(), nv),
-            ("ctrl", key.ctrl.len(), nu),
-            ("act", key.act.len(), na),
-        ] {
+        for (field, found, expected) in
+            [("q", key.q.len(), nq), ("v", key.v.len(), nv), ("ctrl", key.ctrl.len(), nu), ("act", key.act.len(), na)]
+        {
             if found != expected {
                 return Err(BuildError::KeyframeSize { name: key.name.clone(), field, found, expected });
             }

@@ -74,7 +74,8 @@ impl<'a> Inputs<'a> {
 
 /// Puts the activations of a step in the place of the controls of actuators that have them.
 pub(crate) fn resolve(model: &Model, ctrl: &mut [f64], act: &[f64], step: &Discretization) {
-    let with_state = model.actuators.iter().zip(ctrl).filter_map(|(actuator, u)| Some((actuator, actuator.activation?, u)));
+    let with_state =
+        model.actuators.iter().zip(ctrl).filter_map(|(actuator, u)| Some((actuator, actuator.activation?, u)));
     for ((actuator, activation, u), a) in with_state.zip(act) {
         *u = activation.of_step(clamp(*u, actuator.ctrl_range), *a, step.dt, step.theta.q);
     }
@@ -82,7 +83,8 @@ pub(crate) fn resolve(model: &Model, ctrl: &mut [f64], act: &[f64], step: &Discr
 
 /// Moves activations to the end of a step.
 pub(crate) fn advance_activations(model: &Model, ctrl: &[f64], act: &mut [f64], step: &Discretization) {
-    let with_state = model.actuators.iter().zip(ctrl).filter_map(|(actuator, u)| Some((actuator, actuator.activation?, u)));
+    let with_state =
+        model.actuators.iter().zip(ctrl).filter_map(|(actuator, u)| Some((actuator, actuator.activation?, u)));
     for ((actuator, activation, u), a) in with_state.zip(act) {
         *a = activation.next(clamp(*u, actuator.ctrl_range), *a, step.dt, step.theta.q);
     }

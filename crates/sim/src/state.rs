@@ -211,7 +211,8 @@ impl State {
     /// The length of the state's bytes without surface velocities, constraint forces, accelerations, extrapolation, controller, resting
     /// trees and warm start.
     fn byte_len(&self) -> usize {
-        let lengths = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench, &self.act].map(Vec::len);
+        let lengths =
+            [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench, &self.act].map(Vec::len);
         96 + 8 * lengths.iter().sum::<usize>()
     }
 

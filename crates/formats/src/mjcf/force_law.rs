@@ -221,8 +221,7 @@ impl ForceLaw {
                 None => self.unsupported = Some(DYNAMICS),
             },
         }
-        let vectors =
-            [("gainprm", &mut self.gain), ("biasprm", &mut self.bias), ("dynprm", &mut self.dynamics_prm)];
+        let vectors = [("gainprm", &mut self.gain), ("biasprm", &mut self.bias), ("dynprm", &mut self.dynamics_prm)];
         for (name, into) in vectors {
             for (slot, value) in into.iter_mut().zip(element.numbers(name)?.unwrap_or_default()) {
                 *slot = value;

@@ -38,7 +38,9 @@ pub(super) fn read(
         // An actuator that is not simulated may have a state in the file.
         match element.numbers("act")? {
             Some(act) if act.len() == key.act.len() => key.act = act,
-            Some(_) => warnings.add_attribute(element, "act", "not the states of the actuators that are simulated: ignored"),
+            Some(_) => {
+                warnings.add_attribute(element, "act", "not the states of the actuators that are simulated: ignored")
+            }
             None => {}
         }
         for name in ["mpos", "mquat", "plastic"] {
