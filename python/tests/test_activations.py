@@ -10,7 +10,8 @@ import sapwood as sw
 
 MODEL = """<mujoco><option timestep="0.004" gravity="0 0 0"><flag contact="disable"/></option>
 <worldbody><body><joint name="slider" type="slide" axis="1 0 0"/><geom size="0.1" mass="2"/>
-<body pos="0.3 0 0"><joint name="hinge" axis="0 1 0"/><geom size="0.1" pos="0.2 0 0" mass="1"/></body></body></worldbody>
+<body pos="0.3 0 0"><joint name="hinge" axis="0 1 0"/><geom size="0.1" pos="0.2 0 0" mass="1"/></body></body>
+</worldbody>
 <tendon><fixed name="both"><joint joint="slider" coef="2"/><joint joint="hinge" coef="-0.5"/></fixed></tendon>
 <actuator>
 <general name="integrator" joint="hinge" dyntype="integrator" gainprm="3" biastype="affine" biasprm="0.1 0 0"
@@ -89,10 +90,11 @@ def test_state_has_activations() -> None:
 
 
 def test_second_order_under_midpoint() -> None:
-    """Halved steps leave a quarter of the error."""
+    """Halved steps leave a quarter of the error; but for an activation that is taken early, at the end of steps."""
+    xml = MODEL.replace('actearly="true"', "")
 
     def end(steps: int) -> np.ndarray:
-        simulation = sw.Simulation(sw.load(MODEL), scheme="midpoint", timestep=0.4 / steps)
+        simulation = sw.Simulation(sw.load(xml), scheme="midpoint", timestep=0.4 / steps)
         simulation.reset("begun")
         simulation.ctrl[:] = 0.02
         simulation.step(steps)
