@@ -613,6 +613,11 @@ class Simulation:
     @ctrl.setter
     def ctrl(self, value: ArrayLike) -> None: ...
     @property
+    def act(self) -> NDArray[np.float64]:
+        """Activations, the states that actuators have of their own, (na,), a live view; in the order of the actuators."""
+    @act.setter
+    def act(self, value: ArrayLike) -> None: ...
+    @property
     def applied_force(self) -> NDArray[np.float64]:
         """Forces on the degrees of freedom, (nv,), N or N·m, a live view; they stay until changed."""
 
@@ -1463,6 +1468,11 @@ class ActuatorView:
 
     @ctrl.setter
     def ctrl(self, value: float) -> None: ...
+    @property
+    def activation(self) -> float | None:
+        """The state of its own, which the force law takes in the place of the control; None without one. It can be set."""
+    @activation.setter
+    def activation(self, value: float) -> None: ...
     @property
     def length(self) -> float:
         """Length of what it acts on: gear times the joint's coordinate, or the tendon's length."""

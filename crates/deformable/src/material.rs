@@ -74,10 +74,20 @@ impl Material {
         )?;
         check("the density", density, "a positive number, kg/m³", density > 0.0)?;
         check("the mass-proportional damping", damping_mass, "a number of 0 or more, 1/s", damping_mass >= 0.0)?;
-        check("the stiffness-proportional damping", damping_stiffness, "a number of 0 or more, s", damping_stiffness >= 0.0)?;
+        check(
+            "the stiffness-proportional damping",
+            damping_stiffness,
+            "a number of 0 or more, s",
+            damping_stiffness >= 0.0,
+        )?;
         // The stable Neo-Hookean energy has its rest at F = 1 only where λ > 0.
         if self.model == MaterialModel::StableNeoHookean {
-            check("Poisson's ratio", poisson, "above 0 and below 0.5 for a stable Neo-Hookean material", poisson > 0.0)?;
+            check(
+                "Poisson's ratio",
+                poisson,
+                "above 0 and below 0.5 for a stable Neo-Hookean material",
+                poisson > 0.0,
+            )?;
         }
         Ok(())
     }

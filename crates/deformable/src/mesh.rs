@@ -130,7 +130,8 @@ impl TetMesh {
         if self.order == Order::Quadratic {
             return Ok(self.clone());
         }
-        let mut edges: Vec<[u32; 2]> = self.elements.chunks_exact(4).flat_map(|e| EDGES.map(|edge| edge_key(e, edge))).collect();
+        let mut edges: Vec<[u32; 2]> =
+            self.elements.chunks_exact(4).flat_map(|e| EDGES.map(|edge| edge_key(e, edge))).collect();
         edges.sort_unstable();
         edges.dedup();
         let mut positions = self.positions.clone();

@@ -87,7 +87,8 @@ fn corrected<T: Real>(r: Mat3<T>, f: Mat3<T>) -> Mat3<T> {
     let (adjugate, det) = m.adjugate();
     // The product of sums of two stretches; where two of them cancel, the rotation is arbitrary and stays.
     let size = trace * trace * trace * T::from_f64(1e-9);
-    let inverse = det.if_less(Real::max(size, T::from_f64(1e-300)), T::ZERO, Real::max(det, T::from_f64(1e-300)).recip());
+    let inverse =
+        det.if_less(Real::max(size, T::from_f64(1e-300)), T::ZERO, Real::max(det, T::from_f64(1e-300)).recip());
     let omega = (adjugate * axial) * inverse;
     // Cayley's map of ω/2.
     let h = omega * half;

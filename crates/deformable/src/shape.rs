@@ -32,12 +32,8 @@ pub(crate) fn values(order: Order, l: Barycentric) -> [f64; 10] {
 
 /// Derivatives of the shape functions in the barycentric coordinates 1, 2, 3, that of corner 0 being the rest.
 fn reference_gradients(order: Order, l: Barycentric) -> [Vec3<f64>; 10] {
-    const CORNER: [Vec3<f64>; 4] = [
-        Vec3::new(-1.0, -1.0, -1.0),
-        Vec3::new(1.0, 0.0, 0.0),
-        Vec3::new(0.0, 1.0, 0.0),
-        Vec3::new(0.0, 0.0, 1.0),
-    ];
+    const CORNER: [Vec3<f64>; 4] =
+        [Vec3::new(-1.0, -1.0, -1.0), Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
     let mut g = [Vec3::ZERO; 10];
     match order {
         Order::Linear => g[..4].copy_from_slice(&CORNER),

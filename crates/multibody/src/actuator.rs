@@ -1,5 +1,7 @@
 //! Actuators.
 
+use crate::{Activation, Muscle};
+
 /// What an actuator acts on.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Transmission {
@@ -28,16 +30,32 @@ pub enum Transmission {
     Unsupported,
 }
 
-/// The force law: force = `gain`·ctrl + `bias[0]` + `bias[1]`·length + `bias[2]`·velocity.
+/// The force law: force = (`gain` + `gain_slopes[0]`·length + `gain_slopes[1]`·velocity)·u + `bias[0]` + `bias[1]`·length
+/// + `bias[2]`·velocity, u the control, or the activation of an actuator that has one.
 ///
 /// A motor has gain 1 and no bias, a position servo gain kp and bias (0, −kp, −kv), a velocity servo gain kv and
 /// bias (0, 0, −kv). The parts with length and velocity are treated implicitly when they are ≤ 0.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ActuatorLaw {
     /// Force per unit of control.
     pub gain: f64,
+    /// Part of the gain per unit of length and per unit of velocity.
+    pub gain_slopes: [f64; 2],
     /// Constant part, part per unit of length, part per unit of velocity.
     pub bias: [f64; 3],
+}
+
+impl ActuatorLaw {
+    /// One whose gain does not depend on motion.
+    pub const fn fixed(gain: f64, bias: [f64; 3]) -> Self {
+        Self { gain, gain_slopes: [0.0; 2], bias }
+    }
+
+    /// The force without control, per unit of length and per unit of velocity, when u is given.
+    pub fn at(&self, u: f64) -> [f64; 3] {
+        let ([b0, b1, b2], [g1, g2]) = (self.bias, self.gain_slopes);
+        if self.gain_slopes == [0.0; 2] { [b0, b1, b2] } else { [b0, b1 + g1 * u, b2 + g2 * u] }
+    }
 }
 
 /// An actuator: a control input, a force law, and what the force acts on.
@@ -47,8 +65,12 @@ pub struct Actuator {
     pub name: String,
     /// What the force acts on.
     pub transmission: Transmission,
-    /// The force law.
+    /// The force law; a muscle has its own.
     pub law: ActuatorLaw,
+    /// The muscle that it is, if it is one.
+    pub muscle: Option<Muscle>,
+    /// The state that it has of its own, if it has one.
+    pub activation: Option<Activation>,
     /// Control inputs are clamped to this range.
     pub ctrl_range: Option<(f64, f64)>,
     /// Forces (before the gear) are clamped to this range.

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use spatial::Vec3;
 
 use crate::{
-    Actuator, Body, BuildError, Compliance, Coordinate, Equality, EqualityKind, Joint, Model, Tendon, Transmission,
+    ActivationDynamics, Actuator, Body, BuildError, Compliance, Coordinate, Equality, EqualityKind, Joint, Model,
+    Tendon, Transmission,
 };
 
 /// Checks everything that refers to joints, bodies or tendons, and makes the rotations of welds unit quaternions.
@@ -114,6 +115,7 @@ fn check_equality(
 }
 
 fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> {
+    check_activation(actuator)?;
     let missing = |kind, index| {
         let what = format!("actuator {:?}", actuator.name);
         Err(BuildError::NoSuch { what, kind, index })
@@ -127,15 +129,38 @@ fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> 
     }
 }
 
+/// Numbers of activation and muscle.
+fn check_activation(actuator: &Actuator) -> Result<(), BuildError> {
+    let mut numbers = Vec::new();
+    if let Some(activation) = &actuator.activation {
+        match activation.dynamics {
+            ActivationDynamics::Integrator => {}
+            ActivationDynamics::Filter { time_constant } | ActivationDynamics::ExactFilter { time_constant } => {
+                numbers.push(time_constant);
+            }
+            ActivationDynamics::Muscle { time_constants: [a, b], smoothing } => numbers.extend([a, b, smoothing]),
+        }
+        numbers.extend(activation.range.into_iter().flat_map(|(low, high)| [low, high]));
+    }
+    if let Some(muscle) = &actuator.muscle {
+        let pairs = [muscle.range, muscle.length_range, muscle.active_range];
+        numbers.extend(pairs.into_iter().flat_map(|(low, high)| [low, high]));
+        numbers.extend([muscle.peak_force, muscle.top_speed, muscle.passive_force, muscle.lengthening_force]);
+    }
+    check_finite(&numbers, || format!("actuator {:?}: activation", actuator.name))
+}
+
 fn check_keyframes(model: &Model) -> Result<(), BuildError> {
-    let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
+    let (nq, nv, nu, na) = (model.nq(), model.nv(), model.nu(), model.na());
     for key in &model.keyframes {
-        for (field, found, expected) in [("q", key.q.len(), nq), ("v", key.v.len(), nv), ("ctrl", key.ctrl.len(), nu)] {
+        for (field, found, expected) in
+            [("q", key.q.len(), nq), ("v", key.v.len(), nv), ("ctrl", key.ctrl.len(), nu), ("act", key.act.len(), na)]
+        {
             if found != expected {
                 return Err(BuildError::KeyframeSize { name: key.name.clone(), field, found, expected });
             }
         }
-        if key.q.iter().chain(&key.v).chain(&key.ctrl).any(|x| !x.is_finite()) {
+        if key.q.iter().chain(&key.v).chain(&key.ctrl).chain(&key.act).any(|x| !x.is_finite()) {
             return Err(BuildError::NotFinite { what: format!("keyframe {:?}", key.name) });
         }
     }

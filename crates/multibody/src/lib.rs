@@ -19,6 +19,7 @@
 //! ```
 
 mod aba;
+mod activation;
 mod actuator;
 mod build_error;
 mod builder;
@@ -34,6 +35,7 @@ pub mod kernels;
 mod kinematics;
 mod medium;
 mod model;
+mod muscle;
 mod placement;
 mod residuals;
 mod retraction;
@@ -46,6 +48,7 @@ mod tree;
 mod wide;
 
 pub use aba::{Factor, JointImpedance, apply};
+pub use activation::{Activation, ActivationDynamics};
 pub use actuator::{Actuator, ActuatorLaw, Transmission};
 pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
@@ -62,6 +65,7 @@ pub use kinematics::{
 };
 pub use medium::{Drag, Medium};
 pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Warning};
+pub use muscle::Muscle;
 pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent};
 pub use rnea::{RneaWorkspace, accelerations, rnea};

@@ -210,6 +210,8 @@ pub struct Keyframe {
     pub v: Vec<f64>,
     /// Controls, (nu).
     pub ctrl: Vec<f64>,
+    /// Activations, (na).
+    pub act: Vec<f64>,
 }
 
 /// Something that was read and ignored or approximated.
@@ -301,6 +303,17 @@ impl Model {
         self.actuators.len()
     }
 
+    /// The number of activations: actuators that have a state of their own, in their order.
+    pub fn na(&self) -> usize {
+        self.actuators.iter().filter(|actuator| actuator.activation.is_some()).count()
+    }
+
+    /// Where the activation of an actuator stands among all, if it has one.
+    pub fn activation_index(&self, actuator: usize) -> Option<usize> {
+        self.actuators.get(actuator)?.activation?;
+        Some(self.actuators[..actuator].iter().filter(|before| before.activation.is_some()).count())
+    }
+
     /// How many numbers all sensors have together.
     pub fn sensor_data_len(&self) -> usize {
         self.sensors.iter().map(|sensor| sensor.kind.dim()).sum()
@@ -356,6 +369,7 @@ impl Model {
                 q: self.q0.clone(),
                 v: vec![0.0; self.nv()],
                 ctrl: vec![0.0; self.nu()],
+                act: vec![0.0; self.na()],
                 ..Keyframe::default()
             }),
         }

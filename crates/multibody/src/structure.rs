@@ -38,7 +38,7 @@ impl Model {
                 Transmission::Tendon { gear, .. } => gear.is_finite(),
                 Transmission::Unsupported => true,
             };
-            let law = [actuator.law.gain].into_iter().chain(actuator.law.bias);
+            let law = [actuator.law.gain].into_iter().chain(actuator.law.gain_slopes).chain(actuator.law.bias);
             ensure(fits && law.into_iter().all(f64::is_finite), "actuators")?;
         }
         // It makes quaternions of welds unit ones, which these are.

@@ -152,10 +152,18 @@ fn equality_constraints_that_make_no_sense() {
 fn an_actuator_needs_its_tendon() {
     let mut builder = builder();
     builder.tendons.push(tendon());
-    let law = ActuatorLaw { gain: 1.0, bias: [0.0; 3] };
+    let law = ActuatorLaw::fixed(1.0, [0.0; 3]);
     let transmission = Transmission::Tendon { tendon: 1, gear: 1.0 };
     let name = "pull".into();
-    builder.actuators.push(Actuator { name, transmission, law, ctrl_range: None, force_range: None });
+    builder.actuators.push(Actuator {
+        name,
+        transmission,
+        law,
+        muscle: None,
+        activation: None,
+        ctrl_range: None,
+        force_range: None,
+    });
     let message = builder.build().map(|_| ()).expect_err("no tendon 1").to_string();
     assert_eq!(message, "actuator \"pull\": there is no tendon with index 1");
 }

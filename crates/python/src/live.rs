@@ -21,6 +21,7 @@ pub struct LiveState {
     pub q: LiveArray,
     pub v: LiveArray,
     pub ctrl: LiveArray,
+    pub act: LiveArray,
     pub applied_force: LiveArray,
     pub applied_wrench: LiveArray,
     pub surface_velocity: LiveArray,
@@ -41,6 +42,7 @@ impl LiveState {
             q: LiveArray::new(py, "q", &[model.nq()])?,
             v: LiveArray::new(py, "v", &[model.nv()])?,
             ctrl: LiveArray::new(py, "ctrl", &[model.nu()])?,
+            act: LiveArray::new(py, "act", &[model.na()])?,
             applied_force: LiveArray::new(py, "applied_force", &[model.nv()])?,
             applied_wrench: LiveArray::new(py, "applied_wrench", &[model.bodies.len(), 6])?,
             surface_velocity: LiveArray::new(py, "surface_velocity", &[scene.geoms.len(), 3])?,
@@ -57,6 +59,7 @@ impl LiveState {
         self.q.read(py, &mut state.q)?;
         self.v.read(py, &mut state.v)?;
         self.ctrl.read(py, &mut state.ctrl)?;
+        self.act.read(py, &mut state.act)?;
         self.applied_force.read(py, &mut state.applied_force)?;
         self.applied_wrench.read(py, &mut state.applied_wrench)?;
         state.surface_velocity.resize(self.surface_velocity.len(), 0.0);
@@ -75,6 +78,7 @@ impl LiveState {
     pub fn write_motion(&self, py: Python<'_>, state: &State) -> PyResult<()> {
         self.q.write(py, &state.q)?;
         self.v.write(py, &state.v)?;
+        self.act.write(py, &state.act)?;
         self.soft.positions.write(py, &state.soft_positions)?;
         self.soft.velocities.write(py, &state.soft_velocities)
     }

@@ -137,13 +137,7 @@ fn unknown(py: Python<'_>, model: &Model, kind: Kind, name: &str) -> PyErr {
 }
 
 /// `sapwood.UnknownNameError` of things of one kind, called `word` and `plural`, of which some have the names `known`.
-pub fn unknown_name(
-    py: Python<'_>,
-    (word, plural): (&str, &str),
-    name: &str,
-    known: Vec<&str>,
-    count: usize,
-) -> PyErr {
+pub fn unknown_name(py: Python<'_>, (word, plural): (&str, &str), name: &str, known: Vec<&str>, count: usize) -> PyErr {
     let arguments = (word, plural, name, known, count);
     let make = || py.import("sapwood._errors")?.getattr("unknown_name")?.call1(arguments);
     match make() {

@@ -273,6 +273,17 @@ impl Simulation {
         self.assign(&self.live.ctrl, value)
     }
 
+    /// Activations, (na,), a live view.
+    #[getter]
+    fn act<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.live.act.view(py)
+    }
+
+    #[setter]
+    fn set_act(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.live.act, value)
+    }
+
     /// Forces on the degrees of freedom, (nv,), a live view; they stay until changed.
     #[getter]
     fn applied_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -198,7 +198,9 @@ impl Simulation {
         if let Some(index) = usize::try_from(index).ok().filter(|index| *index < count) {
             return Ok(SoftBodyView { index, simulation });
         }
-        Err(PyIndexError::new_err(format!("soft_body: {index}: expected an index below {count}, the number of soft bodies")))
+        Err(PyIndexError::new_err(format!(
+            "soft_body: {index}: expected an index below {count}, the number of soft bodies"
+        )))
     }
 
     /// All soft bodies.

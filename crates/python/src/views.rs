@@ -493,6 +493,28 @@ impl ActuatorView {
         self.simulation().live().ctrl.write_range(value.py(), self.index..self.index + 1, &values)
     }
 
+    /// The activation; None without a state of its own.
+    #[getter]
+    fn activation(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        let Some(index) = self.model().inner().activation_index(self.index) else { return Ok(None) };
+        let mut x = [0.0];
+        self.simulation().live().act.read_range(py, index..index + 1, &mut x)?;
+        Ok(Some(x[0]))
+    }
+
+    #[setter]
+    fn set_activation(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Some(index) = self.model().inner().activation_index(self.index) else {
+            let name = &self.actuator().name;
+            let message =
+                format!("actuator {name:?} has no activation: expected one with a dyntype; set its ctrl instead");
+            return Err(pyo3::exceptions::PyValueError::new_err(message));
+        };
+        let values = crate::arguments::array("activation", value, &[])?;
+        let _idle = self.simulation().lock()?;
+        self.simulation().live().act.write_range(value.py(), index..index + 1, &values)
+    }
+
     /// Length of what it acts on: gear times the joint's coordinate, or the tendon's length.
     #[getter]
     fn length(&self, py: Python<'_>) -> PyResult<f64> {

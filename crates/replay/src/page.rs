@@ -111,7 +111,8 @@ fn replay<'a, S: Serialize>(
     // Motions that were not simulated have no soft bodies.
     let channels = recording.soft_surface.len().checked_div(recording.len()).unwrap_or(0);
     let has_soft = channels > 0;
-    let soft_numbers = || binary::deltas(channels, frames, |channel, frame| recording.soft_surface[frame * channels + channel]);
+    let soft_numbers =
+        || binary::deltas(channels, frames, |channel, frame| recording.soft_surface[frame * channels + channel]);
     let geoms::Encoded { geoms, meshes, textures, sky } = geoms::encode(scene)?;
     Ok(Replay {
         format: 1,

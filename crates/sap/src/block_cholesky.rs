@@ -317,7 +317,8 @@ impl BlockCholesky {
                 l[j * rows + j] = 1.0 / values[0];
                 for run in &self.layout.runs[panel.segments.clone()] {
                     let (source, target) = (run.source - column, run.target - before);
-                    l[j * rows + target..j * rows + target + run.len].copy_from_slice(&values[source..source + run.len]);
+                    l[j * rows + target..j * rows + target + run.len]
+                        .copy_from_slice(&values[source..source + run.len]);
                 }
             }
         }

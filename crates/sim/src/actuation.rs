@@ -52,14 +52,83 @@ impl Drive {
     }
 }
 
+/// What force laws take of a state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inputs<'a> {
+    ctrl: &'a [f64],
+    /// None where `ctrl` has activations of the step in the place of controls.
+    act: Option<&'a [f64]>,
+}
+
+impl<'a> Inputs<'a> {
+    /// Those of a step that begins with these controls and activations.
+    pub fn new(ctrl: &'a [f64], act: &'a [f64]) -> Self {
+        Self { ctrl, act: Some(act) }
+    }
+
+    /// Those of a step that was made, see [`resolve`].
+    pub fn resolved(inputs: &'a [f64]) -> Self {
+        Self { ctrl: inputs, act: None }
+    }
+}
+
+/// Puts the activations of a step in the place of the controls of actuators that have them.
+pub(crate) fn resolve(model: &Model, ctrl: &mut [f64], act: &[f64], step: &Discretization) {
+    let with_state =
+        model.actuators.iter().zip(ctrl).filter_map(|(actuator, u)| Some((actuator, actuator.activation?, u)));
+    for ((actuator, activation, u), a) in with_state.zip(act) {
+        *u = activation.of_step(clamp(*u, actuator.ctrl_range), *a, step.dt, step.theta.q);
+    }
+}
+
+/// Moves activations to the end of a step.
+pub(crate) fn advance_activations(model: &Model, ctrl: &[f64], act: &mut [f64], step: &Discretization) {
+    let with_state =
+        model.actuators.iter().zip(ctrl).filter_map(|(actuator, u)| Some((actuator, actuator.activation?, u)));
+    for ((actuator, activation, u), a) in with_state.zip(act) {
+        *a = activation.next(clamp(*u, actuator.ctrl_range), *a, step.dt, step.theta.q);
+    }
+}
+
+/// An actuator, and where its control and its activation stand.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedActuator {
+    pub ctrl: usize,
+    act: usize,
+    actuator: Actuator,
+}
+
+impl PlacedActuator {
+    pub fn new(model: &Model, ctrl: usize) -> Self {
+        let act = model.activation_index(ctrl).unwrap_or_default();
+        Self { ctrl, act, actuator: model.actuators[ctrl].clone() }
+    }
+
+    /// The control, or the activation of the step.
+    fn input(&self, inputs: Inputs<'_>, step: &Discretization) -> f64 {
+        let u = inputs.ctrl[self.ctrl];
+        match (self.actuator.activation, inputs.act) {
+            (Some(activation), Some(act)) => {
+                activation.of_step(clamp(u, self.actuator.ctrl_range), act[self.act], step.dt, step.theta.q)
+            }
+            _ => u,
+        }
+    }
+
+    /// Its force over the step, see [`force_law`].
+    pub fn force(&self, inputs: Inputs<'_>, length: f64, velocity: f64, step: &Discretization) -> ForceOfStep {
+        force_law(&self.actuator, self.input(inputs, step), length, velocity, step)
+    }
+}
+
 /// An actuator of a joint with one degree of freedom, or all of them where their sum is limited.
 #[derive(Clone, Debug)]
 pub(crate) struct Servo {
     /// Coordinate and degree of freedom within the tree.
     q: usize,
     dof: usize,
-    /// With their controls and gears.
-    actuators: Vec<(usize, f64, Actuator)>,
+    /// With their gears.
+    actuators: Vec<(f64, PlacedActuator)>,
     /// Greatest force at the joint.
     effort_limit: Option<f64>,
 }
@@ -75,7 +144,7 @@ impl Servo {
         }
         let node = &model.tree.nodes[joint.nodes.start];
         let (q, dof, effort_limit) = (node.q - first.q, node.v - first.v, joint.effort_limit);
-        let actuator = (ctrl, gear, actuator.clone());
+        let actuator = (gear, PlacedActuator::new(model, ctrl));
         match servos.iter_mut().find(|servo| servo.dof == dof && effort_limit.is_some()) {
             Some(servo) => servo.actuators.push(actuator),
             None => servos.push(Self { q, dof, actuators: vec![actuator], effort_limit }),
@@ -86,9 +155,9 @@ impl Servo {
     ///
     /// Of actuators whose sum is limited, those with limits of their own and impedance reach these together: with one such
     /// actuator at most, as joints have, the sum is exact.
-    pub fn drive(&self, ctrl: &[f64], q: &[f64], v: &[f64], step: &Discretization) -> Drive {
-        let of = |(index, gear, actuator): &(usize, f64, Actuator)| {
-            force_law(actuator, ctrl[*index], gear * q[self.q], gear * v[self.dof], step).geared(*gear)
+    pub fn drive(&self, inputs: Inputs<'_>, q: &[f64], v: &[f64], step: &Discretization) -> Drive {
+        let of = |(gear, actuator): &(f64, PlacedActuator)| {
+            actuator.force(inputs, gear * q[self.q], gear * v[self.dof], step).geared(*gear)
         };
         let mut force = of(&self.actuators[0]);
         for other in &self.actuators[1..] {
@@ -97,7 +166,7 @@ impl Servo {
         let effort = step.dt * self.effort_limit.unwrap_or(f64::INFINITY);
         let ForceOfStep { impulse, impedance, low, high } = force;
         let (low, high) = (low.max(-effort).min(effort), high.min(effort).max(-effort));
-        Drive { key: Key::servo(self.actuators[0].0), dof: self.dof, impulse, impedance, low, high, apart: false }
+        Drive { key: Key::servo(self.actuators[0].1.ctrl), dof: self.dof, impulse, impedance, low, high, apart: false }
     }
 }
 
@@ -118,8 +187,11 @@ pub(crate) struct Motor {
 impl Motor {
     /// The servo, if it is a motor.
     pub fn of_servo(servo: &Servo) -> Option<Self> {
-        let [(ctrl, gear, actuator)] = &servo.actuators[..] else { return None };
-        let [bias, 0.0, 0.0] = actuator.law.bias else { return None };
+        let [(gear, PlacedActuator { ctrl, actuator, .. })] = &servo.actuators[..] else { return None };
+        let ([bias, 0.0, 0.0], [0.0, 0.0]) = (actuator.law.bias, actuator.law.gain_slopes) else { return None };
+        if actuator.activation.is_some() || actuator.muscle.is_some() {
+            return None;
+        }
         let free = (f64::NEG_INFINITY, f64::INFINITY);
         let (low, high) = actuator.force_range.unwrap_or(free);
         let ForceOfStep { low, high, .. } = ForceOfStep { impulse: 0.0, impedance: 0.0, low, high }.geared(*gear);
@@ -178,21 +250,32 @@ impl ForceOfStep {
     }
 }
 
+/// The control within its range; activations have their own.
+fn input_of(actuator: &Actuator, input: f64) -> f64 {
+    if actuator.activation.is_some() { input } else { clamp(input, actuator.ctrl_range) }
+}
+
 /// The force of an actuator over a step, its parts with length and velocity where the scheme takes them; `length` and
-/// `velocity` are those at the beginning.
+/// `velocity` are those at the beginning, `input` the control or the activation of the step.
 pub(crate) fn force_law(
     actuator: &Actuator,
-    ctrl: f64,
+    input: f64,
     length: f64,
     velocity: f64,
     step: &Discretization,
 ) -> ForceOfStep {
     let dt = step.dt;
     let law = &actuator.law;
+    let u = input_of(actuator, input);
     // What would feed energy in stays explicit: an implicit negative impedance is no convex problem.
-    let [b0, b1, b2] = law.bias;
+    let (force, b1, b2) = match &actuator.muscle {
+        Some(muscle) => muscle.force(u, length, velocity).into(),
+        None => {
+            let [b0, b1, b2] = law.at(u);
+            (law.gain * u + b0 + b1 * length + b2 * velocity, b1, b2)
+        }
+    };
     let (stiffness, damping) = ((-b1).max(0.0), (-b2).max(0.0));
-    let force = law.gain * clamp(ctrl, actuator.ctrl_range) + b0 + b1 * length + b2 * velocity;
     let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     ForceOfStep {
         impulse: dt * (force - step.lead() * stiffness * velocity),
@@ -215,20 +298,20 @@ pub(crate) fn force_of_step(
 }
 
 /// The force of an actuator along axes of a joint, before its gear.
-pub(crate) fn axis_force(actuator: &Actuator, ctrl: f64, velocity: f64) -> f64 {
+pub(crate) fn axis_force(actuator: &Actuator, input: f64, velocity: f64) -> f64 {
     let law = &actuator.law;
-    let u = clamp(ctrl, actuator.ctrl_range);
-    clamp(law.gain * u + law.bias[0] + law.bias[2] * velocity, actuator.force_range)
+    let u = input_of(actuator, input);
+    let [b0, _, b2] = law.at(u);
+    clamp(law.gain * u + b0 + b2 * velocity, actuator.force_range)
 }
 
 /// An actuator along fixed axes of a ball or free joint; explicit.
 #[derive(Clone, Debug)]
 pub(crate) struct AxisDrive {
-    ctrl: usize,
     dof: usize,
     axes: usize,
     gear: [f64; 6],
-    actuator: Actuator,
+    actuator: PlacedActuator,
 }
 
 impl AxisDrive {
@@ -239,16 +322,16 @@ impl AxisDrive {
         let joint = &model.joints[joint];
         matches!(joint.kind, JointKind::Ball | JointKind::Free).then(|| {
             let (dof, axes) = (joint.v - first.v, joint.kind.nv());
-            Self { ctrl, dof, axes, gear, actuator: actuator.clone() }
+            Self { dof, axes, gear, actuator: PlacedActuator::new(model, ctrl) }
         })
     }
 
     /// Adds the impulse to the right-hand side.
-    pub fn add_impulse(&self, ctrl: &[f64], v: &[f64], dt: f64, rhs: &mut [f64]) {
+    pub fn add_impulse(&self, inputs: Inputs<'_>, v: &[f64], step: &Discretization, rhs: &mut [f64]) {
         let velocity: f64 = (0..self.axes).map(|k| self.gear[k] * v[self.dof + k]).sum();
-        let force = axis_force(&self.actuator, ctrl[self.ctrl], velocity);
+        let force = axis_force(&self.actuator.actuator, self.actuator.input(inputs, step), velocity);
         for k in 0..self.axes {
-            rhs[self.dof + k] += dt * self.gear[k] * force;
+            rhs[self.dof + k] += step.dt * self.gear[k] * force;
         }
     }
 }

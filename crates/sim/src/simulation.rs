@@ -188,7 +188,7 @@ impl Simulation {
             soft_forces,
             ..
         } = State::of(&self.model, &self.scene);
-        let Keyframe { time, q, v, ctrl, .. } = key;
+        let Keyframe { time, q, v, ctrl, act, .. } = key;
         let constraint_force = Vec::new();
         self.state = State {
             time,
@@ -197,6 +197,7 @@ impl Simulation {
             q,
             v,
             ctrl,
+            act,
             applied_force,
             applied_wrench,
             surface_velocity,

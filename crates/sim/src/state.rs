@@ -5,6 +5,7 @@ use std::ops::Range;
 use geometry::Scene;
 use multibody::Model;
 
+use crate::actuation::Inputs;
 use crate::extrapolation::Mark;
 use crate::{Pd, Rest, SimulationError, VelocityExtrapolation, WarmStart};
 
@@ -23,6 +24,8 @@ pub struct State {
     pub v: Vec<f64>,
     /// Controls, (nu).
     pub ctrl: Vec<f64>,
+    /// Activations, the states that actuators have of their own, (na).
+    pub act: Vec<f64>,
     /// Forces on the degrees of freedom, (nv), kept until changed, N or N·m.
     pub applied_force: Vec<f64>,
     /// Torque and force at the centre of mass of every body in world axes, (nbody, 6), kept until changed.
@@ -76,7 +79,7 @@ pub enum StateError {
 const MAGIC: &[u8; 8] = b"sapwood7";
 
 /// The vectors of a state, but for a controller's.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "q",
     "v",
     "ctrl",
@@ -89,6 +92,7 @@ const NAMES: [&str; 12] = [
     "soft_positions",
     "soft_velocities",
     "soft_forces",
+    "act",
 ];
 
 impl State {
@@ -108,6 +112,7 @@ impl State {
             q: model.q0.clone(),
             v: vec![0.0; model.nv()],
             ctrl: vec![0.0; model.nu()],
+            act: vec![0.0; model.na()],
             applied_force: vec![0.0; model.nv()],
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
             surface_velocity: Vec::new(),
@@ -131,6 +136,7 @@ impl State {
             (&mut self.q, &other.q),
             (&mut self.v, &other.v),
             (&mut self.ctrl, &other.ctrl),
+            (&mut self.act, &other.act),
             (&mut self.applied_force, &other.applied_force),
             (&mut self.applied_wrench, &other.applied_wrench),
             (&mut self.surface_velocity, &other.surface_velocity),
@@ -195,6 +201,7 @@ impl State {
             soft,
             soft,
             soft,
+            model.na(),
         ];
         for ((x, name), expected) in self.vectors().into_iter().zip(NAMES).zip(sizes) {
             if x.len() != expected {
@@ -204,10 +211,16 @@ impl State {
         Ok(self.pd.check(&model.tree)?)
     }
 
-    fn vectors(&self) -> [&Vec<f64>; 12] {
+    /// What force laws of actuators take.
+    pub(crate) fn inputs(&self) -> Inputs<'_> {
+        Inputs::new(&self.ctrl, &self.act)
+    }
+
+    fn vectors(&self) -> [&Vec<f64>; 13] {
         let Self { q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force, .. } = self;
         let (accelerations, extrapolation) = (&self.accelerations, &self.extrapolation.rates);
         let Self { soft_positions, soft_velocities, soft_forces, .. } = self;
+        let act = &self.act;
         [
             q,
             v,
@@ -221,13 +234,14 @@ impl State {
             soft_positions,
             soft_velocities,
             soft_forces,
+            act,
         ]
     }
 
     /// The length of the state's bytes without surface velocities, constraint forces, accelerations, extrapolation, controller, resting
     /// trees and warm start.
     fn byte_len(&self) -> usize {
-        let rigid = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench];
+        let rigid = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench, &self.act];
         let soft = [&self.soft_positions, &self.soft_velocities, &self.soft_forces];
         let lengths = rigid.into_iter().chain(soft).map(Vec::len);
         96 + 8 * lengths.sum::<usize>()
@@ -318,7 +332,14 @@ impl State {
         let vectors = [&mut self.q, &mut self.v, &mut self.ctrl, &mut self.applied_force, &mut self.applied_wrench];
         let optional = [&mut self.surface_velocity, &mut self.constraint_force, &mut self.accelerations];
         let soft = [&mut self.soft_positions, &mut self.soft_velocities, &mut self.soft_forces];
-        for x in vectors.into_iter().chain(optional).chain([&mut self.extrapolation.rates]).chain(soft).flatten() {
+        for x in vectors
+            .into_iter()
+            .chain(optional)
+            .chain([&mut self.extrapolation.rates])
+            .chain(soft)
+            .chain([&mut self.act])
+            .flatten()
+        {
             *x = f64::from_le_bytes(next());
         }
         let (nq, nv) = (self.q.len(), self.v.len());

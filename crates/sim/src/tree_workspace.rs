@@ -226,7 +226,7 @@ impl TreeWorkspace {
             impulse[i] = dt * (force[i] - spring - (d + lead * k) * v_tree[i]);
         }
         for drive in &self.axis_drives {
-            drive.add_impulse(&state.ctrl, v, dt, &mut self.impulse);
+            drive.add_impulse(state.inputs(), v, step, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
         self.note_drag();
@@ -257,7 +257,7 @@ impl TreeWorkspace {
             *lambda = armature + step.dt * step.resistance(*k, *d);
         }
         self.drives.clear();
-        self.drives.extend(self.servos.iter().map(|servo| servo.drive(&state.ctrl, q, v, step)));
+        self.drives.extend(self.servos.iter().map(|servo| servo.drive(state.inputs(), q, v, step)));
         if state.pd.is_active() {
             let Self { pd, tree, qs, dofs, .. } = self;
             let is_limited = pd.evaluate(&state.pd, tree, (qs.clone(), dofs.clone()), (q, v), step);

@@ -14,7 +14,7 @@ impl Batch {
     /// When the model has no such keyframe, or there is not one entry for each world.
     pub fn reset(&mut self, which: &[bool], keyframe: Option<&str>) -> Result<(), BatchError> {
         check_size("which", which.len(), self.worlds())?;
-        let Some(Keyframe { time, q, v, ctrl, .. }) = self.model.keyframe(keyframe) else {
+        let Some(Keyframe { time, q, v, ctrl, act, .. }) = self.model.keyframe(keyframe) else {
             let known = self.model.keyframes.iter().map(|k| k.name.clone()).collect();
             return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known }.into());
         };
@@ -27,8 +27,18 @@ impl Batch {
             self.end_forces(world);
             self.forget(world);
             self.reset_soft(world);
+            self.set_activations(world, &act);
         }
         Ok(())
+    }
+
+    /// Sets the activations of a world, which is one that is stepped alone if it has any.
+    fn set_activations(&mut self, world: usize, act: &[f64]) {
+        if !act.is_empty() {
+            let mut state = self.state(world);
+            state.act.copy_from_slice(act);
+            self.groups[world / self.width].remember(world % self.width, &state);
+        }
     }
 
     /// Takes the worlds where `which` is true to states of their own: positions `q`, one row of nq for each of these worlds in order,
@@ -61,6 +71,7 @@ impl Batch {
         self.end_forces(world);
         self.forget(world);
         self.reset_soft(world);
+        self.set_activations(world, &vec![0.0; self.model.na()]);
     }
 
     /// Takes the soft bodies of a world to where they were made.
@@ -128,6 +139,7 @@ impl Batch {
         check_size("soft_positions", state.soft_positions.len(), nodes)?;
         check_size("soft_velocities", state.soft_velocities.len(), nodes)?;
         check_size("soft_forces", state.soft_forces.len(), nodes)?;
+        check_size("act", state.act.len(), self.model.na())?;
         let acts = |x: &[f64]| x.iter().any(|x| *x != 0.0);
         check_size("applied_force", state.applied_force.len(), nv)?;
         check_size("applied_wrench", state.applied_wrench.len(), 6 * self.model.bodies.len())?;

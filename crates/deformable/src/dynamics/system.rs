@@ -248,7 +248,8 @@ impl System {
             }
             let out_j = &mut out[at(j)];
             for r in 0..3 {
-                out_j[r] += m * x_i[r] + stiffness * (k[3 * r] * x_i[0] + k[3 * r + 1] * x_i[1] + k[3 * r + 2] * x_i[2]);
+                out_j[r] +=
+                    m * x_i[r] + stiffness * (k[3 * r] * x_i[0] + k[3 * r + 1] * x_i[1] + k[3 * r + 2] * x_i[2]);
             }
         }
     }
@@ -354,7 +355,8 @@ fn block_sources(mesh: &TetMesh) -> (Vec<[u32; 2]>, Vec<u32>, Vec<(Source, bool)
     let elements = || (0..mesh.element_count()).map(|e| (e, mesh.element(e)));
     let mut pairs: Vec<[u32; 2]> = elements()
         .flat_map(|(_, element)| {
-            (0..element.len()).flat_map(move |a| (0..a).map(move |b| [element[a].max(element[b]), element[a].min(element[b])]))
+            (0..element.len())
+                .flat_map(move |a| (0..a).map(move |b| [element[a].max(element[b]), element[a].min(element[b])]))
         })
         .collect();
     pairs.sort_unstable();
@@ -363,13 +365,15 @@ fn block_sources(mesh: &TetMesh) -> (Vec<[u32; 2]>, Vec<u32>, Vec<(Source, bool)
     for (e, element) in elements() {
         for a in 0..element.len() {
             for b in 0..=a {
-                let block = if a == b { element[a] as usize } else { nodes + pair_index(&pairs, element[a], element[b]) };
+                let block =
+                    if a == b { element[a] as usize } else { nodes + pair_index(&pairs, element[a], element[b]) };
                 let (chunk, at) = Elements::block_place(mesh.order(), e, a, b);
                 list.push((block as u32, Source { chunk: chunk as u32, at: at as u32 }, element[a] < element[b]));
             }
         }
     }
-    let (starts, list) = by_target(nodes + pairs.len(), list.iter().map(|&(block, source, flip)| (block, (source, flip))));
+    let (starts, list) =
+        by_target(nodes + pairs.len(), list.iter().map(|&(block, source, flip)| (block, (source, flip))));
     (pairs, starts, list)
 }
 

@@ -19,7 +19,10 @@ impl TetMesh {
     /// If a length is not positive, there are no cells along an axis or too many.
     pub fn cuboid(lengths: Vec3<f64>, cells: [usize; 3]) -> Result<Self, Error> {
         let lengths = lengths.to_array();
-        for (what, got) in ["the box's length along x", "the box's length along y", "the box's length along z"].into_iter().zip(lengths) {
+        for (what, got) in ["the box's length along x", "the box's length along y", "the box's length along z"]
+            .into_iter()
+            .zip(lengths)
+        {
             if !(got > 0.0 && got.is_finite()) {
                 return Err(Error::Length { what, got });
             }

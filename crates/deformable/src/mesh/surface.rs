@@ -26,8 +26,11 @@ impl Surface {
             })
             .collect();
         faces.sort_unstable();
-        let mut outside: Vec<(u32, u8)> =
-            faces.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1).map(|same| (same[0].1, same[0].2)).collect();
+        let mut outside: Vec<(u32, u8)> = faces
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter(|same| same.len() == 1)
+            .map(|same| (same[0].1, same[0].2))
+            .collect();
         outside.sort_unstable();
         let mut triangles = Vec::new();
         for (e, f) in outside {

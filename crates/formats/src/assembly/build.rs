@@ -210,6 +210,7 @@ fn keyframe(key: &super::AssemblyKey, model: &multibody::Model, joints: &Order) 
         q: model.q0.clone(),
         v: vec![0.0; model.nv()],
         ctrl: vec![0.0; model.nu()],
+        act: vec![0.0; model.na()],
     };
     for (joint, q) in &key.q {
         let at = model.joints[joints.new[*joint]].q;

@@ -31,8 +31,22 @@ const VTK: [(u32, usize); 2] = [(10, 4), (24, 10)];
 
 /// Gmsh's number of nodes of elements that are not read, by type.
 const GMSH_NODES: [(u32, usize); 16] = [
-    (1, 2), (2, 3), (3, 4), (5, 8), (6, 6), (7, 5), (8, 3), (9, 6), (10, 9), (12, 27), (13, 18), (14, 14), (15, 1), (16, 8),
-    (17, 20), (18, 15),
+    (1, 2),
+    (2, 3),
+    (3, 4),
+    (5, 8),
+    (6, 6),
+    (7, 5),
+    (8, 3),
+    (9, 6),
+    (10, 9),
+    (12, 27),
+    (13, 18),
+    (14, 14),
+    (15, 1),
+    (16, 8),
+    (17, 20),
+    (18, 15),
 ];
 
 /// Reads a tetrahedral mesh: `.msh` (Gmsh 2.2 or 4.1, text) or `.vtk` (legacy, text, an unstructured grid).
@@ -40,8 +54,7 @@ const GMSH_NODES: [(u32, usize); 16] = [
 /// # Errors
 /// When the file cannot be read, breaks off, breaks the rules of its format, or has no tetrahedron; the error names the line.
 pub fn read(path: &Path) -> Result<VolumeMesh, MeshFileError> {
-    let unreadable =
-        |source| MeshFileError::Unreadable { path: path.into(), source, hint: nearby::hint(path) };
+    let unreadable = |source| MeshFileError::Unreadable { path: path.into(), source, hint: nearby::hint(path) };
     let bytes = read_file(path, MAX_ASSET_FILE_BYTES).map_err(unreadable)?;
     parse(&bytes).map_err(|what| MeshFileError::malformed(path, what))
 }
@@ -283,7 +296,9 @@ fn gmsh_element(
 ) -> Result<(), String> {
     let Some(count) = elements.nodes_of(kind) else {
         let Some((_, count)) = GMSH_NODES.iter().find(|known| known.0 == kind) else {
-            return Err(words.error(format!("elements of type {kind}: expected tetrahedra of four or ten nodes (4, 11)")));
+            return Err(
+                words.error(format!("elements of type {kind}: expected tetrahedra of four or ten nodes (4, 11)"))
+            );
         };
         return words.skip(*count, "a node of an element");
     };
@@ -364,11 +379,8 @@ mod tests {
 
     #[test]
     fn three_formats_say_the_same() {
-        let expected = VolumeMesh {
-            nodes: NODES.map(Vec3::from).to_vec(),
-            nodes_per_element: 4,
-            elements: vec![0, 1, 2, 3],
-        };
+        let expected =
+            VolumeMesh { nodes: NODES.map(Vec3::from).to_vec(), nodes_per_element: 4, elements: vec![0, 1, 2, 3] };
         for text in [GMSH_2, GMSH_4, VTK] {
             assert_eq!(parse(text.as_bytes()).unwrap(), expected, "{text}");
         }
@@ -397,7 +409,8 @@ mod tests {
         for text in [GMSH_2, GMSH_4, VTK] {
             let end = text.trim_end().len() - 1;
             for cut in 1..end {
-                let _ = parse(&text.as_bytes()[..cut]).map(|mesh| assert!(text == VTK && mesh.elements.len() == 4, "{cut}"));
+                let _ = parse(&text.as_bytes()[..cut])
+                    .map(|mesh| assert!(text == VTK && mesh.elements.len() == 4, "{cut}"));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `<actuator>`: controls, their force laws, and the joints and tendons that they act on.
 
-use multibody::{Actuator, ActuatorLaw, JointKind, Transmission};
+use multibody::{Activation, Actuator, ActuatorLaw, JointKind, Transmission};
 
 use super::Reader;
 use super::defaults::{ACTUATORS, Attributes};
@@ -37,7 +37,7 @@ impl<'a> Reader<'_, 'a> {
         attributes.layers().try_for_each(|layer| law.apply(layer))?;
         let index = self.builder.actuators.len();
         let mut transmission = self.transmission(attributes)?;
-        let none = ActuatorLaw { gain: 0.0, bias: [0.0; 3] };
+        let none = ActuatorLaw::default();
         let (force_law, reason) = match (&transmission, law.finish()) {
             (Transmission::Unsupported, _) => (none, Some(TRANSMISSION)),
             (_, Err(reason)) => (none, Some(reason)),
@@ -64,13 +64,22 @@ impl<'a> Reader<'_, 'a> {
             ctrl_range = None;
         }
         self.warn_about_actuator(attributes)?;
+        let activation = self.activation(attributes, &law)?.filter(|_| transmission != Transmission::Unsupported);
         let name = self.names.claim(element, "actuator", "", index)?;
-        let actuator = Actuator { name, transmission, law: force_law, ctrl_range, force_range };
+        let actuator =
+            Actuator { name, transmission, law: force_law, muscle: None, activation, ctrl_range, force_range };
         // The first control of several has the name. (Those with several are not simulated.)
         let unnamed = Actuator { name: String::new(), ..actuator.clone() };
         self.builder.actuators.push(actuator);
         self.builder.actuators.extend((1..law.controls()).map(|_| unnamed.clone()));
         Ok(())
+    }
+
+    /// The state that the actuator has of its own.
+    fn activation(&self, attributes: &Attributes<'_, 'a>, law: &ForceLaw) -> Result<Option<Activation>, LoadError> {
+        let range = self.range(attributes, "actrange", "actlimited")?;
+        let is_early = attributes.flag("actearly")?.unwrap_or(false);
+        Ok(law.dynamics().map(|dynamics| Activation { dynamics, range, is_early }))
     }
 
     fn transmission(&self, attributes: &Attributes<'_, 'a>) -> Result<Transmission, LoadError> {
@@ -124,7 +133,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn warn_about_actuator(&mut self, attributes: &Attributes<'_, 'a>) -> Result<(), LoadError> {
         let element = attributes.element();
-        attributes.skip(&["user", "actlimited", "actrange", "actdim", "actearly", "nsample", "interp"]);
+        attributes.skip(&["user", "actdim", "nsample", "interp"]);
         attributes.ask(&ForceLaw::ATTRIBUTES);
         for name in ["armature", "damping", "delay"] {
             if attributes.numbers(name)?.is_some_and(|v| v.iter().any(|&v| v != 0.0)) {

@@ -383,8 +383,14 @@ impl Parts<'_> {
             for key in &of_part.keyframes {
                 let name = part.named(&key.name);
                 let (nv, nu) = (model.nv(), model.nu());
-                let mut next =
-                    Keyframe { name, time: key.time, q: model.q0.clone(), v: vec![0.0; nv], ctrl: vec![0.0; nu] };
+                let mut next = Keyframe {
+                    name,
+                    time: key.time,
+                    q: model.q0.clone(),
+                    v: vec![0.0; nv],
+                    ctrl: vec![0.0; nu],
+                    act: vec![0.0; model.na()],
+                };
                 for (index, here) in &part.places.joints {
                     let (joint, place) = (&of_part.joints[*index], &model.joints[*here]);
                     let (nq, nv) = (joint.kind.nq(), joint.kind.nv());

@@ -10,9 +10,9 @@ use geometry::{Scene, SoftAttachment};
 use multibody::Model;
 use spatial::{Pose, Vec3};
 
-use super::{Reader, asset};
 use super::body::Item;
 use super::defaults::Attributes;
+use super::{Reader, asset};
 use crate::LoadError;
 use crate::mesh_files::volume;
 use crate::xml::Element;
@@ -73,7 +73,9 @@ impl<'a> Reader<'_, 'a> {
         let kind = attributes.keyword("type", &KINDS)?.unwrap_or(Kind::Grid);
         let dimension = attributes.integer("dim")?.unwrap_or(2);
         let reason = match (dimension, kind) {
-            (3, Kind::Surface) => Some("types of surfaces are not filled with tetrahedra: expected a file of `type=\"gmsh\"`"),
+            (3, Kind::Surface) => {
+                Some("types of surfaces are not filled with tetrahedra: expected a file of `type=\"gmsh\"`")
+            }
             (3, _) if attributes.flag("rigid")? == Some(true) => Some("`rigid` bodies are geoms: expected a geom"),
             (3, _) => None,
             _ => Some("only bodies of dimension 3 are simulated, cables and cloth are not"),
@@ -127,7 +129,9 @@ impl<'a> Reader<'_, 'a> {
         let place = |x: Vec3<f64>| pose.transform_point(Vec3::new(x.x * scale.x, x.y * scale.y, x.z * scale.z));
         match kind {
             Kind::Direct => {
-                let points = attributes.numbers("point")?.ok_or_else(|| element.error("no attribute `point`: expected nodes"))?;
+                let points = attributes
+                    .numbers("point")?
+                    .ok_or_else(|| element.error("no attribute `point`: expected nodes"))?;
                 if points.len() % 3 != 0 {
                     return Err(element.error(format!("point: {} numbers: expected three for each node", points.len())));
                 }
@@ -137,11 +141,14 @@ impl<'a> Reader<'_, 'a> {
             }
             Kind::Gmsh => {
                 let name = element.required("file")?;
-                let path = asset::Files { base: self.parts.base.as_deref(), compiler: &self.compiler }.path(element, name)?;
+                let path =
+                    asset::Files { base: self.parts.base.as_deref(), compiler: &self.compiler }.path(element, name)?;
                 let mesh = volume::read(&path).map_err(|error| element.error(error.to_string()))?;
                 let nodes = mesh.nodes.into_iter().map(place).collect();
                 if mesh.nodes_per_element != 4 {
-                    return Err(element.error("file: tetrahedra of ten nodes: expected four (MJCF has linear elements)"));
+                    return Err(
+                        element.error("file: tetrahedra of ten nodes: expected four (MJCF has linear elements)")
+                    );
                 }
                 Ok(Volume { nodes, elements: mesh.elements, counts: None })
             }
@@ -149,7 +156,9 @@ impl<'a> Reader<'_, 'a> {
                 let counts = counts(attributes)?;
                 let spacing = attributes.array::<3>("spacing")?.unwrap_or([0.02; 3]);
                 if let Some(got) = spacing.iter().find(|s| !(**s > 0.0 && s.is_finite())) {
-                    return Err(attributes.source("spacing").error(format!("spacing: {got}: expected three numbers above 0, m")));
+                    return Err(attributes
+                        .source("spacing")
+                        .error(format!("spacing: {got}: expected three numbers above 0, m")));
                 }
                 Ok(grid(kind, counts, spacing, place))
             }
@@ -206,7 +215,8 @@ fn grid(kind: Kind, counts: [usize; 3], spacing: [f64; 3], place: impl Fn(Vec3<f
     let mut elements = Vec::with_capacity(24 * (nx - 1) * (ny - 1) * (nz - 1));
     for (i, j, k) in triples([nx - 1, ny - 1, nz - 1]) {
         for tetrahedron in SIX {
-            elements.extend(tetrahedron.map(|corner| index(i + (corner >> 2), j + (corner >> 1 & 1), k + (corner & 1))));
+            elements
+                .extend(tetrahedron.map(|corner| index(i + (corner >> 2), j + (corner >> 1 & 1), k + (corner & 1))));
         }
     }
     Volume { nodes, elements, counts: Some(counts) }
@@ -263,12 +273,16 @@ fn pins(element: Element<'_>, volume: &Volume) -> Result<Vec<u32>, LoadError> {
             let parse = |word: &str| word.parse::<usize>();
             let list: Result<Vec<_>, _> = text.split_whitespace().map(parse).collect();
             list.ok().filter(|list| list.len() % multiple == 0).ok_or_else(|| {
-                pin.error(format!("{name}=\"{}\": expected {multiple} whole numbers for each", crate::xml::shortened(text)))
+                pin.error(format!(
+                    "{name}=\"{}\": expected {multiple} whole numbers for each",
+                    crate::xml::shortened(text)
+                ))
             })
         };
         let mut push = |node: usize| {
             let node = u32::try_from(node).ok().filter(|node| *node as usize <= last);
-            node.map(|node| pinned.push(node)).ok_or_else(|| pin.error(format!("names a node beyond the last one, {last}")))
+            node.map(|node| pinned.push(node))
+                .ok_or_else(|| pin.error(format!("names a node beyond the last one, {last}")))
         };
         numbers("id", 1)?.into_iter().try_for_each(&mut push)?;
         for range in numbers("range", 2)?.chunks_exact(2) {
@@ -279,7 +293,8 @@ fn pins(element: Element<'_>, volume: &Volume) -> Result<Vec<u32>, LoadError> {
         if places.is_empty() && ranges.is_empty() {
             continue;
         }
-        let counts = volume.counts.ok_or_else(|| pin.error("`grid` and `gridrange` are of grids: expected `id` or `range`"))?;
+        let counts =
+            volume.counts.ok_or_else(|| pin.error("`grid` and `gridrange` are of grids: expected `id` or `range`"))?;
         let index = |at: &[usize]| {
             let is_inside = (0..3).all(|k| at[k] < counts[k]);
             if is_inside { (at[0] * counts[1] + at[1]) * counts[2] + at[2] } else { usize::MAX }

@@ -1,6 +1,6 @@
 //! The force law of an actuator, from its shortcut.
 
-use multibody::ActuatorLaw;
+use multibody::{ActivationDynamics, ActuatorLaw};
 
 use super::defaults::parse_keyword;
 use crate::LoadError;
@@ -15,6 +15,18 @@ enum Form {
     Other,
 }
 
+/// What an actuator's own state is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dynamics {
+    None,
+    Integrator,
+    Filter,
+    ExactFilter,
+}
+
+/// The time constant of a filter where the file gives none, s.
+const DYNAMICS_PRM: [f64; 3] = [1.0, 0.0, 0.0];
+
 /// Gain, bias and dynamics while an actuator's defaults and its own attributes are applied in turn.
 ///
 /// A class has one actuator default, whatever the shortcuts that set it. A shortcut keeps what `<general>` or the
@@ -25,6 +37,9 @@ pub(super) struct ForceLaw {
     gain: [f64; 3],
     bias_form: Form,
     bias: [f64; 3],
+    /// The kind of state that it has of its own, with its parameters.
+    dynamics: Dynamics,
+    dynamics_prm: [f64; 3],
     /// Why the law cannot be simulated, if it cannot.
     unsupported: Option<&'static str>,
     /// The shortcut that was applied last.
@@ -41,6 +56,8 @@ enum Shortcut {
     Motor,
     Position,
     Velocity,
+    IntegratedVelocity,
+    Damper,
     Orientation,
     Pid,
     Other,
@@ -58,10 +75,17 @@ const FORMS: [(&str, Form); 9] = [
     ("plugin", Form::Other),
 ];
 
-const DYNAMICS: &str = "actuators with a state of their own (dyntype) are not simulated: it takes a control, but has \
-                        no force";
+const DYNAMICS: &str = "this kind of state of an actuator (dyntype) is not simulated: it takes a control, but has no \
+                        force";
 const GAIN: &str = "a gain that depends on the state is not simulated: it takes a control, but has no force";
 const KIND: &str = "this kind of actuator is not simulated: it takes a control, but has no force";
+
+const DYNAMICS_FORMS: [(&str, Dynamics); 4] = [
+    ("none", Dynamics::None),
+    ("integrator", Dynamics::Integrator),
+    ("filter", Dynamics::Filter),
+    ("filterexact", Dynamics::ExactFilter),
+];
 
 impl ForceLaw {
     /// Force = control.
@@ -70,6 +94,8 @@ impl ForceLaw {
         gain: [1.0, 0.0, 0.0],
         bias_form: Form::None,
         bias: [0.0; 3],
+        dynamics: Dynamics::None,
+        dynamics_prm: DYNAMICS_PRM,
         unsupported: None,
         shortcut: None,
         is_orientation: [false; 2],
@@ -106,6 +132,22 @@ impl ForceLaw {
                 self.begin(Shortcut::Velocity);
                 let kv = at_least_zero(element, "kv")?.unwrap_or(self.gain[0]);
                 self.set_affine(kv, [0.0, 0.0, -kv]);
+            }
+            "intvelocity" => {
+                self.begin(Shortcut::IntegratedVelocity);
+                let kp = element.number("kp")?.unwrap_or(self.gain[0]);
+                let (kv, ratio) = (at_least_zero(element, "kv")?, at_least_zero(element, "dampratio")?);
+                if kv.is_some() && ratio.is_some() {
+                    return Err(element.error("has both `kv` and `dampratio`: expected one of them"));
+                }
+                self.set_affine(kp, [0.0, -kp, kv.map(|kv| -kv).or(ratio).unwrap_or(self.bias[2])]);
+                self.dynamics = Dynamics::Integrator;
+            }
+            "damper" => {
+                self.begin(Shortcut::Damper);
+                let kv = at_least_zero(element, "kv")?.unwrap_or(-self.gain[2]);
+                (self.gain_form, self.gain) = (Form::Affine, [0.0, 0.0, -kv]);
+                (self.bias_form, self.bias, self.unsupported) = (Form::None, [0.0; 3], None);
             }
             other => {
                 self.begin(match other {
@@ -148,7 +190,6 @@ impl ForceLaw {
     }
 
     fn position(&mut self, element: Element<'_>) -> Result<(), LoadError> {
-        let filtered = self.shortcut == Some(Shortcut::Position) && self.unsupported.is_some();
         self.begin(Shortcut::Position);
         let kp = element.number("kp")?.unwrap_or(self.gain[0]);
         let (kv, ratio) = (at_least_zero(element, "kv")?, at_least_zero(element, "dampratio")?);
@@ -157,10 +198,10 @@ impl ForceLaw {
         }
         // As in MuJoCo, a damping ratio is a positive bias (a damping a negative one) until the inertia is known.
         let damping = kv.map(|kv| -kv).or(ratio).unwrap_or(self.bias[2]);
-        let filtered = at_least_zero(element, "timeconst")?.map_or(filtered, |time| time > 0.0);
         self.set_affine(kp, [0.0, -kp, damping]);
-        if filtered {
-            self.unsupported = Some(DYNAMICS);
+        if let Some(time) = at_least_zero(element, "timeconst")? {
+            self.dynamics = if time > 0.0 { Dynamics::ExactFilter } else { Dynamics::None };
+            self.dynamics_prm[0] = time;
         }
         Ok(())
     }
@@ -175,11 +216,13 @@ impl ForceLaw {
         }
         match element.attribute("dyntype") {
             None => {}
-            Some("none") => self.unsupported = None,
-            Some(_) => self.unsupported = Some(DYNAMICS),
+            Some(value) => match DYNAMICS_FORMS.iter().find(|(name, _)| *name == value) {
+                Some((_, dynamics)) => (self.dynamics, self.unsupported) = (*dynamics, None),
+                None => self.unsupported = Some(DYNAMICS),
+            },
         }
-        element.skip(&["dynprm"]);
-        for (name, into) in [("gainprm", &mut self.gain), ("biasprm", &mut self.bias)] {
+        let vectors = [("gainprm", &mut self.gain), ("biasprm", &mut self.bias), ("dynprm", &mut self.dynamics_prm)];
+        for (name, into) in vectors {
             for (slot, value) in into.iter_mut().zip(element.numbers(name)?.unwrap_or_default()) {
                 *slot = value;
             }
@@ -187,14 +230,25 @@ impl ForceLaw {
         Ok(())
     }
 
+    /// The state that the actuator has of its own.
+    pub fn dynamics(&self) -> Option<ActivationDynamics> {
+        let time_constant = self.dynamics_prm[0];
+        match self.dynamics {
+            Dynamics::None => None,
+            Dynamics::Integrator => Some(ActivationDynamics::Integrator),
+            Dynamics::Filter => Some(ActivationDynamics::Filter { time_constant }),
+            Dynamics::ExactFilter => Some(ActivationDynamics::ExactFilter { time_constant }),
+        }
+    }
+
     /// The law, with the damping ratio that replaces its damping if there is one; or why it cannot be simulated.
     pub fn finish(&self) -> Result<(ActuatorLaw, Option<f64>), &'static str> {
         if let Some(reason) = self.unsupported {
             return Err(reason);
         }
-        let gain = match self.gain_form {
-            Form::Fixed => self.gain[0],
-            Form::Affine if self.gain[1..] == [0.0, 0.0] => self.gain[0],
+        let (gain, gain_slopes) = match self.gain_form {
+            Form::Fixed => (self.gain[0], [0.0; 2]),
+            Form::Affine => (self.gain[0], [self.gain[1], self.gain[2]]),
             _ => return Err(GAIN),
         };
         let mut bias = match self.bias_form {
@@ -205,9 +259,9 @@ impl ForceLaw {
         let ratio = bias[2];
         if self.gain_form == Form::Fixed && gain == -bias[1] && ratio > 0.0 {
             bias[2] = 0.0;
-            return Ok((ActuatorLaw { gain, bias }, Some(ratio)));
+            return Ok((ActuatorLaw { gain, gain_slopes, bias }, Some(ratio)));
         }
-        Ok((ActuatorLaw { gain, bias }, None))
+        Ok((ActuatorLaw { gain, gain_slopes, bias }, None))
     }
 }
 

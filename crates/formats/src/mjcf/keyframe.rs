@@ -30,11 +30,20 @@ pub(super) fn read(
             q: vector("qpos", model.q0.clone())?,
             v: vector("qvel", vec![0.0; model.nv()])?,
             ctrl: vector("ctrl", vec![0.0; model.nu()])?,
+            act: vec![0.0; model.na()],
         };
         normalize_quaternions(model, &mut key.q).ok_or_else(|| {
             element.error("qpos: a quaternion is zero: expected the orientation of a ball or free joint")
         })?;
-        for name in ["act", "mpos", "mquat", "plastic"] {
+        // An actuator that is not simulated may have a state in the file.
+        match element.numbers("act")? {
+            Some(act) if act.len() == key.act.len() => key.act = act,
+            Some(_) => {
+                warnings.add_attribute(element, "act", "not the states of the actuators that are simulated: ignored")
+            }
+            None => {}
+        }
+        for name in ["mpos", "mquat", "plastic"] {
             if element.attribute(name).is_some() {
                 warnings.add_attribute(element, name, "not part of the state here: ignored");
             }

@@ -54,8 +54,16 @@ impl Assembly {
         };
         let [gain, constant, length, velocity] = law;
         let (ctrl_range, force_range) = (interval("ctrl_range", ctrl_range)?, interval("force_range", force_range)?);
-        let law = ActuatorLaw { gain, bias: [constant, length, velocity] };
-        self.inner.actuators.push(Actuator { name, transmission, law, ctrl_range, force_range });
+        let law = ActuatorLaw::fixed(gain, [constant, length, velocity]);
+        self.inner.actuators.push(Actuator {
+            name,
+            transmission,
+            law,
+            muscle: None,
+            activation: None,
+            ctrl_range,
+            force_range,
+        });
         Ok(self.inner.actuators.len() - 1)
     }
 
@@ -209,7 +217,7 @@ impl Assembly {
         let (ctrl, force) = (interval("ctrl_range", ctrl_range)?, interval("force_range", force_range)?);
         let actuator = &mut self.inner.actuators[actuator];
         let [gain, constant, length, velocity] = law;
-        actuator.law = ActuatorLaw { gain, bias: [constant, length, velocity] };
+        actuator.law = ActuatorLaw::fixed(gain, [constant, length, velocity]);
         (actuator.ctrl_range, actuator.force_range) = (ctrl, force);
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! Fixed tendons: their limits, springs, friction and inertia, and the actuators on them.
 
-use multibody::{Actuator, Model, Tendon, Transmission};
+use multibody::{Model, Tendon, Transmission};
 use sap::BoxConstraint;
 
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Start};
-use crate::actuation::{ForceOfStep, force_law};
+use crate::actuation::{ForceOfStep, Inputs, PlacedActuator};
 use crate::scheme::Discretization;
 use crate::simulation::forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
@@ -15,9 +15,8 @@ use crate::{Energy, State};
 /// An actuator on a tendon.
 #[derive(Clone, Debug)]
 struct TendonActuator {
-    ctrl: usize,
     gear: f64,
-    actuator: Actuator,
+    actuator: PlacedActuator,
 }
 
 /// A fixed tendon of the model and the actuators on it.
@@ -34,7 +33,7 @@ impl TendonForces {
         let acts_on = |tendon: usize| {
             model.actuators.iter().enumerate().filter_map(move |(ctrl, actuator)| match actuator.transmission {
                 Transmission::Tendon { tendon: of, gear } if of == tendon => {
-                    Some(TendonActuator { ctrl, gear, actuator: actuator.clone() })
+                    Some(TendonActuator { gear, actuator: PlacedActuator::new(model, ctrl) })
                 }
                 _ => None,
             })
@@ -50,19 +49,19 @@ impl TendonForces {
     /// The forces of the actuators over the step, along the tendon.
     fn drives(
         &self,
-        controls: &[f64],
+        inputs: Inputs<'_>,
         (length, rate): (f64, f64),
         step: &Discretization,
     ) -> impl Iterator<Item = ForceOfStep> {
-        self.actuators.iter().map(move |TendonActuator { ctrl, gear, actuator }| {
-            force_law(actuator, controls[*ctrl], gear * length, gear * rate, step).geared(*gear)
+        self.actuators.iter().map(move |TendonActuator { gear, actuator }| {
+            actuator.force(inputs, gear * length, gear * rate, step).geared(*gear)
         })
     }
 
     /// The forces over the step along the tendon: spring and damper, inertia, actuators.
     fn forces(
         &self,
-        controls: &[f64],
+        inputs: Inputs<'_>,
         (length, rate): (f64, f64),
         step: &Discretization,
     ) -> impl Iterator<Item = ForceOfStep> {
@@ -77,7 +76,7 @@ impl TendonForces {
             high,
         };
         let inertia = ForceOfStep { impulse: 0.0, impedance: tendon.armature, low, high };
-        [spring, inertia].into_iter().chain(self.drives(controls, (length, rate), step))
+        [spring, inertia].into_iter().chain(self.drives(inputs, (length, rate), step))
     }
 
     /// Adds the forces of the last step to those of actuators and springs, and takes off the constraints what was one there: all that
@@ -94,7 +93,7 @@ impl TendonForces {
         }
         let (length, rate) = (self.sum.value(&last.q), self.sum.rate(&last.v0));
         let change = self.sum.rate(&last.v) - rate;
-        for (part, force) in self.forces(&last.ctrl, (length, rate), step).enumerate() {
+        for (part, force) in self.forces(Inputs::resolved(&last.inputs), (length, rate), step).enumerate() {
             let is_constraint = force.impedance > 0.0;
             let impulse = (force.impulse - force.impedance * change).max(force.low).min(force.high);
             for term in &self.sum.0 {
@@ -114,8 +113,8 @@ impl TendonForces {
 
     /// Adds the forces that do not depend on velocities at the end of the step; `force` is on the model's degrees of
     /// freedom.
-    pub fn add_explicit(&self, ctrl: &[f64], (q, v): (&[f64], &[f64]), step: &Discretization, force: &mut [f64]) {
-        let drives = self.drives(ctrl, (self.sum.value(q), self.sum.rate(v)), step);
+    pub fn add_explicit(&self, inputs: Inputs<'_>, (q, v): (&[f64], &[f64]), step: &Discretization, force: &mut [f64]) {
+        let drives = self.drives(inputs, (self.sum.value(q), self.sum.rate(v)), step);
         let explicit = drives.filter(|f| f.impedance == 0.0);
         let total: f64 = explicit.map(|f| f.impulse.max(f.low).min(f.high) / step.dt).sum();
         for term in &self.sum.0 {
@@ -143,7 +142,7 @@ impl TendonForces {
         self.push_limits(index, cx, set);
         let (tendon, dt) = (&self.tendon, cx.rule.dt);
         let Start { violation: length, rate, .. } = self.sum.start(cx);
-        let forces = self.forces(&cx.state.ctrl, (length, rate), cx.step);
+        let forces = self.forces(cx.state.inputs(), (length, rate), cx.step);
         for (part, force) in (2..).zip(forces) {
             if force.impedance > 0.0
                 && let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crew::Crew;
 
 use super::Simulation;
+use crate::actuation::{advance_activations, resolve};
 use crate::extrapolation::Mark;
 use crate::scheme::Discretization;
 use crate::tree_workspace::TreeWorkspace;
@@ -180,6 +181,11 @@ impl Simulation {
     /// Moves the state to the end of the step.
     pub(super) fn advance(&mut self, dt: f64) {
         self.last_step.begin(&self.state, (&self.v_start, &self.v_next), dt);
+        if !self.state.act.is_empty() {
+            let (step, model) = (self.discretization(dt), &self.model);
+            resolve(model, &mut self.last_step.inputs, &self.state.act, &step);
+            advance_activations(model, &self.state.ctrl, &mut self.state.act, &step);
+        }
         self.remember_accelerations(dt);
         let follows = !self.is_free();
         let Self { parts, state, v_start, v_next, constraint_force, islands, crew, .. } = self;

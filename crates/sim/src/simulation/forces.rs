@@ -56,8 +56,8 @@ pub(crate) struct LastStep {
     pub v_before: Vec<f64>,
     pub v0: Vec<f64>,
     pub v: Vec<f64>,
-    /// Controls, (nu).
-    pub ctrl: Vec<f64>,
+    /// Controls, in their place activations of the step, (nu).
+    pub inputs: Vec<f64>,
     /// Limits of the PD controller, (nv); empty without one.
     pub pd_limits: Vec<f64>,
     /// (velocities of the state at its end − those at its beginning) / dt, (nv).
@@ -81,7 +81,7 @@ impl LastStep {
         let vectors = [
             (&mut self.q, &state.q[..]),
             (&mut self.v_before, &state.v),
-            (&mut self.ctrl, &state.ctrl),
+            (&mut self.inputs, &state.ctrl),
             (&mut self.v0, v0),
             (&mut self.v, v),
         ];
@@ -150,7 +150,7 @@ impl Simulation {
             let along = |terms: &[(usize, f64)], gear: f64| {
                 let length = gear * sum(&last.q, terms, first_q);
                 let (start, end) = (gear * sum(&last.v0, terms, first_v), gear * sum(&last.v, terms, first_v));
-                force_of_step(actuator, last.ctrl[ctrl], length, (start, end), &step)
+                force_of_step(actuator, last.inputs[ctrl], length, (start, end), &step)
             };
             *force = match &actuator.transmission {
                 multibody::Transmission::Joint { joint, gear } if self.model.joints[*joint].kind.nv() == 1 => {
@@ -163,7 +163,7 @@ impl Simulation {
                     let at = joint.v..joint.v + joint.kind.nv().min(gear.len());
                     let ends = last.v0[at.clone()].iter().zip(&last.v[at]);
                     let velocity = ends.zip(gear).map(|((v0, v), gear)| gear * (v0 + theta * (v - v0))).sum();
-                    axis_force(actuator, last.ctrl[ctrl], velocity)
+                    axis_force(actuator, last.inputs[ctrl], velocity)
                 }
                 _ => 0.0,
             };

@@ -106,6 +106,10 @@ impl Simulation {
         if !self.soft.is_empty() {
             return Err(self.no_jacobian("steps of soft bodies are not differentiated in this version".into()));
         }
+        if self.model.na() > 0 {
+            let reason = "actuators have states of their own, of which steps are not differentiated in this version";
+            return Err(self.no_jacobian(reason.into()));
+        }
         self.keep_forces();
         let state = self.state.clone();
         let tolerance = self.options.tolerance;

@@ -4,6 +4,7 @@ use multibody::{add_generalized_forces, difference};
 use spatial::Wrench;
 
 use super::TreeWorkspace;
+use crate::actuation::Inputs;
 use crate::scheme::Discretization;
 use crate::simulation::forces::{LastStep, StepForces};
 
@@ -91,7 +92,7 @@ impl TreeWorkspace {
             self.change.iter_mut().zip(ends).for_each(|(at, (v0, v))| *at = v0 + theta * (v - v0));
             self.rhs.fill(0.0);
             for drive in &self.axis_drives {
-                drive.add_impulse(&last.ctrl, &self.change, per_second.recip(), &mut self.rhs);
+                drive.add_impulse(Inputs::resolved(&last.inputs), &self.change, step, &mut self.rhs);
             }
             for (force, impulse) in out.actuation[self.dofs.clone()].iter_mut().zip(&self.rhs) {
                 *force += impulse * per_second;

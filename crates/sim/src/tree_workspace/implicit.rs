@@ -348,7 +348,7 @@ impl TreeWorkspace {
         let FreeMotion { state, step, .. } = *motion;
         newton.impulses.copy_from_slice(&self.constant);
         for drive in &self.axis_drives {
-            drive.add_impulse(&state.ctrl, &newton.v_theta, step.dt, &mut newton.impulses);
+            drive.add_impulse(state.inputs(), &newton.v_theta, step, &mut newton.impulses);
         }
         self.relinearize(newton, motion);
         for drive in self.drives.iter().filter(|drive| !drive.apart) {

@@ -1,6 +1,6 @@
 //! Actuators.
 
-use multibody::{JointKind, Transmission};
+use multibody::{Activation, ActivationDynamics, Actuator, ActuatorLaw, JointKind, Transmission};
 
 use super::numbers::{list, number};
 use super::xml::{Attributes, Xml};
@@ -8,6 +8,35 @@ use super::{WriteError, Writer, label, named};
 
 /// The group of actuators that give no force.
 pub(super) const DISABLED_GROUP: u32 = 30;
+
+/// The attributes of an actuator with a state of its own, or with a gain that depends on its motion.
+fn general(actuator: &Actuator) -> Attributes {
+    let ActuatorLaw { gain, gain_slopes: [g1, g2], bias } = actuator.law;
+    let mut attributes = vec![
+        ("gaintype", "affine".into()),
+        ("gainprm", list(&[gain, g1, g2])),
+        ("biastype", "affine".into()),
+        ("biasprm", list(&bias)),
+    ];
+    let Some(Activation { dynamics, range, is_early }) = actuator.activation else { return attributes };
+    let (kind, numbers) = match dynamics {
+        ActivationDynamics::Integrator => ("integrator", Vec::new()),
+        ActivationDynamics::Filter { time_constant } => ("filter", vec![time_constant]),
+        ActivationDynamics::ExactFilter { time_constant } => ("filterexact", vec![time_constant]),
+        ActivationDynamics::Muscle { time_constants: [a, b], smoothing } => ("muscle", vec![a, b, smoothing]),
+    };
+    attributes.push(("dyntype", kind.into()));
+    if !numbers.is_empty() {
+        attributes.push(("dynprm", list(&numbers)));
+    }
+    if let Some((low, high)) = range {
+        attributes.extend([("actrange", list(&[low, high])), ("actlimited", "true".into())]);
+    }
+    if is_early {
+        attributes.push(("actearly", "true".into()));
+    }
+    attributes
+}
 
 impl Writer<'_> {
     pub(super) fn actuators(&mut self, xml: &mut Xml) -> Result<(), WriteError> {
@@ -37,6 +66,16 @@ impl Writer<'_> {
                     let bias = vec![("biastype", "affine".into()), ("biasprm", list(&bias))];
                     ("general", [("gainprm", number(gain))].into_iter().chain(bias).collect())
                 }
+            };
+            let (kind, law) = match &actuator.muscle {
+                Some(_) => {
+                    let reason = "a muscle: not written yet, expected an actuator of another kind";
+                    return Err(WriteError { element: label, reason: reason.into() });
+                }
+                None if actuator.activation.is_some() || actuator.law.gain_slopes != [0.0; 2] => {
+                    ("general", general(actuator))
+                }
+                None => (kind, law),
             };
             attributes.extend(law);
             for (range, key, flag) in [

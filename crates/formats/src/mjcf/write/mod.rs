@@ -214,9 +214,12 @@ impl<'m> Writer<'m> {
             if key.time != 0.0 {
                 attributes.push(("time", format!("{}", key.time)));
             }
-            for (name, values) in
-                [("qpos", self.printed_configuration(&key.q)), ("qvel", key.v.clone()), ("ctrl", key.ctrl.clone())]
-            {
+            for (name, values) in [
+                ("qpos", self.printed_configuration(&key.q)),
+                ("qvel", key.v.clone()),
+                ("ctrl", key.ctrl.clone()),
+                ("act", key.act.clone()),
+            ] {
                 if !values.is_empty() {
                     attributes.push((name, list(&values)));
                 }
