@@ -2378,6 +2378,19 @@ class Episodes:
             ValueError: When it has another shape or type.
         """
 
+    def memory(self) -> bytes:
+        """All that episodes know beside the states of the worlds and where the next ones begin."""
+
+    def restore(self, memory: bytes) -> None:
+        """Go on with the episodes of a ``memory``.
+
+        Args:
+            memory: Of episodes of the same task, options and number of worlds.
+
+        Raises:
+            ValueError: When it is not.
+        """
+
     def observe(self, world: int) -> None:
         """Take the observation of a world where the batch's arrays have put it, as after a reset; the episode goes on.
 
