@@ -339,7 +339,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         arrays = unpack(state, self.batch, episodes)
         for name in ("next_q", "next_v", "next_goal"):
             getattr(episodes, name)[:] = arrays[name]
-        self._ended, self._fresh = arrays["ended"].copy(), arrays["fresh"].copy()
+        self._ended, self._fresh = arrays["ended"].astype(np.bool_), arrays["fresh"].astype(np.bool_)
         self._rngs, self._seeds = [], []
         for saved in json.loads(arrays["generators"].tobytes()):
             self._seeds.append(saved.pop("seed"))

@@ -91,7 +91,7 @@ class Policy:
         """Actions drawn from the distribution: arguments and result as of a call."""
         outputs = self._outputs(observations)
         noise = rng.standard_normal(outputs.shape, dtype=np.float32)
-        return self._act(outputs + np.exp(self.log_std) * noise)
+        return self._act(outputs + (np.exp(self.log_std) * noise).astype(np.float32))
 
     def _outputs(self, observations: ArrayLike) -> Single:
         given = np.asarray(observations, dtype=np.float64)
@@ -161,7 +161,8 @@ def load_policy(path: str | PathLike[str]) -> Policy:
         if about["activation"] not in ACTIVATIONS:
             message = f"{path} has activation {about['activation']!r}: expected one of {', '.join(ACTIVATIONS)}"
             raise ValueError(message)
-        return Policy(layers, about["activation"], *(arrays[name] for name in names), about["task"])
+        fields: dict[str, Any] = {name: arrays[name] for name in names}
+        return Policy(layers=layers, activation=about["activation"], task=about["task"], **fields)
     except FileNotFoundError:
         raise
     except (KeyError, EOFError, OSError, ValueError) as error:

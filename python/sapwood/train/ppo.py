@@ -5,6 +5,7 @@ What collects samples is in ``rollouts.py``, what calls both in ``run.py``.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from typing import Any
@@ -129,7 +130,7 @@ class ActorCritic(nn.Module):
         def network(outputs: int, gain: float) -> nn.Sequential:
             layers: list[nn.Module] = []
             sizes = [observations, *widths, outputs]
-            for k, (inputs, width) in enumerate(zip(sizes, sizes[1:], strict=False)):
+            for k, (inputs, width) in enumerate(itertools.pairwise(sizes)):
                 is_last = k + 1 == len(sizes) - 1
                 layer = nn.Linear(inputs, width)
                 nn.init.orthogonal_(layer.weight, gain if is_last else 2**0.5)

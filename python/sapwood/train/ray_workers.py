@@ -43,7 +43,8 @@ class Worker:
 
     def collect(self, index: int, weights: Weights, iteration: int, state: ShardState) -> Rollout:
         """A rollout of a shard that goes on from a state."""
-        return self._of(index).collect(weights, iteration, state)
+        rollout: Rollout = self._of(index).collect(weights, iteration, state)
+        return rollout
 
 
 class RayWorkers:

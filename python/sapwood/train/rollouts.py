@@ -282,4 +282,5 @@ class InProcess:
 
 def _alone(shard: Shard, weights: Weights, iteration: int, state: ShardState | None) -> Rollout:
     torch.set_num_threads(1)
-    return shard.collect(weights, iteration, state)
+    rollout: Rollout = shard.collect(weights, iteration, state)
+    return rollout

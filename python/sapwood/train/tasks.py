@@ -33,8 +33,9 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Registered:
-    """An environment of Gymnasium's registry: names that begin with ``sapwood/`` make one batch, others a
-    ``SyncVectorEnv``.
+    """An environment of Gymnasium's registry.
+
+    Names that begin with ``sapwood/`` make one batch, others a ``SyncVectorEnv``.
     """
 
     name: str
