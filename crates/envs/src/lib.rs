@@ -33,6 +33,7 @@
 mod environment;
 mod episodes;
 mod gymnasium;
+pub mod imitation;
 mod memory;
 mod observation;
 mod quantities;

@@ -33,6 +33,7 @@ from sapwood.gym._single import (
     SwimmerEnv,
     Walker2dEnv,
 )
+from sapwood.gym._imitation import ImitationVectorEnv
 from sapwood.gym._suite import SUITE
 from sapwood.gym._tasks import TASKS
 from sapwood.gym._vector import (

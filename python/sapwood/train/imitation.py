@@ -15,22 +15,22 @@ from sapwood.train.ppo import Settings
 
 DEFAULTS = replace(
     Settings(),
-    num_envs=512,
+    num_envs=256,
     num_steps=32,
     shards=2,
     epochs=5,
-    minibatch=2048,
+    minibatch=1024,
     schedule="adaptive",
-    target_kl=0.01,
+    target_kl=0.03,
     gamma=0.95,
     gae_lambda=0.95,
     value_weight=1.0,
     max_gradient=1.0,
     hidden="256,128",
     activation="relu",
-    std=0.4,
+    std=0.3,
     learn_std=False,
-    threads=0,
+    threads=1,
     episodes=20,
     evaluate_every=60.0,
 )
@@ -43,7 +43,8 @@ OPTIONS: dict[str, tuple[Any, str]] = {
     "character": ("humanoid", "the character: humanoid, dog, snake, or a model's file"),
     "clip": ("walk", "the motion: a gait's name, or a file of DeepMimic's or BVH"),
     "spd": ("maba", "the controller: maba in the step; dense, sparse, … before it"),
-    "action": ("target", "what an action is: target, or residual to the reference"),
+    "observe_root": (True, "whether the policy sees where the reference's root is"),
+    "action": ("residual", "what an action is: target, or residual to the reference"),
     "control_hz": (30.0, "actions a second"),
     "physics_hz": (120.0, "time steps a second"),
     "reward": ("paper", "the reward: paper, or code as published"),
@@ -88,8 +89,7 @@ class Imitation:
 
     def action_scaling(self, envs: Any) -> tuple[Array, Array]:  # noqa: ANN401
         """See :class:`sapwood.train.tasks.Task`: the mean of the motion, and a part of a radian."""
-        actions = envs.single_action_space.shape[0]
-        return np.zeros(actions), np.full(actions, SCALE)
+        return envs.mean_action, np.full(envs.mean_action.shape, SCALE)
 
     def about(self) -> dict[str, Any]:
         """See :class:`sapwood.train.tasks.Task`."""

@@ -171,7 +171,11 @@ class Learner:
         torch.manual_seed(settings.seed)
         self.network = ActorCritic(observations, actions, settings)
         self.learning_rate = settings.learning_rate
-        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=self.learning_rate, eps=1e-5)
+        groups = [
+            {"params": [*self.network.actor.parameters(), self.network.log_std]},
+            {"params": [*self.network.critic.parameters()]},
+        ]
+        self.optimiser = torch.optim.Adam(groups, lr=self.learning_rate, eps=1e-5)
         self.generator = torch.Generator().manual_seed(settings.seed)
         self.observations, self.returns = Running((observations,)), Running(())
 
@@ -197,6 +201,10 @@ class Learner:
             self.returns.merge(rollout.returns)
         if self.settings.schedule == "linear":
             self.learning_rate = self.settings.learning_rate * max(1.0 - done, 0.0)
+        for k, group in enumerate(self.optimiser.param_groups):
+            # The value's rate need not adapt.
+            is_value = k == 1 and self.settings.schedule == "adaptive"
+            group["lr"] = self.settings.learning_rate if is_value else self.learning_rate
         # Torch's own memory is aligned, by which sums have the same bits in every run.
         names = ("observation", "action", "log_prob", "advantage", "target")
         samples = {n: torch.cat([torch.tensor(r.samples[n]) for r in rollouts]) for n in names}
@@ -214,9 +222,9 @@ class Learner:
                 error, divergence = self._descend(batch)
                 errors.append(error)
                 divergences.append(divergence)
-                self._adapt(divergence)
-            if s.schedule != "adaptive" and divergences[-1] > s.target_kl:
+            if divergences[-1] > (s.target_kl if s.schedule != "adaptive" else 4.0 * s.target_kl):
                 break
+        self._adapt(float(np.mean(divergences)))
         variance = samples["target"].var() + 1e-8
         return {
             "value_error": float(np.mean(errors) / variance),
@@ -237,19 +245,20 @@ class Learner:
         loss = 0.5 * s.value_weight * error - gain - s.entropy * network.entropy()
         self.optimiser.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), s.max_gradient)
-        self.optimiser.param_groups[0]["lr"] = self.learning_rate
+        # Apart: an error of the value, which is large at first, would shrink the policy's steps.
+        for group in self.optimiser.param_groups:
+            nn.utils.clip_grad_norm_(group["params"], s.max_gradient)
         self.optimiser.step()
         divergence = ((ratio - 1) - log_ratio).detach().mean()
         return float(error.detach()), float(divergence)
 
     def _adapt(self, divergence: float) -> None:
-        """Keep the divergence near the one aimed at."""
+        """Keep the divergence of updates near the one aimed at, by the rate of the policy."""
         if self.settings.schedule != "adaptive":
             return
-        if divergence > 2.0 * self.settings.target_kl:
+        if divergence > 1.5 * self.settings.target_kl:
             self.learning_rate = max(self.learning_rate / 1.5, SLOWEST)
-        elif 0.0 < divergence < 0.5 * self.settings.target_kl:
+        elif divergence < self.settings.target_kl / 1.5:
             self.learning_rate = min(self.learning_rate * 1.5, FASTEST)
 
     def state(self) -> dict[str, Any]:

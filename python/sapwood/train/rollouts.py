@@ -35,6 +35,10 @@ class Weights:
     variance: Array
     reward_variance: float
 
+    def bytes(self) -> int:
+        """Their size."""
+        return sum(array.nbytes for array in self.network.values()) + self.mean.nbytes + self.variance.nbytes
+
 
 @dataclass(frozen=True)
 class Moments:

@@ -47,7 +47,9 @@ class Training:
         self.learner = Learner(example.envs.single_observation_space.shape[0], len(example.low), settings)
         example.envs.close()
         self.iteration, self.samples, self.before = 0, 0, 0.0
-        self.simulating, self.collecting, self.finished = 0.0, 0.0, 0
+        self.simulating, self.collecting, self.learning, self.finished = 0.0, 0.0, 0.0, 0
+        # Of a sample: what workers send.
+        self.sizes = {"bytes_per_sample": 0.0, "state_bytes_per_sample": 0.0, "weights_bytes": 0.0}
         self.recent: deque[tuple[float, float]] = deque(maxlen=RECENT)
         self.curve: list[dict[str, Any]] = []
         self.judgements: list[dict[str, Any]] = []
@@ -73,13 +75,23 @@ class Training:
     def improve(self) -> None:
         """Rollouts of all shards, and an update by them."""
         done, started = self.done, time.perf_counter()
-        rollouts = self.collector.collect(self.learner.weights(), self.iteration)
-        self.collecting += time.perf_counter() - started
+        weights = self.learner.weights()
+        rollouts = self.collector.collect(weights, self.iteration)
+        collected = time.perf_counter()
         log = self.learner.learn(rollouts, done)
+        self.collecting += collected - started
+        self.learning += time.perf_counter() - collected
         self.iteration += 1
         self.samples += sum(len(rollout.samples["target"]) for rollout in rollouts)
         self.simulating += sum(rollout.simulating for rollout in rollouts)
         self._note(rollouts, log)
+        if self.iteration == 1 or not self.sizes["weights_bytes"]:
+            sizes, new = [rollout.bytes() for rollout in rollouts], sum(len(r.samples["target"]) for r in rollouts)
+            self.sizes = {
+                "bytes_per_sample": sum(samples for samples, _ in sizes) / new,
+                "state_bytes_per_sample": sum(state for _, state in sizes) / new,
+                "weights_bytes": float(weights.bytes()),
+            }
 
     def _note(self, rollouts: list[Rollout], log: dict[str, float]) -> None:
         for rollout in rollouts:
@@ -142,7 +154,7 @@ class Training:
             "learner": self.learner.state(),
             "shards": [(state.envs, torch.tensor(state.books)) for state in states],
             "counts": (self.iteration, self.samples, self.finished),
-            "times": (self.seconds, self.simulating, self.collecting),
+            "times": (self.seconds, self.simulating, self.collecting, self.learning),
             "recent": list(self.recent),
             "rows": json.dumps([self.curve, self.judgements]),
             "settings": asdict(self.settings),
@@ -175,7 +187,7 @@ class Training:
         self.learner.restore(content["learner"])
         self.collector.restore([ShardState(envs, books.numpy()) for envs, books in content["shards"]])
         self.iteration, self.samples, self.finished = content["counts"]
-        self.before, self.simulating, self.collecting = content["times"]
+        self.before, self.simulating, self.collecting, self.learning = content["times"]
         self.recent.extend(tuple(row) for row in content["recent"])
         self.curve, self.judgements = json.loads(content["rows"])
         self._marks = dict.fromkeys(self._marks, self.before)
@@ -190,6 +202,8 @@ class Training:
             "samples_per_second": self.samples / seconds if seconds else 0.0,
             "seconds_simulating": self.simulating,
             "seconds_collecting": self.collecting,
+            "seconds_learning": self.learning,
+            **self.sizes,
             "episodes_finished": self.finished,
             **{name: value for name, value in last.items() if name not in ("seconds", "samples")},
             "settings": asdict(self.settings),
