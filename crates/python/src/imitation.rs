@@ -8,7 +8,7 @@ use ::envs::imitation::{
 };
 use motion::{LoopMode, Source, SourceOptions};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -18,6 +18,7 @@ use crate::batch::Batch;
 type Flags<'py> = Bound<'py, PyArray1<bool>>;
 
 /// Episodes of imitation in the worlds of a batch.
+#[stubdoc::documented]
 #[pyclass(frozen, module = "sapwood._sapwood")]
 pub struct ImitationEpisodes {
     batch: Py<Batch>,
@@ -28,6 +29,7 @@ fn value_error(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
+#[stubdoc::documented]
 #[pymethods]
 impl ImitationEpisodes {
     #[new]
@@ -81,6 +83,29 @@ impl ImitationEpisodes {
         let episodes = Inner::new(task, &mut inner, limit, autoreset).map_err(value_error)?;
         drop(inner);
         Ok(Self { batch: batch.clone().unbind(), episodes: Mutex::new(episodes) })
+    }
+
+    /// Name, beginning and end of each part of an observation.
+    #[getter]
+    fn observation_parts(&self) -> PyResult<Vec<(String, usize, usize)>> {
+        Ok(self.lock()?.task().observation_parts())
+    }
+
+    /// Names of the bodies that must not touch the ground.
+    #[getter]
+    fn fall_bodies(&self) -> PyResult<Vec<String>> {
+        Ok(self.lock()?.task().fall_bodies().into_iter().map(str::to_owned).collect())
+    }
+
+    /// Where each world is in the motion, s, and how far its reference is moved, x y, m: (n, 3).
+    #[getter]
+    fn motion_time<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let episodes = self.lock()?;
+        let times = (0..episodes.worlds()).flat_map(|world| {
+            let (time, [x, y]) = episodes.motion_time(world);
+            [time, x, y]
+        });
+        PyArray1::from_iter(py, times).reshape([episodes.worlds(), 3])
     }
 
     /// Observations, (n, number).
@@ -149,8 +174,13 @@ impl ImitationEpisodes {
         Ok(PyArray1::from_vec(py, action))
     }
 
+    /// Seed the generator of a world.
     fn seed(&self, world: usize, seed: u64) -> PyResult<()> {
-        self.lock()?.seed(world, seed);
+        let mut episodes = self.lock()?;
+        if world >= episodes.worlds() {
+            return Err(PyIndexError::new_err(format!("world is {world}: expected one of {}", episodes.worlds())));
+        }
+        episodes.seed(world, seed);
         Ok(())
     }
 

@@ -18,6 +18,7 @@ except ImportError as _error:
     _message = "sapwood.gym needs gymnasium: pip install 'sapwood[gym]'"
     raise ImportError(_message) from _error
 
+from sapwood.gym._imitation import ImitationVectorEnv
 from sapwood.gym._single import (
     AntEnv,
     HalfCheetahEnv,
@@ -33,7 +34,6 @@ from sapwood.gym._single import (
     SwimmerEnv,
     Walker2dEnv,
 )
-from sapwood.gym._imitation import ImitationVectorEnv
 from sapwood.gym._suite import SUITE
 from sapwood.gym._tasks import TASKS
 from sapwood.gym._vector import (
@@ -95,6 +95,7 @@ __all__ = [
     "HumanoidStandupEnv",
     "HumanoidStandupVectorEnv",
     "HumanoidVectorEnv",
+    "ImitationVectorEnv",
     "InvertedDoublePendulumEnv",
     "InvertedDoublePendulumVectorEnv",
     "InvertedPendulumEnv",

@@ -39,6 +39,9 @@ DEFAULTS = replace(
 SCALE = 0.25
 """Change of a target by an output of the policy, rad or m."""
 
+EPISODE = 600
+"""Steps of a judged episode where episodes have no limit."""
+
 OPTIONS: dict[str, tuple[Any, str]] = {
     "character": ("humanoid", "the character: humanoid, dog, snake, or a model's file"),
     "clip": ("walk", "the motion: a gait's name, or a file of DeepMimic's or BVH"),
@@ -106,7 +109,7 @@ class Imitation:
         envs = self.make(episodes + 1, reference_state_init=False)
         rng = np.random.default_rng(seed)
         raw, _ = envs.reset(seed=seed)
-        most = envs.max_episode_steps
+        most = envs.max_episode_steps or EPISODE
         n = episodes + 1
         returns, lengths, running = np.zeros(n), np.zeros(n), np.ones(n, dtype=bool)
         frames = [envs.batch.q[0].copy()]
