@@ -81,7 +81,7 @@ class Normaliser:
 
 
 envs = make(args.num_envs)
-raw, _ = envs.reset(seed=args.seed)
+raw = envs.reset(seed=args.seed)[0]
 (n, columns), actions = raw.shape, len(envs.mean_action)
 low, high = envs.single_action_space.low, envs.single_action_space.high
 offset = envs.mean_action
