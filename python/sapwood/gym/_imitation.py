@@ -161,7 +161,7 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             Observations (num_envs, number), info.
 
         Raises:
-            ValueError: When seeds or mask have another length.
+            ValueError: When seeds or mask have another length, or a seed is outside 0 to 2⁶⁴ − 1.
         """
         if seed is None and not self._begun:
             seed = self._first_seed
@@ -173,6 +173,9 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else list(seed)
             if len(seeds) != self.num_envs:
                 message = f"seed has {len(seeds)} entries: expected one number, or {self.num_envs}"
+                raise ValueError(message)
+            if any(own is not None and not 0 <= own < 2**64 for own in seeds):
+                message = f"seed is {seed}: expected numbers from 0 to 2^64 - 1"
                 raise ValueError(message)
             for world, own in enumerate(seeds):
                 if own is not None and mask[world]:

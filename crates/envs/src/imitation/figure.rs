@@ -65,7 +65,6 @@ pub(crate) struct Solid {
 pub(crate) struct Figure {
     pub root_node: usize,
     pub root_q: usize,
-    pub root_v: usize,
     /// Orientation of the root at rest.
     pub root_rest: Quat<f64>,
     /// The first degree of freedom after the root's.
@@ -91,7 +90,6 @@ impl Figure {
         Ok(Self {
             root_node: 0,
             root_q: root.q,
-            root_v: root.v,
             root_rest: Quat::new(
                 model.q0[root.q + 3],
                 model.q0[root.q + 4],
