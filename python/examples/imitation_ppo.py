@@ -83,7 +83,7 @@ class Normaliser:
 envs = make(args.num_envs)
 raw = envs.reset(seed=args.seed)[0]
 (n, columns), actions = raw.shape, len(envs.mean_action)
-low, high = envs.single_action_space.low, envs.single_action_space.high
+bound = 2.0 * np.pi  # of targets, rad
 offset = envs.mean_action
 actor, critic = network(columns, actions, 0.01), network(columns, 1, 1.0)
 rate = 3e-4
@@ -95,7 +95,7 @@ noise_std = STD / SCALE
 
 def act(outputs: Tensor) -> Any:  # noqa: ANN401 - an array
     """Targets of the joints from outputs of the network."""
-    return np.clip(offset + SCALE * outputs.numpy(), low, high)
+    return np.clip(offset + SCALE * outputs.numpy(), -bound, bound)
 
 
 def log_prob(distance: Tensor) -> Tensor:

@@ -76,8 +76,8 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
 
     metadata: dict[str, Any]
     autoreset_mode: AutoresetMode
-    single_observation_space: Box
-    single_action_space: Box
+    single_observation_space: Space[Array]
+    single_action_space: Space[NDArray[np.float32]]
     observation_space: Space[Array]
     action_space: Space[NDArray[np.float32]]
 
