@@ -156,7 +156,7 @@ class Training:
             "counts": (self.iteration, self.samples, self.finished),
             "times": (self.seconds, self.simulating, self.collecting, self.learning),
             "recent": list(self.recent),
-            "rows": json.dumps([self.curve, self.judgements]),
+            "rows": json.dumps([self.curve, self.judgements, self.sizes]),
             "settings": asdict(self.settings),
             "task": self.task.about(),
         }
@@ -189,7 +189,7 @@ class Training:
         self.iteration, self.samples, self.finished = content["counts"]
         self.before, self.simulating, self.collecting, self.learning = content["times"]
         self.recent.extend(tuple(row) for row in content["recent"])
-        self.curve, self.judgements = json.loads(content["rows"])
+        self.curve, self.judgements, self.sizes = json.loads(content["rows"])
         self._marks = dict.fromkeys(self._marks, self.before)
 
     def result(self, last: dict[str, Any]) -> dict[str, Any]:
