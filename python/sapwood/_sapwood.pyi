@@ -2364,6 +2364,10 @@ class ImitationEpisodes:
     def duration(self) -> float:
         """Time of the motion, or of a cycle of it, s."""
 
+    @property
+    def most_steps(self) -> int | None:
+        """Control steps that an episode from the start of the motion can have; None without a limit."""
+
     def last_observation(self, world: int) -> NDArray[np.float64]:
         """The last observation of the episode that ended in the last step of a world, (number,).
 

@@ -155,6 +155,12 @@ impl ImitationEpisodes {
         Ok(self.lock()?.task().reference().duration())
     }
 
+    /// Control steps that an episode can have which begins at the start of the motion; None without a limit.
+    #[getter]
+    fn most_steps(&self) -> PyResult<Option<usize>> {
+        Ok(self.lock()?.most_steps(0.0).map(|steps| steps as usize))
+    }
+
     /// Position of the reference at a time, (nq,).
     fn reference<'py>(&self, py: Python<'py>, time: f64) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let episodes = self.lock()?;

@@ -109,7 +109,7 @@ class Imitation:
         envs = self.make(episodes + 1, reference_state_init=False)
         rng = np.random.default_rng(seed)
         raw, _ = envs.reset(seed=seed)
-        most = envs.max_episode_steps or EPISODE
+        most = envs.episodes.most_steps or EPISODE
         n = episodes + 1
         returns, lengths, running = np.zeros(n), np.zeros(n), np.ones(n, dtype=bool)
         frames = [envs.batch.q[0].copy()]

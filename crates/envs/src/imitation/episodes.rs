@@ -359,8 +359,8 @@ impl ImitationEpisodes {
         Ok(())
     }
 
-    /// Steps that an episode can have which began at `start`; none without a limit.
-    fn most_steps(&self, start: f64) -> Option<f64> {
+    /// Control steps that an episode can have which begins at `start` in the motion, s; none without a limit.
+    pub fn most_steps(&self, start: f64) -> Option<f64> {
         let reference = self.task.reference();
         let left = (!reference.is_cyclic())
             .then(|| (self.task.options.control_hz * (reference.duration() - start) - 1e-6).ceil().max(1.0));
