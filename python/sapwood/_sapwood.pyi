@@ -2386,6 +2386,138 @@ def sap_solve(
     """
 
 @final
+class ImitationEpisodes:
+    """Episodes of a character that imitates a motion, in the worlds of a batch: ``sapwood.gym.ImitationVectorEnv``.
+
+    Args:
+        batch: The worlds; made with ``contacts=True``. It gets the PD control of the task.
+        clip: The motion: a gait's name, or a file.
+        control_hz: Actions a second.
+        spd: How targets become forces: "maba" within the step; "maba_standalone", "dense", "sparse", "sparse_blocks" or
+            "pcg" before it.
+        action: What an action is: "target", or "residual" to the reference at the end of the control step.
+        rotations: How rotations are observed: "quaternion" or "6d".
+        observe_root: Whether it is observed where the reference's root is.
+        reward: Which reward: "paper" or "code".
+        effort_limits: Whether forces of the controllers are limited.
+        reference_state_init: Whether episodes begin anywhere in the motion, or all at its start.
+        early_termination: Whether a fall ends an episode.
+        cycle_sync: Whether the reference is moved to where the character is when a cycle begins.
+        max_episode_steps: Control steps after which an episode is cut; None: no limit.
+        autoreset: When worlds whose episodes ended begin again: "next-step", "same-step" or "disabled".
+
+    Raises:
+        ValueError: When a value is outside its domain, or motion and model do not fit.
+    """
+
+    def __new__(
+        cls,
+        batch: Batch,
+        clip: str,
+        *,
+        control_hz: float,
+        spd: str,
+        action: str,
+        rotations: str,
+        observe_root: bool,
+        reward: str,
+        effort_limits: bool,
+        reference_state_init: bool,
+        early_termination: bool,
+        cycle_sync: bool,
+        max_episode_steps: int | None,
+        autoreset: str,
+    ) -> ImitationEpisodes: ...
+    @property
+    def observation(self) -> NDArray[np.float64]:
+        """Observations, (n, number); a copy."""
+
+    @property
+    def observation_parts(self) -> list[tuple[str, int, int]]:
+        """Name, beginning and end of each part of an observation."""
+
+    @property
+    def reward(self) -> NDArray[np.float64]:
+        """Rewards of the last step, (n,); a copy."""
+
+    @property
+    def info(self) -> NDArray[np.float64]:
+        """Terms of the reward and sums of the episode, (n, number), as ``info_names`` says; a copy."""
+
+    @property
+    def info_names(self) -> list[str]:
+        """Names of the numbers of ``info``."""
+
+    @property
+    def fall_bodies(self) -> list[str]:
+        """Names of the bodies that must not touch the ground."""
+
+    @property
+    def motion_time(self) -> NDArray[np.float64]:
+        """Where worlds are in the motion, s, and how far their references are moved, x y, m: (n, 3)."""
+
+    @property
+    def action_len(self) -> int:
+        """How many numbers an action has."""
+
+    @property
+    def duration(self) -> float:
+        """Time of the motion, or of a cycle of it, s."""
+
+    @property
+    def most_steps(self) -> int | None:
+        """Control steps that an episode from the start of the motion can have; None without a limit."""
+
+    def last_observation(self, world: int) -> NDArray[np.float64]:
+        """The last observation of the episode that ended in the last step of a world, (number,).
+
+        Raises:
+            ValueError: When there is no such world, or autoreset is not "same-step".
+        """
+
+    def reference(self, time: float) -> NDArray[np.float64]:
+        """Positions of the motion at a time, (nq,)."""
+
+    def reference_action(self, time: float) -> NDArray[np.float64]:
+        """The action of kind "target" whose target is the motion at a time, (number,)."""
+
+    def seed(self, world: int, seed: int) -> None:
+        """Seed the generator of a world.
+
+        Raises:
+            IndexError: When there is no such world.
+        """
+
+    def memory(self) -> bytes:
+        """All that episodes know beside the states of the worlds."""
+
+    def restore(self, memory: bytes) -> None:
+        """Go on with the episodes of a ``memory``.
+
+        Raises:
+            ValueError: When it is of another task, or another number of worlds.
+        """
+
+    def reset(self, which: ArrayLike) -> None:
+        """Begin episodes in the worlds of a mask, (n,) booleans.
+
+        Raises:
+            ValueError: When it has another shape or type.
+        """
+
+    def step(self, actions: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Make a control step of every world.
+
+        Args:
+            actions: (n, number).
+
+        Returns:
+            Which episodes ended by a fall, which were cut, and which worlds were reset, (n,) each.
+
+        Raises:
+            ValueError: When actions have another shape, or are not finite.
+        """
+
 class Episodes:
     """Episodes of a task in the worlds of a batch: what ``sapwood.gym`` is made of.
 
@@ -2476,6 +2608,19 @@ class Episodes:
 
         Raises:
             ValueError: When it has another shape or type.
+        """
+
+    def memory(self) -> bytes:
+        """All that episodes know beside the states of the worlds and where the next ones begin."""
+
+    def restore(self, memory: bytes) -> None:
+        """Go on with the episodes of a ``memory``.
+
+        Args:
+            memory: Of episodes of the same task, options and number of worlds.
+
+        Raises:
+            ValueError: When it is not.
         """
 
     def observe(self, world: int) -> None:

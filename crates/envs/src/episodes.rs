@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use batch::{Batch, BatchError, Moment, World};
 
 use crate::environment::{EnvError, Environment};
+use crate::memory::{MemoryError, pack, unpack};
 use crate::quantities::Scratch;
 use crate::reward::Transition;
 
@@ -223,6 +224,20 @@ impl Episodes {
     pub fn goal(&self, world: usize) -> &[f64] {
         let row = self.row(world);
         &row[row.len() - self.layout.goal..]
+    }
+
+    /// All that episodes know beside the states of the batch's worlds and where the next ones begin.
+    pub fn memory(&self) -> Vec<u8> {
+        pack(&self.rows, self.elapsed.iter().copied(), [&self.terminated, &self.truncated])
+    }
+
+    /// Goes on with the episodes of a [`memory`](Self::memory).
+    ///
+    /// # Errors
+    /// When it is of another task, or another number of worlds; then nothing has changed.
+    pub fn restore(&mut self, memory: &[u8]) -> Result<(), MemoryError> {
+        let flags = [&mut self.terminated[..], &mut self.truncated[..]];
+        unpack(memory, &mut self.rows, self.elapsed.iter_mut(), flags)
     }
 
     /// Begins episodes in the worlds where `which` is true.

@@ -33,6 +33,8 @@
 mod environment;
 mod episodes;
 mod gymnasium;
+pub mod imitation;
+mod memory;
 mod observation;
 mod quantities;
 mod reward;
@@ -41,6 +43,7 @@ mod task;
 
 pub use environment::{EnvError, Environment, InfoColumn};
 pub use episodes::{Autoreset, Episodes};
+pub use memory::{Content, MemoryError};
 pub use quantities::Scratch;
 pub use reward::Transition;
 pub use suite::SuiteTask;

@@ -18,6 +18,24 @@ pub enum Axes {
 }
 
 impl Axes {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::YUpZForward, Self::YUpXForward, Self::ZUpXForward, Self::ZUpMinusYForward];
+
+    /// The name: `y-up-z-forward`, `y-up-x-forward`, `z-up-x-forward`, `z-up-minus-y-forward`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::YUpZForward => "y-up-z-forward",
+            Self::YUpXForward => "y-up-x-forward",
+            Self::ZUpXForward => "z-up-x-forward",
+            Self::ZUpMinusYForward => "z-up-minus-y-forward",
+        }
+    }
+
+    /// Those of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|axes| axes.name() == name)
+    }
+
     /// The vector in our axes.
     pub fn vector(self, v: Vec3<f64>) -> Vec3<f64> {
         match self {
@@ -43,7 +61,8 @@ mod tests {
     fn every_change_of_axes_is_a_rotation_and_conjugates() {
         let (a, b) = (Vec3::new(0.3, -1.2, 0.5), Vec3::new(-0.7, 0.2, 1.1));
         let q = Quat::from_rotation_vector(Vec3::new(0.4, -0.9, 0.3));
-        for axes in [Axes::YUpZForward, Axes::YUpXForward, Axes::ZUpXForward, Axes::ZUpMinusYForward] {
+        for axes in Axes::ALL {
+            assert_eq!(Axes::named(axes.name()), Some(axes));
             let c = |v| axes.vector(v);
             assert!((c(a).cross(c(b)) - c(a.cross(b))).norm() < 1e-15, "{axes:?} is a reflection");
             assert!((axes.rotation(q) * c(a) - c(q * a)).norm() < 1e-15, "{axes:?}");

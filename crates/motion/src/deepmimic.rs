@@ -75,7 +75,8 @@ pub fn load(path: &Path) -> Result<Loaded, ReadError> {
 /// not above 0, or a quaternion is close to zero.
 pub fn parse(text: &str, file: &str) -> Result<Loaded, ReadError> {
     let json = |e: serde_json::Error| {
-        ReadError::new(file, e.line(), format!("{e}: expected {{\"Loop\": …, \"Frames\": [[44 numbers], …]}}"))
+        let at = place_of_fault(text).map(|place| format!("{place}: ")).unwrap_or_default();
+        ReadError::new(file, e.line(), format!("{at}{e}: expected {{\"Loop\": …, \"Frames\": [[44 numbers], …]}}"))
     };
     let parsed: File = serde_json::from_str(text).map_err(json)?;
     let keys: BTreeMap<String, IgnoredAny> = serde_json::from_str(text).map_err(json)?;
@@ -128,7 +129,8 @@ fn rows(rows: &[Vec<f64>]) -> Result<(Vec<f64>, Vec<Posture>), (usize, String)> 
 
 fn posture(row: &[f64]) -> Result<Posture, String> {
     if row.len() != ROW {
-        return Err(format!("{} numbers: expected {ROW}", row.len()));
+        let end = if row.len() < ROW { format!(": it ends at {}", part(row.len())) } else { String::new() };
+        return Err(format!("{} numbers: expected {ROW}{end}", row.len()));
     }
     let root = Pose::new(AXES.vector(Vec3::new(row[1], row[2], row[3])), rotation(&row[4..8], "root")?);
     let mut at = 8;
@@ -148,6 +150,46 @@ fn rotation(numbers: &[f64], joint: &str) -> Result<Quat<f64>, String> {
     let unit = q.normalized().filter(|_| norm >= LEAST_NORM);
     let unit = unit.ok_or_else(|| format!("{joint}: quaternion {numbers:?} of norm {norm:.3}: expected norm 1"))?;
     Ok(AXES.rotation(unit))
+}
+
+/// What number `k` of a row belongs to.
+fn part(k: usize) -> String {
+    let mut end = 8;
+    match k {
+        0 => return "the duration".into(),
+        1..4 => return "the root's position".into(),
+        4..8 => return "the root's rotation".into(),
+        _ => {}
+    }
+    for (name, hinge) in JOINTS {
+        end += if hinge { 1 } else { 4 };
+        if k < end {
+            return format!("joint {name:?}");
+        }
+    }
+    "the end of the row".into()
+}
+
+/// Where rows of text that is no JSON stop being numbers: at NaN or Infinity, at null, or where the file is cut. `None` where it is
+/// not within the rows.
+fn place_of_fault(text: &str) -> Option<String> {
+    let start = text.find("\"Frames\"")?;
+    let mut rows = text[start..].split('[').skip(2).enumerate().peekable();
+    while let Some((frame, row)) = rows.next() {
+        let row = match row.split_once(']') {
+            Some((row, _)) => row,
+            None if rows.peek().is_none() => {
+                let whole = row.matches(',').count();
+                return Some(format!("frame {frame}: the file is cut at {}", part(whole)));
+            }
+            None => row,
+        };
+        let is_number = |number: &&str| number.trim().parse::<f64>().is_ok_and(f64::is_finite);
+        if let Some((k, number)) = row.split(',').enumerate().find(|(_, number)| !is_number(number)) {
+            return Some(format!("frame {frame}: {}: {:?} is no finite number", part(k), number.trim()));
+        }
+    }
+    None
 }
 
 /// The line, from 1, of the first place where `what` stands; 0 if nowhere.

@@ -2,7 +2,8 @@
 //!
 //! A [`Motion`] says, at any time, where a figure's root is and how each of its named joints is turned: its
 //! [`Posture`]. A [`Clip`] is one given by frames, read by [`deepmimic`] or [`bvh`]; a [`gait`] is one written as code. A
-//! [`Binding`] puts a motion on a [`multibody::Model`] by the names of its joints, as coordinates q and velocities v.
+//! [`Binding`] puts a motion on a [`multibody::Model`] by the names of its joints, as coordinates q and velocities v. [`Source`] does
+//! all of it: a gait by name or any file, on any model, with a [`Retarget`] where figures differ.
 //!
 //! Axes are the same everywhere: x forwards, y to the left, z up. Rotations are departures from the figure at rest, in
 //! axes that were the world's when it stood there, so that a motion does not depend on how a model draws its frames.
@@ -49,11 +50,15 @@ pub mod deepmimic;
 mod error;
 pub mod gait;
 mod posture;
+mod retarget;
 mod skeleton;
+mod source;
 
 pub use axes::Axes;
 pub use binding::{Binding, BindingError, BindingOptions};
 pub use clip::{Clip, ClipError, LoopMode};
 pub use error::{MAX_FILE_BYTES, ReadError};
 pub use posture::{Channel, ChannelKind, JointValue, Motion, Posture};
+pub use retarget::{Retarget, RetargetError, RetargetOptions};
 pub use skeleton::{Skeleton, SkeletonError, SkeletonJoint};
+pub use source::{BoundMotion, GAITS, SharedMotion, Source, SourceError, SourceOptions};

@@ -93,6 +93,18 @@ impl<M: Motion + ?Sized> Motion for &M {
     }
 }
 
+impl<M: Motion + ?Sized> Motion for std::sync::Arc<M> {
+    fn channels(&self) -> &[Channel] {
+        (**self).channels()
+    }
+    fn duration(&self) -> f64 {
+        (**self).duration()
+    }
+    fn sample(&self, time: f64, out: &mut Posture) {
+        (**self).sample(time, out);
+    }
+}
+
 impl<M: Motion + ?Sized> Motion for Box<M> {
     fn channels(&self) -> &[Channel] {
         (**self).channels()

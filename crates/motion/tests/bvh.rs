@@ -164,8 +164,14 @@ fn errors_name_the_line_and_what_was_expected() {
             TEXT.replace("Frame Time: 0.1", "Frame Time: -0.1"),
             "leg.bvh:32: Frame Time: -0.1 s: expected a number above 0",
         ),
-        (TEXT.replace("0 -90 0 90", "0 -90 0"), "leg.bvh:34: 12 numbers: expected 13, one for each channel"),
-        (TEXT.replace("0 -90 0 90", "0 NaN 0 90"), "leg.bvh:34: number 8 is \"NaN\": expected a finite number"),
+        (
+            TEXT.replace("0 -90 0 90", "0 -90 0"),
+            "leg.bvh:34: frame 1: 12 numbers: expected 13, one for each channel; it ends before joint \"Head\" Zrotation",
+        ),
+        (
+            TEXT.replace("0 -90 0 90", "0 NaN 0 90"),
+            "leg.bvh:34: frame 1: joint \"Leg\" Xrotation: number 8 is \"NaN\": expected a finite number",
+        ),
         (TEXT.replace("MOTION", ""), "leg.bvh:31: \"Frames:\": expected MOTION"),
         (TEXT.replace("MOTION", "}"), "leg.bvh:30: \"}\": expected MOTION"),
         (

@@ -6,7 +6,7 @@ use ::envs::{Autoreset, Environment, Scratch, SuiteTask, Task, TaskOptions, Tran
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict};
+use pyo3::types::{PyBool, PyBytes, PyDict};
 
 use crate::arguments::{any_rows, array, mask, rows, whole, whole_or_none, word};
 use crate::batch::Batch;
@@ -192,6 +192,18 @@ impl Episodes {
         self.read_next(py, &mut episodes)?;
         episodes.reset(&mut batch, &which);
         batch_object.write_all(py, &batch)?;
+        self.write(py, &episodes)
+    }
+
+    /// What episodes know beside the states of the worlds.
+    fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.lock()?.memory()))
+    }
+
+    /// Go on with the episodes of a memory.
+    fn restore(&self, py: Python<'_>, memory: &[u8]) -> PyResult<()> {
+        let mut episodes = self.lock()?;
+        episodes.restore(memory).map_err(|error| PyValueError::new_err(error.to_string()))?;
         self.write(py, &episodes)
     }
 

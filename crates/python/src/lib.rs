@@ -14,6 +14,7 @@ mod cpu;
 mod dynamics;
 mod envs;
 mod errors;
+mod imitation;
 mod live;
 mod load;
 mod matrices;
@@ -61,6 +62,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<replay::Replay>()?;
     module.add_class::<render::Renderer>()?;
     module.add_class::<envs::Episodes>()?;
+    module.add_class::<imitation::ImitationEpisodes>()?;
     module.add_class::<builder::Assembly>()?;
     // Their names are those of the modules that they are meant for.
     module.add("SapProblem", module.py().get_type::<sap_problem::SapProblem>())?;

@@ -18,6 +18,7 @@ except ImportError as _error:
     _message = "sapwood.gym needs gymnasium: pip install 'sapwood[gym]'"
     raise ImportError(_message) from _error
 
+from sapwood.gym._imitation import ImitationVectorEnv
 from sapwood.gym._single import (
     AntEnv,
     HalfCheetahEnv,
@@ -94,6 +95,7 @@ __all__ = [
     "HumanoidStandupEnv",
     "HumanoidStandupVectorEnv",
     "HumanoidVectorEnv",
+    "ImitationVectorEnv",
     "InvertedDoublePendulumEnv",
     "InvertedDoublePendulumVectorEnv",
     "InvertedPendulumEnv",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import sapwood as sw
 from sapwood.gym._single import DEFAULT_SIZE, show_options, split
+from sapwood.gym._state import pack, unpack
 from sapwood.gym._tasks import Array
 from sapwood.gym._worlds import Autoreset, Worlds, check_render_mode, task_kind, task_options
 
@@ -297,6 +299,55 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             f"world {first}: {errors[first]}"
         )
         warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+    def state(self) -> bytes:
+        """Worlds, episodes and generators: an environment of the same options goes on from it by :meth:`restore`.
+
+        As with ``Batch.state``, it leaves out what lanes remember of the last step, so that this environment goes on
+        with other bits, equal to round-off. Where it is to go on with the same, give it its own state back.
+
+        Raises:
+            ResetNeeded: Before :meth:`reset`.
+        """
+        if not self._rngs:
+            message = "call reset before state"
+            raise ResetNeeded(message)
+        episodes = self._worlds.episodes
+        generators = [
+            {"seed": seed, **rng.bit_generator.state} for seed, rng in zip(self._seeds, self._rngs, strict=True)
+        ]
+        arrays: dict[str, NDArray[Any]] = {
+            "generators": np.frombuffer(json.dumps(generators).encode(), dtype=np.uint8),
+            "next_q": episodes.next_q,
+            "next_v": episodes.next_v,
+            "next_goal": episodes.next_goal,
+            "ended": self._ended,
+            "fresh": self._fresh,
+        }
+        return pack(self.batch, episodes, arrays)
+
+    def restore(self, state: bytes) -> tuple[Array, dict[str, Any]]:
+        """Go on from a :meth:`state`.
+
+        Returns:
+            Observations (num_envs, number), info.
+
+        Raises:
+            ValueError: When it is no state of an environment of the same task, options and number of worlds.
+        """
+        episodes = self._worlds.episodes
+        arrays = unpack(state, self.batch, episodes)
+        for name in ("next_q", "next_v", "next_goal"):
+            getattr(episodes, name)[:] = arrays[name]
+        self._ended, self._fresh = arrays["ended"].astype(np.bool_), arrays["fresh"].astype(np.bool_)
+        self._rngs, self._seeds = [], []
+        for saved in json.loads(arrays["generators"].tobytes()):
+            self._seeds.append(saved.pop("seed"))
+            bits = np.random.PCG64()
+            bits.state = saved
+            self._rngs.append(np.random.Generator(bits))
+        everywhere = np.ones(self.num_envs, dtype=np.bool_)
+        return self._observations(), self._infos(everywhere, everywhere)
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         """Pictures of all worlds, (height, width, 3) each, or None without a render mode."""

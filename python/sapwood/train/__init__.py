@@ -1,4 +1,8 @@
 """Reinforcement learning on the environments: ``python -m sapwood.train ppo --env sapwood/Ant-v0``.
 
-Needs ``pip install 'sapwood[train]'``, which brings torch and gymnasium.
+Training needs ``pip install 'sapwood[train]'``, which brings torch and gymnasium. :func:`load_policy` needs neither.
 """
+
+from sapwood.train.policy import Policy, load_policy
+
+__all__ = ["Policy", "load_policy"]

@@ -7,14 +7,48 @@ import importlib.util
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sapwood.train.ppo import Settings
+
+EXTRAS = {"torch": "train", "gymnasium": "train", "ray": "ray"}
+"""Modules, and the extra that brings them."""
+
+
+def missing(*modules: str) -> bool:
+    """Whether a module is not installed; says so."""
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            print(f"sapwood.train needs {module}: pip install 'sapwood[{EXTRAS[module]}]'", file=sys.stderr)
+            return True
+    return False
+
+
+def add_settings(parser: argparse.ArgumentParser, defaults: Settings) -> None:
+    """The arguments that every algorithm has."""
+    parser.add_argument("--out", type=Path, required=True, help="folder for result.json, policy.npz, checkpoint.pt")
+    parser.add_argument("--resume", action="store_true", help="go on from checkpoint.pt in the folder")
+    for field in fields(defaults):
+        default: Any = getattr(defaults, field.name)
+        name, meaning = f"--{field.name.replace('_', '-')}", f"{field.metadata['help']} (%(default)s)"
+        if isinstance(default, bool):
+            parser.add_argument(name, action=argparse.BooleanOptionalAction, default=default, help=meaning)
+        else:
+            parser.add_argument(name, type=type(default), default=default, help=meaning)
 
 
 def main() -> int:
     """Read the command line and train."""
-    if importlib.util.find_spec("torch") is None or importlib.util.find_spec("gymnasium") is None:
-        print("sapwood.train needs torch and gymnasium: pip install 'sapwood[train]'", file=sys.stderr)
+    if missing("torch", "gymnasium"):
         return 2
-    from sapwood.train.ppo import Settings, train
+    import gymnasium
+
+    from sapwood import ModelError
+    from sapwood.train import imitation
+    from sapwood.train.ppo import Settings
+    from sapwood.train.run import train
+    from sapwood.train.tasks import Registered, Task
 
     parser = argparse.ArgumentParser(prog="python -m sapwood.train", description="Trains a policy.")
     algorithms = parser.add_subparsers(dest="algorithm", required=True)
@@ -22,17 +56,24 @@ def main() -> int:
     ppo.add_argument(
         "--env", required=True, help="an environment of the registry: sapwood/Ant-v0, or another engine's Ant-v5"
     )
-    ppo.add_argument("--out", type=Path, required=True, help="folder for result.json, policy.pt")
-    for field in fields(Settings):
-        name = f"--{field.name.replace('_', '-')}"
-        ppo.add_argument(
-            name, type=type(field.default), default=field.default, help=f"{field.metadata['help']} (%(default)s)"
-        )
+    add_settings(ppo, Settings())
+    motion = algorithms.add_parser(
+        "imitation", help="a character that imitates a motion", description="A character learns to imitate a motion."
+    )
+    imitation.add_arguments(motion)
+    add_settings(motion, imitation.DEFAULTS)
     given = vars(parser.parse_args())
-    environment, out = given.pop("env"), given.pop("out")
-    del given["algorithm"]
-    result = train(environment, Settings(**given), out)
-    print(f"{out / 'result.json'}: return {result['return']:.0f} of the policy's mean, {result['samples']} samples")
+    algorithm, out, resume = given.pop("algorithm"), given.pop("out"), given.pop("resume")
+    settings = Settings(**{field.name: given.pop(field.name) for field in fields(Settings)})
+    if settings.workers and missing("ray"):
+        return 2
+    try:
+        task: Task = Registered(given["env"]) if algorithm == "ppo" else imitation.Imitation.of(**given)
+        result = train(task, settings, out, resume=resume)
+    except (ValueError, OSError, ModelError, gymnasium.error.Error) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"{out / 'result.json'}: return {result['return']:.3f} of the policy's mean, {result['samples']} samples")
     return 0
 
 

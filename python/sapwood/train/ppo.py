@@ -1,25 +1,24 @@
-"""Proximal policy optimisation (Schulman et al. 2017) with generalised advantages, after CleanRL.
+"""Proximal policy optimisation (Schulman et al. 2017) with generalised advantages, after CleanRL: the learner.
 
-One file, to be read and changed. It runs on any vector environment of Gymnasium with actions in a box, so that engines
-are compared under the same program: names that begin with ``sapwood/`` make one batch, others a ``SyncVectorEnv``.
+What collects samples is in ``rollouts.py``, what calls both in ``run.py``.
 """
 
 from __future__ import annotations
 
-import json
-import time
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+import itertools
+import math
+from dataclasses import dataclass, field
 from typing import Any
 
-import gymnasium
 import numpy as np
 import torch
-from gymnasium.vector import AutoresetMode
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-Array = NDArray[np.float64]
+from sapwood.train.policy import Array, normalise
+from sapwood.train.rollouts import Moments, Rollout, Weights
+
+SLOWEST, FASTEST = 1e-5, 1e-2
+"""Bounds of an adaptive learning rate."""
 
 
 def setting(default: Any, meaning: str) -> Any:  # noqa: ANN401 - as `dataclasses.field`
@@ -34,21 +33,73 @@ class Settings:
     seconds: float = setting(600.0, "time to train, s")
     samples: int = setting(10**12, "steps of environments after which training ends, if time allows")
     seed: int = setting(0, "of environments, policy and sampling")
-    num_envs: int = setting(64, "environments side by side")
+    num_envs: int = setting(64, "environments side by side, all shards together")
     num_steps: int = setting(64, "steps of each between updates")
+    shards: int = setting(1, "groups of environments that are simulated apart; results depend on it")
+    workers: int = setting(0, "Ray workers that simulate the shards, 0 for this process; results do not depend on it")
     epochs: int = setting(8, "passes over the samples of an update")
     minibatch: int = setting(512, "samples of a gradient step")
-    learning_rate: float = setting(3e-4, "of Adam, falling to zero over the time")
+    learning_rate: float = setting(3e-4, "of Adam")
+    schedule: str = setting(
+        "linear", "of the learning rate: linear to zero over time or samples, constant, or adaptive to target_kl"
+    )
     gamma: float = setting(0.99, "discount")
     gae_lambda: float = setting(0.95, "of generalised advantages")
-    clip: float = setting(0.2, "range of the ratio of probabilities")
+    clip_range: float = setting(0.2, "range of the ratio of probabilities")
     entropy: float = setting(0.0, "weight of the entropy")
     value_weight: float = setting(0.5, "weight of the loss of the value")
     max_gradient: float = setting(0.5, "norm at which gradients are cut")
-    target_kl: float = setting(0.03, "divergence from the old policy at which an update ends early")
-    hidden: int = setting(64, "width of the two hidden layers")
-    threads: int = setting(1, "threads of torch, whose networks are small here; 0 for all")
-    episodes: int = setting(16, "episodes by which the policy is judged at the end")
+    target_kl: float = setting(
+        0.03, "divergence from the old policy at which an update ends early, or that is aimed at"
+    )
+    hidden: str = setting("64,64", "widths of the hidden layers; one number for two layers")
+    activation: str = setting("tanh", "between layers: tanh, relu or elu")
+    std: float = setting(1.0, "standard deviation of actions at the beginning, before their scale")
+    learn_std: bool = setting(True, "whether the standard deviation is learnt")
+    threads: int = setting(1, "threads of torch in updates; 0 for all processors")
+    episodes: int = setting(16, "episodes by which the policy is judged")
+    evaluate_every: float = setting(0.0, "time between judgements of the policy, s; 0 for the end alone")
+    checkpoint_every: float = setting(60.0, "time between checkpoints, s")
+
+    def widths(self) -> list[int]:
+        """Widths of the hidden layers."""
+        widths = [int(width) for width in str(self.hidden).split(",")]
+        return widths * 2 if len(widths) == 1 else widths
+
+    def check(self) -> None:
+        """Refuse what cannot be.
+
+        Raises:
+            ValueError: What came, what was expected.
+        """
+        least = {"num_envs": 1, "num_steps": 1, "shards": 1, "epochs": 1, "minibatch": 2, "episodes": 1, "workers": 0}
+        for name, at_least in least.items():
+            if getattr(self, name) < at_least:
+                message = f"{name} is {getattr(self, name)}: expected {at_least} or more"
+                raise ValueError(message)
+        for name in ("seconds", "samples", "learning_rate", "std", "target_kl", "clip_range", "max_gradient"):
+            if not getattr(self, name) > 0:
+                message = f"{name} is {getattr(self, name)}: expected a number above 0"
+                raise ValueError(message)
+        for name in ("gamma", "gae_lambda"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                message = f"{name} is {getattr(self, name)}: expected 0 to 1"
+                raise ValueError(message)
+        if self.num_envs % self.shards:
+            message = f"num_envs is {self.num_envs}: expected a multiple of shards, {self.shards}"
+            raise ValueError(message)
+        words = {"schedule": ("linear", "constant", "adaptive"), "activation": ("tanh", "relu", "elu")}
+        for name, known in words.items():
+            if getattr(self, name) not in known:
+                message = f"{name} is {getattr(self, name)!r}: expected one of {', '.join(known)}"
+                raise ValueError(message)
+        try:
+            widths = self.widths()
+        except ValueError:
+            widths = [0]
+        if min(widths) < 1:
+            message = f"hidden is {self.hidden!r}: expected widths with commas between, such as 256,128"
+            raise ValueError(message)
 
 
 class Running:
@@ -59,227 +110,186 @@ class Running:
         self.variance = np.ones(shape)
         self.count = 1e-4
 
-    def update(self, rows: Array) -> None:
-        """Take rows in."""
-        mean, variance, count = rows.mean(axis=0), rows.var(axis=0), len(rows)
-        delta, total = mean - self.mean, self.count + count
-        self.mean = self.mean + delta * count / total
-        spread = self.variance * self.count + variance * count + delta**2 * self.count * count / total
+    def merge(self, of: Moments) -> None:
+        """Take the moments of more rows in."""
+        delta, total = of.mean - self.mean, self.count + of.count
+        self.mean = self.mean + delta * of.count / total
+        spread = self.variance * self.count + of.variance * of.count + delta**2 * self.count * of.count / total
         self.variance, self.count = spread / total, total
 
-    def normalise(self, rows: Array) -> Tensor:
-        """Rows of mean 0 and variance 1, cut at 10."""
-        scaled = (rows - self.mean) / np.sqrt(self.variance + 1e-8)
-        return torch.from_numpy(np.clip(scaled, -10.0, 10.0).astype(np.float32))
+    def state(self) -> dict[str, Any]:
+        """All of it, as tensors."""
+        return {"mean": torch.tensor(self.mean), "variance": torch.tensor(self.variance), "count": self.count}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.mean, self.variance = state["mean"].numpy(), state["variance"].numpy()
+        self.count = state["count"]
 
 
-class Policy(nn.Module):
+class ActorCritic(nn.Module):
     """A normal distribution over actions, and the value of an observation."""
 
-    def __init__(self, observations: int, actions: int, hidden: int) -> None:
+    def __init__(self, observations: int, actions: int, settings: Settings) -> None:
         super().__init__()
+        between = {"tanh": nn.Tanh, "relu": nn.ReLU, "elu": nn.ELU}[settings.activation]
+        widths = settings.widths()
 
         def network(outputs: int, gain: float) -> nn.Sequential:
-            layers = [nn.Linear(observations, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, outputs)]
-            for layer, own in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
-                nn.init.orthogonal_(layer.weight, own)
+            layers: list[nn.Module] = []
+            sizes = [observations, *widths, outputs]
+            for k, (inputs, width) in enumerate(itertools.pairwise(sizes)):
+                is_last = k + 1 == len(sizes) - 1
+                layer = nn.Linear(inputs, width)
+                nn.init.orthogonal_(layer.weight, gain if is_last else 2**0.5)
                 nn.init.zeros_(layer.bias)
-            return nn.Sequential(layers[0], nn.Tanh(), layers[1], nn.Tanh(), layers[2])
+                layers += [layer] if is_last else [layer, between()]
+            return nn.Sequential(*layers)
 
         self.actor = network(actions, 0.01)
         self.critic = network(1, 1.0)
-        self.log_std = nn.Parameter(torch.zeros(actions))
+        log_std = torch.full((actions,), math.log(settings.std))
+        self.log_std = nn.Parameter(log_std, requires_grad=settings.learn_std)
 
-    def distribution(self, observation: Tensor) -> torch.distributions.Normal:
-        """Of actions, (n, actions)."""
-        mean = self.actor(observation)
-        return torch.distributions.Normal(mean, self.log_std.exp().expand_as(mean), validate_args=False)
+    def log_prob(self, observation: Tensor, action: Tensor) -> Tensor:
+        """Logarithms of the densities of actions, (n,)."""
+        distance = (action - self.actor(observation)) * torch.exp(-self.log_std)
+        return log_density(distance, self.log_std)
 
     def value(self, observation: Tensor) -> Tensor:
         """The expected return, (n,)."""
         value: Tensor = self.critic(observation).squeeze(-1)
         return value
 
-
-def make(environment: str, n: int) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
-    """A vector environment that begins again in the step that ends an episode."""
-    mode = AutoresetMode.SAME_STEP
-    if environment.startswith("sapwood/"):
-        import sapwood.gym  # noqa: F401
-
-        return gymnasium.make_vec(environment, num_envs=n, autoreset_mode=mode)
-    return gymnasium.make_vec(
-        environment, num_envs=n, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}
-    )
+    def entropy(self) -> Tensor:
+        """Of the distribution, which is the same everywhere."""
+        return (self.log_std + 0.5 * math.log(2.0 * math.pi * math.e)).sum()
 
 
-class Collector:
-    """Collects samples under a policy, and keeps the books: normalisation, returns of episodes."""
+def log_density(distance: Tensor, log_std: Tensor) -> Tensor:
+    """Of a normal distribution, at distances in standard deviations (…, actions)."""
+    return (-0.5 * distance.square() - log_std - 0.5 * math.log(2.0 * math.pi)).sum(-1)
 
-    def __init__(self, environment: str, settings: Settings) -> None:
+
+class Learner:
+    """Policy, optimiser and normalisers: all that learns."""
+
+    def __init__(self, observations: int, actions: int, settings: Settings) -> None:
         self.settings = settings
-        self.envs = make(environment, settings.num_envs)
-        self.low: Array = self.envs.single_action_space.low  # type: ignore[attr-defined]
-        self.high: Array = self.envs.single_action_space.high  # type: ignore[attr-defined]
-        n = settings.num_envs
-        raw, _ = self.envs.reset(seed=settings.seed)
-        self.observations, self.scale = Running(raw.shape[1:]), Running(())
-        self.observations.update(raw)
-        self.now = self.observations.normalise(raw)
-        self.discounted, self.returns, self.finished = np.zeros(n), np.zeros(n), list[float]()
-        self.simulating = 0.0
+        torch.manual_seed(settings.seed)
+        self.network = ActorCritic(observations, actions, settings)
+        self.learning_rate = settings.learning_rate
+        groups = [
+            {"params": [*self.network.actor.parameters(), self.network.log_std]},
+            {"params": [*self.network.critic.parameters()]},
+        ]
+        self.optimiser = torch.optim.Adam(groups, lr=self.learning_rate, eps=1e-5)
+        self.generator = torch.Generator().manual_seed(settings.seed)
+        self.observations, self.returns = Running((observations,)), Running(())
 
-    @torch.no_grad()
-    def collect(self, policy: Policy) -> dict[str, Tensor]:
-        """Samples of `num_steps` steps, with advantages: each (steps, n, …)."""
-        s = self.settings
-        names = ("observation", "action", "log_prob", "value", "reward", "ended")
-        rows: dict[str, list[Tensor]] = {name: [] for name in names}
-        for _ in range(s.num_steps):
-            distribution = policy.distribution(self.now)
-            action = distribution.sample()
-            rows["observation"].append(self.now)
-            rows["action"].append(action)
-            rows["log_prob"].append(distribution.log_prob(action).sum(-1))
-            rows["value"].append(policy.value(self.now))
-            reward, ended = self.step(action, policy)
-            rows["reward"].append(torch.from_numpy(reward.astype(np.float32)))
-            rows["ended"].append(torch.from_numpy(ended))
-        samples = {name: torch.stack(of) for name, of in rows.items()}
-        samples["advantage"] = self.advantages(samples, policy.value(self.now))
-        samples["target"] = samples["advantage"] + samples["value"]
-        return samples
+    def weights(self) -> Weights:
+        """What rollouts need."""
+        tensors = self.network.state_dict().items()
+        network = {name: tensor.detach().numpy().copy() for name, tensor in tensors}
+        mean, variance = self.observations.mean, self.observations.variance
+        return Weights(network, mean, variance, float(self.returns.variance))
 
-    def step(self, action: Tensor, policy: Policy) -> tuple[Array, NDArray[np.bool_]]:
-        """A step: scaled rewards, and which episodes ended. Where one was cut, the reward has its value there."""
-        began = time.perf_counter()
-        raw, reward, terminated, truncated, info = self.envs.step(np.clip(action.numpy(), self.low, self.high))
-        self.simulating += time.perf_counter() - began
-        ended = terminated | truncated
-        self.returns += reward
-        self.finished += self.returns[ended].tolist()
-        self.discounted = self.discounted * self.settings.gamma + reward
-        self.scale.update(self.discounted)
-        self.returns[ended] = self.discounted[ended] = 0.0
-        reward = np.clip(reward / np.sqrt(self.scale.variance + 1e-8), -10.0, 10.0)
-        cut = np.flatnonzero(truncated & ~terminated)
-        if len(cut):
-            last = self.observations.normalise(np.stack([info["final_obs"][k] for k in cut]))
-            reward[cut] += self.settings.gamma * policy.value(last).numpy()
-        self.observations.update(raw)
-        self.now = self.observations.normalise(raw)
-        return reward, ended
+    def learn(self, rollouts: list[Rollout], done: float) -> dict[str, float]:
+        """Improve the policy by rollouts of the one before.
 
-    def advantages(self, samples: dict[str, Tensor], last_value: Tensor) -> Tensor:
-        """Generalised advantages, (steps, n)."""
-        s = self.settings
-        advantages, next_value, later = torch.zeros_like(samples["reward"]), last_value, torch.zeros_like(last_value)
-        for k in reversed(range(s.num_steps)):
-            goes_on = (~samples["ended"][k]).float()
-            delta = samples["reward"][k] + s.gamma * goes_on * next_value - samples["value"][k]
-            later = delta + s.gamma * s.gae_lambda * goes_on * later
-            advantages[k], next_value = later, samples["value"][k]
-        return advantages
+        Args:
+            rollouts: In the order of the shards.
+            done: How much of the training is done, 0 to 1.
+
+        Returns:
+            What there is to log.
+        """
+        for rollout in rollouts:
+            self.observations.merge(rollout.observations)
+            self.returns.merge(rollout.returns)
+        if self.settings.schedule == "linear":
+            self.learning_rate = self.settings.learning_rate * max(1.0 - done, 0.0)
+        for k, group in enumerate(self.optimiser.param_groups):
+            # The value's rate need not adapt.
+            is_value = k == 1 and self.settings.schedule == "adaptive"
+            group["lr"] = self.settings.learning_rate if is_value else self.learning_rate
+        # Torch's own memory is aligned, by which sums have the same bits in every run.
+        names = ("observation", "action", "log_prob", "advantage", "target")
+        samples = {n: torch.cat([torch.tensor(r.samples[n]) for r in rollouts]) for n in names}
+        return self._update(samples)
+
+    def _update(self, samples: dict[str, Tensor]) -> dict[str, float]:
+        s, count = self.settings, len(samples["target"])
+        errors, divergences = [], [0.0]
+        for _ in range(s.epochs):
+            order = torch.randperm(count, generator=self.generator)
+            shuffled = {name: of[order] for name, of in samples.items()}
+            divergences = []
+            for first in range(0, count, s.minibatch):
+                batch = {name: of[first : first + s.minibatch] for name, of in shuffled.items()}
+                error, divergence = self._descend(batch)
+                errors.append(error)
+                divergences.append(divergence)
+            if divergences[-1] > (s.target_kl if s.schedule != "adaptive" else 4.0 * s.target_kl):
+                break
+        self._adapt(float(np.mean(divergences)))
+        variance = samples["target"].var() + 1e-8
+        return {
+            "value_error": float(np.mean(errors) / variance),
+            "divergence": float(np.mean(divergences)),
+            "learning_rate": self.learning_rate,
+            "std": float(self.network.log_std.detach().exp().mean()),
+        }
+
+    def _descend(self, batch: dict[str, Tensor]) -> tuple[float, float]:
+        """A gradient step: the error of the value, and the divergence from the old policy before it."""
+        s, network = self.settings, self.network
+        log_ratio = network.log_prob(batch["observation"], batch["action"]) - batch["log_prob"]
+        ratio = log_ratio.exp()
+        advantage = batch["advantage"]
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        gain = torch.min(advantage * ratio, advantage * ratio.clamp(1 - s.clip_range, 1 + s.clip_range)).mean()
+        error = (network.value(batch["observation"]) - batch["target"]).square().mean()
+        loss = 0.5 * s.value_weight * error - gain - s.entropy * network.entropy()
+        self.optimiser.zero_grad()
+        loss.backward()
+        # Apart: an error of the value, which is large at first, would shrink the policy's steps.
+        for group in self.optimiser.param_groups:
+            nn.utils.clip_grad_norm_(group["params"], s.max_gradient)
+        self.optimiser.step()
+        divergence = ((ratio - 1) - log_ratio).detach().mean()
+        return float(error.detach()), float(divergence)
+
+    def _adapt(self, divergence: float) -> None:
+        """Keep the divergence of updates near the one aimed at, by the rate of the policy."""
+        if self.settings.schedule != "adaptive":
+            return
+        if divergence > 1.5 * self.settings.target_kl:
+            self.learning_rate = max(self.learning_rate / 1.5, SLOWEST)
+        elif divergence < self.settings.target_kl / 1.5:
+            self.learning_rate = min(self.learning_rate * 1.5, FASTEST)
+
+    def state(self) -> dict[str, Any]:
+        """All of it, for a checkpoint."""
+        return {
+            "network": self.network.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "observations": self.observations.state(),
+            "returns": self.returns.state(),
+            "learning_rate": self.learning_rate,
+            "generator": self.generator.get_state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.network.load_state_dict(state["network"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.observations.restore(state["observations"])
+        self.returns.restore(state["returns"])
+        self.learning_rate = state["learning_rate"]
+        self.generator.set_state(state["generator"])
 
 
-def update(policy: Policy, optimiser: torch.optim.Optimizer, samples: dict[str, Tensor], s: Settings) -> None:
-    """Improve a policy by samples of the one before."""
-    flat = {name: of.flatten(0, 1) for name, of in samples.items()}
-    count = len(flat["reward"])
-    for _ in range(s.epochs):
-        order = torch.randperm(count)
-        for first in range(0, count, s.minibatch):
-            batch = {name: of[order[first : first + s.minibatch]] for name, of in flat.items()}
-            distribution = policy.distribution(batch["observation"])
-            log_ratio = distribution.log_prob(batch["action"]).sum(-1) - batch["log_prob"]
-            ratio = log_ratio.exp()
-            advantage = batch["advantage"]
-            advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-            gain = torch.min(advantage * ratio, advantage * ratio.clamp(1 - s.clip, 1 + s.clip)).mean()
-            error = 0.5 * (policy.value(batch["observation"]) - batch["target"]).square().mean()
-            loss = s.value_weight * error - gain - s.entropy * distribution.entropy().sum(-1).mean()
-            optimiser.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(policy.parameters(), s.max_gradient)
-            optimiser.step()
-        with torch.no_grad():
-            divergence = float(((ratio - 1) - log_ratio).mean())
-        if divergence > s.target_kl:
-            break
-
-
-@torch.no_grad()
-def judge(environment: str, policy: Policy, observations: Running, s: Settings) -> list[float]:
-    """Returns of whole episodes under the mean of the policy."""
-    envs = make(environment, s.episodes)
-    low, high = envs.single_action_space.low, envs.single_action_space.high  # type: ignore[attr-defined]
-    raw, _ = envs.reset(seed=s.seed + 10_000)
-    returns, running = np.zeros(s.episodes), np.ones(s.episodes, dtype=bool)
-    while running.any():
-        action = policy.actor(observations.normalise(raw)).numpy()
-        raw, reward, terminated, truncated, _ = envs.step(np.clip(action, low, high))
-        returns += reward * running
-        running &= ~(terminated | truncated)
-    envs.close()
-    return [float(x) for x in returns]
-
-
-def train(environment: str, settings: Settings, out: Path) -> dict[str, Any]:
-    """Train a policy, and write ``result.json`` and ``policy.pt`` under `out`.
-
-    Args:
-        environment: A name of Gymnasium's registry.
-        settings: What may be chosen.
-        out: A folder, which is made.
-
-    Returns:
-        What ``result.json`` has: "curve" lists seconds, samples and the mean return of the last 100 episodes.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    torch.manual_seed(settings.seed)
-    if settings.threads > 0:
-        torch.set_num_threads(settings.threads)
-    collector = Collector(environment, settings)
-    actions = len(collector.low)
-    policy = Policy(collector.now.shape[1], actions, settings.hidden)
-    optimiser = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate, eps=1e-5)
-    began, samples, shown = time.perf_counter(), 0, 0.0
-    curve: list[dict[str, float]] = []
-    while True:
-        seconds = time.perf_counter() - began
-        done = max(seconds / settings.seconds, samples / settings.samples)
-        if done >= 1.0:
-            break
-        optimiser.param_groups[0]["lr"] = settings.learning_rate * (1.0 - done)
-        update(policy, optimiser, collector.collect(policy), settings)
-        samples += settings.num_envs * settings.num_steps
-        seconds = time.perf_counter() - began
-        mean = float(np.mean(collector.finished[-100:])) if collector.finished else float("nan")
-        curve.append({"seconds": seconds, "samples": samples, "return": mean})
-        if seconds - shown > 10.0:
-            shown = seconds
-            print(
-                f"{seconds:6.0f} s  {samples:9d} samples  {samples / seconds:7.0f} /s  return {mean:8.1f}", flush=True
-            )
-    seconds = time.perf_counter() - began
-    collector.envs.close()
-    returns = judge(environment, policy, collector.observations, settings)
-    result = {
-        "environment": environment,
-        "samples": samples,
-        "seconds": seconds,
-        "samples_per_second": samples / seconds,
-        "seconds_simulating": collector.simulating,
-        "return": float(np.mean(returns)),
-        "return_std": float(np.std(returns)),
-        "episodes_finished": len(collector.finished),
-        "settings": asdict(settings),
-        "curve": curve,
-    }
-    # NaN, before an episode has ended, is no JSON.
-    text = json.dumps(result, indent=1).replace("NaN", "null")
-    (out / "result.json").write_text(text)
-    observations = collector.observations
-    scaling = {"mean": torch.from_numpy(observations.mean), "variance": torch.from_numpy(observations.variance)}
-    torch.save({"policy": policy.state_dict(), **scaling}, out / "policy.pt")
-    return result
+def normalised(rows: Array, weights: Weights) -> Tensor:
+    """Observations as the network takes them."""
+    return torch.tensor(normalise(rows, weights.mean, weights.variance))

@@ -8,6 +8,9 @@ use super::hierarchy::{ChannelOf, Node};
 use super::words::Words;
 use crate::{JointValue, Posture, ReadError};
 
+/// From here on a "Frame Time" is a number of frames per second: no recording has a frame every ten seconds, s.
+const MIN_RATE: f64 = 10.0;
+
 /// The times of the frames, s, and their rows.
 pub(super) fn read(words: &mut Words, nodes: &[Node]) -> Result<(Vec<f64>, Vec<Vec<f64>>), ReadError> {
     words.keyword("MOTION")?;
@@ -22,6 +25,13 @@ pub(super) fn read(words: &mut Words, nodes: &[Node]) -> Result<(Vec<f64>, Vec<V
     if step <= 0.0 {
         return Err(words.error(time.line, format!("Frame Time: {step} s: expected a number above 0")));
     }
+    if step >= MIN_RATE {
+        let message = format!(
+            "Frame Time: {step} s: expected the seconds between frames; of {step} a second they are {}",
+            1.0 / step
+        );
+        return Err(words.error(time.line, message));
+    }
     let width: usize = nodes.iter().map(|n| n.channels.len()).sum();
     let mut rows = Vec::new();
     while let Some((line, row)) = words.row() {
@@ -30,27 +40,52 @@ pub(super) fn read(words: &mut Words, nodes: &[Node]) -> Result<(Vec<f64>, Vec<V
                 words.error(line, format!("more rows than the {count} frames of line {}: expected no more", at.line))
             );
         }
-        rows.push(numbers(words, line, &row, width)?);
+        rows.push(
+            numbers(&row, nodes, width)
+                .map_err(|message| words.error(line, format!("frame {}: {message}", rows.len())))?,
+        );
     }
     // A figure without channels has rows without numbers.
     if rows.len() < count && width > 0 {
-        let message = format!("Frames: {count}, but {} rows follow: expected as many", rows.len());
+        let message = format!(
+            "Frames: {count}, but {} rows follow: expected as many; the file is cut in or before frame {0}",
+            rows.len()
+        );
         return Err(words.error(at.line, message));
     }
     let times = (0..rows.len()).map(|k| k as f64 * step).collect();
     Ok((times, rows))
 }
 
-fn numbers(words: &Words, line: usize, row: &[&str], width: usize) -> Result<Vec<f64>, ReadError> {
-    if row.len() != width {
-        let message = format!("{} numbers: expected {width}, one for each channel", row.len());
-        return Err(words.error(line, message));
+/// The numbers of a row, or what is wrong with it, by joint and channel.
+fn numbers(row: &[&str], nodes: &[Node], width: usize) -> Result<Vec<f64>, String> {
+    if row.len() < width {
+        return Err(format!(
+            "{} numbers: expected {width}, one for each channel; it ends before {}",
+            row.len(),
+            channel(nodes, row.len())
+        ));
+    }
+    if row.len() > width {
+        return Err(format!("{} numbers: expected {width}, one for each channel of the hierarchy", row.len()));
     }
     let number = |(k, text): (usize, &&str)| {
         let value = text.parse::<f64>().ok().filter(|x| x.is_finite());
-        value.ok_or_else(|| words.error(line, format!("number {} is {text:?}: expected a finite number", k + 1)))
+        value.ok_or_else(|| format!("{}: number {} is {text:?}: expected a finite number", channel(nodes, k), k + 1))
     };
     row.iter().enumerate().map(number).collect()
+}
+
+/// The joint and channel of number `k` of a row, such as `joint "Hips" Xposition`.
+fn channel(nodes: &[Node], k: usize) -> String {
+    let mut at = 0;
+    for node in nodes {
+        if let Some(channel) = node.channels.get(k - at) {
+            return format!("joint {:?} {}", node.name, channel.name());
+        }
+        at += node.channels.len();
+    }
+    "its end".into()
 }
 
 /// The posture of a row, in our axes and metres.

@@ -26,6 +26,13 @@ const CHANNELS: [(&str, ChannelOf); 6] = [
     ("Zrotation", ChannelOf::Rotation(2)),
 ];
 
+impl ChannelOf {
+    /// As files write it.
+    pub(super) fn name(self) -> &'static str {
+        CHANNELS.iter().find(|(_, channel)| *channel == self).map_or("", |(name, _)| name)
+    }
+}
+
 /// A joint as the file has it, in the file's axes and units.
 #[derive(Debug, Default)]
 pub(super) struct Node {

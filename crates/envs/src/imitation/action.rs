@@ -1,0 +1,56 @@
+//! From actions to targets of PD control.
+
+use spatial::{Quat, Vec3};
+
+use super::figure::{Figure, Motor, MotorKind};
+
+/// What an action is, in the order of the degrees of freedom after the root's: a rotation vector for each ball, rad, an angle or a
+/// distance for each other joint, rad or m.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionKind {
+    /// The target itself, from the joint's zero: DeepMimic's.
+    Target,
+    /// What the target departs by from the reference at the end of the control step.
+    Residual,
+}
+
+impl ActionKind {
+    /// All of them by name.
+    pub const NAMED: [(&str, Self); 2] = [("target", Self::Target), ("residual", Self::Residual)];
+}
+
+/// Writes the targets (nq) of an action. `reference` (nq) is where the reference will be; of the root nothing is set.
+pub(crate) fn write_target(figure: &Figure, kind: ActionKind, action: &[f64], reference: &[f64], target: &mut [f64]) {
+    for Motor { kind: motor, q, v, zero, .. } in &figure.motors {
+        let at = v - figure.first_dof;
+        match motor {
+            MotorKind::Ball => {
+                let turn = Quat::from_rotation_vector(Vec3::new(action[at], action[at + 1], action[at + 2]));
+                let turn = if kind == ActionKind::Residual { quaternion(&reference[*q..]) * turn } else { turn };
+                target[*q..q + 4].copy_from_slice(&[turn.w, turn.x, turn.y, turn.z]);
+            }
+            MotorKind::Single => {
+                let from = if kind == ActionKind::Residual { reference[*q] } else { *zero };
+                target[*q] = from + action[at];
+            }
+        }
+    }
+}
+
+/// The action (nv − 6) of [`ActionKind::Target`] whose target is a configuration.
+pub(crate) fn write_action(figure: &Figure, q: &[f64], action: &mut [f64]) {
+    for Motor { kind, q: at, v, zero, .. } in &figure.motors {
+        let to = v - figure.first_dof;
+        match kind {
+            MotorKind::Ball => {
+                let turn = quaternion(&q[*at..]).rotation_vector();
+                action[to..to + 3].copy_from_slice(&[turn.x, turn.y, turn.z]);
+            }
+            MotorKind::Single => action[to] = q[*at] - zero,
+        }
+    }
+}
+
+pub(crate) fn quaternion(q: &[f64]) -> Quat<f64> {
+    Quat::new(q[0], q[1], q[2], q[3])
+}

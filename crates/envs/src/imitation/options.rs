@@ -1,0 +1,91 @@
+//! What a user chooses.
+
+use spd::Method;
+
+use super::action::ActionKind;
+use super::observation::RotationKind;
+use super::reward::RewardKind;
+
+/// How targets become forces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Controller {
+    /// Stable PD within the step, by MABA: one pass is forward dynamics and control, and contacts and effort limits are solved for with it.
+    Embedded,
+    /// Stable PD before the step, by a method of [`spd`]; the step is then made under its force, cut at the effort limits.
+    TwoPass(Method),
+}
+
+impl Controller {
+    /// All of them by name.
+    pub const NAMED: [(&str, Self); 6] = [
+        ("maba", Self::Embedded),
+        ("maba_standalone", Self::TwoPass(Method::Maba)),
+        ("dense", Self::TwoPass(Method::Dense)),
+        ("sparse", Self::TwoPass(Method::Sparse)),
+        ("sparse_blocks", Self::TwoPass(Method::SparseBlocks)),
+        ("pcg", Self::TwoPass(Method::Pcg)),
+    ];
+}
+
+/// The options of an imitation task; names of joints and bodies are the model's.
+#[derive(Clone, Debug)]
+pub struct ImitationOptions {
+    /// Actions a second.
+    pub control_hz: f64,
+    /// How targets become forces.
+    pub controller: Controller,
+    /// What an action is.
+    pub action: ActionKind,
+    /// How rotations are observed.
+    pub rotations: RotationKind,
+    /// Whether it is observed where the reference's root is, which DeepMimic's paper does not.
+    pub observe_root: bool,
+    /// Which reward.
+    pub reward: RewardKind,
+    /// Whether forces of the controllers are limited.
+    pub effort_limits: bool,
+    /// Whether episodes begin anywhere in the motion, or all at its start.
+    pub reference_state_init: bool,
+    /// Whether an episode ends when a body touches the ground that never does in the motion.
+    pub early_termination: bool,
+    /// Whether the reference is moved horizontally to where the character is when a cycle of the motion begins.
+    pub cycle_sync: bool,
+    /// Stiffness by joint where it is other than the character's own, N·m/rad or N/m.
+    pub kp: Vec<(String, f64)>,
+    /// Damping by joint, N·m·s/rad or N·s/m.
+    pub kd: Vec<(String, f64)>,
+    /// Greatest force by joint and degree of freedom, N·m or N.
+    pub effort_limit: Vec<(String, f64)>,
+    /// Bodies whose tips the reward compares; none: the character's own, or all that end a limb.
+    pub end_effectors: Option<Vec<String>>,
+    /// Bodies that must not touch the ground; none: those that the motion keeps above it.
+    pub fall_bodies: Option<Vec<String>>,
+    /// Added to the motion's height, m; none: what puts it on the ground.
+    pub height_offset: Option<f64>,
+    /// Bodies that the motion never takes nearer to the ground than this must not touch it, m.
+    pub fall_margin: f64,
+}
+
+impl Default for ImitationOptions {
+    fn default() -> Self {
+        Self {
+            control_hz: 30.0,
+            controller: Controller::Embedded,
+            action: ActionKind::Target,
+            rotations: RotationKind::Quaternion,
+            observe_root: false,
+            reward: RewardKind::Paper,
+            effort_limits: true,
+            reference_state_init: true,
+            early_termination: true,
+            cycle_sync: true,
+            kp: Vec::new(),
+            kd: Vec::new(),
+            effort_limit: Vec::new(),
+            end_effectors: None,
+            fall_bodies: None,
+            height_offset: None,
+            fall_margin: 0.05,
+        }
+    }
+}

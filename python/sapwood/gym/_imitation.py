@@ -1,0 +1,252 @@
+"""Characters that imitate motions, many worlds side by side."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium import Space
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Box
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+import sapwood as sw
+from sapwood import _sapwood
+from sapwood.gym._state import pack, unpack
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+_MODES = {
+    AutoresetMode.NEXT_STEP: "next-step",
+    AutoresetMode.SAME_STEP: "same-step",
+    AutoresetMode.DISABLED: "disabled",
+}
+
+ACTION_BOUND = 2.0 * np.pi
+"""Of the action space: a full turn, rad."""
+
+
+class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
+    """A character that imitates a motion, many worlds in one :class:`sapwood.Batch`.
+
+    It is the task of Peng et al., "DeepMimic: example-guided deep reinforcement learning of physics-based character
+    skills", 2018. Actions set the targets of stable PD controllers, `control_hz` times a second. Rewards say how near
+    the character is to the motion, 0 to 1 a step; an episode ends when it falls. Results do not depend on the number of
+    threads.
+
+    Args:
+        character: A character by name ("humanoid", "dog"), a file of MJCF, or a model.
+        clip: The motion: a gait by name ("walk", "trot", "pace", "canter"), or a file of DeepMimic's text or BVH.
+        num_envs: Number of worlds.
+        spd: How targets become forces: "maba" within the step, with contact and effort limits; "maba_standalone",
+            "dense", "sparse", "sparse_blocks", "pcg" before it.
+        action: What an action is: "target", the targets of the joints; "residual", how far they are from the motion at
+            the end of the control step. Rotation vectors of ball joints, angles or lengths of others; rad, m.
+        rotations: How rotations are observed: "quaternion" or "6d", two columns of the matrix.
+        observe_root: Whether it is observed where the root of the motion is, as seen from the character, and how far
+            its heading is turned. DeepMimic's paper does not; without it a policy cannot see that it drifts.
+        control_hz: Actions a second; a divisor of `physics_hz`.
+        physics_hz: Time steps a second.
+        reward: "paper", or "code" for that of the published code.
+        effort_limits: Whether torques are limited, as DeepMimic's files have it.
+        reference_state_init: Whether episodes begin anywhere in the motion, or all at its start.
+        early_termination: Whether a fall ends an episode.
+        cycle_sync: Whether the motion is moved to where the character is when a cycle begins.
+        max_episode_steps: Control steps of an episode; None for no limit.
+        seed: Of the first :meth:`reset` without one.
+        precision: Numbers that steps are computed with, "f64" or "f32".
+        threads: Threads that share the worlds; None for those of the processor.
+        autoreset_mode: When worlds whose episodes ended begin again.
+
+    Raises:
+        ValueError: When a value is outside its domain, or character and motion do not fit.
+
+    Attributes:
+        model: The model.
+        batch: The worlds.
+        episodes: The motion and the episodes.
+        dt: Time of a control step, s.
+        mean_action: The action at the mean posture of the motion, (actions,).
+    """
+
+    metadata: dict[str, Any]
+    autoreset_mode: AutoresetMode
+    single_observation_space: Space[Array]
+    single_action_space: Space[NDArray[np.float32]]
+    observation_space: Space[Array]
+    action_space: Space[NDArray[np.float32]]
+
+    def __init__(
+        self,
+        character: str | sw.Model = "humanoid",
+        clip: str = "walk",
+        num_envs: int = 1,
+        *,
+        spd: str = "maba",
+        action: str = "target",
+        rotations: str = "quaternion",
+        observe_root: bool = False,
+        control_hz: float = 30.0,
+        physics_hz: float = 120.0,
+        reward: str = "paper",
+        effort_limits: bool = True,
+        reference_state_init: bool = True,
+        early_termination: bool = True,
+        cycle_sync: bool = True,
+        max_episode_steps: int | None = 600,
+        seed: int = 0,
+        precision: Literal["f64", "f32"] = "f64",
+        threads: int | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    ) -> None:
+        super().__init__()
+        if not (np.isfinite(physics_hz) and physics_hz > 0.0):
+            message = f"physics_hz is {physics_hz}: expected a finite number above 0"
+            raise ValueError(message)
+        self.num_envs, self.max_episode_steps = num_envs, max_episode_steps
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": [], "render_fps": round(control_hz)}
+        self.model = _model(character)
+        self.batch = sw.Batch(
+            self.model, num_envs, timestep=1.0 / physics_hz, threads=threads, precision=precision, contacts=True
+        )
+        self.episodes = _sapwood.ImitationEpisodes(
+            self.batch,
+            str(clip),
+            control_hz=control_hz,
+            spd=spd,
+            action=action,
+            rotations=rotations,
+            observe_root=observe_root,
+            reward=reward,
+            effort_limits=effort_limits,
+            reference_state_init=reference_state_init,
+            early_termination=early_termination,
+            cycle_sync=cycle_sync,
+            max_episode_steps=max_episode_steps,
+            autoreset=_MODES[self.autoreset_mode],
+        )
+        self.dt = 1.0 / control_hz
+        columns, actions = self.episodes.observation.shape[1], self.episodes.action_len
+        self.single_observation_space = Box(-np.inf, np.inf, (columns,), np.float64)
+        self.single_action_space = Box(-ACTION_BOUND, ACTION_BOUND, (actions,), np.float32)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        times = np.linspace(0.0, self.episodes.duration, 64, endpoint=False)
+        mean: Array = np.mean([self.episodes.reference_action(float(time)) for time in times], axis=0)
+        self.mean_action: Array = mean if action == "target" else np.zeros(actions)
+        self._begun, self._first_seed = False, seed
+        self._ended: Flags = np.zeros(num_envs, dtype=np.bool_)
+
+    @property
+    def observation_parts(self) -> dict[str, slice]:
+        """Where the parts of an observation are in it."""
+        return {name: slice(first, end) for name, first, end in self.episodes.observation_parts}
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begin episodes.
+
+        Args:
+            seed: A number, of which world i gets seed + i; or one for each world, where None goes on with its own.
+            options: ``{"reset_mask": mask}`` for some worlds alone, an array of booleans (num_envs,).
+
+        Returns:
+            Observations (num_envs, number), info.
+
+        Raises:
+            ValueError: When seeds or mask have another length, or a seed is outside 0 to 2⁶⁴ − 1.
+        """
+        if seed is None and not self._begun:
+            seed = self._first_seed
+        mask: Flags = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=np.bool_)))
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            message = f"options['reset_mask'] is {mask.dtype} {mask.shape}: expected booleans, ({self.num_envs},)"
+            raise ValueError(message)
+        if seed is not None:
+            seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else list(seed)
+            if len(seeds) != self.num_envs:
+                message = f"seed has {len(seeds)} entries: expected one number, or {self.num_envs}"
+                raise ValueError(message)
+            if any(own is not None and not 0 <= own < 2**64 for own in seeds):
+                message = f"seed is {seed}: expected numbers from 0 to 2^64 - 1"
+                raise ValueError(message)
+            for world, own in enumerate(seeds):
+                if own is not None and mask[world]:
+                    self.episodes.seed(world, own)
+        self.episodes.reset(mask)
+        self._begun = True
+        self._ended[mask] = False
+        return self.episodes.observation, {}
+
+    def step(self, actions: ArrayLike) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
+        """Make a control step of every world.
+
+        Args:
+            actions: (num_envs, number), rad or m.
+
+        Returns:
+            Observations (num_envs, number), rewards, terminations and truncations (num_envs,), and info: the terms of
+            the reward, "motion_time", "episode_return" and "normalized_return", its ratio to the number of steps that
+            the episode can have.
+
+        Raises:
+            ResetNeeded: Before :meth:`reset`, or, without autoreset, while worlds whose episodes ended were not reset.
+            ValueError: When actions have another shape, or are not finite.
+        """
+        if not self._begun or (self.autoreset_mode == AutoresetMode.DISABLED and self._ended.any()):
+            message = "call reset before step, also for worlds whose episodes have ended"
+            raise ResetNeeded(message)
+        terminated, truncated, was_reset = self.episodes.step(np.asarray(actions, dtype=np.float64))
+        self._ended = terminated | truncated
+        values = self.episodes.info
+        infos: dict[str, Any] = {name: values[:, k] for k, name in enumerate(self.episodes.info_names)}
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and was_reset.any():
+            last = np.full(self.num_envs, None, dtype=object)
+            for world in np.flatnonzero(was_reset):
+                last[world] = self.episodes.last_observation(int(world))
+            infos["final_obs"], infos["_final_obs"] = last, was_reset
+        if terminated.any():
+            self._warn_of_failures()
+        return self.episodes.observation, self.episodes.reward, terminated, truncated, infos
+
+    def _warn_of_failures(self) -> None:
+        errors = self.batch.errors
+        if errors:
+            world, reason = next(iter(errors.items()))
+            message = f"{len(errors)} of {self.num_envs} worlds could not be stepped, which ended their episodes; "
+            warnings.warn(f"{message}world {world}: {reason}", RuntimeWarning, stacklevel=3)
+
+    def state(self) -> bytes:
+        """Worlds, episodes and generators: an environment of the same options goes on from it by :meth:`restore`.
+
+        As with ``Batch.state``, it leaves out what lanes remember of the last step, so that this environment goes on
+        with other bits, equal to round-off. Where it is to go on with the same, give it its own state back.
+        """
+        return pack(self.batch, self.episodes, {"ended": self._ended, "begun": np.array(self._begun)})
+
+    def restore(self, state: bytes) -> tuple[Array, dict[str, Any]]:
+        """Go on from a :meth:`state`.
+
+        Returns:
+            Observations (num_envs, number), info.
+
+        Raises:
+            ValueError: When it is no state of an environment of the same options and number of worlds.
+        """
+        arrays = unpack(state, self.batch, self.episodes)
+        self._ended, self._begun = arrays["ended"].astype(np.bool_), bool(arrays["begun"])
+        return self.episodes.observation, {}
+
+
+def _model(character: str | sw.Model) -> sw.Model:
+    if isinstance(character, sw.Model):
+        return character
+    is_file = character.endswith((".xml", ".urdf")) or Path(character).is_file()
+    return sw.load(character) if is_file else _sapwood.character(character)
