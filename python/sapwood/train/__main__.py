@@ -42,6 +42,9 @@ def main() -> int:
     """Read the command line and train."""
     if missing("torch", "gymnasium"):
         return 2
+    import gymnasium
+
+    from sapwood import ModelError
     from sapwood.train import imitation
     from sapwood.train.ppo import Settings
     from sapwood.train.run import train
@@ -67,7 +70,7 @@ def main() -> int:
     try:
         task: Task = Registered(given["env"]) if algorithm == "ppo" else imitation.Imitation.of(**given)
         result = train(task, settings, out, resume=resume)
-    except ValueError as error:
+    except (ValueError, OSError, ModelError, gymnasium.error.Error) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"{out / 'result.json'}: return {result['return']:.3f} of the policy's mean, {result['samples']} samples")

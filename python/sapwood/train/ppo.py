@@ -77,6 +77,14 @@ class Settings:
             if getattr(self, name) < at_least:
                 message = f"{name} is {getattr(self, name)}: expected {at_least} or more"
                 raise ValueError(message)
+        for name in ("seconds", "samples", "learning_rate", "std", "target_kl", "clip_range", "max_gradient"):
+            if not getattr(self, name) > 0:
+                message = f"{name} is {getattr(self, name)}: expected a number above 0"
+                raise ValueError(message)
+        for name in ("gamma", "gae_lambda"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                message = f"{name} is {getattr(self, name)}: expected 0 to 1"
+                raise ValueError(message)
         if self.num_envs % self.shards:
             message = f"num_envs is {self.num_envs}: expected a multiple of shards, {self.shards}"
             raise ValueError(message)
