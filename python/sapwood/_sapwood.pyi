@@ -2364,6 +2364,10 @@ class ImitationEpisodes:
         """Names of the bodies that must not touch the ground."""
 
     @property
+    def gains(self) -> list[NDArray[np.float64]]:
+        """Stiffness, damping and greatest force of the controllers, (nv,) each: N·m/rad, N·m·s/rad, N·m."""
+
+    @property
     def end_effectors(self) -> list[str]:
         """Names of the bodies whose tips are end effectors."""
 

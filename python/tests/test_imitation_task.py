@@ -181,10 +181,10 @@ def test_episodes_begin_on_the_motion_end_in_falls_and_are_cut() -> None:
         total += np.where(alive, reward, 0.0)
         np.testing.assert_allclose(info["normalized_return"][alive], total[alive] / 40, rtol=1e-12)
         assert (reward[terminated] == 0.0).all()
-        falls[terminated & alive] = float(step)
-        for world in np.flatnonzero(terminated):
+        falls = np.where(terminated & alive, float(step), falls)
+        for fallen in np.flatnonzero(terminated):
             contacts = env.batch.contacts
-            grounded = {env.model.geom_bodies[g] for g in contacts.geoms[contacts.world == world].ravel()}
+            grounded = {env.model.geom_bodies[g] for g in contacts.geoms[contacts.world == fallen].ravel()}
             assert grounded & {env.model.body_names.index(name) for name in env.episodes.fall_bodies}
         assert truncated.all() if step == 40 else not truncated.any()
         if terminated.any():
@@ -200,6 +200,8 @@ def test_episodes_begin_on_the_motion_end_in_falls_and_are_cut() -> None:
 def test_gains_and_bodies_by_name() -> None:
     env = ImitationVectorEnv(kp={"neck": 250.0}, effort_limit={"neck": 7.0}, end_effectors=["neck"], fall_bodies=[])
     assert (env.episodes.end_effectors, env.episodes.fall_bodies) == (["neck"], [])
+    neck = [gain[9:12].tolist() for gain in env.episodes.gains]
+    assert neck == [[250.0] * 3, [25.0] * 3, [7.0] * 3]
     bad: list[tuple[str, Any]] = [
         ("kp", {"nek": 1.0}),
         ("kd", {"neck": -1.0}),

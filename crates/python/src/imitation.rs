@@ -114,6 +114,13 @@ impl ImitationEpisodes {
         Ok(self.lock()?.task().end_effectors().into_iter().map(str::to_owned).collect())
     }
 
+    /// Stiffness, damping and greatest force of the controllers, by degree of freedom: (nv,) each.
+    #[getter]
+    fn gains<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyArray1<f64>>; 3]> {
+        let pd = self.lock()?.task().pd();
+        Ok([pd.kp, pd.kd, pd.effort_limit].map(|all| PyArray1::from_vec(py, all)))
+    }
+
     /// Where each world is in the motion, s, and how far its reference is moved, x y, m: (n, 3).
     #[getter]
     fn motion_time<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
