@@ -44,6 +44,7 @@ __all__ = [
     "BodyView",
     "Episodes",
     "GeomView",
+    "ImitationEpisodes",
     "JointView",
     "Model",
     "Renderer",
@@ -2405,6 +2406,11 @@ class ImitationEpisodes:
         cycle_sync: Whether the reference is moved to where the character is when a cycle begins.
         max_episode_steps: Control steps after which an episode is cut; None: no limit.
         autoreset: When worlds whose episodes ended begin again: "next-step", "same-step" or "disabled".
+        kp: Stiffness by joint, N·m/rad or N/m, where it is other than the character's.
+        kd: Damping by joint, N·m·s/rad or N·s/m.
+        effort_limit: Greatest force by joint, N·m or N.
+        end_effectors: Bodies whose tips the reward compares; None: the character's, or all that end a limb.
+        fall_bodies: Bodies that must not touch the ground; None: those that the motion keeps above it.
 
     Raises:
         ValueError: When a value is outside its domain, or motion and model do not fit.
@@ -2427,6 +2433,11 @@ class ImitationEpisodes:
         cycle_sync: bool,
         max_episode_steps: int | None,
         autoreset: str,
+        kp: dict[str, float] | None = None,
+        kd: dict[str, float] | None = None,
+        effort_limit: dict[str, float] | None = None,
+        end_effectors: list[str] | None = None,
+        fall_bodies: list[str] | None = None,
     ) -> ImitationEpisodes: ...
     @property
     def observation(self) -> NDArray[np.float64]:
@@ -2453,6 +2464,14 @@ class ImitationEpisodes:
         """Names of the bodies that must not touch the ground."""
 
     @property
+    def gains(self) -> list[NDArray[np.float64]]:
+        """Stiffness, damping and greatest force of the controllers, (nv,) each: N·m/rad, N·m·s/rad, N·m."""
+
+    @property
+    def end_effectors(self) -> list[str]:
+        """Names of the bodies whose tips are end effectors."""
+
+    @property
     def motion_time(self) -> NDArray[np.float64]:
         """Where worlds are in the motion, s, and how far their references are moved, x y, m: (n, 3)."""
 
@@ -2477,6 +2496,28 @@ class ImitationEpisodes:
 
     def reference(self, time: float) -> NDArray[np.float64]:
         """Positions of the motion at a time, (nq,)."""
+
+    def reference_velocity(self, time: float) -> NDArray[np.float64]:
+        """Velocities of the motion at a time, (nv,)."""
+
+    def evaluate(
+        self, q: ArrayLike, v: ArrayLike, time: float, offset: tuple[float, float] | None = None
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        """What any state is worth at a time in the motion.
+
+        Args:
+            q: Positions, (nq,).
+            v: Velocities, (nv,).
+            time: Time in the motion, s.
+            offset: How far the motion is moved, x y, m; None: not at all.
+
+        Returns:
+            The reward; its terms before they are weighted, pose, velocity, end effectors, root, centre of mass; and the
+            observation.
+
+        Raises:
+            ValueError: When a vector has another length, or a number is not finite.
+        """
 
     def reference_action(self, time: float) -> NDArray[np.float64]:
         """The action of kind "target" whose target is the motion at a time, (number,)."""
@@ -2518,6 +2559,7 @@ class ImitationEpisodes:
             ValueError: When actions have another shape, or are not finite.
         """
 
+@final
 class Episodes:
     """Episodes of a task in the worlds of a batch: what ``sapwood.gym`` is made of.
 

@@ -1,5 +1,6 @@
 //! `sapwood._sapwood.ImitationEpisodes`: characters that imitate motions, for the worlds of a `Batch`.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use ::envs::Autoreset;
@@ -12,7 +13,7 @@ use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::arguments::{array, mask, whole_or_none, word};
+use crate::arguments::{array, configuration, mask, vector, whole_or_none, word};
 use crate::batch::Batch;
 
 type Flags<'py> = Bound<'py, PyArray1<bool>>;
@@ -35,7 +36,7 @@ impl ImitationEpisodes {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "options, by name")]
     #[pyo3(signature = (batch, clip, *, control_hz, spd, action, rotations, observe_root, reward, effort_limits, reference_state_init,
-        early_termination, cycle_sync, max_episode_steps, autoreset))]
+        early_termination, cycle_sync, max_episode_steps, autoreset, kp=None, kd=None, effort_limit=None, end_effectors=None, fall_bodies=None))]
     fn new(
         batch: &Bound<'_, Batch>,
         clip: &str,
@@ -51,6 +52,11 @@ impl ImitationEpisodes {
         cycle_sync: bool,
         #[pyo3(from_py_with = whole_or_none)] max_episode_steps: Option<i64>,
         autoreset: &str,
+        kp: Option<BTreeMap<String, f64>>,
+        kd: Option<BTreeMap<String, f64>>,
+        effort_limit: Option<BTreeMap<String, f64>>,
+        end_effectors: Option<Vec<String>>,
+        fall_bodies: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let modes =
             [("next-step", Autoreset::NextStep), ("same-step", Autoreset::SameStep), ("disabled", Autoreset::Disabled)];
@@ -66,6 +72,11 @@ impl ImitationEpisodes {
             reference_state_init,
             early_termination,
             cycle_sync,
+            kp: kp.into_iter().flatten().collect(),
+            kd: kd.into_iter().flatten().collect(),
+            effort_limit: effort_limit.into_iter().flatten().collect(),
+            end_effectors,
+            fall_bodies,
             ..ImitationOptions::default()
         };
         let limit = max_episode_steps.map(|steps| {
@@ -95,6 +106,19 @@ impl ImitationEpisodes {
     #[getter]
     fn fall_bodies(&self) -> PyResult<Vec<String>> {
         Ok(self.lock()?.task().fall_bodies().into_iter().map(str::to_owned).collect())
+    }
+
+    /// Names of the bodies whose tips are end effectors.
+    #[getter]
+    fn end_effectors(&self) -> PyResult<Vec<String>> {
+        Ok(self.lock()?.task().end_effectors().into_iter().map(str::to_owned).collect())
+    }
+
+    /// Stiffness, damping and greatest force of the controllers, by degree of freedom: (nv,) each.
+    #[getter]
+    fn gains<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyArray1<f64>>; 3]> {
+        let pd = self.lock()?.task().pd();
+        Ok([pd.kp, pd.kd, pd.effort_limit].map(|all| PyArray1::from_vec(py, all)))
     }
 
     /// Where each world is in the motion, s, and how far its reference is moved, x y, m: (n, 3).
@@ -167,6 +191,39 @@ impl ImitationEpisodes {
         let (mut q, mut v) = (vec![0.0; episodes.task().model().nq()], vec![0.0; episodes.task().model().nv()]);
         episodes.task().reference().at(time, &mut q, &mut v);
         Ok(PyArray1::from_vec(py, q))
+    }
+
+    /// Velocity of the reference at a time, (nv,).
+    fn reference_velocity<'py>(&self, py: Python<'py>, time: f64) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let episodes = self.lock()?;
+        let (mut q, mut v) = (vec![0.0; episodes.task().model().nq()], vec![0.0; episodes.task().model().nv()]);
+        episodes.task().reference().at(time, &mut q, &mut v);
+        Ok(PyArray1::from_vec(py, v))
+    }
+
+    /// What a state at a time in the motion is worth: the reward, its five terms, and the observation.
+    #[pyo3(signature = (q, v, time, offset=None))]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        q: &Bound<'py, PyAny>,
+        v: &Bound<'py, PyAny>,
+        time: f64,
+        offset: Option<(f64, f64)>,
+    ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let episodes = self.lock()?;
+        let task = episodes.task();
+        let q = configuration("q", q, task.model())?;
+        let v = vector("v", v, task.model().nv())?;
+        let offset = offset.unwrap_or_default();
+        if !(time.is_finite() && offset.0.is_finite() && offset.1.is_finite()) {
+            return Err(value_error(format!("time is {time}, offset {offset:?}: expected finite numbers")));
+        }
+        let mut observation = vec![0.0; task.observation_len()];
+        let terms = task.evaluate(time, [offset.0, offset.1], (&q, &v), &mut observation);
+        let shown = vec![terms.pose, terms.velocity, terms.end_effector, terms.root, terms.com];
+        let reward = terms.reward(task.options().reward);
+        Ok((reward, PyArray1::from_vec(py, shown), PyArray1::from_vec(py, observation)))
     }
 
     /// The action whose target is the reference at a time, (number,).

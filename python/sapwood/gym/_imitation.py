@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -57,6 +58,11 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         reference_state_init: Whether episodes begin anywhere in the motion, or all at its start.
         early_termination: Whether a fall ends an episode.
         cycle_sync: Whether the motion is moved to where the character is when a cycle begins.
+        kp: Stiffness of single joints, by name, where it is other than DeepMimic's; N·m/rad. A tenth of it is damping.
+        kd: Damping of single joints, N·m·s/rad.
+        effort_limit: Greatest torque of single joints, N·m; infinity for none.
+        end_effectors: Bodies whose tips the reward compares; None for feet and hands, or all that end a limb.
+        fall_bodies: Bodies whose touching the ground ends an episode; None for those that the motion keeps above it.
         max_episode_steps: Control steps of an episode; None for no limit.
         seed: Of the first :meth:`reset` without one.
         precision: Numbers that steps are computed with, "f64" or "f32".
@@ -98,6 +104,11 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         reference_state_init: bool = True,
         early_termination: bool = True,
         cycle_sync: bool = True,
+        kp: Mapping[str, float] | None = None,
+        kd: Mapping[str, float] | None = None,
+        effort_limit: Mapping[str, float] | None = None,
+        end_effectors: Sequence[str] | None = None,
+        fall_bodies: Sequence[str] | None = None,
         max_episode_steps: int | None = 600,
         seed: int = 0,
         precision: Literal["f64", "f32"] = "f64",
@@ -130,6 +141,11 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             cycle_sync=cycle_sync,
             max_episode_steps=max_episode_steps,
             autoreset=_MODES[self.autoreset_mode],
+            kp=dict(kp or {}),
+            kd=dict(kd or {}),
+            effort_limit=dict(effort_limit or {}),
+            end_effectors=None if end_effectors is None else list(end_effectors),
+            fall_bodies=None if fall_bodies is None else list(fall_bodies),
         )
         self.dt = 1.0 / control_hz
         columns, actions = self.episodes.observation.shape[1], self.episodes.action_len

@@ -167,6 +167,9 @@ fn set_gains(motors: &mut [Motor], options: &ImitationOptions) -> Result<(), Imi
                     expected: if is_limit { "0 or more" } else { "a finite number, 0 or more" }.into(),
                 });
             }
+            if option == "kp" {
+                motor.kd = 0.1 * value;
+            }
             *match option {
                 "kp" => &mut motor.kp,
                 "kd" => &mut motor.kd,
