@@ -656,7 +656,7 @@ class Simulation:
 
     @property
     def soft_positions(self) -> NDArray[np.float64]:
-        """Positions of the nodes of all soft bodies, one body after the other, (nodes, 3), world, m, a live view."""
+        """Positions of the nodes of all soft bodies, body after body, (nodes, 3), world, m, a live view."""
 
     @soft_positions.setter
     def soft_positions(self, value: ArrayLike) -> None: ...
@@ -1415,7 +1415,7 @@ class SoftBodyView:
 
     @property
     def triangles(self) -> NDArray[np.uint32]:
-        """The nodes of the triangles of its surface, (triangles, 3), counter-clockwise seen from outside, read-only."""
+        """The nodes of its surface's triangles, (triangles, 3), counter-clockwise seen from outside, read-only."""
 
     @property
     def mass(self) -> float:

@@ -62,12 +62,15 @@ def test_pinned_nodes_stay_and_those_of_bodies_go_along() -> None:
     before = sim.soft_positions[top].copy()
     sim.step(100)
     assert (sim.soft_positions[top] == before).all()
-    moving = CUBE.replace('<body name="holder" pos="0 0 .11">', '<body name="holder" pos="0 0 .5"><freejoint/><geom size=".02" pos="0 0 .07"/>')
+    moving = CUBE.replace(
+        '<body name="holder" pos="0 0 .11">',
+        '<body name="holder" pos="0 0 .5"><freejoint/><geom size=".02" pos="0 0 .07"/>',
+    )
     sim = sw.Simulation(sw.load(moving.format(more="", inside='<pin gridrange="0 0 5 5 5 5"/>')))
     held = np.array([np.linalg.norm(x - [0, 0, 0.55]) < 0.08 and x[2] > 0.549 for x in sim.soft_positions])
     assert held.sum() == 36
     sim.step(40)
-    # They fall together, as nothing holds them: the point of the body where each node is held is 0.05 m above its origin.
+    # They fall together, as nothing holds them: each node is held 0.05 m above the body's origin.
     assert sim.soft_positions[held][:, 2] == pytest.approx(sim.body(1).position[2] + 0.05, abs=1e-5)
 
 
@@ -120,7 +123,8 @@ def test_bad_attributes_are_errors_with_their_line(old: str, new: str, message: 
 
 
 @pytest.mark.parametrize(
-    ("young", "poisson", "message"), [("1e5", "0.5", "Poisson"), ("-1", "0.3", "Young"), ("1e5", "nan", "expected finite numbers")]
+    ("young", "poisson", "message"),
+    [("1e5", "0.5", "Poisson"), ("-1", "0.3", "Young"), ("1e5", "nan", "expected finite numbers")],
 )
 def test_bad_materials_name_what_is_wrong(young: str, poisson: str, message: str) -> None:
     text = CUBE.format(more="", inside="").replace('"1e5"', f'"{young}"').replace('".4"', f'"{poisson}"')
