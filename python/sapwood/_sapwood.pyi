@@ -615,7 +615,7 @@ class Simulation:
     def ctrl(self, value: ArrayLike) -> None: ...
     @property
     def act(self) -> NDArray[np.float64]:
-        """Activations, the states that actuators have of their own, (na,), a live view; in the order of the actuators."""
+        """Activations, the states that actuators have of their own, (na,), a live view; in order of actuators."""
     @act.setter
     def act(self, value: ArrayLike) -> None: ...
     @property
@@ -1471,7 +1471,7 @@ class ActuatorView:
     def ctrl(self, value: float) -> None: ...
     @property
     def activation(self) -> float | None:
-        """The state of its own, which the force law takes in the place of the control; None without one. It can be set."""
+        """The state of its own, which the force law takes in place of the control; None without one. It can be set."""
     @activation.setter
     def activation(self, value: float) -> None: ...
     @property

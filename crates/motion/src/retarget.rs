@@ -135,7 +135,7 @@ impl Retarget {
             .collect();
         let length = |pick: fn(&Bone) -> f64| bones.iter().map(pick).sum::<f64>();
         let (ours, theirs) = (length(|b| b.1.norm()), length(|b| b.2.norm()));
-        if bones.is_empty() || !(theirs > 0.0) {
+        if bones.is_empty() || theirs.is_nan() || theirs <= 0.0 {
             return Err(RetargetError::NoBones);
         }
         let axes = find_axes(&bones, model, options.axes)?;
