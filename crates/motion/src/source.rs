@@ -10,7 +10,7 @@ use crate::retarget::{Retarget, RetargetError, RetargetOptions};
 use crate::{Axes, Binding, BindingError, BindingOptions, Clip, LoopMode, Motion, ReadError, Skeleton, bvh, deepmimic};
 
 /// The gaits that are written as code.
-pub const GAITS: [&str; 5] = ["walk", "trot", "pace", "canter", "slither"];
+pub const GAITS: [&str; 6] = ["walk", "run", "trot", "pace", "canter", "slither"];
 
 /// Seams of recorded loops are closed over so many seconds ([`Clip::with_closed_loop`]).
 const SEAM: f64 = 0.2;
@@ -234,6 +234,7 @@ fn on_gait(name: &'static str, model: &Model) -> Result<SharedMotion, SourceErro
 fn make(name: &str, skeleton: &Skeleton) -> Result<SharedMotion, GaitError> {
     let pattern = match name {
         "walk" => gait::walk(),
+        "run" => gait::run(),
         "trot" => gait::trot(),
         "pace" => gait::pace(),
         "canter" => gait::canter(),

@@ -99,6 +99,32 @@ fn legged(model: &Model, pattern: &GaitPattern) -> LeggedGait {
 }
 
 #[test]
+fn people_run_with_both_feet_in_the_air() {
+    let model = character(Character::Humanoid);
+    let run = legged(&model, &gait::run());
+    let height = Skeleton::of_model(&model).expect("a free root").rest_positions()[0].z;
+    let [heel, toe] = gait::run().legs[0].sole.map(|x| x * height);
+    let feet = ["right_ankle".to_string(), "left_ankle".to_string()];
+    let ground = ground(&model, &run, &feet, &[v(heel, 0.0, -0.055), v(toe, 0.0, -0.055)]);
+    println!("run {:.2} m/s, lowered {:.3} m, {ground:?}", run.speed(), run.lowered());
+    assert!((2.2..3.2).contains(&run.speed()));
+    // Soles stay above the ground and leave it: of each foot's 0.34 of the cycle on it, and a few parts in a hundred within 1 mm.
+    assert!(ground.lowest.0 > -1e-9 && ground.lowest.1 > 0.01, "{ground:?}");
+    assert!((0.68..0.82).contains(&ground.touching), "{ground:?}");
+    assert!(ground.slip < 2.5e-3, "{ground:?}");
+    // In the middle of the flight nothing but gravity acts on the middle of the body, whose path the root's is about.
+    let (mut posture, h) = (Posture::default(), 1e-3);
+    let mut at = |time: f64| {
+        run.sample(time, &mut posture);
+        posture.root.pos.z
+    };
+    let flight = 0.42 * run.duration();
+    let acceleration = (at(flight + h) - 2.0 * at(flight) + at(flight - h)) / (h * h);
+    assert!((acceleration + 9.81).abs() < 1.0, "{acceleration}");
+    assert_smooth_and_periodic(&model, &run, run.stride(), "run");
+}
+
+#[test]
 fn people_walk_without_sliding() {
     let model = character(Character::Humanoid);
     let walk = legged(&model, &gait::walk());

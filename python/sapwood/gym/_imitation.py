@@ -42,7 +42,8 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
 
     Args:
         character: A character by name ("humanoid", "dog"), a file of MJCF, or a model.
-        clip: The motion: a gait by name ("walk", "trot", "pace", "canter"), or a file of DeepMimic's text or BVH.
+        clip: The motion: a gait by name ("walk", "run", "trot", "pace", "canter", "slither"), or a file of DeepMimic's
+            text or BVH.
         num_envs: Number of worlds.
         spd: How targets become forces: "maba" within the step, with contact and effort limits; "maba_standalone",
             "dense", "sparse", "sparse_blocks", "pcg" before it.

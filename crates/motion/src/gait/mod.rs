@@ -1,6 +1,6 @@
 //! Gaits written as code: smooth, periodic, with a root that travels as the steps do.
 //!
-//! [`walk`], [`trot`], [`pace`] and [`canter`] are patterns ([`GaitPattern`]: which foot when, how far, what the trunk
+//! [`walk`], [`run`], [`trot`], [`pace`] and [`canter`] are patterns ([`GaitPattern`]: which foot when, how far, what the trunk
 //! does) that a [`LeggedGait`] puts on the skeleton of a model; [`Slither`] moves a chain along a serpenoid curve.
 //!
 //! ```
@@ -30,7 +30,7 @@ mod pulse;
 mod quadruped;
 mod slither;
 
-pub use biped::walk;
+pub use biped::{run, walk};
 pub use legged::LeggedGait;
 pub use pattern::{GaitPattern, LegPattern, Sway, Wave};
 pub use pulse::Pulse;
