@@ -27,7 +27,9 @@ MODEL = """<mujoco><option timestep="0.004" gravity="0 0 0"><flag contact="disab
 <keyframe><key name="begun" act="0.01 0.2 -0.3 0.4 0.1" qpos="0.1 -0.2" qvel="0.3 0.5"/></keyframe></mujoco>"""
 
 
-def pair(xml: str, scheme: Literal["symplectic-euler", "bilinear", "midpoint"] = "symplectic-euler") -> tuple[sw.Simulation, mujoco.MjModel, mujoco.MjData]:
+def pair(
+    xml: str, scheme: Literal["symplectic-euler", "bilinear", "midpoint"] = "symplectic-euler"
+) -> tuple[sw.Simulation, mujoco.MjModel, mujoco.MjData]:
     """One model in both, at its keyframe."""
     simulation = sw.Simulation(sw.load(xml), scheme=scheme)
     simulation.reset("begun")

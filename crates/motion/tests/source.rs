@@ -133,7 +133,10 @@ fn other_joints_are_named() {
     assert!(on_dog.contains("\"front_right_toe\""), "{on_dog}");
     let Err(error) = Source::open("trot").expect("a gait").on(&model, &options) else { panic!("a trotting person") };
     let error = error.to_string();
-    assert!(error.contains("\"trot\" on model \"humanoid\"") && error.ends_with("it can go in \"walk\", \"run\""), "{error}");
+    assert!(
+        error.contains("\"trot\" on model \"humanoid\"") && error.ends_with("it can go in \"walk\", \"run\""),
+        "{error}"
+    );
 }
 
 #[test]
@@ -141,7 +144,9 @@ fn names_that_are_misspelt_are_suggested() {
     let error = Source::open("cantre").expect_err("no such gait").to_string();
     assert_eq!(error, "there is no gait and no file \"cantre\": did you mean \"canter\"?");
     let error = Source::open("xyzzy").expect_err("no such gait").to_string();
-    assert!(error.ends_with("expected a file (DeepMimic's text or BVH) or one of walk, run, trot, pace, canter, slither"));
+    assert!(
+        error.ends_with("expected a file (DeepMimic's text or BVH) or one of walk, run, trot, pace, canter, slither")
+    );
 }
 
 #[test]

@@ -55,7 +55,15 @@ class Sapwood:
     """The environment."""
 
     def __init__(
-        self, character: str, clip: str, worlds: int, hz: int, threads: int, *, precision: Any = "f64", spd: str = "maba"
+        self,
+        character: str,
+        clip: str,
+        worlds: int,
+        hz: int,
+        threads: int,
+        *,
+        precision: Any = "f64",
+        spd: str = "maba",
     ) -> None:
         from gymnasium.vector import AutoresetMode
 
