@@ -23,7 +23,7 @@ pub(crate) fn rotation<T: Real>(f: Mat3<T>) -> Mat3<T> {
         let value = (square - c(2.0) * a).mul_add(square, root.mul_add(c(-8.0) * det, constant));
         let slope = c(4.0) * root * (square - a) - c(8.0) * det;
         let step = value / Real::max(slope, c(1e-12) * a * root);
-        root = root - Real::max(step, T::ZERO);
+        root -= Real::max(step, T::ZERO);
     }
     let second = c(0.5) * (root * root - a);
     let denominator = Real::max(root * second - det, c(1e-12) * a * root).recip();

@@ -11,7 +11,20 @@ from pathlib import Path
 from types import ModuleType
 
 from sapwood._files import write_whole
-from sapwood.bench import batch, clutter, contact, deformables, dynamics, machine, motion, page, schemes, starts, step
+from sapwood.bench import (
+    batch,
+    clutter,
+    contact,
+    deformables,
+    dynamics,
+    imitation,
+    machine,
+    motion,
+    page,
+    schemes,
+    starts,
+    step,
+)
 from sapwood.bench.cases import MissingPackageError
 from sapwood.bench.peer_sources import BuildError
 from sapwood.bench.tree_table import UnsuitableModelError
@@ -22,6 +35,7 @@ SUITES: dict[str, ModuleType] = {
     "contact": contact,
     "deformables": deformables,
     "dynamics": dynamics,
+    "imitation": imitation,
     "motion": motion,
     "schemes": schemes,
     "starts": starts,

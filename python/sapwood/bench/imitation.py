@@ -1,19 +1,20 @@
 """The imitation suite: samples a second of characters under random targets of effort-limited PD, beside MuJoCo.
 
-A sample is a control step of 1/30 s. Targets are the mean posture of the motion and normal noise of 0.2 rad, the same for
-all engines; gains and effort limits are DeepMimic's. Sapwood makes the whole step of ``sapwood.gym.ImitationVectorEnv``:
-observation, reward, end and reset. MuJoCo (``mujoco.rollout``, Newton, pyramidal cones) makes the time steps alone, with
-position servos on each axis of a ball; a world whose root is below half its height at rest, or that diverged, begins
-again. Engines take turns in one process; reported are medians of turns.
+A sample is a control step of 1/30 s. Targets are the mean posture of the motion and normal noise of 0.2 rad, the same
+for all engines; gains and effort limits are DeepMimic's. Sapwood makes the whole step of
+``sapwood.gym.ImitationVectorEnv``: observation, reward, end and reset. MuJoCo (``mujoco.rollout``, Newton, pyramidal
+cones) makes the time steps alone, with position servos on each axis of a ball; a world whose root is below half its
+height at rest, or that diverged, begins again. Engines take turns in one process; reported are medians of turns.
 
-``lost`` is the share of samples in which a world diverged: a state that is not finite, or a joint faster than 200 rad/s.
+``lost`` is the share of samples in which a world diverged: a state that is not finite, or a joint faster than 200
+rad/s.
 """
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from numpy.typing import NDArray
 import sapwood as sw
 from sapwood.bench.batch_rows import Row, rows_of, write
 from sapwood.bench.cases import installed
+
+if TYPE_CHECKING:
+    from sapwood.gym import ImitationVectorEnv
 
 Vector = NDArray[np.float64]
 
@@ -62,7 +66,7 @@ class Sapwood:
         hz: int,
         threads: int,
         *,
-        precision: Any = "f64",
+        precision: Literal["f64", "f32"] = "f64",
         spd: str = "maba",
     ) -> None:
         from gymnasium.vector import AutoresetMode
@@ -93,7 +97,7 @@ class Sapwood:
 class Mujoco:
     """The same character on MuJoCo."""
 
-    def __init__(self, env: Any, character: str, hz: int, threads: int, integrator: str) -> None:
+    def __init__(self, env: ImitationVectorEnv, character: str, hz: int, threads: int, integrator: str) -> None:
         import mujoco
         from mujoco import rollout
 

@@ -287,10 +287,10 @@ impl System {
 
     /// `x` ← A⁻¹ `x`, zero at pinned nodes.
     pub fn solve(&mut self, x: &mut [f64]) {
-        self.to_rows(x);
+        self.gather_rows(x);
         let Self { factor, rhs, solution, .. } = self;
         factor.solve(rhs, solution);
-        self.from_rows(x);
+        self.scatter_rows(x);
     }
 
     /// `x` ← A⁻¹ (0, S d): how all nodes go if the touched ones go by `d`; `l` is the factor of S.
@@ -304,7 +304,7 @@ impl System {
         }
         let Self { factor, rhs, solution, .. } = self;
         factor.substitute_back(rhs, solution);
-        self.from_rows(x);
+        self.scatter_rows(x);
     }
 
     /// The factor of the Schur complement on the touched nodes.
@@ -316,11 +316,7 @@ impl System {
         self.analyzed.as_deref().unwrap_or(&[])
     }
 
-    pub fn factor_len(&self) -> usize {
-        self.factor.factor_len()
-    }
-
-    fn to_rows(&mut self, x: &[f64]) {
+    fn gather_rows(&mut self, x: &[f64]) {
         for (node, &row) in self.first_row.iter().enumerate() {
             if !self.is_pinned[node] {
                 self.rhs[row..row + 3].copy_from_slice(&x[3 * node..3 * node + 3]);
@@ -328,7 +324,7 @@ impl System {
         }
     }
 
-    fn from_rows(&self, x: &mut [f64]) {
+    fn scatter_rows(&self, x: &mut [f64]) {
         for (node, &row) in self.first_row.iter().enumerate() {
             let x = &mut x[3 * node..3 * node + 3];
             if self.is_pinned[node] {
@@ -349,8 +345,11 @@ fn pair_index(pairs: &[[u32; 2]], i: u32, j: u32) -> usize {
     pairs.binary_search(&[i.max(j), i.min(j)]).unwrap_or_else(|k| k)
 }
 
+/// Pairs of nodes; where the sources of each block start, and the sources, transposed or not.
+type BlockSources = (Vec<[u32; 2]>, Vec<u32>, Vec<(Source, bool)>);
+
 /// The pairs of nodes that share an element, and what elements add to the blocks of nodes and then of pairs.
-fn block_sources(mesh: &TetMesh) -> (Vec<[u32; 2]>, Vec<u32>, Vec<(Source, bool)>) {
+fn block_sources(mesh: &TetMesh) -> BlockSources {
     let nodes = mesh.positions().len();
     let elements = || (0..mesh.element_count()).map(|e| (e, mesh.element(e)));
     let mut pairs: Vec<[u32; 2]> = elements()

@@ -13,7 +13,7 @@ use super::task::{INFO, Imitation, Scratch};
 use crate::Autoreset;
 use crate::memory::{MemoryError, pack, unpack};
 
-/// Numbers that an episode remembers; see [`Memory`].
+/// Numbers that an episode remembers.
 const MEMORY: usize = 8;
 
 /// Where numbers of an episode are in its memory.
