@@ -71,12 +71,13 @@ impl Order {
         &self,
         py: Python<'py>,
         renderer: &mut render::Renderer,
-        q: &[f64],
+        (q, soft): &(Vec<f64>, Vec<f64>),
         bodies: &[i32],
     ) -> PyResult<Bound<'py, PyAny>> {
         let [width, height] = self.size;
         let (eye, size) = (&self.eye, self.size);
         let failed = |error: render::RenderError| PyValueError::new_err(error.to_string());
+        renderer.place_soft_bodies(soft).map_err(failed)?;
         match self.kind {
             Kind::Rgb => {
                 let mut out = vec![0u8; width * height * 3];
@@ -102,6 +103,11 @@ impl Order {
 
 fn bodies_of(model: &Model) -> Vec<i32> {
     model.scene().geoms.iter().map(|geom| geom.body as i32).collect()
+}
+
+/// The nodes of soft bodies where they are at rest.
+fn at_rest(model: &Model) -> Vec<f64> {
+    model.scene().soft_bodies.iter().flat_map(|body| body.rest_positions()).collect()
 }
 
 fn side(name: &str, value: i64) -> PyResult<usize> {
@@ -223,16 +229,20 @@ fn eye(stage: &Stage, camera: Option<&Bound<'_, PyAny>>) -> PyResult<Eye> {
 fn contact_markers(simulation: &sim::Simulation, model: &Multibody, extent: f64) -> Vec<Marker> {
     let weight = model.mass() * model.gravity.norm();
     let scale = if weight > 0.0 { FORCE_LENGTH * extent / (weight * simulation.timestep()) } else { 0.0 };
-    let mut markers = Vec::new();
-    for contact in simulation.contacts() {
-        let radius = CONTACT_RADIUS * extent;
-        let ball = MarkerShape::Ball { centre: contact.position, radius };
-        markers.push(Marker { shape: ball, rgba: [0.95, 0.55, 0.10, 1.0] });
-        let [x, y, z] = contact.impulse.map(|x| x * scale);
+    let rigid = simulation.contacts().iter().map(|contact| {
+        let [x, y, z] = contact.impulse;
         let [t1, t2] = contact.tangents;
-        let impulse = t1 * x + t2 * y + contact.normal * z;
-        if impulse.norm() > 0.25 * radius {
-            let rod = MarkerShape::Rod { ends: [contact.position, contact.position + impulse], radius: 0.4 * radius };
+        (contact.position, t1 * x + t2 * y + contact.normal * z)
+    });
+    let soft = simulation.soft_contacts().iter().map(|contact| (contact.position, contact.impulse_world()));
+    let radius = CONTACT_RADIUS * extent;
+    let mut markers = Vec::new();
+    for (position, impulse) in rigid.chain(soft) {
+        let ball = MarkerShape::Ball { centre: position, radius };
+        markers.push(Marker { shape: ball, rgba: [0.95, 0.55, 0.10, 1.0] });
+        let force = impulse * scale;
+        if force.norm() > 0.25 * radius {
+            let rod = MarkerShape::Rod { ends: [position, position + force], radius: 0.4 * radius };
             markers.push(Marker { shape: rod, rgba: [0.85, 0.15, 0.12, 1.0] });
         }
     }
@@ -317,13 +327,13 @@ impl Renderer {
                     if contacts {
                         options.markers = contact_markers(s, model.inner(), extent);
                     }
-                    s.state().q.clone()
+                    (s.state().q.clone(), s.state().soft_positions.clone())
                 })?
             }
             Err(_) if contacts => {
                 return Err(PyValueError::new_err("contacts: expected a simulation as source, not a configuration"));
             }
-            Err(_) => configuration("source", source, model.inner())?,
+            Err(_) => (configuration("source", source, model.inner())?, at_rest(model)),
         };
         renderer.show_groups(shown(groups)?);
         let order = Order { size: self.size, eye, kind, options };
@@ -366,7 +376,7 @@ impl Simulation {
             if contacts {
                 options.markers = contact_markers(s, model.inner(), stage.extent());
             }
-            s.state().q.clone()
+            (s.state().q.clone(), s.state().soft_positions.clone())
         })?;
         let mut renderer = pictures.take(model)?;
         renderer.show_groups(groups);

@@ -13,6 +13,7 @@ mod projection;
 mod raster;
 mod renderer;
 mod shade;
+mod skin;
 mod stage;
 mod texture;
 mod view;

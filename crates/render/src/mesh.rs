@@ -14,7 +14,7 @@ const SMOOTH: f64 = 0.819_152;
 const MAX_FACES: usize = 256;
 
 /// A mesh as it is drawn.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct DrawnMesh {
     pub vertices: Vec<Vector>,
     pub triangles: Vec<[u32; 3]>,
@@ -91,7 +91,7 @@ impl DrawnMesh {
     }
 }
 
-fn face_normal(vertices: &[Vector], t: &[u32; 3]) -> Vector {
+pub(crate) fn face_normal(vertices: &[Vector], t: &[u32; 3]) -> Vector {
     let [a, b, c] = t.map(|v| vertices[v as usize]);
     (b - a).cross(c - a).normalized().unwrap_or_default()
 }

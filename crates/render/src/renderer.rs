@@ -84,6 +84,8 @@ pub enum RenderError {
     NoCamera,
     /// The configuration has another length than the model's.
     Configuration,
+    /// The positions of the nodes of soft bodies have another length than the model's, or are not finite.
+    SoftPositions,
 }
 
 impl fmt::Display for RenderError {
@@ -92,6 +94,9 @@ impl fmt::Display for RenderError {
             Self::Size => write!(f, "the size of the picture: expected 1 to {MAX_SIDE} pixels, and a buffer that fits"),
             Self::NoCamera => f.write_str("the camera: expected one of the model's cameras and bodies"),
             Self::Configuration => f.write_str("q: expected as many coordinates as the model has"),
+            Self::SoftPositions => {
+                f.write_str("positions of nodes: expected three finite numbers for each of the model's")
+            }
         }
     }
 }
@@ -102,6 +107,8 @@ impl std::error::Error for RenderError {}
 #[derive(Debug)]
 pub struct Renderer {
     stage: Arc<Stage>,
+    /// Those of the stage, then one for each soft body.
+    meshes: Vec<Arc<DrawnMesh>>,
     kinematics: Kinematics<f64>,
     poses: Vec<Pose<f64>>,
     /// Bit g: whether geoms of group g are drawn.
@@ -140,11 +147,19 @@ impl Renderer {
     /// When the system grants fewer threads.
     pub fn new(stage: Arc<Stage>, threads: usize) -> std::io::Result<Self> {
         let kinematics = Kinematics::new(&stage.model.tree);
+        let skins = stage.skins.iter().zip(&stage.scene.soft_bodies);
+        let soft = skins.map(|(skin, body)| {
+            let mut mesh = skin.mesh.clone();
+            skin.place(&body.rest_positions().collect::<Vec<f64>>(), &mut mesh);
+            Arc::new(mesh)
+        });
+        let meshes = stage.meshes.iter().cloned().chain(soft).collect();
         let crew = Crew::new(threads.max(1))?;
         let scratch = (0..crew.count()).map(|_| Mutex::default()).collect();
         let (lists, shadow_lists, shadows) = (Lists::default(), Lists::default(), ShadowMap::default());
         Ok(Self {
             stage,
+            meshes,
             kinematics,
             poses: Vec::new(),
             groups: SHOWN_GROUPS,
@@ -167,6 +182,28 @@ impl Renderer {
         self.groups = groups;
     }
 
+    /// Puts the nodes of all soft bodies, one body after the other, at these positions, three coordinates each, world, m. They are at
+    /// rest in a new renderer, and stay where they were put.
+    ///
+    /// # Errors
+    /// When there are more or fewer than the model has, or one is not finite.
+    pub fn place_soft_bodies(&mut self, positions: &[f64]) -> Result<(), RenderError> {
+        let Self { stage, meshes, .. } = self;
+        let count: usize = stage.scene.soft_bodies.iter().map(|body| 3 * body.node_count()).sum();
+        if positions.len() != count || !positions.iter().all(|x| x.is_finite()) {
+            return Err(RenderError::SoftPositions);
+        }
+        let mut rest = positions;
+        for ((skin, body), mesh) in
+            stage.skins.iter().zip(&stage.scene.soft_bodies).zip(&mut meshes[stage.meshes.len()..])
+        {
+            let own;
+            (own, rest) = rest.split_at(3 * body.node_count());
+            skin.place(own, Arc::make_mut(mesh));
+        }
+        Ok(())
+    }
+
     /// Colours: red, green, blue of every pixel, row by row from the top.
     ///
     /// # Errors
@@ -186,13 +223,13 @@ impl Renderer {
         if options.shadows {
             self.cast_shadows(&at, &options.markers);
         }
-        let Self { stage, crew, scratch, lists, shadows, .. } = self;
+        let Self { stage, meshes, crew, scratch, lists, shadows, .. } = self;
         let turn = |v: Vector| at.rot.transpose_mul(v).map(|x| x as f32);
         let shader = Shader {
             at: &at,
             primitives: &lists.primitives,
             items: &lists.items,
-            meshes: &stage.meshes,
+            meshes,
             textures: &stage.textures,
             to_world: at.rot.map(|x| x as f32),
             haze: stage.textures.haze(),
@@ -220,14 +257,19 @@ impl Renderer {
         self.samples(q, eye, size, out, |_, w, _| if w > 0.0 { 1.0 / w } else { f32::INFINITY })
     }
 
-    /// The index of the geom that the centre of every pixel sees, row by row from the top; −1 where that is none.
+    /// The index of the geom that the centre of every pixel sees, row by row from the top; −1 where that is none, −2 − k where it is soft
+    /// body k.
     ///
     /// # Errors
     /// As [`rgb`](Self::rgb).
     pub fn segmentation(&mut self, q: &[f64], eye: &Eye, size: [usize; 2], out: &mut [i32]) -> Result<(), RenderError> {
+        let geoms = self.stage.scene.geoms.len();
         self.samples(q, eye, size, out, |lists, _, primitive| match primitive {
             NOTHING => -1,
-            primitive => lists.primitives.list[primitive as usize].item as i32,
+            primitive => match lists.primitives.list[primitive as usize].item as usize {
+                geom if geom < geoms => geom as i32,
+                soft => -2 - (soft - geoms) as i32,
+            },
         })
     }
 
@@ -281,21 +323,21 @@ impl Renderer {
 
     /// Lists what this projection sees of the geoms and markers.
     fn list(&mut self, at: &Projection, see_through: bool, markers: &[Marker]) {
-        self.lists.gather(&self.stage, &self.poses, self.groups, at, see_through, markers);
+        self.lists.gather((&self.stage, &self.meshes), &self.poses, self.groups, at, see_through, markers);
     }
 
     /// Draws what the light sees.
     fn cast_shadows(&mut self, at: &Projection, markers: &[Marker]) {
-        let Self { stage, crew, scratch, shadow_lists: lists, shadows: map, poses, groups, .. } = self;
+        let Self { stage, meshes, crew, scratch, shadow_lists: lists, shadows: map, poses, groups, .. } = self;
         let [least, most] = SHADOW_SIZES;
         let size = (2 * at.size[0].max(at.size[1]) / at.samples).next_multiple_of(BAND).clamp(least, most);
-        let Some((centre, radius)) = ball_around(stage, poses, *groups) else {
+        let Some((centre, radius)) = ball_around(stage, meshes, poses, *groups) else {
             map.size = 1;
             map.nearness.clear();
             return;
         };
         let light = Projection::parallel(centre, -Vec3::from(TO_LIGHT), radius, size);
-        lists.gather(stage, poses, *groups, &light, true, markers);
+        lists.gather((stage, meshes), poses, *groups, &light, true, markers);
         map.size = size;
         map.nearness.clear();
         map.texel = light.pitch as f32;
@@ -426,7 +468,7 @@ impl Lists {
     /// Everything that the projection sees, and the bands that it is in.
     fn gather(
         &mut self,
-        stage: &Stage,
+        (stage, meshes): (&Stage, &[Arc<DrawnMesh>]),
         poses: &[Pose<f64>],
         groups: u32,
         at: &Projection,
@@ -446,13 +488,18 @@ impl Lists {
             let smooth = matches!(geom.shape, Shape::Capsule { .. });
             self.add_item(at, &pose, geom.rgba, mesh, ground, smooth, stage.look_of[k]);
             if geom.rgba[3] > 0.0 && is_shown(geom, groups) {
-                self.add_shape(at, stage, &geom.shape, mesh, &pose, see_through);
+                self.add_shape(at, meshes, &geom.shape, mesh, &pose, see_through);
             }
+        }
+        for (k, body) in stage.scene.soft_bodies.iter().enumerate() {
+            let mesh = Some((stage.meshes.len() + k) as u32);
+            self.add_item(at, &Pose::IDENTITY, body.colour, mesh, None, true, ItemLook::Plain);
+            self.add_drawn(at, &meshes[stage.meshes.len() + k], body.colour, see_through);
         }
         for marker in markers {
             let (shape, pose) = marker.shape.placed();
             self.add_item(at, &pose, marker.rgba, None, None, true, ItemLook::Plain);
-            self.add_shape(at, stage, &shape, None, &pose, see_through);
+            self.add_shape(at, meshes, &shape, None, &pose, see_through);
         }
         self.transparent.sort_by(|a, b| b.0.total_cmp(&a.0));
         self.sort_into_bands(at);
@@ -477,7 +524,7 @@ impl Lists {
     fn add_shape(
         &mut self,
         at: &Projection,
-        stage: &Stage,
+        meshes: &[Arc<DrawnMesh>],
         shape: &Shape,
         mesh: Option<u32>,
         pose: &Pose<f64>,
@@ -487,12 +534,28 @@ impl Lists {
         let (rot, centre) = at.frame(pose);
         let first = self.primitives.list.len() as u32;
         match mesh {
-            Some(mesh) => self.add_mesh(at, &stage.meshes[mesh as usize], item, &rot, centre),
+            Some(mesh) => self.add_mesh(at, &meshes[mesh as usize], item, &rot, centre),
             None => add_primitives(&mut self.primitives, at, item, shape, &rot, centre),
         }
         let end = self.primitives.list.len() as u32;
         if see_through && self.items[item as usize].rgba[3] < 1.0 && first < end {
             self.transparent.push((centre.norm_squared(), [first, end]));
+        }
+    }
+
+    /// Adds the triangles of the item added last, a soft body.
+    fn add_drawn(&mut self, at: &Projection, mesh: &DrawnMesh, rgba: [f32; 4], see_through: bool) {
+        let item = self.items.len() as u32 - 1;
+        let (rot, centre) = at.frame(&Pose::IDENTITY);
+        let first = self.primitives.list.len() as u32;
+        if rgba[3] > 0.0 {
+            self.add_mesh(at, mesh, item, &rot, centre);
+        }
+        let end = self.primitives.list.len() as u32;
+        if see_through && rgba[3] < 1.0 && first < end {
+            let [a, b] = mesh.bounds;
+            let middle = rot * ((a + b) * 0.5) + centre;
+            self.transparent.push((middle.norm_squared(), [first, end]));
         }
     }
 
@@ -613,7 +676,7 @@ fn is_shown(geom: &Geom, groups: u32) -> bool {
 }
 
 /// A ball around what casts shadows.
-fn ball_around(stage: &Stage, poses: &[Pose<f64>], groups: u32) -> Option<(Vector, f64)> {
+fn ball_around(stage: &Stage, meshes: &[Arc<DrawnMesh>], poses: &[Pose<f64>], groups: u32) -> Option<(Vector, f64)> {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for (geom, mesh) in stage.scene.geoms.iter().zip(&stage.mesh_of) {
         if geom.rgba[3] < 1.0 || !is_shown(geom, groups) || matches!(geom.shape, Shape::Plane { .. }) {
@@ -622,7 +685,7 @@ fn ball_around(stage: &Stage, poses: &[Pose<f64>], groups: u32) -> Option<(Vecto
         let pose = poses[geom.body] * geom.pose;
         let (centre, radius) = match mesh {
             Some(mesh) => {
-                let [a, b] = stage.meshes[*mesh as usize].bounds;
+                let [a, b] = meshes[*mesh as usize].bounds;
                 ((a + b) * 0.5, 0.5 * (b - a).norm())
             }
             None => geom.shape.bounding_ball()?,
@@ -631,6 +694,10 @@ fn ball_around(stage: &Stage, poses: &[Pose<f64>], groups: u32) -> Option<(Vecto
             low[k] = low[k].min(x - radius);
             high[k] = high[k].max(x + radius);
         }
+    }
+    for mesh in &meshes[stage.meshes.len()..] {
+        let [a, b] = mesh.bounds.map(|corner| corner.to_array());
+        (0..3).for_each(|k| (low[k], high[k]) = (low[k].min(a[k]), high[k].max(b[k])));
     }
     let [low, high] = [Vec3::from(low), Vec3::from(high)];
     let radius = 0.5 * (high - low).norm();

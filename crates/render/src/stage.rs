@@ -9,6 +9,7 @@ use spatial::{Pose, Vec3};
 
 use crate::mesh::DrawnMesh;
 use crate::shade::ItemLook;
+use crate::skin::Skin;
 use crate::texture::Mips;
 use crate::view::{self, Eye, FreeCamera, Home, View};
 
@@ -25,6 +26,8 @@ pub struct Stage {
     pub(crate) meshes: Vec<Arc<DrawnMesh>>,
     /// The mesh that a geom is drawn by.
     pub(crate) mesh_of: Vec<Option<u32>>,
+    /// The surfaces of soft bodies.
+    pub(crate) skins: Vec<Skin>,
     pub(crate) textures: Textures,
     /// What a geom shows in the place of one colour.
     pub(crate) look_of: Vec<ItemLook>,
@@ -55,6 +58,7 @@ impl Stage {
             });
             mesh_of.push(Some(index));
         }
+        let skins: Vec<Skin> = scene.soft_bodies.iter().map(|body| Skin::new(body)).collect();
         let mut textures = Textures::default();
         let look_of = scene.geoms.iter().zip(&mesh_of).map(|(geom, mesh)| {
             let mesh = mesh.map(|mesh| &*meshes[mesh as usize]);
@@ -66,10 +70,10 @@ impl Stage {
         let mut poses = Vec::new();
         place_bodies(&model, &model.q0, &mut kinematics, &mut poses);
         let homes = view::homes(&model, &poses);
-        let (centre, extent) = measure(&model, &scene, &meshes, &mesh_of, &poses);
+        let (centre, extent) = measure(&model, &scene, &meshes, &mesh_of, &skins, &poses);
         let centre = model.view.centre.unwrap_or(centre);
         let extent = model.view.extent.filter(|x| x.is_finite() && *x > 0.0).unwrap_or(extent);
-        Self { model, scene, meshes, mesh_of, textures, look_of, centre, extent, homes }
+        Self { model, scene, meshes, mesh_of, skins, textures, look_of, centre, extent, homes }
     }
 
     /// The model.
@@ -190,6 +194,7 @@ fn measure(
     scene: &Scene,
     meshes: &[Arc<DrawnMesh>],
     mesh_of: &[Option<u32>],
+    skins: &[Skin],
     poses: &[Pose<f64>],
 ) -> (Vector, f64) {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
@@ -205,6 +210,9 @@ fn measure(
     }
     for site in &model.sites {
         add((poses[site.body] * site.pose).pos, 0.0);
+    }
+    for vertex in skins.iter().flat_map(|skin| &skin.mesh.vertices) {
+        add(*vertex, 0.0);
     }
     for (geom, mesh) in scene.geoms.iter().zip(mesh_of) {
         let pose = poses[geom.body] * geom.pose;

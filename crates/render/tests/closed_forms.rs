@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
+use deformable::{Material, SoftBody, TetMesh};
 use geometry::{Geom, HeightField, Mesh, Scene, Shape};
 use multibody::{Model, ModelBuilder};
-use sapwood_render::{Eye, FreeCamera, Options, Renderer, Stage};
+use sapwood_render::{Eye, FreeCamera, Options, RenderError, Renderer, Stage};
 use spatial::{Pose, Quat, Vec3};
 
 type Vector = Vec3<f64>;
@@ -307,4 +308,47 @@ fn a_shadow_lies_opposite_to_the_light_and_what_is_seen_through_shows_what_is_be
         assert!((clear[k] - (solid[k] + none[k]) / 2).abs() <= 1, "{solid:?} {clear:?} {none:?}");
     }
     assert!(solid[0] > solid[1] + 50 && none[0] == none[1]);
+}
+
+/// A soft block looks like a box: where it is at rest, and where its nodes are put.
+#[test]
+fn a_soft_body_is_seen_where_its_nodes_are() {
+    let size = Vec3::new(0.6, 0.8, 1.0);
+    let mesh = TetMesh::cuboid(size, [3, 2, 4]).expect("a block");
+    let body = Arc::new(SoftBody::of("block", mesh, Material::default()).expect("a body"));
+    let rest: Vec<f64> = body.rest_positions().collect();
+    let scene = Scene { soft_bodies: vec![body], ..Scene::default() };
+    let mut soft = Renderer::new(Arc::new(Stage::new(model(), Arc::new(scene))), 1).expect("threads");
+    let moved = |x: Vector, stretch: f64| pose().transform_point(Vec3::new(x.x * stretch, x.y, x.z));
+    for stretch in [1.0, 1.5] {
+        if stretch > 1.0 {
+            let there: Vec<f64> =
+                rest.as_chunks::<3>().0.iter().flat_map(|x| moved(Vec3::from(*x), stretch).to_array()).collect();
+            soft.place_soft_bodies(&there).expect("as many nodes");
+        }
+        let place = if stretch > 1.0 { pose() } else { Pose::IDENTITY };
+        let half_extents = [0.3 * stretch, 0.4, 0.5];
+        let mut rigid = renderer(vec![geom(Shape::Box { half_extents }, place)], 1);
+        let eye = Eye::Free(camera(3.0));
+        let pixels = SIZE[0] * SIZE[1];
+        let (mut a, mut b) = (vec![0; pixels], vec![0; pixels]);
+        soft.segmentation(&[], &eye, SIZE, &mut a).expect("a picture");
+        rigid.segmentation(&[], &eye, SIZE, &mut b).expect("a picture");
+        // A pixel whose centre an edge meets may go either way.
+        let differ = a.iter().zip(&b).filter(|&(&a, &b)| (a == -2) != (b == 0)).count();
+        assert!(differ <= 2 && a.contains(&-2) && a.contains(&-1), "{differ} pixels");
+        let (mut a, mut b) = (vec![0; 3 * pixels], vec![0; 3 * pixels]);
+        let mean = |renderer: &mut Renderer, out: &mut Vec<u8>| {
+            renderer.rgb(&[], &eye, SIZE, &Options { shadows: false, ..Options::default() }, out).expect("a picture");
+            let [x, y] = SIZE.map(|n| n / 2);
+            let at = 3 * (y * SIZE[0] + x);
+            [out[at], out[at + 1], out[at + 2]].map(f64::from)
+        };
+        // Flat faces have their own normals: one brightness, whatever the colour.
+        let (soft, rigid) = (mean(&mut soft, &mut a), mean(&mut rigid, &mut b));
+        let colour = [0.85, 0.45, 0.4].map(|c| c / 0.5);
+        (0..3).for_each(|k| assert!((soft[k] - colour[k] * rigid[k]).abs() < 4.0, "{soft:?} {rigid:?}"));
+    }
+    assert_eq!(soft.place_soft_bodies(&rest[1..]), Err(RenderError::SoftPositions));
+    assert_eq!(soft.place_soft_bodies(&vec![f64::NAN; rest.len()]), Err(RenderError::SoftPositions));
 }
