@@ -34,4 +34,4 @@ pub use body::{MassModel, SoftBody, SoftBodyDescription};
 pub use dynamics::{Dynamics, Energy, Report, ThetaStep};
 pub use error::{Error, StepError};
 pub use material::{Material, MaterialModel};
-pub use mesh::{Order, Surface, TetMesh};
+pub use mesh::{MAX_NODES, Order, Surface, TetMesh};

@@ -26,6 +26,7 @@ const STEPS: usize = 5;
 /// Models beyond these sizes are loaded only: their steps take long and show nothing new.
 const MAX_DOFS: usize = 300;
 const MAX_GEOMS: usize = 1000;
+const MAX_SOFT_NODES: usize = 1000;
 
 /// Steps go on for no longer than this.
 const STEPPING: Duration = Duration::from_secs(1);
@@ -117,7 +118,8 @@ pub fn refused(error: &str) -> Result<&'static str> {
 /// Simulates a few steps under some options.
 pub fn simulate(loaded: Loaded, random: &mut SplitMix64) -> Result<&'static str> {
     let Loaded { model, scene } = loaded;
-    if model.nv() > MAX_DOFS || scene.geoms.len() > MAX_GEOMS {
+    let soft_nodes: usize = scene.soft_bodies.iter().map(|body| body.node_count()).sum();
+    if model.nv() > MAX_DOFS || scene.geoms.len() > MAX_GEOMS || soft_nodes > MAX_SOFT_NODES {
         return Ok(REFUSED);
     }
     let schemes =
@@ -162,7 +164,11 @@ pub fn step(simulation: &mut Simulation) -> Result<()> {
             break;
         }
         let state = simulation.state();
-        ensure!(state.q.iter().chain(&state.v).all(|x| x.is_finite()), "a step that succeeded left what is no number");
+        let soft = state.soft_positions.iter().chain(&state.soft_velocities);
+        ensure!(
+            state.q.iter().chain(&state.v).chain(soft).all(|x| x.is_finite()),
+            "a step that succeeded left what is no number"
+        );
         if !goes_on() {
             break;
         }

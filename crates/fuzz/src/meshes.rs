@@ -31,15 +31,31 @@ const FACES: [[usize; 3]; 12] = [
 /// A grey picture of 4 × 4 pixels.
 const PNG: &[u8] = include_bytes!("../seeds/heights.png");
 
+/// A tetrahedron with a triangle and a loose node in Gmsh's formats 2.2 and 4.1, and a tetrahedron with a line in VTK's versions 3 and 5.1.
+const GMSH: [&str; 2] = [
+    "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n7 9 9 9\n1 0 0 0\n2 1 0 0\n4 0 1 0\n8 0 0 1\n$EndNodes\n\
+     $Elements\n2\n1 2 2 0 1 1 2 7\n2 4 2 0 1 1 2 4 8\n$EndElements\n",
+    "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n2 4 1 8\n0 1 0 1\n1\n0 0 0\n3 1 0 3\n2\n4\n8\n1 0 0\n0 1 0\n0 0 1\n\
+     $EndNodes\n$Elements\n1 1 1 1\n3 1 4 1\n1 1 2 4 8\n$EndElements\n",
+];
+const VTK: [&str; 2] = [
+    "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n0 0 0 1 0 0\n0 1 0 0 0 1\n\
+     CELLS 2 8\n4 0 1 2 3\n2 0 1\nCELL_TYPES 2\n10\n3\n",
+    "# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n0 0 0 1 0 0\n0 1 0 0 0 1\n\
+     CELLS 3 6\nOFFSETS vtktypeint64\n0 4 6\nCONNECTIVITY vtktypeint64\n0 1 2 3 0 1\nCELL_TYPES 2\n10\n3\n",
+];
+
 /// The name and content of a file.
 pub fn seed(random: &mut SplitMix64) -> (String, Vec<u8>) {
-    let (name, bytes) = match random.below(7) {
+    let (name, bytes) = match random.below(9) {
         0 => ("mesh.stl", binary_stl()),
         1 => ("mesh.stl", ascii_stl().into_bytes()),
         2 => ("mesh.obj", obj().into_bytes()),
         3 => ("mesh.dae", include_str!("../seeds/box.dae").into()),
         4 => ("mesh.msh", msh()),
         5 => ("heights.png", PNG.to_vec()),
+        6 => ("soft.msh", GMSH[random.below(2)].into()),
+        7 => ("soft.vtk", VTK[random.below(2)].into()),
         _ => ("heights.bin", heights()),
     };
     (name.into(), bytes)
@@ -49,7 +65,13 @@ pub fn seed(random: &mut SplitMix64) -> (String, Vec<u8>) {
 pub fn model(file: &str, random: &mut SplitMix64) -> String {
     let fitted = ["mesh", "mesh", "mesh", "box", "capsule", "ellipsoid"][random.below(6)];
     let inertia = ["legacy", "exact", "convex", "shell"][random.below(4)];
-    let (asset, geom) = if file.starts_with("heights") {
+    let (asset, geom) = if file.starts_with("soft") {
+        let soft = format!(
+            "<body name=\"p\"><flexcomp name=\"m\" type=\"gmsh\" dim=\"3\" file=\"{file}\" mass=\"1\"><elasticity young=\"1e4\" \
+             poisson=\".3\"/></flexcomp></body>"
+        );
+        (String::new(), soft)
+    } else if file.starts_with("heights") {
         (
             format!("<hfield name=\"m\" file=\"{file}\" size=\"1 1 .5 .1\"/>"),
             "<geom type=\"hfield\" hfield=\"m\"/>".into(),

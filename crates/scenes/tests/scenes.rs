@@ -9,7 +9,7 @@ use sapwood_scenes::{FORMS, Scene, UnknownScene};
 use sim::{Options, Simulation};
 
 /// One of every form, with the number of bodies, degrees of freedom and kg.
-const EXAMPLES: [(&str, usize, usize, f64); 26] = [
+const EXAMPLES: [(&str, usize, usize, f64); 28] = [
     ("clutter-box-27", 27, 162, 27.0),
     ("clutter-box-125", 125, 750, 125.0),
     ("clutter-box-1000", 1000, 6000, 1000.0),

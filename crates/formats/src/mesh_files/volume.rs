@@ -29,25 +29,11 @@ pub struct VolumeMesh {
 const GMSH: [(u32, usize); 2] = [(4, 4), (11, 10)];
 const VTK: [(u32, usize); 2] = [(10, 4), (24, 10)];
 
-/// Gmsh's number of nodes of elements that are not read, by type.
-const GMSH_NODES: [(u32, usize); 16] = [
-    (1, 2),
-    (2, 3),
-    (3, 4),
-    (5, 8),
-    (6, 6),
-    (7, 5),
-    (8, 3),
-    (9, 6),
-    (10, 9),
-    (12, 27),
-    (13, 18),
-    (14, 14),
-    (15, 1),
-    (16, 8),
-    (17, 20),
-    (18, 15),
-];
+/// Gmsh's number of nodes of points, lines and faces, by type. They mark the boundary and are left out.
+const GMSH_FLAT: [(u32, usize); 10] =
+    [(1, 2), (2, 3), (3, 4), (8, 3), (9, 6), (10, 9), (15, 1), (16, 8), (21, 10), (26, 4)];
+/// VTK's types of them.
+const VTK_FLAT: [u32; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 21, 22, 23, 28, 30];
 
 /// Reads a tetrahedral mesh: `.msh` (Gmsh 2.2 or 4.1, text) or `.vtk` (legacy, text, an unstructured grid).
 ///
@@ -295,7 +281,7 @@ fn gmsh_element(
     elements: &mut Elements,
 ) -> Result<(), String> {
     let Some(count) = elements.nodes_of(kind) else {
-        let Some((_, count)) = GMSH_NODES.iter().find(|known| known.0 == kind) else {
+        let Some((_, count)) = GMSH_FLAT.iter().find(|known| known.0 == kind) else {
             return Err(
                 words.error(format!("elements of type {kind}: expected tetrahedra of four or ten nodes (4, 11)"))
             );
@@ -312,7 +298,9 @@ fn gmsh_element(
 }
 
 fn vtk(words: &mut Words<'_>) -> Result<VolumeMesh, String> {
-    words.next();
+    // "# vtk DataFile Version 3.0".
+    (0..4).for_each(|_| drop(words.next()));
+    let version = words.number::<f64>("the version of the format")?;
     words.skip_line();
     // The second line is a title, whatever it says.
     words.next();
@@ -330,20 +318,10 @@ fn vtk(words: &mut Words<'_>) -> Result<VolumeMesh, String> {
     words.next();
     let nodes = (0..count).map(|_| words.point()).collect::<Result<Vec<_>, _>>()?;
     words.find("CELLS")?;
-    let cells = words.count("the number of cells", 64 * MAX_MESH_VERTICES)?;
-    words.number::<usize>("the length of the list of cells")?;
-    let mut list = Vec::new();
-    for _ in 0..cells {
-        let count = words.count("the number of nodes of a cell", 1000)?;
-        let mut cell = Vec::with_capacity(count);
-        for _ in 0..count {
-            let node = words.number::<u32>("a node of a cell")?;
-            if node as usize >= nodes.len() {
-                return Err(words.error(format!("node {node}: expected an index below {}", nodes.len())));
-            }
-            cell.push(node);
-        }
-        list.push(cell);
+    let list = if version < 5.0 { vtk_cells(words)? } else { vtk_cells_5(words)? };
+    let cells = list.len();
+    if let Some(node) = list.iter().flatten().find(|node| **node as usize >= nodes.len()) {
+        return Err(words.error(format!("node {node} of a cell: expected an index below {}", nodes.len())));
     }
     words.find("CELL_TYPES")?;
     if words.number::<usize>("the number of cells")? != cells {
@@ -358,11 +336,53 @@ fn vtk(words: &mut Words<'_>) -> Result<VolumeMesh, String> {
                 let message = format!("a tetrahedron with {} nodes: expected {count}", cell.len());
                 return Err(words.error(message));
             }
-            None => {}
+            None if VTK_FLAT.contains(&kind) => {}
+            None => {
+                let expected = "expected tetrahedra of four or ten nodes (10, 24)";
+                return Err(words.error(format!("a cell of type {kind}: {expected}")));
+            }
         }
     }
     let Elements { nodes_per_element, elements, .. } = elements;
     Ok(VolumeMesh { nodes, nodes_per_element, elements })
+}
+
+/// Up to version 4 each cell is a count and as many nodes.
+fn vtk_cells(words: &mut Words<'_>) -> Result<Vec<Vec<u32>>, String> {
+    let cells = words.count("the number of cells", 64 * MAX_MESH_VERTICES)?;
+    words.number::<usize>("the length of the list of cells")?;
+    let mut list = Vec::new();
+    for _ in 0..cells {
+        let count = words.count("the number of nodes of a cell", 1000)?;
+        list.push((0..count).map(|_| words.number("a node of a cell")).collect::<Result<_, _>>()?);
+    }
+    Ok(list)
+}
+
+/// From version 5 on there is first where each cell begins, with the end of the last, then all nodes.
+fn vtk_cells_5(words: &mut Words<'_>) -> Result<Vec<Vec<u32>>, String> {
+    let offsets = words.count("the number of offsets", 64 * MAX_MESH_VERTICES)?;
+    let length = words.count("the number of nodes of all cells", 640 * MAX_MESH_VERTICES)?;
+    words.find("OFFSETS")?;
+    words.next();
+    let (mut first, mut counts) = (0, Vec::new());
+    for k in 0..offsets {
+        let offset = words.number::<usize>("an offset")?;
+        let count = offset.checked_sub(first).filter(|_| offset <= length && (k > 0 || offset == 0));
+        let count =
+            count.ok_or_else(|| words.error(format!("{offset}: expected offsets that rise from 0 to {length}")))?;
+        if k > 0 {
+            counts.push(count);
+        }
+        first = offset;
+    }
+    if first != length {
+        return Err(words.error(format!("a last offset of {first}: expected {length}")));
+    }
+    words.find("CONNECTIVITY")?;
+    words.next();
+    let cell = |count: usize| (0..count).map(|_| words.number("a node of a cell")).collect();
+    counts.into_iter().map(cell).collect()
 }
 
 #[cfg(test)]
@@ -377,11 +397,15 @@ mod tests {
     const VTK: &str = "# vtk DataFile Version 3.0\na title of words\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n0 0 0 1 0 0\n\
                        0 1 0 0 0 1\nCELLS 2 8\n4 0 1 2 3\n2 0 1\nCELL_TYPES 2\n10\n3\n";
 
+    const VTK_5: &str = "# vtk DataFile Version 5.1\na title of words\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n0 0 0 1 0 0\n\
+                         0 1 0 0 0 1\nMETADATA\nINFORMATION 0\n\nCELLS 3 6\nOFFSETS vtktypeint64\n0 4 6\nCONNECTIVITY vtktypeint64\n\
+                         0 1 2 3 0 1\n\nCELL_TYPES 2\n10\n3\n";
+
     #[test]
     fn three_formats_say_the_same() {
         let expected =
             VolumeMesh { nodes: NODES.map(Vec3::from).to_vec(), nodes_per_element: 4, elements: vec![0, 1, 2, 3] };
-        for text in [GMSH_2, GMSH_4, VTK] {
+        for text in [GMSH_2, GMSH_4, VTK, VTK_5] {
             assert_eq!(parse(text.as_bytes()).unwrap(), expected, "{text}");
         }
     }
@@ -394,8 +418,14 @@ mod tests {
             (GMSH_2.replace("2.2 0", "2.2 1"), "line 2: a binary file: expected text (Gmsh: Mesh.Binary = 0)"),
             (GMSH_2.replace("1 2 4 8\n", "1 2 4 3\n"), "line 15: node 3: expected a node of the file"),
             (GMSH_4.replace("1 1 2 4 8\n", ""), "line 20: \"$EndElements\": expected the tag of an element"),
-            (VTK.replace("4 0 1 2 3", "4 0 1 2 4"), "line 9: node 4: expected an index below 4"),
+            (VTK.replace("4 0 1 2 3", "4 0 1 2 4"), "line 10: node 4 of a cell: expected an index below 4"),
             (VTK[..VTK.len() - 5].to_owned(), "line 11: the file ends here: expected the type of a cell"),
+            (
+                VTK.replace("10\n3", "10\n12"),
+                "line 13: a cell of type 12: expected tetrahedra of four or ten nodes (10, 24)",
+            ),
+            (VTK_5.replace("0 4 6", "0 7 6"), "line 13: 7: expected offsets that rise from 0 to 6"),
+            (VTK_5.replace("0 4 6", "0 4 5"), "line 13: a last offset of 5: expected 6"),
             (VTK.replace("10\n3", "3\n3"), "no tetrahedra: expected at least one, of four or ten nodes"),
             ("solid".to_owned(), "line 1: expected `$MeshFormat` of Gmsh or `# vtk DataFile` of VTK"),
         ];
@@ -406,11 +436,10 @@ mod tests {
 
     #[test]
     fn every_cut_of_a_file_is_an_error() {
-        for text in [GMSH_2, GMSH_4, VTK] {
+        for text in [GMSH_2, GMSH_4, VTK, VTK_5] {
             let end = text.trim_end().len() - 1;
             for cut in 1..end {
-                let _ = parse(&text.as_bytes()[..cut])
-                    .map(|mesh| assert!(text == VTK && mesh.elements.len() == 4, "{cut}"));
+                assert!(parse(&text.as_bytes()[..cut]).is_err(), "{cut} of {text}");
             }
         }
     }

@@ -198,7 +198,13 @@ fn counts(attributes: &Attributes<'_, '_>) -> Result<[usize; 3], LoadError> {
         let message = format!("count: {got}: expected three integers from 2 to {MAX_COUNT}");
         return Err(attributes.source("count").error(message));
     }
-    Ok(counts.map(|n| n as usize))
+    let counts = counts.map(|n| n as usize);
+    let nodes = counts.iter().product::<usize>();
+    if nodes > deformable::MAX_NODES {
+        let message = format!("count: {nodes} nodes: expected at most {}", deformable::MAX_NODES);
+        return Err(attributes.source("count").error(message));
+    }
+    Ok(counts)
 }
 
 /// A grid of nodes about the origin, z fastest, in the given shape, and six tetrahedra in each cell.
@@ -301,6 +307,9 @@ fn pins(element: Element<'_>, volume: &Volume) -> Result<Vec<u32>, LoadError> {
         };
         places.chunks_exact(3).try_for_each(|at| push(index(at)))?;
         for range in ranges.chunks_exact(6) {
+            // Both ends first: what lies between them takes time.
+            push(index(&range[..3]))?;
+            push(index(&range[3..]))?;
             for i in range[0]..=range[3] {
                 for j in range[1]..=range[4] {
                     (range[2]..=range[5]).try_for_each(|k| push(index(&[i, j, k])))?;
