@@ -53,6 +53,7 @@ __all__ = [
     "SensorView",
     "Simulation",
     "SiteView",
+    "SoftBodyView",
     "SpdSolver",
     "TendonView",
     "Views",

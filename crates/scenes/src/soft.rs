@@ -7,7 +7,7 @@ use crate::{Solid, piles};
 fn ball(side: f64, nodes: usize, height: f64, mass: f64, young: f64) -> String {
     let spacing = side / (nodes - 1) as f64;
     format!(
-        r#"<body pos="0 0 {height}"><flexcomp name="ball" type="ellipsoid" dim="3" count="{nodes} {nodes} {nodes}" spacing="{spacing} {spacing} {spacing}" mass="{mass}" radius="0" rgba="0.85 0.45 0.4 1"><elasticity young="{young}" poisson="0.4" damping="0.01"/><contact friction="1"/></flexcomp></body>"#
+        r#"<body name="holder" pos="0 0 {height}"><flexcomp name="ball" type="ellipsoid" dim="3" count="{nodes} {nodes} {nodes}" spacing="{spacing} {spacing} {spacing}" mass="{mass}" radius="0" rgba="0.85 0.45 0.4 1"><elasticity young="{young}" poisson="0.4" damping="0.01"/><contact friction="1"/></flexcomp></body>"#
     )
 }
 
