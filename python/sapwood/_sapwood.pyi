@@ -1095,8 +1095,8 @@ class Simulation:
                 view, which is that of MuJoCo's free camera.
             kind: ``rgb``: colours, (height, width, 3) uint8. ``depth``: distance of what the centre of a pixel sees
                 along the camera's axis, (height, width) float32, m, infinite where that is nothing. ``segmentation``:
-                its geom, (height, width) int32, −1 where there is none. ``bodies``: its body, the same way. Soft body k is
-                −2 − k in both.
+                its geom, (height, width) int32, −1 where there is none. ``bodies``: its body, the same way. Soft body k
+                is −2 − k in both.
             shadows: Whether the light casts shadows.
             antialias: Whether a pixel's colour is the mean of 2×2 samples.
             contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,
@@ -1157,8 +1157,8 @@ class Renderer:
                 view, which is that of MuJoCo's free camera.
             kind: ``rgb``: colours, (height, width, 3) uint8. ``depth``: distance of what the centre of a pixel sees
                 along the camera's axis, (height, width) float32, m, infinite where that is nothing. ``segmentation``:
-                its geom, (height, width) int32, −1 where there is none. ``bodies``: its body, the same way. Soft body k is
-                −2 − k in both.
+                its geom, (height, width) int32, −1 where there is none. ``bodies``: its body, the same way. Soft body k
+                is −2 − k in both.
             shadows: Whether the light casts shadows.
             antialias: Whether a pixel's colour is the mean of 2×2 samples.
             contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,

@@ -66,10 +66,8 @@ impl VolumeMesh {
     fn without_loose_nodes(mut self) -> Self {
         let mut new = vec![u32::MAX; self.nodes.len()];
         self.elements.iter().for_each(|node| new[*node as usize] = 0);
-        let mut count = 0;
-        for new in new.iter_mut().filter(|new| **new == 0) {
-            *new = count;
-            count += 1;
+        for (index, new) in new.iter_mut().filter(|new| **new == 0).enumerate() {
+            *new = index as u32;
         }
         self.elements.iter_mut().for_each(|node| *node = new[*node as usize]);
         let mut kept = new.iter().map(|new| *new != u32::MAX);
@@ -299,7 +297,9 @@ fn gmsh_element(
 
 fn vtk(words: &mut Words<'_>) -> Result<VolumeMesh, String> {
     // "# vtk DataFile Version 3.0".
-    (0..4).for_each(|_| drop(words.next()));
+    for _ in 0..4 {
+        words.next();
+    }
     let version = words.number::<f64>("the version of the format")?;
     words.skip_line();
     // The second line is a title, whatever it says.
