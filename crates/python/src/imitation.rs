@@ -18,6 +18,9 @@ use crate::batch::Batch;
 
 type Flags<'py> = Bound<'py, PyArray1<bool>>;
 
+/// A reward, its terms and the observation.
+type Evaluation<'py> = (f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
 /// Episodes of imitation in the worlds of a batch.
 #[stubdoc::documented]
 #[pyclass(frozen, module = "sapwood._sapwood")]
@@ -210,7 +213,7 @@ impl ImitationEpisodes {
         v: &Bound<'py, PyAny>,
         time: f64,
         offset: Option<(f64, f64)>,
-    ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    ) -> PyResult<Evaluation<'py>> {
         let episodes = self.lock()?;
         let task = episodes.task();
         let q = configuration("q", q, task.model())?;
