@@ -200,6 +200,21 @@ impl Dynamics {
         Energy { kinetic, elastic: self.elements.energy(&self.law, x), potential }
     }
 
+    /// `f` ← dV/dx at positions `x`, V the elastic energy: minus the elastic forces on the nodes, N.
+    pub fn elastic_gradient(&mut self, x: &[f64], f: &mut [f64], crew: &mut Crew) {
+        self.elements.linearize(&self.law, x, x, crew);
+        f.fill(0.0);
+        self.system.add_forces(&self.elements, 1.0, f);
+    }
+
+    /// `out` ← K d, K the stiffness at positions `x` that a step uses, that for axes of elements that do not turn; N for `d` in m.
+    pub fn stiffness_times(&mut self, x: &[f64], d: &[f64], out: &mut [f64], crew: &mut Crew) {
+        self.elements.linearize(&self.law, x, x, crew);
+        self.system.collect_stiffness(&self.elements);
+        out.fill(0.0);
+        self.system.multiply_add(0.0, 1.0, d, out);
+    }
+
     fn check(&self, x0: &[f64], v0: &[f64], applied: Option<&[f64]>) -> Result<(), StepError> {
         let expected = 3 * self.body.node_count();
         for (what, values) in [("positions", Some(x0)), ("velocities", Some(v0)), ("applied forces", applied)] {

@@ -38,8 +38,6 @@ pub(crate) struct Chunk<const N: usize, const Q: usize> {
     /// How many elements there are.
     count: usize,
     points: Vec<[Point<N>; Q]>,
-    /// The axes of linear-corotated elements, as of the last linearisation.
-    rotations: Vec<[Mat3<Lane>; Q]>,
     /// dV/dx of each node, N.
     forces: Vec<[Vec3<Lane>; N]>,
     /// Of every element, by rows of its lower triangle of blocks: column-major 3×3, N/m.
@@ -86,7 +84,6 @@ impl<const N: usize, const Q: usize> Chunk<N, Q> {
             nodes,
             count,
             points: (0..bundles).map(|b| std::array::from_fn(|q| point(b, q))).collect(),
-            rotations: vec![[Mat3::IDENTITY; Q]; bundles],
             forces: vec![[Vec3::ZERO; N]; bundles],
             stiffness: vec![[0.0; 9]; count * block_count(N)],
         }
@@ -115,9 +112,8 @@ impl<const N: usize, const Q: usize> Chunk<N, Q> {
                 let point = &self.points[bundle][q];
                 let r = match law.model {
                     MaterialModel::Linear => Mat3::IDENTITY,
-                    _ => rotation(gradient(&x0, &point.gradients)),
+                    MaterialModel::LinearCorotated => rotation(gradient(&x0, &point.gradients)),
                 };
-                self.rotations[bundle][q] = r;
                 blocks.add_hooke(point, r, law);
                 add_forces(&mut forces, point, hooke(gradient(&x, &point.gradients), r, law));
             }

@@ -4,14 +4,6 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A material whose steps are nonlinear equations, which this version does not solve.
-    #[error(
-        "the material model {model:?}: expected Linear or LinearCorotated; steps of the others are not solved in this version"
-    )]
-    Nonlinear {
-        /// The model.
-        model: crate::MaterialModel,
-    },
     /// A list of numbers has a length that does not fit.
     #[error("the list of elements has {len} node indices, no multiple of the {per_element} that an element has")]
     ElementList {

@@ -64,9 +64,9 @@ pub struct BlockCholesky {
     /// Those of the last analysis, as they were named.
     analyzed_edges: Vec<(usize, usize)>,
     graph: Graph,
-    /// The graph and sizes that the layout is for, and whether it keeps the caller's order.
+    /// The graph and sizes that the layout is for, and how many nodes come last.
     analyzed: (Graph, Vec<usize>),
-    analyzed_trailing: Option<usize>,
+    analyzed_trailing: usize,
     /// The nodes in the order of elimination, and the position of each.
     order: Vec<usize>,
     position: Vec<usize>,
@@ -129,22 +129,22 @@ impl BlockCholesky {
     /// Finds an order of elimination, unless the sizes and the coupled nodes are those of the last time, and sets the matrix
     /// to zero.
     pub fn analyze(&mut self) {
-        self.analyze_with(None);
+        self.analyze_with(0);
     }
 
-    /// As [`analyze`](Self::analyze), but nodes are eliminated in the order in which they were begun, up to a change that has the same
-    /// factor; and the last `trailing` of them are eliminated last, in exactly their order. These have to be coupled with each other, all of them.
+    /// As [`analyze`](Self::analyze), but the last `trailing` nodes are eliminated last, in exactly their order. These have to be coupled with each
+    /// other, all of them.
     ///
     /// The last rows of the factor are then that of a Schur complement: see [`trailing_factor`](Self::trailing_factor).
     ///
     /// # Panics
     /// If there are fewer nodes.
-    pub fn analyze_as_numbered(&mut self, trailing: usize) {
+    pub fn analyze_with_last(&mut self, trailing: usize) {
         assert!(trailing <= self.sizes.len(), "{trailing} of {} nodes cannot be last", self.sizes.len());
-        self.analyze_with(Some(trailing));
+        self.analyze_with(trailing);
     }
 
-    fn analyze_with(&mut self, trailing: Option<usize>) {
+    fn analyze_with(&mut self, trailing: usize) {
         let is_other_order = self.analyzed_trailing != trailing;
         self.analyzed_trailing = trailing;
         // From one factor to the next mostly the same are named in the same order: no need to sort them.
@@ -172,16 +172,10 @@ impl BlockCholesky {
     fn find_layout(&mut self) {
         let BlockCholesky { sizes, graph, order, position, layout, .. } = self;
         let Symbolic { minimum_degree, tree, supernodes, order: first_order } = &mut self.symbolic;
-        match self.analyzed_trailing {
-            None => minimum_degree.order(graph, sizes, first_order),
-            Some(_) => {
-                first_order.clear();
-                first_order.extend(0..sizes.len());
-            }
-        }
+        minimum_degree.order(graph, sizes, self.analyzed_trailing, first_order);
         invert(first_order, position);
         tree.rebuild(graph, sizes, first_order, position);
-        supernodes.rebuild(tree, |i| sizes[first_order[i]], sizes.len() - self.analyzed_trailing.unwrap_or(0));
+        supernodes.rebuild(tree, |i| sizes[first_order[i]], sizes.len() - self.analyzed_trailing);
         order.clear();
         order.extend(supernodes.columns.iter().map(|&column| first_order[column]));
         invert(order, position);
@@ -248,11 +242,6 @@ impl BlockCholesky {
         &mut self.values
     }
 
-    /// The nodes in the order in which they are eliminated.
-    pub fn elimination_order(&self) -> &[usize] {
-        &self.order
-    }
-
     /// How many numbers the factor holds.
     pub fn factor_len(&self) -> usize {
         self.layout.len
@@ -297,7 +286,7 @@ impl BlockCholesky {
     }
 
     /// The last `rows` rows and columns of the factor, `rows`×`rows` column-major with zeros above the diagonal. Where
-    /// these are all rows of the nodes that [`analyze_as_numbered`](Self::analyze_as_numbered) keeps last, in their order, it is the factor of
+    /// these are all rows of the nodes that [`analyze_with_last`](Self::analyze_with_last) keeps last, in their order, it is the factor of
     /// the Schur complement of all other rows.
     ///
     /// # Panics

@@ -6,9 +6,6 @@ use crate::elements::{Elements, for_order};
 use crate::mesh::TetMesh;
 use crate::{MassModel, SoftBody, StepError, shape};
 
-/// Touched nodes that make one block of the factor.
-const NODES_PER_GROUP: usize = 30;
-
 /// Where something of an element is.
 #[derive(Clone, Copy, Debug)]
 struct Source {
@@ -40,15 +37,13 @@ pub(super) struct System {
     mass: Vec<f64>,
     has_consistent_mass: bool,
     is_pinned: Vec<bool>,
-    /// The free nodes in an order of little fill.
-    base_order: Vec<u32>,
+    /// The nodes that are not pinned, ascending.
+    free: Vec<u32>,
     factor: BlockCholesky,
     analyzed: Option<Vec<u32>>,
     is_touched: Vec<bool>,
-    /// The first row of each node in the factor's numbering; pinned nodes have none.
-    first_row: Vec<usize>,
-    /// Of every node the factor's block, and the node's first row in it.
-    block_of: Vec<(usize, usize)>,
+    /// The block of each node in the factor's numbering, of three rows; pinned nodes have none.
+    block_of: Vec<usize>,
     places: Vec<Place>,
     rows: usize,
     rhs: Vec<f64>,
@@ -76,7 +71,7 @@ impl System {
             }),
         }
         let is_pinned: Vec<bool> = (0..nodes as u32).map(|node| body.is_pinned(node)).collect();
-        let mut system = Self {
+        Self {
             block_starts,
             block_sources,
             force_starts,
@@ -84,37 +79,18 @@ impl System {
             stiffness: vec![[0.0; 9]; blocks],
             mass,
             has_consistent_mass: body.mass == MassModel::Consistent,
-            base_order: Vec::new(),
+            free: (0..nodes as u32).filter(|&i| !is_pinned[i as usize]).collect(),
             factor: BlockCholesky::new(),
             analyzed: None,
             is_touched: vec![false; nodes],
-            first_row: vec![usize::MAX; nodes],
-            block_of: vec![(usize::MAX, 0); nodes],
+            block_of: vec![usize::MAX; nodes],
             places: vec![Place::default(); blocks],
             rows: 0,
             rhs: Vec::new(),
             solution: Vec::new(),
             is_pinned,
             pairs,
-        };
-        system.base_order = system.find_order();
-        system
-    }
-
-    /// The free nodes in an order of little fill.
-    fn find_order(&mut self) -> Vec<u32> {
-        let free: Vec<u32> = (0..self.is_pinned.len() as u32).filter(|&i| !self.is_pinned[i as usize]).collect();
-        let mut index = vec![usize::MAX; self.is_pinned.len()];
-        free.iter().enumerate().for_each(|(k, &node)| index[node as usize] = k);
-        self.factor.begin(free.iter().map(|_| 3));
-        for &[i, j] in &self.pairs {
-            let (i, j) = (index[i as usize], index[j as usize]);
-            if i != usize::MAX && j != usize::MAX {
-                self.factor.couple(i, j);
-            }
         }
-        self.factor.analyze();
-        self.factor.elimination_order().iter().map(|&k| free[k]).collect()
     }
 
     /// Numbers the rows so that `touched` comes last.
@@ -137,30 +113,23 @@ impl System {
         let mut analyzed = self.analyzed.take().unwrap_or_default();
         analyzed.clear();
         analyzed.extend_from_slice(touched);
-        let free = self.base_order.len() - touched.len();
-        let groups = touched.len().div_ceil(NODES_PER_GROUP);
-        let group_size = |g: usize| 3 * NODES_PER_GROUP.min(touched.len() - g * NODES_PER_GROUP);
-        self.factor.begin((0..free).map(|_| 3).chain((0..groups).map(group_size)));
-        let untouched = self.base_order.iter().filter(|&&node| !self.is_touched[node as usize]);
-        for (k, &node) in untouched.enumerate() {
-            self.block_of[node as usize] = (k, 0);
-            self.first_row[node as usize] = 3 * k;
-        }
-        for (k, &node) in touched.iter().enumerate() {
-            self.block_of[node as usize] = (free + k / NODES_PER_GROUP, k % NODES_PER_GROUP * 3);
-            self.first_row[node as usize] = 3 * (free + k);
+        let free = self.free.len() - touched.len();
+        self.factor.begin(self.free.iter().map(|_| 3));
+        let untouched = self.free.iter().filter(|&&node| !self.is_touched[node as usize]);
+        for (k, &node) in untouched.chain(touched).enumerate() {
+            self.block_of[node as usize] = k;
         }
         for &[i, j] in &self.pairs {
             let (i, j) = (i as usize, j as usize);
             if !self.is_pinned[i] && !self.is_pinned[j] {
-                self.factor.couple(self.block_of[i].0, self.block_of[j].0);
+                self.factor.couple(self.block_of[i], self.block_of[j]);
             }
         }
-        for g in 0..groups {
-            (0..g).for_each(|other| self.factor.couple(free + g, free + other));
+        for k in free..self.free.len() {
+            (free..k).for_each(|other| self.factor.couple(k, other));
         }
-        self.factor.analyze_as_numbered(groups);
-        self.rows = 3 * self.base_order.len();
+        self.factor.analyze_with_last(touched.len());
+        self.rows = 3 * self.free.len();
         self.rhs.resize(self.rows, 0.0);
         self.solution.resize(self.rows, 0.0);
         self.find_places();
@@ -176,13 +145,8 @@ impl System {
             if self.is_pinned[i] || self.is_pinned[j] {
                 continue;
             }
-            let ((block_i, row_i), (block_j, row_j)) = (self.block_of[i], self.block_of[j]);
-            let (mut i_has_rows, stride, start) = self.factor.block_place(block_i, block_j);
-            if block_i == block_j {
-                i_has_rows = row_i >= row_j;
-            }
-            let (row, column) = if i_has_rows { (row_i, row_j) } else { (row_j, row_i) };
-            *place = Place { start: start + column * stride + row, stride, is_transposed: !i_has_rows };
+            let (i_has_rows, stride, start) = self.factor.block_place(self.block_of[i], self.block_of[j]);
+            *place = Place { start, stride, is_transposed: !i_has_rows };
         }
     }
 
@@ -280,7 +244,7 @@ impl System {
             if interrupt.is_raised() {
                 return StepError::Interrupted;
             }
-            let node = (0..nodes).find(|&i| self.first_row[i] != usize::MAX && self.first_row[i] / 3 == error.row / 3);
+            let node = (0..nodes).find(|&i| self.block_of[i] == error.row / 3);
             StepError::NotPositiveDefinite { node: node.unwrap_or(0) }
         })
     }
@@ -317,20 +281,20 @@ impl System {
     }
 
     fn gather_rows(&mut self, x: &[f64]) {
-        for (node, &row) in self.first_row.iter().enumerate() {
+        for (node, &block) in self.block_of.iter().enumerate() {
             if !self.is_pinned[node] {
-                self.rhs[row..row + 3].copy_from_slice(&x[3 * node..3 * node + 3]);
+                self.rhs[3 * block..3 * block + 3].copy_from_slice(&x[3 * node..3 * node + 3]);
             }
         }
     }
 
     fn scatter_rows(&self, x: &mut [f64]) {
-        for (node, &row) in self.first_row.iter().enumerate() {
+        for (node, &block) in self.block_of.iter().enumerate() {
             let x = &mut x[3 * node..3 * node + 3];
             if self.is_pinned[node] {
                 x.fill(0.0);
             } else {
-                x.copy_from_slice(&self.solution[row..row + 3]);
+                x.copy_from_slice(&self.solution[3 * block..3 * block + 3]);
             }
         }
     }
