@@ -247,11 +247,7 @@ fn check(options: &Options, model: &Model) -> Result<(), NotInLanes> {
         () if model.medium.is_there() => "bodies move in a medium",
         () if !matches!(options.scheme, Scheme::Bilinear | Scheme::SymplecticEuler) => "the scheme is implicit",
         () if model.na() > 0 => "actuators have states of their own",
-        () if model
-            .actuators
-            .iter()
-            .any(|actuator| actuator.law.gain_slopes != [0.0; 2] || actuator.muscle.is_some()) =>
-        {
+        () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"
         }
         () if options.accuracy.is_some() => "the step size is controlled",

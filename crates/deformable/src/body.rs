@@ -98,6 +98,15 @@ impl SoftBody {
         Self::new(SoftBodyDescription::new(name, mesh, material))
     }
 
+    /// The same with a density by which it weighs `mass`, kg, which is positive.
+    #[must_use]
+    pub fn with_total_mass(mut self, mass: f64) -> Self {
+        let scale = mass / self.total_mass();
+        self.description.material.density *= scale;
+        self.node_masses.iter_mut().for_each(|m| *m *= scale);
+        self
+    }
+
     /// What it was made from.
     pub fn description(&self) -> &SoftBodyDescription {
         &self.description

@@ -73,5 +73,4 @@ pub use queries::{RayHit, SceneQueries, Separation};
 pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape, SoftAttachment};
 pub use soft::{
     Exemption, SoftCollider, SoftContact, SoftMovement, SoftPartner, SoftPoint, SoftSurface, SoftSurfaceError,
-    quadratic_triangles,
 };

@@ -1,6 +1,6 @@
 //! Actuators.
 
-use crate::{Activation, Muscle};
+use crate::Activation;
 
 /// What an actuator acts on.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -65,10 +65,8 @@ pub struct Actuator {
     pub name: String,
     /// What the force acts on.
     pub transmission: Transmission,
-    /// The force law; a muscle has its own.
+    /// The force law.
     pub law: ActuatorLaw,
-    /// The muscle that it is, if it is one.
-    pub muscle: Option<Muscle>,
     /// The state that it has of its own, if it has one.
     pub activation: Option<Activation>,
     /// Control inputs are clamped to this range.

@@ -129,7 +129,7 @@ fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> 
     }
 }
 
-/// Numbers of activation and muscle.
+/// Numbers of the activation.
 fn check_activation(actuator: &Actuator) -> Result<(), BuildError> {
     let mut numbers = Vec::new();
     if let Some(activation) = &actuator.activation {
@@ -138,14 +138,8 @@ fn check_activation(actuator: &Actuator) -> Result<(), BuildError> {
             ActivationDynamics::Filter { time_constant } | ActivationDynamics::ExactFilter { time_constant } => {
                 numbers.push(time_constant);
             }
-            ActivationDynamics::Muscle { time_constants: [a, b], smoothing } => numbers.extend([a, b, smoothing]),
         }
         numbers.extend(activation.range.into_iter().flat_map(|(low, high)| [low, high]));
-    }
-    if let Some(muscle) = &actuator.muscle {
-        let pairs = [muscle.range, muscle.length_range, muscle.active_range];
-        numbers.extend(pairs.into_iter().flat_map(|(low, high)| [low, high]));
-        numbers.extend([muscle.peak_force, muscle.top_speed, muscle.passive_force, muscle.lengthening_force]);
     }
     check_finite(&numbers, || format!("actuator {:?}: activation", actuator.name))
 }

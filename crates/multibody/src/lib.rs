@@ -35,7 +35,6 @@ pub mod kernels;
 mod kinematics;
 mod medium;
 mod model;
-mod muscle;
 mod placement;
 mod residuals;
 mod retraction;
@@ -65,7 +64,6 @@ pub use kinematics::{
 };
 pub use medium::{Drag, Medium};
 pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Warning};
-pub use muscle::Muscle;
 pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent};
 pub use rnea::{RneaWorkspace, accelerations, rnea};

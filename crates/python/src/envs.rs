@@ -1,16 +1,17 @@
 //! `sapwood._sapwood.Episodes`: the environments of `sapwood.gym`, for the worlds of a `Batch`.
 
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard};
 
 use ::envs::{Autoreset, Environment, Scratch, SuiteTask, Task, TaskOptions, Transition, Value};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict};
 
 use crate::arguments::{any_rows, array, mask, rows, whole, whole_or_none, word};
 use crate::batch::Batch;
 use crate::live::LiveArray;
+use crate::lock::try_lock;
 
 type Flags<'py> = Bound<'py, PyArray1<bool>>;
 type Evaluated<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Flags<'py>, Bound<'py, PyArray2<f64>>);
@@ -296,15 +297,11 @@ impl Episodes {
 
 impl Episodes {
     fn lock(&self) -> PyResult<MutexGuard<'_, ::envs::Episodes>> {
-        match self.episodes.try_lock() {
-            Ok(guard) => Ok(guard),
-            Err(TryLockError::WouldBlock) => {
-                Err(PyRuntimeError::new_err("a step of these episodes is in progress in another thread"))
-            }
-            Err(TryLockError::Poisoned(_)) => {
-                Err(PyRuntimeError::new_err("a step of these episodes was aborted: make a new environment"))
-            }
-        }
+        try_lock(
+            &self.episodes,
+            "a step of these episodes is in progress in another thread",
+            "a step of these episodes was aborted: make a new environment",
+        )
     }
 
     fn read_next(&self, py: Python<'_>, episodes: &mut ::envs::Episodes) -> PyResult<()> {

@@ -1,7 +1,7 @@
 //! `sapwood._sapwood.ImitationEpisodes`: characters that imitate motions, for the worlds of a `Batch`.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard};
 
 use ::envs::Autoreset;
 use ::envs::imitation::{
@@ -9,12 +9,13 @@ use ::envs::imitation::{
 };
 use motion::{LoopMode, Source, SourceOptions};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::arguments::{array, configuration, mask, vector, whole_or_none, word};
 use crate::batch::Batch;
+use crate::lock::try_lock;
 
 type Flags<'py> = Bound<'py, PyArray1<bool>>;
 
@@ -291,15 +292,11 @@ impl ImitationEpisodes {
 
 impl ImitationEpisodes {
     fn lock(&self) -> PyResult<MutexGuard<'_, Inner>> {
-        match self.episodes.try_lock() {
-            Ok(guard) => Ok(guard),
-            Err(TryLockError::WouldBlock) => {
-                Err(PyRuntimeError::new_err("a step of these episodes is in progress in another thread"))
-            }
-            Err(TryLockError::Poisoned(_)) => {
-                Err(PyRuntimeError::new_err("a step of these episodes was aborted: make a new environment"))
-            }
-        }
+        try_lock(
+            &self.episodes,
+            "a step of these episodes is in progress in another thread",
+            "a step of these episodes was aborted: make a new environment",
+        )
     }
 }
 

@@ -17,6 +17,7 @@ mod errors;
 mod imitation;
 mod live;
 mod load;
+mod lock;
 mod matrices;
 mod model;
 mod names;

@@ -2,14 +2,15 @@
 
 mod groups;
 
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard};
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sap::{Factorization, FrictionLaw, Kind, LineSearch, Options, SparseMatrix, Start};
 
 use crate::arguments::{any_vector, per_dof, positive, rows, vector, word};
 use crate::errors::solver_error;
+use crate::lock::try_lock;
 use crate::matrices::{matrix, square, triples};
 use crate::options::budget;
 use crate::quantities::fixed_vector;
@@ -46,15 +47,11 @@ struct Inner {
 impl SapProblem {
     /// The problem, unless another thread is solving it.
     fn lock(&self) -> PyResult<MutexGuard<'_, Inner>> {
-        match self.inner.try_lock() {
-            Ok(guard) => Ok(guard),
-            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(
-                "another thread is solving this Problem: give each thread one of its own, copy.copy(problem)",
-            )),
-            Err(TryLockError::Poisoned(_)) => {
-                Err(PyRuntimeError::new_err("a solve of this Problem was aborted: make a new Problem"))
-            }
-        }
+        try_lock(
+            &self.inner,
+            "another thread is solving this Problem: give each thread one of its own, copy.copy(problem)",
+            "a solve of this Problem was aborted: make a new Problem",
+        )
     }
 
     /// Appends constraints of one call.

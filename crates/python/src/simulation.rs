@@ -1,15 +1,16 @@
 //! `sapwood.Simulation`.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::arguments::{any_vector, array, check_quaternions, configuration, per_dof, vector, whole, whole_or_none};
 use crate::errors::simulation_error;
 use crate::live::{LiveArray, LiveState};
+use crate::lock::try_lock;
 use crate::model::Model;
 use crate::options::{OptionArguments, SchemeArgument};
 use crate::parameters::LiveParameters;
@@ -72,15 +73,11 @@ impl Simulation {
 
     /// The simulation, unless a step is running in another thread.
     pub fn lock(&self) -> PyResult<MutexGuard<'_, sim::Simulation>> {
-        match self.simulation.try_lock() {
-            Ok(guard) => Ok(guard),
-            Err(TryLockError::WouldBlock) => {
-                Err(PyRuntimeError::new_err("a step of this simulation is in progress in another thread"))
-            }
-            Err(TryLockError::Poisoned(_)) => {
-                Err(PyRuntimeError::new_err("a step of this simulation was aborted: make a new Simulation"))
-            }
-        }
+        try_lock(
+            &self.simulation,
+            "a step of this simulation is in progress in another thread",
+            "a step of this simulation was aborted: make a new Simulation",
+        )
     }
 
     /// The model.

@@ -1,15 +1,16 @@
 //! `sapwood.spd`.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use multibody::Model as Bodies;
 use numpy::PyArray1;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spd::{Command, Error, Method, Report, Solver};
 
 use crate::arguments::{check_quaternions, copy_per_dof, copy_vector, positive, word};
 use crate::live::LiveArray;
+use crate::lock::try_lock;
 use crate::model::Model;
 use crate::options::name_of;
 use crate::results;
@@ -156,15 +157,11 @@ pub struct SpdSolver {
 impl SpdSolver {
     /// The workspace, unless another thread is using it.
     fn lock(&self) -> PyResult<MutexGuard<'_, Workspace>> {
-        match self.workspace.try_lock() {
-            Ok(guard) => Ok(guard),
-            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(
-                "this Solver is in use in another thread: give each thread one of its own, copy.copy(solver)",
-            )),
-            Err(TryLockError::Poisoned(_)) => {
-                Err(PyRuntimeError::new_err("a solve of this Solver was aborted: make a new Solver"))
-            }
-        }
+        try_lock(
+            &self.workspace,
+            "this Solver is in use in another thread: give each thread one of its own, copy.copy(solver)",
+            "a solve of this Solver was aborted: make a new Solver",
+        )
     }
 }
 

@@ -6,6 +6,7 @@
 //! A [`Stage`] is what is drawn of a model, made once and shared. A [`Renderer`] keeps buffers. The bits of a picture depend on the
 //! configuration and the view alone, not on the number of threads.
 
+mod lists;
 mod mesh;
 mod paint;
 mod primitives;

@@ -189,7 +189,7 @@ impl Motor {
     pub fn of_servo(servo: &Servo) -> Option<Self> {
         let [(gear, PlacedActuator { ctrl, actuator, .. })] = &servo.actuators[..] else { return None };
         let ([bias, 0.0, 0.0], [0.0, 0.0]) = (actuator.law.bias, actuator.law.gain_slopes) else { return None };
-        if actuator.activation.is_some() || actuator.muscle.is_some() {
+        if actuator.activation.is_some() {
             return None;
         }
         let free = (f64::NEG_INFINITY, f64::INFINITY);
@@ -268,13 +268,8 @@ pub(crate) fn force_law(
     let law = &actuator.law;
     let u = input_of(actuator, input);
     // What would feed energy in stays explicit: an implicit negative impedance is no convex problem.
-    let (force, b1, b2) = match &actuator.muscle {
-        Some(muscle) => muscle.force(u, length, velocity).into(),
-        None => {
-            let [b0, b1, b2] = law.at(u);
-            (law.gain * u + b0 + b1 * length + b2 * velocity, b1, b2)
-        }
-    };
+    let [b0, b1, b2] = law.at(u);
+    let force = law.gain * u + b0 + b1 * length + b2 * velocity;
     let (stiffness, damping) = ((-b1).max(0.0), (-b2).max(0.0));
     let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     ForceOfStep {

@@ -179,13 +179,11 @@ pub(super) fn attach(flexes: Vec<Flex<'_>>, model: &Model, scene: &mut Scene) ->
         let moves = model.bodies[body].node.is_some();
         let (held, pinned) = if moves { (pinned.clone(), Vec::new()) } else { (Vec::new(), pinned.clone()) };
         let mesh = mesh.clone().transformed(|x| poses[body].transform_point(x)).map_err(error)?;
-        let unit = SoftBody::new(SoftBodyDescription { mesh, pinned, ..description }).map_err(error)?;
-        let mut description = unit.description().clone();
-        description.material.density *= mass / unit.total_mass();
+        let body_of_flex = SoftBody::new(SoftBodyDescription { mesh, pinned, ..description }).map_err(error)?;
         let soft = scene.soft_bodies.len();
         let hold = |node: u32| SoftAttachment { soft, node, body, point: local[node as usize] };
         scene.soft_attachments.extend(held.into_iter().map(hold));
-        scene.soft_bodies.push(Arc::new(SoftBody::new(description).map_err(error)?));
+        scene.soft_bodies.push(Arc::new(body_of_flex.with_total_mass(mass)));
     }
     Ok(())
 }

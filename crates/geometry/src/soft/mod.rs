@@ -20,7 +20,7 @@ mod tree;
 use spatial::Vec3;
 
 pub use self::collider::SoftCollider;
-pub use self::surface::{Exemption, SoftSurface, SoftSurfaceError, quadratic_triangles};
+pub use self::surface::{Exemption, SoftSurface, SoftSurfaceError};
 
 /// A point of the surface of a soft body, Σ weights · nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use crate::collider::MAX_CONTACTS;
 /// The surface of a soft body: triangles between its nodes.
 ///
 /// Nodes are those of the body, those inside included, so that a contact names nodes by the body's own numbers. Faces of quadratic elements
-/// are four flat triangles between their six nodes each ([`quadratic_triangles`]): what touches is that polyhedron, whose points move
+/// are four flat triangles between their six nodes each, as `deformable::Surface` has them: what touches is that polyhedron, whose points move
 /// linearly with three nodes.
 #[derive(Clone, Debug, Default)]
 pub struct SoftSurface {
@@ -81,12 +81,6 @@ pub enum SoftSurfaceError {
         /// Its value.
         value: f64,
     },
-}
-
-/// Flat triangles of quadratic surface faces, whose nodes are the three corners and then the nodes between corners 0 and 1, 1 and 2, 2 and 0.
-#[must_use]
-pub fn quadratic_triangles(faces: &[[u32; 6]]) -> Vec<[u32; 3]> {
-    faces.iter().flat_map(|&[a, b, c, ab, bc, ca]| [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]).collect()
 }
 
 /// Nodes and triangles at most, in all: indices into coordinates fit 32 bits with room to spare.

@@ -1,10 +1,10 @@
 //! Between the live arrays of a batch and the batch itself, and what its methods check.
 
 use std::ffi::CString;
-use std::sync::{MutexGuard, TryLockError};
+use std::sync::MutexGuard;
 
 use batch::BatchError;
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -13,20 +13,17 @@ use super::Batch;
 use crate::arguments::{array, check_quaternions, rows, selection};
 use crate::errors::{batch_error, worlds_failed};
 use crate::live::LiveArray;
+use crate::lock::try_lock;
 use crate::model::Model;
 
 impl Batch {
     /// The batch, unless a step is running in another thread. Its arrays are those of the last step.
     pub(crate) fn lock(&self) -> PyResult<MutexGuard<'_, batch::Batch>> {
-        match self.batch.try_lock() {
-            Ok(guard) => Ok(guard),
-            Err(TryLockError::WouldBlock) => {
-                Err(PyRuntimeError::new_err("a step of this batch is in progress in another thread"))
-            }
-            Err(TryLockError::Poisoned(_)) => {
-                Err(PyRuntimeError::new_err("a step of this batch was aborted: make a new Batch"))
-            }
-        }
+        try_lock(
+            &self.batch,
+            "a step of this batch is in progress in another thread",
+            "a step of this batch was aborted: make a new Batch",
+        )
     }
 
     pub fn of_model(&self) -> &Model {

@@ -55,15 +55,7 @@ impl Assembly {
         let [gain, constant, length, velocity] = law;
         let (ctrl_range, force_range) = (interval("ctrl_range", ctrl_range)?, interval("force_range", force_range)?);
         let law = ActuatorLaw::fixed(gain, [constant, length, velocity]);
-        self.inner.actuators.push(Actuator {
-            name,
-            transmission,
-            law,
-            muscle: None,
-            activation: None,
-            ctrl_range,
-            force_range,
-        });
+        self.inner.actuators.push(Actuator { name, transmission, law, activation: None, ctrl_range, force_range });
         Ok(self.inner.actuators.len() - 1)
     }
 

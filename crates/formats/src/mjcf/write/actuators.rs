@@ -23,7 +23,6 @@ fn general(actuator: &Actuator) -> Attributes {
         ActivationDynamics::Integrator => ("integrator", Vec::new()),
         ActivationDynamics::Filter { time_constant } => ("filter", vec![time_constant]),
         ActivationDynamics::ExactFilter { time_constant } => ("filterexact", vec![time_constant]),
-        ActivationDynamics::Muscle { time_constants: [a, b], smoothing } => ("muscle", vec![a, b, smoothing]),
     };
     attributes.push(("dyntype", kind.into()));
     if !numbers.is_empty() {
@@ -67,16 +66,8 @@ impl Writer<'_> {
                     ("general", [("gainprm", number(gain))].into_iter().chain(bias).collect())
                 }
             };
-            let (kind, law) = match &actuator.muscle {
-                Some(_) => {
-                    let reason = "a muscle: not written yet, expected an actuator of another kind";
-                    return Err(WriteError { element: label, reason: reason.into() });
-                }
-                None if actuator.activation.is_some() || actuator.law.gain_slopes != [0.0; 2] => {
-                    ("general", general(actuator))
-                }
-                None => (kind, law),
-            };
+            let is_general = actuator.activation.is_some() || actuator.law.gain_slopes != [0.0; 2];
+            let (kind, law) = if is_general { ("general", general(actuator)) } else { (kind, law) };
             attributes.extend(law);
             for (range, key, flag) in [
                 (actuator.ctrl_range, "ctrlrange", "ctrllimited"),
