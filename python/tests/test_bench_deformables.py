@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from sapwood.bench import deformables
-from sapwood.bench.deformables_engines import EDGE, Cube, Mujoco
+from sapwood.bench.deformables_engines import EDGE, Cube, Mujoco, Sapwood, SoftEngine
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -28,9 +29,10 @@ def test_tetrahedra_fill_the_cube_and_share_their_faces(cells: int) -> None:
     assert sorted(faces.values()) == [1] * outside + [2] * inside
 
 
-def test_mujoco_falls_as_it_integrates_and_rests() -> None:
+@pytest.mark.parametrize("make", [lambda cube: Mujoco(cube, "CG"), Sapwood], ids=["mujoco", "sapwood"])
+def test_engines_fall_as_they_integrate_and_rest(make: Callable[[Cube], SoftEngine]) -> None:
     cube = Cube(2, 0.05, 0.01, 0.0)
-    engine = Mujoco(cube, "CG")
+    engine = make(cube)
     before = engine.nodes
     engine.step(5)
     # Velocities first, then places: (1 + 2 + … + 5) g dt².

@@ -101,9 +101,9 @@ impl SoftBody {
     /// The same with a density by which it weighs `mass`, kg, which is positive.
     #[must_use]
     pub fn with_total_mass(mut self, mass: f64) -> Self {
-        let scale = mass / self.total_mass();
-        self.description.material.density *= scale;
-        self.node_masses.iter_mut().for_each(|m| *m *= scale);
+        self.description.material.density *= mass / self.total_mass();
+        // Not scaled: the description alone has to give the same bits.
+        self.node_masses = crate::shape::lumped_masses(&self.mesh, self.material.density);
         self
     }
 

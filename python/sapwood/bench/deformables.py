@@ -10,7 +10,6 @@ the cube slid. The ratio is the engine's time over ours; without ours there is n
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sapwood.bench.cases import installed
-from sapwood.bench.deformables_engines import EDGE, Cube, Drake, Mujoco, Sapwood, SoftEngine, is_known_here
+from sapwood.bench.deformables_engines import EDGE, Cube, Drake, Mujoco, Sapwood, SoftEngine
 
 __all__ = ["CASES", "PEERS", "run"]
 
@@ -67,11 +66,7 @@ def run(peers: list[str], cases: list[str], repetitions: int) -> list[Row]:
 
 def engines(peers: list[str]) -> list[Callable[[Cube], SoftEngine]]:
     """Makers of the engines that are installed, ours first."""
-    makers: list[Callable[[Cube], SoftEngine]] = []
-    if is_known_here():
-        makers.append(Sapwood)
-    else:
-        print("this build of sapwood reads no soft bodies: the peers alone", file=sys.stderr)
+    makers: list[Callable[[Cube], SoftEngine]] = [Sapwood]
     # Drake fails to load some of its modules once MuJoCo is there.
     for peer in sorted(peers):
         if not installed("pydrake" if peer == "drake" else peer, peer):

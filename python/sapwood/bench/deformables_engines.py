@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,11 +91,6 @@ def mjcf(cube: Cube, solver: str = "CG") -> str:
     </worldbody></mujoco>"""
 
 
-def is_known_here() -> bool:
-    """Whether this build of sapwood has soft bodies."""
-    return hasattr(sw, "SoftBody")
-
-
 class Sapwood:
     """This engine, with its defaults.
 
@@ -105,7 +100,7 @@ class Sapwood:
 
     def __init__(self, cube: Cube) -> None:
         self.name = "sapwood"
-        self._simulation = cast("Any", sw.Simulation(sw.load(mjcf(cube)), timestep=cube.timestep))
+        self._simulation = sw.Simulation(sw.load(mjcf(cube)), timestep=cube.timestep)
         self._simulation.soft_velocities[:, 0] = cube.velocity
 
     def step(self, n: int) -> None:
@@ -115,7 +110,7 @@ class Sapwood:
     @property
     def nodes(self) -> Vector:
         """Where the nodes are."""
-        return np.array(self._simulation.soft_positions, dtype=np.float64)
+        return self._simulation.soft_positions.copy()
 
 
 class Mujoco:
