@@ -331,8 +331,10 @@ impl BlockCholesky {
         let is_lower = self.position[i] >= self.position[j];
         let (stride, range) = if is_lower { self.place(i, j) } else { self.place(j, i) };
         let (lower, upper) = (&mut self.values[range.clone()], &mut self.upper[range]);
-        for (b, r) in r[..n].iter().enumerate() {
-            for (a, c) in c[..m].iter().enumerate() {
+        // Rows of J have few entries: a soft body's contact those of three nodes among hundreds.
+        let rows = span(&c[..m]);
+        for (b, r) in r[..n].iter().enumerate().filter(|(_, r)| **r != 0.0) {
+            for (a, c) in rows.clone().zip(&c[rows.clone()]) {
                 if i == j && a >= b || i != j && is_lower {
                     lower[a + b * stride] += c * r;
                 } else {
@@ -392,6 +394,12 @@ impl BlockCholesky {
             x[to..to + size].copy_from_slice(&self.permuted[from..from + size]);
         }
     }
+}
+
+/// From the first entry that is not zero to the last.
+fn span(x: &[f64]) -> Range<usize> {
+    let first = x.iter().position(|x| *x != 0.0).unwrap_or(x.len());
+    first..x.iter().rposition(|x| *x != 0.0).map_or(first, |last| last + 1)
 }
 
 /// `position[order[k]] = k`
