@@ -146,7 +146,9 @@ impl<T: Bundle> Lanes<T> {
 
     #[inline(always)]
     fn scale(&mut self, dofs: std::ops::Range<usize>, factor: T) {
-        self.v[dofs].iter_mut().for_each(|v| *v *= factor);
+        for v in &mut self.v[dofs] {
+            *v *= factor;
+        }
     }
 
     #[inline(always)]

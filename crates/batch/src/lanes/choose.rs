@@ -84,6 +84,7 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Those of the lanes `solved` in which anything recovers, whether it pushes or not.
+    #[inline(always)]
     fn recovering_lanes(&mut self, plan: &Plan, solved: u32) -> u32 {
         let least = wide::<T>(LEFT_IN_VELOCITIES * plan.rule.recovery_speed);
         let mut recovering = 0;

@@ -63,8 +63,8 @@ impl<T: Bundle> Lanes<T> {
                 let turn = quaternion(&self.q[*q..]).unit().rotation_vector();
                 let angle = turn.norm();
                 let gap = self.numbers.ball_ranges[*limit] - angle;
-                let speed = |of: &[T]| super::vec3(&of[*v..]).norm();
-                let reach = (speed(&self.v_start) + speed(&self.v_star)) * wide(2.0 * dt);
+                let [before, free] = [&self.v_start, &self.v_star].map(|of| super::vec3(&of[*v..]));
+                let reach = (before.norm() + free.norm()) * wide(2.0 * dt);
                 let inverse = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
                 for (term, axis) in terms.zip((turn * inverse).to_array()) {
                     self.coefficients[term] = axis;
@@ -83,10 +83,9 @@ impl<T: Bundle> Lanes<T> {
             Source::Tie { tie, compliance } => self.constrain_tie(plan, k, tie, *compliance),
             Source::TendonLimit { sign, bound, compliance, .. } => {
                 let (length, w) = (self.length(of_plan), self.sum_mobility(plan, of_plan));
-                let rate = |of: &[T]| rate(of_plan, of).abs();
                 // Terms have the sign of the side, the bound has not.
                 let gap = length - wide(sign * bound);
-                let reach = (rate(&self.v_start) + rate(&self.v_star)) * wide(2.0 * dt);
+                let reach = (rate(of_plan, &self.v_start).abs() + rate(of_plan, &self.v_star).abs()) * wide(2.0 * dt);
                 self.regularise_limit(plan, *compliance, gap, w, k);
                 T::ONE - reach.if_less(gap, T::ONE, T::ZERO)
             }
@@ -159,10 +158,12 @@ impl<T: Bundle> Lanes<T> {
         compliance: Compliance,
         terms: std::ops::Range<usize>,
     ) -> T {
-        let sum = |of: &[(usize, Term)], reference: f64| {
-            of.iter().fold(wide::<T>(-reference), |sum, (_, t)| self.q[t.q].mul_add(wide(t.coefficient), sum))
-        };
-        let (y, x) = (sum(&coupling.y, coupling.references[0]), sum(&coupling.x, coupling.references[1]));
+        let [mut y, mut x] = coupling.references.map(|reference| wide::<T>(-reference));
+        for (terms, sum) in [(&coupling.y, &mut y), (&coupling.x, &mut x)] {
+            for (_, t) in terms {
+                *sum = self.q[t.q].mul_add(wide(t.coefficient), *sum);
+            }
+        }
         let (mut p, mut slope) = (T::ZERO, T::ZERO);
         for c in coupling.polynomial.iter().rev() {
             slope = slope.mul_add(x, p);
@@ -194,28 +195,24 @@ impl<T: Bundle> Lanes<T> {
         let [(first, first_rot), (second, second_rot)] = tie.frames.map(|frame| self.place_frame(plan, &frame));
         let span = second - first;
         // Rows are about one point of space, the second body's.
-        let mobility = |frame: &PlanFrame| {
-            let Some(node) = frame.node else { return T::ZERO };
-            match tie.kind {
+        let mut w = T::ZERO;
+        for node in tie.frames.iter().filter_map(|frame| frame.node) {
+            w += match tie.kind {
                 TieKind::Turn => self.numbers.nodes[node].mobility.turn,
                 TieKind::Point | TieKind::Distance(_) => {
                     let here = self.origins[plan.nodes[node].tree] + self.nodes[node].pos;
                     self.mobility(node, second - here)
                 }
-            }
-        };
-        let w = (mobility(&tie.frames[0]) + mobility(&tie.frames[1])) * wide(MEAN);
+            };
+        }
+        w *= wide(MEAN);
         let (law, fastest) = plan.rule.compliant(compliance, w);
-        let bounded = |bias: Vec3<T>| {
-            let speed = bias.norm();
-            bias * select(fastest.if_less(speed, T::ONE, T::ZERO), fastest / speed, T::ONE)
-        };
         let up = Vec3::new(T::ZERO, T::ZERO, T::ONE);
         let (normal, bias) = match tie.kind {
-            TieKind::Point => (up, bounded(span * law.per_time)),
+            TieKind::Point => (up, bounded(span * law.per_time, fastest)),
             TieKind::Turn => {
                 let turn = turn_between(&first_rot, &second_rot);
-                (up, bounded(turn * law.per_time))
+                (up, bounded(turn * law.per_time, fastest))
             }
             TieKind::Distance(distance) => {
                 let length = span.norm();
@@ -243,16 +240,22 @@ impl<T: Bundle> Lanes<T> {
     /// The length of a sum of joint coordinates.
     #[inline(always)]
     fn length(&self, terms: &[Term]) -> T {
-        terms.iter().fold(T::ZERO, |sum, t| self.q[t.q].mul_add(wide(t.coefficient), sum))
+        let mut sum = T::ZERO;
+        for t in terms {
+            sum = self.q[t.q].mul_add(wide(t.coefficient), sum);
+        }
+        sum
     }
 
     /// The share of the Delassus operator of a sum of joint velocities, those of the joints taken alone.
     #[inline(always)]
     fn sum_mobility(&self, plan: &Plan, terms: &[Term]) -> T {
-        terms.iter().fold(T::ZERO, |sum, t| {
+        let mut sum = T::ZERO;
+        for t in terms {
             let own = self.inverse_diagonal(plan, plan.node_of_dof[t.dof]);
-            own.mul_add(wide(t.coefficient * t.coefficient), sum)
-        })
+            sum = own.mul_add(wide(t.coefficient * t.coefficient), sum);
+        }
+        sum
     }
 
     /// The mean of the diagonal of (Sᵀ I^A S + Λ)⁻¹ of a joint.
@@ -280,10 +283,21 @@ impl<T: Bundle> Lanes<T> {
     }
 }
 
+/// A velocity, no greater than `fastest`.
+#[inline(always)]
+fn bounded<T: Bundle>(bias: Vec3<T>, fastest: T) -> Vec3<T> {
+    let speed = bias.norm();
+    bias * select(fastest.if_less(speed, T::ONE, T::ZERO), fastest / speed, T::ONE)
+}
+
 /// The rate of a sum of joint coordinates.
 #[inline(always)]
 fn rate<T: Real>(terms: &[Term], v: &[T]) -> T {
-    terms.iter().fold(T::ZERO, |sum, t| v[t.dof].mul_add(wide(t.coefficient), sum))
+    let mut sum = T::ZERO;
+    for t in terms {
+        sum = v[t.dof].mul_add(wide(t.coefficient), sum);
+    }
+    sum
 }
 
 /// The rotation vector from the first axes to the second, world; lane by lane.

@@ -219,22 +219,35 @@ impl<T: Bundle> Lanes<T> {
         position: Vec3<T>,
         is_found: bool,
     ) -> Vec3<T> {
-        let of = |node: usize| {
-            let here = &self.nodes[node];
-            let free = here.twist + here.change;
-            let twist = if is_found { free + motion_of(here.load) } else { free };
-            Self::velocity_at(twist, position - self.origins[plan.nodes[node].tree])
+        let second = match nodes[1] {
+            Some(node) => self.velocity_of(plan, node, position, is_found),
+            None => Vec3::ZERO,
         };
-        let second = nodes[1].map_or(Vec3::ZERO, of);
-        nodes[0].map_or(second, |node| second - of(node))
+        match nodes[0] {
+            Some(node) => second - self.velocity_of(plan, node, position, is_found),
+            None => second,
+        }
+    }
+
+    /// The velocity of a node's point, as [`relative`](Self::relative) takes it.
+    #[inline(always)]
+    fn velocity_of(&self, plan: &Plan, node: usize, position: Vec3<T>, is_found: bool) -> Vec3<T> {
+        let here = &self.nodes[node];
+        let free = here.twist + here.change;
+        let twist = if is_found { free + motion_of(here.load) } else { free };
+        Self::velocity_at(twist, position - self.origins[plan.nodes[node].tree])
     }
 
     /// The angular velocity of the second node relative to the first in free motion.
     #[inline(always)]
     fn relative_turn(&self, nodes: &[Option<usize>; 2]) -> Vec3<T> {
-        let of = |node: usize| self.nodes[node].twist.ang + self.nodes[node].change.ang;
-        let second = nodes[1].map_or(Vec3::ZERO, of);
-        nodes[0].map_or(second, |node| second - of(node))
+        let mut turn = Vec3::ZERO;
+        for (node, sign) in nodes.iter().zip([-T::ONE, T::ONE]) {
+            if let Some(node) = node {
+                turn += (self.nodes[*node].twist.ang + self.nodes[*node].change.ang) * sign;
+            }
+        }
+        turn
     }
 
     /// Sends a unit load along every row to the roots, all blocks together from node to node: what one waits for, others do meanwhile.

@@ -2,7 +2,7 @@
 //! instead ([`crate::plan::Source::Drive`]).
 
 use multibody::JointType;
-use spatial::{Quat, Real, Vec3};
+use spatial::{Quat, Real};
 
 use super::contact_space::{all_lanes, positive};
 use super::{Bundle, Lanes, by_precision, quaternion, vec3, wide};
@@ -219,20 +219,23 @@ impl<T: Bundle> Lanes<T> {
 /// q ⊞ `ahead` ⊟ `reference` of a joint, in the frame of the velocity; of rotations the shorter arc.
 #[inline(always)]
 fn difference<T: Bundle>(joint: JointType, reference: &[T], q: &[T], ahead: &[T; 6]) -> [T; 6] {
-    let turn = |first: usize, ahead: Vec3<T>| {
-        let turn: Quat<T> = quaternion(&reference[first..]).conjugate() * quaternion(&q[first..]);
-        (turn * Quat::from_rotation_vector_in_lanes(ahead)).rotation_vector().to_array()
-    };
     let mut difference = [T::ZERO; 6];
     match joint {
         JointType::Revolute | JointType::Prismatic | JointType::Screw => difference[0] = q[0] + ahead[0] - reference[0],
-        JointType::Ball => difference[..3].copy_from_slice(&turn(0, vec3(&ahead[..]))),
+        JointType::Ball => difference[..3].copy_from_slice(&turn(&reference[..], &q[..], &ahead[..])),
         JointType::Free => {
             for k in 0..3 {
                 difference[k] = q[k] + ahead[k] - reference[k];
             }
-            difference[3..].copy_from_slice(&turn(3, vec3(&ahead[3..])));
+            difference[3..].copy_from_slice(&turn(&reference[3..], &q[3..], &ahead[3..]));
         }
     }
     difference
+}
+
+/// The rotation vector from one orientation to another that turns on by `ahead`.
+#[inline(always)]
+fn turn<T: Bundle>(reference: &[T], q: &[T], ahead: &[T]) -> [T; 3] {
+    let turn: Quat<T> = quaternion(reference).conjugate() * quaternion(q);
+    (turn * Quat::from_rotation_vector_in_lanes(vec3(ahead))).rotation_vector().to_array()
 }

@@ -384,6 +384,9 @@ impl<T: Bundle> Lanes<T> {
 }
 
 /// A phase of a step, as a function compiled with these features.
+///
+/// What it calls is compiled with them only if it is inlined: hence `inline(always)` on all methods of [`Lanes`], and no closure that
+/// computes with lanes, which the compiler may leave outside: there every operation of AVX-512 becomes a call.
 macro_rules! phase {
     ([$(#[$features:meta])?], $t:ty, $name:ident) => {
         #[inline(always)]

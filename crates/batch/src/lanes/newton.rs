@@ -267,7 +267,9 @@ impl<T: Bundle> Newton<T> {
             if (iteration + 1) % CYCLE_LENGTH == 0 {
                 scaling *= SCALING_GROWTH;
             }
-            rows.iter_mut().for_each(|block| block.set_free(scaling));
+            for block in rows.iter_mut() {
+                block.set_free(scaling);
+            }
         }
         (solved, [spent, MAX_STEPS as u64])
     }

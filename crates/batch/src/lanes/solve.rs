@@ -31,7 +31,10 @@ impl<T: Bundle> Lanes<T> {
         let mut solved = 0;
         if in_lanes != 0 {
             let spent;
-            let energy = space.kinetic.iter().fold(T::ZERO, |sum, kinetic| sum + *kinetic + *kinetic);
+            let mut energy = T::ZERO;
+            for kinetic in &space.kinetic {
+                energy = energy + *kinetic + *kinetic;
+            }
             (solved, spent) = space.newton.solve(rows, &space.w, energy, in_lanes, plan.is_lagged || is_recovery);
             self.stats.iterations += spent[0];
             self.stats.group_iterations += spent[1];
