@@ -121,7 +121,8 @@ def load(
 
     Args:
         source: A path, or text that begins with ``<``. Files that a text refers to cannot be found.
-        ground: Height of a level ground that everything can touch, m, added as the last geom, ``ground``; True: at 0.
+        ground: Height of a level ground that everything can touch, m, added as the last geom, ``ground``; True: at 0. A
+            floating base that would start in it is lifted until the robot stands on it.
             None: what the file has.
         package_path: URDF: folders in which the packages of ``package://`` addresses are looked for.
         floating_base: URDF: whether the root link moves freely (it is fixed to the world otherwise). An MJCF file says

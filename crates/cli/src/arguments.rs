@@ -65,7 +65,7 @@ pub struct ReadArguments {
 pub struct StartArguments {
     #[command(flatten)]
     pub read: ReadArguments,
-    /// Add a level ground at this height, m: URDF files have none.
+    /// Add a level ground at this height, m: URDF files have none. A floating base that would start in it is lifted.
     ///
     /// Characters have one at 0, which this replaces; scenes keep theirs.
     #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = height)]

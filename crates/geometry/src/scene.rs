@@ -57,6 +57,30 @@ impl Shape {
         crate::solid::Solid::new(self).map(|solid| (solid.centre(), solid.bounding_radius()))
     }
 
+    /// How far the shape reaches from its origin in a direction, unit, in its frame, m; a mesh by its convex hull. Minus infinity for
+    /// planes and height fields.
+    ///
+    /// ```
+    /// # use sapwood_geometry::Shape;
+    /// # use spatial::Vec3;
+    /// let capsule = Shape::Capsule { radius: 0.1, half_length: 0.3 };
+    /// assert_eq!(capsule.reach(Vec3::new(0.0, 0.0, -1.0)), 0.4);
+    /// assert_eq!(capsule.reach(Vec3::new(1.0, 0.0, 0.0)), 0.1);
+    /// ```
+    #[must_use]
+    pub fn reach(&self, direction: Vec3<f64>) -> f64 {
+        let d = direction;
+        match self {
+            Self::Sphere { radius } => *radius,
+            Self::Capsule { radius, half_length } => radius + half_length * d.z.abs(),
+            Self::Cylinder { radius, half_length } => radius * (d.x * d.x + d.y * d.y).sqrt() + half_length * d.z.abs(),
+            Self::Ellipsoid { radii: [a, b, c] } => ((a * d.x).powi(2) + (b * d.y).powi(2) + (c * d.z).powi(2)).sqrt(),
+            Self::Box { half_extents: [a, b, c] } => a * d.x.abs() + b * d.y.abs() + c * d.z.abs(),
+            Self::Mesh(mesh) => mesh.hull_vertices.iter().map(|p| p.dot(d)).fold(f64::NEG_INFINITY, f64::max),
+            Self::Plane { .. } | Self::HeightField(_) => f64::NEG_INFINITY,
+        }
+    }
+
     /// The radius of a ball inside the shape, m: half its least thickness, for a mesh that of its convex hull as seen from the mean of
     /// the hull's vertices. Infinite for planes and height fields, which have an inside and an outside but no thickness that counts.
     #[must_use]

@@ -109,26 +109,12 @@ impl Figure {
         let frame = &kinematics.frames[solid.node];
         let pose = Pose::new(frame.pos, frame.quat) * solid.pose;
         let down = pose.rot.conjugate() * Vec3::new(0.0, 0.0, -1.0);
-        pose.pos.z - reach(&solid.shape, down)
+        pose.pos.z - solid.shape.reach(down)
     }
 
     /// Height of the lowest point of the character, m; infinite without shapes.
     pub fn lowest(&self, kinematics: &Kinematics<f64>) -> f64 {
         self.solids.iter().map(|solid| self.lowest_of(solid, kinematics)).fold(f64::INFINITY, f64::min)
-    }
-}
-
-/// How far a shape reaches from its origin in a direction, unit, in its frame, m.
-fn reach(shape: &Shape, d: Vec3<f64>) -> f64 {
-    let across = (d.x * d.x + d.y * d.y).sqrt();
-    match shape {
-        Shape::Sphere { radius } => *radius,
-        Shape::Capsule { radius, half_length } => radius + half_length * d.z.abs(),
-        Shape::Cylinder { radius, half_length } => radius * across + half_length * d.z.abs(),
-        Shape::Ellipsoid { radii: [a, b, c] } => ((a * d.x).powi(2) + (b * d.y).powi(2) + (c * d.z).powi(2)).sqrt(),
-        Shape::Box { half_extents: [a, b, c] } => a * d.x.abs() + b * d.y.abs() + c * d.z.abs(),
-        Shape::Mesh(mesh) => mesh.hull_vertices.iter().map(|p| p.dot(d)).fold(f64::NEG_INFINITY, f64::max),
-        Shape::Plane { .. } | Shape::HeightField(_) => f64::NEG_INFINITY,
     }
 }
 

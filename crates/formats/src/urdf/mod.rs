@@ -38,7 +38,7 @@ use surface::Geoms;
 use tree::Tree;
 
 /// Name of the joint of a floating base, as Pinocchio calls it.
-const ROOT_JOINT: &str = "root_joint";
+pub(crate) const ROOT_JOINT: &str = "root_joint";
 
 /// Reads a document whose root is `<robot>`.
 pub(crate) fn read(
