@@ -32,6 +32,9 @@ const MISSED: f64 = 1e-6;
 /// cos of the tilt up to which a cylinder's cap, not its side, faces a normal.
 const CAP: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
+/// Triangles of a height field that are in reach of a shape, of which there is room before any step.
+const TRIANGLES: usize = 64;
+
 /// A convex set that a radius completes to a shape: a capsule is a segment with a radius.
 pub(super) enum Core<'a> {
     Point,
@@ -277,6 +280,8 @@ pub(crate) struct Convex {
     pub(super) clipper: Clipper,
     pub(super) points: Vec<Point>,
     pub(super) patch: Vec<Point>,
+    /// The nearest points of triangles of a height field and a shape, by the triangles' cells.
+    pub(super) of_triangles: Vec<([usize; 3], Result<Option<Nearest>, Overlap>)>,
     /// Vertices that a walk over a hull has found, and a mark for each vertex; all unmarked between walks.
     pub(super) found: Vec<u32>,
     pub(super) marked: Vec<bool>,
@@ -288,6 +293,7 @@ pub(crate) struct Convex {
 type Ends = (Vec3<f64>, Vec3<f64>, Vec3<f64>);
 
 /// The cores overlap.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Overlap;
 
 /// How two cores lie to each other.
@@ -308,6 +314,7 @@ impl Convex {
             clipper: Clipper::with_capacity(2 * corners),
             points: Vec::with_capacity(vertices.max(8 * corners)),
             patch: Vec::with_capacity(8 * corners),
+            of_triangles: Vec::with_capacity(TRIANGLES),
             ..Self::default()
         }
     }
@@ -483,6 +490,7 @@ impl Clone for Convex {
             marked: vec![false; self.marked.len()],
             points: Vec::with_capacity(self.points.capacity()),
             patch: Vec::with_capacity(self.patch.capacity()),
+            of_triangles: Vec::with_capacity(self.of_triangles.capacity()),
             ..Self::default()
         }
     }

@@ -24,7 +24,6 @@ const BESIDE: f64 = 1e-9;
 /// A triangle that may touch.
 struct Triangle {
     corners: [Vec3<f64>; 3],
-    normal: Vec3<f64>,
     /// Row and column of the cell, and which half of it.
     cell: [usize; 3],
 }
@@ -56,6 +55,7 @@ pub fn collide(
     let Some(query) = Query::new(field, at, solid, bt, sink.limit) else { return };
     workspace.points.clear();
     workspace.patch.clear();
+    workspace.of_triangles.clear();
     // Row by row: one of them is a moment's work.
     for row in query.rows[0]..=query.rows[1] {
         if workspace.interrupt.is_raised() {
@@ -128,13 +128,12 @@ impl<'a> Query<'a> {
                 if self.is_clear([a, b, c, d]) {
                     continue;
                 }
-                for (half, corners) in [[a, b, c], [a, c, d]].into_iter().enumerate() {
-                    if corners.iter().any(|p| p.z >= self.bottom) {
-                        let corners = corners.map(|p| self.at.point(p));
-                        let [a, b, c] = corners;
-                        if let Some(normal) = (b - a).cross(c - a).normalized() {
-                            visit(Triangle { corners, normal, cell: [row, column, half] });
-                        }
+                let reaches_up = [a, b, c, d].map(|p| p.z >= self.bottom);
+                let [a, b, c, d] = [a, b, c, d].map(|p| self.at.point(p));
+                let halves = [(reaches_up[1], [a, b, c]), (reaches_up[3], [a, c, d])];
+                for (half, (third_reaches, corners)) in halves.into_iter().enumerate() {
+                    if reaches_up[0] || reaches_up[2] || third_reaches {
+                        visit(Triangle { corners, cell: [row, column, half] });
                     }
                 }
             }
@@ -161,19 +160,28 @@ impl<'a> Query<'a> {
         let high = a.z.max(b.z).max(c.z.max(d.z));
         let p = self.centre;
         let nearest = Vec3::new(p.x.clamp(a.x, c.x), p.y.clamp(a.y, c.y), p.z.clamp(low, high));
-        let Some(away) = (p - nearest).normalized() else { return false };
-        if (p - nearest).dot(away) > self.radius + self.limit {
+        let away = p - nearest;
+        let (squared, reach) = (away.norm_squared(), self.radius + self.limit);
+        if squared > reach * reach {
             return true;
         }
         let away = self.at.rot * away;
         let facing = self.shape.support(-away) - self.at.point(nearest);
-        facing.dot(away) - self.shape.radius > self.limit
+        facing.dot(away) > (self.shape.radius + self.limit) * squared.sqrt()
     }
 
     /// Appends the contact points of one triangle.
     fn touch(&self, triangle: &Triangle, workspace: &mut Convex) {
-        let normal = triangle.normal;
-        let low = self.shape.support(-normal);
+        let [a, b, c] = triangle.corners;
+        let across = (b - a).cross(c - a);
+        let low = self.shape.support(-across);
+        let height = (low - a).dot(across);
+        // Most triangles end here: no need of a unit vector.
+        let reach = self.shape.radius + self.limit;
+        if height > 0.0 && height * height > reach * reach * across.norm_squared() {
+            return;
+        }
+        let Some(normal) = across.normalized() else { return };
         let distance = (low - triangle.corners[0]).dot(normal) - self.shape.radius;
         if distance > self.limit {
             return;
@@ -182,17 +190,17 @@ impl<'a> Query<'a> {
         let straight =
             Nearest { normal, position: low.add_scaled(-self.shape.radius - 0.5 * distance, normal), distance };
         let surface = Placed::triangle(triangle.corners);
-        if triangle.is_under(low) {
+        if triangle.is_under(low, normal) {
             // The lowest point is over the triangle: the normal is the triangle's.
             workspace.manifold(&surface, &self.shape, &straight, self.limit);
-        } else if !self.has_ridge(triangle) {
+        } else if !self.has_ridge(triangle, normal) {
             // Among flat or hollow surroundings nothing touches the border alone.
             workspace.faces(&surface, &self.shape, &straight, self.limit);
         } else {
-            match workspace.nearest_apart(&surface, &self.shape, self.limit) {
+            match self.nearest_to(triangle, workspace) {
                 Ok(None) => {}
                 Ok(Some(nearest)) if nearest.normal.dot(normal) > 0.0 => {
-                    if self.is_outermost(triangle, &nearest, workspace) {
+                    if self.is_outermost(triangle, normal, &nearest, workspace) {
                         workspace.manifold(&surface, &self.shape, &nearest, self.limit);
                     }
                 }
@@ -203,8 +211,18 @@ impl<'a> Query<'a> {
         self.drop_repeated(before, &mut workspace.points);
     }
 
+    /// The nearest points of a triangle and the shape. What neighbours ask for again is kept: a corner belongs to six triangles.
+    fn nearest_to(&self, triangle: &Triangle, workspace: &mut Convex) -> Result<Option<Nearest>, Overlap> {
+        if let Some((_, known)) = workspace.of_triangles.iter().find(|(cell, _)| *cell == triangle.cell) {
+            return *known;
+        }
+        let nearest = workspace.nearest_apart(&Placed::triangle(triangle.corners), &self.shape, self.limit);
+        workspace.of_triangles.push((triangle.cell, nearest));
+        nearest
+    }
+
     /// Whether the surface falls away across some side of the triangle.
-    fn has_ridge(&self, triangle: &Triangle) -> bool {
+    fn has_ridge(&self, triangle: &Triangle, normal: Vec3<f64>) -> bool {
         let [row, column, half] = triangle.cell;
         let [rows, columns] = self.field.size;
         // The far corners of the three neighbours, as offsets from the cell's low corner.
@@ -214,7 +232,7 @@ impl<'a> Query<'a> {
             match (row.checked_add_signed(r), column.checked_add_signed(c)) {
                 (Some(r), Some(c)) if r < rows && c < columns => {
                     let p = self.at.point(self.sample(r, c));
-                    (p - triangle.corners[0]).dot(triangle.normal) < -slack
+                    (p - triangle.corners[0]).dot(normal) < -slack
                 }
                 // The rim of the field.
                 _ => true,
@@ -223,8 +241,8 @@ impl<'a> Query<'a> {
     }
 
     /// Whether the point on `triangle` is the nearest of all triangles that it belongs to.
-    fn is_outermost(&self, triangle: &Triangle, nearest: &Nearest, workspace: &mut Convex) -> bool {
-        if nearest.normal.dot(triangle.normal) > 1.0 - 1e-12 {
+    fn is_outermost(&self, triangle: &Triangle, normal: Vec3<f64>, nearest: &Nearest, workspace: &mut Convex) -> bool {
+        if nearest.normal.dot(normal) > 1.0 - 1e-12 {
             return true;
         }
         let on_surface = nearest.position.add_scaled(-0.5 * nearest.distance, nearest.normal);
@@ -233,7 +251,7 @@ impl<'a> Query<'a> {
         let [rows, columns] = self.cells_at(on_surface);
         self.each_triangle_in(rows, columns, |other| {
             if outermost && other.cell != triangle.cell && holds(&other, on_surface, up, self.cell_size) {
-                outermost = match workspace.nearest_apart(&Placed::triangle(other.corners), &self.shape, self.limit) {
+                outermost = match self.nearest_to(&other, workspace) {
                     Ok(other) => other.is_none_or(|n| n.distance >= nearest.distance - 1e-9),
                     Err(Overlap) => false,
                 };
@@ -245,10 +263,9 @@ impl<'a> Query<'a> {
 
 impl Triangle {
     /// Whether a point is over the triangle, seen along its normal, or beside it by no more than round-off.
-    fn is_under(&self, p: Vec3<f64>) -> bool {
+    fn is_under(&self, p: Vec3<f64>, normal: Vec3<f64>) -> bool {
         let [a, b, c] = self.corners;
-        let side =
-            |s: Vec3<f64>, e: Vec3<f64>| (e - s).cross(p - s).dot(self.normal) >= -BESIDE * (e - s).norm_squared();
+        let side = |s: Vec3<f64>, e: Vec3<f64>| (e - s).cross(p - s).dot(normal) >= -BESIDE * (e - s).norm_squared();
         side(a, b) && side(b, c) && side(c, a)
     }
 }
