@@ -2,10 +2,11 @@
 //! controller's force on its way into the step.
 
 use spd::Method;
+use tracking::{Control, Controller, Torque};
 
 use crate::precision::{First, Scalar, Way, track_in_the_air};
-use crate::row::Row;
-use crate::{Control, EndEffector, Error, Outcome, Subject, Torque, Tracker};
+use crate::row::{Row, key};
+use crate::{Error, Outcome, Subject};
 
 /// Steps per second of the curves.
 pub const RATES: [f64; 6] = [30.0, 60.0, 120.0, 240.0, 300.0, 600.0];
@@ -39,9 +40,8 @@ impl Figure {
     /// # Errors
     /// When the motion does not fit the character.
     pub fn measure(subject: &Subject, effector: &'static str, seconds: f64) -> Result<Self, Error> {
-        let outcome = |control, rate: f64| -> Result<Outcome, Error> {
-            let steps = (seconds * rate).round().max(1.0) as usize;
-            Tracker::new(subject, control, 1.0 / rate, steps)?.run(EndEffector::new(subject, effector)?)
+        let outcome = |control, rate: f64| {
+            Outcome::of(subject, effector, Controller::of_paper(control), 1.0 / rate, seconds)
         };
         let of = |control| RATES.iter().map(|&rate| outcome(control, rate)).collect::<Result<Vec<_>, _>>();
         let outcomes = CONTROLS.iter().map(|&control| of(control)).collect::<Result<Vec<_>, _>>()?;
@@ -55,7 +55,7 @@ impl Figure {
         for (control, outcomes) in CONTROLS.iter().zip(&self.outcomes) {
             for (rate, outcome) in RATES.iter().zip(outcomes) {
                 let case = format!("{}, {}, dt 1/{rate}", self.case, self.effector);
-                rows.push(outcome_row(&case, control.key(), *outcome));
+                rows.push(outcome_row(&case, &key(*control), *outcome));
             }
         }
         rows
@@ -107,7 +107,7 @@ pub fn round_trip(seconds: f64) -> Result<Vec<RoundTrip>, Error> {
     let mut lines = Vec::new();
     for toes in TOE_FACTORS {
         let canter = || -> Result<Subject, Error> {
-            let dog = Subject::gait(characters::Character::Dog, crate::Gait::Canter)?;
+            let dog = Subject::gait(characters::Character::Dog, "canter")?;
             Ok(dog.with_scaled_bodies(toes, |name| name.ends_with("_toe")))
         };
         let dog = canter()?;
@@ -117,11 +117,10 @@ pub fn round_trip(seconds: f64) -> Result<Vec<RoundTrip>, Error> {
             (Control::TwoPass(Method::Dense, Torque::InverseDynamics), "DF, τ = M q̈ + C"),
             (Control::TwoPass(Method::Dense, Torque::RoundTrip), "DF, τ = Q − dt K_d q̈"),
         ] {
-            let outcome =
-                |rate: &f64| Tracker::new(&dog, control, 1.0 / rate, steps(*rate))?.run(EndEffector::new(&dog, TOE)?);
+            let outcome = |rate: &f64| Outcome::of(&dog, TOE, Controller::of_paper(control), 1.0 / rate, seconds);
             let outcomes = ROUND_TRIP_RATES.iter().map(outcome).collect::<Result<_, _>>()?;
             let trip = if let Control::TwoPass(_, Torque::RoundTrip) = control { "_round_trip" } else { "" };
-            let (what, key) = (format!("ground, f64: {how}"), format!("ground_f64_{}{trip}", control.key()));
+            let (what, key) = (format!("ground, f64: {how}"), format!("ground_f64_{}{trip}", key(control)));
             lines.push(RoundTrip { what, key, toes, outcomes });
         }
         for scalar in [Scalar::F64, Scalar::F32] {

@@ -4,10 +4,11 @@ use std::error::Error as StdError;
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use tracking::Control;
 
 use crate::accuracy::{self, Figure, RATES};
 use crate::speed::{CONTROLS, Measured};
-use crate::{Control, Error, Outcome, paper};
+use crate::{Error, Outcome, paper};
 
 /// plotters puts points on whole pixels: pictures are drawn this many times as large and shown at their size.
 const SCALE: i32 = 4;
@@ -87,7 +88,7 @@ fn draw_bars(root: &Canvas<'_>, table: &[Measured]) -> Drawn {
                 let x = px(reach(printed));
                 root.draw(&Rectangle::new([(x - 3, px(y - 1)), (x + 3, px(y + 14))], BLACK.filled()))?;
             }
-            let text = format!("{} {rate:.0}", CONTROLS[m].name());
+            let text = format!("{} {rate:.0}", CONTROLS[m].title());
             let x = reach(rate.max(paper[m].unwrap_or(0.0))) + 5;
             write(&text, 10, &TEXT, HPos::Left, (x, y + 7))?;
         }
@@ -171,7 +172,7 @@ fn draw_curves(root: &Canvas<'_>, figure: &Figure) -> Drawn {
         chart.draw_series(crosses.map(cross))?;
         let (x, y) = (corner.0 + px(16), px(84 + 22 * k as i32));
         root.draw(&PathElement::new([(x, y), (x + px(24), y)], stroke))?;
-        root.draw_text(control.name(), &style(13, &TEXT, HPos::Left), (x + px(32), y))?;
+        root.draw_text(control.title(), &style(13, &TEXT, HPos::Left), (x + px(32), y))?;
     }
     root.draw(&Rectangle::new([(origin.0, corner.1), (corner.0, origin.1)], PAPER.stroke_width(SCALE as u32)))?;
     Ok(())

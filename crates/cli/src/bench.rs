@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ::bench::accuracy::{self, Figure, RoundTrip};
 use ::bench::speed::{self, Effort, Measured};
-use ::bench::{Gait, Outcome, Row, Subject, cases, paper, plot};
+use ::bench::{Outcome, Row, Subject, cases, paper, plot};
 use anyhow::{Context, Result};
 use characters::Character;
 
@@ -154,7 +154,7 @@ fn frames_header() -> String {
     let mut text = String::from("frames per second (the paper's table 2 below ours), MABA against the others\n");
     let _ = write!(text, "{:<20}", "");
     for control in speed::CONTROLS {
-        let _ = write!(text, "{:>15}", control.name());
+        let _ = write!(text, "{:>15}", control.title());
     }
     text.push_str("   MABA/DF  MABA/SF   blocks  contacts  iterations  MABA in the air\n");
     text
@@ -191,7 +191,7 @@ fn extra_table(table: &[Measured]) -> String {
             // Of the paper: DF, SF, MABA.
             let printed = printed.and_then(|p| [Some(p[0]), None, Some(p[1]), None, Some(p[2])][k]);
             let printed = printed.map(|p| format!(" ({p})")).unwrap_or_default();
-            let _ = write!(text, "{:>24}", format!("{} {:.1}{printed}", method.control.name(), 100.0 * method.extra()));
+            let _ = write!(text, "{:>24}", format!("{} {:.1}{printed}", method.control.title(), 100.0 * method.extra()));
         }
         text.push('\n');
     }
@@ -201,7 +201,7 @@ fn extra_table(table: &[Measured]) -> String {
 fn characters(arguments: &MeasureArguments, results: &Results) -> Result<()> {
     let seconds = if arguments.quick { QUICK_SECONDS } else { SECONDS };
     let clips = arguments.clips.as_deref();
-    let dog = || Subject::gait(Character::Dog, Gait::Canter);
+    let dog = || Subject::gait(Character::Dog, "canter");
     let figures = [
         ("humanoid", cases::runner(clips)?, "right_ankle"),
         ("humanoid_air", cases::runner(clips)?.in_the_air()?, "right_ankle"),
@@ -229,7 +229,7 @@ fn figure_table(figure: &Figure) -> String {
     }
     text.push('\n');
     for (control, outcomes) in accuracy::CONTROLS.iter().zip(&figure.outcomes) {
-        let _ = writeln!(text, "{:<18}{}", control.name(), outcome_cells(outcomes));
+        let _ = writeln!(text, "{:<18}{}", control.title(), outcome_cells(outcomes));
     }
     text
 }

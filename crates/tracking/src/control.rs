@@ -35,37 +35,39 @@ pub enum Control {
 }
 
 impl Control {
-    /// The names that users choose by, and what each is.
+    /// Those that users choose by name, and what each is.
     pub const NAMED: [(&'static str, Self, &'static str); 8] = [
         ("stable", Self::Unconditional, "stable PD within the step, stable at any gain and step"),
         ("maba", Self::Embedded, "the law of the MABA paper exactly, within the step"),
-        (
-            "maba-standalone",
-            Self::TwoPass(Method::Maba, Torque::InverseDynamics),
-            "the same law, its force found before the step in linear time",
-        ),
-        ("dense", Self::TwoPass(Method::Dense, Torque::InverseDynamics), "the same by a dense factorisation (the paper's DF)"),
-        (
-            "sparse",
-            Self::TwoPass(Method::Sparse, Torque::InverseDynamics),
-            "the same by a branch-sparse factorisation (the paper's SF)",
-        ),
-        (
-            "sparse-blocks",
-            Self::TwoPass(Method::SparseBlocks, Torque::InverseDynamics),
-            "the same in blocks of three rows",
-        ),
-        ("pcg", Self::TwoPass(Method::Pcg, Torque::InverseDynamics), "the same by conjugate gradients"),
-        ("pd", Self::Explicit, "explicit PD: the force at the beginning of the step"),
+        ("maba-standalone", Self::before(Method::Maba), "the same law, its force found before the step in linear time"),
+        ("dense", Self::before(Method::Dense), "the same by a dense factorisation (the paper's DF)"),
+        ("sparse", Self::before(Method::Sparse), "the same by a branch-sparse factorisation (the paper's SF)"),
+        ("sparse-blocks", Self::before(Method::SparseBlocks), "the same in blocks of three rows"),
+        ("pcg", Self::before(Method::Pcg), "the same by conjugate gradients"),
+        ("explicit", Self::Explicit, "explicit PD: the force at the beginning of the step"),
     ];
 
-    /// The control of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(known, ..)| *known == name).map(|(_, control, _)| *control)
+    /// Stable PD before the step, by inverse dynamics.
+    const fn before(method: Method) -> Self {
+        Self::TwoPass(method, Torque::InverseDynamics)
     }
 
-    /// The name in tables: MABA, DF, PCG, SF as in the paper.
+    /// The name that users choose it by.
     pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unconditional => "stable",
+            Self::Embedded => "maba",
+            Self::TwoPass(Method::Maba, _) => "maba-standalone",
+            Self::TwoPass(Method::Dense, _) => "dense",
+            Self::TwoPass(Method::Sparse, _) => "sparse",
+            Self::TwoPass(Method::SparseBlocks, _) => "sparse-blocks",
+            Self::TwoPass(Method::Pcg, _) => "pcg",
+            Self::Explicit => "explicit",
+        }
+    }
+
+    /// The name in tables and pictures: MABA, DF, PCG, SF as in the paper.
+    pub const fn title(self) -> &'static str {
         match self {
             Self::Unconditional => "stable PD",
             Self::Embedded => "MABA",
@@ -75,20 +77,6 @@ impl Control {
             Self::TwoPass(Method::SparseBlocks, _) => "SF, 3×3 blocks",
             Self::TwoPass(Method::Pcg, _) => "PCG",
             Self::Explicit => "explicit PD",
-        }
-    }
-
-    /// The name in JSON.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Unconditional => "stable",
-            Self::Embedded => "maba",
-            Self::TwoPass(Method::Maba, _) => "maba_standalone",
-            Self::TwoPass(Method::Dense, _) => "dense",
-            Self::TwoPass(Method::Sparse, _) => "sparse",
-            Self::TwoPass(Method::SparseBlocks, _) => "sparse_blocks",
-            Self::TwoPass(Method::Pcg, _) => "pcg",
-            Self::Explicit => "explicit",
         }
     }
 }
@@ -106,21 +94,20 @@ pub enum Target {
 }
 
 impl Target {
-    /// The names that users choose by, and what each is.
+    /// Those that users choose by name, and what each is.
     pub const NAMED: [(&'static str, Self, &'static str); 3] = [
         ("start", Self::Start, "the pose at the start of the step, at rest"),
-        ("end", Self::End, "the pose at the end of the step, at rest"),
+        ("end", Self::End, "the pose at the end of the step, at rest: the paper's"),
         ("end-velocity", Self::EndWithVelocity, "the pose at the end of the step, with the reference's velocity"),
     ];
 
-    /// The target of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(known, ..)| *known == name).map(|(_, target, _)| *target)
-    }
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, target, _)| *target == self).map_or("", |(name, ..)| name)
+    /// The name that users choose it by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::End => "end",
+            Self::EndWithVelocity => "end-velocity",
+        }
     }
 }
 
@@ -140,7 +127,8 @@ impl Default for Gains {
 }
 
 impl Gains {
-    /// A controller with these gains; the root is the model's first free joint, and any other free joint is left alone.
+    /// A controller with these gains, within the model's own effort limits and this one; the root is the model's first free joint, and
+    /// any other free joint is left alone.
     pub fn controller(&self, model: &Model, effort_limit: f64) -> Pd {
         let root = root_dofs(model);
         let free = |i: usize| {
@@ -154,8 +142,9 @@ impl Gains {
             };
             (0..model.nv()).map(gain).collect()
         };
+        let own = model.effort_limits();
         // The hand that holds the root is no motor.
-        let limit = |i| if root.contains(&i) { f64::INFINITY } else { effort_limit };
+        let limit = |i| if root.contains(&i) { f64::INFINITY } else { effort_limit.min(own[i]) };
         Pd {
             kp: of(0),
             kd: of(1),

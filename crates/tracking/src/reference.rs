@@ -1,6 +1,6 @@
 //! A motion in equal steps, and how far a body is from it.
 
-use motion::{Binding, Motion};
+use motion::BoundMotion;
 use multibody::{Kinematics, Model, difference, forward_kinematics};
 use spatial::Vec3;
 
@@ -9,14 +9,17 @@ use crate::Error;
 /// Steps of a reference at most: what is kept of each is some kilobytes.
 pub const MAX_STEPS: usize = 1_000_000;
 
-/// A motion as configurations of a model at equal intervals.
+/// A motion as configurations of a model, one for each step, or one for many short ones.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// The interval, s.
+    /// The time step, s.
     pub dt: f64,
+    /// Steps between two configurations; each is kept until the next.
+    held: usize,
+    steps: usize,
     nq: usize,
     q: Vec<f64>,
-    /// The velocity that leads from the first configuration to the second, (nv).
+    /// The velocity that leads from the first configuration to that after a step, (nv).
     pub velocity: Vec<f64>,
 }
 
@@ -24,34 +27,53 @@ impl Reference {
     /// The motion from its beginning in steps of `dt` > 0: the start and `steps` more.
     ///
     /// # Errors
-    /// When there would be more than [`MAX_STEPS`].
-    pub fn new(model: &Model, motion: &impl Motion, binding: &mut Binding, dt: f64, steps: usize) -> Result<Self, Error> {
-        if steps > MAX_STEPS {
+    /// When there would be more than [`MAX_STEPS`] configurations.
+    pub fn new(model: &Model, motion: &BoundMotion, dt: f64, steps: usize) -> Result<Self, Error> {
+        Self::held(model, motion, dt, steps, 1)
+    }
+
+    /// The same with one configuration for every `held` ≥ 1 steps: for steps so short that nothing happens from one to the next.
+    ///
+    /// # Errors
+    /// When there would be more than [`MAX_STEPS`] configurations.
+    pub fn held(model: &Model, motion: &BoundMotion, dt: f64, steps: usize, held: usize) -> Result<Self, Error> {
+        let held = held.max(1);
+        let count = steps.div_ceil(held);
+        if count > MAX_STEPS {
             return Err(Error::TooLong { steps, dt });
         }
         let (nq, nv) = (model.nq(), model.nv());
-        let (mut q, mut velocity) = (vec![0.0; (steps + 1) * nq], vec![0.0; nv]);
-        binding.positions_and_velocities(motion, 0.0, dt, &mut q[..nq], &mut velocity);
-        for k in 1..=steps {
-            binding.positions(motion, k as f64 * dt, &mut q[k * nq..(k + 1) * nq]);
+        let (mut q, mut velocity) = (vec![0.0; (count + 1) * nq], vec![0.0; nv]);
+        let mut binding = motion.binding.clone();
+        binding.positions_and_velocities(&motion.motion, 0.0, dt, &mut q[..nq], &mut velocity);
+        for k in 1..=count {
+            binding.positions(&motion.motion, (k * held) as f64 * dt, &mut q[k * nq..(k + 1) * nq]);
         }
-        Ok(Self { dt, nq, q, velocity })
+        Ok(Self { dt, held, steps, nq, q, velocity })
     }
 
     /// The number of steps from the first configuration to the last.
     pub fn steps(&self) -> usize {
-        self.q.len() / self.nq - 1
+        self.steps
     }
 
     /// The configuration after `k` steps, (nq); the last one after more.
     pub fn at(&self, k: usize) -> &[f64] {
-        let k = k.min(self.steps());
+        let k = k.min(self.steps) / self.held;
         &self.q[k * self.nq..(k + 1) * self.nq]
     }
 
     /// The configuration at the end of step `step`, (nq).
     pub fn aim(&self, step: u64) -> &[f64] {
         self.at((step as usize).saturating_add(1))
+    }
+
+    /// The velocity of the motion in step `step`, (nv): the one that leads from its configuration to the next.
+    pub fn velocity_in(&self, model: &Model, step: u64, v: &mut [f64]) {
+        let step = step as usize;
+        difference(&model.tree, self.at(step), self.at(step.saturating_add(self.held)), v);
+        let interval = self.held as f64 * self.dt;
+        v.iter_mut().for_each(|v| *v /= interval);
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Task {
     pub effectors: Vec<String>,
     /// Distance from its place at which a body counts as lost and the run ends, m.
     pub lost: f64,
-    /// Frames to record per second.
+    /// Frames to record per second; 0 for the first and the last alone.
     pub frames_per_second: f64,
 }
 
@@ -128,7 +128,7 @@ pub fn track(
 ) -> Result<Tracking, Error> {
     check(task)?;
     let steps = (task.seconds / task.dt).round().max(1.0) as usize;
-    let reference = Reference::new(model, &motion.motion, &mut motion.binding.clone(), task.dt, steps)?;
+    let reference = Reference::new(model, motion, task.dt, steps)?;
     let effectors =
         if task.effectors.is_empty() { Effectors::ends(model) } else { Effectors::named(model, &task.effectors)? };
     let mut tracker = Tracker::new(model, scene, reference, task.controller)?;
@@ -162,12 +162,15 @@ fn check(task: &Task) -> Result<(), Error> {
         ("the time step", task.dt),
         ("the time", task.seconds),
         ("the distance of loss", task.lost),
-        ("the rate of frames", task.frames_per_second),
     ];
     for (name, value) in numbers {
         if !(value.is_finite() && value > 0.0) {
             return Err(Error::Option { name, value, expected: "a finite number above 0" });
         }
+    }
+    let (name, value) = ("the rate of frames", task.frames_per_second);
+    if !(value.is_finite() && value >= 0.0) {
+        return Err(Error::Option { name, value, expected: "a finite number, 0 or more" });
     }
     Ok(())
 }
@@ -193,6 +196,7 @@ impl<'a> Run<'a> {
             effector_errors: Vec::new(),
             root_error: Vec::new(),
             joint_error: Vec::new(),
+            // No step is a multiple of the stride that 0 leads to.
             recording: Recording::new(task.frames_per_second, timestep),
             reference: Vec::new(),
             contacts: 0.0,

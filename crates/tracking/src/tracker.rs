@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use geometry::Scene;
-use multibody::{Model, difference};
+use multibody::Model;
 use sim::{Options, Pd, Scheme, Simulation};
 use spd::{Method, Solver, pd_force};
 
@@ -79,7 +79,7 @@ impl Tracker {
         let (dt, pd) = (reference.dt, controller.gains.controller(model, controller.effort_limit));
         let alike = pd.kp.iter().zip(&pd.kd).all(|(kp, kd)| *kd >= 1.5 * dt * kp);
         let damped = controller.control == Control::Embedded && !alike;
-        if damped && controller.effort_limit < f64::INFINITY {
+        if damped && pd.effort_limit.iter().any(|limit| *limit < f64::INFINITY) {
             return Err(Error::Limit);
         }
         let mut simulation = simulation(&if damped { with_damping(model, &pd.kd) } else { model.clone() }, scene, dt)?;
@@ -118,6 +118,13 @@ impl Tracker {
     /// The reference.
     pub fn reference(&self) -> &Reference {
         &self.reference
+    }
+
+    /// Puts the state where it is said to be; time and the contact solver's memory stay as they are.
+    pub fn place(&mut self, q: &[f64], v: &[f64]) {
+        let state = self.simulation.state_mut();
+        state.q.copy_from_slice(q);
+        state.v.copy_from_slice(v);
     }
 
     /// Goes back to the beginning.
@@ -209,18 +216,13 @@ impl Tracker {
 
 /// Sets what is to be reached in a step.
 fn aim(model: &Model, reference: &Reference, target: Target, step: u64, pd: &mut Pd) {
-    let start = reference.at(usize::try_from(step).unwrap_or(usize::MAX));
-    match target {
-        Target::Start => pd.target.copy_from_slice(start),
-        Target::End => pd.target.copy_from_slice(reference.aim(step)),
-        Target::EndWithVelocity => {
-            let end = reference.aim(step);
-            pd.target.copy_from_slice(end);
-            difference(&model.tree, start, end, &mut pd.target_velocity);
-            for v in &mut pd.target_velocity {
-                *v /= reference.dt;
-            }
-        }
+    let pose = match target {
+        Target::Start => reference.at(usize::try_from(step).unwrap_or(usize::MAX)),
+        Target::End | Target::EndWithVelocity => reference.aim(step),
+    };
+    pd.target.copy_from_slice(pose);
+    if target == Target::EndWithVelocity {
+        reference.velocity_in(model, step, &mut pd.target_velocity);
     }
 }
 
