@@ -52,3 +52,14 @@ pub enum Error {
     #[error("the picture of errors: {0}")]
     Picture(String),
 }
+
+impl Error {
+    /// Whether what was asked for is at fault, and not the model.
+    pub fn is_of_options(&self) -> bool {
+        match self {
+            Self::NoBody { .. } | Self::Option { .. } | Self::TooLong { .. } | Self::Limit => true,
+            Self::Simulation(error) => matches!(error, sim::SimulationError::Option { .. }),
+            Self::Motion(_) | Self::Controller(_) | Self::Picture(_) => false,
+        }
+    }
+}
