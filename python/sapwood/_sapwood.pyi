@@ -2390,6 +2390,122 @@ def sap_solve(
     """
 
 @final
+class Tracking:
+    """What following a motion came to. Arrays are of the end of each step, the start first: n is the number of steps and one."""
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def completed(self) -> bool:
+        """Whether the motion was followed to the end of its time."""
+
+    @property
+    def message(self) -> str | None:
+        """Why it was not: which body was lost and when, or how a step failed."""
+
+    @property
+    def notes(self) -> list[str]:
+        """How joints, axes and units of a file met the model's."""
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Times, (n,), s."""
+
+    @property
+    def effectors(self) -> tuple[str, ...]:
+        """The bodies whose places are compared."""
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Distance of each from where the motion has it, both seen from the root, (n, effectors), m."""
+
+    @property
+    def root_errors(self) -> NDArray[np.float64]:
+        """Distance of the root from its place in the world, (n,), m."""
+
+    @property
+    def joint_errors(self) -> NDArray[np.float64]:
+        """Root mean square over the joints of what they are off by, (n,), rad (m of slides)."""
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of ``errors`` without the start, m."""
+
+    @property
+    def contacts(self) -> float:
+        """Contact points that pushed, mean per step."""
+
+    @property
+    def replay(self) -> Replay:
+        """The motion, with the reference as a pale ghost beside it on its page."""
+
+    @property
+    def reference(self) -> NDArray[np.float64]:
+        """Positions of the motion at the frames of the replay, (frames, nq)."""
+
+    def svg(self, title: str | None = None) -> str:
+        """A picture of the errors over time.
+
+        Args:
+            title: Above it; None: model, clip, control and target.
+        """
+
+def track(
+    model: Model,
+    clip: str | PathLike[str],
+    *,
+    control: Literal[
+        "stable", "maba", "maba-standalone", "dense", "sparse", "sparse-blocks", "pcg", "explicit"
+    ] = "stable",
+    target: Literal["start", "end", "end-velocity"] = "end-velocity",
+    dt: float | None = None,
+    duration: float = 5.0,
+    hand_of_god: bool = True,
+    gains: tuple[float, float] = (75_000.0, 4_000.0),
+    root_gains: tuple[float, float] = (20_000.0, 2_000.0),
+    effort_limit: float | None = None,
+    effectors: Sequence[str] | None = None,
+    lost: float = 1.0,
+    fps: float = 60.0,
+    rename: dict[str, str] | None = None,
+    scale: float | None = None,
+    axes: Literal["y-up-z-forward", "y-up-x-forward", "z-up-x-forward", "z-up-minus-y-forward"] | None = None,
+    keep_unnamed: bool = False,
+    loop: bool | None = None,
+) -> Tracking:
+    """Let a model follow a motion by PD control, and say how far from it it is.
+
+    Args:
+        model: What moves; its first free joint is the motion's root.
+        clip: A gait ("walk", "run", "trot", "pace", "canter", "slither"), or a file: BVH or DeepMimic's text.
+        control: "stable": stable PD within the step, stable at any gain and step. "maba": the law of the MABA paper exactly,
+            within the step. "maba-standalone", "dense" (DF), "sparse" (SF), "sparse-blocks", "pcg": the same law, its force
+            found before the step. "explicit": PD at the beginning of the step.
+        target: What a step is to reach: the pose at its "start" or its "end" (the paper's), at rest, or that at its end with
+            the motion's velocity.
+        dt: Time step, s; None: the model's.
+        duration: Simulated time, s.
+        hand_of_god: Whether the root is held, too; otherwise it moves as forces of joints and ground let it.
+        gains: Stiffness and damping of joints, N·m/rad and N·m·s/rad (slides: N/m, N·s/m).
+        root_gains: The same of the root's hand; N/m and N·s/m, too.
+        effort_limit: Greatest force of a joint, N·m or N, where the model has no smaller one; None: the model's alone.
+        effectors: Bodies whose places are compared; None: the ends of all limbs.
+        lost: Distance at which a body counts as lost and the run ends, m.
+        fps: Frames of the replay per second, rounded to whole steps; 0: the first and the last alone.
+        rename: Joints of the file, and those of the model that they stand for, where names differ.
+        scale: Metres per unit of a BVH file; None: what makes its bones as long as the model's.
+        axes: Of a BVH file; None: those in which its figure stands as the model does.
+        keep_unnamed: Whether joints of the model that the file does not have stay at rest.
+        loop: Whether the clip begins anew at its end; None: as the file says (BVH files stay at their end).
+
+    Raises:
+        ValueError: When there is no such clip, it is broken, does not fit the model, or an option is outside its domain. The
+            message names file, frame, joint and what is near. A motion that is lost is a result.
+    """
+
+@final
 class ImitationEpisodes:
     """Episodes of a character that imitates a motion, in the worlds of a batch: ``sapwood.gym.ImitationVectorEnv``.
 

@@ -20,6 +20,7 @@ pub mod accuracy;
 pub mod cases;
 mod clock;
 mod error;
+pub mod figures;
 mod outcome;
 pub mod paper;
 pub mod plot;
@@ -28,6 +29,7 @@ mod replayed;
 mod row;
 pub mod speed;
 mod subject;
+pub mod usable;
 
 pub use clock::{Samples, time};
 pub use error::Error;

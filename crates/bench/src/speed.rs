@@ -12,6 +12,10 @@
 //! model's joints, which a step has in its factor anyway: factorisation and contact are the same, and what is left is what MABA
 //! adds to them.
 //!
+//! *At equal contact*: two-pass methods leave other work to contact than MABA does, as its controlled joints meet contact and theirs
+//! do not. So the controller's force alone is timed, too, on the same states; a two-pass frame at equal contact takes this and MABA's
+//! frame without control.
+//!
 //! Every round times all methods and all replays once, a whole run each, in turn; medians over rounds stand aside from noise.
 
 use spd::Method;
@@ -57,6 +61,8 @@ pub struct MethodTime {
     pub frame: Samples,
     /// Seconds per frame of the replay.
     pub replayed: Samples,
+    /// Seconds per frame until the controller's force or target is known.
+    pub alone: Samples,
 }
 
 impl MethodTime {
@@ -99,6 +105,15 @@ impl Measured {
         &self.methods[CONTROLS.len() - 1]
     }
 
+    /// Seconds per frame by a method that leaves MABA's work to contact: its force alone, and MABA's frame without control. MABA's is
+    /// its frame.
+    pub fn at_equal_contact(&self, method: &MethodTime) -> f64 {
+        if method.control == Control::Embedded {
+            return method.frame.median();
+        }
+        method.alone.median() + self.maba().replayed.median()
+    }
+
     /// The figures.
     pub fn rows(&self) -> Vec<Row> {
         let case = self.name();
@@ -112,6 +127,9 @@ impl Measured {
             if method.control != Control::Embedded {
                 let ratio = method.frame.median() / self.maba().frame.median();
                 add(format!("maba_over_{key}"), ratio, "ratio");
+                let ratio = self.at_equal_contact(method) / self.maba().frame.median();
+                add(format!("maba_over_{key}_at_equal_contact"), ratio, "ratio");
+                add(format!("{key}_alone"), 1e6 * method.alone.median(), "us");
             }
         }
         add("maba_frames_per_second_in_the_air".into(), 1.0 / self.in_the_air.median(), "1/s");
@@ -133,7 +151,8 @@ pub fn measure(subject: &Subject, effort: Effort) -> Result<Measured, Error> {
     for control in CONTROLS {
         let mut tracker = subject.tracker(control, dt, steps)?;
         let replay = Replay::of(&mut tracker, subject, &states)?;
-        let times = MethodTime { control, frame: Samples::default(), replayed: Samples::default() };
+        let empty = Samples::default;
+        let times = MethodTime { control, frame: empty(), replayed: empty(), alone: empty() };
         runs.push((tracker, replay, times));
     }
     let (mut flight, mut in_the_air) =
@@ -155,6 +174,15 @@ pub fn measure(subject: &Subject, effort: Effort) -> Result<Measured, Error> {
                     replay.step()
                 })
             })?;
+            tracker.restart();
+            let alone = time(|| {
+                states.iter(model).zip(0..).try_for_each(|((q, v), step)| {
+                    tracker.place(q, v);
+                    tracker.simulation_mut().state_mut().step = step;
+                    Ok(tracker.control()?)
+                })
+            })?;
+            times.alone.0.push(per_frame * alone);
             times.frame.0.push(per_frame * frame);
             times.replayed.0.push(per_frame * replayed);
         }

@@ -339,7 +339,7 @@ pub enum Shell {
 
 #[derive(Args, Debug)]
 #[command(
-    subcommand_value_name = "spd|characters|step|dynamics|contact|clutter|deformables|schemes|motion|starts|batch"
+    subcommand_value_name = "spd|characters|figures|step|dynamics|contact|clutter|deformables|schemes|motion|starts|batch"
 )]
 pub struct BenchArguments {
     /// What to measure.
@@ -354,6 +354,8 @@ pub enum Suite {
     Spd(MeasureArguments),
     /// Tracking error against the time step, and what precision and contact do to a controller's force.
     Characters(MeasureArguments),
+    /// The MABA paper's figures 1, 5 and 6: largest time steps, tracking errors by target, MABA beside DF and SF at equal contact.
+    Figures(MeasureArguments),
     #[command(flatten)]
     Peers(PeerSuite),
 }
@@ -396,7 +398,7 @@ pub struct MeasureArguments {
     /// Write the figures to this file, or without one to standard output (tables then go to standard error).
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
-    /// Folder for pictures (SVG) [default: none are written].
+    /// Folder for pictures (SVG), and for the tables of figures as a page [default: none are written].
     #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Folder with DeepMimic's humanoid3d_walk.txt, _run, _cartwheel and _backflip; without it the humanoid only walks.
