@@ -111,7 +111,7 @@ impl Figures {
         let Figure1 { case, paper_dt, methods } = &self.figure1;
         let _ = write!(
             text,
-            "\n## Figure 1: the largest time step, {case}\n\nThe largest step in which no limb's end is ever 1 m from its place, within 2 %, and \
+            "\n## Figure 1: the largest time step, {case}\n\nThe largest step, within 2 %, in which no joint is ever off by 2 rad or faster than 1000 rad/s, and \
              the characters that one core simulates in real time with it. The paper: its table 2, frames per second of this motion at \
              1/{:.0} s over {:.0}.\n\n| | simulated, s | largest step | tracking error there | characters | at 1/{:.0} s | the paper at 1/{:.0} s |\n\
              | --- | --- | --- | --- | --- | --- | --- |\n",

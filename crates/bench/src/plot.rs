@@ -129,7 +129,8 @@ pub fn targets(name: &str, figures: &[Figure]) -> Result<String, Error> {
             curves.push(Curve { label, color: shade(color, width), width, above: 0.1 * k as f64, outcomes });
         }
     }
-    let title = figures.first().map(|figure| format!("{name}, {}: {} seen from the root", figure.case, figure.effector));
+    let title =
+        figures.first().map(|figure| format!("{name}, {}: {} seen from the root", figure.case, figure.effector));
     svg("targets.svg", (880, 520), |root| draw_curves(root, &title.unwrap_or_default(), &curves))
 }
 

@@ -1,10 +1,12 @@
 //! The methods at work: what they should track, what they should lose, and what a replay leaves out.
 
 use characters::Character;
+use multibody::{Factor, JointImpedance, Kinematics, forward_kinematics};
 use sapwood_bench::accuracy::{ROUND_TRIP_RATES, TOE, round_trip};
+use sapwood_bench::usable::{Effort, Figure1};
 use sapwood_bench::{Outcome, Replay, States, Subject};
 use spd::Method;
-use tracking::{Control, Controller, JOINT_GAINS, ROOT_GAINS, Reference, Torque};
+use tracking::{Control, Controller, Gains, JOINT_GAINS, ROOT_GAINS, Reference, Torque};
 
 const DENSE: Control = Control::TwoPass(Method::Dense, Torque::InverseDynamics);
 
@@ -147,4 +149,31 @@ fn what_there_is_not_is_named() {
     assert!(missing.starts_with("model \"humanoid\" has no moving body \"left_wing\": "), "{missing}");
     assert!(Subject::gait(Character::Snake36, "trot").is_err());
     assert!(Subject::clip(std::path::Path::new("nowhere.txt"), "run").is_err());
+}
+
+/// A joint that follows by explicit damping K_d alone is stable for dt < 2 / λ, λ the greatest eigenvalue of M⁻¹ K_d: which is where the
+/// search should end, as K_p adds little in steps that short.
+#[test]
+fn the_largest_step_of_explicit_pd_is_that_of_its_stiffest_mode() {
+    let subject = walk().in_the_air().expect("no ground");
+    let (model, tree) = (&subject.model, &subject.model.tree);
+    let reference = subject.reference(1e-6, 1).expect("a reference");
+    let mut kinematics = Kinematics::new(tree);
+    forward_kinematics(tree, tree.all(), reference.at(0), &mut kinematics);
+    let mut factor = Factor::new(tree);
+    factor.factor(tree, tree.all(), &kinematics, &JointImpedance::new(tree), None);
+    let kd = Gains::default().controller(model, f64::INFINITY).kd;
+    let (mut x, mut greatest) = (vec![1.0; model.nv()], 0.0);
+    for _ in 0..2000 {
+        let force: Vec<f64> = kd.iter().zip(&x).map(|(kd, x)| kd * x).collect();
+        factor.solve(tree, tree.all(), &kinematics, &force, None, &mut x);
+        greatest = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        x.iter_mut().for_each(|x| *x /= greatest);
+    }
+    let effort = Effort { seconds: 1.0, explicit_seconds: 2e-3, rounds: 1 };
+    let figure = Figure1::measure(&subject, "right_ankle", &[Control::Explicit], effort).expect("a figure");
+    let (found, expected) = (figure.methods[0].dt, 2.0 / greatest);
+    println!("{found:e} s, {expected:e} s");
+    // The search ends within 2 % below; K_p dt / K_d is 1e-5.
+    assert!(found < 1.001 * expected && found > 0.97 * expected, "{found:e} s, expected {expected:e} s");
 }

@@ -196,7 +196,8 @@ fn extra_table(table: &[Measured]) -> String {
             // Of the paper: DF, SF, MABA.
             let printed = printed.and_then(|p| [Some(p[0]), None, Some(p[1]), None, Some(p[2])][k]);
             let printed = printed.map(|p| format!(" ({p})")).unwrap_or_default();
-            let _ = write!(text, "{:>24}", format!("{} {:.1}{printed}", method.control.title(), 100.0 * method.extra()));
+            let _ =
+                write!(text, "{:>24}", format!("{} {:.1}{printed}", method.control.title(), 100.0 * method.extra()));
         }
         text.push('\n');
     }
@@ -235,7 +236,9 @@ fn figures(arguments: &MeasureArguments, results: &Results) -> Result<()> {
     results.add(measured.rows());
     if let Some(folder) = &arguments.out {
         results.put(&folder.join("figure1.svg"), &plot::largest_steps(&measured.figure1)?)?;
-        for ((file, name), curves) in [("figure5.svg", "Figure 5"), ("figure6.svg", "Figure 6")].iter().zip(&measured.curves) {
+        for ((file, name), curves) in
+            [("figure5.svg", "Figure 5"), ("figure6.svg", "Figure 6")].iter().zip(&measured.curves)
+        {
             results.put(&folder.join(file), &plot::targets(name, curves)?)?;
         }
         results.put(&folder.join("figures.md"), &measured.page())?;

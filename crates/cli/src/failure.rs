@@ -7,8 +7,8 @@ use std::io;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
 use formats::LoadError;
-use serde::Serialize;
 use motion::SourceError;
+use serde::Serialize;
 use sim::SimulationError;
 use tracking::Error as TrackingError;
 

@@ -73,8 +73,7 @@ pub fn track(arguments: &TrackArguments) -> Result<u8> {
 
 fn source_options(arguments: &ClipArguments) -> SourceOptions {
     let ClipArguments { rename, scale, axes, keep_unnamed, r#loop, .. } = arguments;
-    let retarget =
-        RetargetOptions { axes: *axes, scale: *scale, rename: rename.clone(), keep_unnamed: *keep_unnamed };
+    let retarget = RetargetOptions { axes: *axes, scale: *scale, rename: rename.clone(), keep_unnamed: *keep_unnamed };
     let mode = |mode| if mode == Loop::Wrap { LoopMode::Wrap } else { LoopMode::Clamp };
     SourceOptions { retarget, loop_mode: r#loop.map(mode) }
 }
@@ -93,7 +92,9 @@ fn failure(tracking: &Tracking, task: &Task, signal: Option<String>) -> Option<F
             Controller { gains: Gains { root: None, .. }, .. } => {
                 "nobody holds the root, and following a motion does not keep a balance; --hand-of-god on holds it"
             }
-            Controller { control: Control::Unconditional, .. } => "try a smaller --dt, other --gains or a greater --effort-limit",
+            Controller { control: Control::Unconditional, .. } => {
+                "try a smaller --dt, other --gains or a greater --effort-limit"
+            }
             _ => "try a smaller --dt, or --control stable, which is stable in any step and with any gains",
         };
         Some(Failure::new(Kind::Simulation, format!("{what}: {advice}")))
@@ -250,11 +251,17 @@ impl fmt::Display for Summary {
         self.clip_notes.iter().try_for_each(|note| row("", note.clone()))?;
         let root = if self.hand_of_god { "root held by the hand of God" } else { "root free" };
         row("control", format!("{}, target {}, {root}", self.control, self.target))?;
-        row("tracked", format!("{:.3} s in {} steps of {:.3} ms", self.simulated_time, self.steps, self.timestep * 1e3))?;
+        row(
+            "tracked",
+            format!("{:.3} s in {} steps of {:.3} ms", self.simulated_time, self.steps, self.timestep * 1e3),
+        )?;
         row("wall time", format!("{:.3} s{real_time}", self.wall_time))?;
         row("contacts", format!("mean {:.1}", self.contacts))?;
         let Errors { rms, root, joints, worst, effectors } = &self.errors;
-        row("error", format!("{:.2} mm seen from the root (root mean square), joints {:.3}°", 1e3 * rms, joints.to_degrees()))?;
+        row(
+            "error",
+            format!("{:.2} mm seen from the root (root mean square), joints {:.3}°", 1e3 * rms, joints.to_degrees()),
+        )?;
         for EffectorError { body, rms } in effectors {
             row("", format!("{:.2} mm  {body}", 1e3 * rms))?;
         }

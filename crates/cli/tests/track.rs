@@ -94,7 +94,11 @@ fn what_cannot_be_followed_names_file_joint_and_what_is_near() {
         (&["@dog", "--clip", &near], "arguments", &["wigns.bvh", "did you mean", "wings.bvh"]),
         (&["@humanoid", "--clip", wings], "file", &["wings.bvh", "frame 0", "chest", "wing"]),
         (&["@humanoid", "--clip", cut], "file", &["cut.bvh", "7"]),
-        (&["@dog", "--clip", "trot", "--effector", "front_right_too"], "arguments", &["did you mean \"front_right_toe\""]),
+        (
+            &["@dog", "--clip", "trot", "--effector", "front_right_too"],
+            "arguments",
+            &["did you mean \"front_right_toe\""],
+        ),
         (&["@dog", "--clip", "trot", "--control", "denze"], "arguments", &["denze", "'dense'"]),
         (&["@dog", "--clip", "trot", "--gains", "100"], "arguments", &["100", "stiffness,damping"]),
         (

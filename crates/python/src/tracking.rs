@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ::tracking::{Control, Controller, End, Error, Gains, Target, Task, Tracking as Inner, errors_svg, track as follow};
+use ::tracking::{
+    Control, Controller, End, Error, Gains, Target, Task, Tracking as Inner, errors_svg, track as follow,
+};
 use motion::{Axes, LoopMode, RetargetOptions, Source, SourceOptions};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;

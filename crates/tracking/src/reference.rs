@@ -141,7 +141,13 @@ impl Effectors {
 }
 
 /// The root mean square of the coordinates by which two configurations differ, those in `but` left out, rad (m of what slides).
-pub fn joint_error(model: &Model, q: &[f64], reference: &[f64], but: &std::ops::Range<usize>, scratch: &mut Vec<f64>) -> f64 {
+pub fn joint_error(
+    model: &Model,
+    q: &[f64],
+    reference: &[f64],
+    but: &std::ops::Range<usize>,
+    scratch: &mut Vec<f64>,
+) -> f64 {
     scratch.resize(model.nv(), 0.0);
     difference(&model.tree, reference, q, scratch);
     let others = scratch.iter().enumerate().filter(|(i, _)| !but.contains(i));

@@ -158,11 +158,7 @@ pub fn track(
 }
 
 fn check(task: &Task) -> Result<(), Error> {
-    let numbers = [
-        ("the time step", task.dt),
-        ("the time", task.seconds),
-        ("the distance of loss", task.lost),
-    ];
+    let numbers = [("the time step", task.dt), ("the time", task.seconds), ("the distance of loss", task.lost)];
     for (name, value) in numbers {
         if !(value.is_finite() && value > 0.0) {
             return Err(Error::Option { name, value, expected: "a finite number above 0" });

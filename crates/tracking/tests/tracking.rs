@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use geometry::Scene;
 use interrupt::Interrupt;
-use motion::{Binding, BindingOptions, BoundMotion, Channel, ChannelKind, JointValue, Motion, Posture, Source, SourceOptions};
+use motion::{
+    Binding, BindingOptions, BoundMotion, Channel, ChannelKind, JointValue, Motion, Posture, Source, SourceOptions,
+};
 use multibody::{Kinematics, Model, RneaWorkspace, difference, difference_ahead, forward_kinematics, rnea, velocities};
 use sapwood_tracking::{
-    Control, Controller, End, Error, Gains, JOINT_GAINS, LOST, Reference, Target, Task, Tracker, Tracking, errors_svg, track,
+    Control, Controller, End, Error, Gains, JOINT_GAINS, LOST, Reference, Target, Task, Tracker, Tracking, errors_svg,
+    track,
 };
 use spatial::{Pose, Quat, Vec3};
 
@@ -152,7 +155,11 @@ fn what_the_law_cannot_hold_is_lost_or_held_by_another() {
     let gains = Gains { joints: [75_000.0, 0.5 * dt * 75_000.0], root: Some([20_000.0, 2_000.0]) };
     let run = |control| follow(&model, &scene, &trot, &task(control, Target::End, gains, dt, 1.0));
     let (lost, held) = (run(Control::Embedded), run(Control::Unconditional));
-    assert!(matches!(lost.end, End::Lost { time, .. } if time < 0.5) || matches!(lost.end, End::Failed(_)), "{:?}", lost.end);
+    assert!(
+        matches!(lost.end, End::Lost { time, .. } if time < 0.5) || matches!(lost.end, End::Failed(_)),
+        "{:?}",
+        lost.end
+    );
     assert!(held.end == End::Completed && held.rms() < 0.05, "{:?} {}", held.end, held.rms());
 }
 

@@ -49,9 +49,8 @@ pub fn named_values<T: Copy + Send + Sync + 'static>(
 
 /// Axes by name.
 pub fn axes() -> impl TypedValueParser<Value = Axes> {
-    PossibleValuesParser::new(Axes::ALL.map(Axes::name)).map(|name| {
-        Axes::ALL.into_iter().find(|axes| axes.name() == name).unwrap_or_default()
-    })
+    PossibleValuesParser::new(Axes::ALL.map(Axes::name))
+        .map(|name| Axes::ALL.into_iter().find(|axes| axes.name() == name).unwrap_or_default())
 }
 
 /// A number of factorisations; none is unlimited.
