@@ -56,6 +56,7 @@ __all__ = [
     "SoftBodyView",
     "SpdSolver",
     "TendonView",
+    "Tracking",
     "Views",
     "__version__",
     "_scene_json",
@@ -66,6 +67,7 @@ __all__ = [
     "scene",
     "scene_mjcf",
     "spd_solve",
+    "track",
 ]
 
 __version__: str
@@ -2391,7 +2393,10 @@ def sap_solve(
 
 @final
 class Tracking:
-    """What following a motion came to. Arrays are of the end of each step, the start first: n is the number of steps and one."""
+    """What following a motion came to.
+
+    Arrays are of the end of each step, the start first: n is one more than the number of steps.
+    """
 
     @property
     def model(self) -> Model:
@@ -2463,8 +2468,8 @@ def track(
     dt: float | None = None,
     duration: float = 5.0,
     hand_of_god: bool = True,
-    gains: tuple[float, float] = (75_000.0, 4_000.0),
-    root_gains: tuple[float, float] = (20_000.0, 2_000.0),
+    gains: tuple[float, float] | None = None,
+    root_gains: tuple[float, float] | None = None,
     effort_limit: float | None = None,
     effectors: Sequence[str] | None = None,
     lost: float = 1.0,
@@ -2480,16 +2485,16 @@ def track(
     Args:
         model: What moves; its first free joint is the motion's root.
         clip: A gait ("walk", "run", "trot", "pace", "canter", "slither"), or a file: BVH or DeepMimic's text.
-        control: "stable": stable PD within the step, stable at any gain and step. "maba": the law of the MABA paper exactly,
-            within the step. "maba-standalone", "dense" (DF), "sparse" (SF), "sparse-blocks", "pcg": the same law, its force
-            found before the step. "explicit": PD at the beginning of the step.
-        target: What a step is to reach: the pose at its "start" or its "end" (the paper's), at rest, or that at its end with
-            the motion's velocity.
+        control: "stable": stable PD within the step, stable at any gain and step. "maba": the law of the MABA paper
+            exactly, within the step. "maba-standalone", "dense" (DF), "sparse" (SF), "sparse-blocks", "pcg": the same
+            law, its force found before the step. "explicit": PD at the beginning of the step.
+        target: What a step is to reach: the pose at its "start" or its "end" (the paper's), at rest, or that at its
+            end with the motion's velocity.
         dt: Time step, s; None: the model's.
         duration: Simulated time, s.
         hand_of_god: Whether the root is held, too; otherwise it moves as forces of joints and ground let it.
-        gains: Stiffness and damping of joints, N·m/rad and N·m·s/rad (slides: N/m, N·s/m).
-        root_gains: The same of the root's hand; N/m and N·s/m, too.
+        gains: Stiffness and damping of joints, N·m/rad and N·m·s/rad (slides: N/m, N·s/m); None: 75,000 and 4,000.
+        root_gains: The same of the root's hand; N/m and N·s/m, too; None: 20,000 and 2,000. Both are the paper's.
         effort_limit: Greatest force of a joint, N·m or N, where the model has no smaller one; None: the model's alone.
         effectors: Bodies whose places are compared; None: the ends of all limbs.
         lost: Distance at which a body counts as lost and the run ends, m.
@@ -2501,8 +2506,8 @@ def track(
         loop: Whether the clip begins anew at its end; None: as the file says (BVH files stay at their end).
 
     Raises:
-        ValueError: When there is no such clip, it is broken, does not fit the model, or an option is outside its domain. The
-            message names file, frame, joint and what is near. A motion that is lost is a result.
+        ValueError: When there is no such clip, it is broken, does not fit the model, or an option is outside its
+            domain. The message names file, frame, joint and what is near. A motion that is lost is a result.
     """
 
 @final

@@ -21,12 +21,22 @@ Frame Time: 0.1
 """
 
 
+def page(replay: sw.Replay) -> str | None:
+    """The page, if this build has the player."""
+    try:
+        return replay.html()
+    except RuntimeError:
+        return None
+
+
 def test_errors_are_those_of_the_recorded_motion(tmp_path: Path) -> None:
     dog = sw.characters.dog()
     dt = 1 / 60
-    result = sw.tracking.track(dog, "trot", control="maba", target="end", dt=dt, duration=1.0, effectors=["front_right_toe"])
-    assert result.completed and result.message is None
-    assert result.errors.shape == (61, 1) and result.effectors == ("front_right_toe",)
+    result = sw.tracking.track(
+        dog, "trot", control="maba", target="end", dt=dt, duration=1.0, effectors=["front_right_toe"]
+    )
+    assert (result.completed, result.message) == (True, None)
+    assert (result.errors.shape, result.effectors) == ((61, 1), ("front_right_toe",))
     np.testing.assert_allclose(result.times, dt * np.arange(61), atol=1e-12)
     # Every step is a frame: the same distances from the model's own kinematics.
     toe, root = (dog.body_names.index(name) for name in ("front_right_toe", "root"))
@@ -43,11 +53,9 @@ def test_errors_are_those_of_the_recorded_motion(tmp_path: Path) -> None:
     moving = sw.tracking.track(dog, "trot", dt=dt, duration=1.0, effectors=["front_right_toe"])
     assert moving.rms < 0.1 * result.rms
 
-    assert "front_right_toe" in result.svg() and "<svg" in result.svg("a title")
-    try:
-        html = result.replay.html()
-    except RuntimeError as error:
-        assert "no replay page" in str(error)
+    assert "front_right_toe" in result.svg("a title")
+    html = page(result.replay)
+    if html is None:
         return
     found = re.search(r'<script id="sapwood-replay" type="application/json">(.*?)</script>', html, re.DOTALL)
     assert found is not None
@@ -59,11 +67,17 @@ def test_errors_are_those_of_the_recorded_motion(tmp_path: Path) -> None:
 def test_what_is_lost_and_what_does_not_fit_is_said(tmp_path: Path) -> None:
     humanoid = sw.characters.humanoid()
     lost = sw.tracking.track(humanoid, "walk", control="explicit", dt=0.01, duration=1.0)
-    assert not lost.completed and lost.message is not None and " s" in lost.message
+    assert not lost.completed
+    assert " s" in str(lost.message)
     assert len(lost.times) == len(lost.errors) < 101
     wings = tmp_path / "wings.bvh"
     wings.write_text(BVH)
-    for clip, expected in [("wakl", 'did you mean "walk"'), (wings, "wings.bvh: frame 0: .*chest"), ("trot", "humanoid.*walk")]:
+    cases: list[tuple[str | Path, str]] = [
+        ("wakl", 'did you mean "walk"'),
+        (wings, "wings.bvh: frame 0: .*chest"),
+        ("trot", "humanoid.*walk"),
+    ]
+    for clip, expected in cases:
         with pytest.raises(ValueError, match=expected):
             sw.tracking.track(humanoid, clip)
     with pytest.raises(ValueError, match='control="mabba".*did you mean "maba"'):

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ::tracking::{
-    Control, Controller, End, Error, Gains, Target, Task, Tracking as Inner, errors_svg, track as follow,
+    Control, Controller, End, Error, Gains, JOINT_GAINS, ROOT_GAINS, Target, Task, Tracking as Inner, errors_svg,
+    track as follow,
 };
 use motion::{Axes, LoopMode, RetargetOptions, Source, SourceOptions};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -45,7 +46,7 @@ fn names<T: Copy, const N: usize>(named: [(&'static str, T, &'static str); N]) -
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "options, by name")]
 #[pyo3(signature = (model, clip, *, control="stable", target="end-velocity", dt=None, duration=5.0, hand_of_god=true,
-    gains=(75_000.0, 4_000.0), root_gains=(20_000.0, 2_000.0), effort_limit=None, effectors=None, lost=1.0, fps=60.0, rename=None,
+    gains=None, root_gains=None, effort_limit=None, effectors=None, lost=1.0, fps=60.0, rename=None,
     scale=None, axes=None, keep_unnamed=false, r#loop=None))]
 pub fn track(
     py: Python<'_>,
@@ -56,8 +57,8 @@ pub fn track(
     dt: Option<f64>,
     duration: f64,
     hand_of_god: bool,
-    gains: (f64, f64),
-    root_gains: (f64, f64),
+    gains: Option<[f64; 2]>,
+    root_gains: Option<[f64; 2]>,
     effort_limit: Option<f64>,
     effectors: Option<Vec<String>>,
     lost: f64,
@@ -75,11 +76,11 @@ pub fn track(
     }
     let retarget = RetargetOptions { axes, scale, rename: rename.into_iter().flatten().collect(), keep_unnamed };
     let loop_mode = r#loop.map(|wraps| if wraps { LoopMode::Wrap } else { LoopMode::Clamp });
-    let root = hand_of_god.then_some([root_gains.0, root_gains.1]);
+    let root = hand_of_god.then_some(root_gains.unwrap_or(ROOT_GAINS));
     let controller = Controller {
         control: word("control", control, &names(Control::NAMED))?,
         target: word("target", target, &names(Target::NAMED))?,
-        gains: Gains { joints: [gains.0, gains.1], root },
+        gains: Gains { joints: gains.unwrap_or(JOINT_GAINS), root },
         effort_limit: effort_limit.unwrap_or(f64::INFINITY),
     };
     let dt = dt.unwrap_or(bodies.timestep);
