@@ -14,7 +14,7 @@ Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid
 
 from typing import TYPE_CHECKING
 
-from sapwood import builder, characters, sap, scenes, spd
+from sapwood import builder, characters, sap, scenes, spd, tracking
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
 from sapwood._parameters import BatchParameters, SimulationParameters
 from sapwood._render import Camera, VideoWriter, video, write_png
@@ -92,6 +92,7 @@ __all__ = [
     "sap",
     "scenes",
     "spd",
+    "tracking",
     "video",
     "view",
     "write_png",

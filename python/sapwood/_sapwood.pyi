@@ -56,6 +56,7 @@ __all__ = [
     "SoftBodyView",
     "SpdSolver",
     "TendonView",
+    "Tracking",
     "Views",
     "__version__",
     "_scene_json",
@@ -66,6 +67,7 @@ __all__ = [
     "scene",
     "scene_mjcf",
     "spd_solve",
+    "track",
 ]
 
 __version__: str
@@ -2388,6 +2390,125 @@ def sap_solve(
     Raises:
         SimulationError: When the solve does not converge.
         ValueError: When an argument has a wrong shape or value.
+    """
+
+@final
+class Tracking:
+    """What following a motion came to.
+
+    Arrays are of the end of each step, the start first: n is one more than the number of steps.
+    """
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def completed(self) -> bool:
+        """Whether the motion was followed to the end of its time."""
+
+    @property
+    def message(self) -> str | None:
+        """Why it was not: which body was lost and when, or how a step failed."""
+
+    @property
+    def notes(self) -> list[str]:
+        """How joints, axes and units of a file met the model's."""
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Times, (n,), s."""
+
+    @property
+    def effectors(self) -> tuple[str, ...]:
+        """The bodies whose places are compared."""
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Distance of each from where the motion has it, both seen from the root, (n, effectors), m."""
+
+    @property
+    def root_errors(self) -> NDArray[np.float64]:
+        """Distance of the root from its place in the world, (n,), m."""
+
+    @property
+    def joint_errors(self) -> NDArray[np.float64]:
+        """Root mean square over the joints of what they are off by, (n,), rad (m of slides)."""
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of ``errors`` without the start, m."""
+
+    @property
+    def contacts(self) -> float:
+        """Contact points that pushed, mean per step."""
+
+    @property
+    def replay(self) -> Replay:
+        """The motion, with the reference as a pale ghost beside it on its page."""
+
+    @property
+    def reference(self) -> NDArray[np.float64]:
+        """Positions of the motion at the frames of the replay, (frames, nq)."""
+
+    def svg(self, title: str | None = None) -> str:
+        """A picture of the errors over time.
+
+        Args:
+            title: Above it; None: model, clip, control and target.
+        """
+
+def track(
+    model: Model,
+    clip: str | PathLike[str],
+    *,
+    control: Literal[
+        "stable", "maba", "maba-standalone", "dense", "sparse", "sparse-blocks", "pcg", "explicit"
+    ] = "stable",
+    target: Literal["start", "end", "end-velocity"] = "end-velocity",
+    dt: float | None = None,
+    duration: float = 5.0,
+    hand_of_god: bool = True,
+    gains: tuple[float, float] | None = None,
+    root_gains: tuple[float, float] | None = None,
+    effort_limit: float | None = None,
+    effectors: Sequence[str] | None = None,
+    lost: float = 1.0,
+    fps: float = 60.0,
+    rename: dict[str, str] | None = None,
+    scale: float | None = None,
+    axes: Literal["y-up-z-forward", "y-up-x-forward", "z-up-x-forward", "z-up-minus-y-forward"] | None = None,
+    keep_unnamed: bool = False,
+    loop: bool | None = None,
+) -> Tracking:
+    """Let a model follow a motion by PD control, and say how far from it it is.
+
+    Args:
+        model: What moves; its first free joint is the motion's root.
+        clip: A gait ("walk", "run", "trot", "pace", "canter", "slither"), or a file: BVH or DeepMimic's text.
+        control: "stable": stable PD within the step, stable at any gain and step. "maba": the law of the MABA paper
+            exactly, within the step. "maba-standalone", "dense" (DF), "sparse" (SF), "sparse-blocks", "pcg": the same
+            law, its force found before the step. "explicit": PD at the beginning of the step.
+        target: What a step is to reach: the pose at its "start" or its "end" (the paper's), at rest, or that at its
+            end with the motion's velocity.
+        dt: Time step, s; None: the model's.
+        duration: Simulated time, s.
+        hand_of_god: Whether the root is held, too; otherwise it moves as forces of joints and ground let it.
+        gains: Stiffness and damping of joints, N·m/rad and N·m·s/rad (slides: N/m, N·s/m); None: 75,000 and 4,000.
+        root_gains: The same of the root's hand; N/m and N·s/m, too; None: 20,000 and 2,000. Both are the paper's.
+        effort_limit: Greatest force of a joint, N·m or N, where the model has no smaller one; None: the model's alone.
+        effectors: Bodies whose places are compared; None: the ends of all limbs.
+        lost: Distance at which a body counts as lost and the run ends, m.
+        fps: Frames of the replay per second, rounded to whole steps; 0: the first and the last alone.
+        rename: Joints of the file, and those of the model that they stand for, where names differ.
+        scale: Metres per unit of a BVH file; None: what makes its bones as long as the model's.
+        axes: Of a BVH file; None: those in which its figure stands as the model does.
+        keep_unnamed: Whether joints of the model that the file does not have stay at rest.
+        loop: Whether the clip begins anew at its end; None: as the file says (BVH files stay at their end).
+
+    Raises:
+        ValueError: When there is no such clip, it is broken, does not fit the model, or an option is outside its
+            domain. The message names file, frame, joint and what is near. A motion that is lost is a result.
     """
 
 @final

@@ -48,6 +48,7 @@ def test_stub_matches_the_compiled_module() -> None:
         "sapwood._parameters",
         "sapwood.sap",
         "sapwood.spd",
+        "sapwood.tracking",
         "sapwood.characters",
     )
     assert done.returncode == 0, done.stdout + done.stderr

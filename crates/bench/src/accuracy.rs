@@ -2,10 +2,11 @@
 //! controller's force on its way into the step.
 
 use spd::Method;
+use tracking::{Control, Controller, Target, Torque};
 
 use crate::precision::{First, Scalar, Way, track_in_the_air};
-use crate::row::Row;
-use crate::{Control, EndEffector, Error, Outcome, Subject, Torque, Tracker};
+use crate::row::{Row, key};
+use crate::{Error, Outcome, Subject};
 
 /// Steps per second of the curves.
 pub const RATES: [f64; 6] = [30.0, 60.0, 120.0, 240.0, 300.0, 600.0];
@@ -20,16 +21,21 @@ pub const CONTROLS: [Control; 6] = [
     Control::Explicit,
 ];
 
-const SUITE: &str = "characters";
+/// The name of the suite.
+pub const SUITE: &str = "characters";
 
-/// A figure: one character, one end effector, all methods, all time steps.
+/// A figure: one character, one end effector, some methods, all time steps.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// The character and its motion, and whether there is ground.
     pub case: String,
     /// The body whose place against the root is compared.
     pub effector: &'static str,
-    /// By method, as [`CONTROLS`], and rate, as [`RATES`].
+    /// What every step is to reach.
+    pub target: Target,
+    /// The methods.
+    pub controls: &'static [Control],
+    /// By method, and rate, as [`RATES`].
     pub outcomes: Vec<Vec<Outcome>>,
 }
 
@@ -38,34 +44,40 @@ impl Figure {
     ///
     /// # Errors
     /// When the motion does not fit the character.
-    pub fn measure(subject: &Subject, effector: &'static str, seconds: f64) -> Result<Self, Error> {
-        let outcome = |control, rate: f64| -> Result<Outcome, Error> {
-            let steps = (seconds * rate).round().max(1.0) as usize;
-            Tracker::new(subject, control, 1.0 / rate, steps)?.run(EndEffector::new(subject, effector)?)
+    pub fn measure(
+        subject: &Subject,
+        effector: &'static str,
+        target: Target,
+        controls: &'static [Control],
+        seconds: f64,
+    ) -> Result<Self, Error> {
+        let outcome = |control, rate: f64| {
+            let controller = Controller { target, ..Controller::of_paper(control) };
+            Outcome::of(subject, effector, controller, 1.0 / rate, seconds)
         };
         let of = |control| RATES.iter().map(|&rate| outcome(control, rate)).collect::<Result<Vec<_>, _>>();
-        let outcomes = CONTROLS.iter().map(|&control| of(control)).collect::<Result<Vec<_>, _>>()?;
+        let outcomes = controls.iter().map(|&control| of(control)).collect::<Result<Vec<_>, _>>()?;
         let ground = if subject.scene.geoms.iter().any(|g| g.body == 0) { "on the ground" } else { "in the air" };
-        Ok(Self { case: format!("{} {ground}", subject.name()), effector, outcomes })
+        Ok(Self { case: format!("{} {ground}", subject.name()), effector, target, controls, outcomes })
     }
 
     /// The figures.
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self, suite: &'static str) -> Vec<Row> {
         let mut rows = Vec::new();
-        for (control, outcomes) in CONTROLS.iter().zip(&self.outcomes) {
+        for (control, outcomes) in self.controls.iter().zip(&self.outcomes) {
             for (rate, outcome) in RATES.iter().zip(outcomes) {
-                let case = format!("{}, {}, dt 1/{rate}", self.case, self.effector);
-                rows.push(outcome_row(&case, control.key(), *outcome));
+                let case = format!("{}, {}, target {}, dt 1/{rate}", self.case, self.effector, self.target.name());
+                rows.push(outcome_row(suite, &case, &key(*control), *outcome));
             }
         }
         rows
     }
 }
 
-fn outcome_row(case: &str, key: &str, outcome: Outcome) -> Row {
+fn outcome_row(suite: &'static str, case: &str, key: &str, outcome: Outcome) -> Row {
     match outcome {
-        Outcome::Tracked(error) => Row::new(SUITE, case, format!("{key}_error"), error, "m"),
-        Outcome::Diverged(time) => Row::new(SUITE, case, format!("{key}_diverged_after"), time, "s"),
+        Outcome::Tracked(error) => Row::new(suite, case, format!("{key}_error"), error, "m"),
+        Outcome::Diverged(time) => Row::new(suite, case, format!("{key}_diverged_after"), time, "s"),
     }
 }
 
@@ -93,7 +105,7 @@ impl RoundTrip {
     /// The figures.
     pub fn rows(&self) -> Vec<Row> {
         let cases = ROUND_TRIP_RATES.map(|rate| format!("dog canter, toes x {}, {TOE}, dt 1/{rate}", self.toes));
-        cases.iter().zip(&self.outcomes).map(|(case, outcome)| outcome_row(case, &self.key, *outcome)).collect()
+        cases.iter().zip(&self.outcomes).map(|(case, outcome)| outcome_row(SUITE, case, &self.key, *outcome)).collect()
     }
 }
 
@@ -107,7 +119,7 @@ pub fn round_trip(seconds: f64) -> Result<Vec<RoundTrip>, Error> {
     let mut lines = Vec::new();
     for toes in TOE_FACTORS {
         let canter = || -> Result<Subject, Error> {
-            let dog = Subject::gait(characters::Character::Dog, crate::Gait::Canter)?;
+            let dog = Subject::gait(characters::Character::Dog, "canter")?;
             Ok(dog.with_scaled_bodies(toes, |name| name.ends_with("_toe")))
         };
         let dog = canter()?;
@@ -117,11 +129,10 @@ pub fn round_trip(seconds: f64) -> Result<Vec<RoundTrip>, Error> {
             (Control::TwoPass(Method::Dense, Torque::InverseDynamics), "DF, τ = M q̈ + C"),
             (Control::TwoPass(Method::Dense, Torque::RoundTrip), "DF, τ = Q − dt K_d q̈"),
         ] {
-            let outcome =
-                |rate: &f64| Tracker::new(&dog, control, 1.0 / rate, steps(*rate))?.run(EndEffector::new(&dog, TOE)?);
+            let outcome = |rate: &f64| Outcome::of(&dog, TOE, Controller::of_paper(control), 1.0 / rate, seconds);
             let outcomes = ROUND_TRIP_RATES.iter().map(outcome).collect::<Result<_, _>>()?;
             let trip = if let Control::TwoPass(_, Torque::RoundTrip) = control { "_round_trip" } else { "" };
-            let (what, key) = (format!("ground, f64: {how}"), format!("ground_f64_{}{trip}", control.key()));
+            let (what, key) = (format!("ground, f64: {how}"), format!("ground_f64_{}{trip}", key(control)));
             lines.push(RoundTrip { what, key, toes, outcomes });
         }
         for scalar in [Scalar::F64, Scalar::F32] {

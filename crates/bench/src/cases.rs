@@ -4,7 +4,7 @@ use std::path::Path;
 
 use characters::Character;
 
-use crate::{Error, Gait, Subject};
+use crate::{Error, Subject};
 
 /// Clips of the paper's humanoid, by the name of the motion and of the file in DeepMimic's folder.
 const CLIPS: [(&str, &str); 4] = [
@@ -14,14 +14,14 @@ const CLIPS: [(&str, &str); 4] = [
     ("backflip", "humanoid3d_backflip.txt"),
 ];
 
-const GAITS: [(Character, Gait); 7] = [
-    (Character::Humanoid, Gait::Walk),
-    (Character::Dog, Gait::Pace),
-    (Character::Dog, Gait::Trot),
-    (Character::Dog, Gait::Canter),
-    (Character::Snake36, Gait::Slither),
-    (Character::Snake72, Gait::Slither),
-    (Character::Snake195, Gait::Slither),
+const GAITS: [(Character, &str); 7] = [
+    (Character::Humanoid, "walk"),
+    (Character::Dog, "pace"),
+    (Character::Dog, "trot"),
+    (Character::Dog, "canter"),
+    (Character::Snake36, "slither"),
+    (Character::Snake72, "slither"),
+    (Character::Snake195, "slither"),
 ];
 
 /// All of them; those of the humanoid that are recorded only with a folder of DeepMimic's clips.
@@ -48,7 +48,7 @@ pub fn all(clips: Option<&Path>) -> Result<Vec<Subject>, Error> {
 pub fn runner(clips: Option<&Path>) -> Result<Subject, Error> {
     match clips {
         Some(folder) => Subject::clip(&folder.join(CLIPS[1].1), CLIPS[1].0),
-        None => Subject::gait(Character::Humanoid, Gait::Walk),
+        None => Subject::gait(Character::Humanoid, "walk"),
     }
 }
 

@@ -1,17 +1,18 @@
 //! The experiments of the MABA paper (Yin and Yin, *Linear Time Stable PD Controllers for Physics-based Character Animation*,
 //! 2020) on our characters: how well Stable PD control tracks a motion, and what it costs.
 //!
-//! A [`Subject`] is a character with a motion; a [`Tracker`] follows it with one of several [`Control`]s.
+//! A [`Subject`] is a character with a motion, which a [`tracking::Tracker`] follows.
 //!
 //! ```
-//! use sapwood_bench::{Control, EndEffector, Gait, Outcome, Subject, Tracker};
+//! use sapwood_bench::{Outcome, Subject};
 //! use characters::Character;
+//! use tracking::{Control, Controller};
 //!
-//! let subject = Subject::gait(Character::Humanoid, Gait::Walk)?;
-//! let mut tracker = Tracker::new(&subject, Control::Embedded, 1.0 / 60.0, 60)?;
-//! let Outcome::Tracked(error) = tracker.run(EndEffector::new(&subject, "right_ankle")?)? else { panic!("lost") };
+//! let subject = Subject::gait(Character::Humanoid, "walk")?;
+//! let controller = Controller::of_paper(Control::Embedded);
+//! let outcome = Outcome::of(&subject, "right_ankle", controller, 1.0 / 60.0, 1.0)?;
 //! // With target velocity 0 joints lag behind by kd / kp = 53 ms, and the ankle goes at 2 m/s as seen from the root.
-//! assert!(error < 0.15, "{error} m");
+//! assert!(matches!(outcome, Outcome::Tracked(error) if error < 0.15), "{outcome:?}");
 //! # Ok::<(), sapwood_bench::Error>(())
 //! ```
 
@@ -19,16 +20,20 @@ pub mod accuracy;
 pub mod cases;
 mod clock;
 mod error;
+pub mod figures;
+mod outcome;
 pub mod paper;
 pub mod plot;
 mod precision;
+mod replayed;
 mod row;
 pub mod speed;
 mod subject;
-mod tracker;
+pub mod usable;
 
 pub use clock::{Samples, time};
 pub use error::Error;
+pub use outcome::Outcome;
+pub use replayed::{Replay, States};
 pub use row::Row;
-pub use subject::{EndEffector, Gait, Reference, Subject};
-pub use tracker::{Control, JOINT_GAINS, LOST, Outcome, ROOT_GAINS, Replay, States, Torque, Tracker, gains};
+pub use subject::Subject;

@@ -4,10 +4,12 @@ use std::error::Error as StdError;
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use tracking::Control;
 
-use crate::accuracy::{self, Figure, RATES};
+use crate::accuracy::{Figure, RATES};
 use crate::speed::{CONTROLS, Measured};
-use crate::{Control, Error, Outcome, paper};
+use crate::usable::Figure1;
+use crate::{Error, Outcome, paper};
 
 /// plotters puts points on whole pixels: pictures are drawn this many times as large and shown at their size.
 const SCALE: i32 = 4;
@@ -87,7 +89,7 @@ fn draw_bars(root: &Canvas<'_>, table: &[Measured]) -> Drawn {
                 let x = px(reach(printed));
                 root.draw(&Rectangle::new([(x - 3, px(y - 1)), (x + 3, px(y + 14))], BLACK.filled()))?;
             }
-            let text = format!("{} {rate:.0}", CONTROLS[m].name());
+            let text = format!("{} {rate:.0}", CONTROLS[m].title());
             let x = reach(rate.max(paper[m].unwrap_or(0.0))) + 5;
             write(&text, 10, &TEXT, HPos::Left, (x, y + 7))?;
         }
@@ -100,18 +102,120 @@ fn draw_bars(root: &Canvas<'_>, table: &[Measured]) -> Drawn {
 /// # Errors
 /// When it cannot be drawn.
 pub fn tracking_error(figure: &Figure) -> Result<String, Error> {
-    svg("tracking_error.svg", (820, 520), |root| draw_curves(root, figure))
-}
-
-/// A style per curve of [`accuracy::CONTROLS`]: wide ones first, so that curves that coincide show each other.
-fn curve(k: usize) -> (RGBColor, u32) {
     let [dense, pcg, sparse, blocks, maba] = METHODS;
-    [(maba, 9), (dense, 6), (sparse, 4), (blocks, 3), (pcg, 2), (EXPLICIT, 4)][k]
+    // Wide ones first, so that curves that coincide show each other.
+    let styles = [(maba, 9), (dense, 6), (sparse, 4), (blocks, 3), (pcg, 2), (EXPLICIT, 4)];
+    let curves: Vec<Curve<'_>> = (figure.controls.iter().zip(&figure.outcomes).zip(styles))
+        .map(|((control, outcomes), (color, width))| {
+            // Explicit control above the others, which hide each other in the order of the curves.
+            let above = if *control == Control::Explicit { 0.12 } else { 0.0 };
+            Curve { label: control.title().into(), color, width, above, outcomes }
+        })
+        .collect();
+    let title = format!("Tracking error, {}: {} seen from the root", figure.case, figure.effector);
+    svg("tracking_error.svg", (820, 520), |root| draw_curves(root, &title, &curves))
 }
 
-fn draw_curves(root: &Canvas<'_>, figure: &Figure) -> Drawn {
+/// The same of figures of several targets, a colour each.
+///
+/// # Errors
+/// When it cannot be drawn.
+pub fn targets(name: &str, figures: &[Figure]) -> Result<String, Error> {
+    let colors = [METHODS[0], METHODS[4], METHODS[2]];
+    let mut curves = Vec::new();
+    for (k, (figure, color)) in figures.iter().zip(colors).enumerate() {
+        for ((control, outcomes), width) in figure.controls.iter().zip(&figure.outcomes).zip([8, 4, 2]) {
+            let label = format!("{}, {}", figure.target.name(), control.title());
+            curves.push(Curve { label, color: shade(color, width), width, above: 0.1 * k as f64, outcomes });
+        }
+    }
+    let title =
+        figures.first().map(|figure| format!("{name}, {}: {} seen from the root", figure.case, figure.effector));
+    svg("targets.svg", (880, 520), |root| draw_curves(root, &title.unwrap_or_default(), &curves))
+}
+
+/// Paler for wide curves, darker for narrow ones, so that both are seen where they coincide.
+fn shade(color: RGBColor, width: u32) -> RGBColor {
+    let mix = |x: u8| match width {
+        8 => 255 - (255 - x) / 2,
+        2 => x / 3,
+        _ => x,
+    };
+    RGBColor(mix(color.0), mix(color.1), mix(color.2))
+}
+
+/// The largest step of every method, on a logarithmic axis, and the characters that it allows in real time.
+///
+/// # Errors
+/// When it cannot be drawn.
+pub fn largest_steps(figure: &Figure1) -> Result<String, Error> {
+    let height = 110 + 44 * figure.methods.len() as i32;
+    svg("figure1.svg", (820, height), |root| draw_steps(root, figure))
+}
+
+fn draw_steps(root: &Canvas<'_>, figure: &Figure1) -> Drawn {
+    let (left, width, top) = (130, 420, 84);
+    let [low, high] = [-9.0, 0.0];
+    let reach = |dt: f64| left + (f64::from(width) * (dt.log10() - low) / (high - low)).max(0.0) as i32;
+    let write = |text: &str, size, color, at: HPos, (x, y): (i32, i32)| -> Drawn {
+        Ok(root.draw_text(text, &style(size, color, at), (px(x), px(y)))?)
+    };
+    write(&format!("Largest time step that tracks, {}", figure.case), 18, &DARK, HPos::Left, (24, 26))?;
+    write("and characters that one core simulates in real time with it", 12, &TEXT, HPos::Left, (24, 50))?;
+    let bottom = top + 44 * figure.methods.len() as i32;
+    for decade in (-9..=0).step_by(3) {
+        let x = px(reach(10_f64.powi(decade)));
+        root.draw(&PathElement::new([(x, px(top - 8)), (x, px(bottom))], GRID.stroke_width(SCALE as u32)))?;
+        let label = ["1 ns", "1 µs", "1 ms", "1 s"][((decade + 9) / 3) as usize];
+        write(label, 12, &TEXT, HPos::Center, (reach(10_f64.powi(decade)), bottom + 12))?;
+    }
+    for (k, method) in figure.methods.iter().enumerate() {
+        let y = top + 44 * k as i32;
+        let color = match method.control {
+            Control::Explicit => EXPLICIT,
+            Control::Unconditional => PAPER,
+            Control::TwoPass(spd::Method::Dense, _) => METHODS[0],
+            Control::TwoPass(..) => METHODS[2],
+            Control::Embedded => METHODS[4],
+        };
+        write(method.control.title(), 14, &DARK, HPos::Right, (left - 10, y + 14))?;
+        root.draw(&Rectangle::new([(px(left), px(y)), (px(reach(method.dt)), px(y + 28))], color.filled()))?;
+        let text = format!("{}, {} characters", step_text(method.dt), significant(method.characters()));
+        write(&text, 13, &TEXT, HPos::Left, (reach(method.dt) + 8, y + 14))?;
+    }
+    Ok(())
+}
+
+/// "1/28 s" or, of steps that are shorter, "45 ns".
+pub fn step_text(dt: f64) -> String {
+    if dt >= 1e-3 {
+        format!("1/{:.0} s", 1.0 / dt)
+    } else if dt >= 1e-6 {
+        format!("{:.2} µs", 1e6 * dt)
+    } else {
+        format!("{:.1} ns", 1e9 * dt)
+    }
+}
+
+/// Two significant digits, or all before the point.
+pub fn significant(x: f64) -> String {
+    let decimals = if x > 0.0 { (1.0 - x.log10().floor()).clamp(0.0, 9.0) } else { 0.0 };
+    format!("{x:.*}", decimals as usize)
+}
+
+/// A curve of errors against the time step.
+struct Curve<'a> {
+    label: String,
+    color: RGBColor,
+    width: u32,
+    /// Where crosses of what diverged lie above those of others, decades.
+    above: f64,
+    outcomes: &'a [Outcome],
+}
+
+fn draw_curves(root: &Canvas<'_>, title: &str, curves: &[Curve<'_>]) -> Drawn {
     let tracked = |outcome: &Outcome| if let Outcome::Tracked(error) = outcome { Some(error.log10()) } else { None };
-    let errors = || figure.outcomes.iter().flatten().filter_map(tracked);
+    let errors = || curves.iter().flat_map(|curve| curve.outcomes).filter_map(tracked);
     let (low, high) = (errors().fold(0.0, f64::min).floor(), errors().fold(-2.0, f64::max));
     let high = high.max(low + 0.5);
     // Two rows above the curves for what diverged.
@@ -124,8 +228,7 @@ fn draw_curves(root: &Canvas<'_>, figure: &Figure) -> Drawn {
         .x_label_area_size(px(48))
         .y_label_area_size(px(78))
         .build_cartesian_2d(range.clone(), low..top)?;
-    let title = format!("Tracking error, {}: {} seen from the root", figure.case, figure.effector);
-    root.draw_text(&title, &style(17, &DARK, HPos::Left), (px(24), px(24)))?;
+    root.draw_text(title, &style(17, &DARK, HPos::Left), (px(24), px(24)))?;
     let note = "Root of the mean square of the distance from the reference; crosses: diverged";
     root.draw_text(note, &style(12, &TEXT, HPos::Left), (px(24), px(46)))?;
 
@@ -156,22 +259,19 @@ fn draw_curves(root: &Canvas<'_>, figure: &Figure) -> Drawn {
             root.draw_text(&label, &style(12, &TEXT, HPos::Right), (origin.0 - px(8), at))?;
         }
     }
-    for (k, (control, outcomes)) in accuracy::CONTROLS.iter().zip(&figure.outcomes).enumerate() {
-        let (color, width) = curve(k);
+    for (k, Curve { label, color, width, above, outcomes }) in curves.iter().enumerate() {
         let stroke = color.stroke_width(width * SCALE as u32 / 2);
         let points: Vec<(f64, f64)> =
-            xs.iter().zip(outcomes).filter_map(|(x, outcome)| Some((*x, tracked(outcome)?))).collect();
+            xs.iter().zip(*outcomes).filter_map(|(x, outcome)| Some((*x, tracked(outcome)?))).collect();
         chart.draw_series(LineSeries::new(points.iter().copied(), stroke))?;
         let dot = |&point| Circle::new(point, px(2) + (width * SCALE as u32 / 3) as i32, color.filled());
         chart.draw_series(points.iter().map(dot))?;
-        let crosses = xs.iter().zip(outcomes).filter(|(_, outcome)| tracked(outcome).is_none());
-        // Explicit control above the others, which hide each other in the order of the curves.
-        let y = if *control == Control::Explicit { lost + 0.12 } else { lost };
-        let cross = |(x, _): (&f64, _)| Cross::new((*x, y), px(5), color.stroke_width(2 * SCALE as u32));
+        let crosses = xs.iter().zip(*outcomes).filter(|(_, outcome)| tracked(outcome).is_none());
+        let cross = |(x, _): (&f64, _)| Cross::new((*x, lost + above), px(5), color.stroke_width(2 * SCALE as u32));
         chart.draw_series(crosses.map(cross))?;
         let (x, y) = (corner.0 + px(16), px(84 + 22 * k as i32));
         root.draw(&PathElement::new([(x, y), (x + px(24), y)], stroke))?;
-        root.draw_text(control.name(), &style(13, &TEXT, HPos::Left), (x + px(32), y))?;
+        root.draw_text(label, &style(13, &TEXT, HPos::Left), (x + px(32), y))?;
     }
     root.draw(&Rectangle::new([(origin.0, corner.1), (corner.0, origin.1)], PAPER.stroke_width(SCALE as u32)))?;
     Ok(())

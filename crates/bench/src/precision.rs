@@ -10,9 +10,9 @@ use multibody::{
 use sim::Pd;
 use spatial::{Real, Vec3};
 use spd::pd_force;
+use tracking::{Gains, LOST, Torque, command};
 
-use crate::tracker::command;
-use crate::{EndEffector, Error, LOST, Outcome, Subject, Torque, gains};
+use crate::{Error, Outcome, Subject};
 
 /// The scalar of the dynamics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ struct Flight<T> {
 impl<T: Real + Into<f64>> Flight<T> {
     fn new(subject: &Subject, dt: f64) -> Self {
         let tree: Tree<T> = subject.model.tree.cast();
-        let pd = gains(&subject.model);
+        let pd = Gains::default().controller(&subject.model, f64::INFINITY);
         let mut impedance = [JointImpedance::new(&tree), JointImpedance::new(&tree)];
         for i in 0..tree.nv {
             let armature = subject.model.armature[i];
@@ -160,7 +160,8 @@ impl<T: Real + Into<f64>> Flight<T> {
         steps: usize,
     ) -> Result<Outcome, Error> {
         let (model, reference) = (&subject.model, subject.reference(self.dt, steps)?);
-        let mut effector = EndEffector::new(subject, effector)?;
+        let mut effector = subject.effector(effector)?;
+        let (mut distance, mut squares) = (Vec::new(), 0.0);
         let (mut q, mut v) = (reference.at(0).to_vec(), reference.velocity.clone());
         let mut force = v.clone();
         for k in 1..=steps {
@@ -178,12 +179,14 @@ impl<T: Real + Into<f64>> Flight<T> {
             let finite = v.iter().all(|x| x.is_finite());
             integrate(&model.tree, &mut q, &v, self.dt);
             // Not a number is not within reach either.
-            let within = finite && effector.compare(model, &q, reference.at(k)) <= LOST;
+            effector.compare(model, &q, reference.at(k), &mut distance);
+            let within = finite && distance[0] <= LOST;
             if !within {
                 return Ok(Outcome::Diverged(k as f64 * self.dt));
             }
+            squares += distance[0] * distance[0];
         }
-        Ok(Outcome::Tracked(effector.root_mean_square()))
+        Ok(Outcome::Tracked((squares / steps as f64).sqrt()))
     }
 
     /// q̈ at q and v under Q.

@@ -1,6 +1,7 @@
 //! A figure that was measured, as JSON has it.
 
 use serde::Serialize;
+use tracking::Control;
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,4 +25,9 @@ impl Row {
     pub fn new(suite: &'static str, case: &str, metric: impl Into<String>, value: f64, unit: &'static str) -> Self {
         Self { suite, case: case.into(), engine: "sapwood", metric: metric.into(), value, unit }
     }
+}
+
+/// The name of a method in metrics.
+pub fn key(control: Control) -> String {
+    control.name().replace('-', "_")
 }

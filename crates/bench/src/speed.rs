@@ -12,13 +12,18 @@
 //! model's joints, which a step has in its factor anyway: factorisation and contact are the same, and what is left is what MABA
 //! adds to them.
 //!
+//! *At equal contact*: two-pass methods leave other work to contact than MABA does, as its controlled joints meet contact and theirs
+//! do not. So the controller's force alone is timed, too, on the same states; a two-pass frame at equal contact takes this and MABA's
+//! frame without control.
+//!
 //! Every round times all methods and all replays once, a whole run each, in turn; medians over rounds stand aside from noise.
 
 use spd::Method;
+use tracking::{Control, Torque, Tracker};
 
 use crate::clock::{Samples, time};
-use crate::row::Row;
-use crate::{Control, Error, Replay, States, Subject, Torque, Tracker, cases};
+use crate::row::{Row, key};
+use crate::{Error, Replay, States, Subject, cases};
 
 /// The methods of the table, in its order.
 pub const CONTROLS: [Control; 5] = [
@@ -56,6 +61,8 @@ pub struct MethodTime {
     pub frame: Samples,
     /// Seconds per frame of the replay.
     pub replayed: Samples,
+    /// Seconds per frame until the controller's force or target is known.
+    pub alone: Samples,
 }
 
 impl MethodTime {
@@ -98,19 +105,31 @@ impl Measured {
         &self.methods[CONTROLS.len() - 1]
     }
 
+    /// Seconds per frame by a method that leaves MABA's work to contact: its force alone, and MABA's frame without control. MABA's is
+    /// its frame.
+    pub fn at_equal_contact(&self, method: &MethodTime) -> f64 {
+        if method.control == Control::Embedded {
+            return method.frame.median();
+        }
+        method.alone.median() + self.maba().replayed.median()
+    }
+
     /// The figures.
     pub fn rows(&self) -> Vec<Row> {
         let case = self.name();
         let mut rows = Vec::new();
         let mut add = |metric: String, value, unit| rows.push(Row::new(SUITE, &case, metric, value, unit));
         for method in &self.methods {
-            let key = method.control.key();
+            let key = key(method.control);
             add(format!("{key}_frames_per_second"), method.frames_per_second(), "1/s");
             add(format!("{key}_frame_least"), 1e6 * method.frame.least(), "us");
             add(format!("{key}_extra_time"), 100.0 * method.extra(), "%");
             if method.control != Control::Embedded {
                 let ratio = method.frame.median() / self.maba().frame.median();
                 add(format!("maba_over_{key}"), ratio, "ratio");
+                let ratio = self.at_equal_contact(method) / self.maba().frame.median();
+                add(format!("maba_over_{key}_at_equal_contact"), ratio, "ratio");
+                add(format!("{key}_alone"), 1e6 * method.alone.median(), "us");
             }
         }
         add("maba_frames_per_second_in_the_air".into(), 1.0 / self.in_the_air.median(), "1/s");
@@ -127,25 +146,26 @@ impl Measured {
 pub fn measure(subject: &Subject, effort: Effort) -> Result<Measured, Error> {
     let dt = cases::time_step(subject.character);
     let steps = (effort.seconds / dt).round().max(1.0) as usize;
-    let states = States::of(&mut Tracker::new(subject, Control::Embedded, dt, steps)?)?;
+    let states = States::of(&mut subject.tracker(Control::Embedded, dt, steps)?)?;
     let mut runs = Vec::with_capacity(CONTROLS.len());
     for control in CONTROLS {
-        let mut tracker = Tracker::new(subject, control, dt, steps)?;
+        let mut tracker = subject.tracker(control, dt, steps)?;
         let replay = Replay::of(&mut tracker, subject, &states)?;
-        let times = MethodTime { control, frame: Samples::default(), replayed: Samples::default() };
+        let empty = Samples::default;
+        let times = MethodTime { control, frame: empty(), replayed: empty(), alone: empty() };
         runs.push((tracker, replay, times));
     }
     let (mut flight, mut in_the_air) =
-        (Tracker::new(&subject.clone().in_the_air()?, Control::Embedded, dt, steps)?, Samples::default());
+        (subject.clone().in_the_air()?.tracker(Control::Embedded, dt, steps)?, Samples::default());
     let (model, per_frame) = (&subject.model, 1.0 / steps as f64);
     for _ in 0..effort.rounds {
         for (tracker, replay, times) in &mut runs {
-            tracker.restart()?;
+            tracker.restart();
             replay.restart()?;
             let frame = time(|| {
                 states.iter(model).try_for_each(|(q, v)| {
                     tracker.place(q, v);
-                    tracker.step()
+                    Ok(tracker.step()?)
                 })
             })?;
             let replayed = time(|| {
@@ -154,11 +174,20 @@ pub fn measure(subject: &Subject, effort: Effort) -> Result<Measured, Error> {
                     replay.step()
                 })
             })?;
+            tracker.restart();
+            let alone = time(|| {
+                states.iter(model).zip(0..).try_for_each(|((q, v), step)| {
+                    tracker.place(q, v);
+                    tracker.simulation_mut().state_mut().step = step;
+                    Ok(tracker.control()?)
+                })
+            })?;
+            times.alone.0.push(per_frame * alone);
             times.frame.0.push(per_frame * frame);
             times.replayed.0.push(per_frame * replayed);
         }
-        flight.restart()?;
-        in_the_air.0.push(per_frame * time(|| (0..steps).try_for_each(|_| flight.step()))?);
+        flight.restart();
+        in_the_air.0.push(per_frame * time(|| (0..steps).try_for_each(|_| Ok(flight.step()?)))?);
     }
     let (contacts, iterations) = busy(&mut runs[CONTROLS.len() - 1].0, steps)?;
     Ok(Measured {
@@ -173,7 +202,7 @@ pub fn measure(subject: &Subject, effort: Effort) -> Result<Measured, Error> {
 
 /// Contacts that push and Newton iterations per frame.
 fn busy(tracker: &mut Tracker, steps: usize) -> Result<(f64, f64), Error> {
-    tracker.restart()?;
+    tracker.restart();
     let (mut contacts, mut iterations) = (0, 0);
     for _ in 0..steps {
         tracker.step()?;

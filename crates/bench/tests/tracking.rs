@@ -1,25 +1,25 @@
 //! The methods at work: what they should track, what they should lose, and what a replay leaves out.
 
 use characters::Character;
+use multibody::{Factor, JointImpedance, Kinematics, forward_kinematics};
 use sapwood_bench::accuracy::{ROUND_TRIP_RATES, TOE, round_trip};
-use sapwood_bench::{
-    Control, EndEffector, Gait, JOINT_GAINS, Outcome, ROOT_GAINS, Reference, Replay, States, Subject, Torque, Tracker,
-};
+use sapwood_bench::usable::{Effort, Figure1};
+use sapwood_bench::{Outcome, Replay, States, Subject};
 use spd::Method;
+use tracking::{Control, Controller, Gains, JOINT_GAINS, ROOT_GAINS, Reference, Torque};
 
 const DENSE: Control = Control::TwoPass(Method::Dense, Torque::InverseDynamics);
 
 fn walk() -> Subject {
-    Subject::gait(Character::Humanoid, Gait::Walk).expect("a walk")
+    Subject::gait(Character::Humanoid, "walk").expect("a walk")
 }
 
 fn canter() -> Subject {
-    Subject::gait(Character::Dog, Gait::Canter).expect("a canter")
+    Subject::gait(Character::Dog, "canter").expect("a canter")
 }
 
 fn run(subject: &Subject, effector: &str, control: Control, rate: f64, seconds: f64) -> Outcome {
-    let mut tracker = Tracker::new(subject, control, 1.0 / rate, (seconds * rate) as usize).expect("a tracker");
-    tracker.run(EndEffector::new(subject, effector).expect("a body")).expect("an outcome")
+    Outcome::of(subject, effector, Controller::of_paper(control), 1.0 / rate, seconds).expect("an outcome")
 }
 
 fn error(subject: &Subject, effector: &str, control: Control, rate: f64) -> f64 {
@@ -31,11 +31,13 @@ fn error(subject: &Subject, effector: &str, control: Control, rate: f64) -> f64 
 
 /// The root of the mean square of the end effector's speed in the reference, seen from the root, m/s.
 fn speed(subject: &Subject, effector: &str, reference: &Reference) -> f64 {
-    let mut effector = EndEffector::new(subject, effector).expect("a body");
+    let mut effector = subject.effector(effector).expect("a body");
+    let (mut distance, mut squares) = (Vec::new(), 0.0);
     for k in 0..reference.steps() {
-        effector.compare(&subject.model, reference.at(k + 1), reference.at(k));
+        effector.compare(&subject.model, reference.at(k + 1), reference.at(k), &mut distance);
+        squares += distance[0] * distance[0];
     }
-    effector.root_mean_square() / reference.dt
+    (squares / reference.steps() as f64).sqrt() / reference.dt
 }
 
 #[test]
@@ -48,7 +50,7 @@ fn a_walk_is_tracked_as_closely_as_the_gains_allow() {
     let sag = 9.81 * subject.model.mass() / ROOT_GAINS[0];
     for control in [Control::Embedded, DENSE] {
         let error = error(&subject, "right_ankle", control, 60.0);
-        println!("{}: {error} m, lag {lag} m, sag {sag} m", control.name());
+        println!("{}: {error} m, lag {lag} m, sag {sag} m", control.title());
         assert!(error < lag + sag && error > 0.5 * lag, "{control:?}: {error}, lag {lag}, sag {sag}");
     }
 }
@@ -121,11 +123,11 @@ fn single_precision_loses_a_light_body_on_the_round_trip_only() {
 fn a_replay_is_the_same_frames_without_control() {
     for control in [Control::Embedded, DENSE, Control::TwoPass(Method::Sparse, Torque::RoundTrip)] {
         let subject = canter();
-        let mut tracker = Tracker::new(&subject, Control::Embedded, 1.0 / 240.0, 60).expect("a tracker");
+        let mut tracker = subject.tracker(Control::Embedded, 1.0 / 240.0, 60).expect("a tracker");
         let states = States::of(&mut tracker).expect("a run");
-        let mut tracker = Tracker::new(&subject, control, 1.0 / 240.0, 60).expect("a tracker");
+        let mut tracker = subject.tracker(control, 1.0 / 240.0, 60).expect("a tracker");
         let mut replay = Replay::of(&mut tracker, &subject, &states).expect("a replay");
-        tracker.restart().expect("its own state");
+        tracker.restart();
         for (q, v) in states.iter(&subject.model) {
             tracker.place(q, v);
             replay.place(q, v);
@@ -141,9 +143,37 @@ fn a_replay_is_the_same_frames_without_control() {
 }
 
 #[test]
-fn bodies_that_are_not_there_are_named() {
-    let missing = EndEffector::new(&walk(), "left_wing").expect_err("no wing");
-    assert_eq!(missing.to_string(), "humanoid has no moving body \"left_wing\"");
-    assert!(Subject::gait(Character::Snake36, Gait::Trot).is_err());
+fn what_there_is_not_is_named() {
+    let controller = Controller::of_paper(DENSE);
+    let missing = Outcome::of(&walk(), "left_wing", controller, 0.1, 1.0).expect_err("no wing").to_string();
+    assert!(missing.starts_with("model \"humanoid\" has no moving body \"left_wing\": "), "{missing}");
+    assert!(Subject::gait(Character::Snake36, "trot").is_err());
     assert!(Subject::clip(std::path::Path::new("nowhere.txt"), "run").is_err());
+}
+
+/// A joint that follows by explicit damping K_d alone is stable for dt < 2 / λ, λ the greatest eigenvalue of M⁻¹ K_d: which is where the
+/// search should end, as K_p adds little in steps that short.
+#[test]
+fn the_largest_step_of_explicit_pd_is_that_of_its_stiffest_mode() {
+    let subject = walk().in_the_air().expect("no ground");
+    let (model, tree) = (&subject.model, &subject.model.tree);
+    let reference = subject.reference(1e-6, 1).expect("a reference");
+    let mut kinematics = Kinematics::new(tree);
+    forward_kinematics(tree, tree.all(), reference.at(0), &mut kinematics);
+    let mut factor = Factor::new(tree);
+    factor.factor(tree, tree.all(), &kinematics, &JointImpedance::new(tree), None);
+    let kd = Gains::default().controller(model, f64::INFINITY).kd;
+    let (mut x, mut greatest) = (vec![1.0; model.nv()], 0.0);
+    for _ in 0..2000 {
+        let force: Vec<f64> = kd.iter().zip(&x).map(|(kd, x)| kd * x).collect();
+        factor.solve(tree, tree.all(), &kinematics, &force, None, &mut x);
+        greatest = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        x.iter_mut().for_each(|x| *x /= greatest);
+    }
+    let effort = Effort { seconds: 1.0, explicit_seconds: 2e-3, rounds: 1 };
+    let figure = Figure1::measure(&subject, "right_ankle", &[Control::Explicit], effort).expect("a figure");
+    let (found, expected) = (figure.methods[0].dt, 2.0 / greatest);
+    println!("{found:e} s, {expected:e} s");
+    // The search ends within 2 % below; K_p dt / K_d is 1e-5.
+    assert!(found < 1.001 * expected && found > 0.97 * expected, "{found:e} s, expected {expected:e} s");
 }

@@ -8,12 +8,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::ArgValueCompleter;
+use motion::Axes;
 use sim::{ContactLaw, Scheme};
+use tracking::{Control, Target};
 
 use crate::completions;
 use crate::source::{Named, Source, named, source};
 pub use values::contact_name;
-use values::{Budget, SchemeParser, budget, contact_law, duration, height, positive};
+use values::{Budget, SchemeParser, axes, budget, contact_law, duration, gains, height, named_values, pair, positive};
 
 /// Physically right motion of robots and characters, in contact with the world.
 ///
@@ -30,6 +32,9 @@ pub enum Command {
     /// Simulate a model, print a summary, and write the motion.
     #[command(after_help = help::RUN)]
     Run(RunArguments),
+    /// Let a character follow a motion, and say how far from it it is.
+    #[command(after_help = help::TRACK)]
+    Track(TrackArguments),
     /// Watch a model live in the browser: pause, pull at bodies, move controls.
     #[command(after_help = help::VIEW)]
     View(ViewArguments),
@@ -121,17 +126,113 @@ pub struct RunArguments {
     /// Joint coordinates by up to 0.05 rad or 0.01 m, velocities by up to 0.1 rad/s or m/s.
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Model")]
     pub seed: Option<u64>,
+    /// Hold all joints where they start, by stable PD of this stiffness and damping, N·m/rad and N·m·s/rad (slides: N/m, N·s/m).
+    ///
+    /// Within the effort limits of the model; free joints stay free. Characters have no motors of their own and fall without.
+    #[arg(long, value_name = "KP,KD", allow_negative_numbers = true, value_parser = gains, help_heading = "Model")]
+    pub hold: Option<[f64; 2]>,
     #[command(flatten)]
     pub step: StepArguments,
     #[command(flatten)]
     pub output: OutputArguments,
 }
 
+#[derive(Args, Debug)]
+pub struct TrackArguments {
+    /// MJCF or URDF file, or a character: @humanoid, @dog, @snake36, … (@ alone lists them).
+    #[arg(value_parser = source, add = ArgValueCompleter::new(completions::models))]
+    pub model: Source,
+    /// Simulated time, s.
+    #[arg(long, short, value_name = "S", default_value_t = 5.0, allow_negative_numbers = true, value_parser = positive)]
+    pub duration: f64,
+    /// Time step, s [default: the model's own].
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
+    pub dt: Option<f64>,
+    /// Add a level ground at this height, m: URDF files have none.
+    #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = height, help_heading = "Model")]
+    pub ground: Option<f64>,
+    #[command(flatten)]
+    pub read: ReadArguments,
+    #[command(flatten)]
+    pub clip: ClipArguments,
+    #[command(flatten)]
+    pub control: ControlArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+/// Which motion, and how its joints meet the model's.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Motion")]
+pub struct ClipArguments {
+    /// The motion: a gait (walk, run, trot, pace, canter, slither), or a file, BVH or DeepMimic's text.
+    #[arg(long, value_name = "NAME|FILE", add = ArgValueCompleter::new(completions::clips))]
+    pub clip: String,
+    /// A joint of the file and that of the model that it stands for, where names differ (may be repeated).
+    #[arg(long, value_name = "FILE=MODEL", value_parser = pair)]
+    pub rename: Vec<(String, String)>,
+    /// Metres per unit of a BVH file [default: what makes its bones as long as the model's].
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = positive)]
+    pub scale: Option<f64>,
+    /// Axes of a BVH file [default: those in which its figure stands as the model does].
+    #[arg(long, value_name = "AXES", value_parser = axes())]
+    pub axes: Option<Axes>,
+    /// Let joints of the model that the file does not have stay at rest.
+    #[arg(long)]
+    pub keep_unnamed: bool,
+    /// Whether the clip begins anew at its end, or stays there [default: as the file says; BVH files stay].
+    #[arg(long, value_name = "MODE", value_enum)]
+    pub r#loop: Option<Loop>,
+}
+
+/// What follows the end of a clip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Loop {
+    /// The clip, from where its root is then.
+    Wrap,
+    /// Its last pose.
+    Clamp,
+}
+
+/// How the motion is followed.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Control")]
+pub struct ControlArguments {
+    /// The controller.
+    #[arg(long, value_name = "NAME", default_value = "stable", value_parser = named_values(&Control::NAMED))]
+    pub control: Control,
+    /// What each step is to reach.
+    #[arg(long, value_name = "NAME", default_value = "end-velocity", value_parser = named_values(&Target::NAMED))]
+    pub target: Target,
+    /// Whether the root is held, too, as by the hand of God, or moves as forces of joints and ground let it.
+    #[arg(long, value_name = "on|off", default_value = "on", value_enum)]
+    pub hand_of_god: Switch,
+    /// Stiffness and damping of joints, N·m/rad and N·m·s/rad.
+    #[arg(long, value_name = "KP,KD", default_value = "75000,4000", allow_negative_numbers = true, value_parser = gains)]
+    pub gains: [f64; 2],
+    /// The same of the hand of God; N/m and N·s/m, too.
+    #[arg(long, value_name = "KP,KD", default_value = "20000,2000", allow_negative_numbers = true, value_parser = gains)]
+    pub root_gains: [f64; 2],
+    /// Greatest force of a joint, N·m or N, where the model has no smaller limit [default: none].
+    #[arg(long, value_name = "LIMIT", allow_negative_numbers = true, value_parser = positive)]
+    pub effort_limit: Option<f64>,
+    /// A body whose place is compared with the motion's, seen from the root (may be repeated) [default: the ends of all limbs].
+    #[arg(long, value_name = "BODY")]
+    pub effector: Vec<String>,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
+}
+
 /// What a run leaves behind.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArguments {
-    /// Folder for trajectory.npz, summary.json, energy.svg and replay.html [default: nothing is written].
+    /// Folder for replay.html, trajectory.npz, summary.json and a picture [default: nothing is written].
     #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Frames to record per second of simulated time, rounded to whole steps.
@@ -238,7 +339,7 @@ pub enum Shell {
 
 #[derive(Args, Debug)]
 #[command(
-    subcommand_value_name = "spd|characters|step|dynamics|contact|clutter|deformables|schemes|motion|starts|batch"
+    subcommand_value_name = "spd|characters|figures|step|dynamics|contact|clutter|deformables|schemes|motion|starts|batch"
 )]
 pub struct BenchArguments {
     /// What to measure.
@@ -253,6 +354,8 @@ pub enum Suite {
     Spd(MeasureArguments),
     /// Tracking error against the time step, and what precision and contact do to a controller's force.
     Characters(MeasureArguments),
+    /// The MABA paper's figures 1, 5 and 6: largest time steps, tracking errors by target, MABA beside DF and SF at equal contact.
+    Figures(MeasureArguments),
     #[command(flatten)]
     Peers(PeerSuite),
 }
@@ -295,7 +398,7 @@ pub struct MeasureArguments {
     /// Write the figures to this file, or without one to standard output (tables then go to standard error).
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
-    /// Folder for pictures (SVG) [default: none are written].
+    /// Folder for pictures (SVG), and for the tables of figures as a page [default: none are written].
     #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Folder with DeepMimic's humanoid3d_walk.txt, _run, _cartwheel and _backflip; without it the humanoid only walks.

@@ -9,10 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use ::bench::accuracy::{self, Figure, RoundTrip};
+use ::bench::figures::{self, Figures};
 use ::bench::speed::{self, Effort, Measured};
-use ::bench::{Gait, Outcome, Row, Subject, cases, paper, plot};
+use ::bench::{Outcome, Row, Subject, cases, paper, plot};
 use anyhow::{Context, Result};
 use characters::Character;
+use tracking::Target;
 
 use crate::arguments::{BenchArguments, MeasureArguments, PeerSuite, Suite};
 use crate::console::{self, print, print_beside};
@@ -31,6 +33,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<u8> {
     let (name, forwarded) = match &arguments.suite {
         Suite::Spd(arguments) => return measure(arguments, spd),
         Suite::Characters(arguments) => return measure(arguments, characters),
+        Suite::Figures(arguments) => return measure(arguments, figures),
         Suite::Peers(PeerSuite::Step(rest)) => ("step", rest),
         Suite::Peers(PeerSuite::Dynamics(rest)) => ("dynamics", rest),
         Suite::Peers(PeerSuite::Contact(rest)) => ("contact", rest),
@@ -154,9 +157,9 @@ fn frames_header() -> String {
     let mut text = String::from("frames per second (the paper's table 2 below ours), MABA against the others\n");
     let _ = write!(text, "{:<20}", "");
     for control in speed::CONTROLS {
-        let _ = write!(text, "{:>15}", control.name());
+        let _ = write!(text, "{:>15}", control.title());
     }
-    text.push_str("   MABA/DF  MABA/SF   blocks  contacts  iterations  MABA in the air\n");
+    text.push_str("   MABA/DF  MABA/SF   blocks  at equal contact  contacts  iterations  MABA in the air\n");
     text
 }
 
@@ -169,6 +172,8 @@ fn frames_lines(row: &Measured) -> String {
     let maba = row.maba().frames_per_second();
     let [dense, sparse, blocks] = [0, 2, 3].map(|k| maba / rates[k]);
     let _ = write!(text, "{dense:>10.2}{sparse:>9.2}{blocks:>9.2}");
+    let equal = [0, 2].map(|k| format!("{:.2} {}", maba * row.at_equal_contact(&row.methods[k]), ["DF", "", "SF"][k]));
+    let _ = write!(text, "{:>18}", equal.join(", "));
     let air = 1.0 / row.in_the_air.median();
     let _ = writeln!(text, "{:>10.1}{:>12.2}{air:>17.0}", row.contacts, row.iterations);
     if let Some(p) = paper::frames_per_second(row.character, &row.motion) {
@@ -191,7 +196,8 @@ fn extra_table(table: &[Measured]) -> String {
             // Of the paper: DF, SF, MABA.
             let printed = printed.and_then(|p| [Some(p[0]), None, Some(p[1]), None, Some(p[2])][k]);
             let printed = printed.map(|p| format!(" ({p})")).unwrap_or_default();
-            let _ = write!(text, "{:>24}", format!("{} {:.1}{printed}", method.control.name(), 100.0 * method.extra()));
+            let _ =
+                write!(text, "{:>24}", format!("{} {:.1}{printed}", method.control.title(), 100.0 * method.extra()));
         }
         text.push('\n');
     }
@@ -201,7 +207,7 @@ fn extra_table(table: &[Measured]) -> String {
 fn characters(arguments: &MeasureArguments, results: &Results) -> Result<()> {
     let seconds = if arguments.quick { QUICK_SECONDS } else { SECONDS };
     let clips = arguments.clips.as_deref();
-    let dog = || Subject::gait(Character::Dog, Gait::Canter);
+    let dog = || Subject::gait(Character::Dog, "canter");
     let figures = [
         ("humanoid", cases::runner(clips)?, "right_ankle"),
         ("humanoid_air", cases::runner(clips)?.in_the_air()?, "right_ankle"),
@@ -209,12 +215,12 @@ fn characters(arguments: &MeasureArguments, results: &Results) -> Result<()> {
         ("dog_air", dog()?.in_the_air()?, accuracy::TOE),
     ];
     for (name, subject, effector) in figures {
-        let figure = Figure::measure(&subject, effector, seconds)?;
+        let figure = Figure::measure(&subject, effector, Target::End, &accuracy::CONTROLS, seconds)?;
         results.say(&figure_table(&figure));
         if let Some(folder) = &arguments.out {
             results.put(&folder.join(format!("tracking_error_{name}.svg")), &plot::tracking_error(&figure)?)?;
         }
-        results.add(figure.rows());
+        results.add(figure.rows(accuracy::SUITE));
     }
     let lines = accuracy::round_trip(seconds)?;
     results.say(&round_trip_table(&lines));
@@ -222,14 +228,34 @@ fn characters(arguments: &MeasureArguments, results: &Results) -> Result<()> {
     Ok(())
 }
 
+fn figures(arguments: &MeasureArguments, results: &Results) -> Result<()> {
+    let effort = if arguments.quick { figures::Effort::QUICK } else { figures::Effort::FULL };
+    let done = |what: &str| print_beside(&format!("measured: {what}\n"));
+    let measured = Figures::measure(arguments.clips.as_deref(), effort, done)?;
+    results.say(&measured.page());
+    results.add(measured.rows());
+    if let Some(folder) = &arguments.out {
+        results.put(&folder.join("figure1.svg"), &plot::largest_steps(&measured.figure1)?)?;
+        for ((file, name), curves) in
+            [("figure5.svg", "Figure 5"), ("figure6.svg", "Figure 6")].iter().zip(&measured.curves)
+        {
+            results.put(&folder.join(file), &plot::targets(name, curves)?)?;
+        }
+        results.put(&folder.join("figures.md"), &measured.page())?;
+    }
+    Ok(())
+}
+
 fn figure_table(figure: &Figure) -> String {
-    let mut text = format!("\ntracking error, {}: {} seen from the root\n{:<18}", figure.case, figure.effector, "");
+    let Figure { case, effector, target, .. } = figure;
+    let mut text =
+        format!("\ntracking error, {case}: {effector} seen from the root, target {}\n{:<18}", target.name(), "");
     for rate in accuracy::RATES {
         let _ = write!(text, "{:>18}", format!("1/{rate} s"));
     }
     text.push('\n');
-    for (control, outcomes) in accuracy::CONTROLS.iter().zip(&figure.outcomes) {
-        let _ = writeln!(text, "{:<18}{}", control.name(), outcome_cells(outcomes));
+    for (control, outcomes) in figure.controls.iter().zip(&figure.outcomes) {
+        let _ = writeln!(text, "{:<18}{}", control.title(), outcome_cells(outcomes));
     }
     text
 }

@@ -19,6 +19,7 @@ use crate::{BAD_INPUT, console, scene};
 const VARIABLE: &str = "SAPWOOD_COMPLETE";
 const NAME: &str = "sapwood";
 const MODEL_ENDINGS: [&str; 3] = ["xml", "urdf", "mjcf"];
+const CLIP_ENDINGS: [&str; 3] = ["bvh", "txt", "json"];
 /// Larger models are not read for their keyframes: a Tab may not take long.
 const MAX_MODEL_BYTES: u64 = 1 << 20;
 
@@ -72,15 +73,26 @@ pub fn models(current: &OsStr) -> Vec<CompletionCandidate> {
     if current.to_string_lossy().starts_with('@') {
         return built_in_models(current);
     }
-    let has_ending = |path: &Path, endings: &[&str]| {
-        path.extension().is_some_and(|found| endings.iter().any(|ending| found.eq_ignore_ascii_case(ending)))
-    };
-    let files = PathCompleter::any().filter(move |path| path.is_dir() || has_ending(path, &MODEL_ENDINGS));
-    let mut candidates = files.complete(current);
+    let mut candidates = files(current, &MODEL_ENDINGS);
     if current.is_empty() {
         candidates.extend(built_in_models(current));
     }
     candidates
+}
+
+/// Gaits, motion files and folders.
+pub fn clips(current: &OsStr) -> Vec<CompletionCandidate> {
+    let typed = current.to_string_lossy();
+    let gaits = motion::GAITS.into_iter().filter(|gait| gait.starts_with(&*typed)).map(CompletionCandidate::new);
+    gaits.chain(files(current, &CLIP_ENDINGS)).collect()
+}
+
+/// Files with one of these endings, and folders.
+fn files(current: &OsStr, endings: &'static [&str]) -> Vec<CompletionCandidate> {
+    let fits = |path: &Path| {
+        path.extension().is_some_and(|found| endings.iter().any(|ending| found.eq_ignore_ascii_case(ending)))
+    };
+    PathCompleter::any().filter(move |path| path.is_dir() || fits(path)).complete(current)
 }
 
 /// The characters and scenes, those with numbers in an example: shells put a space after what they complete.
@@ -118,7 +130,7 @@ pub fn keyframes(current: &OsStr) -> Vec<CompletionCandidate> {
     };
     let Some(model) = models.into_iter().find(is_small) else { return Vec::new() };
     let read = ReadArguments { package_path: Vec::new(), floating_base: false };
-    let names = scene::load(Some(&model), true, &read).map(|loaded| loaded.model.keyframes).unwrap_or_default();
+    let names = scene::load(Some(&model), None, &read).map(|loaded| loaded.model.keyframes).unwrap_or_default();
     let current = current.to_string_lossy();
     let matching = names.into_iter().map(|key| key.name).filter(|name| !name.is_empty() && name.starts_with(&*current));
     matching.map(CompletionCandidate::new).collect()

@@ -1,13 +1,16 @@
 //! What went wrong, for people and as JSON.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
 use formats::LoadError;
+use motion::SourceError;
 use serde::Serialize;
 use sim::SimulationError;
+use tracking::Error as TrackingError;
 
 use crate::BAD_INPUT;
 use crate::arguments::Arguments;
@@ -40,6 +43,18 @@ pub enum Kind {
     Other,
 }
 
+/// An option that does not fit the model.
+#[derive(Debug)]
+pub struct WrongOption(pub String);
+
+impl fmt::Display for WrongOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongOption {}
+
 /// What is printed of a command that could not begin.
 #[derive(Serialize)]
 struct Document<'a> {
@@ -60,6 +75,15 @@ impl Failure {
             let line = Some(error.line()).filter(|line| *line > 0);
             return Self { kind: Kind::Model, message, file, line };
         }
+        if let Some(error) = error.chain().find_map(|cause| cause.downcast_ref::<SourceError>()) {
+            return Self::of_clip(error, message);
+        }
+        let is_argument = |cause: &(dyn std::error::Error + 'static)| {
+            cause.is::<WrongOption>() || cause.downcast_ref::<TrackingError>().is_some_and(TrackingError::is_of_options)
+        };
+        if error.chain().any(is_argument) {
+            return Self::new(Kind::Arguments, message);
+        }
         let kind = match error.chain().find_map(|cause| cause.downcast_ref::<SimulationError>()) {
             Some(SimulationError::Option { .. } | SimulationError::Keyframe { .. }) => Kind::Arguments,
             Some(_) => Kind::Model,
@@ -67,6 +91,17 @@ impl Failure {
             None => Kind::Other,
         };
         Self::new(kind, message)
+    }
+
+    /// From a motion that is not there, is broken, or does not fit the model.
+    fn of_clip(error: &SourceError, message: String) -> Self {
+        let (file, line) = match error {
+            SourceError::Unknown { .. } | SourceError::Gait { .. } => return Self::new(Kind::Arguments, message),
+            SourceError::NoRoot { .. } => return Self::new(Kind::Model, message),
+            SourceError::Read(error) => (error.file(), error.line()),
+            SourceError::Binding { file, .. } | SourceError::Retarget { file, .. } => (file.as_str(), 0),
+        };
+        Self { kind: Kind::File, message, file: Some(file.into()), line: Some(line).filter(|line| *line > 0) }
     }
 
     /// Says it on standard error, and as JSON on standard output if that is asked for.

@@ -19,7 +19,7 @@ const MOST_ROWS: usize = 200;
 
 /// Prints what was read.
 pub fn info(arguments: &InfoArguments) -> Result<()> {
-    let Loaded { model, scene } = scene::load(Some(&arguments.model), true, &arguments.read)?;
+    let Loaded { model, scene } = scene::load(Some(&arguments.model), None, &arguments.read)?;
     let info = Info::new(&arguments.model, &model, &scene);
     if arguments.json {
         print_json(&info);

@@ -1,4 +1,5 @@
-//! The `sapwood` command: `sapwood run` simulates a model and writes what happened, `sapwood view` shows it live, `sapwood info` says what
+//! The `sapwood` command: `sapwood run` simulates a model and writes what happened, `sapwood track`
+//! lets a character follow a motion, `sapwood view` shows it live, `sapwood info` says what
 //! was read, `sapwood write` writes a character as a model file, `sapwood bench` measures.
 //!
 //! Exit codes: 0; 1 when a simulation failed, 130 and 143 when Ctrl-C and SIGTERM ended it (what was computed until then is written);
@@ -20,6 +21,7 @@ mod scene;
 mod signals;
 mod source;
 mod summary;
+mod track;
 mod trajectory;
 mod view;
 mod whole_files;
@@ -52,6 +54,7 @@ pub fn command(words: Vec<OsString>) -> u8 {
     };
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Track(arguments) => track::track(&arguments),
         Command::View(arguments) => view::view(&arguments),
         Command::Info(arguments) => info::info(&arguments).map(|()| 0),
         Command::Write(arguments) => write::write(&arguments).map(|()| 0),

@@ -5,7 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use multibody::Model;
 use replay::{PageError, Recording};
+use serde::Serialize;
 use sim::Simulation;
 
 use crate::console::note;
@@ -26,18 +28,30 @@ impl Output {
         Ok(Self { folder: folder.into() })
     }
 
-    /// Writes all files and returns where they are; says why one is not there. They are of one run: all are replaced, or none.
+    /// Writes the files of a run and returns where they are.
     pub fn write(&self, simulation: &Simulation, recording: &Recording, summary: &Summary) -> Result<Vec<PathBuf>> {
-        let mut json = serde_json::to_string_pretty(summary)?;
-        json.push('\n');
         let svg = energy_plot::svg(&simulation.model().name, recording)?;
-        let html = match replay::page(simulation.model(), simulation.scene(), recording, summary) {
+        let page = replay::page(simulation.model(), simulation.scene(), recording, summary);
+        self.put(summary, ("energy.svg", &svg), page, (simulation.model(), recording))
+    }
+
+    /// Writes a summary, a picture, a page and a trajectory, and returns where they are; says why one is not there. They are of one
+    /// run: all are replaced, or none.
+    pub fn put(
+        &self,
+        summary: &impl Serialize,
+        (picture, svg): (&'static str, &str),
+        page: Result<String, PageError>,
+        (model, recording): (&Model, &Recording),
+    ) -> Result<Vec<PathBuf>> {
+        let json = serde_json::to_string_pretty(summary)? + "\n";
+        let html = match page {
             Err(PageError::NoPlayer) => None,
             page => Some(page?),
         };
         let mut files = WholeFiles::default();
         let mut names = Vec::new();
-        let texts = [("summary.json", Some(&json)), ("energy.svg", Some(&svg)), ("replay.html", html.as_ref())];
+        let texts = [("summary.json", Some(&*json)), (picture, Some(svg)), ("replay.html", html.as_deref())];
         for (name, text) in texts {
             let Some(text) = text else { continue };
             files.add(&self.folder.join(name), |out| Ok(out.write_all(text.as_bytes())?)).with_context(kept)?;
@@ -45,7 +59,7 @@ impl Output {
         }
         let trajectory = "trajectory.npz";
         files
-            .add(&self.folder.join(trajectory), |out| Ok(trajectory::write(out, simulation.model(), recording)?))
+            .add(&self.folder.join(trajectory), |out| Ok(trajectory::write(out, model, recording)?))
             .with_context(kept)?;
         names.push(trajectory);
         files.put_in_place()?;

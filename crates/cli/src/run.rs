@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use multibody::{JointKind, Model};
 use replay::Recording;
 use serde::Serialize;
-use sim::{Options, Simulation, SimulationError};
+use sim::{Options, Pd, Simulation, SimulationError, State};
+use tracking::Gains;
 
 use crate::arguments::{OutputArguments, RunArguments, contact_name};
 use crate::console::{self, print};
-use crate::failure::{Failure, Kind, print_json};
+use crate::failure::{Failure, Kind, WrongOption, print_json};
 use crate::output::Output;
 use crate::perturb::perturb;
 use crate::progress::Progress;
@@ -90,10 +92,7 @@ struct Document {
 
 fn prepare(arguments: &RunArguments) -> Result<Simulation> {
     let (start, step) = (&arguments.start, &arguments.step);
-    let mut loaded = scene::load(arguments.model.as_ref(), start.ground.is_none(), &start.read)?;
-    if let Some(height) = start.ground {
-        formats::add_ground(&mut loaded, height);
-    }
+    let loaded = scene::load(arguments.model.as_ref(), start.ground, &start.read)?;
     let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
     let options = Options {
         timestep: step.dt,
@@ -111,10 +110,29 @@ fn prepare(arguments: &RunArguments) -> Result<Simulation> {
         error => error.into(),
     })?;
     simulation.reset(start.keyframe.as_deref())?;
+    if let Some(joints) = arguments.hold {
+        hold(&model, simulation.state_mut(), joints)?;
+    }
     if let Some(seed) = arguments.seed {
         perturb(&model, simulation.state_mut(), seed);
     }
     Ok(simulation)
+}
+
+/// Holds all joints where they are, by stable PD within their effort limits.
+fn hold(model: &Model, state: &mut State, joints: [f64; 2]) -> Result<()> {
+    let pd = Gains { joints, root: None }.controller(model, f64::INFINITY);
+    if pd.kp.iter().chain(&pd.kd).all(|gain| *gain == 0.0) && joints != [0.0; 2] {
+        let free = model.joints.iter().filter(|joint| joint.kind == JointKind::Free).count();
+        let why = if free == 0 { "it has none".into() } else { format!("its {free} joints are all free") };
+        let name = if model.name.is_empty() { "the model" } else { &model.name };
+        return Err(WrongOption(format!(
+            "--hold: {name} has no joint that could be held, {why}: expected hinges, slides or balls"
+        ))
+        .into());
+    }
+    state.pd = Pd { target: state.q.clone(), ..pd };
+    Ok(())
 }
 
 /// The whole number of steps nearest to the simulated time that was asked for.
@@ -158,6 +176,7 @@ fn settings(arguments: &RunArguments) -> Settings {
         factorization_budget: step.factorization_budget.0,
         keyframe: start.keyframe.clone(),
         seed: arguments.seed,
+        hold: arguments.hold,
         threads: step.threads,
     }
 }

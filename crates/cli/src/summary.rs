@@ -74,6 +74,8 @@ pub struct Settings {
     pub factorization_budget: Option<usize>,
     pub keyframe: Option<String>,
     pub seed: Option<u64>,
+    /// Stiffness and damping that hold the joints.
+    pub hold: Option<[f64; 2]>,
     pub threads: u16,
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{folder, sapwood, sapwood_with};
+use common::{folder, folder_of, sapwood, sapwood_with};
 use serde_json::Value;
 
 /// Runs a suite briefly and returns its rows; every picture is an SVG.
@@ -46,7 +46,7 @@ fn spd_has_every_character_and_method() {
 fn characters_has_errors_for_every_time_step() {
     let rows = rows("characters", &["tracking_error_humanoid.svg", "tracking_error_dog.svg"]);
     for dt in ["1/30", "1/60", "1/600"] {
-        let case = format!("dog canter on the ground, front_right_toe, dt {dt}");
+        let case = format!("dog canter on the ground, front_right_toe, target end, dt {dt}");
         assert!(has(&rows, &case, "maba_error") && has(&rows, &case, "dense_error"), "{case}");
         assert!(has(&rows, &case, "explicit_diverged_after"), "{case}");
     }
@@ -54,10 +54,33 @@ fn characters_has_errors_for_every_time_step() {
 }
 
 #[test]
+fn figures_have_every_target_and_method_and_a_page() {
+    let rows = rows("figures", &["figure1.svg", "figure5.svg", "figure6.svg"]);
+    for target in ["start", "end", "end-velocity"] {
+        let case = format!("dog canter on the ground, front_right_toe, target {target}, dt 1/240");
+        for method in ["maba", "dense", "sparse"] {
+            assert!(has(&rows, &case, &format!("{method}_error")), "{case} {method}");
+        }
+    }
+    let value = |metric: &str| {
+        let row = rows.iter().find(|row| row["case"] == "dog canter" && row["metric"] == metric);
+        row.and_then(|row| row["value"].as_f64()).unwrap_or_else(|| panic!("no {metric}"))
+    };
+    // Explicit PD needs far shorter steps than the paper's 1/240 s, in which all the others track.
+    assert!(value("explicit_largest_step") < 1e-5 && value("maba_largest_step") > 1.0 / 60.0);
+    assert!(value("dense_largest_step") > 1.0 / 240.0 && value("sparse_alone") > 0.0);
+    assert!(value("maba_over_dense_at_equal_contact") > 0.0);
+    let page = fs::read_to_string(folder_of("bench_figures").join("figures.md")).expect("a page");
+    for words in ["## Figure 1", "## Figure 5", "## Figure 6", "equal contact", "| end-velocity | MABA |"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+}
+
+#[test]
 fn what_cannot_be_measured_is_refused() {
     let outcome = sapwood(&["bench", "speed"]);
     assert_eq!(outcome.code, 2, "{outcome:#?}");
-    for suite in ["spd", "characters"].iter().chain(&BESIDE_OTHERS) {
+    for suite in ["spd", "characters", "figures"].iter().chain(&BESIDE_OTHERS) {
         assert!(outcome.stderr.contains(suite), "{suite}: {outcome:#?}");
     }
     let outcome = sapwood(&["bench", "characters", "--quick", "--clips", "no-such-folder"]);
@@ -70,7 +93,7 @@ const BESIDE_OTHERS: [&str; 9] =
 #[test]
 fn help_names_every_suite() {
     let help = sapwood(&["bench", "--help"]).stdout;
-    for suite in ["spd", "characters"].iter().chain(&BESIDE_OTHERS) {
+    for suite in ["spd", "characters", "figures"].iter().chain(&BESIDE_OTHERS) {
         assert!(help.contains(&format!("\n  {suite} ")), "{suite}: {help}");
     }
 }

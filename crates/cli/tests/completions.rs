@@ -46,6 +46,9 @@ fn commands_models_keyframes_and_values_are_completed() {
         (&["run", "arm.xml", "--keyframe", "s"], &["stand", "squat"]),
         (&["run", "@slider-2-0.5", "--keyframe", ""], &["sliding"]),
         (&["bench", "sch"], &["schemes"]),
+        (&["track", "@dog", "--clip", "ca"], &["canter"]),
+        (&["track", "@dog", "--clip", "no"], &["notes.txt"]),
+        (&["track", "@dog", "--target", "end-"], &["end-velocity"]),
     ] {
         assert_eq!(answers(folder, line), expected, "{line:?}");
     }

@@ -35,6 +35,7 @@ mod signals;
 mod simulation;
 mod soft;
 mod spd;
+mod tracking;
 mod viewer;
 mod views;
 
@@ -65,6 +66,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<envs::Episodes>()?;
     module.add_class::<imitation::ImitationEpisodes>()?;
     module.add_class::<builder::Assembly>()?;
+    module.add_class::<tracking::Tracking>()?;
     // Their names are those of the modules that they are meant for.
     module.add("SapProblem", module.py().get_type::<sap_problem::SapProblem>())?;
     module.add("SpdSolver", module.py().get_type::<spd::SpdSolver>())?;
@@ -75,5 +77,6 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenes::scene_mjcf, module)?)?;
     module.add_function(wrap_pyfunction!(viewer::_scene_json, module)?)?;
     module.add_function(wrap_pyfunction!(sap_solve::sap_solve, module)?)?;
-    module.add_function(wrap_pyfunction!(spd::spd_solve, module)?)
+    module.add_function(wrap_pyfunction!(spd::spd_solve, module)?)?;
+    module.add_function(wrap_pyfunction!(tracking::track, module)?)
 }

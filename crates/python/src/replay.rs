@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use geometry::Scene;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyFileNotFoundError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -23,6 +24,8 @@ pub struct Replay {
     recorder: Shared,
     /// What made the motion, for the information panel of the page.
     settings: Value,
+    /// What the page shows in the place of the model, where a reference is beside it.
+    shown: Option<Box<(multibody::Model, Scene)>>,
 }
 
 /// A recorder that a simulation and a `Replay` share. Whoever locks it holds it for a moment and does not call Python.
@@ -120,7 +123,15 @@ impl Replay {
         let recorder = Recorder::new(simulation, frames_per_second);
         let recorder = Arc::new(Mutex::new(ActiveRecorder { recorder, is_active: true }));
         recorders.add(&recorder);
-        Ok(Self { model, recorder, settings })
+        Ok(Self { model, recorder, settings, shown: None })
+    }
+
+    /// A recording beside the positions that it should have at its frames, (frames, nq).
+    pub fn with_ghost(model: Py<Model>, recording: Recording, reference: &[f64], settings: Value) -> Self {
+        let (bodies, scene, recording) =
+            replay::with_ghost(model.get().inner(), model.get().scene(), recording, reference);
+        let recorder = ActiveRecorder { recorder: Recorder::finished(recording), is_active: false };
+        Self { model, recorder: Arc::new(Mutex::new(recorder)), settings, shown: Some(Box::new((bodies, scene))) }
     }
 
     fn page(&self) -> PyResult<String> {
@@ -135,7 +146,9 @@ impl Replay {
             "settings": self.settings,
             "warnings": model.inner().warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });
-        replay::page(model.inner(), model.scene(), recording, &summary).map_err(|error| match error {
+        let (bodies, scene) =
+            self.shown.as_ref().map_or((&**model.inner(), &**model.scene()), |shown| (&shown.0, &shown.1));
+        replay::page(bodies, scene, recording, &summary).map_err(|error| match error {
             PageError::NoPlayer => PyRuntimeError::new_err(
                 "this build of sapwood has no replay page. Install a wheel, or build the page and the package again: \
                  `npm ci` and `npm run build` in the folder web of the sources (needs Node 20), then `pip install .`",
@@ -216,7 +229,7 @@ impl Replay {
         let recording = py.detach(|| Recording::of_positions(&inner, q, frames, frame_time));
         let recorder =
             Arc::new(Mutex::new(ActiveRecorder { recorder: Recorder::finished(recording), is_active: false }));
-        Ok(Self { model, recorder, settings: json!({}) })
+        Ok(Self { model, recorder, settings: json!({}), shown: None })
     }
 
     /// The model.

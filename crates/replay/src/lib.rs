@@ -6,6 +6,7 @@
 
 mod binary;
 mod geoms;
+mod ghost;
 mod page;
 mod recorder;
 mod recording;
@@ -13,6 +14,7 @@ mod textures;
 mod trajectory;
 
 pub use geoms::{Encoded, encode as encode_geoms};
+pub use ghost::with_ghost;
 pub use page::{PageError, has_player, page};
 pub use recorder::Recorder;
 pub use recording::{ContactMark, Recording};

@@ -25,6 +25,7 @@ pub const SAPWOOD: &str = concat!(
     "Examples:
   sapwood run                                a humanoid falls among boxes
   sapwood run humanoid.xml --out out         5 s of a model; open out/replay.html
+  sapwood track @dog --clip trot --out out   a motion that a character follows
   sapwood view @dog                          live, in the browser
   sapwood info robot.urdf                    what was read, and what was not
 
@@ -39,7 +40,18 @@ pub const RUN: &str = concat!(
   sapwood run humanoid.xml --time 10 --out out
   sapwood run robot.urdf --floating-base --ground -0.6 --package-path ~/robots --out out
   sapwood run @tower-50 --dt 0.01 --scheme midpoint
+  sapwood run @humanoid --hold 1000,100 --out out
   sapwood run @slider-2-0.5 --keyframe sliding --json | jq .energy_end.kinetic
+
+",
+    exit_codes!()
+);
+
+pub const TRACK: &str = concat!(
+    "Examples:
+  sapwood track @dog --clip trot --out out
+  sapwood track @humanoid --clip walk.bvh --scale 0.01 --rename Hips=root --keep-unnamed
+  sapwood track @dog --clip canter --control dense --target end --dt 0.01 --json | jq .errors.rms
 
 ",
     exit_codes!()

@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
+use motion::Axes;
 use sim::{ContactLaw, Scheme};
 
 fn number(text: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<f64, String> {
@@ -18,6 +19,38 @@ pub fn height(text: &str) -> Result<f64, String> {
 
 pub fn duration(text: &str) -> Result<f64, String> {
     number(text, |x| x >= 0.0, "a finite number of seconds, 0 or more")
+}
+
+/// `KP,KD`: stiffness and damping.
+pub fn gains(text: &str) -> Result<[f64; 2], String> {
+    let expected = "two finite numbers, 0 or more, with a comma between them: stiffness,damping";
+    let (kp, kd) = text.split_once(',').ok_or_else(|| format!("expected {expected}"))?;
+    let gain = |text: &str| number(text.trim(), |x| x >= 0.0, expected);
+    Ok([gain(kp)?, gain(kd)?])
+}
+
+/// `FILE=MODEL`: two names.
+pub fn pair(text: &str) -> Result<(String, String), String> {
+    let both = text.split_once('=').filter(|(from, to)| !from.is_empty() && !to.is_empty());
+    let both = both.map(|(from, to)| (from.to_owned(), to.to_owned()));
+    both.ok_or_else(|| "expected a joint of the file and one of the model: FILE=MODEL".into())
+}
+
+/// A value by one of these names; clap says which are similar.
+pub fn named_values<T: Copy + Send + Sync + 'static>(
+    named: &'static [(&'static str, T, &'static str)],
+) -> impl TypedValueParser<Value = T> {
+    let values = named.iter().map(|(name, _, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(values).map(|name| {
+        // clap lets no other names through.
+        named.iter().find(|(known, ..)| *known == name).map_or(named[0].1, |(_, value, _)| *value)
+    })
+}
+
+/// Axes by name.
+pub fn axes() -> impl TypedValueParser<Value = Axes> {
+    PossibleValuesParser::new(Axes::ALL.map(Axes::name))
+        .map(|name| Axes::ALL.into_iter().find(|axes| axes.name() == name).unwrap_or_default())
 }
 
 /// A number of factorisations; none is unlimited.
@@ -45,13 +78,9 @@ pub fn contact_name(law: ContactLaw) -> &'static str {
     CONTACT_LAWS.iter().find(|(_, known, _)| *known == law).map_or("", |(name, ..)| name)
 }
 
-/// Friction laws by name; clap says which are similar.
+/// Friction laws by name.
 pub fn contact_law() -> impl TypedValueParser<Value = ContactLaw> {
-    let values = CONTACT_LAWS.map(|(name, _, help)| PossibleValue::new(name).help(help));
-    PossibleValuesParser::new(values).map(|name| {
-        // clap lets no other names through.
-        CONTACT_LAWS.iter().find(|(known, ..)| *known == name).map_or(ContactLaw::Coulomb, |(_, law, _)| *law)
-    })
+    named_values(&CONTACT_LAWS)
 }
 
 /// Schemes by name, or as three numbers.

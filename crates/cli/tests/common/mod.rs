@@ -34,9 +34,14 @@ fn outcome(command: &mut Command) -> Outcome {
     outcome
 }
 
+/// Where the folder of this name is.
+pub fn folder_of(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
 /// An empty folder of this name.
 pub fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = folder_of(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("the folder can be made");
     folder
