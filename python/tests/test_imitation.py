@@ -102,3 +102,35 @@ def test_a_training_leaves_policy_and_replay(tmp_path: Path) -> None:
             break
     # The same policy in the same world as in the training's judgement.
     assert returns / 600 == pytest.approx(result["return"], rel=1e-9)
+
+
+def test_curves_of_methods_are_those_of_the_trainer(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'sapwood[train]'")
+    sizes = ["--num-envs", "8", "--shards", "1", "--num-steps", "8", "--minibatch", "64", "--samples", "128"]
+    sizes += ["--episodes", "1", "--hidden", "16", "--physics-hz", "60"]
+
+    def train(algorithm: str, out: Path, *options: str) -> dict[str, Any]:
+        command = [sys.executable, "-m", "sapwood.train", algorithm, "--out", str(out), *sizes, *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        result: dict[str, Any] = json.loads((out / "result.json").read_text())
+        return result
+
+    asked = ["--spd", "maba", "sparse", "--judgements", "2"]
+    both = train("compare", tmp_path, *asked, "--seeds", "3", "5")["methods"]
+    alone = train("imitation", tmp_path / "alone", "--spd", "sparse", "--seed", "5")
+    assert both["sparse"]["samples"] == [64, 128]
+    of_seed_5 = json.loads((tmp_path / "sparse-5" / "result.json").read_text())
+    assert of_seed_5["return_sampled"] == alone["return_sampled"]
+    returns = both["sparse"]["return"]
+    assert returns["low"][1] <= alone["return"] <= returns["high"][1]
+    assert returns["low"][1] < returns["high"][1]
+    assert both["maba"]["return"]["mean"] != returns["mean"]
+    picture = (tmp_path / "curves.svg").read_text()
+    # Two panels, each with a line and a band for each method.
+    assert picture.count("fill-opacity") == 4
+
+    # What has ended is not made again, and one more seed is all that is new.
+    before = (tmp_path / "maba-3" / "result.json").stat().st_mtime_ns
+    train("compare", tmp_path, *asked, "--seeds", "3", "--resume")
+    assert (tmp_path / "maba-3" / "result.json").stat().st_mtime_ns == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -58,9 +59,14 @@ OPTIONS: dict[str, tuple[Any, str]] = {
 """Options of the environment that the command has: defaults and meanings."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of the environment."""
-    for option, (default, meaning) in OPTIONS.items():
+def add_arguments(
+    parser: argparse.ArgumentParser, without: Sequence[str] = (), defaults: Mapping[str, Any] | None = None
+) -> None:
+    """Options of the environment, but for some, and with some defaults that are others."""
+    for option, (usual, meaning) in OPTIONS.items():
+        if option in without:
+            continue
+        default = (defaults or {}).get(option, usual)
         name, text = f"--{option.replace('_', '-')}", f"{meaning} (%(default)s)"
         if isinstance(default, bool):
             parser.add_argument(name, action=argparse.BooleanOptionalAction, default=default, help=text)

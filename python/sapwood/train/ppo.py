@@ -58,7 +58,8 @@ class Settings:
     learn_std: bool = setting(True, "whether the standard deviation is learnt")
     threads: int = setting(1, "threads of torch in updates; 0 for all processors")
     episodes: int = setting(16, "episodes by which the policy is judged")
-    evaluate_every: float = setting(0.0, "time between judgements of the policy, s; 0 for the end alone")
+    evaluate_every: float = setting(0.0, "time between judgements of the policy, s; 0 for none by time")
+    evaluate_samples: int = setting(0, "samples between judgements of the policy; 0 for none by samples")
     checkpoint_every: float = setting(60.0, "time between checkpoints, s")
 
     def widths(self) -> list[int]:
