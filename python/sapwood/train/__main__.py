@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sapwood.train.ppo import Settings
+    from sapwood.train.settings import Settings
 
 EXTRAS = {"torch": "train", "gymnasium": "train", "ray": "ray"}
 """Modules, and the extra that brings them."""
@@ -49,8 +49,8 @@ def main() -> int:
 
     from sapwood import ModelError
     from sapwood.train import compare, imitation
-    from sapwood.train.ppo import Settings
     from sapwood.train.run import train
+    from sapwood.train.settings import Settings
     from sapwood.train.tasks import Registered, Task
 
     parser = argparse.ArgumentParser(prog="python -m sapwood.train", description="Trains a policy.")

@@ -18,8 +18,8 @@ from sapwood._files import write_whole
 from sapwood.bench.svg import Curve, beside, plot
 from sapwood.train import imitation
 from sapwood.train.policy import Array
-from sapwood.train.ppo import Settings
 from sapwood.train.run import train
+from sapwood.train.settings import Settings
 
 METHODS = ("maba", "dense", "sparse")
 """The methods of the paper's figure: embedded modified articulated bodies, dense and sparse factorisation."""

@@ -17,8 +17,9 @@ import numpy as np
 import torch
 
 from sapwood.train.policy import Policy
-from sapwood.train.ppo import Learner, Settings
+from sapwood.train.ppo import Learner
 from sapwood.train.rollouts import Collector, InProcess, Rollout, Shard, ShardState
+from sapwood.train.settings import Settings
 
 if TYPE_CHECKING:
     from sapwood.train.tasks import Task
