@@ -286,10 +286,14 @@ def test_clips_that_do_not_fit_say_why(tmp_path: Path) -> None:
     ball, leg_or_arm = [1, 0, 0, 0], [1, 0, 0, 0, 0]
     row = [0.1, 0, 0.9, 0, *ball, *ball, *ball, *leg_or_arm, *ball, *leg_or_arm, *leg_or_arm, *ball, *leg_or_arm]
     short, no_rotation, no_time = row[:-1], [*row[:8], 0, *row[9:]], [0, *row[1:]]
+    z_up = [0.1, 0, 0, 0.9, *row[4:]]
     for rows, match in [
         ([row, short, row], "frame 1.*43 numbers"),
         ([row, no_rotation, row], "frame 1.*chest"),
         ([no_time, row, row], "frame 0.*duration"),
+        ([[33.3, *row[1:]], row, row], "frame 0.*33.3 s: expected the seconds"),
+        ([z_up, z_up], 'frame 0: joint "root".*expected y up'),
+        ([row], "takes 0 s: expected 0.033"),
     ]:
         file = tmp_path / "clip.txt"
         file.write_text(f'{{"Loop": "none", "Frames": {rows}}}')

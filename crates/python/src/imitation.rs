@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use ::envs::Autoreset;
 use ::envs::imitation::{
-    ActionKind, Controller, Ground, INFO, Imitation, ImitationEpisodes as Inner, ImitationOptions, RewardKind,
-    RotationKind,
+    ActionKind, Controller, Ground, INFO, Imitation, ImitationEpisodes as Inner, ImitationError, ImitationOptions,
+    RewardKind, RotationKind,
 };
 use motion::{LoopMode, Source, SourceOptions};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -98,7 +98,10 @@ impl ImitationEpisodes {
         let source = Source::open(clip).map_err(value_error)?;
         let is_cyclic = source.clip().is_none_or(|clip| clip.loop_mode() == LoopMode::Wrap);
         let bound = source.on(&model, &SourceOptions::default()).map_err(value_error)?;
-        let task = Imitation::new(&model, &scene, &*bound.motion, is_cyclic, options).map_err(value_error)?;
+        let task = Imitation::new(&model, &scene, &*bound.motion, is_cyclic, options).map_err(|error| match error {
+            ImitationError::Short { .. } => value_error(format!("{clip}: {error}")),
+            other => value_error(other),
+        })?;
         let episodes = Inner::new(task, &mut inner, limit, autoreset).map_err(value_error)?;
         drop(inner);
         Ok(Self { batch: batch.clone().unbind(), episodes: Mutex::new(episodes) })

@@ -74,11 +74,11 @@ impl Imitation {
         check(&options)?;
         let figure = Figure::new(model, scene, &options)?;
         let binding = Binding::new(model, &motion, &BindingOptions::default())?;
-        let reference = Reference::new(model, binding, motion, is_cyclic, figure.root_q)?;
-        let least = 1.0 / options.control_hz;
-        if reference.duration() < least {
-            return Err(ImitationError::Short { duration: reference.duration(), least });
+        let (duration, least) = (motion.duration(), 1.0 / options.control_hz);
+        if duration < least {
+            return Err(ImitationError::Short { duration, least });
         }
+        let reference = Reference::new(model, binding, motion, is_cyclic, figure.root_q)?;
         let mut own = Self {
             model: model.clone(),
             falls: Vec::new(),
