@@ -120,12 +120,12 @@ def plot(
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def beside(pictures: Sequence[str]) -> str:
-    """Pictures of :func:`plot` in a row."""
-    width = WIDTH * len(pictures)
-    placed = [picture.replace("<svg ", f"<svg x='{WIDTH * k}' ", 1) for k, picture in enumerate(pictures)]
+def stacked(pictures: Sequence[str]) -> str:
+    """Pictures of :func:`plot`, one below the other."""
+    height = HEIGHT * len(pictures)
+    placed = [picture.replace("<svg ", f"<svg y='{HEIGHT * k}' ", 1) for k, picture in enumerate(pictures)]
     opening = (
-        f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{HEIGHT}' viewBox='0 0 {width} {HEIGHT}'>"
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{WIDTH}' height='{height}' viewBox='0 0 {WIDTH} {height}'>"
     )
     return "\n".join([opening, *placed, "</svg>"]) + "\n"
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sapwood._files import write_whole
-from sapwood.bench.svg import Curve, beside, plot
+from sapwood.bench.svg import Curve, plot, stacked
 from sapwood.train import imitation
 from sapwood.train.policy import Array
 from sapwood.train.run import train
@@ -177,23 +177,29 @@ def _reached(curve: dict[str, Any], level: float) -> dict[str, float] | None:
 
 
 def picture(result: dict[str, Any]) -> str:
-    """Two panels: return over samples, and over the hours of training."""
-    options, seeds = result["options"], len(result["seeds"])
+    """Panels: return over samples, over the time of training, and over the time of processors that it took."""
+    options, methods = result["options"], result["methods"]
     subject = f"{options['character']}, {Path(options['clip']).stem}, {options['physics_hz']:g} Hz"
-    panels = [("samples", 1.0, "samples"), ("seconds_training", 3600.0, "time of training, h")]
-    note = f"Normalised return of the policy's mean; mean of {seeds} seeds, bands from the least to the greatest"
+    note = "Normalised return of the policy's mean: mean of the seeds, bands from the least to the greatest"
+    longest = max(of[clock][-1] for of in methods.values() for clock in CLOCKS[1:])
+    second, unit = (3600.0, "h") if longest > 7200.0 else (60.0, "min")
+    axes = [
+        ("samples", 1.0, "samples"),
+        ("seconds_training", second, f"time of training, {unit}"),
+        ("cpu_seconds_training", second, f"time of processors, {unit}"),
+    ]
 
-    def curve(method: str, color: str, clock: str, unit: float) -> Curve:
-        of = result["methods"][method]
-        x, values = [at / unit for at in of[clock]], of["return"]
+    def curve(method: str, color: str, clock: str, scale: float) -> Curve:
+        of = methods[method]
+        x, values = [at / scale for at in of[clock]], of["return"]
         points = list(zip(x, values["mean"], strict=True))
         return Curve(method, color, points, band=list(zip(x, values["low"], values["high"], strict=True)))
 
-    def panel(clock: str, unit: float, axis: str) -> str:
-        curves = [curve(m, c, clock, unit) for m, c in zip(result["methods"], COLORS, strict=False)]
+    def panel(clock: str, scale: float, axis: str) -> str:
+        curves = [curve(method, color, clock, scale) for method, color in zip(methods, COLORS, strict=False)]
         return plot(f"{subject}: over {axis}", note, (axis, "normalised return"), curves, logarithmic=(False, False))
 
-    return beside([panel(*of) for of in panels])
+    return stacked([panel(*of) for of in axes])
 
 
 def table(result: dict[str, Any]) -> str:

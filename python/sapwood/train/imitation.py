@@ -51,6 +51,7 @@ OPTIONS: dict[str, tuple[Any, str]] = {
     "action": ("lead", "what an action is: target, residual to the reference, or lead, to where damping needs it"),
     "control_hz": (30.0, "actions a second"),
     "physics_hz": (120.0, "time steps a second"),
+    "scheme": ("symplectic-euler", "the time-stepping scheme"),
     "reward": ("paper", "the reward: paper, or code as published"),
     "effort_limits": (True, "whether torques are limited"),
     "ground": ("most", "where the motion has its ground: most, or start, where its first posture stands"),
