@@ -47,8 +47,8 @@ torch.set_num_threads(args.threads)
 def make(num_envs: int, **changes: Any) -> ImitationVectorEnv:  # noqa: ANN401 - texts, numbers, flags
     """Worlds that begin again in the step that ends an episode."""
     mode = AutoresetMode.SAME_STEP
-    # Targets depart from the motion; the policy sees where the motion's root is. DeepMimic has neither.
-    options: dict[str, Any] = {"action": "residual", "observe_root": True, "max_episode_steps": EPISODE, **changes}
+    # Targets depart from where damping needs them for the motion; its root is seen. DeepMimic has neither.
+    options: dict[str, Any] = {"action": "lead", "observe_root": True, "max_episode_steps": EPISODE, **changes}
     return ImitationVectorEnv(args.character, args.clip, num_envs, autoreset_mode=mode, **options)
 
 

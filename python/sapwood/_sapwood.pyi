@@ -2521,7 +2521,8 @@ class ImitationEpisodes:
         control_hz: Actions a second.
         spd: How targets become forces: "maba" within the step; "maba_standalone", "dense", "sparse", "sparse_blocks" or
             "pcg" before it.
-        action: What an action is: "target", or "residual" to the reference at the end of the control step.
+        action: What an action is: "target"; "residual" to the reference at the end of the control step; "lead", to that
+            reference moved ahead by what damping holds joints back.
         rotations: How rotations are observed: "quaternion" or "6d".
         observe_root: Whether it is observed where the reference's root is.
         reward: Which reward: "paper" or "code".
@@ -2536,6 +2537,8 @@ class ImitationEpisodes:
         effort_limit: Greatest force by joint, N·m or N.
         end_effectors: Bodies whose tips the reward compares; None: the character's, or all that end a limb.
         fall_bodies: Bodies that must not touch the ground; None: those that the motion keeps above it.
+        ground: Where the motion has its ground: "most", where a tenth of it is below; "start", where its first posture
+            stands, and each posture that is below is lifted on to it.
 
     Raises:
         ValueError: When a value is outside its domain, or motion and model do not fit.
@@ -2563,6 +2566,7 @@ class ImitationEpisodes:
         effort_limit: dict[str, float] | None = None,
         end_effectors: list[str] | None = None,
         fall_bodies: list[str] | None = None,
+        ground: str = "most",
     ) -> ImitationEpisodes: ...
     @property
     def observation(self) -> NDArray[np.float64]:
@@ -2614,6 +2618,13 @@ class ImitationEpisodes:
 
     def last_observation(self, world: int) -> NDArray[np.float64]:
         """The last observation of the episode that ended in the last step of a world, (number,).
+
+        Raises:
+            ValueError: When there is no such world, or autoreset is not "same-step".
+        """
+
+    def last_info(self, world: int) -> NDArray[np.float64]:
+        """Numbers of ``info`` at the end of that episode, (number,).
 
         Raises:
             ValueError: When there is no such world, or autoreset is not "same-step".

@@ -40,6 +40,7 @@ def test_help_tells_of_the_suites_elsewhere(capsys: pytest.CaptureFixture[str]) 
         "deformables",
         "schemes",
         "batch",
+        "imitation",
         "spd",
         "characters",
         "sapwood bench",

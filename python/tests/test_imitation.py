@@ -13,6 +13,8 @@ import pytest
 
 gymnasium = pytest.importorskip("gymnasium")
 
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
 from sapwood.gym import ImitationVectorEnv  # noqa: E402
 
 SAME_STEP = gymnasium.vector.AutoresetMode.SAME_STEP
@@ -67,6 +69,29 @@ def test_it_is_seen_where_the_motion_is(character: str, clip: str) -> None:
     assert np.abs(seen[:, where][:, :2]).max() > 0.01
 
 
+def test_it_is_in_the_registry_and_ends_are_in_info() -> None:
+    check_env(gymnasium.make("sapwood/Imitation-v0", character="dog", clip="trot").unwrapped, skip_render_check=True)
+    options = {"clip": "run", "action": "lead", "max_episode_steps": 7, "reference_state_init": False}
+    envs = gymnasium.make_vec("sapwood/Imitation-v0", num_envs=3, autoreset_mode=SAME_STEP, **options)
+    alone = gymnasium.make("sapwood/Imitation-v0", **options)
+    np.testing.assert_array_equal(envs.reset(seed=4)[0][0], alone.reset(seed=4)[0])
+    action, total = 0.05 * np.ones(envs.single_action_space.shape, dtype=np.float32), np.zeros(3)
+    for step in range(7):
+        seen, reward, _, truncated, infos = envs.step(np.tile(action, (3, 1)))
+        _, its_reward, *_, its_info = alone.step(action)
+        # A batch of one world has no lanes: equal to round-off.
+        np.testing.assert_allclose(reward, its_reward, rtol=1e-9)
+        total += reward
+        assert truncated.all() == (step == 6) == ("final_info" in infos)
+    last = infos["final_info"]
+    np.testing.assert_allclose(last["episode_return"], total, rtol=1e-12)
+    np.testing.assert_allclose(last["normalized_return"], total / 7, rtol=1e-12)
+    assert its_info["episode_return"] == pytest.approx(total[0], rel=1e-9)
+    # Info itself is of the episode that begins, as the observation.
+    assert not infos["_episode_return"].any()
+    assert np.abs(np.stack(infos["final_obs"]) - seen).max() > 0.1
+
+
 def test_bad_options_are_errors() -> None:
     with pytest.raises(ValueError, match="maba"):
         make(spd="maab")
@@ -89,16 +114,55 @@ def test_a_training_leaves_policy_and_replay(tmp_path: Path) -> None:
     assert 0.0 < result["return"] < 0.2
     assert "<html" in (tmp_path / "replay.html").read_text()[:2000].lower()
 
-    from sapwood.train import load_policy
+    program = """
+import sys
+sys.modules["torch"] = None
+from sapwood.train import load_policy
+policy = load_policy(sys.argv[1])
+env = policy.make_env(num_envs=2, reference_state_init=False)
+observations, _ = env.reset(seed=0)
+returns = 0.0
+for _ in range(600):
+    observations, reward, terminated, *_ = env.step(policy(observations))
+    returns += reward[0]
+    if terminated[0]:
+        break
+print(returns / 600)
+"""
+    path = str(tmp_path / "policy.npz")
+    played = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=False)
+    assert played.returncode == 0, played.stderr
+    # The same policy in the same world as in the training's judgement, without torch.
+    assert float(played.stdout) == pytest.approx(result["return"], rel=1e-9)
 
-    policy = load_policy(tmp_path / "policy.npz")
-    env = policy.make_env(num_envs=2, reference_state_init=False)
-    observations, _ = env.reset(seed=0)
-    returns = 0.0
-    for _ in range(600):
-        observations, reward, terminated, *_ = env.step(policy(observations))
-        returns += reward[0]
-        if terminated[0]:
-            break
-    # The same policy in the same world as in the training's judgement.
-    assert returns / 600 == pytest.approx(result["return"], rel=1e-9)
+
+def test_curves_of_methods_are_those_of_the_trainer(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'sapwood[train]'")
+    sizes = ["--num-envs", "8", "--shards", "1", "--num-steps", "8", "--minibatch", "64", "--samples", "128"]
+    sizes += ["--episodes", "1", "--hidden", "16", "--physics-hz", "60"]
+
+    def train(algorithm: str, out: Path, *options: str) -> dict[str, Any]:
+        command = [sys.executable, "-m", "sapwood.train", algorithm, "--out", str(out), *sizes, *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        result: dict[str, Any] = json.loads((out / "result.json").read_text())
+        return result
+
+    asked = ["--spd", "maba", "sparse", "--judgements", "2"]
+    both = train("compare", tmp_path, *asked, "--seeds", "3", "5")["methods"]
+    alone = train("imitation", tmp_path / "alone", "--spd", "sparse", "--seed", "5")
+    assert both["sparse"]["samples"] == [64, 128]
+    of_seed_5 = json.loads((tmp_path / "sparse-5" / "result.json").read_text())
+    assert of_seed_5["return_sampled"] == alone["return_sampled"]
+    returns = both["sparse"]["return"]
+    assert returns["low"][1] <= alone["return"] <= returns["high"][1]
+    assert returns["low"][1] < returns["high"][1]
+    assert both["maba"]["return"]["mean"] != returns["mean"]
+    picture = (tmp_path / "curves.svg").read_text()
+    # Three panels, each with a band for each method.
+    assert picture.count("fill-opacity") == 6
+
+    # What has ended is not made again, and one more seed is all that is new.
+    before = (tmp_path / "maba-3" / "result.json").stat().st_mtime_ns
+    train("compare", tmp_path, *asked, "--seeds", "3", "--resume")
+    assert (tmp_path / "maba-3" / "result.json").stat().st_mtime_ns == before

@@ -197,6 +197,71 @@ def test_episodes_begin_on_the_motion_end_in_falls_and_are_cut() -> None:
     assert (start.episodes.motion_time == 0.0).all()
 
 
+def test_a_lead_gives_targets_the_velocity_of_the_motion() -> None:
+    """Under PD of stiffness kp and damping kd towards rest, kp (q̄ + kd/kp v̄ − q) − kd v = kp (q̄ − q) + kd (v̄ − v)."""
+    options: dict[str, Any] = {"clip": "run", "num_envs": 3, "kd": {"neck": 25.0}, "autoreset_mode": DISABLED}
+    lead, target, residual = (make(action=action, **options) for action in ("lead", "target", "residual"))
+    for env in (lead, target, residual):
+        env.reset(seed=2)
+    given = np.random.default_rng(0).normal(scale=0.2, size=(3, lead.model.nv - 6))
+    kp, kd, _ = lead.episodes.gains
+    aims = []
+    for world in range(3):
+        time = float(lead.episodes.motion_time[world, 0]) + lead.dt
+        q, v = lead.episodes.reference(time), lead.episodes.reference_velocity(time)
+        ahead = np.divide(kd, kp, out=np.zeros_like(kp), where=kp > 0.0) * v
+        for step in (ahead, np.r_[np.zeros(6), given[world]]):
+            q = lead.model.integrate(q, step)
+        aims.append(lead.model.difference(lead.model.keyframe().q, q)[6:])
+    lead.step(given)
+    target.step(np.array(aims))
+    residual.step(given)
+    np.testing.assert_allclose(lead.batch.v, target.batch.v, rtol=0, atol=1e-9)
+    assert np.abs(lead.batch.v - residual.batch.v).max() > 1.0
+
+
+def lowest(model: Any, q: Any) -> float:
+    """Height of the lowest point that can touch."""
+    data = mujoco.MjData(model)
+    data.qpos[:] = q
+    mujoco.mj_kinematics(model, data)
+    heights = []
+    for geom in np.flatnonzero((model.geom_bodyid > 0) & (model.geom_contype | model.geom_conaffinity > 0)):
+        down, size = np.abs(data.geom_xmat[geom][6:]), model.geom_size[geom]
+        of = {
+            mujoco.mjtGeom.mjGEOM_SPHERE: size[0],
+            mujoco.mjtGeom.mjGEOM_CAPSULE: size[0] + size[1] * down[2],
+            mujoco.mjtGeom.mjGEOM_BOX: size @ down,
+            mujoco.mjtGeom.mjGEOM_ELLIPSOID: np.linalg.norm(size * down),
+        }
+        heights.append(data.geom_xpos[geom][2] - of[mujoco.mjtGeom(model.geom_type[geom])])
+    return float(min(heights))
+
+
+def test_postures_below_the_ground_of_the_first_are_lifted(tmp_path: Path) -> None:
+    ball, leg_or_arm = [1, 0, 0, 0], [1, 0, 0, 0, 0]
+    pose = [*ball, *ball, *ball, *leg_or_arm, *ball, *leg_or_arm, *leg_or_arm, *ball, *leg_or_arm]
+    # It sinks by 0.2 m, is there for a while, and comes back.
+    frames = [[0.1, 0, 0.9 - sunk, 0, *pose] for sunk in (0, 0, 0.1, 0.2, 0.2, 0.2, 0.1, 0, 0)]
+    clip = tmp_path / "clip.txt"
+    clip.write_text(f'{{"Loop": "none", "Frames": {frames}}}')
+    model = mujoco.MjModel.from_xml_string(sw.characters.mjcf("humanoid"))
+    heights, roots = {}, {}
+    for ground in ("most", "start"):
+        episodes = ImitationVectorEnv("humanoid", str(clip), ground=ground).episodes
+        times = np.linspace(0.0, episodes.duration, 81)
+        heights[ground] = [lowest(model, episodes.reference(float(time))) for time in times]
+        roots[ground] = [episodes.reference_velocity(float(time))[2] for time in times]
+    # Three eighths of the motion are at the lowest: there is its ground by the rule that a tenth may be below.
+    assert max(heights["most"]) == pytest.approx(0.2, abs=1e-6)
+    np.testing.assert_allclose(heights["start"], 0.0, atol=1e-6)
+    # What is lifted to one height has no velocity.
+    assert np.abs(roots["most"]).max() == pytest.approx(1.0, abs=1e-6)
+    np.testing.assert_allclose(roots["start"], 0.0, atol=1e-6)
+    with pytest.raises(ValueError, match="ground.*strat.*start"):
+        make(ground="strat")
+
+
 def test_gains_and_bodies_by_name() -> None:
     env = ImitationVectorEnv(kp={"neck": 250.0}, effort_limit={"neck": 7.0}, end_effectors=["neck"], fall_bodies=[])
     assert (env.episodes.end_effectors, env.episodes.fall_bodies) == (["neck"], [])
@@ -221,10 +286,14 @@ def test_clips_that_do_not_fit_say_why(tmp_path: Path) -> None:
     ball, leg_or_arm = [1, 0, 0, 0], [1, 0, 0, 0, 0]
     row = [0.1, 0, 0.9, 0, *ball, *ball, *ball, *leg_or_arm, *ball, *leg_or_arm, *leg_or_arm, *ball, *leg_or_arm]
     short, no_rotation, no_time = row[:-1], [*row[:8], 0, *row[9:]], [0, *row[1:]]
+    z_up = [0.1, 0, 0, 0.9, *row[4:]]
     for rows, match in [
         ([row, short, row], "frame 1.*43 numbers"),
         ([row, no_rotation, row], "frame 1.*chest"),
         ([no_time, row, row], "frame 0.*duration"),
+        ([[33.3, *row[1:]], row, row], "frame 0.*33.3 s: expected the seconds"),
+        ([z_up, z_up], 'frame 0: joint "root".*expected y up'),
+        ([row], "takes 0 s: expected 0.033"),
     ]:
         file = tmp_path / "clip.txt"
         file.write_text(f'{{"Loop": "none", "Frames": {rows}}}')

@@ -339,7 +339,7 @@ pub enum Shell {
 
 #[derive(Args, Debug)]
 #[command(
-    subcommand_value_name = "spd|characters|figures|step|dynamics|contact|clutter|deformables|schemes|motion|starts|batch"
+    subcommand_value_name = "spd|characters|figures|step|dynamics|contact|clutter|deformables|schemes|motion|starts|batch|imitation"
 )]
 pub struct BenchArguments {
     /// What to measure.
@@ -382,6 +382,8 @@ pub enum PeerSuite {
     Starts(Forwarded),
     /// A step of one of many worlds beside MuJoCo's rollout and batch (needs the Python package).
     Batch(Forwarded),
+    /// Characters under effort-limited PD, as they learn to imitate, beside MuJoCo's rollout (needs the Python package).
+    Imitation(Forwarded),
 }
 
 /// What is passed on, `--help` too.

@@ -87,8 +87,8 @@ fn what_cannot_be_measured_is_refused() {
     assert!(outcome.code == 2 && outcome.stderr.contains("humanoid3d_run.txt"), "{outcome:#?}");
 }
 
-const BESIDE_OTHERS: [&str; 9] =
-    ["step", "dynamics", "contact", "clutter", "deformables", "schemes", "motion", "starts", "batch"];
+const BESIDE_OTHERS: [&str; 10] =
+    ["step", "dynamics", "contact", "clutter", "deformables", "schemes", "motion", "starts", "batch", "imitation"];
 
 #[test]
 fn help_names_every_suite() {

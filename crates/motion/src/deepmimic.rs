@@ -59,6 +59,12 @@ pub struct Loaded {
     pub warnings: Vec<Warning>,
 }
 
+/// From here on a duration is no number of seconds: no clip has a posture every ten seconds, but of milliseconds there are.
+const MAX_DURATION: f64 = 10.0;
+/// Heights that the root of a person has lying and standing, m.
+const LOW: f64 = 0.1;
+const HIGH: f64 = 0.5;
+
 /// Reads a file of this format; the clip is named after the file.
 ///
 /// # Errors
@@ -72,7 +78,7 @@ pub fn load(path: &Path) -> Result<Loaded, ReadError> {
 ///
 /// # Errors
 /// When the text is not JSON of this form, a row has other than 44 numbers, a duration other than of the last row is
-/// not above 0, or a quaternion is close to zero.
+/// not above 0 or is none of seconds, a quaternion is close to zero, or z is up instead of y.
 pub fn parse(text: &str, file: &str) -> Result<Loaded, ReadError> {
     let json = |e: serde_json::Error| {
         let at = place_of_fault(text).map(|place| format!("{place}: ")).unwrap_or_default();
@@ -122,9 +128,27 @@ fn rows(rows: &[Vec<f64>]) -> Result<(Vec<f64>, Vec<Posture>), (usize, String)> 
         if !last && row[0] <= 0.0 {
             return Err((k, format!("duration {} s: expected a number above 0", row[0])));
         }
+        if !last && row[0] >= MAX_DURATION {
+            let message =
+                format!("duration {} s: expected the seconds until the next frame, below {MAX_DURATION}", row[0]);
+            return Err((k, message));
+        }
         time += row[0];
     }
+    upright(rows)?;
     Ok((times, frames))
+}
+
+/// Refuses a motion whose root is on the ground by its y and above it by its z all the time, which another program has written with z up.
+fn upright(rows: &[Vec<f64>]) -> Result<(), (usize, String)> {
+    let is_turned = |row: &Vec<f64>| row[2].abs() < LOW && row[3] > HIGH;
+    match rows.first() {
+        Some(first) if rows.iter().all(is_turned) => {
+            let message = format!("joint \"root\": it is at y = {} m, z = {} m: expected y up", first[2], first[3]);
+            Err((0, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn posture(row: &[f64]) -> Result<Posture, String> {

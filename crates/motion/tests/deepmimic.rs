@@ -103,6 +103,10 @@ fn errors_name_the_line_the_frame_and_what_was_expected() {
     assert_eq!(loops, "walk.txt:2: Loop \"swap\": expected \"wrap\" or \"none\"");
     let still = message(&text.replacen("[0.25,", "[0,", 2));
     assert!(still.starts_with("walk.txt:5: frame 0: duration 0 s: expected a number above 0"), "{still}");
+    let milliseconds = message(&text.replacen("[0.25,", "[250,", 1));
+    assert!(milliseconds.starts_with("walk.txt:5: frame 0: duration 250 s: expected the seconds"), "{milliseconds}");
+    let z_up = message(&file(&[row(0.1, [0.0, 0.02, 0.9], &[]), row(0.1, [0.3, 0.0, 0.85], &[])]));
+    assert_eq!(z_up, "walk.txt:5: frame 0: joint \"root\": it is at y = 0.02 m, z = 0.9 m: expected y up");
     let zero = message(&file(&[row(0.1, [0.0; 3], &[(8, &[0.0])])]));
     assert!(zero.starts_with("walk.txt:5: frame 0: chest: quaternion [0.0, 0.0, 0.0, 0.0]"), "{zero}");
     let nan = message(&text.replacen("0.9", "NaN", 1));

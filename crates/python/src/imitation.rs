@@ -5,7 +5,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use ::envs::Autoreset;
 use ::envs::imitation::{
-    ActionKind, Controller, INFO, Imitation, ImitationEpisodes as Inner, ImitationOptions, RewardKind, RotationKind,
+    ActionKind, Controller, Ground, INFO, Imitation, ImitationEpisodes as Inner, ImitationError, ImitationOptions,
+    RewardKind, RotationKind,
 };
 use motion::{LoopMode, Source, SourceOptions};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -40,7 +41,8 @@ impl ImitationEpisodes {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "options, by name")]
     #[pyo3(signature = (batch, clip, *, control_hz, spd, action, rotations, observe_root, reward, effort_limits, reference_state_init,
-        early_termination, cycle_sync, max_episode_steps, autoreset, kp=None, kd=None, effort_limit=None, end_effectors=None, fall_bodies=None))]
+        early_termination, cycle_sync, max_episode_steps, autoreset, kp=None, kd=None, effort_limit=None, end_effectors=None, fall_bodies=None,
+        ground="most"))]
     fn new(
         batch: &Bound<'_, Batch>,
         clip: &str,
@@ -61,6 +63,7 @@ impl ImitationEpisodes {
         effort_limit: Option<BTreeMap<String, f64>>,
         end_effectors: Option<Vec<String>>,
         fall_bodies: Option<Vec<String>>,
+        ground: &str,
     ) -> PyResult<Self> {
         let modes =
             [("next-step", Autoreset::NextStep), ("same-step", Autoreset::SameStep), ("disabled", Autoreset::Disabled)];
@@ -81,6 +84,7 @@ impl ImitationEpisodes {
             effort_limit: effort_limit.into_iter().flatten().collect(),
             end_effectors,
             fall_bodies,
+            ground: word("ground", ground, &Ground::NAMED)?,
             ..ImitationOptions::default()
         };
         let limit = max_episode_steps.map(|steps| {
@@ -94,7 +98,10 @@ impl ImitationEpisodes {
         let source = Source::open(clip).map_err(value_error)?;
         let is_cyclic = source.clip().is_none_or(|clip| clip.loop_mode() == LoopMode::Wrap);
         let bound = source.on(&model, &SourceOptions::default()).map_err(value_error)?;
-        let task = Imitation::new(&model, &scene, &*bound.motion, is_cyclic, options).map_err(value_error)?;
+        let task = Imitation::new(&model, &scene, &*bound.motion, is_cyclic, options).map_err(|error| match error {
+            ImitationError::Short { .. } => value_error(format!("{clip}: {error}")),
+            other => value_error(other),
+        })?;
         let episodes = Inner::new(task, &mut inner, limit, autoreset).map_err(value_error)?;
         drop(inner);
         Ok(Self { batch: batch.clone().unbind(), episodes: Mutex::new(episodes) })
@@ -163,6 +170,15 @@ impl ImitationEpisodes {
             return Err(PyValueError::new_err("expected a world's index, and autoreset \"same-step\""));
         }
         Ok(PyArray1::from_slice(py, episodes.last_observation(world)))
+    }
+
+    /// Numbers of `info` of that episode, (number,).
+    fn last_info<'py>(&self, py: Python<'py>, world: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let episodes = self.lock()?;
+        if world >= episodes.worlds() || episodes.autoreset() != Autoreset::SameStep {
+            return Err(PyValueError::new_err("expected a world's index, and autoreset \"same-step\""));
+        }
+        Ok(PyArray1::from_slice(py, episodes.last_info(world)))
     }
 
     /// Names of the numbers of `info`.

@@ -22,6 +22,8 @@ class Curve(NamedTuple):
     dash: str = ""
     """As SVG's stroke-dasharray; empty: a solid line."""
     dots: bool = True
+    band: Sequence[tuple[float, float, float]] = ()
+    """What is shaded along it: x, from, to."""
 
 
 class Axis:
@@ -98,6 +100,7 @@ def plot(
     shown = [curve._replace(points=[p for p in curve.points if drawable(p, logarithmic)]) for curve in curves]
     xs = [x for curve in shown for x, _ in curve.points] + [x for curve in shown for x in curve.lost]
     ys = [min(y, ceiling) for curve in shown for _, y in curve.points]
+    ys += [min(y, ceiling) for curve in shown for _, low, high in curve.band for y in (low, high)]
     across = Axis(*limits(xs or [0.1, 1.0], logarithmic[0]), LEFT, WIDTH - RIGHT, logarithmic[0])
     up = Axis(*limits(ys or [0.1, 1.0], logarithmic[1]), HEIGHT - BOTTOM, TOP + 18, logarithmic[1])
     parts = [
@@ -115,6 +118,16 @@ def plot(
         parts.append(line([(WIDTH - RIGHT + 14, y), (WIDTH - RIGHT + 38, y)], curve, width))
         parts.append(text(WIDTH - RIGHT + 44, y + 4, curve.label, 12))
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def stacked(pictures: Sequence[str]) -> str:
+    """Pictures of :func:`plot`, one below the other."""
+    height = HEIGHT * len(pictures)
+    placed = [picture.replace("<svg ", f"<svg y='{HEIGHT * k}' ", 1) for k, picture in enumerate(pictures)]
+    opening = (
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{WIDTH}' height='{height}' viewBox='0 0 {WIDTH} {height}'>"
+    )
+    return "\n".join([opening, *placed, "</svg>"]) + "\n"
 
 
 def drawable(point: tuple[float, float], logarithmic: tuple[bool, bool]) -> bool:
@@ -147,6 +160,10 @@ def drawn(curve: Curve, width: float, across: Axis, up: Axis) -> list[str]:
     """A curve's line, dots and crosses."""
     points = [(across.at(x), up.at(y)) for x, y in curve.points]
     parts = [line(points, curve, width)] if len(points) > 1 else []
+    if curve.band:
+        edge = [(x, low) for x, low, _ in curve.band] + [(x, high) for x, _, high in reversed(curve.band)]
+        path = "L".join(f"{across.at(x):.1f} {up.at(y):.1f}" for x, y in edge)
+        parts.insert(0, f"<path d='M{path}Z' fill='{curve.color}' fill-opacity='0.15'/>")
     if curve.dots:
         radius = 2 + width / 2
         parts += [f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{radius:.1f}' fill='{curve.color}'/>" for x, y in points]

@@ -18,7 +18,7 @@ except ImportError as _error:
     _message = "sapwood.gym needs gymnasium: pip install 'sapwood[gym]'"
     raise ImportError(_message) from _error
 
-from sapwood.gym._imitation import ImitationVectorEnv
+from sapwood.gym._imitation import ImitationEnv, ImitationVectorEnv
 from sapwood.gym._single import (
     AntEnv,
     HalfCheetahEnv,
@@ -68,6 +68,13 @@ def register_envs() -> None:
                 max_episode_steps=options.max_episode_steps,
                 reward_threshold=options.reward_threshold,
             )
+    if "sapwood/Imitation-v0" not in registry:
+        register(
+            id="sapwood/Imitation-v0",
+            entry_point="sapwood.gym:ImitationEnv",
+            vector_entry_point="sapwood.gym:ImitationVectorEnv",
+            max_episode_steps=600,
+        )
     for task, options in SUITE.items():
         name = f"sapwood/dm-{task}-v0"
         if name not in registry:
@@ -95,6 +102,7 @@ __all__ = [
     "HumanoidStandupEnv",
     "HumanoidStandupVectorEnv",
     "HumanoidVectorEnv",
+    "ImitationEnv",
     "ImitationVectorEnv",
     "InvertedDoublePendulumEnv",
     "InvertedDoublePendulumVectorEnv",

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import gymnasium
 import numpy as np
 from gymnasium import Space
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box
+from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 import sapwood as sw
 from sapwood import _sapwood
+from sapwood.gym._single import DEFAULT_SIZE
 from sapwood.gym._state import pack, unpack
+from sapwood.gym._worlds import CAN_RENDER, check_render_mode
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Scheme = Literal["symplectic-euler", "bilinear", "midpoint", "implicit-euler", "explicit-euler"]
 
 _MODES = {
     AutoresetMode.NEXT_STEP: "next-step",
@@ -48,7 +52,9 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         spd: How targets become forces: "maba" within the step, with contact and effort limits; "maba_standalone",
             "dense", "sparse", "sparse_blocks", "pcg" before it.
         action: What an action is: "target", the targets of the joints; "residual", how far they are from the motion at
-            the end of the control step. Rotation vectors of ball joints, angles or lengths of others; rad, m.
+            the end of the control step; "lead", how far from that motion moved ahead by kd/kp times its velocity, as
+            far as damping holds joints behind their targets. Rotation vectors of ball joints, angles or lengths of
+            others; rad, m.
         rotations: How rotations are observed: "quaternion" or "6d", two columns of the matrix.
         observe_root: Whether it is observed where the root of the motion is, as seen from the character, and how far
             its heading is turned. DeepMimic's paper does not; without it a policy cannot see that it drifts.
@@ -64,8 +70,12 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         effort_limit: Greatest torque of single joints, N·m; infinity for none.
         end_effectors: Bodies whose tips the reward compares; None for feet and hands, or all that end a limb.
         fall_bodies: Bodies whose touching the ground ends an episode; None for those that the motion keeps above it.
+        ground: Where the motion has its ground: "most", where a tenth of it is below, as single postures of motion
+            capture are; "start", where its first posture stands, and each posture that is below is lifted on to it.
         max_episode_steps: Control steps of an episode; None for no limit.
         seed: Of the first :meth:`reset` without one.
+        scheme: Time-stepping scheme, of :class:`sapwood.Batch`.
+        conserve: Whether its steps are mended for energy and momentum, of :class:`sapwood.Batch`.
         precision: Numbers that steps are computed with, "f64" or "f32".
         threads: Threads that share the worlds; None for those of the processor.
         autoreset_mode: When worlds whose episodes ended begin again.
@@ -110,8 +120,11 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         effort_limit: Mapping[str, float] | None = None,
         end_effectors: Sequence[str] | None = None,
         fall_bodies: Sequence[str] | None = None,
+        ground: str = "most",
         max_episode_steps: int | None = 600,
         seed: int = 0,
+        scheme: Scheme = "bilinear",
+        conserve: bool = True,
         precision: Literal["f64", "f32"] = "f64",
         threads: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
@@ -125,7 +138,14 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": [], "render_fps": round(control_hz)}
         self.model = _model(character)
         self.batch = sw.Batch(
-            self.model, num_envs, timestep=1.0 / physics_hz, threads=threads, precision=precision, contacts=True
+            self.model,
+            num_envs,
+            timestep=1.0 / physics_hz,
+            scheme=scheme,
+            conserve=conserve,
+            threads=threads,
+            precision=precision,
+            contacts=True,
         )
         self.episodes = _sapwood.ImitationEpisodes(
             self.batch,
@@ -147,6 +167,7 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             effort_limit=dict(effort_limit or {}),
             end_effectors=None if end_effectors is None else list(end_effectors),
             fall_bodies=None if fall_bodies is None else list(fall_bodies),
+            ground=ground,
         )
         self.dt = 1.0 / control_hz
         columns, actions = self.episodes.observation.shape[1], self.episodes.action_len
@@ -211,7 +232,8 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         Returns:
             Observations (num_envs, number), rewards, terminations and truncations (num_envs,), and info: the terms of
             the reward, "motion_time", "episode_return" and "normalized_return", its ratio to the number of steps that
-            the episode can have.
+            the episode can have. Where time steps of a world fail, its episode ends, and ``info["simulation_error"]``
+            says why.
 
         Raises:
             ResetNeeded: Before :meth:`reset`, or, without autoreset, while worlds whose episodes ended were not reset.
@@ -222,23 +244,35 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             raise ResetNeeded(message)
         terminated, truncated, was_reset = self.episodes.step(np.asarray(actions, dtype=np.float64))
         self._ended = terminated | truncated
-        values = self.episodes.info
-        infos: dict[str, Any] = {name: values[:, k] for k, name in enumerate(self.episodes.info_names)}
+        infos = self._columns(self.episodes.info, ~was_reset)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and was_reset.any():
-            last = np.full(self.num_envs, None, dtype=object)
-            for world in np.flatnonzero(was_reset):
-                last[world] = self.episodes.last_observation(int(world))
-            infos["final_obs"], infos["_final_obs"] = last, was_reset
+            self._add_last(infos, was_reset)
         if terminated.any():
-            self._warn_of_failures()
+            self._add_failures(infos)
         return self.episodes.observation, self.episodes.reward, terminated, truncated, infos
 
-    def _warn_of_failures(self) -> None:
-        errors = self.batch.errors
-        if errors:
-            world, reason = next(iter(errors.items()))
-            message = f"{len(errors)} of {self.num_envs} worlds could not be stepped, which ended their episodes; "
-            warnings.warn(f"{message}world {world}: {reason}", RuntimeWarning, stacklevel=3)
+    def _columns(self, values: Array, stepped: Flags) -> dict[str, Any]:
+        """Info of the worlds that made a step; in others it is 0."""
+        infos: dict[str, Any] = {}
+        for k, name in enumerate(self.episodes.info_names):
+            infos[name], infos[f"_{name}"] = values[:, k], stepped.copy()
+        return infos
+
+    def _add_last(self, infos: dict[str, Any], ended: Flags) -> None:
+        last, values = np.full(self.num_envs, None, dtype=object), np.zeros_like(self.episodes.info)
+        for world in np.flatnonzero(ended):
+            last[world] = self.episodes.last_observation(int(world))
+            values[world] = self.episodes.last_info(int(world))
+        infos["final_obs"], infos["_final_obs"] = last, ended
+        infos["final_info"], infos["_final_info"] = self._columns(values, ended), ended.copy()
+
+    def _add_failures(self, infos: dict[str, Any]) -> None:
+        reasons = self.batch.errors
+        if reasons:
+            errors, failed = np.full(self.num_envs, None, dtype=object), np.zeros(self.num_envs, dtype=np.bool_)
+            for world, reason in reasons.items():
+                errors[world], failed[world] = reason, True
+            infos["simulation_error"], infos["_simulation_error"] = errors, failed
 
     def state(self) -> bytes:
         """Worlds, episodes and generators: an environment of the same options goes on from it by :meth:`restore`.
@@ -267,3 +301,92 @@ def _model(character: str | sw.Model) -> sw.Model:
         return character
     is_file = character.endswith((".xml", ".urdf")) or Path(character).is_file()
     return sw.load(character) if is_file else _sapwood.character(character)
+
+
+class ImitationEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
+    """A character that imitates a motion, one world: see :class:`ImitationVectorEnv`.
+
+    Args:
+        character: As there.
+        clip: As there.
+        render_mode: "rgb_array", or None for no pictures.
+        width: Width of pictures, pixels.
+        height: Height of pictures, pixels.
+        options: The options there, but for ``num_envs``, ``threads`` and ``autoreset_mode``.
+
+    Raises:
+        ValueError: As there.
+
+    Attributes:
+        worlds: The vector environment of one world behind it.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"] if CAN_RENDER else [], "render_fps": 30}  # noqa: RUF012 - as Gymnasium's
+    observation_space: Space[Array]
+    action_space: Space[NDArray[np.float32]]
+
+    def __init__(
+        self,
+        character: str | sw.Model = "humanoid",
+        clip: str = "walk",
+        *,
+        render_mode: str | None = None,
+        width: int = DEFAULT_SIZE,
+        height: int = DEFAULT_SIZE,
+        **options: Any,  # noqa: ANN401 - words, numbers, flags
+    ) -> None:
+        EzPickle.__init__(self, character, clip, render_mode=render_mode, width=width, height=height, **options)
+        check_render_mode(render_mode)
+        options = {"max_episode_steps": None, **options}
+        mode = AutoresetMode.DISABLED
+        self.worlds = ImitationVectorEnv(character, clip, 1, threads=1, autoreset_mode=mode, **options)
+        self.observation_space = self.worlds.single_observation_space
+        self.action_space = self.worlds.single_action_space
+        self.render_mode = render_mode
+        self.metadata = {**type(self).metadata, "render_fps": self.worlds.metadata["render_fps"]}
+        self._size = (width, height)
+        self._renderer: sw.Renderer | None = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            seed: Of the generator of this environment; None goes on with it.
+            options: None are known.
+
+        Returns:
+            Observation, info.
+        """
+        super().reset(seed=seed, options=options)
+        observations, _ = self.worlds.reset(seed=seed)
+        return observations[0], {}
+
+    def step(self, action: ArrayLike) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """Make a control step.
+
+        Args:
+            action: (number,), rad or m.
+
+        Returns:
+            Observation, reward, whether the character fell, whether a motion that does not go on is over, info.
+
+        Raises:
+            ResetNeeded: Before :meth:`reset`, or after the end of an episode.
+            ValueError: When the action has another shape, or is not finite.
+        """
+        given = np.asarray(action)
+        if given.shape != self.action_space.shape:
+            message = f"action has shape {given.shape}: expected {self.action_space.shape}"
+            raise ValueError(message)
+        observations, rewards, terminated, truncated, infos = self.worlds.step(given[np.newaxis])
+        info = {name: of[0] for name, of in infos.items() if not name.startswith("_")}
+        return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), info
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """A picture, (height, width, 3), or None without a render mode."""
+        if self.render_mode is None:
+            return None
+        if self._renderer is None:
+            self._renderer = sw.Renderer(self.worlds.model, *self._size)
+        picture: NDArray[np.uint8] = self._renderer.render(self.worlds.batch.q[0])
+        return picture

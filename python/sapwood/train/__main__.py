@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sapwood.train.ppo import Settings
+    from sapwood.train.settings import Settings
 
 EXTRAS = {"torch": "train", "gymnasium": "train", "ray": "ray"}
 """Modules, and the extra that brings them."""
@@ -25,11 +26,13 @@ def missing(*modules: str) -> bool:
     return False
 
 
-def add_settings(parser: argparse.ArgumentParser, defaults: Settings) -> None:
-    """The arguments that every algorithm has."""
+def add_settings(parser: argparse.ArgumentParser, defaults: Settings, without: Sequence[str] = ()) -> None:
+    """The arguments that every algorithm has, but for some settings."""
     parser.add_argument("--out", type=Path, required=True, help="folder for result.json, policy.npz, checkpoint.pt")
     parser.add_argument("--resume", action="store_true", help="go on from checkpoint.pt in the folder")
     for field in fields(defaults):
+        if field.name in without:
+            continue
         default: Any = getattr(defaults, field.name)
         name, meaning = f"--{field.name.replace('_', '-')}", f"{field.metadata['help']} (%(default)s)"
         if isinstance(default, bool):
@@ -45,9 +48,9 @@ def main() -> int:
     import gymnasium
 
     from sapwood import ModelError
-    from sapwood.train import imitation
-    from sapwood.train.ppo import Settings
+    from sapwood.train import compare, imitation
     from sapwood.train.run import train
+    from sapwood.train.settings import Settings
     from sapwood.train.tasks import Registered, Task
 
     parser = argparse.ArgumentParser(prog="python -m sapwood.train", description="Trains a policy.")
@@ -62,14 +65,26 @@ def main() -> int:
     )
     imitation.add_arguments(motion)
     add_settings(motion, imitation.DEFAULTS)
+    curves = algorithms.add_parser(
+        "compare",
+        help="learning curves of controllers side by side",
+        description="Trains every controller with every seed, all else the same, and draws the learning curves.",
+    )
+    compare.add_arguments(curves)
+    add_settings(curves, compare.DEFAULTS, without=("seed", "evaluate_samples"))
     given = vars(parser.parse_args())
     algorithm, out, resume = given.pop("algorithm"), given.pop("out"), given.pop("resume")
-    settings = Settings(**{field.name: given.pop(field.name) for field in fields(Settings)})
+    settings = Settings(**{field.name: given.pop(field.name) for field in fields(Settings) if field.name in given})
     if settings.workers and missing("ray"):
         return 2
     try:
+        if algorithm == "compare":
+            print(compare.main(given, settings, out, resume=resume))
+            return 0
         task: Task = Registered(given["env"]) if algorithm == "ppo" else imitation.Imitation.of(**given)
         result = train(task, settings, out, resume=resume)
+    except KeyboardInterrupt:
+        return 130
     except (ValueError, OSError, ModelError, gymnasium.error.Error) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

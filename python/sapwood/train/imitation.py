@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 import sapwood as sw
 from sapwood.train.policy import Array, Policy
-from sapwood.train.ppo import Settings
+from sapwood.train.settings import Settings
 
 DEFAULTS = replace(
     Settings(),
@@ -47,20 +48,27 @@ OPTIONS: dict[str, tuple[Any, str]] = {
     "clip": ("walk", "the motion: a gait's name, or a file of DeepMimic's or BVH"),
     "spd": ("maba", "the controller: maba in the step; dense, sparse, … before it"),
     "observe_root": (True, "whether the policy sees where the reference's root is"),
-    "action": ("residual", "what an action is: target, or residual to the reference"),
+    "action": ("lead", "what an action is: target, residual to the reference, or lead, to where damping needs it"),
     "control_hz": (30.0, "actions a second"),
     "physics_hz": (120.0, "time steps a second"),
+    "scheme": ("symplectic-euler", "the time-stepping scheme"),
     "reward": ("paper", "the reward: paper, or code as published"),
     "effort_limits": (True, "whether torques are limited"),
+    "ground": ("most", "where the motion has its ground: most, or start, where its first posture stands"),
     "early_termination": (True, "whether a fall ends an episode"),
     "precision": ("f64", "numbers of time steps: f64 or f32"),
 }
 """Options of the environment that the command has: defaults and meanings."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of the environment."""
-    for option, (default, meaning) in OPTIONS.items():
+def add_arguments(
+    parser: argparse.ArgumentParser, without: Sequence[str] = (), defaults: Mapping[str, Any] | None = None
+) -> None:
+    """Options of the environment, but for some, and with some defaults that are others."""
+    for option, (usual, meaning) in OPTIONS.items():
+        if option in without:
+            continue
+        default = (defaults or {}).get(option, usual)
         name, text = f"--{option.replace('_', '-')}", f"{meaning} (%(default)s)"
         if isinstance(default, bool):
             parser.add_argument(name, action=argparse.BooleanOptionalAction, default=default, help=text)

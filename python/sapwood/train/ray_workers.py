@@ -15,7 +15,7 @@ from ray.exceptions import RayActorError, WorkerCrashedError
 from sapwood.train.rollouts import Rollout, Shard, ShardState, Weights
 
 if TYPE_CHECKING:
-    from sapwood.train.ppo import Settings
+    from sapwood.train.settings import Settings
     from sapwood.train.tasks import Task
 
 MOST_LOSSES = 10

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sapwood.train.policy import Array, normalise
 
 if TYPE_CHECKING:
-    from sapwood.train.ppo import Settings
+    from sapwood.train.settings import Settings
     from sapwood.train.tasks import Task
 
 ACTION_NOISE, START = 0, 1

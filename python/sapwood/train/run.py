@@ -17,8 +17,9 @@ import numpy as np
 import torch
 
 from sapwood.train.policy import Policy
-from sapwood.train.ppo import Learner, Settings
+from sapwood.train.ppo import Learner
 from sapwood.train.rollouts import Collector, InProcess, Rollout, Shard, ShardState
+from sapwood.train.settings import Settings
 
 if TYPE_CHECKING:
     from sapwood.train.tasks import Task
@@ -29,7 +30,16 @@ SHOWN_EVERY = 10.0
 RECENT = 100
 """Episodes over which returns are averaged."""
 
-FREE = ("seconds", "samples", "workers", "threads", "checkpoint_every", "evaluate_every", "episodes")
+FREE = (
+    "seconds",
+    "samples",
+    "workers",
+    "threads",
+    "checkpoint_every",
+    "evaluate_every",
+    "evaluate_samples",
+    "episodes",
+)
 """Settings that may change when a training goes on."""
 
 
@@ -48,6 +58,7 @@ class Training:
         example.envs.close()
         self.iteration, self.samples, self.before = 0, 0, 0.0
         self.simulating, self.collecting, self.learning, self.finished = 0.0, 0.0, 0.0, 0
+        self.processor = 0.0
         # Of a sample: what workers send.
         self.sizes = {"bytes_per_sample": 0.0, "state_bytes_per_sample": 0.0, "weights_bytes": 0.0}
         self.recent: deque[tuple[float, float]] = deque(maxlen=RECENT)
@@ -74,13 +85,14 @@ class Training:
 
     def improve(self) -> None:
         """Rollouts of all shards, and an update by them."""
-        done, started = self.done, time.perf_counter()
+        done, started, processor = self.done, time.perf_counter(), time.process_time()
         weights = self.learner.weights()
         rollouts = self.collector.collect(weights, self.iteration)
         collected = time.perf_counter()
         log = self.learner.learn(rollouts, done)
         self.collecting += collected - started
         self.learning += time.perf_counter() - collected
+        self.processor += time.process_time() - processor
         self.iteration += 1
         self.samples += sum(len(rollout.samples["target"]) for rollout in rollouts)
         self.simulating += sum(rollout.simulating for rollout in rollouts)
@@ -98,7 +110,7 @@ class Training:
             self.recent.extend((float(ret), float(length)) for ret, length in rollout.finished)
             self.finished += len(rollout.finished)
         known = np.mean(self.recent, axis=0).tolist() if self.recent else [None, None]
-        row = {"iteration": self.iteration, "seconds": self.seconds, "samples": self.samples, "return": known[0]}
+        row = {"iteration": self.iteration, **self.progress(), "return": known[0]}
         row |= {"length": known[1], "reward": float(np.mean([rollout.reward for rollout in rollouts])), **log}
         self.curve.append(row)
         if self.board is not None:
@@ -106,12 +118,26 @@ class Training:
                 if value is not None and name not in ("iteration", "samples"):
                     self.board.add_scalar(f"train/{name}", value, self.samples)
 
+    def progress(self) -> dict[str, float]:
+        """How far it is: in all; of that the time of rollouts and updates alone, without judgements and checkpoints."""
+        return {
+            "seconds": self.seconds,
+            "samples": self.samples,
+            "seconds_training": self.collecting + self.learning,
+            "cpu_seconds_training": self.processor,
+        }
+
     def due(self, name: str, every: float) -> bool:
         """Whether it is time for something again."""
         if every <= 0.0 or self.seconds - self._marks[name] < every:
             return False
         self._marks[name] = self.seconds
         return True
+
+    def passed(self, every: int) -> bool:
+        """Whether the last update took the samples to, or beyond, a multiple of a number."""
+        before = self.curve[-2]["samples"] if len(self.curve) > 1 else 0
+        return every > 0 and self.samples // every > before // every
 
     def show(self) -> None:
         """A line of progress."""
@@ -137,7 +163,7 @@ class Training:
         policy = self.policy()
         policy.save(self.out / "policy.npz")
         found = self.task.judge(policy, self.settings.episodes, self.settings.seed + 10_000, replay)
-        row = {"seconds": self.seconds, "samples": self.samples, **found}
+        row = {**self.progress(), **found}
         self.judgements.append(row)
         if self.board is not None:
             for name, value in found.items():
@@ -154,7 +180,7 @@ class Training:
             "learner": self.learner.state(),
             "shards": [(state.envs, torch.tensor(state.books)) for state in states],
             "counts": (self.iteration, self.samples, self.finished),
-            "times": (self.seconds, self.simulating, self.collecting, self.learning),
+            "times": (self.seconds, self.simulating, self.collecting, self.learning, self.processor),
             "recent": list(self.recent),
             "rows": json.dumps([self.curve, self.judgements, self.sizes]),
             "settings": asdict(self.settings),
@@ -187,7 +213,7 @@ class Training:
         self.learner.restore(content["learner"])
         self.collector.restore([ShardState(envs, books.numpy()) for envs, books in content["shards"]])
         self.iteration, self.samples, self.finished = content["counts"]
-        self.before, self.simulating, self.collecting, self.learning = content["times"]
+        self.before, self.simulating, self.collecting, self.learning, self.processor = content["times"]
         self.recent.extend(tuple(row) for row in content["recent"])
         self.curve, self.judgements, self.sizes = json.loads(content["rows"])
         self._marks = dict.fromkeys(self._marks, self.before)
@@ -203,9 +229,10 @@ class Training:
             "seconds_simulating": self.simulating,
             "seconds_collecting": self.collecting,
             "seconds_learning": self.learning,
+            "cpu_seconds_training": self.processor,
             **self.sizes,
             "episodes_finished": self.finished,
-            **{name: value for name, value in last.items() if name not in ("seconds", "samples")},
+            **{name: value for name, value in last.items() if name not in self.progress()},
             "settings": asdict(self.settings),
             "judgements": self.judgements,
             "curve": self.curve,
@@ -251,8 +278,9 @@ def train(task: Task, settings: Settings, out: Path, *, resume: bool = False) ->
         resume: Whether to go on from ``checkpoint.pt`` in `out`.
 
     Returns:
-        What ``result.json`` has: "curve" has a row of each update: seconds, samples, "return" and "length", the means
-        over the last 100 episodes, "reward", that of a step.
+        What ``result.json`` has: "curve" has a row of each update: seconds, samples, "seconds_training" and
+        "cpu_seconds_training" of rollouts and updates alone (of this process), "return" and "length", the means over
+        the last 100 episodes, "reward", that of a step.
 
     Raises:
         ValueError: When a setting is outside its domain, or there is nothing to go on from.
@@ -266,7 +294,8 @@ def train(task: Task, settings: Settings, out: Path, *, resume: bool = False) ->
             training.begin()
         training.began = time.perf_counter()
         _go_on(training)
-        last = training.judge(out / "replay.html")
+        judged = training.judgements and training.judgements[-1]["samples"] == training.samples
+        last = training.judgements[-1] if judged else training.judge(out / "replay.html")
     finally:
         training.collector.close()
         if training.board is not None:
@@ -283,13 +312,10 @@ def _go_on(training: Training) -> None:
             training.improve()
             if training.due("shown", SHOWN_EVERY):
                 training.show()
-            if training.due("judged", s.evaluate_every):
+            if training.due("judged", s.evaluate_every) or training.passed(s.evaluate_samples):
                 found = training.judge(training.out / "replay.html")
-                print(
-                    "        "
-                    + "  ".join(f"{name} {value:.3f}" for name, value in found.items() if isinstance(value, float)),
-                    flush=True,
-                )
+                shown = [f"{name} {found[name]:.3f}" for name in found if name not in training.progress()]
+                print(f"{training.seconds:6.0f} s  judged: {'  '.join(shown)}", flush=True)
             if training.due("checkpoint", s.checkpoint_every):
                 training.save()
     except KeyboardInterrupt:

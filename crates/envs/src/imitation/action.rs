@@ -12,11 +12,34 @@ pub enum ActionKind {
     Target,
     /// What the target departs by from the reference at the end of the control step.
     Residual,
+    /// What it departs by from that reference moved ahead by kd/kp times its velocity. Damping pulls towards rest, which holds a joint behind
+    /// its target by as much (0.1 s of motion by the usual gains): so controllers act as if their targets had the reference's velocity.
+    Lead,
 }
+
+/// How far a ball's target is moved ahead at most, rad: at π it would lie behind.
+const MOST_LEAD: f64 = 2.0;
 
 impl ActionKind {
     /// All of them by name.
-    pub const NAMED: [(&str, Self); 2] = [("target", Self::Target), ("residual", Self::Residual)];
+    pub const NAMED: [(&str, Self); 3] = [("target", Self::Target), ("residual", Self::Residual), ("lead", Self::Lead)];
+}
+
+/// Moves a reference (nq) ahead along its velocities (nv) by what damping holds joints back: see [`ActionKind::Lead`].
+pub(crate) fn move_ahead(figure: &Figure, reference: &mut [f64], velocity: &[f64]) {
+    for Motor { kind, q, v, kp, kd, .. } in &figure.motors {
+        let time = if *kp > 0.0 { kd / kp } else { 0.0 };
+        match kind {
+            MotorKind::Ball => {
+                let ahead = Vec3::new(velocity[*v], velocity[v + 1], velocity[v + 2]) * time;
+                let length = ahead.dot(ahead).sqrt();
+                let ahead = ahead * (MOST_LEAD / length.max(MOST_LEAD));
+                let turn = quaternion(&reference[*q..]) * Quat::from_rotation_vector(ahead);
+                reference[*q..q + 4].copy_from_slice(&[turn.w, turn.x, turn.y, turn.z]);
+            }
+            MotorKind::Single => reference[*q] += velocity[*v] * time,
+        }
+    }
 }
 
 /// Writes the targets (nq) of an action. `reference` (nq) is where the reference will be; of the root nothing is set.
@@ -26,11 +49,11 @@ pub(crate) fn write_target(figure: &Figure, kind: ActionKind, action: &[f64], re
         match motor {
             MotorKind::Ball => {
                 let turn = Quat::from_rotation_vector(Vec3::new(action[at], action[at + 1], action[at + 2]));
-                let turn = if kind == ActionKind::Residual { quaternion(&reference[*q..]) * turn } else { turn };
+                let turn = if kind != ActionKind::Target { quaternion(&reference[*q..]) * turn } else { turn };
                 target[*q..q + 4].copy_from_slice(&[turn.w, turn.x, turn.y, turn.z]);
             }
             MotorKind::Single => {
-                let from = if kind == ActionKind::Residual { reference[*q] } else { *zero };
+                let from = if kind != ActionKind::Target { reference[*q] } else { *zero };
                 target[*q] = from + action[at];
             }
         }

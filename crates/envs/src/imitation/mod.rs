@@ -20,7 +20,7 @@ pub use action::ActionKind;
 pub use episodes::ImitationEpisodes;
 pub use error::ImitationError;
 pub use observation::RotationKind;
-pub use options::{Controller, ImitationOptions};
+pub use options::{Controller, Ground, ImitationOptions};
 pub use reference::Reference;
 pub use reward::{RewardKind, RewardTerms};
 pub use task::{INFO, Imitation};

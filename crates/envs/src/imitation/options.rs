@@ -27,6 +27,20 @@ impl Controller {
     ];
 }
 
+/// Where a motion has its ground.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// Where a tenth of the motion is below it: single postures of motion capture are, by centimetres.
+    Most,
+    /// Where the first posture stands. Postures that are below it are lifted on to it, each by itself.
+    Start,
+}
+
+impl Ground {
+    /// All of them by name.
+    pub const NAMED: [(&str, Self); 2] = [("most", Self::Most), ("start", Self::Start)];
+}
+
 /// The options of an imitation task; names of joints and bodies are the model's.
 #[derive(Clone, Debug)]
 pub struct ImitationOptions {
@@ -60,7 +74,9 @@ pub struct ImitationOptions {
     pub end_effectors: Option<Vec<String>>,
     /// Bodies that must not touch the ground; none: those that the motion keeps above it.
     pub fall_bodies: Option<Vec<String>>,
-    /// Added to the motion's height, m; none: what puts it on the ground.
+    /// Where the motion has its ground.
+    pub ground: Ground,
+    /// Added to the motion's height, m; none: what puts it on that ground.
     pub height_offset: Option<f64>,
     /// Bodies that the motion never takes nearer to the ground than this must not touch it, m.
     pub fall_margin: f64,
@@ -84,6 +100,7 @@ impl Default for ImitationOptions {
             effort_limit: Vec::new(),
             end_effectors: None,
             fall_bodies: None,
+            ground: Ground::Most,
             height_offset: None,
             fall_margin: 0.05,
         }

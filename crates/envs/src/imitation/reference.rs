@@ -107,6 +107,20 @@ impl Reference {
         self.q.chunks_exact_mut(self.nq).for_each(|q| q[self.root_q + 2] += height);
     }
 
+    /// Moves each row up by as much as is given, m; velocities follow. The root's degrees of freedom are the first.
+    pub(crate) fn lift(&mut self, heights: &[f64]) {
+        let (last, rate) = (self.intervals as isize, self.intervals as f64 / self.duration);
+        let window = ((VELOCITY_WINDOW * rate).round() as isize).max(1);
+        let at = |k: isize| if self.is_cyclic { k.rem_euclid(last) } else { k.clamp(0, last) };
+        for k in 0..=self.intervals {
+            let (before, after) = (at(k as isize - window), at(k as isize + window));
+            let span = if self.is_cyclic { 2 * window } else { after - before };
+            let rise = heights[after as usize] - heights[before as usize];
+            self.v[k * self.nv + 2] += rise * rate / span as f64;
+            self.q[k * self.nq + self.root_q + 2] += heights[k];
+        }
+    }
+
     /// How long the motion, or a cycle of it, takes, s.
     pub fn duration(&self) -> f64 {
         self.duration

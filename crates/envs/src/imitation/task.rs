@@ -8,11 +8,11 @@ use motion::{Binding, BindingOptions, Motion};
 use multibody::{Kinematics, Model, forward_kinematics, velocities};
 use sim::Pd;
 
-use super::action::{write_action, write_target};
+use super::action::{ActionKind, move_ahead, write_action, write_target};
 use super::error::ImitationError;
 use super::figure::{Figure, unknown_body};
 use super::observation;
-use super::options::ImitationOptions;
+use super::options::{Ground, ImitationOptions};
 use super::reference::Reference;
 use super::reward::{Moving, RewardTerms, terms};
 
@@ -74,11 +74,11 @@ impl Imitation {
         check(&options)?;
         let figure = Figure::new(model, scene, &options)?;
         let binding = Binding::new(model, &motion, &BindingOptions::default())?;
-        let reference = Reference::new(model, binding, motion, is_cyclic, figure.root_q)?;
-        let least = 1.0 / options.control_hz;
-        if reference.duration() < least {
-            return Err(ImitationError::Short { duration: reference.duration(), least });
+        let (duration, least) = (motion.duration(), 1.0 / options.control_hz);
+        if duration < least {
+            return Err(ImitationError::Short { duration, least });
         }
+        let reference = Reference::new(model, binding, motion, is_cyclic, figure.root_q)?;
         let mut own = Self {
             model: model.clone(),
             falls: Vec::new(),
@@ -96,24 +96,35 @@ impl Imitation {
     }
 
     /// Places the figure at every so many rows of the reference.
-    fn look_at_reference(&self, mut look: impl FnMut(&Kinematics<f64>)) {
+    fn look_at_reference(&self, stride: usize, mut look: impl FnMut(&Kinematics<f64>)) {
         let tree = &self.model.tree;
         let mut kinematics = Kinematics::new(tree);
-        for q in self.reference.rows().step_by(GROUND_STRIDE) {
+        for q in self.reference.rows().step_by(stride) {
             forward_kinematics(tree, tree.all(), q, &mut kinematics);
             look(&kinematics);
         }
     }
 
-    /// Moves the reference up or down to where it stands on the ground for all but a part of it.
+    /// Moves the reference up or down to where it stands on the ground.
     fn put_on_ground(&mut self) {
         let mut heights = Vec::new();
-        self.look_at_reference(|kinematics| heights.push(self.figure.lowest(kinematics)));
-        heights.sort_by(f64::total_cmp);
-        let at = (BELOW_GROUND * (heights.len() - 1) as f64) as usize;
-        let found = heights.get(at).copied().filter(|height| height.is_finite()).map_or(0.0, |height| -height);
+        let is_lifted = self.options.ground == Ground::Start;
+        let stride = if is_lifted { 1 } else { GROUND_STRIDE };
+        self.look_at_reference(stride, |kinematics| heights.push(self.figure.lowest(kinematics)));
+        let ground = if is_lifted {
+            heights[0]
+        } else {
+            let mut sorted = heights.clone();
+            sorted.sort_by(f64::total_cmp);
+            sorted[(BELOW_GROUND * (sorted.len() - 1) as f64) as usize]
+        };
+        let found = if ground.is_finite() { -ground } else { 0.0 };
         self.height_offset = self.options.height_offset.unwrap_or(found);
         self.reference.raise(self.height_offset);
+        if is_lifted {
+            let lifts: Vec<f64> = heights.iter().map(|height| (-height - self.height_offset).max(0.0)).collect();
+            self.reference.lift(&lifts);
+        }
     }
 
     fn find_fall_bodies(&self) -> Result<Vec<usize>, ImitationError> {
@@ -125,7 +136,7 @@ impl Imitation {
             return names.iter().map(body).collect();
         }
         let mut lowest = vec![f64::INFINITY; self.model.bodies.len()];
-        self.look_at_reference(|kinematics| {
+        self.look_at_reference(GROUND_STRIDE, |kinematics| {
             for solid in &self.figure.solids {
                 lowest[solid.body] = lowest[solid.body].min(self.figure.lowest_of(solid, kinematics));
             }
@@ -212,6 +223,9 @@ impl Imitation {
     /// The targets (nq) of an action whose step ends at `time`; `scratch` is overwritten.
     pub(super) fn aim(&self, action: &[f64], time: f64, scratch: &mut Scratch, target: &mut [f64]) {
         self.reference.at(time, &mut scratch.q, &mut scratch.v);
+        if self.options.action == ActionKind::Lead {
+            move_ahead(&self.figure, &mut scratch.q, &scratch.v);
+        }
         write_target(&self.figure, self.options.action, action, &scratch.q, target);
     }
 
