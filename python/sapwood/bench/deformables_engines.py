@@ -21,6 +21,8 @@ EDGE = 0.1
 """Of the cube, m."""
 DENSITY, YOUNG, POISSON, STIFFNESS_DAMPING, FRICTION = 1000.0, 1e5, 0.4, 0.01, 0.5
 """kg/m³, Pa, 1, s, 1."""
+RADIUS = 1e-4
+"""Of the nodes of MJCF, by which the surface is above them, m."""
 
 
 class Cube(NamedTuple):
@@ -64,6 +66,8 @@ class SoftEngine(Protocol):
     """An engine with a cube."""
 
     name: str
+    radius: float
+    """How far nodes that touch the ground are above it, m."""
 
     def step(self, n: int) -> None:
         """Advances by n steps."""
@@ -82,7 +86,7 @@ def mjcf(cube: Cube, solver: str = "CG") -> str:
     <size memory="2G"/>
     <worldbody>
       <geom type="plane" size="1 1 .1" friction="{FRICTION}"/>
-      <flexcomp name="cube" type="direct" dim="3" mass="{mass}" radius="1e-4"
+      <flexcomp name="cube" type="direct" dim="3" mass="{mass}" radius="{RADIUS}"
         point="{" ".join(f"{x:.17g}" for x in points.ravel())}"
         element="{" ".join(map(str, tetrahedra.ravel()))}">
         <elasticity young="{YOUNG}" poisson="{POISSON}" damping="{STIFFNESS_DAMPING}"/>
@@ -99,7 +103,7 @@ class Sapwood:
     """
 
     def __init__(self, cube: Cube) -> None:
-        self.name = "sapwood"
+        self.name, self.radius = "sapwood", RADIUS
         self._simulation = sw.Simulation(sw.load(mjcf(cube)), timestep=cube.timestep)
         self._simulation.soft_velocities[:, 0] = cube.velocity
 
@@ -124,7 +128,7 @@ class Mujoco:
     def __init__(self, cube: Cube, solver: str) -> None:
         import mujoco
 
-        self.name = f"mujoco-{solver.lower()}"
+        self.name, self.radius = f"mujoco-{solver.lower()}", RADIUS
         self._mujoco: Any = mujoco
         self._model: Any = mujoco.MjModel.from_xml_string(mjcf(cube, solver))
         self._data: Any = mujoco.MjData(self._model)
@@ -167,7 +171,7 @@ class Drake:
         from pydrake.systems.analysis import Simulator
         from pydrake.systems.framework import DiagramBuilder
 
-        self.name = "drake"
+        self.name, self.radius = "drake", 0.0
         self._timestep = cube.timestep
         builder: Any = DiagramBuilder()
         config = MultibodyPlantConfig(time_step=cube.timestep, discrete_contact_approximation="lagged")
