@@ -31,8 +31,8 @@ SETTLE = 100
 REST_HEIGHT = 0.049721
 """Of the centre of mass at rest above the nodes that touch, m: linear elasticity with the sole held where it was.
 
-Another code (scipy) solved it with up to 40,000 tetrahedra; extrapolated, good to 2 µm. Friction holds the sole where it came
-to rest, which makes some 20 µm.
+Another code (scipy) solved it with up to 40,000 tetrahedra; extrapolated, good to 2 µm. Friction holds the sole where
+it came to rest, which makes some 20 µm.
 """
 
 Row = dict[str, str | float]
