@@ -26,12 +26,14 @@ pub enum Error {
         limit: usize,
     },
     /// A generator was asked for cells that no mesh has.
-    #[error("{what} has {got} cells; from 1 to {limit} are possible")]
+    #[error("{what} has {got} cells; from {least} to {limit} are possible")]
     Cells {
         /// The direction.
         what: &'static str,
         /// What came.
         got: usize,
+        /// The fewest.
+        least: usize,
         /// The most.
         limit: usize,
     },

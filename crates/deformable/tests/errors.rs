@@ -52,6 +52,11 @@ fn generators() {
     assert!(matches!(TetMesh::cuboid(one, [200, 200, 200]), Err(Error::TooLarge { .. })));
     assert!(matches!(TetMesh::cuboid(Vec3::new(1.0, -1.0, 1.0), [1; 3]), Err(Error::Length { .. })));
     assert!(matches!(TetMesh::cuboid(Vec3::new(1.0, f64::NAN, 1.0), [1; 3]), Err(Error::Length { .. })));
+    assert!(matches!(TetMesh::ball(1.0, 2), Err(Error::Cells { got: 2, least: 3, .. })));
+    assert!(matches!(TetMesh::ball(-1.0, 4), Err(Error::Length { what: "the ball's radius", .. })));
+    assert!(matches!(TetMesh::ball(1.0, 200), Err(Error::TooLarge { .. })));
+    assert!(matches!(TetMesh::cylinder(1.0, f64::NAN, [4, 4]), Err(Error::Length { .. })));
+    assert!(matches!(TetMesh::cylinder(1.0, 1.0, [4, 0]), Err(Error::Cells { got: 0, least: 1, .. })));
 }
 
 #[test]
