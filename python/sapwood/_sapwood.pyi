@@ -27,6 +27,7 @@ from sapwood._results import (
     Poses,
     RayHit,
     RayHits,
+    SoftProperties,
     Solution,
     SpdSolution,
     Stats,
@@ -53,6 +54,7 @@ __all__ = [
     "SensorView",
     "Simulation",
     "SiteView",
+    "SoftBody",
     "SoftBodyView",
     "SpdSolver",
     "TendonView",
@@ -508,6 +510,13 @@ class Assembly:
     def add_coupling(
         self, name: str, y: tuple[str, int], x: tuple[str, int] | None, polynomial: list[float]
     ) -> int: ...
+    def add_soft_body(
+        self, body: int, soft_body: SoftBody, position: ArrayLike, quaternion: ArrayLike, fields: dict[str, Any]
+    ) -> int: ...
+    def get_soft_body(self, soft_body: int, field: str) -> Any: ...
+    def set_soft_body(self, soft_body: int, field: str, value: object) -> None: ...
+    def soft_nodes(self, soft_body: int) -> NDArray[np.float64]: ...
+    def hold_soft_nodes(self, soft_body: int, nodes: ArrayLike, body: int | None) -> None: ...
     def set_equality(self, equality: int, active: bool, compliance: ArrayLike | None) -> None: ...
     def add_keyframe(
         self, name: str, time: float, q: dict[int, list[float]], v: dict[int, list[float]], ctrl: dict[int, float]
@@ -1387,6 +1396,152 @@ class SiteView:
     @property
     def body(self) -> BodyView:
         """The body that it is fixed in."""
+
+@final
+class SoftBody:
+    """A mesh of tetrahedra and what it is made of, for :meth:`sapwood.ModelBuilder.add_soft_body`. It does not change.
+
+    Args:
+        vertices: Nodes, (n, 3), m.
+        tetrahedra: Nodes of each element, (m, 4), ordered so that (x1 - x0) x (x2 - x0) points to x3; or (m, 10), then
+            with the nodes on the edges 01, 12, 02, 03, 13, 23.
+        **properties: What it is made of: ``young`` (Pa, 1e5), ``poisson`` (0.4), ``density`` (kg/m³, 1000) or ``mass``
+            (kg), ``damping`` (s, 0.01), ``mass_damping`` (1/s, 0), ``order`` ("P1" or "P2"), ``material``
+            ("linear-corotated"), ``mass_matrix`` ("lumped").
+
+    Raises:
+        ValueError: When an argument does not fit: an element that is inverted or flat, a node that no element has, a
+            Poisson's ratio of 0.5; it names the element or the argument.
+        TypeError: When there is no such property.
+    """
+
+    def __new__(cls, vertices: ArrayLike, tetrahedra: ArrayLike, **properties: Unpack[SoftProperties]) -> SoftBody: ...
+    @staticmethod
+    def box(size: ArrayLike, cells: int | Sequence[int], **properties: Unpack[SoftProperties]) -> SoftBody:
+        """Make a box, its centre at the origin.
+
+        Args:
+            size: Lengths of its edges, (3,), m.
+            cells: Cells along each axis, or one number for all; each is five tetrahedra.
+            **properties: As of :class:`SoftBody`.
+
+        Raises:
+            ValueError: When an argument does not fit.
+        """
+
+    @staticmethod
+    def cylinder(
+        radius: float, length: float, cells: int | Sequence[int], **properties: Unpack[SoftProperties]
+    ) -> SoftBody:
+        """Make a cylinder along z, its centre at the origin.
+
+        Args:
+            radius: Its radius, m.
+            length: Its length, m.
+            cells: Cells across the diameter (3 at least) and along z, or one number for both.
+            **properties: As of :class:`SoftBody`.
+
+        Raises:
+            ValueError: When an argument does not fit.
+        """
+
+    @staticmethod
+    def ball(radius: float, cells: int, **properties: Unpack[SoftProperties]) -> SoftBody:
+        """Make a ball, its centre at the origin.
+
+        Args:
+            radius: Its radius, m.
+            cells: Cells across the diameter, 3 at least.
+            **properties: As of :class:`SoftBody`.
+
+        Raises:
+            ValueError: When an argument does not fit.
+        """
+
+    @staticmethod
+    def from_file(path: str | PathLike[str], *, scale: float = 1.0, **properties: Unpack[SoftProperties]) -> SoftBody:
+        """Read tetrahedra of four or ten nodes, whichever way round their nodes are.
+
+        Args:
+            path: A file of Gmsh 2.2 or 4.1, or legacy VTK, as text.
+            scale: Its unit of length, m.
+            **properties: As of :class:`SoftBody`.
+
+        Raises:
+            ValueError: When the file cannot be read, or is no mesh; it names the file and the line or the element.
+        """
+
+    @staticmethod
+    def from_surface(
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        *,
+        edge: float | None = None,
+        **properties: Unpack[SoftProperties],
+    ) -> SoftBody:
+        """Fill a surface with tetrahedra, by the package pytetwild (``pip install sapwood[tetrahedra]``).
+
+        The surface of the mesh is within a twentieth of ``edge`` of the one given, gaps and crossings of which are
+        mended. The package does not make the same mesh each time: keep ``vertices`` and ``tetrahedra`` if that matters.
+
+        Args:
+            vertices: Vertices of the surface, (n, 3), m.
+            faces: Triangles, (m, 3), counter-clockwise seen from outside.
+            edge: Length of the elements' edges, m; a tenth of the diagonal of the surface's bounding box when None.
+            **properties: As of :class:`SoftBody`.
+
+        Raises:
+            ImportError: When the package is not installed.
+            ValueError: When an argument does not fit, or the surface has no inside.
+        """
+
+    @property
+    def vertices(self) -> NDArray[np.float64]:
+        """Positions of the nodes, (n, 3), m, read-only."""
+
+    @property
+    def tetrahedra(self) -> NDArray[np.uint32]:
+        """The nodes of the elements, (m, 4) or (m, 10), read-only."""
+
+    @property
+    def triangles(self) -> NDArray[np.uint32]:
+        """The nodes of the surface's triangles, (k, 3), counter-clockwise seen from outside, read-only."""
+
+    @property
+    def order(self) -> Literal["P1", "P2"]:
+        """Whether elements have four nodes (P1) or ten (P2)."""
+
+    @property
+    def material(self) -> str:
+        """The law of its material."""
+
+    @property
+    def young(self) -> float:
+        """Young's modulus, Pa."""
+
+    @property
+    def poisson(self) -> float:
+        """Poisson's ratio."""
+
+    @property
+    def density(self) -> float:
+        """Density, kg/m³."""
+
+    @property
+    def mass(self) -> float:
+        """Mass, kg."""
+
+    @property
+    def volume(self) -> float:
+        """Volume, m³."""
+
+    @property
+    def damping(self) -> float:
+        """Damping relative to stiffness, s."""
+
+    @property
+    def mass_damping(self) -> float:
+        """Damping relative to mass, 1/s."""
 
 @final
 class SoftBodyView:

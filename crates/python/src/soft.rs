@@ -63,7 +63,7 @@ impl SoftBodyView {
 }
 
 /// Rows of a table that Python cannot change.
-fn table<T: numpy::Element>(py: Python<'_>, list: Vec<T>, width: usize) -> PyResult<Py<PyArray2<T>>> {
+pub fn table<T: numpy::Element>(py: Python<'_>, list: Vec<T>, width: usize) -> PyResult<Py<PyArray2<T>>> {
     let table = Array2::from_shape_vec((list.len() / width, width), list);
     let table = table.map_err(|error| PyIndexError::new_err(error.to_string()))?.into_pyarray(py);
     table.getattr("flags")?.setattr("writeable", false)?;

@@ -3,19 +3,17 @@
 //! Nodes of `grid` and `direct` are numbered as MuJoCo numbers them. `box`, `cylinder` and `ellipsoid` have MuJoCo's surface, but are filled
 //! with a grid, where MuJoCo joins the surface to one node in the middle.
 
-use std::sync::Arc;
-
-use deformable::{Material, Order, SoftBody, SoftBodyDescription, TetMesh};
-use geometry::{Scene, SoftAttachment};
+use deformable::{Material, SoftBodyDescription, TetMesh};
+use geometry::Scene;
 use multibody::Model;
 use spatial::{Pose, Vec3};
 
 use super::body::Item;
 use super::defaults::Attributes;
 use super::{Reader, asset};
-use crate::LoadError;
-use crate::mesh_files::volume;
+use crate::mesh_files::volume::{self, VolumeMesh};
 use crate::xml::Element;
+use crate::{LoadError, StandingSoftBody};
 
 /// Most nodes along one axis of a grid.
 const MAX_COUNT: usize = 257;
@@ -173,17 +171,8 @@ pub(super) fn attach(flexes: Vec<Flex<'_>>, model: &Model, scene: &mut Scene) ->
     }
     let poses = crate::overlaps::poses_at_start(model);
     for Flex { element, body, description, mass } in flexes {
-        let error = |error: deformable::Error| element.error(error.to_string());
-        let SoftBodyDescription { mesh, pinned, .. } = &description;
-        let local = mesh.positions().to_vec();
-        let moves = model.bodies[body].node.is_some();
-        let (held, pinned) = if moves { (pinned.clone(), Vec::new()) } else { (Vec::new(), pinned.clone()) };
-        let mesh = mesh.clone().transformed(|x| poses[body].transform_point(x)).map_err(error)?;
-        let body_of_flex = SoftBody::new(SoftBodyDescription { mesh, pinned, ..description }).map_err(error)?;
-        let soft = scene.soft_bodies.len();
-        let hold = |node: u32| SoftAttachment { soft, node, body, point: local[node as usize] };
-        scene.soft_attachments.extend(held.into_iter().map(hold));
-        scene.soft_bodies.push(Arc::new(body_of_flex.with_total_mass(mass)));
+        let standing = StandingSoftBody { body, description, held: Vec::new() };
+        standing.add_to(scene, model, &poses, Some(mass)).map_err(|error| element.error(error.to_string()))?;
     }
     Ok(())
 }
@@ -246,17 +235,9 @@ fn shaped(kind: Kind, u: [f64; 3]) -> [f64; 3] {
     shaped
 }
 
-/// The mesh; elements are turned so that their volume is positive, in whichever order their nodes came.
-fn tetrahedra(element: Element<'_>, Volume { nodes, mut elements, .. }: Volume) -> Result<TetMesh, LoadError> {
-    for corners in elements.chunks_exact_mut(4) {
-        let at = |k: usize| nodes.get(corners[k] as usize).copied();
-        if let (Some(a), Some(b), Some(c), Some(d)) = (at(0), at(1), at(2), at(3))
-            && (b - a).cross(c - a).dot(d - a) < 0.0
-        {
-            corners.swap(2, 3);
-        }
-    }
-    TetMesh::new(Order::Linear, nodes, elements).map_err(|error| element.error(error.to_string()))
+fn tetrahedra(element: Element<'_>, Volume { nodes, elements, .. }: Volume) -> Result<TetMesh, LoadError> {
+    let mesh = VolumeMesh { nodes, nodes_per_element: 4, elements };
+    mesh.into_mesh().map_err(|error| element.error(error.to_string()))
 }
 
 fn indices(element: Element<'_>, name: &str) -> Result<Vec<u32>, LoadError> {
