@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crew::Crew;
 use interrupt::Interrupt;
-use spatial::Vec3;
+use spatial::{Sym3, Vec3};
 
 use crate::elements::{Elements, Law};
-use crate::{SoftBody, StepError};
+use crate::{SoftBody, StepError, stress};
 use system::System;
 
 /// A step of the θ-method.
@@ -82,6 +82,8 @@ pub struct Dynamics {
     step: Vec<f64>,
     scratch: Vec<f64>,
     schur_factor: Vec<f64>,
+    /// Of the nodes, once they have been asked for.
+    stresses: Vec<Sym3<f64>>,
 }
 
 impl Dynamics {
@@ -98,6 +100,7 @@ impl Dynamics {
             step: vec![0.0; n],
             scratch: vec![0.0; n],
             schur_factor: Vec::new(),
+            stresses: Vec::new(),
             body: body.clone(),
         }
     }
@@ -198,6 +201,39 @@ impl Dynamics {
         let weight = |(x, m): (&[f64], &f64)| -m * gravity.dot(Vec3::new(x[0], x[1], x[2]));
         let potential = x.chunks_exact(3).zip(masses).map(weight).sum();
         Energy { kinetic, elastic: self.elements.energy(&self.law, x), potential }
+    }
+
+    /// Cauchy stress in every element at positions `x`, its mean over the element, world axes, Pa. Of a linear material it is that of small
+    /// strains, and without meaning where the body has turned.
+    ///
+    /// # Panics
+    /// If `x` has not three numbers a node, or `stresses` not one place an element.
+    pub fn element_stresses(&self, x: &[f64], stresses: &mut [Sym3<f64>]) {
+        assert_eq!(stresses.len(), self.body.mesh.element_count(), "one stress an element");
+        stress::of_elements(&self.elements, &self.law, x, stresses);
+    }
+
+    /// Cauchy stress at every node at positions `x`: the mean over its elements, each with the share of its volume, world axes, Pa.
+    ///
+    /// # Panics
+    /// If `x` has not three numbers a node, or `stresses` not one place a node.
+    pub fn node_stresses(&mut self, x: &[f64], stresses: &mut [Sym3<f64>]) {
+        let nodes = self.body.node_count();
+        assert_eq!(stresses.len(), nodes, "one stress a node");
+        stress::of_nodes(&self.elements, &self.law, x, &mut self.scratch[..nodes], stresses);
+    }
+
+    /// The von Mises stress at every node at positions `x`, Pa: that of [`node_stresses`](Self::node_stresses).
+    ///
+    /// # Panics
+    /// If `x` has not three numbers a node, or `out` not one place a node.
+    pub fn von_mises(&mut self, x: &[f64], out: &mut [f64]) {
+        let mut stresses = std::mem::take(&mut self.stresses);
+        stresses.resize(self.body.node_count(), Sym3::ZERO);
+        assert_eq!(out.len(), stresses.len(), "one number a node");
+        self.node_stresses(x, &mut stresses);
+        out.iter_mut().zip(&stresses).for_each(|(out, stress)| *out = stress::von_mises(stress));
+        self.stresses = stresses;
     }
 
     /// `f` ← dV/dx at positions `x`, V the elastic energy: minus the elastic forces on the nodes, N.

@@ -11,7 +11,7 @@ pub(crate) const LANES: usize = 4;
 /// Bundles of elements that a thread takes at once.
 const BUNDLES_PER_CHUNK: usize = 16;
 
-type Lane = F64x4;
+pub(crate) type Lane = F64x4;
 
 /// Lamé's parameters and the law.
 #[derive(Clone, Copy, Debug)]
@@ -135,6 +135,16 @@ impl<const N: usize, const Q: usize> Chunk<N, Q> {
         energy.to_array().iter().sum()
     }
 
+    /// Calls `visit` with the nodes of each bundle's elements, and F and the volume (m³) of every quadrature point.
+    pub fn for_each_gradient(&self, x: &[f64], mut visit: impl FnMut(&[[u32; N]], [(Mat3<Lane>, Lane); Q])) {
+        for (bundle, points) in self.points.iter().enumerate() {
+            let x = self.gather(bundle, x);
+            let elements = (self.count - bundle * LANES).min(LANES);
+            let at = |q: usize| (gradient(&x, &points[q].gradients), points[q].weight);
+            visit(&self.nodes[bundle][..elements], std::array::from_fn(at));
+        }
+    }
+
     /// Where in [`Self::force`]'s terms the force on node `k` of element `e` is.
     pub fn force_place(e: usize, k: usize) -> (usize, usize) {
         let per_chunk = BUNDLES_PER_CHUNK * LANES;
@@ -171,6 +181,16 @@ fn gradient<const N: usize>(x: &[Vec3<Lane>; N], gradients: &[Vec3<Lane>; N]) ->
         f = Mat3::from_columns(f.x.add_scaled(g.x, *x), f.y.add_scaled(g.y, *x), f.z.add_scaled(g.z, *x));
     }
     f
+}
+
+/// First Piola–Kirchhoff stress, Pa.
+#[inline(always)]
+pub(crate) fn first_piola(f: Mat3<Lane>, law: &Law) -> Mat3<Lane> {
+    let r = match law.model {
+        MaterialModel::Linear => Mat3::IDENTITY,
+        MaterialModel::LinearCorotated => rotation(f),
+    };
+    hooke(f, r, law)
 }
 
 /// First Piola–Kirchhoff stress of Hooke's law in axes turned by `r`, Pa.

@@ -3,13 +3,11 @@
 
 mod common;
 
-use common::{MODELS, body, crooked_box, deformed, elastic, is_on_box, largest, to_equilibrium, with_order};
+use common::{MODELS, ORDERS, body, crooked_box, deformed, elastic, is_on_box, largest, to_equilibrium, with_order};
 use crew::Crew;
 use sapwood_deformable::mesh::EDGES;
 use sapwood_deformable::{Dynamics, MaterialModel, Order, SoftBody, TetMesh};
 use spatial::{Mat3, Quat, Vec3};
-
-const ORDERS: [Order; 2] = [Order::Linear, Order::Quadratic];
 
 /// A field of constant strain on the boundary is one inside, however crooked the mesh.
 #[test]

@@ -10,7 +10,7 @@ use geometry::{
 };
 use geometry::{SoftAttachment, SoftSurface};
 use interrupt::Interrupt;
-use spatial::Vec3;
+use spatial::{Sym3, Vec3};
 
 use crate::scheme::Discretization;
 use crate::soft_part::SoftPart;
@@ -271,6 +271,18 @@ impl SoftBodies {
     pub fn energy_of(&mut self, body: usize, state: &State, gravity: Vec3<f64>) -> deformable::Energy {
         let range = self.ranges[body].clone();
         self.dynamics[body].energy(&state.soft_positions[range.clone()], &state.soft_velocities[range], gravity)
+    }
+
+    /// Stresses of one body at its nodes.
+    pub fn node_stresses_of(&mut self, body: usize, state: &State, stresses: &mut [Sym3<f64>]) {
+        let range = self.ranges[body].clone();
+        self.dynamics[body].node_stresses(&state.soft_positions[range], stresses);
+    }
+
+    /// Von Mises stresses of one body at its nodes.
+    pub fn von_mises_of(&mut self, body: usize, state: &State, out: &mut [f64]) {
+        let range = self.ranges[body].clone();
+        self.dynamics[body].von_mises(&state.soft_positions[range], out);
     }
 }
 

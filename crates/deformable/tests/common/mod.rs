@@ -11,6 +11,7 @@ use sapwood_deformable::{
 use spatial::Vec3;
 
 pub const MODELS: [MaterialModel; 2] = [MaterialModel::Linear, MaterialModel::LinearCorotated];
+pub const ORDERS: [Order; 2] = [Order::Linear, Order::Quadratic];
 
 /// A material without damping.
 pub fn elastic(model: MaterialModel, young: f64, poisson: f64) -> Material {

@@ -3,7 +3,7 @@
 use deformable::{SoftBody, StepError, ThetaStep};
 use geometry::{Movement, SoftPartner};
 use multibody::Model;
-use spatial::Vec3;
+use spatial::{Sym3, Vec3};
 
 use super::{Simulation, State};
 use crate::tree_workspace::TreeWorkspace;
@@ -164,6 +164,23 @@ impl Simulation {
     /// When there is no such soft body, or positions or velocities of the state have been given another size.
     pub fn soft_energy(&mut self, body: usize) -> deformable::Energy {
         self.soft.energy_of(body, &self.state, self.model.gravity)
+    }
+
+    /// Cauchy stress at the nodes of a soft body in the present state, world axes, Pa, into `stresses`, one a node: the mean over the
+    /// elements of a node by volume.
+    ///
+    /// # Panics
+    /// When there is no such soft body, or `stresses` or the state's positions have another size.
+    pub fn soft_stresses(&mut self, body: usize, stresses: &mut [Sym3<f64>]) {
+        self.soft.node_stresses_of(body, &self.state, stresses);
+    }
+
+    /// The von Mises stress at the nodes of a soft body in the present state, Pa, into `out`, one a node.
+    ///
+    /// # Panics
+    /// When there is no such soft body, or `out` or the state's positions have another size.
+    pub fn soft_von_mises(&mut self, body: usize, out: &mut [f64]) {
+        self.soft.von_mises_of(body, &self.state, out);
     }
 
     /// The coordinates of a soft body's nodes among [`State::soft_positions`] and [`State::soft_velocities`], three a node.
