@@ -68,6 +68,30 @@ fn a_cube_comes_to_rest_under_its_weight() {
     }
 }
 
+/// A bar that hangs from its upper end: its stress is the weight of what hangs below by its area.
+#[test]
+fn a_hanging_bar_has_the_stress_of_its_weight() {
+    let material = Material { young: 1e6, poisson: 0.0, damping_stiffness: 0.05, ..Material::default() };
+    let mesh = TetMesh::cuboid(Vec3::new(0.05, 0.05, 0.4), [2, 2, 16]).unwrap();
+    let top = |x: &Vec3<f64>| x.z > 0.2 - 1e-9;
+    let pinned = (0..).zip(mesh.positions()).filter(|(_, x)| top(x)).map(|(i, _)| i).collect();
+    let bar = SoftBodyDescription { pinned, ..SoftBodyDescription::new("bar", mesh, material) };
+    let mut s = soft("<mujoco><worldbody/></mujoco>", vec![SoftBody::new(bar).unwrap()], vec![], Options::default());
+    run(&mut s, 1.0);
+    let nodes: Vec<Vec3<f64>> = s.scene().soft_bodies[0].mesh.positions().to_vec();
+    let (mut von_mises, mut stresses) = (vec![0.0; nodes.len()], vec![spatial::Sym3::ZERO; nodes.len()]);
+    s.soft_von_mises(0, &mut von_mises);
+    s.soft_stresses(0, &mut stresses);
+    let whole = material.density * G * 0.4;
+    for (node, x) in nodes.iter().enumerate().filter(|(_, x)| x.z.abs() < 0.2 - 1e-9) {
+        let expected = whole * (0.2 + x.z) / 0.4;
+        let (found, number) = (stresses[node].zz, von_mises[node]);
+        // Nodes at edges have unlike numbers of elements above and below: half a layer's weight.
+        assert!((found - expected).abs() < 0.04 * whole, "{x:?}: {found} {expected}");
+        assert!((number - expected).abs() < 0.04 * whole, "{x:?}: {number} {expected}");
+    }
+}
+
 /// A pad of 0.2 × 0.2 × 0.05 m that is pinned below, and a rigid slab of 1 kg on it, longer than the pad so that its edges plough nothing,
 /// gravity at `angle` from the normal towards x.
 fn box_on_pad(angle: f64, young: f64, options: Options) -> Simulation {
