@@ -109,6 +109,14 @@ pub enum Error {
         /// The range.
         expected: &'static str,
     },
+    /// No model of materials has this name.
+    #[error(
+        "no material model is called {name:?}; there are linear, linear-corotated, corotated and stable-neo-hookean"
+    )]
+    Model {
+        /// What came.
+        name: String,
+    },
     /// A pinned node is not there.
     #[error("pinned node {node} is not one of the mesh's nodes 0 to {last}")]
     PinnedNode {

@@ -25,6 +25,7 @@ mod body;
 mod dynamics;
 mod elements;
 mod error;
+mod isotropic;
 mod material;
 pub mod mesh;
 mod polar;
@@ -32,7 +33,7 @@ mod shape;
 mod stress;
 
 pub use body::{MassModel, SoftBody, SoftBodyDescription};
-pub use dynamics::{Dynamics, Energy, Report, ThetaStep};
+pub use dynamics::{Dynamics, Energy, Refinement, Report, ThetaStep};
 pub use error::{Error, StepError};
 pub use material::{Material, MaterialModel};
 pub use mesh::{MAX_NODES, Order, Surface, TetMesh};
