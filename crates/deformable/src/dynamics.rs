@@ -190,7 +190,7 @@ impl Dynamics {
                 self.find_schur_factor();
                 Ok(Refinement { is_needed: true, residual })
             }
-            Attempt::Stuck => Err(StepError::NotConverged { iterations: 1 }),
+            Attempt::Stuck => Err(StepError::NotConverged { iterations: 1, residual }),
         }
     }
 

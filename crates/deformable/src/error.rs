@@ -162,10 +162,14 @@ pub enum StepError {
         node: usize,
     },
     /// Newton's method did not solve the step.
-    #[error("Newton's method did not solve the soft body's step in {iterations} iterations; a shorter step may")]
+    #[error(
+        "Newton's method met the soft body's step to {residual:.1e} only in {iterations} iterations; a shorter step may do"
+    )]
     NotConverged {
         /// Iterations made.
         iterations: usize,
+        /// What is missing of the balance of impulses, as a part of the largest on a node.
+        residual: f64,
     },
     /// The step was told to stop.
     #[error("interrupted")]

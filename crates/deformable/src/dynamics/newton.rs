@@ -134,12 +134,16 @@ impl Dynamics {
             self.newton.trial.copy_from_slice(&self.v_star);
             match self.attempt(problem, TOLERANCE, crew) {
                 Attempt::Holds => return Ok(iteration),
-                Attempt::Stuck => return Err(StepError::NotConverged { iterations: iteration }),
+                Attempt::Stuck => return Err(self.not_converged(iteration)),
                 Attempt::Moved if iteration < MOST => self.linearize(problem, interrupt, crew)?,
                 Attempt::Moved => {}
             }
         }
-        Err(StepError::NotConverged { iterations: MOST })
+        Err(self.not_converged(MOST))
+    }
+
+    fn not_converged(&self, iterations: usize) -> StepError {
+        StepError::NotConverged { iterations, residual: self.newton.relative }
     }
 
     /// Goes on from velocities `v` that constraints have led to, which gave the touched nodes the impulses L Lᵀ `dv_touched`. Where the
