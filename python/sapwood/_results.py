@@ -114,13 +114,16 @@ class Stats(NamedTuple):
     unsettled: int = 0
     """Islands whose friction is not converged: the search for Coulomb's law spent its `factorization_budget`."""
     free_iterations: int = 0
-    """Newton steps of free motion under an implicit scheme, the most of a tree."""
+    """Newton steps of free motion under an implicit scheme and of soft bodies of nonlinear materials, the most of a tree."""
     substeps: int = 1
     """Parts that the step was made in: more than one for accuracy, or where free motion had no solution."""
     rejected: int = 0
     """Steps that were given up because the accuracy asked for shorter ones."""
     force_evaluations: int = 0
     """Evaluations of the forces on the most evaluated tree, of steps that were given up too."""
+    soft_residual: float = 0.0
+    """What the step leaves of the balance of impulses on a node of a touched soft body of a nonlinear material, as a part of the
+    largest; above 1e-6 the search for it was given up."""
 
 
 class Energy(NamedTuple):
@@ -417,7 +420,7 @@ class SoftProperties(TypedDict, total=False):
 
     order: Literal["P1", "P2"] | None
     """P1: four nodes an element, constant strain, stiff in bending; P2: ten, linear strain. As the mesh when None."""
-    material: Literal["linear", "linear-corotated"]
+    material: Literal["linear", "linear-corotated", "corotated", "stable-neo-hookean"]
     """Stress by strain: linear-corotated (the default) in axes that turn with each element; linear: for small turns."""
     young: float
     """Young's modulus, Pa; 1e5 if it is not said."""

@@ -1588,6 +1588,14 @@ class SoftBodyView:
         """Energy of its deformation, J."""
 
     @property
+    def von_mises(self) -> NDArray[np.float64]:
+        """The von Mises stress at its nodes, (n,), Pa: that of ``stresses``, by which materials are said to yield."""
+
+    @property
+    def stresses(self) -> NDArray[np.float64]:
+        """Cauchy stress at its nodes, (n, 3, 3), world axes, Pa: the mean over the elements of a node, by volume."""
+
+    @property
     def kinetic_energy(self) -> float:
         """Kinetic energy of all its nodes, J."""
 

@@ -1,7 +1,7 @@
 //! What no body is made of is refused with its name.
 #![allow(clippy::unwrap_used)]
 
-use sapwood_deformable::{Error, Material, Order, SoftBody, SoftBodyDescription, TetMesh};
+use sapwood_deformable::{Error, Material, MaterialModel, Order, SoftBody, SoftBodyDescription, TetMesh};
 use spatial::Vec3;
 
 fn corners() -> Vec<Vec3<f64>> {
@@ -74,6 +74,14 @@ fn materials_and_bodies() {
         refused(Material { density: bad, ..good }, "the density");
         refused(Material { young: bad, ..good }, "Young's modulus");
     }
+    for model in [MaterialModel::Corotated, MaterialModel::StableNeoHookean] {
+        refused(Material { model, poisson: -0.1, ..good }, "0 or more for a nonlinear material");
+    }
+    for (name, model) in MaterialModel::NAMED {
+        assert_eq!((name.parse(), model.to_string().as_str()), (Ok(model), name));
+    }
+    let error = "rubber".parse::<MaterialModel>().unwrap_err();
+    assert!(error.to_string().contains("stable-neo-hookean"), "{error}");
     refused(Material { damping_mass: -1.0, ..good }, "the mass-proportional damping");
     refused(Material { damping_stiffness: f64::NAN, ..good }, "the stiffness-proportional damping");
     let of = |change: &dyn Fn(&mut SoftBodyDescription)| {

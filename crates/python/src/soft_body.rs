@@ -14,8 +14,6 @@ use crate::arguments::{any_rows, array, check_scalar, positive, word};
 use crate::soft::table;
 
 const ORDERS: [(&str, Order); 2] = [("P1", Order::Linear), ("P2", Order::Quadratic)];
-const MATERIALS: [(&str, MaterialModel); 2] =
-    [("linear", MaterialModel::Linear), ("linear-corotated", MaterialModel::LinearCorotated)];
 const MASSES: [(&str, MassModel); 2] = [("lumped", MassModel::Lumped), ("consistent", MassModel::Consistent)];
 const PROPERTIES: [&str; 9] =
     ["order", "material", "young", "poisson", "density", "mass", "damping", "mass_damping", "mass_matrix"];
@@ -75,7 +73,7 @@ impl Properties {
             match name.as_str() {
                 "order" if value.is_none() => {}
                 "order" => read.order = Some(word("order", &text()?, &ORDERS)?),
-                "material" => read.material.model = word("material", &text()?, &MATERIALS)?,
+                "material" => read.material.model = word("material", &text()?, &MaterialModel::NAMED)?,
                 "mass_matrix" => read.mass_model = word("mass_matrix", &text()?, &MASSES)?,
                 "young" => read.material.young = number()?,
                 "poisson" => read.material.poisson = number()?,
@@ -252,7 +250,7 @@ impl SoftBody {
     /// The law of its material.
     #[getter]
     fn material(&self) -> &'static str {
-        name_of(&MATERIALS, self.inner.material.model)
+        name_of(&MaterialModel::NAMED, self.inner.material.model)
     }
 
     #[getter]

@@ -1,0 +1,289 @@
+//! Energies that are functions of the singular values of F alone: stress and stiffness.
+//!
+//! F = U Σ Vᵀ with rotations U and V, so that the least singular value is negative where an element is inverted. In these axes dP/dF acts on
+//! the diagonal by the second derivatives ∂²Ψ/∂σᵢ∂σⱼ, on the symmetric part of each pair of entries off it by
+//! (Ψᵢ − Ψⱼ)/(σᵢ − σⱼ), on the antisymmetric part by (Ψᵢ + Ψⱼ)/(σᵢ + σⱼ) (Smith, de Goes, Kim, *Analytic eigensystems for isotropic
+//! distortion energies*, 2019). Projected, what is negative of these is set to zero.
+
+use spatial::{Mat3, Real, Vec3};
+
+use crate::MaterialModel;
+use crate::elements::{Lane, Law};
+use crate::polar::{cofactor, rotation};
+
+/// Sweeps of Jacobi's method, which converges quadratically.
+const SWEEPS: usize = 5;
+
+/// Parameters of the stable Neo-Hookean energy Ψ = μ̂/2 (I − 3) + λ̂/2 (J − α)² − μ̂/2 ln(I + 1), I = ‖F‖², J = det F, less what it is
+/// at rest: those by which the law is Hooke's at small strains.
+struct NeoHooke {
+    mu: f64,
+    lambda: f64,
+    alpha: f64,
+}
+
+impl NeoHooke {
+    fn of(law: &Law) -> Self {
+        let (mu, lambda) = (4.0 / 3.0 * law.mu, law.lambda + 5.0 / 6.0 * law.mu);
+        Self { mu, lambda, alpha: 1.0 + 0.75 * mu / lambda }
+    }
+}
+
+#[inline(always)]
+fn norm_squared<T: Real>(m: Mat3<T>) -> T {
+    m.x.norm_squared() + m.y.norm_squared() + m.z.norm_squared()
+}
+
+/// Energy per undeformed volume, J/m³.
+#[inline(always)]
+pub(crate) fn energy_density(f: Mat3<Lane>, law: &Law) -> Lane {
+    let c = Lane::splat;
+    let change = f.x.dot(f.y.cross(f.z)) - Lane::ONE;
+    match law.model {
+        MaterialModel::StableNeoHookean => {
+            let NeoHooke { mu, lambda, alpha } = NeoHooke::of(law);
+            // (J − α)² − (1 − α)² = (J − 1)² − 2 (α − 1) (J − 1).
+            let volume = c(0.5 * lambda) * change * (change - c(2.0 * (alpha - 1.0)));
+            let excess = norm_squared(f) - c(3.0);
+            // The same bits on every machine.
+            let log = Lane::from_array((excess * c(0.25)).to_array().map(libm::log1p));
+            volume + c(0.5 * mu) * (excess - log)
+        }
+        _ => c(law.mu) * norm_squared(f - rotation(f)) + c(0.5 * law.lambda) * change * change,
+    }
+}
+
+/// First Piola–Kirchhoff stress, Pa.
+#[inline(always)]
+pub(crate) fn stress<T: Real>(f: Mat3<T>, law: &Law) -> Mat3<T> {
+    let c = T::from_f64;
+    let cof = cofactor(f);
+    let volume = f.x.dot(cof.x);
+    match law.model {
+        MaterialModel::StableNeoHookean => {
+            let NeoHooke { mu, lambda, alpha } = NeoHooke::of(law);
+            let squares = norm_squared(f);
+            f * (c(mu) * squares * (squares + T::ONE).recip()) + cof * (c(lambda) * (volume - c(alpha)))
+        }
+        _ => (f - rotation(f)) * c(2.0 * law.mu) + cof * (c(law.lambda) * (volume - T::ONE)),
+    }
+}
+
+/// dP/dF at some F.
+pub(crate) struct Tangent<T> {
+    u: Mat3<T>,
+    v: Mat3<T>,
+    /// On the diagonal, by columns.
+    stretch: Mat3<T>,
+    /// Of the pairs (y, z), (z, x), (x, y): what takes an entry to itself, and to its mirror image.
+    same: Vec3<T>,
+    mirrored: Vec3<T>,
+}
+
+impl<T: Real> Tangent<T> {
+    /// The derivative, or the nearest semidefinite to it where `is_projected`.
+    #[inline(always)]
+    pub fn new(f: Mat3<T>, law: &Law, is_projected: bool) -> Self {
+        let c = T::from_f64;
+        let r = rotation(f);
+        let (sigma, v) = eigen(r.transpose() * f);
+        // ∂J/∂σ.
+        let j = Vec3::new(sigma.y * sigma.z, sigma.z * sigma.x, sigma.x * sigma.y);
+        let volume = sigma.x * j.x;
+        // Ψ's second derivatives are `own` δᵢⱼ + `along` σᵢσⱼ + λ Jᵢ Jⱼ + q Jᵢⱼ; pairs turn against `turning`.
+        let (own, along, lambda, q, turning) = match law.model {
+            MaterialModel::StableNeoHookean => {
+                let NeoHooke { mu, lambda, alpha } = NeoHooke::of(law);
+                let squares = sigma.norm_squared();
+                let share = (squares + T::ONE).recip();
+                let own = c(mu) * squares * share;
+                let turning = Vec3::new(own, own, own);
+                (own, c(2.0 * mu) * share * share, lambda, c(lambda) * (volume - c(alpha)), turning)
+            }
+            _ => {
+                // 2μ (1 − 2/(σᵢ + σⱼ)); where two stretches cancel it is −∞.
+                let turn = |sum: T| c(2.0 * law.mu) - c(4.0 * law.mu) * Real::max(sum, c(1e-9)).recip();
+                let sums = Vec3::new(sigma.y + sigma.z, sigma.z + sigma.x, sigma.x + sigma.y);
+                let turning = Vec3::new(turn(sums.x), turn(sums.y), turn(sums.z));
+                (c(2.0 * law.mu), T::ZERO, law.lambda, c(law.lambda) * (volume - T::ONE), turning)
+            }
+        };
+        let (half, sheared) = (c(0.5), sigma * q);
+        let part = |shear: T, turn: T| {
+            let (symmetric, skew) = (own - shear, turn + shear);
+            let (symmetric, skew) = if is_projected {
+                (Real::max(symmetric, T::ZERO), Real::max(skew, T::ZERO))
+            } else {
+                (symmetric, skew)
+            };
+            (half * (symmetric + skew), half * (symmetric - skew))
+        };
+        let pairs = [part(sheared.x, turning.x), part(sheared.y, turning.y), part(sheared.z, turning.z)];
+        let mut stretch = Mat3::outer(j * c(lambda), j) + Mat3::outer(sigma * along, sigma);
+        stretch.x.x += own;
+        stretch.y.y += own;
+        stretch.z.z += own;
+        stretch.x.y += sheared.z;
+        stretch.y.x += sheared.z;
+        stretch.y.z += sheared.x;
+        stretch.z.y += sheared.x;
+        stretch.x.z += sheared.y;
+        stretch.z.x += sheared.y;
+        Self {
+            u: r * v,
+            v,
+            stretch: if is_projected { semidefinite(stretch) } else { stretch },
+            same: Vec3::new(pairs[0].0, pairs[1].0, pairs[2].0),
+            mirrored: Vec3::new(pairs[0].1, pairs[1].1, pairs[2].1),
+        }
+    }
+
+    /// A gradient of a shape function in the axes V.
+    #[inline(always)]
+    pub fn turned(&self, g: Vec3<T>) -> Vec3<T> {
+        self.v.transpose() * g
+    }
+
+    /// The block of stiffness per volume of two nodes with gradients `a` and `b`, [turned](Self::turned).
+    #[inline(always)]
+    pub fn block(&self, a: Vec3<T>, b: Vec3<T>) -> Mat3<T> {
+        let (s, m, k) = (&self.same, &self.mirrored, &self.stretch);
+        let (xx, yy, zz) = (a.x * b.x, a.y * b.y, a.z * b.z);
+        // Row r, column c: k_rc a_r b_c + m a_c b_r; on the diagonal k_rr a_r b_r and what the other two components shear.
+        let block = Mat3::from_columns(
+            Vec3::new(
+                k.x.x * xx + s.z * yy + s.y * zz,
+                k.x.y * a.y * b.x + m.z * a.x * b.y,
+                k.x.z * a.z * b.x + m.y * a.x * b.z,
+            ),
+            Vec3::new(
+                k.y.x * a.x * b.y + m.z * a.y * b.x,
+                k.y.y * yy + s.z * xx + s.x * zz,
+                k.y.z * a.z * b.y + m.x * a.y * b.z,
+            ),
+            Vec3::new(
+                k.z.x * a.x * b.z + m.y * a.z * b.x,
+                k.z.y * a.y * b.z + m.x * a.z * b.y,
+                k.z.z * zz + s.y * xx + s.x * yy,
+            ),
+        );
+        self.u * block * self.u.transpose()
+    }
+}
+
+/// The nearest matrix without negative eigenvalues.
+#[inline(always)]
+fn semidefinite<T: Real>(m: Mat3<T>) -> Mat3<T> {
+    let (values, axes) = eigen(m);
+    let [x, y, z] = values.to_array().map(|value| Real::max(value, T::ZERO));
+    Mat3::outer(axes.x * x, axes.x) + Mat3::outer(axes.y * y, axes.y) + Mat3::outer(axes.z * z, axes.z)
+}
+
+/// Eigenvalues and axes, a rotation, of the symmetric part of a matrix: Jacobi's method.
+#[inline(always)]
+fn eigen<T: Real>(m: Mat3<T>) -> (Vec3<T>, Mat3<T>) {
+    let half = T::from_f64(0.5);
+    let mut a = [
+        [m.x.x, half * (m.x.y + m.y.x), half * (m.x.z + m.z.x)],
+        [half * (m.x.y + m.y.x), m.y.y, half * (m.y.z + m.z.y)],
+        [half * (m.x.z + m.z.x), half * (m.y.z + m.z.y), m.z.z],
+    ];
+    let mut axes = [[T::ONE, T::ZERO, T::ZERO], [T::ZERO, T::ONE, T::ZERO], [T::ZERO, T::ZERO, T::ONE]];
+    for _ in 0..SWEEPS {
+        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
+            // tan of the angle: 2a_pq / (d + sign(d) √(d² + 4a_pq²)), d the difference of the diagonal's entries.
+            let (difference, off) = (a[q][q] - a[p][p], a[p][q] + a[p][q]);
+            let length = (difference * difference + off * off + T::from_f64(1e-280)).sqrt();
+            let tan = off * (difference + length.copysign(difference)).recip();
+            let cos = (tan * tan + T::ONE).sqrt().recip();
+            let sin = tan * cos;
+            for i in 0..3 {
+                (a[p][i], a[q][i]) = (cos * a[p][i] - sin * a[q][i], sin * a[p][i] + cos * a[q][i]);
+                (axes[p][i], axes[q][i]) = (cos * axes[p][i] - sin * axes[q][i], sin * axes[p][i] + cos * axes[q][i]);
+            }
+            for row in &mut a {
+                (row[p], row[q]) = (cos * row[p] - sin * row[q], sin * row[p] + cos * row[q]);
+            }
+        }
+    }
+    let column = |k: usize| Vec3::new(axes[k][0], axes[k][1], axes[k][2]);
+    (Vec3::new(a[0][0], a[1][1], a[2][2]), Mat3::from_columns(column(0), column(1), column(2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use spatial::Quat;
+
+    use super::*;
+
+    fn law(model: MaterialModel) -> Law {
+        Law { model, lambda: 3.0, mu: 2.0 }
+    }
+
+    fn dot(a: Mat3<f64>, b: Mat3<f64>) -> f64 {
+        a.x.dot(b.x) + a.y.dot(b.y) + a.z.dot(b.z)
+    }
+
+    /// dP along a direction.
+    fn times(tangent: &Tangent<f64>, d: Mat3<f64>) -> Mat3<f64> {
+        let axes = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
+        let column = |a: Vec3<f64>| {
+            let of = |b: Vec3<f64>| tangent.block(tangent.turned(a), tangent.turned(b)) * (d * b);
+            axes.iter().fold(Vec3::ZERO, |sum, b| sum + of(*b))
+        };
+        Mat3::from_columns(column(axes[0]), column(axes[1]), column(axes[2]))
+    }
+
+    fn some(k: f64) -> Mat3<f64> {
+        let v = |i: f64| Vec3::new((k + i).sin(), (1.3 * k - 2.0 * i).sin(), (0.7 * k + 3.0 * i).cos());
+        Mat3::from_columns(v(1.0), v(2.0), v(3.0))
+    }
+
+    /// The tangent is the derivative of the stress, which is that of the energy, inverted or not; projected it is not negative in any direction, never
+    /// less, and the same where nothing is negative.
+    #[test]
+    fn tangents_are_derivatives() {
+        let turn = |k: f64| Quat::new(0.3 - k, 0.5 + k, -0.2 * k, 0.7).unit().to_mat3();
+        for model in [MaterialModel::Corotated, MaterialModel::StableNeoHookean] {
+            let law = law(model);
+            for (k, s) in [[1.1, 1.2, 1.3], [0.4, 1.5, 0.8], [0.7, 0.3, 0.5], [1.2, 0.9, -0.4], [1.0, 1.0, 1.0]]
+                .into_iter()
+                .enumerate()
+            {
+                let stretch = |v: Vec3<f64>| Vec3::new(s[0] * v.x, s[1] * v.y, s[2] * v.z);
+                let v = turn(2.0 + k as f64);
+                let f = turn(k as f64) * Mat3::from_columns(stretch(v.x), stretch(v.y), stretch(v.z));
+                let (exact, projected) = (Tangent::new(f, &law, false), Tangent::new(f, &law, true));
+                let mut is_same = true;
+                for direction in (0..12).map(|j| some(f64::from(j))) {
+                    let h = 1e-5;
+                    let slope = (stress(f + direction * h, &law) - stress(f - direction * h, &law)) * (0.5 / h);
+                    let (found, larger) = (times(&exact, direction), times(&projected, direction));
+                    let error = slope - found;
+                    assert!(dot(error, error).sqrt() < 1e-7, "{model:?} {s:?}: {error:?}");
+                    let energy = |h: f64| energy_density((f + direction * h).map(Lane::splat), &law).lane(0);
+                    let work = (energy(h) - energy(-h)) * (0.5 / h) - dot(stress(f, &law), direction);
+                    assert!(work.abs() < 1e-7, "{model:?} {s:?}: {work}");
+                    let (curvature, bound) = (dot(direction, found), dot(direction, larger));
+                    assert!(bound > -1e-12 && bound >= curvature - 1e-12, "{model:?} {s:?}: {curvature} {bound}");
+                    is_same &= (bound - curvature).abs() < 1e-12;
+                }
+                assert_eq!(is_same, k == 0 || k == 4, "{model:?} {s:?}");
+            }
+        }
+    }
+
+    /// At small strains both laws are Hooke's, and at rest there is neither stress nor energy.
+    #[test]
+    fn small_strains_follow_hooke() {
+        for model in [MaterialModel::Corotated, MaterialModel::StableNeoHookean] {
+            let law = law(model);
+            let nothing = stress(Mat3::IDENTITY, &law);
+            assert!(dot(nothing, nothing) < 1e-28 && energy_density(Mat3::IDENTITY, &law).lane(0) == 0.0);
+            let d = some(0.4);
+            let trace = Mat3::IDENTITY * (3.0 * (d.x.x + d.y.y + d.z.z));
+            let error = times(&Tangent::new(Mat3::IDENTITY, &law, false), d) - ((d + d.transpose()) * 2.0 + trace);
+            assert!(dot(error, error).sqrt() < 1e-12, "{model:?}: {error:?}");
+        }
+    }
+}
