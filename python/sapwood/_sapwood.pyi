@@ -1021,7 +1021,7 @@ class Simulation:
             ValueError: When neither is convex: planes and height fields have no distance from each other.
         """
 
-    def record(self, fps: float = 60.0) -> Replay:
+    def record(self, fps: float = 60.0, *, stress: bool = False) -> Replay:
         """Record every step from now on, whoever makes it: ``step``, ``advance_to`` or ``trajectory``.
 
         The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the
@@ -1035,6 +1035,7 @@ class Simulation:
 
         Args:
             fps: Frames per second of simulated time, about: a whole number of time steps lies between two frames.
+            stress: Whether von Mises stresses of soft bodies are recorded, which the page then shows as colours.
 
         Raises:
             ValueError: When ``fps`` is not above 0, or a quaternion has no direction.
@@ -1091,6 +1092,7 @@ class Simulation:
         shadows: bool = True,
         antialias: bool = True,
         contacts: bool = False,
+        stress: bool | float | None = None,
         groups: Sequence[int] | None = None,
     ) -> NDArray[Any]:
         """A picture of the present state, drawn without a GPU or a display; row 0 is the top.
@@ -1111,6 +1113,8 @@ class Simulation:
             contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,
                 a rod along the force on the second body, 0.4 times the size of the model for a force equal to its
                 weight.
+            stress: Whether soft bodies are coloured by von Mises stress, from pale yellow (0) to dark red: the
+                greatest at present, or this stress, Pa. None: they have their own colours.
             groups: Groups of geoms that are drawn; None: 0, 1 and 2, as in MuJoCo. By convention others hold collision
                 shapes.
 
@@ -1156,6 +1160,7 @@ class Renderer:
         shadows: bool = True,
         antialias: bool = True,
         contacts: bool = False,
+        stress: bool | float | None = None,
         groups: Sequence[int] | None = None,
     ) -> NDArray[Any]:
         """A picture of a simulation of the model, or of the model in a configuration.
@@ -1173,6 +1178,8 @@ class Renderer:
             contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,
                 a rod along the force on the second body, 0.4 times the size of the model for a force equal to its
                 weight.
+            stress: Whether soft bodies are coloured by von Mises stress, from pale yellow (0) to dark red: the
+                greatest at present, or this stress, Pa. None: they have their own colours.
             groups: Groups of geoms that are drawn; None: 0, 1 and 2, as in MuJoCo. By convention others hold collision
                 shapes.
 

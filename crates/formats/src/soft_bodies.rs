@@ -40,7 +40,10 @@ impl StandingSoftBody {
             scene.soft_attachments.extend(pinned.map(hold));
             description.pinned.clear();
         }
-        scene.soft_attachments.extend(held.into_iter().map(hold));
+        let (moving, fixed): (Vec<_>, Vec<_>) =
+            held.into_iter().partition(|(_, body, _)| model.bodies[*body].node.is_some());
+        scene.soft_attachments.extend(moving.into_iter().map(hold));
+        description.pinned.extend(fixed.into_iter().map(|(node, _, _)| node));
         if body != 0 {
             description.mesh = description.mesh.transformed(|x| poses[body].transform_point(x))?;
         }

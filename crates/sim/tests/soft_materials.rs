@@ -53,27 +53,37 @@ fn rest_does_not_depend_on_the_step() {
 fn violent() {
     for model in [MaterialModel::LinearCorotated, MaterialModel::Corotated, MaterialModel::StableNeoHookean] {
         for scheme in [Scheme::Bilinear, Scheme::Midpoint, Scheme::ImplicitEuler] {
-          for damping_stiffness in [0.0, 0.01] {
-            for (speed, dt) in [(5.0, 0.002), (5.0, 0.01), (20.0, 0.002), (20.0, 0.01)] {
-                let material = Material { model, damping_stiffness, ..Material::default() };
-                let cube = cuboid([0.1; 3], [4; 3], 0.02, material);
-                let ground = r#"<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="0.8"/></worldbody></mujoco>"#;
-                let mut s = soft(ground, vec![cube], vec![], Options { timestep: Some(dt), scheme, ..Options::default() });
-                s.state_mut().soft_velocities.chunks_exact_mut(3).for_each(|v| v[2] = -speed);
-                let start = s.energy().total();
-                let (mut most, mut worst, mut iterations, mut failure, mut substeps, mut total) = (0.0_f64, 0.0_f64, 0, None, 0, 0);
-                let steps = (0.4 / dt) as usize;
-                for k in 0..steps {
-                    if let Err(error) = s.step() { failure = Some((k, error.to_string())); break; }
-                    most = most.max(s.energy().total() / start);
-                    worst = worst.max(s.stats().soft_residual);
-                    iterations = iterations.max(s.stats().free_iterations);
-                    substeps = substeps.max(s.stats().substeps);
-                    total += s.stats().free_iterations;
+            for damping_stiffness in [0.0, 0.01] {
+                for (speed, dt) in [(5.0, 0.002), (5.0, 0.01), (20.0, 0.002), (20.0, 0.01)] {
+                    let material = Material { model, damping_stiffness, ..Material::default() };
+                    let cube = cuboid([0.1; 3], [4; 3], 0.02, material);
+                    let ground =
+                        r#"<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="0.8"/></worldbody></mujoco>"#;
+                    let mut s =
+                        soft(ground, vec![cube], vec![], Options { timestep: Some(dt), scheme, ..Options::default() });
+                    s.state_mut().soft_velocities.chunks_exact_mut(3).for_each(|v| v[2] = -speed);
+                    let start = s.energy().total();
+                    let (mut most, mut worst, mut iterations, mut failure, mut substeps, mut total) =
+                        (0.0_f64, 0.0_f64, 0, None, 0, 0);
+                    let steps = (0.4 / dt) as usize;
+                    for k in 0..steps {
+                        if let Err(error) = s.step() {
+                            failure = Some((k, error.to_string()));
+                            break;
+                        }
+                        most = most.max(s.energy().total() / start);
+                        worst = worst.max(s.stats().soft_residual);
+                        iterations = iterations.max(s.stats().free_iterations);
+                        substeps = substeps.max(s.stats().substeps);
+                        total += s.stats().free_iterations;
+                    }
+                    println!(
+                        "{model} {scheme} beta {damping_stiffness} {speed} {dt}: energy {most:.3} end {:.3}, {iterations} its at most, mean {:.1}, {substeps} substeps, {worst:.1e} {failure:?}",
+                        s.energy().total() / start,
+                        total as f64 / steps as f64
+                    );
                 }
-                println!("{model} {scheme} beta {damping_stiffness} {speed} {dt}: energy {most:.3} end {:.3}, {iterations} its at most, mean {:.1}, {substeps} substeps, {worst:.1e} {failure:?}", s.energy().total()/start, total as f64 / steps as f64);
             }
-          }
         }
     }
 }

@@ -46,6 +46,31 @@ const KINDS: [(&str, Kind); 10] = [
     ("circle", Kind::Surface),
 ];
 
+pub(super) const WITHOUT_YOUNG: &str = "has no <elasticity young=…>: constraints on edges are not simulated";
+
+/// What is said of a surface.
+#[derive(Default)]
+pub(super) struct SoftSurface {
+    radius: f64,
+    friction: Option<f64>,
+    colour: Option<[f32; 4]>,
+    self_contact: bool,
+}
+
+impl SoftSurface {
+    pub fn of(self, name: String, mesh: TetMesh, material: Material) -> SoftBodyDescription {
+        let Self { radius, friction, colour, self_contact } = self;
+        let usual = SoftBodyDescription::new(name, mesh, material);
+        let (friction, colour) = (friction.unwrap_or(usual.friction), colour.unwrap_or(usual.colour));
+        SoftBodyDescription { radius, friction, colour, self_contact, ..usual }
+    }
+}
+
+/// Young's modulus, Pa; 0 where there is none.
+pub(super) fn young(element: Element<'_>) -> Result<f64, LoadError> {
+    Ok(element.child("elasticity").map(|e| e.number("young")).transpose()?.flatten().unwrap_or(0.0))
+}
+
 /// Nodes and elements in the frame of the parent body.
 struct Volume {
     nodes: Vec<Vec3<f64>>,
@@ -78,10 +103,8 @@ impl<'a> Reader<'_, 'a> {
             (3, _) => None,
             _ => Some("only bodies of dimension 3 are simulated, cables and cloth are not"),
         };
-        let elasticity = element.child("elasticity");
-        let young = elasticity.map(|e| e.number("young")).transpose()?.flatten().unwrap_or(0.0);
-        let stiffless = "has no <elasticity young=…>: constraints on edges are not simulated";
-        if let Some(reason) = reason.or((young == 0.0).then_some(stiffless)) {
+        let young = young(element)?;
+        if let Some(reason) = reason.or((young == 0.0).then_some(WITHOUT_YOUNG)) {
             self.warnings.add(element, &format!("{reason}; it is missing from the model"));
             element.skip_all();
             return Ok(());
@@ -91,34 +114,44 @@ impl<'a> Reader<'_, 'a> {
         let name = self.names.claim(element, "flex", &item.suffix, self.flexes.len())?;
         let pinned = pins(element, &volume)?;
         let mesh = tetrahedra(element, volume)?;
-        let mut material = Material { young, poisson: 0.0, damping_stiffness: 0.0, ..Material::default() };
-        if let Some(elasticity) = elasticity {
-            material.poisson = elasticity.number("poisson")?.unwrap_or(0.0);
-            material.damping_stiffness = elasticity.number("damping")?.unwrap_or(0.0);
-            elasticity.skip(&["thickness", "elastic2d"]);
-        }
-        let mut description = SoftBodyDescription { pinned, ..SoftBodyDescription::new(name, mesh, material) };
-        description.radius = attributes.number("radius")?.unwrap_or(0.005);
-        if attributes.has(&["rgba", "material"]) {
-            description.colour = self.assets.rgba(attributes)?;
-        }
-        if let Some(contact) = element.child("contact") {
-            if let Some(friction) = contact.numbers("friction")?.and_then(|f| f.first().copied()) {
-                description.friction = friction;
-            }
-            description.self_contact = contact.attribute("selfcollide").is_some_and(|kind| kind != "none");
-            contact.skip(&["internal", "activelayers", "vertcollide"]);
-        }
+        let (material, surface) = self.material_and_surface(attributes, young)?;
+        let description = SoftBodyDescription { pinned, ..surface.of(name, mesh, material) };
         let mass = attributes.number("mass")?.unwrap_or(1.0);
         if !(mass > 0.0 && mass.is_finite()) {
             return Err(attributes.source("mass").error(format!("mass=\"{mass}\": expected a number above 0, kg")));
         }
         attributes.skip(&["inertiabox", "group", "flatskin", "texcoord", "origin"]);
+        self.flexes.push(Flex { element, body, description, mass });
+        Ok(())
+    }
+
+    /// What `<flexcomp>` and `<flex>` say alike: the material, which has this Young's modulus, and the surface.
+    pub(super) fn material_and_surface(
+        &mut self,
+        attributes: &Attributes<'_, 'a>,
+        young: f64,
+    ) -> Result<(Material, SoftSurface), LoadError> {
+        let element = attributes.element();
+        let mut material = Material { young, poisson: 0.0, damping_stiffness: 0.0, ..Material::default() };
+        if let Some(elasticity) = element.child("elasticity") {
+            material.poisson = elasticity.number("poisson")?.unwrap_or(0.0);
+            material.damping_stiffness = elasticity.number("damping")?.unwrap_or(0.0);
+            elasticity.skip(&["thickness", "elastic2d"]);
+        }
+        let mut surface =
+            SoftSurface { radius: attributes.number("radius")?.unwrap_or(0.005), ..SoftSurface::default() };
+        if attributes.has(&["rgba", "material"]) {
+            surface.colour = Some(self.assets.rgba(attributes)?);
+        }
+        if let Some(contact) = element.child("contact") {
+            surface.friction = contact.numbers("friction")?.and_then(|f| f.first().copied());
+            surface.self_contact = contact.attribute("selfcollide").is_some_and(|kind| kind != "none");
+            contact.skip(&["internal", "activelayers", "vertcollide"]);
+        }
         if let Some(edge) = element.child("edge") {
             edge.skip_all();
         }
-        self.flexes.push(Flex { element, body, description, mass });
-        Ok(())
+        Ok((material, surface))
     }
 
     fn volume(&self, kind: Kind, attributes: &Attributes<'_, 'a>, pose: Pose<f64>) -> Result<Volume, LoadError> {
@@ -240,7 +273,7 @@ fn tetrahedra(element: Element<'_>, Volume { nodes, elements, .. }: Volume) -> R
     mesh.into_mesh().map_err(|error| element.error(error.to_string()))
 }
 
-fn indices(element: Element<'_>, name: &str) -> Result<Vec<u32>, LoadError> {
+pub(super) fn indices(element: Element<'_>, name: &str) -> Result<Vec<u32>, LoadError> {
     let parse = |word: &str| {
         let expected = "expected indices of nodes, four for each element";
         word.parse().map_err(|_| element.error(format!("{name}: \"{}\": {expected}", crate::xml::shortened(word))))

@@ -10,6 +10,7 @@ mod constraints;
 mod looks;
 mod numbers;
 mod sensors;
+mod soft;
 mod tree;
 mod xml;
 

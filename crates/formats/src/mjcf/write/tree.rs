@@ -23,6 +23,7 @@ struct Below {
 impl Writer<'_> {
     pub(super) fn bodies(&mut self, xml: &mut Xml, assets: &Assets) -> Result<(), WriteError> {
         self.place_extra_sites();
+        let soft = self.soft_below()?;
         let model = self.model;
         let mut below = Below::new(model.bodies.len());
         (1..model.bodies.len()).for_each(|index| below.bodies[model.bodies[index].parent].push(index));
@@ -33,12 +34,14 @@ impl Writer<'_> {
         // Without recursion: trees may be deep.
         xml.open("worldbody", &[]);
         self.contents(xml, 0, &below, assets)?;
+        self.soft_bodies(xml, 0, &soft);
         let mut pending = vec![(0, 0)];
         while let Some((body, next)) = pending.pop() {
             if let Some(&child) = below.bodies[body].get(next) {
                 pending.push((body, next + 1));
                 self.open_body(xml, child, &below)?;
                 self.contents(xml, child, &below, assets)?;
+                self.soft_bodies(xml, child, &soft);
                 pending.push((child, 0));
             } else {
                 xml.close(if body == 0 { "worldbody" } else { "body" });

@@ -1,0 +1,151 @@
+"""Soft bodies read from MJCF that MuJoCo has written, and written as MJCF that MuJoCo reads."""
+
+from __future__ import annotations
+
+import warnings
+
+import mujoco
+import numpy as np
+import pytest
+
+import sapwood as sw
+
+CUBE = """<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="1 1 .1"/>
+<body name="{name}" pos="0 .1 .5" euler="0 0 30">{inside}
+<flexcomp name="cube" type="grid" dim="3" count="3 3 4" spacing=".02 .02 .02" mass="1" radius="0.001" rgba="1 0 0 .5">
+<elasticity young="1e5" poisson=".4" damping=".01"/><contact friction="0.7" selfcollide="none"/>
+<pin id="0 1 12"/></flexcomp></body></worldbody>{keys}</mujoco>"""
+MOVING = '<freejoint/><geom size=".02" mass="2" contype="0" conaffinity="0"/>'
+SQUARE = """<mujoco><worldbody><body name="a"/><body name="b"><joint type="slide"/><geom size=".1"/></body></worldbody>
+<deformable><flex name="f" dim="{dim}" body="{bodies}" element="0 1 2 3" {more}>{inside}</flex></deformable></mujoco>"""
+SOFT = '<elasticity young="1e5"/>'
+
+
+def theirs(text: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return model, data
+
+
+@pytest.mark.parametrize("inside", ["", MOVING], ids=["fixed", "moving"])
+def test_flex_as_mujoco_writes_it_is_the_flexcomp(inside: str) -> None:
+    source = CUBE.format(name="holder", inside=inside, keys="")
+    spec = mujoco.MjSpec.from_string(source)
+    spec.compile()
+    text = spec.to_xml()
+    assert "<flex " in text
+    assert "<flexcomp" not in text
+    _, data = theirs(text)
+    model = sw.load(text)
+    assert [warning.message for warning in model.warnings] == []
+    sim, original = sw.Simulation(model), sw.Simulation(sw.load(source))
+    assert sim.soft_positions == pytest.approx(data.flexvert_xpos, abs=1e-12)
+    # The bodies of its nodes are none of the model.
+    assert model.body_names == original.model.body_names
+    cube, twin = sim.soft_body("cube"), original.soft_body("cube")
+    assert cube.mass == pytest.approx(1.0, rel=1e-6)
+    assert np.array_equal(cube.elements, twin.elements)
+    # MuJoCo writes six digits. They swing, and fall if they can, above the ground.
+    sim.step(40)
+    original.step(40)
+    assert sim.soft_positions == pytest.approx(original.soft_positions, abs=1e-5)
+
+
+def test_keys_that_count_nodes_say_nothing_of_soft_bodies() -> None:
+    keys = f'<keyframe><key name="k" qpos="0 0 1 1 0 0 0 {"0 " * 99}" qvel="1 2 3 0 0 0 {"0 " * 99}"/></keyframe>'
+    model = sw.load(CUBE.format(name="holder", inside=MOVING, keys=keys))
+    assert model.keyframe("k").q.shape == (7,)
+    assert [w.message for w in model.warnings if "nodes of soft bodies" in w.message]
+
+
+@pytest.mark.parametrize(
+    ("dim", "bodies", "more", "inside", "message"),
+    [
+        (2, "a", 'vertex="0 0 0 1 0 0 0 1 0 1 1 0"', SOFT, "dimension 3"),
+        (3, "a", 'vertex="0 0 0 1 0 0 0 1 0 0 0 1"', "", "constraints on edges"),
+        (3, "a", 'vertex="0 0 0 1 0 0 0 1 0 0 0 1"', SOFT, "bodies hold all its nodes"),
+    ],
+)
+def test_what_is_left_out_is_named(dim: int, bodies: str, more: str, inside: str, message: str) -> None:
+    model = sw.load(SQUARE.format(dim=dim, bodies=bodies, more=more, inside=inside))
+    assert any(message in warning.message for warning in model.warnings)
+    assert sw.Simulation(model).soft_bodies == []
+
+
+@pytest.mark.parametrize(
+    ("bodies", "more", "message"),
+    [
+        ("a c", "", "name of a body"),
+        ("a b", 'vertex="0 0 0 1"', "three for each"),
+        ("a b", 'vertex="0 0 0"', "2 names"),
+    ],
+)
+def test_what_makes_no_flex_is_an_error(bodies: str, more: str, message: str) -> None:
+    with pytest.raises(sw.ModelError, match=message):
+        sw.load(SQUARE.format(dim=3, bodies=bodies, more=more, inside=SOFT))
+
+
+def written(model: sw.Model) -> str:
+    text = model.to_mjcf()
+    _, data = theirs(text)
+    ours = sw.Simulation(model)
+    assert data.flexvert_xpos == pytest.approx(ours.soft_positions, abs=1e-12)
+    assert sum(data.model.body_mass) >= sum(body.mass for body in ours.soft_bodies) * 0.8
+    return text
+
+
+def test_written_models_are_read_as_the_same() -> None:
+    fixed, moving = (sw.load(CUBE.format(name="holder", inside=inside, keys="")) for inside in ("", MOVING))
+    # What stands in the world keeps its bits.
+    assert sw.load(written(fixed)).to_bytes() == fixed.to_bytes()
+    # What stands in a body is written in its frame.
+    swinging, again = sw.Simulation(moving), sw.Simulation(sw.load(written(moving)))
+    assert np.abs(again.soft_positions - swinging.soft_positions).max() < 1e-15
+    assert again.soft_body("cube").mass == pytest.approx(swinging.soft_body("cube").mass, rel=1e-14)
+    swinging.step(40)
+    again.step(40)
+    assert again.soft_positions == pytest.approx(swinging.soft_positions, abs=1e-10)
+    b = sw.ModelBuilder("made", timestep=0.005)
+    b.add_ground()
+    hand = b.add_body("hand", position=(0, 0, 0.4), euler=(0.3, 0, 0))
+    hand.add_joint("z", "prismatic", axis=(0, 0, 1))
+    hand.add_geom("box", (0.03, 0.03, 0.01), mass=0.5)
+    tip = sw.SoftBody.cylinder(0.02, 0.06, 4, young=2e5, poisson=0.45, density=1234.5678, damping=0.005)
+    soft = b.add_soft_body("tip", tip, position=(0, 0, 0.36), friction=1.2, radius=0.002, color=(0.3, 0.6, 0.8))
+    soft.attach(soft.positions[:, 2] > 0.389, hand)
+    b.add_soft_body("", sw.SoftBody.ball(0.03, 4), position=(0.5, 0, 0.3), self_contact=True)
+    model = b.build()
+    first, second = sw.Simulation(model), sw.Simulation(sw.load(written(model)))
+    names = [body.name for body in second.soft_bodies]
+    assert sorted(names) == ["soft1", "tip"]
+    first.step(60)
+    second.step(60)
+    for one, other in (("tip", "tip"), (1, "soft1")):
+        assert second.soft_body(other).positions == pytest.approx(first.soft_body(one).positions, abs=1e-9)
+
+
+def test_what_mjcf_cannot_say_is_an_error_or_a_warning() -> None:
+    cube = (0.1, 0.1, 0.1)
+
+    def built(soft_body: sw.SoftBody, *, is_held: bool = False) -> sw.Model:
+        b = sw.ModelBuilder()
+        body = b.add_body("body")
+        body.add_joint("free", "free")
+        body.add_geom("sphere", 0.01)
+        added = b.add_soft_body("cube", soft_body, pinned=[0])
+        if is_held:
+            added.attach([1], "body")
+        return b.build()
+
+    with pytest.raises(sw.ModelError, match="cube.*ten nodes"):
+        built(sw.SoftBody.box(cube, 1, order="P2")).to_mjcf()
+    with pytest.raises(sw.ModelError, match="cube.*held by several bodies"):
+        built(sw.SoftBody.box(cube, 1), is_held=True).to_mjcf()
+    rubber = sw.SoftBody.box(cube, 1, material="stable-neo-hookean", mass_damping=1.0)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        built(rubber).to_mjcf()
+    messages = [str(warning.message) for warning in warned]
+    assert [m for m in messages if "is read as linear-corotated" in m]
+    assert [m for m in messages if "damping relative to mass" in m]
