@@ -173,3 +173,21 @@ def test_surfaces_are_filled_by_a_package(monkeypatch: pytest.MonkeyPatch) -> No
     assert body.volume == pytest.approx(1 / 6)
     with pytest.raises(ValueError, match="has no inside"):
         sw.SoftBody.from_surface(CORNERS, faces[:1])
+
+
+def test_sensors_feel_soft_bodies_and_batches_say_why_they_are_slow() -> None:
+    tray = """<mujoco><option timestep="0.005"/><worldbody><body name="tray" pos="0 0 .5">
+      <geom type="box" size=".1 .1 .01" mass="1"/><site name="top" type="box" size=".1 .1 .02"/></body></worldbody>
+      <sensor><touch site="top"/><force site="top"/></sensor></mujoco>"""
+    b = sw.ModelBuilder.from_model(sw.load(tray))
+    b.add_soft_body("cube", sw.SoftBody.box((0.1, 0.1, 0.1), 3, mass=0.4), position=(0, 0, 0.561))
+    model = b.build()
+    sim = sw.Simulation(model)
+    sim.step(300)
+    weight = 0.4 * 9.81
+    # Of the force on the tray its own weight is a part.
+    assert sim.sensordata == pytest.approx([weight, 0, 0, weight + 9.81], abs=1e-3)
+    with pytest.warns(sw.PerformanceWarning, match="it has soft bodies"):
+        batch = sw.Batch(model, 2, threads=1)
+    batch.step(300)
+    assert batch.sensordata[1] == pytest.approx(sim.sensordata, abs=1e-9)

@@ -1,7 +1,7 @@
 //! What happened, frame by frame.
 
 use multibody::{Kinematics, Model, forward_kinematics};
-use sim::{ContactPoint, Simulation};
+use sim::{ContactPoint, Simulation, SoftContactPoint};
 use spatial::Pose;
 
 /// The frames of a motion. Vectors with several numbers per frame are flat, frame by frame; those of a motion that was not
@@ -48,7 +48,7 @@ pub struct Recording {
 pub struct ContactMark {
     /// Where, world, m.
     pub position: [f64; 3],
-    /// The mean force over the step on the second body, or on the first where the second is the world; world axes, N.
+    /// The mean force over the step on the second body, or on the first where the second is the world, or on a soft body; world axes, N.
     pub force: [f64; 3],
 }
 
@@ -56,6 +56,11 @@ impl ContactMark {
     fn new(contact: &ContactPoint, timestep: f64) -> Self {
         let sign = if contact.bodies[1] == 0 { -1.0 } else { 1.0 };
         let force = contact.impulse_world() * (sign / timestep);
+        Self { position: contact.position.to_array(), force: force.to_array() }
+    }
+
+    fn of_soft(contact: &SoftContactPoint, timestep: f64) -> Self {
+        let force = contact.impulse_world() * (-1.0 / timestep);
         Self { position: contact.position.to_array(), force: force.to_array() }
     }
 }
@@ -154,6 +159,8 @@ impl Recording {
         let before = self.contact_points.len();
         let active = simulation.contacts().iter().filter(|contact| contact.impulse != [0.0; 3]);
         self.contact_points.extend(active.map(|contact| ContactMark::new(contact, simulation.timestep())));
+        let soft = simulation.soft_contacts().iter().filter(|contact| contact.impulse != [0.0; 3]);
+        self.contact_points.extend(soft.map(|contact| ContactMark::of_soft(contact, simulation.timestep())));
         self.contacts.push((self.contact_points.len() - before) as u32);
     }
 }
