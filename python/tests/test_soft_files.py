@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -84,6 +85,24 @@ def test_what_is_left_out_is_named(dim: int, bodies: str, more: str, inside: str
 def test_what_makes_no_flex_is_an_error(bodies: str, more: str, message: str) -> None:
     with pytest.raises(sw.ModelError, match=message):
         sw.load(SQUARE.format(dim=3, bodies=bodies, more=more, inside=SOFT))
+
+
+def test_attached_models_bring_their_soft_bodies(tmp_path: Path) -> None:
+    free = '<flexcomp name="free" type="grid" dim="3" count="2 2 2" radius="0"><elasticity young="1e5"/></flexcomp>'
+    part = CUBE.format(name="holder", inside=MOVING, keys="").replace("</worldbody>", f"{free}</worldbody>")
+    (tmp_path / "part.xml").write_text(part)
+    whole = """<mujoco><asset><model name="m" file="part.xml"/></asset><worldbody><body name="base" pos="1 2 3">
+        <attach model="m" {body} prefix="a_"/></body></worldbody></mujoco>"""
+    (tmp_path / "one.xml").write_text(whole.format(body='body="holder"'))
+    model = sw.load(tmp_path / "one.xml")
+    assert any("leaves out the soft body" in warning.message and "free" in warning.message for warning in model.warnings)
+    sim = sw.Simulation(model)
+    assert [body.name for body in sim.soft_bodies] == ["a_cube"]
+    alone = sw.Simulation(sw.load(tmp_path / "part.xml"))
+    assert sim.soft_positions == pytest.approx(alone.soft_body("cube").positions + [1, 2, 3], abs=1e-14)
+    sim.step(10)
+    alone.step(10)
+    assert sim.soft_positions == pytest.approx(alone.soft_body("cube").positions + [1, 2, 3], abs=1e-10)
 
 
 def written(model: sw.Model) -> str:

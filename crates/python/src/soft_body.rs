@@ -83,7 +83,7 @@ impl Properties {
                 "mass" if value.is_none() => {}
                 "mass" => read.mass = Some(positive("mass", number()?)?),
                 _ => {
-                    let hint = suggest::did_you_mean(&name, PROPERTIES.into_iter());
+                    let hint = suggest::did_you_mean(&name, PROPERTIES);
                     let hint = hint.unwrap_or_else(|| format!("expected one of {}", PROPERTIES.join(", ")));
                     return Err(PyTypeError::new_err(format!("unexpected keyword argument {name:?}; {hint}")));
                 }

@@ -42,7 +42,7 @@ use spatial::Quat;
 use crate::overlaps::{DeepOverlap, deep_overlaps, listed};
 use crate::warnings::Warnings;
 use crate::xml::{Document, Element};
-use crate::{LoadError, Loaded};
+use crate::{LoadError, Loaded, StandingSoftBody};
 
 /// Reads a document whose root is `<mujoco>`. Other files are looked for relative to `base`.
 pub(crate) fn read(document: Document, root: usize, base: Option<&Path>) -> Result<Loaded, LoadError> {
@@ -119,6 +119,7 @@ struct Reader<'d, 'a> {
     flexes: Vec<flex::Flex<'a>>,
     listed_flexes: Vec<deformable::ListedFlex<'a>>,
     flex_bodies: deformable::FlexBodies<'a>,
+    attached_soft_bodies: Vec<(Element<'a>, StandingSoftBody)>,
     parts: attach::Parts<'a>,
 }
 
@@ -160,6 +161,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             flexes: Vec::new(),
             listed_flexes: Vec::new(),
             flex_bodies: deformable::FlexBodies::default(),
+            attached_soft_bodies: Vec::new(),
             parts: attach::Parts::default(),
         })
     }
@@ -175,6 +177,11 @@ impl<'d, 'a> Reader<'d, 'a> {
         let mut model = built.map_err(|error| element_of(&error).unwrap_or(root).error(error.to_string()))?;
         flex::attach(self.flexes, &model, &mut self.scene)?;
         deformable::attach(self.listed_flexes, &model, &mut self.scene)?;
+        let poses = crate::overlaps::poses_at_start(&model);
+        for (element, standing) in self.attached_soft_bodies {
+            let added = standing.add_to(&mut self.scene, &model, &poses, None);
+            added.map_err(|error| element.error(error.to_string()))?;
+        }
         inertia_dependent::complete(&mut model, &self.spring_dampers, &self.damping_ratios);
         let soft_coordinates = free_coordinates(&self.scene);
         keyframe::read(root, &mut model, soft_coordinates, &mut self.names, &mut self.warnings)?;
