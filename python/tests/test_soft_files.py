@@ -91,18 +91,21 @@ def test_attached_models_bring_their_soft_bodies(tmp_path: Path) -> None:
     free = '<flexcomp name="free" type="grid" dim="3" count="2 2 2" radius="0"><elasticity young="1e5"/></flexcomp>'
     part = CUBE.format(name="holder", inside=MOVING, keys="").replace("</worldbody>", f"{free}</worldbody>")
     (tmp_path / "part.xml").write_text(part)
-    whole = """<mujoco><asset><model name="m" file="part.xml"/></asset><worldbody><body name="base" pos="1 2 3">
-        <attach model="m" {body} prefix="a_"/></body></worldbody></mujoco>"""
-    (tmp_path / "one.xml").write_text(whole.format(body='body="holder"'))
+    whole = """<mujoco><option timestep="0.005"/><asset><model name="m" file="part.xml"/></asset><worldbody>
+        <body name="base" pos="1 2 3"><attach model="m" body="holder" prefix="a_"/></body></worldbody></mujoco>"""
+    (tmp_path / "one.xml").write_text(whole)
     model = sw.load(tmp_path / "one.xml")
-    assert any("leaves out the soft body" in warning.message and "free" in warning.message for warning in model.warnings)
+    assert any(
+        "leaves out the soft body" in warning.message and "free" in warning.message for warning in model.warnings
+    )
     sim = sw.Simulation(model)
     assert [body.name for body in sim.soft_bodies] == ["a_cube"]
     alone = sw.Simulation(sw.load(tmp_path / "part.xml"))
-    assert sim.soft_positions == pytest.approx(alone.soft_body("cube").positions + [1, 2, 3], abs=1e-14)
+    cube, there = alone.soft_body("cube"), np.array([1.0, 2.0, 3.0])
+    assert sim.soft_positions == pytest.approx(cube.positions + there, abs=1e-14)
     sim.step(10)
     alone.step(10)
-    assert sim.soft_positions == pytest.approx(alone.soft_body("cube").positions + [1, 2, 3], abs=1e-10)
+    assert sim.soft_positions == pytest.approx(cube.positions + there, abs=1e-10)
 
 
 def written(model: sw.Model) -> str:
