@@ -75,10 +75,10 @@ impl Assembly {
         let mut nodes: Vec<u32> = selection("nodes", nodes, count)?.into_iter().map(|node| node as u32).collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let is_held = |node: &u32| {
-            standing.description.pinned.contains(node) || standing.held.iter().any(|(held, _, _)| held == node)
-        };
-        if let Some(node) = nodes.iter().find(|node| is_held(node)) {
+        let mut is_held = vec![false; count];
+        let held = standing.held.iter().map(|(node, _, _)| node);
+        held.chain(&standing.description.pinned).for_each(|node| is_held[*node as usize] = true);
+        if let Some(node) = nodes.iter().find(|node| is_held[**node as usize]) {
             return Err(PyValueError::new_err(format!("node {node} is held already: expected nodes that are free")));
         }
         let Some(body) = body.filter(|body| *body != standing.body) else {
