@@ -85,7 +85,7 @@ impl Newton {
     }
 
     /// How much of the impulses is not in balance at the last velocities that were tried.
-    pub fn relative_residual(&self) -> f64 {
+    pub fn residual(&self) -> f64 {
         self.relative
     }
 }
@@ -302,6 +302,28 @@ impl Dynamics {
             part_slope = None;
         }
         Attempt::Stuck
+    }
+
+    /// What the midpoint rule makes of energy where the equation holds, at `newton.trial`: see [`Refinement`](super::Refinement::energy_gain).
+    pub(super) fn energy_gain(&mut self, problem: &Problem<'_>) -> f64 {
+        let ThetaStep { dt, .. } = problem.step;
+        if !self.law.model.is_nonlinear() || !problem.step.is_midpoint() || dt == 0.0 {
+            return 0.0;
+        }
+        let alpha = self.body.material.damping_mass;
+        let Self { newton: Newton { trial, product, .. }, elements, law, system, scratch, x_theta, .. } = self;
+        // What forces and damping take: (f + D v) dt·v with v in the middle, by which positions move.
+        scratch.iter_mut().zip(&*trial).zip(problem.v0).for_each(|((middle, v), v0)| *middle = 0.5 * (v + v0));
+        product.fill(0.0);
+        system.add_forces(elements, dt, product);
+        system.multiply_damping_add(dt * alpha, dt, scratch, product);
+        let taken = dot(product, scratch);
+        let start = elements.energy(law, problem.x0);
+        x_theta.iter_mut().zip(problem.x0).zip(&*scratch).for_each(|((x, x0), v)| *x = x0 + dt * v);
+        let end = elements.energy(law, x_theta);
+        // That of strains of 1e-5 is nothing.
+        let nothing = 1e-10 * (law.lambda + 2.0 * law.mu) * self.volume;
+        (end - start - taken) / start.max(end).max(nothing)
     }
 
     /// ψ at `newton.trial`, whose gradient is what is missing of the balance with the impulses of constraints held; and what round-off makes
