@@ -52,7 +52,7 @@ fn midpoint_keeps_angular_momentum_and_nearly_energy() {
         assert!(turned < 1e-8, "{model:?}: {turned:e}");
         assert!(worst < 0.01, "{model:?}: {worst:e}");
         assert!((2..=8).contains(&most));
-        let (_, worst, end, most) = run(ThetaStep::implicit_euler(0.01));
+        let (_, worst, end, _) = run(ThetaStep::implicit_euler(0.01));
         assert!(end < 0.95 && worst <= 1.0, "{model:?}: {worst:e} {end}");
     }
 }

@@ -1,6 +1,6 @@
 //! Newton's method for steps of materials whose forces are not linear within a step.
 //!
-//! The equation M (v − v₀) + dt (f(x^θ(v)) + D v^θ) = e + Jᵀγ, with e the impulses of gravity and applied forces and D the damping at x₀, is the
+//! The equation M (v − v₀) + dt (f(x^θ(v)) + D v^θ) = e + Jᵀγ, with e the impulses of gravity and applied forces and D the damping, constant within a step, is the
 //! stationarity of a function ψ of v where the impulses of constraints are held. Linearised at some v it is a problem that constraints can
 //! be solved with, and whose solution v̂ lies downhill on ψ: the next linearisation is at v̂, or so far towards it that ψ falls. As the cost
 //! of constraints is convex, the sum of it and of ψ falls too. Without constraints this is Newton's method on free motion.
@@ -10,7 +10,8 @@ use interrupt::Interrupt;
 use spatial::Vec3;
 
 use super::{Dynamics, ThetaStep};
-use crate::{SoftBody, StepError};
+use crate::elements::Law;
+use crate::{MaterialModel, SoftBody, StepError};
 
 /// Most iterations of free motion.
 const MOST: usize = 60;
@@ -114,7 +115,9 @@ impl Dynamics {
         self.system.keep_damping(None);
         let beta = self.body.material.damping_stiffness;
         if beta > 0.0 && problem.step.dt > 0.0 {
-            self.elements.linearize(&self.law, (problem.x0, problem.x0), true, crew);
+            // The viscosity does not change with strain: Hooke's stiffness in axes that turn with elements, never negative.
+            let law = Law { model: MaterialModel::LinearCorotated, ..self.law };
+            self.elements.linearize(&law, (problem.x0, problem.x0), false, crew);
             self.system.collect_stiffness(&self.elements);
             self.system.keep_damping(Some(beta));
         }

@@ -3,6 +3,8 @@
 //! Nodes of `grid` and `direct` are numbered as MuJoCo numbers them. `box`, `cylinder` and `ellipsoid` have MuJoCo's surface, but are filled
 //! with a grid, where MuJoCo joins the surface to one node in the middle.
 
+pub(super) mod material;
+
 use std::sync::Arc;
 
 use deformable::{Material, Order, SoftBody, SoftBodyDescription, TetMesh};

@@ -166,6 +166,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             _ => element_of(error, &self.joints, &self.tendons, &self.equalities),
         };
         let mut model = built.map_err(|error| element_of(&error).unwrap_or(root).error(error.to_string()))?;
+        flex::material::choose(root, &mut self.flexes, &mut self.warnings)?;
         flex::attach(self.flexes, &model, &mut self.scene)?;
         inertia_dependent::complete(&mut model, &self.spring_dampers, &self.damping_ratios);
         keyframe::read(root, &mut model, &mut self.names, &mut self.warnings)?;
