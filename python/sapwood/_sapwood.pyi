@@ -1583,6 +1583,30 @@ class SoftBodyView:
         """The nodes of its surface's triangles, (triangles, 3), counter-clockwise seen from outside, read-only."""
 
     @property
+    def material(self) -> Literal["linear", "linear-corotated", "corotated", "stable-neo-hookean"]:
+        """Stress by strain: the law of its material."""
+
+    @property
+    def young(self) -> float:
+        """Young's modulus, Pa."""
+
+    @property
+    def poisson(self) -> float:
+        """Poisson's ratio."""
+
+    @property
+    def density(self) -> float:
+        """Mass density of the undeformed body, kg/m³."""
+
+    @property
+    def damping(self) -> float:
+        """Damping relative to stiffness, s."""
+
+    @property
+    def mass_damping(self) -> float:
+        """Damping relative to mass, 1/s."""
+
+    @property
     def mass(self) -> float:
         """Mass, kg."""
 

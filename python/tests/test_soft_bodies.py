@@ -60,6 +60,28 @@ def test_stresses_are_those_of_the_weight_above() -> None:
     assert body.von_mises == pytest.approx(np.sqrt(1.5 * (deviator**2).sum(axis=(1, 2))))
 
 
+def test_files_choose_materials() -> None:
+    def text(name: str, data: str) -> str:
+        inside = f'<custom><text name="{name}" data="{data}"/></custom></mujoco>'
+        return CUBE.format(more="", inside="").replace("</mujoco>", inside)
+
+    assert cube().soft_body("cube").material == "linear-corotated"
+    rubber = text("cube.material", "stable-neo-hookean")
+    mujoco.MjModel.from_xml_string(rubber)  # MuJoCo reads the file, too.
+    sim = sw.Simulation(sw.load(rubber))
+    body = sim.soft_body("cube")
+    assert body.material == "stable-neo-hookean"
+    assert (body.young, body.poisson, body.damping, body.mass_damping) == (1e5, 0.4, 0.01, 0.0)
+    assert body.density == pytest.approx(1000)
+    sim.step(400)
+    assert body.contact_forces.sum(axis=0) == pytest.approx([0.0, 0.0, 9.81], abs=1e-5)
+    assert sim.stats.free_iterations == 1 and sim.stats.soft_residual < 1e-6
+    with pytest.raises(sw.ModelError, match=r"data: no material model is called 'rubber'|stable-neo-hookean"):
+        sw.load(text("cube.material", "rubber"))
+    assert "no soft body is called" in sw.load(text("cub.material", "corotated")).warnings[0].message
+    assert not sw.load(text("some.material", "oak")).warnings
+
+
 def test_nodes_lie_where_mujoco_has_them() -> None:
     # A unit quaternion: MuJoCo does not make it one.
     pose = 'pos=".1 .2 .3" quat=".8 .2 .4 .4"'

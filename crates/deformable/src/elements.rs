@@ -2,7 +2,7 @@
 
 use spatial::{F64x4, Mat3, Real, Vec3};
 
-use crate::isotropic::{self, Tangent};
+use crate::isotropic::{self, ProjectedTangent, Tangent};
 use crate::mesh::{Order, TetMesh};
 use crate::polar::rotation;
 use crate::{MaterialModel, shape};
@@ -116,7 +116,12 @@ impl<const N: usize, const Q: usize> Chunk<N, Q> {
                     MaterialModel::Linear => Mat3::IDENTITY,
                     MaterialModel::LinearCorotated => rotation(gradient(&x0, &point.gradients)),
                     MaterialModel::Corotated | MaterialModel::StableNeoHookean => {
-                        blocks.add_isotropic(point, &Tangent::new(f, law, is_projected));
+                        let add = |a: usize, b: usize, block| blocks.0[a][b] = blocks.0[a][b] + block;
+                        if is_projected {
+                            ProjectedTangent::new(f, law).each_block(&point.gradients, point.weight, add);
+                        } else {
+                            Tangent::new(f, law).each_block(&point.gradients, point.weight, add);
+                        }
                         add_forces(&mut forces, point, isotropic::stress(f, law));
                         continue;
                     }
@@ -275,18 +280,6 @@ impl<const N: usize> Blocks<N> {
                 sum.y.y += dot;
                 sum.z.z += dot;
                 *block = sum;
-            }
-        }
-    }
-
-    /// Adds what a quadrature point of a nonlinear material has.
-    #[inline(always)]
-    fn add_isotropic(&mut self, point: &Point<N>, tangent: &Tangent<Lane>) {
-        let h = point.gradients.map(|g| tangent.turned(g));
-        for a in 0..N {
-            let weighted = h[a] * point.weight;
-            for b in 0..=a {
-                self.0[a][b] = self.0[a][b] + tangent.block(weighted, h[b]);
             }
         }
     }

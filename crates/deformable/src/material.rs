@@ -18,8 +18,8 @@ pub enum MaterialModel {
     LinearCorotated,
     /// Energy μ ‖F − R‖² + λ/2 (det F − 1)²: large strains, and elements that resist losing their volume; Newton's method in every step.
     Corotated,
-    /// The stable Neo-Hookean energy of Smith, de Goes and Kim (2018): rubber at any strain, elements that recover from inversion and
-    /// collapse; Newton's method in every step.
+    /// The stable Neo-Hookean energy μ/2 (‖F‖² − 3) − μ (J − 1) + (λ + μ)/2 (J − 1)², J = det F (Smith, de Goes, Kim 2018): rubber at any strain,
+    /// elements that recover from inversion; Newton's method in every step.
     StableNeoHookean,
 }
 

@@ -49,12 +49,10 @@ fn midpoint_keeps_angular_momentum_and_nearly_energy() {
             ((l_end - l).norm() / l.norm(), worst, end, most)
         };
         let (turned, worst, _, most) = run(ThetaStep::midpoint(0.002));
-        println!("{model:?} midpoint: L {turned:e}, E {worst:e}, at most {most} iterations");
         assert!(turned < 1e-8, "{model:?}: {turned:e}");
         assert!(worst < 0.01, "{model:?}: {worst:e}");
         assert!((2..=8).contains(&most));
-        let (_, worst, end, most) = run(ThetaStep::implicit_euler(0.01));
-        println!("{model:?} Euler: E {worst:e}, {end} left, at most {most} iterations");
+        let (_, worst, end, _) = run(ThetaStep::implicit_euler(0.01));
         assert!(end < 0.95 && worst <= 1.0, "{model:?}: {worst:e} {end}");
     }
 }
@@ -94,7 +92,6 @@ fn steps_satisfy_their_equation() {
             let mut d = Dynamics::new(&soft);
             let (dt, gravity) = (0.01, Vec3::new(0.0, 0.0, -9.81));
             let report = step(&mut d, &mut x, &mut v, &ThetaStep::implicit_euler(dt), gravity);
-            println!("{model:?} {size}: {report:?}");
             let missing = imbalance(&soft, (&x, &v, &v0), dt, gravity);
             let of_free = missing.chunks(3).enumerate().filter(|(node, _)| !soft.is_pinned(*node as u32));
             let worst = of_free.flat_map(|(_, r)| r).fold(0.0, |most: f64, r| most.max(r.abs()));
@@ -141,7 +138,6 @@ fn refined_steps_satisfy_their_equation_with_constraints() {
             let most = if is_touched(k) { &mut pushed } else { &mut inside };
             *most = most.max(r.abs());
         });
-        println!("{model:?}: {solutions} solutions, {inside:e} {pushed:e}");
         assert!(inside < 1e-5 && pushed > 0.1, "{model:?}: {inside:e} {pushed:e}");
         assert!(solutions > 2);
     }
@@ -171,12 +167,11 @@ fn neo_hookean_bodies_recover_their_shape() {
             most = most.max(step(&mut d, &mut x, &mut v, &ThetaStep::implicit_euler(0.02), Vec3::ZERO).iterations);
         }
         let error = x.iter().zip(soft.rest_positions()).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-        println!("{what}: {error:e}, at most {most} iterations");
         assert!(error < 1e-6, "{what}: {error:e}");
     }
 }
 
-/// A long bar whose ends are twisted against each other by three turns, let go and come to rest, has its shape again.
+/// A long bar whose ends are twisted against each other by one and a half turns, let go and come to rest, has its shape again.
 #[test]
 fn twisted_bars_unwind() {
     for model in NONLINEAR {
@@ -184,7 +179,7 @@ fn twisted_bars_unwind() {
         let mesh = TetMesh::cuboid(Vec3::new(0.4, 0.1, 0.1), [8, 2, 2]).unwrap();
         let bar = body(mesh, material, |x| x.x < -0.2 + 1e-9);
         let twist = |x: &Vec3<f64>| {
-            let (s, c) = (3.0 * std::f64::consts::TAU * (x.x + 0.2) / 0.4).sin_cos();
+            let (s, c) = (1.5 * std::f64::consts::TAU * (x.x + 0.2) / 0.4).sin_cos();
             [x.x, c * x.y - s * x.z, s * x.y + c * x.z]
         };
         let mut x: Vec<f64> = bar.mesh.positions().iter().flat_map(twist).collect();
@@ -195,7 +190,6 @@ fn twisted_bars_unwind() {
             most = most.max(step(&mut d, &mut x, &mut v, &ThetaStep::implicit_euler(0.02), Vec3::ZERO).iterations);
         }
         let error = x.iter().zip(bar.rest_positions()).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-        println!("{model:?}: {error:e}, at most {most} iterations");
         assert!(error < 1e-6, "{model:?}: {error:e}");
     }
 }
@@ -228,7 +222,6 @@ fn bars_stretch_by_the_law() {
                 let expected = [stretch * rest.x, across * rest.y, across * rest.z];
                 x.iter().zip(expected).fold(most, |most, (x, y)| most.max((x - y).abs()))
             });
-            println!("{model:?} {stretch}: {across}, {stress} Pa, {error:e}");
             assert!(error < 1e-9, "{model:?} {stretch}: {error:e} m");
         }
     }

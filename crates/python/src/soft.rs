@@ -116,6 +116,42 @@ impl SoftBodyView {
         table(py, self.body().surface().triangles.as_flattened().to_vec(), 3)
     }
 
+    /// The law of its material.
+    #[getter]
+    fn material(&self) -> String {
+        self.body().material.model.to_string()
+    }
+
+    /// Young's modulus, Pa.
+    #[getter]
+    fn young(&self) -> f64 {
+        self.body().material.young
+    }
+
+    /// Poisson's ratio.
+    #[getter]
+    fn poisson(&self) -> f64 {
+        self.body().material.poisson
+    }
+
+    /// Density, kg/m³.
+    #[getter]
+    fn density(&self) -> f64 {
+        self.body().material.density
+    }
+
+    /// Damping relative to stiffness, s.
+    #[getter]
+    fn damping(&self) -> f64 {
+        self.body().material.damping_stiffness
+    }
+
+    /// Damping relative to mass, 1/s.
+    #[getter]
+    fn mass_damping(&self) -> f64 {
+        self.body().material.damping_mass
+    }
+
     /// Mass, kg.
     #[getter]
     fn mass(&self) -> f64 {

@@ -45,6 +45,8 @@ pub(crate) struct SoftBodies {
     displacements: Vec<f64>,
     /// The touched nodes that the factors are of; whether these are known.
     condensed: bool,
+    /// What of the energy of each body the step makes of nothing.
+    energy_gains: Vec<f64>,
     change: Vec<f64>,
 }
 
@@ -93,6 +95,7 @@ impl SoftBodies {
             x_at: zeros(),
             displacements: zeros(),
             condensed: false,
+            energy_gains: vec![0.0; bodies.len()],
             change: Vec::new(),
             ranges,
         })
@@ -212,7 +215,9 @@ impl SoftBodies {
             if !(self.condensed && dynamics.touched() == part.touched) {
                 let applied = Some(&state.soft_forces[range.clone()]);
                 let report = dynamics.free_motion(x0, v0, &step, gravity, applied, &part.touched, interrupt, crew);
-                most = most.max(report.map_err(|error| (k, error))?.iterations);
+                let report = report.map_err(|error| (k, error))?;
+                most = most.max(report.iterations);
+                self.energy_gains[k] = report.energy_gain;
             }
             part.begin(v0, dynamics.v_star(), dynamics.schur_factor());
         }
@@ -223,6 +228,11 @@ impl SoftBodies {
     /// Whether the forces of some body are not linear within a step.
     pub fn are_nonlinear(&self) -> bool {
         self.dynamics.iter().any(|dynamics| dynamics.body().material.model.is_nonlinear())
+    }
+
+    /// Most that the step makes of nothing of the energy of a body.
+    pub fn energy_gain(&self) -> f64 {
+        self.energy_gains.iter().fold(0.0, |most, gain| f64::max(most, *gain))
     }
 
     /// Linearises a body anew where its equation does not hold with the velocities that constraints have led to, of its touched nodes `touched`:
@@ -244,6 +254,7 @@ impl SoftBodies {
         }
         let (x0, v0) = (&state.soft_positions[range.clone()], &v_start[range.clone()]);
         let refinement = dynamics.refine((x0, v0, step), change, &v_next[range], interrupt, crew)?;
+        self.energy_gains[body] = refinement.energy_gain;
         if refinement.is_needed {
             part.begin(v0, dynamics.v_star(), dynamics.schur_factor());
         }

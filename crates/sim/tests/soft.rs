@@ -203,11 +203,11 @@ fn a_gripper_lifts_and_holds_a_soft_ball() {
 }
 
 /// A bar of soft flesh between the ground and a box on a hinge that holds its end, contact with the ground and with the box's edge.
-fn busy(options: Options) -> Simulation {
+fn busy(model: MaterialModel, options: Options) -> Simulation {
     let mjcf = r#"<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="0.8"/>
         <body pos=".25 0 .12"><joint type="hinge" axis="0 1 0" damping=".01"/><geom type="box" size=".05 .05 .02" mass=".2"/></body>
         <body pos="0 0 .16"><freejoint/><geom type="sphere" size=".03" mass=".3"/></body></worldbody></mujoco>"#;
-    let bar = cuboid([0.4, 0.06, 0.06], [8, 2, 2], 0.03, Material::default());
+    let bar = cuboid([0.4, 0.06, 0.06], [8, 2, 2], 0.03, Material { model, ..Material::default() });
     let nodes = bar.mesh.positions();
     let ends = (0..nodes.len() as u32).filter(|i| nodes[*i as usize].x > 0.19);
     let hold = |node: u32| {
@@ -222,14 +222,15 @@ fn busy(options: Options) -> Simulation {
 
 #[test]
 fn every_factorization_agrees_with_the_dense_one() {
-    for contact in [ContactLaw::Coulomb, ContactLaw::Sap] {
+    let models = [MaterialModel::LinearCorotated, MaterialModel::StableNeoHookean];
+    for (contact, model) in [ContactLaw::Coulomb, ContactLaw::Sap].into_iter().zip(models) {
         let options = |factorization| {
             // So that what is compared is the solution, not where iterations stop.
             Options { timestep: Some(0.005), factorization, contact, tolerance: 1e-12, ..Options::default() }
         };
-        let mut dense = busy(options(Factorization::Dense));
+        let mut dense = busy(model, options(Factorization::Dense));
         let mut others =
-            [Factorization::Auto, Factorization::Recursive, Factorization::Coupled].map(|f| busy(options(f)));
+            [Factorization::Auto, Factorization::Recursive, Factorization::Coupled].map(|f| busy(model, options(f)));
         let mut most_points = 0;
         for _ in 0..60 {
             let start = dense.state().clone();
@@ -261,19 +262,25 @@ fn every_factorization_agrees_with_the_dense_one() {
 #[test]
 fn bits_do_not_depend_on_threads_or_on_what_was_before() {
     let options = |threads| Options { timestep: Some(0.005), threads, ..Options::default() };
-    let (mut one, mut two) = (busy(options(1)), busy(options(2)));
+    let model = MaterialModel::StableNeoHookean;
+    let (mut one, mut two) = (busy(model, options(1)), busy(model, options(2)));
+    run(&mut one, 0.2);
+    run(&mut two, 0.2);
+    assert_eq!(one.state(), two.state());
+    let model = MaterialModel::LinearCorotated;
+    let (mut one, mut two) = (busy(model, options(1)), busy(model, options(2)));
     run(&mut one, 0.2);
     run(&mut two, 0.2);
     assert_eq!(one.state(), two.state());
     let bytes = one.state().to_bytes();
-    let mut anew = busy(options(1));
+    let mut anew = busy(model, options(1));
     anew.state_mut().restore(&bytes).unwrap();
     assert_eq!(one.state(), anew.state());
     run(&mut one, 0.2);
     run(&mut anew, 0.2);
     assert_eq!(one.state(), anew.state());
     anew.reset(None).unwrap();
-    assert_eq!(anew.state().soft_positions, busy(options(1)).state().soft_positions);
+    assert_eq!(anew.state().soft_positions, busy(model, options(1)).state().soft_positions);
     one.state_mut().soft_velocities[7] = f64::NAN;
     let error = one.step().unwrap_err().to_string();
     assert!(error.contains("soft_velocities[7] is NaN"), "{error}");
@@ -353,7 +360,7 @@ fn what_is_not_there_is_named() {
 #[test]
 fn an_interrupted_step_leaves_the_state() {
     let asked = Arc::new(AtomicUsize::new(0));
-    let mut s = busy(Options { timestep: Some(0.005), ..Options::default() });
+    let mut s = busy(MaterialModel::LinearCorotated, Options { timestep: Some(0.005), ..Options::default() });
     run(&mut s, 0.1);
     let before = s.state().clone();
     // Whenever in a step it is told to stop.

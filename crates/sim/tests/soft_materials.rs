@@ -3,11 +3,10 @@
 mod common;
 
 use deformable::{Material, MaterialModel, SoftBody, SoftBodyDescription};
-use sapwood_sim::{Factorization, Options, Scheme, Simulation};
-use spatial::Vec3;
+use sapwood_sim::{Options, Scheme, Simulation};
 
 use common::G;
-use common::soft::{contact_force, cuboid, run, soft};
+use common::soft::{contact_force, cuboid, soft};
 
 const NONLINEAR: [MaterialModel; 2] = [MaterialModel::Corotated, MaterialModel::StableNeoHookean];
 
@@ -35,11 +34,6 @@ fn rest_does_not_depend_on_the_step() {
                 worst = worst.max(s.stats().soft_residual);
             }
             let force = contact_force(&s).z;
-            println!(
-                "{model} {scheme} {dt}: {} m, {force} N, {most} iterations, {worst:e}, {}",
-                s.state().q[0],
-                s.stats().iterations
-            );
             assert!((force / (30.0 * G) - 1.0).abs() < 1e-4, "{model} {scheme} {dt}: {force}");
             assert!(worst <= 1e-6, "{model} {scheme} {dt}: {worst:e}");
             heights.push(s.state().q[0]);
@@ -49,41 +43,29 @@ fn rest_does_not_depend_on_the_step() {
     }
 }
 
+/// A cube hits the ground with twice the speed of sound in it and rings on: no step fails, and none makes energy, not even undamped under midpoint,
+/// whose steps are halved where they would. (A linear-corotated one, whose axes stay within a step, diverges there.)
 #[test]
-fn violent() {
-    for model in [MaterialModel::LinearCorotated, MaterialModel::Corotated, MaterialModel::StableNeoHookean] {
-        for scheme in [Scheme::Bilinear, Scheme::Midpoint, Scheme::ImplicitEuler] {
-            for damping_stiffness in [0.0, 0.01] {
-                for (speed, dt) in [(5.0, 0.002), (5.0, 0.01), (20.0, 0.002), (20.0, 0.01)] {
-                    let material = Material { model, damping_stiffness, ..Material::default() };
-                    let cube = cuboid([0.1; 3], [4; 3], 0.02, material);
-                    let ground =
-                        r#"<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="0.8"/></worldbody></mujoco>"#;
-                    let mut s =
-                        soft(ground, vec![cube], vec![], Options { timestep: Some(dt), scheme, ..Options::default() });
-                    s.state_mut().soft_velocities.chunks_exact_mut(3).for_each(|v| v[2] = -speed);
-                    let start = s.energy().total();
-                    let (mut most, mut worst, mut iterations, mut failure, mut substeps, mut total) =
-                        (0.0_f64, 0.0_f64, 0, None, 0, 0);
-                    let steps = (0.4 / dt) as usize;
-                    for k in 0..steps {
-                        if let Err(error) = s.step() {
-                            failure = Some((k, error.to_string()));
-                            break;
-                        }
-                        most = most.max(s.energy().total() / start);
-                        worst = worst.max(s.stats().soft_residual);
-                        iterations = iterations.max(s.stats().free_iterations);
-                        substeps = substeps.max(s.stats().substeps);
-                        total += s.stats().free_iterations;
-                    }
-                    println!(
-                        "{model} {scheme} beta {damping_stiffness} {speed} {dt}: energy {most:.3} end {:.3}, {iterations} its at most, mean {:.1}, {substeps} substeps, {worst:.1e} {failure:?}",
-                        s.energy().total() / start,
-                        total as f64 / steps as f64
-                    );
-                }
+fn violent_impacts_make_no_energy() {
+    for model in NONLINEAR {
+        for (scheme, dt) in [(Scheme::Midpoint, 0.002), (Scheme::Bilinear, 0.01)] {
+            let cube =
+                cuboid([0.1; 3], [3; 3], 0.02, Material { model, damping_stiffness: 0.0, ..Material::default() });
+            let ground = r#"<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="0.8"/></worldbody></mujoco>"#;
+            let mut s = soft(ground, vec![cube], vec![], Options { timestep: Some(dt), scheme, ..Options::default() });
+            s.state_mut().soft_velocities.chunks_exact_mut(3).for_each(|v| v[2] = -20.0);
+            let start = s.energy().total();
+            let (mut least, mut most, mut worst, mut substeps) = (start, 0.0_f64, 0.0_f64, 0);
+            for _ in 0..(0.2 / dt) as usize {
+                s.step().unwrap();
+                least = least.min(s.energy().total());
+                most = most.max(s.energy().total() / least);
+                worst = worst.max(s.stats().soft_residual);
+                substeps = substeps.max(s.stats().substeps);
             }
+            assert!(worst <= 1e-6, "{model} {scheme}: {worst:e}");
+            // Undamped midpoint swings about the energy that the impact has left.
+            assert!(most < 1.1 && s.energy().total() < 0.9 * start, "{model} {scheme}: {most}");
         }
     }
 }

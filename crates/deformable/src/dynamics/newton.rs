@@ -1,6 +1,6 @@
 //! Newton's method for steps of materials whose forces are not linear within a step.
 //!
-//! The equation M (v − v₀) + dt (f(x^θ(v)) + D v^θ) = e + Jᵀγ, with e the impulses of gravity and applied forces and D the damping at x₀, is the
+//! The equation M (v − v₀) + dt (f(x^θ(v)) + D v^θ) = e + Jᵀγ, with e the impulses of gravity and applied forces and D the damping, constant within a step, is the
 //! stationarity of a function ψ of v where the impulses of constraints are held. Linearised at some v it is a problem that constraints can
 //! be solved with, and whose solution v̂ lies downhill on ψ: the next linearisation is at v̂, or so far towards it that ψ falls. As the cost
 //! of constraints is convex, the sum of it and of ψ falls too. Without constraints this is Newton's method on free motion.
@@ -10,7 +10,8 @@ use interrupt::Interrupt;
 use spatial::Vec3;
 
 use super::{Dynamics, ThetaStep};
-use crate::{SoftBody, StepError};
+use crate::elements::Law;
+use crate::{MaterialModel, SoftBody, StepError};
 
 /// Most iterations of free motion.
 const MOST: usize = 60;
@@ -85,7 +86,7 @@ impl Newton {
     }
 
     /// How much of the impulses is not in balance at the last velocities that were tried.
-    pub fn relative_residual(&self) -> f64 {
+    pub fn residual(&self) -> f64 {
         self.relative
     }
 }
@@ -114,7 +115,9 @@ impl Dynamics {
         self.system.keep_damping(None);
         let beta = self.body.material.damping_stiffness;
         if beta > 0.0 && problem.step.dt > 0.0 {
-            self.elements.linearize(&self.law, (problem.x0, problem.x0), true, crew);
+            // The viscosity does not change with strain: Hooke's stiffness in axes that turn with elements, never negative.
+            let law = Law { model: MaterialModel::LinearCorotated, ..self.law };
+            self.elements.linearize(&law, (problem.x0, problem.x0), false, crew);
             self.system.collect_stiffness(&self.elements);
             self.system.keep_damping(Some(beta));
         }
@@ -302,6 +305,28 @@ impl Dynamics {
             part_slope = None;
         }
         Attempt::Stuck
+    }
+
+    /// What the midpoint rule makes of energy where the equation holds, at `newton.trial`: see [`Refinement`](super::Refinement::energy_gain).
+    pub(super) fn energy_gain(&mut self, problem: &Problem<'_>) -> f64 {
+        let ThetaStep { dt, .. } = problem.step;
+        if !self.law.model.is_nonlinear() || !problem.step.is_midpoint() || dt == 0.0 {
+            return 0.0;
+        }
+        let alpha = self.body.material.damping_mass;
+        let Self { newton: Newton { trial, product, .. }, elements, law, system, scratch, x_theta, .. } = self;
+        // What forces and damping take: (f + D v) dt·v with v in the middle, by which positions move.
+        scratch.iter_mut().zip(&*trial).zip(problem.v0).for_each(|((middle, v), v0)| *middle = 0.5 * (v + v0));
+        product.fill(0.0);
+        system.add_forces(elements, dt, product);
+        system.multiply_damping_add(dt * alpha, dt, scratch, product);
+        let taken = dot(product, scratch);
+        let start = elements.energy(law, problem.x0);
+        x_theta.iter_mut().zip(problem.x0).zip(&*scratch).for_each(|((x, x0), v)| *x = x0 + dt * v);
+        let end = elements.energy(law, x_theta);
+        // That of strains of 1e-5 is nothing.
+        let nothing = 1e-10 * (law.lambda + 2.0 * law.mu) * self.volume;
+        (end - start - taken) / start.max(end).max(nothing)
     }
 
     /// ψ at `newton.trial`, whose gradient is what is missing of the balance with the impulses of constraints held; and what round-off makes

@@ -86,10 +86,8 @@ pub fn uniaxial(material: &Material, s: f64) -> (f64, f64) {
     // The principal first Piola–Kirchhoff stresses along and across.
     let stresses = |t: f64| match material.model {
         MaterialModel::StableNeoHookean => {
-            let (mu, lambda) = (4.0 / 3.0 * mu, lambda + 5.0 / 6.0 * mu);
-            let (square, volume) = (s * s + 2.0 * t * t, s * t * t);
-            let (shape, pressure) = (mu * (1.0 - 1.0 / (square + 1.0)), lambda * (volume - 1.0) - 0.75 * mu);
-            (shape * s + pressure * t * t, shape * t + pressure * s * t)
+            let pressure = (lambda + mu) * (s * t * t - 1.0) - mu;
+            (mu * s + pressure * t * t, mu * t + pressure * s * t)
         }
         _ => {
             let pressure = lambda * (s * t * t - 1.0);

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deformable::{Material, SoftBodyDescription};
+use deformable::{Material, MaterialModel, SoftBodyDescription};
 use geometry::Scene;
 use multibody::Model;
 use spatial::{Pose, Vec3};
@@ -52,6 +52,13 @@ pub(super) struct ListedFlex<'a> {
     material: Material,
     surface: SoftSurface,
     mass: f64,
+}
+
+impl ListedFlex<'_> {
+    /// Its name, and the model of its material.
+    pub fn material_model(&mut self) -> (&str, &mut MaterialModel) {
+        (&self.name, &mut self.material.model)
+    }
 }
 
 /// The `<flex>` elements that are simulated: of dimension 3, with a Young's modulus.

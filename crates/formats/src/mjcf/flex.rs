@@ -3,7 +3,9 @@
 //! Nodes of `grid` and `direct` are numbered as MuJoCo numbers them. `box`, `cylinder` and `ellipsoid` have MuJoCo's surface, but are filled
 //! with a grid, where MuJoCo joins the surface to one node in the middle.
 
-use deformable::{Material, SoftBodyDescription, TetMesh};
+pub(super) mod material;
+
+use deformable::{Material, MaterialModel, SoftBodyDescription, TetMesh};
 use geometry::Scene;
 use multibody::Model;
 use spatial::{Pose, Vec3};
@@ -86,6 +88,13 @@ pub(super) struct Flex<'a> {
     description: SoftBodyDescription,
     /// All its mass, kg.
     mass: f64,
+}
+
+impl Flex<'_> {
+    /// Its name, and the model of its material.
+    pub fn material_model(&mut self) -> (&str, &mut MaterialModel) {
+        (&self.description.name, &mut self.description.material.model)
+    }
 }
 
 impl<'a> Reader<'_, 'a> {

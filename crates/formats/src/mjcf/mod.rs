@@ -175,6 +175,9 @@ impl<'d, 'a> Reader<'d, 'a> {
             _ => element_of(error, &self.joints, &self.tendons, &self.equalities),
         };
         let mut model = built.map_err(|error| element_of(&error).unwrap_or(root).error(error.to_string()))?;
+        let models = self.flexes.iter_mut().map(flex::Flex::material_model);
+        let models = models.chain(self.listed_flexes.iter_mut().map(deformable::ListedFlex::material_model));
+        flex::material::choose(root, models.collect(), &mut self.warnings)?;
         flex::attach(self.flexes, &model, &mut self.scene)?;
         deformable::attach(self.listed_flexes, &model, &mut self.scene)?;
         let poses = crate::overlaps::poses_at_start(&model);

@@ -105,6 +105,7 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
     let soft = writer.soft_below()?;
     writer.bodies(&mut xml, &assets, &soft)?;
     writer.flexes(&mut xml, &soft);
+    writer.soft_materials(&mut xml, &soft);
     writer.contacts(&mut xml);
     writer.tendons(&mut xml)?;
     writer.equalities(&mut xml)?;

@@ -6,6 +6,7 @@ use deformable::{MassModel, Material, MaterialModel, Order, SoftBody, SoftBodyDe
 use geometry::SoftAttachment;
 use spatial::{Pose, Vec3};
 
+use super::super::flex::material::SUFFIX;
 use super::numbers::{list, number};
 use super::xml::{Attributes, Xml};
 use super::{WriteError, Writer, free_name, give_name, label};
@@ -64,11 +65,6 @@ impl Writer<'_> {
 
     fn note_what_is_lost(&mut self, label: &str, soft: &SoftBody) {
         let material = soft.material;
-        if material.model != MaterialModel::LinearCorotated {
-            let text =
-                format!("is read as linear-corotated: MJCF has no words for a material that is {}", material.model);
-            self.note(label, &text);
-        }
         if material.damping_mass != 0.0 {
             self.note(label, "loses its damping relative to mass, which MJCF does not have");
         }
@@ -149,6 +145,20 @@ impl Writer<'_> {
                 xml.close("body");
             }
         }
+    }
+
+    /// Materials that are not the default: MJCF leaves it to readers what custom texts mean.
+    pub(super) fn soft_materials(&self, xml: &mut Xml, below: &SoftBelow) {
+        let soft = self.scene.soft_bodies.iter().map(|soft| soft.material.model).zip(&below.names);
+        let special: Vec<_> = soft.filter(|(model, _)| *model != MaterialModel::default()).collect();
+        if special.is_empty() {
+            return;
+        }
+        xml.open("custom", &[]);
+        for (model, name) in special {
+            xml.empty("text", &[("name", format!("{name}{SUFFIX}")), ("data", model.to_string())]);
+        }
+        xml.close("custom");
     }
 
     /// The section `<deformable>`.
