@@ -33,11 +33,12 @@ from sapwood._results import (
     Poses,
     RayHit,
     RayHits,
+    SoftProperties,
     Stats,
     StepGradients,
     StepJacobians,
 )
-from sapwood._sapwood import Batch, Model, Renderer, Replay, Simulation, __version__, load
+from sapwood._sapwood import Batch, Model, Renderer, Replay, Simulation, SoftBody, __version__, load
 from sapwood.builder import ModelBuilder
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "SimulationParameters",
+    "SoftBody",
+    "SoftProperties",
     "Stats",
     "StepGradients",
     "StepJacobians",

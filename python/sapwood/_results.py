@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -114,13 +114,16 @@ class Stats(NamedTuple):
     unsettled: int = 0
     """Islands whose friction is not converged: the search for Coulomb's law spent its `factorization_budget`."""
     free_iterations: int = 0
-    """Newton steps of free motion under an implicit scheme, the most of a tree."""
+    """Newton steps of free motion under an implicit scheme and of soft bodies of nonlinear materials, the most of a tree."""
     substeps: int = 1
     """Parts that the step was made in: more than one for accuracy, or where free motion had no solution."""
     rejected: int = 0
     """Steps that were given up because the accuracy asked for shorter ones."""
     force_evaluations: int = 0
     """Evaluations of the forces on the most evaluated tree, of steps that were given up too."""
+    soft_residual: float = 0.0
+    """What the step leaves of the balance of impulses on a node of a touched soft body of a nonlinear material, as a part of the
+    largest; above 1e-6 the search for it was given up."""
 
 
 class Energy(NamedTuple):
@@ -410,6 +413,29 @@ class Parameters(NamedTuple):
     def kp(self) -> NDArray[np.float64]:
         """``gains`` by the name that they have for position servos."""
         return self.gains
+
+
+class SoftProperties(TypedDict, total=False):
+    """What a soft body is made of: keyword arguments of :class:`sapwood.SoftBody` and its constructors."""
+
+    order: Literal["P1", "P2"] | None
+    """P1: four nodes an element, constant strain, stiff in bending; P2: ten, linear strain. As the mesh when None."""
+    material: Literal["linear", "linear-corotated", "corotated", "stable-neo-hookean"]
+    """Stress by strain: linear-corotated (the default) in axes that turn with each element; linear: for small turns."""
+    young: float
+    """Young's modulus, Pa; 1e5 if it is not said."""
+    poisson: float
+    """Poisson's ratio, above -1 and at most 0.4999; 0.4 if it is not said."""
+    density: float
+    """kg/m³; 1000 if it is not said."""
+    mass: float | None
+    """All its mass, kg, in the place of the density."""
+    damping: float
+    """Damping relative to stiffness, s; 0.01 if it is not said."""
+    mass_damping: float
+    """Damping relative to mass, 1/s; 0 if it is not said."""
+    mass_matrix: Literal["lumped", "consistent"]
+    """Mass at the nodes (lumped, the default), or as shape functions spread it."""
 
 
 class ParameterArrays(TypedDict, total=False):

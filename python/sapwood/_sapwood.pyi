@@ -27,6 +27,7 @@ from sapwood._results import (
     Poses,
     RayHit,
     RayHits,
+    SoftProperties,
     Solution,
     SpdSolution,
     Stats,
@@ -53,6 +54,7 @@ __all__ = [
     "SensorView",
     "Simulation",
     "SiteView",
+    "SoftBody",
     "SoftBodyView",
     "SpdSolver",
     "TendonView",
@@ -511,6 +513,13 @@ class Assembly:
     def add_coupling(
         self, name: str, y: tuple[str, int], x: tuple[str, int] | None, polynomial: list[float]
     ) -> int: ...
+    def add_soft_body(
+        self, body: int, soft_body: SoftBody, position: ArrayLike, quaternion: ArrayLike, fields: dict[str, Any]
+    ) -> int: ...
+    def get_soft_body(self, soft_body: int, field: str) -> Any: ...
+    def set_soft_body(self, soft_body: int, field: str, value: object) -> None: ...
+    def soft_nodes(self, soft_body: int) -> NDArray[np.float64]: ...
+    def hold_soft_nodes(self, soft_body: int, nodes: ArrayLike, body: int | None) -> None: ...
     def set_equality(self, equality: int, active: bool, compliance: ArrayLike | None) -> None: ...
     def add_keyframe(
         self, name: str, time: float, q: dict[int, list[float]], v: dict[int, list[float]], ctrl: dict[int, float]
@@ -1015,7 +1024,7 @@ class Simulation:
             ValueError: When neither is convex: planes and height fields have no distance from each other.
         """
 
-    def record(self, fps: float = 60.0) -> Replay:
+    def record(self, fps: float = 60.0, *, stress: bool = False) -> Replay:
         """Record every step from now on, whoever makes it: ``step``, ``advance_to`` or ``trajectory``.
 
         The first frame is the present state. Recording does not change the motion. It ends with ``Replay.stop``, at the
@@ -1029,6 +1038,7 @@ class Simulation:
 
         Args:
             fps: Frames per second of simulated time, about: a whole number of time steps lies between two frames.
+            stress: Whether von Mises stresses of soft bodies are recorded, which the page then shows as colours.
 
         Raises:
             ValueError: When ``fps`` is not above 0, or a quaternion has no direction.
@@ -1085,6 +1095,7 @@ class Simulation:
         shadows: bool = True,
         antialias: bool = True,
         contacts: bool = False,
+        stress: bool | float | None = None,
         groups: Sequence[int] | None = None,
     ) -> NDArray[Any]:
         """A picture of the present state, drawn without a GPU or a display; row 0 is the top.
@@ -1105,6 +1116,8 @@ class Simulation:
             contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,
                 a rod along the force on the second body, 0.4 times the size of the model for a force equal to its
                 weight.
+            stress: Whether soft bodies are coloured by von Mises stress, from pale yellow (0) to dark red: the
+                greatest at present, or this stress, Pa. None: they have their own colours.
             groups: Groups of geoms that are drawn; None: 0, 1 and 2, as in MuJoCo. By convention others hold collision
                 shapes.
 
@@ -1150,6 +1163,7 @@ class Renderer:
         shadows: bool = True,
         antialias: bool = True,
         contacts: bool = False,
+        stress: bool | float | None = None,
         groups: Sequence[int] | None = None,
     ) -> NDArray[Any]:
         """A picture of a simulation of the model, or of the model in a configuration.
@@ -1167,6 +1181,8 @@ class Renderer:
             contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,
                 a rod along the force on the second body, 0.4 times the size of the model for a force equal to its
                 weight.
+            stress: Whether soft bodies are coloured by von Mises stress, from pale yellow (0) to dark red: the
+                greatest at present, or this stress, Pa. None: they have their own colours.
             groups: Groups of geoms that are drawn; None: 0, 1 and 2, as in MuJoCo. By convention others hold collision
                 shapes.
 
@@ -1392,6 +1408,152 @@ class SiteView:
         """The body that it is fixed in."""
 
 @final
+class SoftBody:
+    """A mesh of tetrahedra and what it is made of, for :meth:`sapwood.ModelBuilder.add_soft_body`. It does not change.
+
+    Args:
+        vertices: Nodes, (n, 3), m.
+        tetrahedra: Nodes of each element, (m, 4), ordered so that (x1 - x0) x (x2 - x0) points to x3; or (m, 10), then
+            with the nodes on the edges 01, 12, 02, 03, 13, 23.
+        **properties: What it is made of: ``young`` (Pa, 1e5), ``poisson`` (0.4), ``density`` (kg/m³, 1000) or ``mass``
+            (kg), ``damping`` (s, 0.01), ``mass_damping`` (1/s, 0), ``order`` ("P1" or "P2"), ``material``
+            ("linear-corotated"), ``mass_matrix`` ("lumped").
+
+    Raises:
+        ValueError: When an argument does not fit: an element that is inverted or flat, a node that no element has, a
+            Poisson's ratio of 0.5; it names the element or the argument.
+        TypeError: When there is no such property.
+    """
+
+    def __new__(cls, vertices: ArrayLike, tetrahedra: ArrayLike, **properties: Unpack[SoftProperties]) -> SoftBody: ...
+    @staticmethod
+    def box(size: ArrayLike, cells: int | Sequence[int], **properties: Unpack[SoftProperties]) -> SoftBody:
+        """Make a box, its centre at the origin.
+
+        Args:
+            size: Lengths of its edges, (3,), m.
+            cells: Cells along each axis, or one number for all; each is five tetrahedra.
+            **properties: As of :class:`SoftBody`.
+
+        Raises:
+            ValueError: When an argument does not fit.
+        """
+
+    @staticmethod
+    def cylinder(
+        radius: float, length: float, cells: int | Sequence[int], **properties: Unpack[SoftProperties]
+    ) -> SoftBody:
+        """Make a cylinder along z, its centre at the origin.
+
+        Args:
+            radius: Its radius, m.
+            length: Its length, m.
+            cells: Cells across the diameter (3 at least) and along z, or one number for both.
+            **properties: As of :class:`SoftBody`.
+
+        Raises:
+            ValueError: When an argument does not fit.
+        """
+
+    @staticmethod
+    def ball(radius: float, cells: int, **properties: Unpack[SoftProperties]) -> SoftBody:
+        """Make a ball, its centre at the origin.
+
+        Args:
+            radius: Its radius, m.
+            cells: Cells across the diameter, 3 at least.
+            **properties: As of :class:`SoftBody`.
+
+        Raises:
+            ValueError: When an argument does not fit.
+        """
+
+    @staticmethod
+    def from_file(path: str | PathLike[str], *, scale: float = 1.0, **properties: Unpack[SoftProperties]) -> SoftBody:
+        """Read tetrahedra of four or ten nodes, whichever way round their nodes are.
+
+        Args:
+            path: A file of Gmsh 2.2 or 4.1, or legacy VTK, as text.
+            scale: Its unit of length, m.
+            **properties: As of :class:`SoftBody`.
+
+        Raises:
+            ValueError: When the file cannot be read, or is no mesh; it names the file and the line or the element.
+        """
+
+    @staticmethod
+    def from_surface(
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        *,
+        edge: float | None = None,
+        **properties: Unpack[SoftProperties],
+    ) -> SoftBody:
+        """Fill a surface with tetrahedra, by the package pytetwild (``pip install sapwood[tetrahedra]``).
+
+        The surface of the mesh is within a twentieth of ``edge`` of the one given, gaps and crossings of which are
+        mended. The package does not make the same mesh each time: keep ``vertices`` and ``tetrahedra`` if that matters.
+
+        Args:
+            vertices: Vertices of the surface, (n, 3), m.
+            faces: Triangles, (m, 3), counter-clockwise seen from outside.
+            edge: Length of the elements' edges, m; a tenth of the diagonal of the surface's bounding box when None.
+            **properties: As of :class:`SoftBody`.
+
+        Raises:
+            ImportError: When the package is not installed.
+            ValueError: When an argument does not fit, or the surface has no inside.
+        """
+
+    @property
+    def vertices(self) -> NDArray[np.float64]:
+        """Positions of the nodes, (n, 3), m, read-only."""
+
+    @property
+    def tetrahedra(self) -> NDArray[np.uint32]:
+        """The nodes of the elements, (m, 4) or (m, 10), read-only."""
+
+    @property
+    def triangles(self) -> NDArray[np.uint32]:
+        """The nodes of the surface's triangles, (k, 3), counter-clockwise seen from outside, read-only."""
+
+    @property
+    def order(self) -> Literal["P1", "P2"]:
+        """Whether elements have four nodes (P1) or ten (P2)."""
+
+    @property
+    def material(self) -> str:
+        """The law of its material."""
+
+    @property
+    def young(self) -> float:
+        """Young's modulus, Pa."""
+
+    @property
+    def poisson(self) -> float:
+        """Poisson's ratio."""
+
+    @property
+    def density(self) -> float:
+        """Density, kg/m³."""
+
+    @property
+    def mass(self) -> float:
+        """Mass, kg."""
+
+    @property
+    def volume(self) -> float:
+        """Volume, m³."""
+
+    @property
+    def damping(self) -> float:
+        """Damping relative to stiffness, s."""
+
+    @property
+    def mass_damping(self) -> float:
+        """Damping relative to mass, 1/s."""
+
+@final
 class SoftBodyView:
     """A soft body of a simulation; what it shows is the present state."""
 
@@ -1424,6 +1586,30 @@ class SoftBodyView:
         """The nodes of its surface's triangles, (triangles, 3), counter-clockwise seen from outside, read-only."""
 
     @property
+    def material(self) -> Literal["linear", "linear-corotated", "corotated", "stable-neo-hookean"]:
+        """Stress by strain: the law of its material."""
+
+    @property
+    def young(self) -> float:
+        """Young's modulus, Pa."""
+
+    @property
+    def poisson(self) -> float:
+        """Poisson's ratio."""
+
+    @property
+    def density(self) -> float:
+        """Mass density of the undeformed body, kg/m³."""
+
+    @property
+    def damping(self) -> float:
+        """Damping relative to stiffness, s."""
+
+    @property
+    def mass_damping(self) -> float:
+        """Damping relative to mass, 1/s."""
+
+    @property
     def mass(self) -> float:
         """Mass, kg."""
 
@@ -1434,6 +1620,14 @@ class SoftBodyView:
     @property
     def elastic_energy(self) -> float:
         """Energy of its deformation, J."""
+
+    @property
+    def von_mises(self) -> NDArray[np.float64]:
+        """The von Mises stress at its nodes, (n,), Pa: that of ``stresses``, by which materials are said to yield."""
+
+    @property
+    def stresses(self) -> NDArray[np.float64]:
+        """Cauchy stress at its nodes, (n, 3, 3), world axes, Pa: the mean over the elements of a node, by volume."""
 
     @property
     def kinetic_energy(self) -> float:

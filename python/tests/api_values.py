@@ -42,7 +42,11 @@ class World:
         self.rng, self.folder = rng, folder
         self.objects: list[Any] = []
         self.bytes = [b""]
-        models = [sw.load(EVERYTHING), sw.characters.humanoid(), sw.load("<mujoco/>"), sw.scenes.tower(2)]
+        cube = sw.SoftBody.box((0.1, 0.1, 0.1), 2)
+        soft = sw.ModelBuilder("soft")
+        soft.add_soft_body("cube", cube, position=(0, 0, 0.3))
+        models = [sw.load(EVERYTHING), sw.characters.humanoid(), sw.load("<mujoco/>"), sw.scenes.tower(2), soft.build()]
+        self.keep(cube)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for model in models:
@@ -58,6 +62,7 @@ class World:
             views = (sim.bodies, sim.joints, sim.geoms, sim.sites, sim.actuators, sim.tendons, sim.sensors)
             for of_kind in views:
                 self.keep(of_kind, *itertools.islice(of_kind, 2))
+            self.keep(*sim.soft_bodies)
         batch = next(thing for thing in self.objects if isinstance(thing, sw.Batch))
         self.keep(_sapwood.Assembly.of(models[0]), batch.stats, sim.stats, models[0].joints[0])
 
@@ -67,7 +72,7 @@ class World:
             if type(thing).__module__.startswith("sapwood"):
                 self.objects.append(thing)
                 if isinstance(thing, sw.ModelBuilder):
-                    self.keep(*thing.bodies[:2], *thing.joints[:2], *thing.geoms[:2])
+                    self.keep(*thing.bodies[:2], *thing.joints[:2], *thing.geoms[:2], *thing.soft_bodies)
                 if isinstance(thing, sw.ModelBuilder) and thing.name == "everything":
                     self.keep(thing.site("imu"), thing.actuator("servo"), thing.tendon("rope"))
 

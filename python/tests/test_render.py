@@ -245,3 +245,31 @@ def test_videos_have_all_frames(name: str, tmp_path: Path) -> None:
         video.add(frames[0])
         with pytest.raises(ValueError, match="frame has shape"):
             video.add(frames[0][:, :32])
+
+
+def test_stresses_are_colours() -> None:
+    sim = sw.Simulation(sw.scenes.soft_gripper())
+    sim.reset("lift")
+    sim.step(100)
+    is_ball = sim.render(160, 120, kind="segmentation") == -2
+
+    def ball(stress: bool | float | None) -> np.ndarray:
+        picture = sim.render(160, 120, stress=stress, shadows=False, antialias=False)
+        seen: np.ndarray = picture[is_ball].astype(float)
+        return seen
+
+    assert np.array_equal(ball(None), ball(False))
+    # Far below the end of the scale all of it is pale yellow: as much red as green; far above it dark red.
+    pale, dark = ball(1e9), ball(1e-9)
+    assert np.abs(pale[:, 0] - pale[:, 1]).max() <= 8
+    assert (pale[:, 2] < pale[:, 1]).all()
+    assert dark[:, 1].mean() < 0.5 * dark[:, 0].mean()
+    reds = ball(True)[:, 1] / ball(True)[:, 0]
+    assert reds.min() < 0.7
+    assert reds.max() > 0.9
+    assert not np.array_equal(ball(True), ball(None))
+    for wrong in (0.0, -1.0, np.nan):
+        with pytest.raises(ValueError, match="stress is .*expected True, False, or Pa above 0"):
+            sim.render(stress=wrong)
+    with pytest.raises(ValueError, match="expected a simulation"):
+        sw.Renderer(sim.model, 16, 16).render(sim.q, stress=True)

@@ -237,3 +237,25 @@ def test_bad_input() -> None:
         make(model, q, times=[0, 1, 1e9])
     with pytest.raises(ValueError, match=r"q\[3:7\]"):
         make(model, 0 * q, 0.1)
+
+
+@needs_player
+def test_stresses_are_recorded_if_asked() -> None:
+    sim = sw.Simulation(sw.scenes.soft_gripper())
+    sim.reset("lift")
+    with sim.record(fps=50) as plain, sim.record(fps=50, stress=True) as replay:
+        sim.step(120)
+    assert "soft_stress" not in data(plain.html())
+    page = data(replay.html())
+    most, nodes = page["soft_stress"]["most"], page["soft"][0]["nodes"]
+    values = np.frombuffer(gzip.decompress(base64.b64decode(page["soft_stress"]["values"])), np.uint8)
+    values = values.reshape(page["frames"], nodes)
+    body = sim.soft_body(0)
+    stresses = body.von_mises[np.unique(body.triangles)]
+    # A byte is a part of 255 of the scale, which ends at 1, 2 or 5 times a power of ten.
+    assert round(most / 10.0 ** np.floor(np.log10(most) + 1e-9), 9) in {1, 2, 5}
+    assert np.allclose(values[-1] * most / 255, np.minimum(stresses, most), atol=most / 500)
+    assert values[0].max() == 0
+    # One stress in a hundred may be beyond the end, which is at most 2.5 times as much as all others.
+    assert (values == 255).mean() <= 0.01
+    assert np.quantile(values, 0.99) >= 255 / 2.5 - 1

@@ -45,6 +45,43 @@ def test_a_cube_falls_and_its_weight_is_carried() -> None:
     assert 0.049 < body.com[2] < 0.05
 
 
+def test_stresses_are_those_of_the_weight_above() -> None:
+    sim = cube()
+    body = sim.soft_body("cube")
+    assert body.von_mises == pytest.approx(np.zeros(216), abs=1e-9)
+    sim.step(400)
+    stresses = body.stresses
+    assert stresses.shape == (216, 3, 3)
+    assert stresses == pytest.approx(stresses.transpose(0, 2, 1))
+    middle = abs(body.positions[:, 2] - body.com[2]) < 0.02
+    # Between the layers of nodes below and above the middle: half of 9.81 N on 0.01 m².
+    assert stresses[middle, 2, 2].mean() == pytest.approx(-490, rel=0.05)
+    deviator = stresses - np.trace(stresses, axis1=1, axis2=2)[:, None, None] * np.eye(3) / 3
+    assert body.von_mises == pytest.approx(np.sqrt(1.5 * (deviator**2).sum(axis=(1, 2))))
+
+
+def test_files_choose_materials() -> None:
+    def text(name: str, data: str) -> str:
+        inside = f'<custom><text name="{name}" data="{data}"/></custom></mujoco>'
+        return CUBE.format(more="", inside="").replace("</mujoco>", inside)
+
+    assert cube().soft_body("cube").material == "linear-corotated"
+    rubber = text("cube.material", "stable-neo-hookean")
+    mujoco.MjModel.from_xml_string(rubber)  # MuJoCo reads the file, too.
+    sim = sw.Simulation(sw.load(rubber))
+    body = sim.soft_body("cube")
+    assert body.material == "stable-neo-hookean"
+    assert (body.young, body.poisson, body.damping, body.mass_damping) == (1e5, 0.4, 0.01, 0.0)
+    assert body.density == pytest.approx(1000)
+    sim.step(400)
+    assert body.contact_forces.sum(axis=0) == pytest.approx([0.0, 0.0, 9.81], abs=1e-5)
+    assert sim.stats.free_iterations == 1 and sim.stats.soft_residual < 1e-6
+    with pytest.raises(sw.ModelError, match=r"data: no material model is called 'rubber'|stable-neo-hookean"):
+        sw.load(text("cube.material", "rubber"))
+    assert "no soft body is called" in sw.load(text("cub.material", "corotated")).warnings[0].message
+    assert not sw.load(text("some.material", "oak")).warnings
+
+
 def test_nodes_lie_where_mujoco_has_them() -> None:
     # A unit quaternion: MuJoCo does not make it one.
     pose = 'pos=".1 .2 .3" quat=".8 .2 .4 .4"'

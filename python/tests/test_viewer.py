@@ -13,7 +13,7 @@ import pytest
 import sapwood as sw
 from sapwood.viewer._clock import Clock
 from sapwood.viewer._drag import Drag
-from sapwood.viewer._picture import contact_forces
+from sapwood.viewer._picture import contact_forces, soft_contact_forces
 from sapwood.viewer._shapes import scene
 
 HAS_VISER = importlib.util.find_spec("viser") is not None
@@ -229,3 +229,22 @@ def test_bad_input() -> None:
         sw.view(sim, speed=0)
     with pytest.raises(ValueError, match="controller: with run=False"):
         sw.view(sim, run=False, controller=lambda _: None)
+
+
+@needs_viser
+def test_soft_bodies_move(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
+    sim = sw.Simulation(sw.scenes.soft_gripper())
+    sim.reset("lift")
+    viewer = open_viewer(sim, run=False, speed=100.0)
+    skin, nodes = viewer.picture._soft[0]
+    start = skin.vertices.copy()
+    assert volume(start, skin.faces) == pytest.approx(4 / 3 * np.pi * 0.04**3, rel=0.1)
+    for _ in range(40):
+        sim.step()
+        viewer.sync()
+    viewer.picture.update()
+    assert np.allclose(skin.vertices, sim.soft_positions[nodes], atol=1e-7)
+    assert np.abs(skin.vertices - start).max() > 1e-3
+    points, forces = soft_contact_forces(sim)
+    assert len(points) > 2
+    assert forces.sum(axis=0) == pytest.approx(sim.soft_body(0).contact_forces.sum(axis=0))

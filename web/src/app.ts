@@ -4,6 +4,7 @@ import { addressOf, parseOptions, type Options } from "./options";
 import { Playback } from "./playback";
 import type { TextureStore } from "./scene/textures";
 import { Toggles } from "./toggles";
+import { colourBar } from "./ui/colour-bar";
 import { controlRow, cornerRow } from "./ui/controls";
 import { element } from "./ui/dom";
 import { formatNumber } from "./ui/format";
@@ -30,6 +31,7 @@ export function startApp(root: HTMLElement, replay: Replay, textures: TextureSto
   const toggles = new Toggles({
     contacts: true,
     collision: !hidesCollisionShapes(replay),
+    stress: replay.softStress !== null,
     shadows: true,
     loop: true,
     plots: window.innerHeight >= LOW_PAGE,
@@ -43,7 +45,8 @@ export function startApp(root: HTMLElement, replay: Replay, textures: TextureSto
   const resetView = (): void => viewer.resetView();
   const timeline = new Timeline(playback);
   const plots = new Plots(replay.series, playback);
-  const buttons = controlRow(playback, toggles, hidesCollisionShapes(replay));
+  const hasStress = replay.softStress !== null;
+  const buttons = controlRow(playback, toggles, { hasCollisionShapes: hidesCollisionShapes(replay), hasStress });
   const dock = element("footer", { class: "dock card" }, timeline.root, plots.root, buttons);
   const info = infoPanel(replay, viewer.contacts.newtonsPerMetre, () => toggles.set("info", false));
   const help = helpPanel(() => toggles.set("help", false));
@@ -62,7 +65,8 @@ export function startApp(root: HTMLElement, replay: Replay, textures: TextureSto
   const hover = hoverLabel(canvas, (x, y) => viewer.describeAt(x, y));
   const title = titleCard(replay);
   title.classList.toggle("on-dark", textures.skyIsDark);
-  root.replaceChildren(canvas, title, corner, info, help, toast.root, hover, dock);
+  const bar = replay.softStress === null ? null : colourBar(replay.softStress.most);
+  root.replaceChildren(canvas, title, corner, info, help, toast.root, hover, dock, ...(bar === null ? [] : [bar]));
 
   const layout = (): void => {
     viewer.resize(window.innerWidth, window.innerHeight, window.innerHeight - dock.offsetTop);
@@ -71,6 +75,7 @@ export function startApp(root: HTMLElement, replay: Replay, textures: TextureSto
   const showPanels = (): void => {
     info.hidden = !toggles.get("info");
     help.hidden = !toggles.get("help");
+    if (bar !== null) bar.hidden = !toggles.get("stress");
     plots.root.hidden = plots.empty || !toggles.get("plots");
   };
   showPanels();

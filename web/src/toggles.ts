@@ -1,6 +1,6 @@
 /** What can be switched on and off, by button, key, address or script alike. */
 
-export const TOGGLES = ["contacts", "forces", "follow", "collision", "shadows", "loop", "plots", "info", "help", "dark"] as const;
+export const TOGGLES = ["contacts", "forces", "follow", "collision", "stress", "shadows", "loop", "plots", "info", "help", "dark"] as const;
 export type Toggle = (typeof TOGGLES)[number];
 
 export class Toggles {

@@ -3,6 +3,7 @@ import { Clip } from "./clip";
 import type { Geom, Replay } from "./data/replay";
 import type { Playback } from "./playback";
 import { Bodies, findFloor } from "./scene/bodies";
+import { formatStress } from "./ui/colour-bar";
 import { formatNumber } from "./ui/format";
 import { ContactMarks } from "./scene/contacts";
 import { smoothPosition } from "./scene/follow";
@@ -70,12 +71,14 @@ export class Viewer {
     toggles.onChange((name, on) => {
       if (name === "follow" && on) this.startFollowing();
       if (name === "collision") this.bodies.showCollisionShapes(on);
+      if (name === "stress") this.soft.showStress(on);
       if (name === "shadows") this.stage.lights.shadows = on;
       if (name === "dark") this.applyTheme();
       this.invalidate();
     });
     this.stage.lights.shadows = toggles.get("shadows");
     this.bodies.showCollisionShapes(toggles.get("collision"));
+    this.soft.showStress(toggles.get("stress"));
     this.applyTheme();
   }
 
@@ -167,11 +170,15 @@ export class Viewer {
 
   /** What is under a point of the page: a contact's force, or the names of a body and its geom; null for nothing. */
   describeAt(x: number, y: number): string | null {
-    for (const { object, instanceId } of this.stage.hitsAt(x, y)) {
+    for (const { object, instanceId, face } of this.stage.hitsAt(x, y)) {
       const force = this.contacts.forceOf(object, instanceId);
       if (force !== null) return `contact: ${formatNumber(force)} N`;
       const soft = object.userData["soft"] as string | undefined;
-      if (soft !== undefined) return soft === "" ? "soft body" : soft;
+      if (soft !== undefined) {
+        const stress = this.soft.stressAt(object, face?.a ?? 0, this.playback.frame);
+        const most = this.replay.softStress?.most ?? 1;
+        return (soft === "" ? "soft body" : soft) + (stress === null ? "" : ` · ${formatStress(stress, most)}`);
+      }
       const geom = object.userData["geom"] as Geom | undefined;
       if (geom !== undefined) {
         const body = this.replay.bodies[geom.body]!;

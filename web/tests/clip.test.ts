@@ -18,6 +18,7 @@ function clip(sign: 1 | -1): Clip {
     meshes: [],
     soft: [],
     softPositions: new Float32Array(0),
+    softStress: null,
     textures: [],
     sky: null,
     poses,

@@ -118,6 +118,18 @@ describe("soft bodies", () => {
     );
   });
 
+  test("have a stress for each node in each frame, or none", async () => {
+    const file = { soft: [body], soft_positions: positions };
+    expect((await decodeReplay(small(file))).softStress).toBeNull();
+    const values = gzipBase64(Uint8Array.of(0, 51, 255, 1, 2, 3));
+    const { softStress } = await decodeReplay(small({ ...file, soft_stress: { most: 5000, values } }));
+    expect(softStress).toEqual({ most: 5000, values: Uint8Array.of(0, 51, 255, 1, 2, 3) });
+    const short = { most: 5000, values: gzipBase64(Uint8Array.of(1)) };
+    expect(await refusal(small({ ...file, soft_stress: short }))).toBe(
+      "soft_stress.values: expected 6 bytes (2 frames × 3 nodes), found 1",
+    );
+  });
+
   test("name nodes that are there", async () => {
     const bad = { ...body, nodes: 2 };
     expect(await refusal(small({ soft: [bad], soft_positions: positions }))).toBe(

@@ -238,6 +238,9 @@ pub struct OutputArguments {
     /// Frames to record per second of simulated time, rounded to whole steps.
     #[arg(long, value_name = "N", default_value_t = 60.0, allow_negative_numbers = true, value_parser = positive)]
     pub frames_per_second: f64,
+    /// Record von Mises stresses of soft bodies: replay.html shows them as colours.
+    #[arg(long)]
+    pub stress: bool,
     /// Print the summary as JSON, errors too, and nothing else on standard output.
     #[arg(long)]
     pub json: bool,

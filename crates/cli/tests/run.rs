@@ -211,3 +211,18 @@ fn a_budget_of_factorizations_is_counted() {
     let outcome = sapwood(&["run", "--factorization-budget", "-1"]);
     assert!(outcome.code == 2 && outcome.stderr.contains("expected a whole number, 0 or more, or unlimited"));
 }
+
+#[test]
+fn stresses_of_soft_bodies_are_recorded_if_asked() {
+    for stress in [false, true] {
+        let out = folder(&format!("stress-{stress}")).join("out");
+        let mut arguments =
+            vec!["run", "@soft-gripper", "--keyframe", "lift", "--time", "0.05", "--out", out.to_str().unwrap()];
+        arguments.extend(stress.then_some("--stress"));
+        let outcome = sapwood(&arguments);
+        assert_eq!(outcome.code, 0, "{outcome:#?}");
+        // Without the player there is no page.
+        let Ok(html) = fs::read_to_string(out.join("replay.html")) else { continue };
+        assert_eq!(html.contains(r#""soft_stress":{"most":"#), stress);
+    }
+}

@@ -1,15 +1,17 @@
 //! A step of a soft body: free motion, and the factor that constraints on its nodes need.
 
+mod newton;
 mod system;
 
 use std::sync::Arc;
 
 use crew::Crew;
 use interrupt::Interrupt;
-use spatial::Vec3;
+use spatial::{Sym3, Vec3};
 
 use crate::elements::{Elements, Law};
-use crate::{SoftBody, StepError};
+use crate::{SoftBody, StepError, stress};
+use newton::{Attempt, Newton, Problem};
 use system::System;
 
 /// A step of the θ-method.
@@ -35,17 +37,37 @@ impl ThetaStep {
     pub fn midpoint(dt: f64) -> Self {
         Self { dt, theta_q: 0.5, theta_v: 0.5, theta_vq: 0.5 }
     }
+
+    fn is_midpoint(&self) -> bool {
+        *self == Self::midpoint(self.dt)
+    }
 }
 
 /// What a step took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Solutions of linear systems: 1 where the step is linear.
+    /// Solutions of linear systems: 1 where the step is linear, or where constraints are to come and then [`Dynamics::refine`].
     pub iterations: usize,
     /// Factorisations.
     pub factorizations: usize,
     /// Whether the touched nodes were others than in the last step, so that the symbolic phase was done again.
     pub analyzed: bool,
+    /// What Newton's method has left of the equation of free motion, as a part of its largest impulse on a node.
+    pub residual: f64,
+    /// As of [`Refinement::energy_gain`].
+    pub energy_gain: f64,
+}
+
+/// Whether velocities that constraints have led to are the end of the step: see [`Dynamics::refine`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refinement {
+    /// Whether constraints are to be solved once more.
+    pub is_needed: bool,
+    /// What is missing of the balance of impulses, as a part of the largest on a node.
+    pub residual: f64,
+    /// By how much more the elastic energy grows in the step than forces and damping take from the motion, as a part of the energy: what the midpoint
+    /// rule makes of nothing where the step does not resolve how a nonlinear material is deformed. 0 of other materials and steps.
+    pub energy_gain: f64,
 }
 
 /// Energies, J.
@@ -81,7 +103,12 @@ pub struct Dynamics {
     v_star: Vec<f64>,
     step: Vec<f64>,
     scratch: Vec<f64>,
+    newton: Newton,
+    /// Of the undeformed body, m³.
+    volume: f64,
     schur_factor: Vec<f64>,
+    /// Of the nodes, once they have been asked for.
+    stresses: Vec<Sym3<f64>>,
 }
 
 impl Dynamics {
@@ -97,7 +124,10 @@ impl Dynamics {
             v_star: vec![0.0; n],
             step: vec![0.0; n],
             scratch: vec![0.0; n],
+            newton: Newton::of(body),
+            volume: body.total_mass() / body.material.density,
             schur_factor: Vec::new(),
+            stresses: Vec::new(),
             body: body.clone(),
         }
     }
@@ -127,16 +157,78 @@ impl Dynamics {
     ) -> Result<Report, StepError> {
         self.check(x0, v0, applied)?;
         let analyzed = self.system.analyze(touched)?;
-        let ThetaStep { dt, theta_q, theta_v, theta_vq } = *step;
+        let problem = Problem { x0, v0, step: *step };
+        let mut iterations = 1;
+        if self.law.model.is_nonlinear() {
+            self.begin_newton(&problem, (gravity, applied), interrupt, crew)?;
+            if touched.is_empty() {
+                iterations = self.solve_freely(&problem, interrupt, crew)?;
+            }
+        } else {
+            self.solve_linear(&problem, (gravity, applied), interrupt, crew)?;
+        }
+        self.find_schur_factor();
+        let is_solved = touched.is_empty();
+        let residual = if is_solved { self.newton.residual() } else { 0.0 };
+        let energy_gain = if is_solved { self.energy_gain(&problem) } else { 0.0 };
+        Ok(Report { iterations, factorizations: iterations, analyzed, residual, energy_gain })
+    }
+
+    /// Goes on where constraints on the touched nodes have changed their velocities by `dv_touched` from free motion, and all velocities
+    /// to `v`, those of [`respond`](Self::respond); the other arguments are those of [`free_motion`](Self::free_motion). Where the equation
+    /// of the step holds there nothing happens. Elsewhere, which is in nonlinear materials, it is linearised anew, at these velocities or on
+    /// the way to them: free motion and the factor are others then, and constraints are to be solved with them again.
+    ///
+    /// # Errors
+    /// If A is not positive definite, no velocities are nearer to a solution, or `interrupt` is raised.
+    pub fn refine(
+        &mut self,
+        (x0, v0, step): (&[f64], &[f64], &ThetaStep),
+        dv_touched: &[f64],
+        v: &[f64],
+        interrupt: &Interrupt,
+        crew: &mut Crew,
+    ) -> Result<Refinement, StepError> {
+        if !self.law.model.is_nonlinear() || dv_touched.is_empty() {
+            return Ok(Refinement { is_needed: false, residual: 0.0, energy_gain: 0.0 });
+        }
+        let problem = Problem { x0, v0, step: *step };
+        let attempt = self.refine_newton(&problem, (dv_touched, v), interrupt, crew)?;
+        let residual = self.newton.residual();
+        match attempt {
+            Attempt::Holds => Ok(Refinement { is_needed: false, residual, energy_gain: self.energy_gain(&problem) }),
+            Attempt::Moved => {
+                self.find_schur_factor();
+                Ok(Refinement { is_needed: true, residual, energy_gain: 0.0 })
+            }
+            Attempt::Stuck => Err(StepError::NotConverged { iterations: 1, residual }),
+        }
+    }
+
+    fn find_schur_factor(&mut self) {
+        let rows = 3 * self.system.touched().len();
+        self.schur_factor.resize(rows * rows, 0.0);
+        self.system.schur_factor(&mut self.schur_factor);
+    }
+
+    /// Free motion where forces are linear within the step.
+    fn solve_linear(
+        &mut self,
+        problem: &Problem<'_>,
+        (gravity, applied): (Vec3<f64>, Option<&[f64]>),
+        interrupt: &Interrupt,
+        crew: &mut Crew,
+    ) -> Result<(), StepError> {
+        let Problem { x0, v0, step: ThetaStep { dt, theta_q, theta_v, theta_vq } } = *problem;
         let material = &self.body.material;
         for ((x, x0), v0) in self.x_theta.iter_mut().zip(x0).zip(v0) {
             *x = x0 + theta_q * dt * v0;
         }
-        self.elements.linearize(&self.law, x0, &self.x_theta, crew);
+        self.elements.linearize(&self.law, (x0, &self.x_theta), false, crew);
         self.system.collect_stiffness(&self.elements);
         let mass = 1.0 + theta_v * dt * material.damping_mass;
         let stiffness = theta_q * theta_vq * dt * dt + theta_v * dt * material.damping_stiffness;
-        self.system.factor(mass, stiffness, interrupt)?;
+        self.system.factor([mass, stiffness, 0.0], interrupt)?;
         // −dt (f(x^θ) + D v₀ − M g − applied)
         self.step.fill(0.0);
         self.system.add_forces(&self.elements, -dt, &mut self.step);
@@ -155,10 +247,7 @@ impl Dynamics {
                 v[k] = if self.body.is_pinned(node as u32) { 0.0 } else { v0[3 * node + k] + self.step[3 * node + k] };
             }
         }
-        let rows = 3 * touched.len();
-        self.schur_factor.resize(rows * rows, 0.0);
-        self.system.schur_factor(&mut self.schur_factor);
-        Ok(Report { iterations: 1, factorizations: 1, analyzed })
+        Ok(())
     }
 
     /// The velocities that free motion ends with, m/s.
@@ -200,16 +289,49 @@ impl Dynamics {
         Energy { kinetic, elastic: self.elements.energy(&self.law, x), potential }
     }
 
+    /// Cauchy stress in every element at positions `x`, its mean over the element, world axes, Pa. Of a linear material it is that of small
+    /// strains, and without meaning where the body has turned.
+    ///
+    /// # Panics
+    /// If `x` has not three numbers a node, or `stresses` not one place an element.
+    pub fn element_stresses(&self, x: &[f64], stresses: &mut [Sym3<f64>]) {
+        assert_eq!(stresses.len(), self.body.mesh.element_count(), "one stress an element");
+        stress::of_elements(&self.elements, &self.law, x, stresses);
+    }
+
+    /// Cauchy stress at every node at positions `x`: the mean over its elements, each with the share of its volume, world axes, Pa.
+    ///
+    /// # Panics
+    /// If `x` has not three numbers a node, or `stresses` not one place a node.
+    pub fn node_stresses(&mut self, x: &[f64], stresses: &mut [Sym3<f64>]) {
+        let nodes = self.body.node_count();
+        assert_eq!(stresses.len(), nodes, "one stress a node");
+        stress::of_nodes(&self.elements, &self.law, x, &mut self.scratch[..nodes], stresses);
+    }
+
+    /// The von Mises stress at every node at positions `x`, Pa: that of [`node_stresses`](Self::node_stresses).
+    ///
+    /// # Panics
+    /// If `x` has not three numbers a node, or `out` not one place a node.
+    pub fn von_mises(&mut self, x: &[f64], out: &mut [f64]) {
+        let mut stresses = std::mem::take(&mut self.stresses);
+        stresses.resize(self.body.node_count(), Sym3::ZERO);
+        assert_eq!(out.len(), stresses.len(), "one number a node");
+        self.node_stresses(x, &mut stresses);
+        out.iter_mut().zip(&stresses).for_each(|(out, stress)| *out = stress::von_mises(stress));
+        self.stresses = stresses;
+    }
+
     /// `f` ← dV/dx at positions `x`, V the elastic energy: minus the elastic forces on the nodes, N.
     pub fn elastic_gradient(&mut self, x: &[f64], f: &mut [f64], crew: &mut Crew) {
-        self.elements.linearize(&self.law, x, x, crew);
+        self.elements.find_forces(&self.law, x, crew);
         f.fill(0.0);
         self.system.add_forces(&self.elements, 1.0, f);
     }
 
-    /// `out` ← K d, K the stiffness at positions `x` that a step uses, that for axes of elements that do not turn; N for `d` in m.
+    /// `out` ← K d, K the stiffness at positions `x`: of a linear-corotated body that for axes that do not turn; N for `d` in m.
     pub fn stiffness_times(&mut self, x: &[f64], d: &[f64], out: &mut [f64], crew: &mut Crew) {
-        self.elements.linearize(&self.law, x, x, crew);
+        self.elements.linearize(&self.law, (x, x), false, crew);
         self.system.collect_stiffness(&self.elements);
         out.fill(0.0);
         self.system.multiply_add(0.0, 1.0, d, out);

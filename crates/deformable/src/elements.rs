@@ -2,6 +2,7 @@
 
 use spatial::{F64x4, Mat3, Real, Vec3};
 
+use crate::isotropic::{self, ProjectedTangent, Tangent};
 use crate::mesh::{Order, TetMesh};
 use crate::polar::rotation;
 use crate::{MaterialModel, shape};
@@ -11,7 +12,7 @@ pub(crate) const LANES: usize = 4;
 /// Bundles of elements that a thread takes at once.
 const BUNDLES_PER_CHUNK: usize = 16;
 
-type Lane = F64x4;
+pub(crate) type Lane = F64x4;
 
 /// Lamé's parameters and the law.
 #[derive(Clone, Copy, Debug)]
@@ -102,23 +103,46 @@ impl<const N: usize, const Q: usize> Chunk<N, Q> {
         })
     }
 
-    /// Turns the axes to those at `x0`, fills the stiffness there, and the forces at `x`.
-    pub fn linearize(&mut self, law: &Law, x0: &[f64], x: &[f64]) {
+    /// Fills stiffness and forces, those of a linear-corotated material in the axes at `x0`; of nonlinear materials both are at `x`, the
+    /// stiffness projected to be semidefinite or not.
+    pub fn linearize(&mut self, law: &Law, x0: &[f64], x: &[f64], is_projected: bool) {
         for bundle in 0..self.nodes.len() {
             let (x0, x) = (self.gather(bundle, x0), self.gather(bundle, x));
             let mut blocks = Blocks::<N>::ZERO;
             let mut forces = [Vec3::ZERO; N];
-            for q in 0..Q {
-                let point = &self.points[bundle][q];
+            for point in &self.points[bundle] {
+                let f = gradient(&x, &point.gradients);
                 let r = match law.model {
                     MaterialModel::Linear => Mat3::IDENTITY,
                     MaterialModel::LinearCorotated => rotation(gradient(&x0, &point.gradients)),
+                    MaterialModel::Corotated | MaterialModel::StableNeoHookean => {
+                        let add = |a: usize, b: usize, block| blocks.0[a][b] = blocks.0[a][b] + block;
+                        if is_projected {
+                            ProjectedTangent::new(f, law).each_block(&point.gradients, point.weight, add);
+                        } else {
+                            Tangent::new(f, law).each_block(&point.gradients, point.weight, add);
+                        }
+                        add_forces(&mut forces, point, isotropic::stress(f, law));
+                        continue;
+                    }
                 };
                 blocks.add_hooke(point, r, law);
-                add_forces(&mut forces, point, hooke(gradient(&x, &point.gradients), r, law));
+                add_forces(&mut forces, point, hooke(f, r, law));
             }
             self.forces[bundle] = forces;
             blocks.write(&mut self.stiffness, bundle, self.count);
+        }
+    }
+
+    /// Fills the forces at `x`.
+    pub fn find_forces(&mut self, law: &Law, x: &[f64]) {
+        for bundle in 0..self.nodes.len() {
+            let x = self.gather(bundle, x);
+            let mut forces = [Vec3::ZERO; N];
+            for point in &self.points[bundle] {
+                add_forces(&mut forces, point, first_piola(gradient(&x, &point.gradients), law));
+            }
+            self.forces[bundle] = forces;
         }
     }
 
@@ -133,6 +157,16 @@ impl<const N: usize, const Q: usize> Chunk<N, Q> {
             }
         }
         energy.to_array().iter().sum()
+    }
+
+    /// Calls `visit` with the nodes of each bundle's elements, and F and the volume (m³) of every quadrature point.
+    pub fn for_each_gradient(&self, x: &[f64], mut visit: impl FnMut(&[[u32; N]], [(Mat3<Lane>, Lane); Q])) {
+        for (bundle, points) in self.points.iter().enumerate() {
+            let x = self.gather(bundle, x);
+            let elements = (self.count - bundle * LANES).min(LANES);
+            let at = |q: usize| (gradient(&x, &points[q].gradients), points[q].weight);
+            visit(&self.nodes[bundle][..elements], std::array::from_fn(at));
+        }
     }
 
     /// Where in [`Self::force`]'s terms the force on node `k` of element `e` is.
@@ -173,6 +207,17 @@ fn gradient<const N: usize>(x: &[Vec3<Lane>; N], gradients: &[Vec3<Lane>; N]) ->
     f
 }
 
+/// First Piola–Kirchhoff stress, Pa.
+#[inline(always)]
+pub(crate) fn first_piola(f: Mat3<Lane>, law: &Law) -> Mat3<Lane> {
+    let r = match law.model {
+        MaterialModel::Linear => Mat3::IDENTITY,
+        MaterialModel::LinearCorotated => rotation(f),
+        MaterialModel::Corotated | MaterialModel::StableNeoHookean => return isotropic::stress(f, law),
+    };
+    hooke(f, r, law)
+}
+
 /// First Piola–Kirchhoff stress of Hooke's law in axes turned by `r`, Pa.
 #[inline(always)]
 fn hooke(f: Mat3<Lane>, r: Mat3<Lane>, law: &Law) -> Mat3<Lane> {
@@ -201,7 +246,8 @@ fn add_forces<const N: usize>(forces: &mut [Vec3<Lane>; N], point: &Point<N>, st
 fn energy_density(f: Mat3<Lane>, law: &Law) -> Lane {
     let r = match law.model {
         MaterialModel::Linear => Mat3::IDENTITY,
-        _ => rotation(f),
+        MaterialModel::LinearCorotated => rotation(f),
+        MaterialModel::Corotated | MaterialModel::StableNeoHookean => return isotropic::energy_density(f, law),
     };
     let s = r.transpose() * f;
     let half = Lane::splat(0.5);
@@ -284,8 +330,12 @@ impl Elements {
         }
     }
 
-    pub fn linearize(&mut self, law: &Law, x0: &[f64], x: &[f64], crew: &mut crew::Crew) {
-        for_order!(self, chunks => crew.for_each(chunks, |_, chunk| chunk.linearize(law, x0, x)));
+    pub fn linearize(&mut self, law: &Law, (x0, x): (&[f64], &[f64]), is_projected: bool, crew: &mut crew::Crew) {
+        for_order!(self, chunks => crew.for_each(chunks, |_, chunk| chunk.linearize(law, x0, x, is_projected)));
+    }
+
+    pub fn find_forces(&mut self, law: &Law, x: &[f64], crew: &mut crew::Crew) {
+        for_order!(self, chunks => crew.for_each(chunks, |_, chunk| chunk.find_forces(law, x)));
     }
 
     pub fn energy(&self, law: &Law, x: &[f64]) -> f64 {

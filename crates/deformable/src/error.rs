@@ -26,12 +26,14 @@ pub enum Error {
         limit: usize,
     },
     /// A generator was asked for cells that no mesh has.
-    #[error("{what} has {got} cells; from 1 to {limit} are possible")]
+    #[error("{what} has {got} cells; from {least} to {limit} are possible")]
     Cells {
         /// The direction.
         what: &'static str,
         /// What came.
         got: usize,
+        /// The fewest.
+        least: usize,
         /// The most.
         limit: usize,
     },
@@ -109,6 +111,14 @@ pub enum Error {
         /// The range.
         expected: &'static str,
     },
+    /// No model of materials has this name.
+    #[error(
+        "no material model is called {name:?}; there are linear, linear-corotated, corotated and stable-neo-hookean"
+    )]
+    Model {
+        /// What came.
+        name: String,
+    },
     /// A pinned node is not there.
     #[error("pinned node {node} is not one of the mesh's nodes 0 to {last}")]
     PinnedNode {
@@ -154,10 +164,14 @@ pub enum StepError {
         node: usize,
     },
     /// Newton's method did not solve the step.
-    #[error("Newton's method did not solve the soft body's step in {iterations} iterations; a shorter step may")]
+    #[error(
+        "Newton's method met the soft body's step to {residual:.1e} only in {iterations} iterations; a shorter step may do"
+    )]
     NotConverged {
         /// Iterations made.
         iterations: usize,
+        /// What is missing of the balance of impulses, as a part of the largest on a node.
+        residual: f64,
     },
     /// The step was told to stop.
     #[error("interrupted")]

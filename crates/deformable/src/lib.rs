@@ -25,13 +25,16 @@ mod body;
 mod dynamics;
 mod elements;
 mod error;
+mod isotropic;
 mod material;
 pub mod mesh;
 mod polar;
 mod shape;
+mod stress;
 
 pub use body::{MassModel, SoftBody, SoftBodyDescription};
-pub use dynamics::{Dynamics, Energy, Report, ThetaStep};
+pub use dynamics::{Dynamics, Energy, Refinement, Report, ThetaStep};
 pub use error::{Error, StepError};
 pub use material::{Material, MaterialModel};
 pub use mesh::{MAX_NODES, Order, Surface, TetMesh};
+pub use stress::von_mises;

@@ -1,5 +1,8 @@
 //! Isotropic elastic materials with Rayleigh damping.
 
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -13,6 +16,49 @@ pub enum MaterialModel {
     /// large rotations, moderate strains.
     #[default]
     LinearCorotated,
+    /// Energy μ ‖F − R‖² + λ/2 (det F − 1)²: large strains, and elements that resist losing their volume; Newton's method in every step.
+    Corotated,
+    /// The stable Neo-Hookean energy μ/2 (‖F‖² − 3) − μ (J − 1) + (λ + μ)/2 (J − 1)², J = det F (Smith, de Goes, Kim 2018): rubber at any strain,
+    /// elements that recover from inversion; Newton's method in every step.
+    StableNeoHookean,
+}
+
+impl MaterialModel {
+    /// The models by their names.
+    pub const NAMED: [(&str, Self); 4] = [
+        ("linear", Self::Linear),
+        ("linear-corotated", Self::LinearCorotated),
+        ("corotated", Self::Corotated),
+        ("stable-neo-hookean", Self::StableNeoHookean),
+    ];
+
+    /// Whether a step is a nonlinear equation.
+    pub fn is_nonlinear(self) -> bool {
+        matches!(self, Self::Corotated | Self::StableNeoHookean)
+    }
+}
+
+impl Display for MaterialModel {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let name = Self::NAMED.iter().find(|(_, model)| model == self).map_or("", |(name, _)| name);
+        f.write_str(name)
+    }
+}
+
+/// Reads what `Display` writes:
+///
+/// ```
+/// use sapwood_deformable::MaterialModel;
+/// assert_eq!("stable-neo-hookean".parse(), Ok(MaterialModel::StableNeoHookean));
+/// assert!("neo-hookean".parse::<MaterialModel>().is_err());
+/// ```
+impl FromStr for MaterialModel {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let found = Self::NAMED.iter().find(|(known, _)| *known == name);
+        found.map(|(_, model)| *model).ok_or_else(|| Error::Model { name: name.into() })
+    }
 }
 
 /// An isotropic material. SI units.
@@ -75,6 +121,10 @@ impl Material {
             "a number of 0 or more, s",
             damping_stiffness >= 0.0,
         )?;
+        // λ < 0 would reward elements that lose their volume.
+        if self.model.is_nonlinear() {
+            check("Poisson's ratio", poisson, "a number of 0 or more for a nonlinear material", poisson >= 0.0)?;
+        }
         Ok(())
     }
 }

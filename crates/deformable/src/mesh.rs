@@ -1,6 +1,7 @@
 //! Meshes of tetrahedra with four (P1) or ten nodes (P2).
 
 mod generators;
+mod round;
 mod surface;
 
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! What no body is made of is refused with its name.
 #![allow(clippy::unwrap_used)]
 
-use sapwood_deformable::{Error, Material, Order, SoftBody, SoftBodyDescription, TetMesh};
+use sapwood_deformable::{Error, Material, MaterialModel, Order, SoftBody, SoftBodyDescription, TetMesh};
 use spatial::Vec3;
 
 fn corners() -> Vec<Vec3<f64>> {
@@ -52,6 +52,11 @@ fn generators() {
     assert!(matches!(TetMesh::cuboid(one, [200, 200, 200]), Err(Error::TooLarge { .. })));
     assert!(matches!(TetMesh::cuboid(Vec3::new(1.0, -1.0, 1.0), [1; 3]), Err(Error::Length { .. })));
     assert!(matches!(TetMesh::cuboid(Vec3::new(1.0, f64::NAN, 1.0), [1; 3]), Err(Error::Length { .. })));
+    assert!(matches!(TetMesh::ball(1.0, 2), Err(Error::Cells { got: 2, least: 3, .. })));
+    assert!(matches!(TetMesh::ball(-1.0, 4), Err(Error::Length { what: "the ball's radius", .. })));
+    assert!(matches!(TetMesh::ball(1.0, 200), Err(Error::TooLarge { .. })));
+    assert!(matches!(TetMesh::cylinder(1.0, f64::NAN, [4, 4]), Err(Error::Length { .. })));
+    assert!(matches!(TetMesh::cylinder(1.0, 1.0, [4, 0]), Err(Error::Cells { got: 0, least: 1, .. })));
 }
 
 #[test]
@@ -69,6 +74,14 @@ fn materials_and_bodies() {
         refused(Material { density: bad, ..good }, "the density");
         refused(Material { young: bad, ..good }, "Young's modulus");
     }
+    for model in [MaterialModel::Corotated, MaterialModel::StableNeoHookean] {
+        refused(Material { model, poisson: -0.1, ..good }, "0 or more for a nonlinear material");
+    }
+    for (name, model) in MaterialModel::NAMED {
+        assert_eq!((name.parse(), model.to_string().as_str()), (Ok(model), name));
+    }
+    let error = "rubber".parse::<MaterialModel>().unwrap_err();
+    assert!(error.to_string().contains("stable-neo-hookean"), "{error}");
     refused(Material { damping_mass: -1.0, ..good }, "the mass-proportional damping");
     refused(Material { damping_stiffness: f64::NAN, ..good }, "the stiffness-proportional damping");
     let of = |change: &dyn Fn(&mut SoftBodyDescription)| {

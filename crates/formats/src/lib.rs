@@ -34,6 +34,7 @@ mod mjcf;
 mod nearby;
 mod overlaps;
 mod pictures;
+mod soft_bodies;
 pub mod trajectory;
 mod urdf;
 mod warnings;
@@ -47,6 +48,7 @@ pub use binary::{BytesError, from_bytes, to_bytes};
 pub use error::LoadError;
 pub use ground::add_ground;
 pub use mjcf::write::{MeshFiles, WriteError, Written, to_mjcf};
+pub use soft_bodies::StandingSoftBody;
 
 /// A file as a model and a scene.
 #[derive(Clone, Debug)]

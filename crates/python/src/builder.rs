@@ -6,6 +6,7 @@
 mod constraints;
 mod fields;
 mod geoms;
+mod soft;
 
 use std::path::PathBuf;
 
@@ -77,6 +78,7 @@ impl Assembly {
             "actuator" => inner.actuators.iter().map(|a| a.name.clone()).collect(),
             "tendon" => inner.tendons.iter().map(|t| t.name.clone()).collect(),
             "equality" => inner.equalities.iter().map(|e| e.name.clone()).collect(),
+            "soft body" => inner.soft_bodies.iter().map(|s| s.description.name.clone()).collect(),
             "keyframe" => inner.keyframes.iter().map(|k| k.name.clone()).collect(),
             _ => return Err(PyValueError::new_err(format!("kind={kind:?}: expected a kind of element"))),
         })
@@ -247,6 +249,7 @@ impl Assembly {
             "site" => inner.sites.len(),
             "actuator" => inner.actuators.len(),
             "tendon" => inner.tendons.len(),
+            "soft body" => inner.soft_bodies.len(),
             _ => inner.equalities.len(),
         };
         let Some(index) = indices.iter().find(|index| **index >= count) else { return Ok(()) };

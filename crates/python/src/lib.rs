@@ -34,6 +34,7 @@ mod sensors;
 mod signals;
 mod simulation;
 mod soft;
+mod soft_body;
 mod spd;
 mod tracking;
 mod viewer;
@@ -61,6 +62,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<views::SensorView>()?;
     module.add_class::<views::Views>()?;
     module.add_class::<soft::SoftBodyView>()?;
+    module.add_class::<soft_body::SoftBody>()?;
     module.add_class::<replay::Replay>()?;
     module.add_class::<render::Renderer>()?;
     module.add_class::<envs::Episodes>()?;

@@ -65,19 +65,67 @@ struct Order {
     options: Options,
 }
 
+/// What of a simulation pictures show.
+#[derive(Default)]
+struct Shown {
+    q: Vec<f64>,
+    soft: Vec<f64>,
+    /// Colours of the nodes of soft bodies, where these do not have their own.
+    colours: Option<Vec<[f32; 3]>>,
+}
+
+/// Whether pictures show stresses, and the stress at the end of the scale of colours, Pa, where that is not the greatest.
+#[derive(Clone, Copy)]
+enum Stress {
+    Hidden,
+    Shown(Option<f64>),
+}
+
+impl Stress {
+    fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(is_shown) = value.extract::<bool>() {
+            return Ok(if is_shown { Self::Shown(None) } else { Self::Hidden });
+        }
+        let most = value.extract::<f64>().ok().filter(|most| *most > 0.0 && most.is_finite());
+        let wrong = || PyValueError::new_err(format!("stress is {value}: expected True, False, or Pa above 0"));
+        most.map(|most| Self::Shown(Some(most))).ok_or_else(wrong)
+    }
+
+    fn colours(self, simulation: &mut sim::Simulation) -> Option<Vec<[f32; 3]>> {
+        let Self::Shown(most) = self else { return None };
+        let mut stresses = Vec::new();
+        for (index, body) in simulation.scene().soft_bodies.clone().iter().enumerate() {
+            let first = stresses.len();
+            stresses.resize(first + body.node_count(), 0.0);
+            simulation.soft_von_mises(index, &mut stresses[first..]);
+        }
+        let most = most.unwrap_or_else(|| stresses.iter().copied().fold(f64::MIN_POSITIVE, f64::max));
+        Some(stresses.iter().map(|stress| render::scale_colour(stress / most)).collect())
+    }
+}
+
+impl Shown {
+    fn of(simulation: &mut sim::Simulation, stress: Stress) -> Self {
+        let colours = stress.colours(simulation);
+        let state = simulation.state();
+        Self { q: state.q.clone(), soft: state.soft_positions.clone(), colours }
+    }
+}
+
 impl Order {
     /// Takes the picture of the model in the configuration q with the interpreter's lock released.
     fn fill<'py>(
         &self,
         py: Python<'py>,
         renderer: &mut render::Renderer,
-        (q, soft): &(Vec<f64>, Vec<f64>),
+        Shown { q, soft, colours }: &Shown,
         bodies: &[i32],
     ) -> PyResult<Bound<'py, PyAny>> {
         let [width, height] = self.size;
         let (eye, size) = (&self.eye, self.size);
         let failed = |error: render::RenderError| PyValueError::new_err(error.to_string());
         renderer.place_soft_bodies(soft).map_err(failed)?;
+        renderer.paint_soft_bodies(colours.as_deref()).map_err(failed)?;
         match self.kind {
             Kind::Rgb => {
                 let mut out = vec![0u8; width * height * 3];
@@ -298,7 +346,7 @@ impl Renderer {
     }
 
     /// A picture of a simulation, or of the model in a configuration.
-    #[pyo3(signature = (source, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false, groups=None))]
+    #[pyo3(signature = (source, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false, stress=None, groups=None))]
     fn render<'py>(
         &self,
         py: Python<'py>,
@@ -308,6 +356,7 @@ impl Renderer {
         shadows: bool,
         antialias: bool,
         contacts: bool,
+        stress: Option<&Bound<'py, PyAny>>,
         groups: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model.get();
@@ -317,6 +366,7 @@ impl Renderer {
         };
         let eye = eye(renderer.stage(), camera)?;
         let mut options = Options { shadows, antialias, markers: Vec::new() };
+        let stress = stress.map_or(Ok(Stress::Hidden), Stress::of)?;
         let q = match source.cast::<Simulation>() {
             Ok(simulation) => {
                 if !simulation.get().is_of(model) {
@@ -327,13 +377,19 @@ impl Renderer {
                     if contacts {
                         options.markers = contact_markers(s, model.inner(), extent);
                     }
-                    (s.state().q.clone(), s.state().soft_positions.clone())
+                    Shown::of(s, stress)
                 })?
             }
             Err(_) if contacts => {
                 return Err(PyValueError::new_err("contacts: expected a simulation as source, not a configuration"));
             }
-            Err(_) => (configuration("source", source, model.inner())?, at_rest(model)),
+            Err(_) if matches!(stress, Stress::Shown(_)) => {
+                return Err(PyValueError::new_err("stress: expected a simulation as source, not a configuration"));
+            }
+            Err(_) => {
+                let q = configuration("source", source, model.inner())?;
+                Shown { q, soft: at_rest(model), colours: None }
+            }
         };
         renderer.show_groups(shown(groups)?);
         let order = Order { size: self.size, eye, kind, options };
@@ -350,7 +406,8 @@ impl Renderer {
 impl Simulation {
     /// A picture of the present state.
     #[pyo3(signature = (
-        width=640, height=480, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false, groups=None
+        width=640, height=480, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false,
+        stress=None, groups=None
     ))]
     fn render<'py>(
         &self,
@@ -362,6 +419,7 @@ impl Simulation {
         shadows: bool,
         antialias: bool,
         contacts: bool,
+        stress: Option<&Bound<'py, PyAny>>,
         groups: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let size = [side("width", width)?, side("height", height)?];
@@ -372,11 +430,12 @@ impl Simulation {
         let eye = eye(&stage, camera)?;
         let groups = shown(groups)?;
         let mut options = Options { shadows, antialias, markers: Vec::new() };
+        let stress = stress.map_or(Ok(Stress::Hidden), Stress::of)?;
         let q = self.picture(py, |s| {
             if contacts {
                 options.markers = contact_markers(s, model.inner(), stage.extent());
             }
-            (s.state().q.clone(), s.state().soft_positions.clone())
+            Shown::of(s, stress)
         })?;
         let mut renderer = pictures.take(model)?;
         renderer.show_groups(groups);

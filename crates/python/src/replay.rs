@@ -110,7 +110,7 @@ impl Replay {
     pub fn record(
         model: Py<Model>,
         simulation: &mut Simulation,
-        frames_per_second: f64,
+        (frames_per_second, stress): (f64, bool),
         recorders: &Recorders,
     ) -> PyResult<Self> {
         let frames_per_second = positive("fps", frames_per_second)?;
@@ -120,7 +120,7 @@ impl Replay {
             "accuracy": simulation.options().accuracy,
             "threads": simulation.options().threads,
         });
-        let recorder = Recorder::new(simulation, frames_per_second);
+        let recorder = Recorder::new(simulation, frames_per_second, stress);
         let recorder = Arc::new(Mutex::new(ActiveRecorder { recorder, is_active: true }));
         recorders.add(&recorder);
         Ok(Self { model, recorder, settings, shown: None })

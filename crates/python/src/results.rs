@@ -61,6 +61,7 @@ pub fn stats<'py>(py: Python<'py>, s: &sim::Stats) -> PyResult<Bound<'py, PyAny>
         ("cost", s.cost),
         ("penetration", s.penetration),
         ("friction_residual", s.friction_residual),
+        ("soft_residual", s.soft_residual),
     ];
     for (name, number) in numbers {
         fields.set_item(name, number)?;

@@ -55,10 +55,10 @@ impl Simulation {
     }
 
     /// What `look` finds in the state that the live arrays show.
-    pub fn picture<T>(&self, py: Python<'_>, look: impl FnOnce(&sim::Simulation) -> T) -> PyResult<T> {
-        let simulation = self.lock_current(py)?;
+    pub fn picture<T>(&self, py: Python<'_>, look: impl FnOnce(&mut sim::Simulation) -> T) -> PyResult<T> {
+        let mut simulation = self.lock_current(py)?;
         check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
-        Ok(look(&simulation))
+        Ok(look(&mut simulation))
     }
 
     /// The model.
@@ -453,11 +453,11 @@ impl Simulation {
     }
 
     /// Record every step from now on.
-    #[pyo3(signature = (fps=60.0))]
-    fn record(&self, py: Python<'_>, fps: f64) -> PyResult<Replay> {
+    #[pyo3(signature = (fps=60.0, *, stress=false))]
+    fn record(&self, py: Python<'_>, fps: f64, stress: bool) -> PyResult<Replay> {
         let mut simulation = self.lock_current(py)?;
         check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
-        Replay::record(self.model.clone_ref(py), &mut simulation, fps, &self.recorders)
+        Replay::record(self.model.clone_ref(py), &mut simulation, (fps, stress), &self.recorders)
     }
 
     fn __repr__(&self) -> String {

@@ -1,11 +1,11 @@
 //! Soft bodies of a simulation: their nodes as live views, surfaces, energies.
 
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray2};
+use numpy::ndarray::{Array2, Array3};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
-use spatial::Vec3;
+use spatial::{Sym3, Vec3};
 
 use crate::arguments::whole;
 use crate::live::LiveArray;
@@ -63,7 +63,7 @@ impl SoftBodyView {
 }
 
 /// Rows of a table that Python cannot change.
-fn table<T: numpy::Element>(py: Python<'_>, list: Vec<T>, width: usize) -> PyResult<Py<PyArray2<T>>> {
+pub fn table<T: numpy::Element>(py: Python<'_>, list: Vec<T>, width: usize) -> PyResult<Py<PyArray2<T>>> {
     let table = Array2::from_shape_vec((list.len() / width, width), list);
     let table = table.map_err(|error| PyIndexError::new_err(error.to_string()))?.into_pyarray(py);
     table.getattr("flags")?.setattr("writeable", false)?;
@@ -116,6 +116,42 @@ impl SoftBodyView {
         table(py, self.body().surface().triangles.as_flattened().to_vec(), 3)
     }
 
+    /// The law of its material.
+    #[getter]
+    fn material(&self) -> String {
+        self.body().material.model.to_string()
+    }
+
+    /// Young's modulus, Pa.
+    #[getter]
+    fn young(&self) -> f64 {
+        self.body().material.young
+    }
+
+    /// Poisson's ratio.
+    #[getter]
+    fn poisson(&self) -> f64 {
+        self.body().material.poisson
+    }
+
+    /// Density, kg/m³.
+    #[getter]
+    fn density(&self) -> f64 {
+        self.body().material.density
+    }
+
+    /// Damping relative to stiffness, s.
+    #[getter]
+    fn damping(&self) -> f64 {
+        self.body().material.damping_stiffness
+    }
+
+    /// Damping relative to mass, 1/s.
+    #[getter]
+    fn mass_damping(&self) -> f64 {
+        self.body().material.damping_mass
+    }
+
     /// Mass, kg.
     #[getter]
     fn mass(&self) -> f64 {
@@ -139,6 +175,23 @@ impl SoftBodyView {
     #[getter]
     fn elastic_energy(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.energy(py)?.elastic)
+    }
+
+    /// Von Mises stress at the nodes, Pa.
+    #[getter]
+    fn von_mises<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let mut stresses = vec![0.0; self.body().node_count()];
+        self.simulation.get().lock_current(py)?.soft_von_mises(self.index, &mut stresses);
+        Ok(stresses.into_pyarray(py))
+    }
+
+    /// Cauchy stress at the nodes, Pa.
+    #[getter]
+    fn stresses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        let mut stresses = vec![Sym3::ZERO; self.body().node_count()];
+        self.simulation.get().lock_current(py)?.soft_stresses(self.index, &mut stresses);
+        let entry = |(node, i, j): (usize, usize, usize)| stresses[node].to_mat3().at(i, j);
+        Ok(Array3::from_shape_fn((stresses.len(), 3, 3), entry).into_pyarray(py))
     }
 
     /// Kinetic energy, J.

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::model::Model;
 use crate::simulation::Simulation;
 
-/// What there is to draw and to act on, as JSON: geoms, meshes and textures as in a replay, and per body its mass and centre of mass, per
+/// What there is to draw and to act on, as JSON: geoms, meshes and textures as in a replay, the colours of soft bodies, and per body its mass and centre of mass, per
 /// actuator the range of its control.
 #[stubdoc::documented]
 #[pyfunction]
@@ -20,6 +20,7 @@ pub fn _scene_json(py: Python<'_>, model: &Model) -> PyResult<String> {
             "meshes": meshes,
             "textures": textures,
             "sky": sky,
+            "soft_colors": model.scene().soft_bodies.iter().map(|body| body.colour).collect::<Vec<_>>(),
             "masses": bodies.iter().map(|body| body.inertia.mass).collect::<Vec<_>>(),
             "coms": bodies.iter().map(|body| body.inertia.com.to_array()).collect::<Vec<_>>(),
             "ctrl_ranges": actuators.iter().map(|actuator| actuator.ctrl_range).collect::<Vec<_>>(),

@@ -13,6 +13,7 @@ mod primitives;
 mod projection;
 mod raster;
 mod renderer;
+mod scale;
 mod shade;
 mod skin;
 mod stage;
@@ -20,5 +21,6 @@ mod texture;
 mod view;
 
 pub use renderer::{MAX_SIDE, Marker, MarkerShape, Options, RenderError, Renderer, SHOWN_GROUPS};
+pub use scale::scale_colour;
 pub use stage::Stage;
 pub use view::{Eye, FreeCamera, View};

@@ -56,8 +56,10 @@ impl Lists {
         }
         for (k, body) in stage.scene.soft_bodies.iter().enumerate() {
             let mesh = Some((stage.meshes.len() + k) as u32);
-            self.add_item(at, &Pose::IDENTITY, body.colour, mesh, None, true, ItemLook::Plain);
-            self.add_drawn(at, &meshes[stage.meshes.len() + k], body.colour, see_through);
+            let drawn = &meshes[stage.meshes.len() + k];
+            let look = if drawn.colours.is_empty() { ItemLook::Plain } else { ItemLook::Vertices };
+            self.add_item(at, &Pose::IDENTITY, body.colour, mesh, None, true, look);
+            self.add_drawn(at, drawn, body.colour, see_through);
         }
         for marker in markers {
             let (shape, pose) = marker.shape.placed();

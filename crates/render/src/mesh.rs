@@ -24,6 +24,8 @@ pub(crate) struct DrawnMesh {
     pub bounds: [Vector; 2],
     /// What its file says of the looks of its triangles.
     pub surface: MeshSurface,
+    /// Colours of the vertices; none, where it has those of its item.
+    pub colours: Vec<[f32; 3]>,
 }
 
 impl DrawnMesh {
@@ -36,7 +38,7 @@ impl DrawnMesh {
             let pick = |a: Vector, b: Vector, f: fn(f64, f64) -> f64| Vec3::new(f(a.x, b.x), f(a.y, b.y), f(a.z, b.z));
             [pick(low, *v, f64::min), pick(high, *v, f64::max)]
         });
-        Self { vertices, triangles, normals, bounds, surface: MeshSurface::default() }
+        Self { vertices, triangles, normals, bounds, surface: MeshSurface::default(), colours: Vec::new() }
     }
 
     /// That of a model.

@@ -35,6 +35,7 @@ impl Shader<'_> {
                 [r * colour[0], g * colour[1], b * colour[2]]
             }
             ItemLook::Paints => self.painted(index, item, at).unwrap_or([r, g, b]),
+            ItemLook::Vertices => self.between_vertices(index, item, at).unwrap_or([r, g, b]),
         }
     }
 
@@ -87,16 +88,28 @@ impl Shader<'_> {
 
     /// The place in a texture between those of the corners of a triangle of a mesh.
     fn corner_place(&self, index: u32, item: &Item, at: [f32; 2]) -> [f32; 2] {
-        let primitive = &self.primitives.list[index as usize];
-        let (Some(mesh), Kind::Triangle { edges }) = (item.mesh, &primitive.kind) else { return [0.0; 2] };
+        let face = self.primitives.list[index as usize].face as usize;
+        let (Some(mesh), Some(shares)) = (item.mesh, self.shares(index, at)) else { return [0.0; 2] };
         let places = self.meshes[mesh as usize].surface.texcoords.as_chunks::<3>().0;
-        let Some(corners) = places.get(primitive.face as usize) else { return [0.0; 2] };
+        places.get(face).map_or([0.0; 2], |corners| mean(shares, *corners))
+    }
+
+    /// The colour between those of the corners of a triangle of a mesh.
+    fn between_vertices(&self, index: u32, item: &Item, at: [f32; 2]) -> Option<Colour> {
+        let mesh = &self.meshes[item.mesh? as usize];
+        let corners = mesh.triangles.get(self.primitives.list[index as usize].face as usize)?;
+        Some(mean(self.shares(index, at)?, corners.map(|vertex| mesh.colours[vertex as usize])))
+    }
+
+    /// Shares of a triangle's corners in the point that a sample sees, in space, not in the picture.
+    fn shares(&self, index: u32, at: [f32; 2]) -> Option<[f32; 3]> {
+        let primitive = &self.primitives.list[index as usize];
+        let Kind::Triangle { edges } = &primitive.kind else { return None };
         let (u, v) = (at[0] - primitive.origin[0], at[1] - primitive.origin[1]);
-        // Barycentric coordinates in space, not in the picture, up to a factor.
         let e = edges.map(|[c, x, y]| c + x * u + y * v);
         let sum = e[0] + e[1] + e[2];
         let factor = if sum.abs() > 0.0 { 1.0 / sum } else { 0.0 };
-        [0, 1].map(|k| factor * (e[0] * corners[0][k] + e[1] * corners[1][k] + e[2] * corners[2][k]))
+        Some(e.map(|e| factor * e))
     }
 
     /// Where a sample meets the plane that touches a surface at a point.
@@ -106,6 +119,10 @@ impl Shader<'_> {
         // Close to an outline neighbours look past the plane.
         if depth > 0.0 && depth < -4.0 * point.z { d * depth } else { d * -point.z }
     }
+}
+
+fn mean<const N: usize>(shares: [f32; 3], corners: [[f32; N]; 3]) -> [f32; N] {
+    std::array::from_fn(|k| (0..3).map(|corner| shares[corner] * corners[corner][k]).sum())
 }
 
 /// Steps across the seam of the longitude are short, not once around.

@@ -86,6 +86,8 @@ pub enum RenderError {
     Configuration,
     /// The positions of the nodes of soft bodies have another length than the model's, or are not finite.
     SoftPositions,
+    /// There are not as many colours as nodes of soft bodies.
+    SoftColours,
 }
 
 impl fmt::Display for RenderError {
@@ -94,6 +96,7 @@ impl fmt::Display for RenderError {
             Self::Size => write!(f, "the size of the picture: expected 1 to {MAX_SIDE} pixels, and a buffer that fits"),
             Self::NoCamera => f.write_str("the camera: expected one of the model's cameras and bodies"),
             Self::Configuration => f.write_str("q: expected as many coordinates as the model has"),
+            Self::SoftColours => f.write_str("colours of nodes: expected one for each of the model's"),
             Self::SoftPositions => {
                 f.write_str("positions of nodes: expected three finite numbers for each of the model's")
             }
@@ -188,6 +191,32 @@ impl Renderer {
             let own;
             (own, rest) = rest.split_at(3 * body.node_count());
             skin.place(own, Arc::make_mut(mesh));
+        }
+        Ok(())
+    }
+
+    /// Gives soft bodies the colours of their nodes, one body's after the other's, red, green, blue from 0 to 1; none: their own colours,
+    /// as in a new renderer.
+    ///
+    /// # Errors
+    /// When there are more or fewer than the model has nodes.
+    pub fn paint_soft_bodies(&mut self, colours: Option<&[[f32; 3]]>) -> Result<(), RenderError> {
+        let Self { stage, meshes, .. } = self;
+        let bodies = &stage.scene.soft_bodies;
+        let count: usize = bodies.iter().map(|body| body.node_count()).sum();
+        if colours.is_some_and(|colours| colours.len() != count) {
+            return Err(RenderError::SoftColours);
+        }
+        let mut rest = colours;
+        for ((skin, body), mesh) in stage.skins.iter().zip(bodies).zip(&mut meshes[stage.meshes.len()..]) {
+            match rest.map(|rest| rest.split_at(body.node_count())) {
+                Some((own, others)) => {
+                    skin.paint(own, Arc::make_mut(mesh));
+                    rest = Some(others);
+                }
+                None if mesh.colours.is_empty() => {}
+                None => Arc::make_mut(mesh).colours.clear(),
+            }
         }
         Ok(())
     }

@@ -28,6 +28,8 @@ pub(crate) enum ItemLook {
     Texture { texture: u32, mapping: Mapping },
     /// The paints of its mesh.
     Paints,
+    /// The colours of the vertices of its mesh.
+    Vertices,
 }
 
 /// Something that is drawn, as the camera sees it.

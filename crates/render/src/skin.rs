@@ -46,6 +46,12 @@ impl Skin {
         Self { nodes, triangles, first, faces, mesh }
     }
 
+    /// Gives the vertices of a mesh of this skin the colours of their nodes.
+    pub fn paint(&self, colours: &[[f32; 3]], mesh: &mut DrawnMesh) {
+        mesh.colours.clear();
+        mesh.colours.extend(self.nodes.iter().map(|&node| colours[node as usize]));
+    }
+
     /// Moves a mesh of this skin to where the nodes are, three coordinates each.
     pub fn place(&self, positions: &[f64], mesh: &mut DrawnMesh) {
         let nodes = positions.as_chunks::<3>().0;

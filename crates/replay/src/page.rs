@@ -78,8 +78,45 @@ struct Replay<'a, S> {
     soft: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     soft_positions: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    soft_stress: Option<SoftStress>,
     series: Series<'a>,
     summary: &'a S,
+}
+
+/// Von Mises stresses of the nodes on the surfaces of soft bodies, as parts of 255 of a scale.
+#[derive(Serialize)]
+struct SoftStress {
+    /// The end of the scale, Pa.
+    most: f64,
+    /// Base64 of gzip of a byte a node, frame by frame.
+    values: String,
+}
+
+impl SoftStress {
+    fn new(stresses: &[f32]) -> Result<Option<Self>, PageError> {
+        if stresses.is_empty() {
+            return Ok(None);
+        }
+        let most = scale_end(stresses);
+        let byte = |stress: &f32| (f64::from(*stress) / most * 255.0).round().clamp(0.0, 255.0) as u8;
+        let bytes: Vec<u8> = stresses.iter().map(byte).collect();
+        Ok(Some(Self { most, values: binary::gzip_base64(&bytes)? }))
+    }
+}
+
+/// A round number, 1, 2 or 5 times a power of ten, that one in a hundred stresses exceeds: peaks at single nodes do not make all others
+/// look alike.
+fn scale_end(stresses: &[f32]) -> f64 {
+    let mut sorted: Vec<f32> = stresses.iter().copied().filter(|stress| stress.is_finite()).collect();
+    let place = (sorted.len() * 99 / 100).min(sorted.len().saturating_sub(1));
+    let most = sorted
+        .get_mut(..)
+        .filter(|list| !list.is_empty())
+        .map_or(0.0, |list| *list.select_nth_unstable_by(place, f32::total_cmp).1);
+    let most = f64::from(most).max(1e-12);
+    let power = 10f64.powi(most.log10().floor() as i32);
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|end| *end >= most).unwrap_or(most)
 }
 
 /// A list per quantity; without those that the recording does not have.
@@ -130,6 +167,7 @@ fn replay<'a, S: Serialize>(
         poses: binary::gzip_base64(&poses)?,
         contacts: binary::gzip_base64(&binary::contacts(recording))?,
         soft: if has_soft { geoms::encode_soft(scene) } else { Vec::new() },
+        soft_stress: SoftStress::new(first(&recording.soft_stress, frames * channels / 3))?,
         soft_positions: has_soft.then(|| binary::gzip_base64(&soft_numbers())).transpose()?,
         series: Series {
             time: first(&recording.time, frames),

@@ -21,9 +21,9 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of about this many frames per second, with the present state as its first frame.
-    pub fn new(simulation: &mut Simulation, frames_per_second: f64) -> Self {
-        let mut recording = Recording::new(frames_per_second, simulation.timestep());
+    /// A recorder of about this many frames per second, with the present state as its first frame; with stresses of soft bodies or without.
+    pub fn new(simulation: &mut Simulation, frames_per_second: f64, has_stress: bool) -> Self {
+        let mut recording = Recording::new(frames_per_second, simulation.timestep()).with_stress(has_stress);
         let now = simulation.state().time;
         recording.even_frame(simulation, now);
         Self { recording, now, last_frame: now }

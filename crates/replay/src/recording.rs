@@ -1,7 +1,7 @@
 //! What happened, frame by frame.
 
 use multibody::{Kinematics, Model, forward_kinematics};
-use sim::{ContactPoint, Simulation};
+use sim::{ContactPoint, Simulation, SoftContactPoint};
 use spatial::Pose;
 
 /// The frames of a motion. Vectors with several numbers per frame are flat, frame by frame; those of a motion that was not
@@ -30,12 +30,15 @@ pub struct Recording {
     pub contact_points: Vec<ContactMark>,
     /// Positions of the nodes on the surfaces of all soft bodies, (frames, nodes, 3), world, m.
     pub soft_surface: Vec<f32>,
+    /// Von Mises stresses there, (frames, nodes), Pa; none where they were not asked for ([`Recording::with_stress`]).
+    pub soft_stress: Vec<f32>,
     /// Steps between frames.
     pub stride: u64,
     /// Time between frames, s.
     pub frame_time: f64,
     /// Frames that are evenly spaced: all, or all but the last.
     pub even_frames: usize,
+    has_stress: bool,
     most_iterations: usize,
     scratch: Vec<Pose<f64>>,
 }
@@ -45,7 +48,7 @@ pub struct Recording {
 pub struct ContactMark {
     /// Where, world, m.
     pub position: [f64; 3],
-    /// The mean force over the step on the second body, or on the first where the second is the world; world axes, N.
+    /// The mean force over the step on the second body, or on the first where the second is the world, or on a soft body; world axes, N.
     pub force: [f64; 3],
 }
 
@@ -53,6 +56,11 @@ impl ContactMark {
     fn new(contact: &ContactPoint, timestep: f64) -> Self {
         let sign = if contact.bodies[1] == 0 { -1.0 } else { 1.0 };
         let force = contact.impulse_world() * (sign / timestep);
+        Self { position: contact.position.to_array(), force: force.to_array() }
+    }
+
+    fn of_soft(contact: &SoftContactPoint, timestep: f64) -> Self {
+        let force = contact.impulse_world() * (-1.0 / timestep);
         Self { position: contact.position.to_array(), force: force.to_array() }
     }
 }
@@ -63,6 +71,12 @@ impl Recording {
     pub fn new(frames_per_second: f64, timestep: f64) -> Self {
         let stride = (1.0 / (frames_per_second * timestep)).round().max(1.0) as u64;
         Self { stride, frame_time: stride as f64 * timestep, ..Self::default() }
+    }
+
+    /// Records the stresses of soft bodies, too, or does not.
+    #[must_use]
+    pub fn with_stress(self, has_stress: bool) -> Self {
+        Self { has_stress, ..self }
     }
 
     /// The motion through the positions q, (frames, nq), with `frame_time` between two of them, s.
@@ -137,11 +151,16 @@ impl Recording {
         self.potential.push(energy.potential);
         self.poses.extend(&self.scratch);
         push_soft_surface(simulation, &mut self.soft_surface);
+        if self.has_stress {
+            push_soft_stress(simulation, &mut self.soft_stress);
+        }
         self.iterations.push(std::mem::take(&mut self.most_iterations) as u32);
 
         let before = self.contact_points.len();
         let active = simulation.contacts().iter().filter(|contact| contact.impulse != [0.0; 3]);
         self.contact_points.extend(active.map(|contact| ContactMark::new(contact, simulation.timestep())));
+        let soft = simulation.soft_contacts().iter().filter(|contact| contact.impulse != [0.0; 3]);
+        self.contact_points.extend(soft.map(|contact| ContactMark::of_soft(contact, simulation.timestep())));
         self.contacts.push((self.contact_points.len() - before) as u32);
     }
 }
@@ -153,5 +172,15 @@ fn push_soft_surface(simulation: &Simulation, out: &mut Vec<f32>) {
         for &node in &body.surface().nodes {
             out.extend(nodes[3 * node as usize..][..3].iter().map(|x| *x as f32));
         }
+    }
+}
+
+fn push_soft_stress(simulation: &mut Simulation, out: &mut Vec<f32>) {
+    let mut stresses = Vec::new();
+    for index in 0..simulation.scene().soft_bodies.len() {
+        let body = simulation.scene().soft_bodies[index].clone();
+        stresses.resize(body.node_count(), 0.0);
+        simulation.soft_von_mises(index, &mut stresses);
+        out.extend(body.surface().nodes.iter().map(|&node| stresses[node as usize] as f32));
     }
 }

@@ -154,7 +154,7 @@ pub struct Stats {
     pub rejected: usize,
     /// Evaluations of the forces on the most evaluated tree, of steps that were given up too.
     pub force_evaluations: usize,
-    /// Newton steps of free motion under an implicit scheme, the most of a tree.
+    /// Newton steps of free motion under an implicit scheme and of soft bodies of nonlinear materials, the most of a tree.
     pub free_iterations: usize,
     /// Newton iterations of the contact problems, summed over islands: factorisations, so that a prediction counts and a
     /// step with the factor of the one before does not.
@@ -175,6 +175,9 @@ pub struct Stats {
     pub cost: f64,
     /// Deepest penetration at the beginning of the step, m; 0 when nothing touches.
     pub penetration: f64,
+    /// What the step leaves of the balance of impulses on a node of a soft body of a nonlinear material that something touches, as a part
+    /// of the largest; above 1e-6 the search for it was given up.
+    pub soft_residual: f64,
 }
 
 impl Stats {
@@ -192,6 +195,7 @@ impl Stats {
             friction_residual: self.friction_residual.max(next.friction_residual),
             unsettled: self.unsettled + next.unsettled,
             penetration: self.penetration.max(next.penetration),
+            soft_residual: self.soft_residual.max(next.soft_residual),
             // As the last part leaves it. Written out, so that the compiler asks for a field that is new.
             contacts: next.contacts,
             active_contacts: next.active_contacts,
@@ -225,6 +229,7 @@ impl Stats {
             rejected: self.rejected,
             force_evaluations: self.force_evaluations,
             free_iterations: self.free_iterations,
+            soft_residual: self.soft_residual,
         }
     }
 

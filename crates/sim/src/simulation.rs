@@ -68,8 +68,9 @@ pub struct Simulation {
     parts: Vec<TreeWorkspace>,
     soft: SoftBodies,
     soft_contacts: Vec<SoftContactPoint>,
-    /// Newton steps of the free motion of soft bodies, the most of one.
+    /// Newton steps of soft bodies, the most of one, and what they leave of its equation, relative.
     soft_iterations: usize,
+    soft_residual: f64,
     detected: Vec<geometry::Contact>,
     touches: Vec<Touch>,
     remembered: WarmStart,
@@ -297,10 +298,15 @@ impl Simulation {
                 self.move_implicitly(dt, is_to_resolve)?;
                 self.check_contacts()?;
             }
-            if !self.is_idle() {
-                self.solve(self.rule(dt, 0.0), false);
+            for round in 1.. {
+                if !self.is_idle() {
+                    self.solve(self.rule(dt, 0.0), false);
+                }
+                self.collect_velocities(dt)?;
+                if !self.refine_soft(dt, round, is_to_resolve)? {
+                    break;
+                }
             }
-            self.collect_velocities(dt)?;
             let is_settled = !self.part_drives() & !self.rejects_prediction(dt, &mut may_correct);
             if is_settled {
                 return Ok(());

@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crew::Crew;
-use deformable::{Dynamics, StepError, ThetaStep};
+use deformable::{Dynamics, Refinement, StepError, ThetaStep};
 use geometry::{
     Attachment, Exemption, Movement, Scene, SoftCollider, SoftContact, SoftMovement, SoftPartner, SoftPoint,
 };
 use geometry::{SoftAttachment, SoftSurface};
 use interrupt::Interrupt;
-use spatial::Vec3;
+use spatial::{Sym3, Vec3};
 
 use crate::scheme::Discretization;
 use crate::soft_part::SoftPart;
@@ -45,6 +45,8 @@ pub(crate) struct SoftBodies {
     displacements: Vec<f64>,
     /// The touched nodes that the factors are of; whether these are known.
     condensed: bool,
+    /// What of the energy of each body the step makes of nothing.
+    energy_gains: Vec<f64>,
     change: Vec<f64>,
 }
 
@@ -93,6 +95,7 @@ impl SoftBodies {
             x_at: zeros(),
             displacements: zeros(),
             condensed: false,
+            energy_gains: vec![0.0; bodies.len()],
             change: Vec::new(),
             ranges,
         })
@@ -196,7 +199,7 @@ impl SoftBodies {
     }
 
     /// Free motion of a step, or with a step of no length the bodies as they are; which body failed where one does. Returns the most Newton
-    /// steps.
+    /// steps. What is touched and not linear is linearised at the beginning of the step: see [`refine`](Self::refine).
     pub fn move_freely(
         &mut self,
         state: &State,
@@ -212,12 +215,50 @@ impl SoftBodies {
             if !(self.condensed && dynamics.touched() == part.touched) {
                 let applied = Some(&state.soft_forces[range.clone()]);
                 let report = dynamics.free_motion(x0, v0, &step, gravity, applied, &part.touched, interrupt, crew);
-                most = most.max(report.map_err(|error| (k, error))?.iterations);
+                let report = report.map_err(|error| (k, error))?;
+                most = most.max(report.iterations);
+                self.energy_gains[k] = report.energy_gain;
             }
             part.begin(v0, dynamics.v_star(), dynamics.schur_factor());
         }
         self.condensed = true;
         Ok(most)
+    }
+
+    /// Whether the forces of some body are not linear within a step.
+    pub fn are_nonlinear(&self) -> bool {
+        self.dynamics.iter().any(|dynamics| dynamics.body().material.model.is_nonlinear())
+    }
+
+    /// Most that the step makes of nothing of the energy of a body.
+    pub fn energy_gain(&self) -> f64 {
+        self.energy_gains.iter().fold(0.0, |most, gain| f64::max(most, *gain))
+    }
+
+    /// Linearises a body anew where its equation does not hold with the velocities that constraints have led to, of its touched nodes `touched`:
+    /// the constraints are to be solved once more then. Those of all nodes are [known](Self::follow).
+    pub fn refine(
+        &mut self,
+        body: usize,
+        touched: Option<&[f64]>,
+        (state, step): (&State, &ThetaStep),
+        interrupt: &Interrupt,
+        crew: &mut Crew,
+    ) -> Result<Refinement, StepError> {
+        let Self { dynamics, parts, ranges, v_start, v_next, change, .. } = self;
+        let (range, part, dynamics) = (ranges[body].clone(), &mut parts[body], &mut dynamics[body]);
+        change.clear();
+        match touched {
+            Some(touched) => change.extend(touched.iter().zip(&part.v_star).map(|(v, v_star)| v - v_star)),
+            None => change.resize(part.nv(), 0.0),
+        }
+        let (x0, v0) = (&state.soft_positions[range.clone()], &v_start[range.clone()]);
+        let refinement = dynamics.refine((x0, v0, step), change, &v_next[range], interrupt, crew)?;
+        self.energy_gains[body] = refinement.energy_gain;
+        if refinement.is_needed {
+            part.begin(v0, dynamics.v_star(), dynamics.schur_factor());
+        }
+        Ok(refinement)
     }
 
     /// The step starts from the velocities at its end: those after an impact.
@@ -271,6 +312,18 @@ impl SoftBodies {
     pub fn energy_of(&mut self, body: usize, state: &State, gravity: Vec3<f64>) -> deformable::Energy {
         let range = self.ranges[body].clone();
         self.dynamics[body].energy(&state.soft_positions[range.clone()], &state.soft_velocities[range], gravity)
+    }
+
+    /// Stresses of one body at its nodes.
+    pub fn node_stresses_of(&mut self, body: usize, state: &State, stresses: &mut [Sym3<f64>]) {
+        let range = self.ranges[body].clone();
+        self.dynamics[body].node_stresses(&state.soft_positions[range], stresses);
+    }
+
+    /// Von Mises stresses of one body at its nodes.
+    pub fn von_mises_of(&mut self, body: usize, state: &State, out: &mut [f64]) {
+        let range = self.ranges[body].clone();
+        self.dynamics[body].von_mises(&state.soft_positions[range], out);
     }
 }
 

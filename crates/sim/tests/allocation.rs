@@ -88,24 +88,27 @@ fn steps_after_warm_up_do_not_allocate() {
         assert!(parts > least, "{parts}");
     }
     // A soft cube with a rigid ball on it: the same motion once more.
-    let mut s = soft_cube();
-    s.reset(None).unwrap();
-    run(&mut s, 100);
-    s.reset(None).unwrap();
-    run(&mut s, 1);
-    let before = COUNT.load(Ordering::Relaxed);
-    run(&mut s, 99);
-    assert_eq!(COUNT.load(Ordering::Relaxed) - before, 0);
-    assert!(s.stats().active_contacts > 4);
+    for model in [deformable::MaterialModel::LinearCorotated, deformable::MaterialModel::StableNeoHookean] {
+        let mut s = soft_cube(model);
+        s.reset(None).unwrap();
+        run(&mut s, 100);
+        s.reset(None).unwrap();
+        run(&mut s, 1);
+        let before = COUNT.load(Ordering::Relaxed);
+        run(&mut s, 99);
+        assert_eq!(COUNT.load(Ordering::Relaxed) - before, 0, "{model}");
+        assert!(s.stats().active_contacts > 4);
+    }
 }
 
-fn soft_cube() -> Simulation {
+fn soft_cube(model: deformable::MaterialModel) -> Simulation {
     let mjcf = r#"<mujoco><worldbody><geom type="plane" size="5 5 .1"/><body pos="0 0 .16"><freejoint/>
         <geom type="sphere" size=".03"/></body></worldbody></mujoco>"#;
     let mut loaded = formats::load_str(mjcf, None, &formats::LoadOptions::default()).unwrap();
+    let material = deformable::Material { model, ..deformable::Material::default() };
     let mesh = deformable::TetMesh::cuboid(Vec3::new(0.1, 0.1, 0.1), [3; 3]).unwrap();
     let mesh = mesh.transformed(|x| x + Vec3::new(0.0, 0.0, 0.06)).unwrap();
-    let cube = deformable::SoftBody::of("cube", mesh, deformable::Material::default()).unwrap();
+    let cube = deformable::SoftBody::of("cube", mesh, material).unwrap();
     loaded.scene.soft_bodies.push(Arc::new(cube));
     let options = Options { timestep: Some(0.01), ..Options::default() };
     Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), options).unwrap()

@@ -12,35 +12,9 @@ use sapwood_sim::{ContactLaw, Factorization, Options, Scheme, Simulation, Simula
 use spatial::Vec3;
 
 use common::G;
+use common::soft::{contact_force, cuboid, run, soft};
 
 const GROUND: &str = r#"<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="0.8"/></worldbody></mujoco>"#;
-
-/// The rigid world of MJCF text with soft bodies, some of their nodes held.
-fn soft(mjcf: &str, bodies: Vec<SoftBody>, holds: Vec<SoftAttachment>, options: Options) -> Simulation {
-    let mut loaded = formats::load_str(mjcf, None, &formats::LoadOptions::default()).unwrap();
-    loaded.scene.soft_bodies = bodies.into_iter().map(Arc::new).collect();
-    loaded.scene.soft_attachments = holds;
-    Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), options).unwrap()
-}
-
-/// A box of cells, its lowest face `clearance` above the ground.
-fn cuboid(lengths: [f64; 3], cells: [usize; 3], clearance: f64, material: Material) -> SoftBody {
-    let mesh = TetMesh::cuboid(lengths.into(), cells).unwrap();
-    let up = Vec3::new(0.0, 0.0, 0.5 * lengths[2] + clearance);
-    let mesh = mesh.transformed(|x| x + up).unwrap();
-    SoftBody::new(SoftBodyDescription { friction: 0.8, ..SoftBodyDescription::new("cube", mesh, material) }).unwrap()
-}
-
-fn run(s: &mut Simulation, time: f64) {
-    let steps = (time / s.timestep()).round() as usize;
-    (0..steps).for_each(|_| s.step().unwrap());
-}
-
-/// The force that soft bodies' contacts put on their partners, N.
-fn contact_force(s: &Simulation) -> Vec3<f64> {
-    let sum = s.soft_contacts().iter().fold(Vec3::ZERO, |sum, contact| sum + contact.impulse_world());
-    sum * (1.0 / s.last_timestep().unwrap())
-}
 
 #[test]
 fn a_cube_comes_to_rest_under_its_weight() {
@@ -65,6 +39,30 @@ fn a_cube_comes_to_rest_under_its_weight() {
         assert!(fastest < 1e-5, "{scheme} {fastest}");
         let stats = s.stats();
         assert!(stats.active_contacts == 25 && stats.penetration < 1e-6, "{scheme} {stats:?}");
+    }
+}
+
+/// A bar that hangs from its upper end: its stress is the weight of what hangs below by its area.
+#[test]
+fn a_hanging_bar_has_the_stress_of_its_weight() {
+    let material = Material { young: 1e6, poisson: 0.0, damping_stiffness: 0.05, ..Material::default() };
+    let mesh = TetMesh::cuboid(Vec3::new(0.05, 0.05, 0.4), [2, 2, 16]).unwrap();
+    let top = |x: &Vec3<f64>| x.z > 0.2 - 1e-9;
+    let pinned = (0..).zip(mesh.positions()).filter(|(_, x)| top(x)).map(|(i, _)| i).collect();
+    let bar = SoftBodyDescription { pinned, ..SoftBodyDescription::new("bar", mesh, material) };
+    let mut s = soft("<mujoco><worldbody/></mujoco>", vec![SoftBody::new(bar).unwrap()], vec![], Options::default());
+    run(&mut s, 1.0);
+    let nodes: Vec<Vec3<f64>> = s.scene().soft_bodies[0].mesh.positions().to_vec();
+    let (mut von_mises, mut stresses) = (vec![0.0; nodes.len()], vec![spatial::Sym3::ZERO; nodes.len()]);
+    s.soft_von_mises(0, &mut von_mises);
+    s.soft_stresses(0, &mut stresses);
+    let whole = material.density * G * 0.4;
+    for (node, x) in nodes.iter().enumerate().filter(|(_, x)| x.z.abs() < 0.2 - 1e-9) {
+        let expected = whole * (0.2 + x.z) / 0.4;
+        let (found, number) = (stresses[node].zz, von_mises[node]);
+        // Nodes at edges have unlike numbers of elements above and below: half a layer's weight.
+        assert!((found - expected).abs() < 0.04 * whole, "{x:?}: {found} {expected}");
+        assert!((number - expected).abs() < 0.04 * whole, "{x:?}: {number} {expected}");
     }
 }
 
@@ -205,11 +203,11 @@ fn a_gripper_lifts_and_holds_a_soft_ball() {
 }
 
 /// A bar of soft flesh between the ground and a box on a hinge that holds its end, contact with the ground and with the box's edge.
-fn busy(options: Options) -> Simulation {
+fn busy(model: MaterialModel, options: Options) -> Simulation {
     let mjcf = r#"<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="0.8"/>
         <body pos=".25 0 .12"><joint type="hinge" axis="0 1 0" damping=".01"/><geom type="box" size=".05 .05 .02" mass=".2"/></body>
         <body pos="0 0 .16"><freejoint/><geom type="sphere" size=".03" mass=".3"/></body></worldbody></mujoco>"#;
-    let bar = cuboid([0.4, 0.06, 0.06], [8, 2, 2], 0.03, Material::default());
+    let bar = cuboid([0.4, 0.06, 0.06], [8, 2, 2], 0.03, Material { model, ..Material::default() });
     let nodes = bar.mesh.positions();
     let ends = (0..nodes.len() as u32).filter(|i| nodes[*i as usize].x > 0.19);
     let hold = |node: u32| {
@@ -224,14 +222,15 @@ fn busy(options: Options) -> Simulation {
 
 #[test]
 fn every_factorization_agrees_with_the_dense_one() {
-    for contact in [ContactLaw::Coulomb, ContactLaw::Sap] {
+    let models = [MaterialModel::LinearCorotated, MaterialModel::StableNeoHookean];
+    for (contact, model) in [ContactLaw::Coulomb, ContactLaw::Sap].into_iter().zip(models) {
         let options = |factorization| {
             // So that what is compared is the solution, not where iterations stop.
             Options { timestep: Some(0.005), factorization, contact, tolerance: 1e-12, ..Options::default() }
         };
-        let mut dense = busy(options(Factorization::Dense));
+        let mut dense = busy(model, options(Factorization::Dense));
         let mut others =
-            [Factorization::Auto, Factorization::Recursive, Factorization::Coupled].map(|f| busy(options(f)));
+            [Factorization::Auto, Factorization::Recursive, Factorization::Coupled].map(|f| busy(model, options(f)));
         let mut most_points = 0;
         for _ in 0..60 {
             let start = dense.state().clone();
@@ -263,19 +262,25 @@ fn every_factorization_agrees_with_the_dense_one() {
 #[test]
 fn bits_do_not_depend_on_threads_or_on_what_was_before() {
     let options = |threads| Options { timestep: Some(0.005), threads, ..Options::default() };
-    let (mut one, mut two) = (busy(options(1)), busy(options(2)));
+    let model = MaterialModel::StableNeoHookean;
+    let (mut one, mut two) = (busy(model, options(1)), busy(model, options(2)));
+    run(&mut one, 0.2);
+    run(&mut two, 0.2);
+    assert_eq!(one.state(), two.state());
+    let model = MaterialModel::LinearCorotated;
+    let (mut one, mut two) = (busy(model, options(1)), busy(model, options(2)));
     run(&mut one, 0.2);
     run(&mut two, 0.2);
     assert_eq!(one.state(), two.state());
     let bytes = one.state().to_bytes();
-    let mut anew = busy(options(1));
+    let mut anew = busy(model, options(1));
     anew.state_mut().restore(&bytes).unwrap();
     assert_eq!(one.state(), anew.state());
     run(&mut one, 0.2);
     run(&mut anew, 0.2);
     assert_eq!(one.state(), anew.state());
     anew.reset(None).unwrap();
-    assert_eq!(anew.state().soft_positions, busy(options(1)).state().soft_positions);
+    assert_eq!(anew.state().soft_positions, busy(model, options(1)).state().soft_positions);
     one.state_mut().soft_velocities[7] = f64::NAN;
     let error = one.step().unwrap_err().to_string();
     assert!(error.contains("soft_velocities[7] is NaN"), "{error}");
@@ -355,7 +360,7 @@ fn what_is_not_there_is_named() {
 #[test]
 fn an_interrupted_step_leaves_the_state() {
     let asked = Arc::new(AtomicUsize::new(0));
-    let mut s = busy(Options { timestep: Some(0.005), ..Options::default() });
+    let mut s = busy(MaterialModel::LinearCorotated, Options { timestep: Some(0.005), ..Options::default() });
     run(&mut s, 0.1);
     let before = s.state().clone();
     // Whenever in a step it is told to stop.

@@ -26,6 +26,7 @@ from sapwood.builder._handles import (
     TendonBuilder,
 )
 from sapwood.builder._model import ModelBuilder
+from sapwood.builder._soft import SoftBodyBuilder
 
 __all__ = [
     "ActuatorBuilder",
@@ -35,5 +36,6 @@ __all__ = [
     "JointBuilder",
     "ModelBuilder",
     "SiteBuilder",
+    "SoftBodyBuilder",
     "TendonBuilder",
 ]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sapwood._sapwood import Assembly, Model
+from sapwood._sapwood import Assembly, Model, SoftBody
 from sapwood.builder._checks import (
     at_least_zero,
     fixed,
@@ -36,6 +36,7 @@ from sapwood.builder._handles import (
     TendonBuilder,
     _Handle,
 )
+from sapwood.builder._soft import SoftBodyBuilder
 
 
 class ModelBuilder:
@@ -109,6 +110,11 @@ class ModelBuilder:
         """The geoms, in the order of addition."""
         return [GeomBuilder(self, index) for index in range(len(self._assembly.names("geom")))]
 
+    @property
+    def soft_bodies(self) -> list[SoftBodyBuilder]:
+        """The soft bodies, in the order of addition."""
+        return [SoftBodyBuilder(self, index) for index in range(len(self._assembly.names("soft body")))]
+
     def body(self, name: str) -> BodyBuilder:
         """The body of this name."""
         return BodyBuilder(self, self._find("body", name))
@@ -132,6 +138,10 @@ class ModelBuilder:
     def tendon(self, name: str) -> TendonBuilder:
         """The tendon of this name."""
         return TendonBuilder(self, self._find("tendon", name))
+
+    def soft_body(self, name: str) -> SoftBodyBuilder:
+        """The soft body of this name."""
+        return SoftBodyBuilder(self, self._find("soft body", name))
 
     def add_body(
         self,
@@ -184,6 +194,52 @@ class ModelBuilder:
     def add_ground(self, *, name: str = "ground", height: float = 0.0, friction: float = 1.0) -> GeomBuilder:
         """Add level ground, infinite, at this height, m."""
         return self.world.add_geom("plane", name=name, position=(0.0, 0.0, height), friction=friction)
+
+    def add_soft_body(
+        self,
+        name: str,
+        soft_body: SoftBody,
+        parent: BodyBuilder | str | None = None,
+        *,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        quaternion: ArrayLike | None = None,
+        euler: ArrayLike | None = None,
+        pinned: ArrayLike | None = None,
+        friction: float = 1.0,
+        radius: float = 0.0,
+        color: ArrayLike | None = None,
+        self_contact: bool = False,
+    ) -> SoftBodyBuilder:
+        """Add a soft body. Nothing holds it but what is said here or by :meth:`SoftBodyBuilder.attach`.
+
+        Args:
+            name: Name.
+            soft_body: What it is: ``sw.SoftBody.ball(0.04, 6, young=5e4)``.
+            parent: The body in whose frame it is placed, and which holds pinned nodes, or its name; the world when
+                None.
+            position: Where the origin of its mesh is in that frame, (3,), m.
+            quaternion: Orientation, (w, x, y, z).
+            euler: Or turns about x, y, z, each about the axis as turned so far, rad.
+            pinned: Nodes that the parent holds: indices, or booleans (n,).
+            friction: Coefficient of friction.
+            radius: Contact begins at this distance from its surface, m.
+            color: Red, green, blue, and opacity if it is said, from 0 to 1.
+            self_contact: Whether its surface may touch itself.
+
+        Raises:
+            ValueError: When an argument does not fit; it names the soft body and the argument.
+        """
+        label = f"soft body {shown(name)}"
+        self._check_name("soft body", name)
+        if not isinstance(soft_body, SoftBody):
+            raise TypeError(f"{label}: soft_body is of type {type(soft_body).__name__}: expected sapwood.SoftBody")
+        body = 0 if parent is None else self._index("body", parent, f"{label}: parent")
+        fields: dict[str, Any] = {"name": name, "friction": friction, "radius": radius, "self_contact": self_contact}
+        fields |= {key: value for key, value in (("color", color), ("pinned", pinned)) if value is not None}
+        place = vector_of(label, "position", position, 3)
+        turn = turn_of(label, quaternion, euler)
+        add = self._assembly.add_soft_body
+        return SoftBodyBuilder(self, with_context(label, add, body, soft_body, place, turn, fields))
 
     def attach(
         self,

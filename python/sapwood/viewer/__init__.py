@@ -299,7 +299,10 @@ class Viewer:
         if self._error is not None:
             return f"**Stopped**: {type(self._error).__name__}: {self._error}"
         state = f"{self.clock.rate:.2f} × real time" if self.clock.is_playing else "paused"
-        return f"t = {self.sim.time:.3f} s · {state} · {len(self.sim.contacts)} contacts"
+        return f"t = {self.sim.time:.3f} s · {state} · {self._contacts()} contacts"
+
+    def _contacts(self) -> int:
+        return len(self.sim.contacts) + sum(len(body.contact_geoms) for body in self.sim.soft_bodies)
 
     def _loop(self) -> None:
         while self.is_open:

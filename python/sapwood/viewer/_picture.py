@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sapwood.viewer._drag import rotate
 
 if TYPE_CHECKING:
-    from sapwood._sapwood import Model
+    from sapwood._sapwood import Model, Simulation
     from sapwood.viewer import Viewer
     from sapwood.viewer._shapes import Drawn, Scene
 
@@ -40,11 +40,14 @@ class Picture:
         self.frames = [self.api.add_frame(f"/bodies/{body}", show_axes=False) for body in range(model.nbody)]
         self.collision: list[Any] = []
         self._sent: NDArray[np.float64] | None = None
+        self._sent_soft: NDArray[np.float64] | None = None
         self._marks: dict[str, Any] = {}
-        self.size, center = bounds(model, viewer.scene, viewer.sim.q)
+        self.size, center = bounds(model, viewer.scene, viewer.sim.q, viewer.sim.soft_positions)
         for i, geom in enumerate(viewer.scene.geoms):
             self._add(i, geom)
-        self.newtons_per_metre = max(float(viewer.scene.masses[1:].sum()) * 9.81, 1e-9) / (WEIGHT * self.size)
+        self._soft = self._add_soft()
+        mass = float(viewer.scene.masses[1:].sum()) + sum(body.mass for body in viewer.sim.soft_bodies)
+        self.newtons_per_metre = max(mass * 9.81, 1e-9) / (WEIGHT * self.size)
         camera = viewer.server.initial_camera
         camera.position = tuple(center + self.size * np.array(EYE))
         camera.look_at = tuple(center)
@@ -99,6 +102,23 @@ class Picture:
             **place,
         )
 
+    def _add_soft(self) -> list[tuple[Any, NDArray[np.integer[Any]]]]:
+        """The surfaces of soft bodies, with the nodes of their vertices among those of all."""
+        skins: list[tuple[Any, NDArray[np.integer[Any]]]] = []
+        first = 0
+        for body, rgba in zip(self.viewer.sim.soft_bodies, self.viewer.scene.soft_colors, strict=True):
+            nodes, faces = np.unique(body.triangles, return_inverse=True)
+            handle = self.api.add_mesh_simple(
+                f"/soft/{body.index}_{body.name}".replace(" ", "_"),
+                np.asarray(body.positions[nodes], np.float32),
+                faces.reshape(-1, 3).astype(np.uint32),
+                color=tuple(round(255 * c) for c in rgba[:3]),
+                opacity=None if rgba[3] >= 1 else rgba[3],
+            )
+            skins.append((handle, first + nodes))
+            first += len(body.positions)
+        return skins
+
     def show_groups(self, on: bool) -> None:
         """Shows or hides geoms of group 3 and above."""
         for handle in self.collision:
@@ -113,12 +133,24 @@ class Picture:
                     continue
                 frame.position, frame.wxyz = poses[body, :3], poses[body, 3:]
             self._sent = poses
+            self._move_soft()
             self._contacts()
             self._pull()
 
+    def _move_soft(self) -> None:
+        positions = self.viewer.sim.soft_positions
+        if self._sent_soft is not None and np.array_equal(positions, self._sent_soft):
+            return
+        for handle, nodes in self._soft:
+            handle.vertices = np.asarray(positions[nodes], np.float32)
+        self._sent_soft = positions.copy()
+
     def _contacts(self) -> None:
-        contacts = self.viewer.sim.contacts if self.viewer.show_contacts else ()
-        points, forces = contact_forces(contacts, self.viewer.sim.timestep)
+        sim = self.viewer.sim
+        points, forces = contact_forces(sim.contacts if self.viewer.show_contacts else (), sim.timestep)
+        if self.viewer.show_contacts and self._soft:
+            soft_points, soft_forces = soft_contact_forces(sim)
+            points, forces = np.vstack([points, soft_points]), np.vstack([forces, soft_forces])
         self._points("contacts", points)
         self._arrows("forces", points, points + forces / self.newtons_per_metre, FORCE)
 
@@ -176,20 +208,30 @@ def textured(geom: Drawn) -> Any:  # noqa: ANN401
     return trimesh.Trimesh(geom.vertices, geom.faces, visual=visual, process=False)
 
 
-def bounds(model: Model, of: Scene, q: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+def bounds(
+    model: Model, of: Scene, q: NDArray[np.float64], soft_positions: NDArray[np.float64] | None = None
+) -> tuple[float, NDArray[np.float64]]:
     """Size and centre of what moves, or of all where nothing does, in a configuration."""
     poses = model.forward_kinematics(q)
     shown = [geom for geom in of.geoms if geom.kind != "plane" and len(geom.vertices)]
-    moving = [geom for geom in shown if geom.body != 0] or shown
-    if not moving:
+    corners = [] if soft_positions is None else [*soft_positions]
+    moving = [geom for geom in shown if geom.body != 0] or ([] if corners else shown)
+    if not moving and not corners:
         return 2.0, np.zeros(3)
-    corners = []
     for geom in moving:
         radius = float(np.linalg.norm(geom.vertices, axis=1).max())
         at = poses.positions[geom.body] + rotate(poses.quaternions[geom.body], geom.position)
         corners += [at - radius, at + radius]
     low, high = np.min(corners, axis=0), np.max(corners, axis=0)
     return max(float(np.linalg.norm(high - low)), 1e-3), (low + high) / 2
+
+
+def soft_contact_forces(sim: Simulation) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points (n, 3) where soft bodies are pushed, and the forces on them, N (n, 3)."""
+    points = np.vstack([np.zeros((0, 3)), *(body.contact_positions for body in sim.soft_bodies)])
+    forces = np.vstack([np.zeros((0, 3)), *(body.contact_forces for body in sim.soft_bodies)])
+    pushed = forces.any(axis=1)
+    return points[pushed], forces[pushed]
 
 
 def contact_forces(contacts: Any, timestep: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: ANN401

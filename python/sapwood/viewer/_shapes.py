@@ -51,6 +51,8 @@ class Scene:
     masses: NDArray[np.float64]
     coms: NDArray[np.float64]
     ctrl_ranges: list[tuple[float, float] | None]
+    # Red, green, blue, opacity of soft bodies, from 0 to 1.
+    soft_colors: list[tuple[float, float, float, float]]
 
 
 def scene(model: Model) -> Scene:
@@ -60,7 +62,8 @@ def scene(model: Model) -> Scene:
     known = textures(data["textures"])
     geoms = [drawn for geom in data["geoms"] for drawn in _drawn(geom, data["meshes"], known, trees)]
     ranges = [None if limits is None else (float(limits[0]), float(limits[1])) for limits in data["ctrl_ranges"]]
-    return Scene(geoms, np.array(data["masses"]), np.array(data["coms"]).reshape(-1, 3), ranges)
+    soft: list[tuple[float, float, float, float]] = [(r, g, b, a) for r, g, b, a in data["soft_colors"]]
+    return Scene(geoms, np.array(data["masses"]), np.array(data["coms"]).reshape(-1, 3), ranges, soft)
 
 
 def _trees(parents: list[int]) -> list[int]:

@@ -76,6 +76,14 @@ export interface Mesh {
   readonly paintOf: Uint32Array<ArrayBuffer> | null;
 }
 
+/** Stresses as parts of a scale. */
+export interface SoftStress {
+  /** The end of the scale, Pa. */
+  readonly most: number;
+  /** Frame by frame, a byte for each surface node of all soft bodies: 255 is the end of the scale, or more. */
+  readonly values: Uint8Array;
+}
+
 /** The surface of a soft body. */
 export interface SoftBody {
   readonly name: string;
@@ -120,6 +128,8 @@ export interface Replay {
   readonly soft: readonly SoftBody[];
   /** Frame by frame, the surface nodes of all soft bodies, x, y, z of each. */
   readonly softPositions: Float32Array<ArrayBuffer>;
+  /** Von Mises stresses at these nodes, or null if they were not recorded. */
+  readonly softStress: SoftStress | null;
   readonly series: Series;
   readonly summary: Readonly<Record<string, unknown>>;
 }

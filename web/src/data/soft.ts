@@ -1,19 +1,20 @@
 /** Soft bodies: surfaces, and where their nodes are in each frame; `docs/replay-format.md` defines them. */
 
 import { base64, gunzipBase64, uint16, uint32 } from "./binary";
-import { array, integer, numbers, object, oneOf, string, type JsonObject } from "./check";
+import { array, integer, number, numbers, object, oneOf, string, type JsonObject } from "./check";
 import { ReplayError } from "./error";
 import { fromDelta } from "./poses";
-import type { SoftBody } from "./replay";
+import type { SoftBody, SoftStress } from "./replay";
 
 interface Soft {
   readonly soft: SoftBody[];
   readonly softPositions: Float32Array<ArrayBuffer>;
+  readonly softStress: SoftStress | null;
 }
 
 export async function decodeSoft(file: JsonObject, frames: number): Promise<Soft> {
   const soft = array(file["soft"] ?? [], "soft").map((body, i) => decodeBody(body, `soft[${i}]`));
-  if (soft.length === 0) return { soft, softPositions: new Float32Array(0) };
+  if (soft.length === 0) return { soft, softPositions: new Float32Array(0), softStress: null };
   const nodes = soft.reduce((sum, body) => sum + body.nodes, 0);
   const bytes = await gunzipBase64(file["soft_positions"], "soft_positions");
   const expected = 12 * nodes * frames;
@@ -26,7 +27,22 @@ export async function decodeSoft(file: JsonObject, frames: number): Promise<Soft
   const softPositions = fromDelta(bytes, frames, 3 * nodes);
   const bad = softPositions.findIndex((value) => !Number.isFinite(value));
   if (bad >= 0) throw new ReplayError("soft_positions", `not a finite number in frame ${Math.floor(bad / (3 * nodes))}`);
-  return { soft, softPositions };
+  return { soft, softPositions, softStress: await decodeStress(file["soft_stress"], frames, nodes) };
+}
+
+async function decodeStress(value: unknown, frames: number, nodes: number): Promise<SoftStress | null> {
+  if (value === undefined || value === null) return null;
+  const stress = object(value, "soft_stress");
+  const most = number(stress["most"], "soft_stress.most");
+  if (!(most > 0)) throw new ReplayError("soft_stress.most", `expected a positive stress in Pa, found ${most}`);
+  const values = await gunzipBase64(stress["values"], "soft_stress.values");
+  if (values.length !== frames * nodes) {
+    throw new ReplayError(
+      "soft_stress.values",
+      `expected ${frames * nodes} bytes (${frames} frames × ${nodes} nodes), found ${values.length}`,
+    );
+  }
+  return { most, values };
 }
 
 function decodeBody(value: unknown, where: string): SoftBody {

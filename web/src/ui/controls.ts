@@ -4,7 +4,11 @@ import { element } from "./dom";
 import { icon, type IconName } from "./icons";
 
 /** The row of buttons: transport, speed, and what is shown. */
-export function controlRow(playback: Playback, toggles: Toggles, hasCollisionShapes: boolean): HTMLElement {
+export function controlRow(
+  playback: Playback,
+  toggles: Toggles,
+  { hasCollisionShapes, hasStress }: { hasCollisionShapes: boolean; hasStress: boolean },
+): HTMLElement {
   const play = button("play", "Play (Space)", () => playback.toggle());
   play.classList.add("primary");
   const speed = speedSelect(playback);
@@ -30,6 +34,7 @@ export function controlRow(playback: Playback, toggles: Toggles, hasCollisionSha
       toggleButton(toggles, "forces", "Contact forces (V)", "Forces"),
       toggleButton(toggles, "follow", "Follow a body (F); double-click a body to choose it", "Follow"),
       ...(hasCollisionShapes ? [toggleButton(toggles, "collision", "Collision shapes (G)", "Shapes")] : []),
+      ...(hasStress ? [toggleButton(toggles, "stress", "Von Mises stress of soft bodies (M)", "Stress")] : []),
       toggleButton(toggles, "plots", "Plots (P)", "Plots"),
     ),
   );

@@ -12,6 +12,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["V", "contact forces"],
   ["F", "follow a body"],
   ["G", "collision shapes"],
+  ["M", "stress of soft bodies"],
   ["S", "shadows"],
   ["P", "plots"],
   ["R", "reset the camera"],

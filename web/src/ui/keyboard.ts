@@ -7,6 +7,7 @@ const TOGGLE_KEYS: Readonly<Record<string, Toggle>> = {
   v: "forces",
   f: "follow",
   g: "collision",
+  m: "stress",
   s: "shadows",
   p: "plots",
   i: "info",

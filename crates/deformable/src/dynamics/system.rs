@@ -33,6 +33,8 @@ pub(super) struct System {
     force_sources: Vec<Source>,
     /// Stiffness, column-major 3×3 blocks, N/m.
     stiffness: Vec<[f64; 9]>,
+    /// Damping in the same blocks where it does not follow the stiffness during a step, N s/m; empty where it does.
+    damping: Vec<[f64; 9]>,
     /// Mass of each block, a multiple of the identity, kg.
     mass: Vec<f64>,
     has_consistent_mass: bool,
@@ -77,6 +79,7 @@ impl System {
             force_starts,
             force_sources,
             stiffness: vec![[0.0; 9]; blocks],
+            damping: Vec::new(),
             mass,
             has_consistent_mass: body.mass == MassModel::Consistent,
             free: (0..nodes as u32).filter(|&i| !is_pinned[i as usize]).collect(),
@@ -186,15 +189,42 @@ impl System {
         });
     }
 
+    /// Takes the stiffness as of now times `beta` as damping that stays, or none.
+    pub fn keep_damping(&mut self, beta: Option<f64>) {
+        self.damping.clear();
+        if let Some(beta) = beta {
+            self.damping.extend(self.stiffness.iter().map(|block| block.map(|k| beta * k)));
+        }
+    }
+
+    /// The largest entry on the stiffness's diagonal, N/m.
+    pub fn largest_stiffness(&self) -> f64 {
+        let diagonal = self.stiffness[..self.is_pinned.len()].iter();
+        diagonal.fold(0.0, |most, k| most.max(k[0]).max(k[4]).max(k[8]))
+    }
+
     /// `out` += (`mass` M + `stiffness` K) x.
     pub fn multiply_add(&self, mass: f64, stiffness: f64, x: &[f64], out: &mut [f64]) {
+        self.multiply_blocks_add(mass, stiffness, &self.stiffness, x, out);
+    }
+
+    /// `out` += (`mass` M + `scale` D) x with the damping that was kept.
+    pub fn multiply_damping_add(&self, mass: f64, scale: f64, x: &[f64], out: &mut [f64]) {
+        if self.damping.is_empty() {
+            self.multiply_blocks_add(mass, 0.0, &self.stiffness, x, out);
+        } else {
+            self.multiply_blocks_add(mass, scale, &self.damping, x, out);
+        }
+    }
+
+    fn multiply_blocks_add(&self, mass: f64, stiffness: f64, blocks: &[[f64; 9]], x: &[f64], out: &mut [f64]) {
         if mass == 0.0 && stiffness == 0.0 {
             return;
         }
         let nodes = self.is_pinned.len();
         let at = |node: u32| 3 * node as usize..3 * node as usize + 3;
         for node in 0..nodes {
-            let (m, k, x) = (mass * self.mass[node], &self.stiffness[node], &x[3 * node..3 * node + 3]);
+            let (m, k, x) = (mass * self.mass[node], &blocks[node], &x[3 * node..3 * node + 3]);
             let out = &mut out[3 * node..3 * node + 3];
             for r in 0..3 {
                 out[r] += m * x[r] + stiffness * (k[r] * x[0] + k[3 + r] * x[1] + k[6 + r] * x[2]);
@@ -203,7 +233,7 @@ impl System {
         if stiffness == 0.0 && !self.has_consistent_mass {
             return;
         }
-        for (&[i, j], (m, k)) in self.pairs.iter().zip(self.mass[nodes..].iter().zip(&self.stiffness[nodes..])) {
+        for (&[i, j], (m, k)) in self.pairs.iter().zip(self.mass[nodes..].iter().zip(&blocks[nodes..])) {
             let m = mass * m;
             let (x_i, x_j): ([f64; 3], [f64; 3]) = (three(&x[at(i)]), three(&x[at(j)]));
             let out_i = &mut out[at(i)];
@@ -218,11 +248,15 @@ impl System {
         }
     }
 
-    /// Factors `mass` M + `stiffness` K.
+    /// Factors `mass` M + `stiffness` K + `damping` D, D the damping that was kept.
     ///
     /// # Errors
     /// If it is not positive definite, or `interrupt` is raised.
-    pub fn factor(&mut self, mass: f64, stiffness: f64, interrupt: &interrupt::Interrupt) -> Result<(), StepError> {
+    pub fn factor(
+        &mut self,
+        [mass, stiffness, damping]: [f64; 3],
+        interrupt: &interrupt::Interrupt,
+    ) -> Result<(), StepError> {
         let nodes = self.is_pinned.len();
         self.factor.set_zero();
         let values = self.factor.values_mut();
@@ -231,12 +265,16 @@ impl System {
             if stride == 0 {
                 continue;
             }
-            let (m, block) = (mass * self.mass[k], &self.stiffness[k]);
+            let m = mass * self.mass[k];
+            let mut block = self.stiffness[k].map(|entry| stiffness * entry);
+            if let Some(kept) = self.damping.get(k) {
+                block.iter_mut().zip(kept).for_each(|(entry, d)| *entry += damping * d);
+            }
             for c in 0..3 {
                 let column = &mut values[start + c * stride..start + c * stride + 3];
                 for r in 0..3 {
                     let at = if is_transposed { 3 * r + c } else { 3 * c + r };
-                    column[r] = stiffness * block[at] + if r == c { m } else { 0.0 };
+                    column[r] = block[at] + if r == c { m } else { 0.0 };
                 }
             }
         }
@@ -269,6 +307,27 @@ impl System {
         let Self { factor, rhs, solution, .. } = self;
         factor.substitute_back(rhs, solution);
         self.scatter_rows(x);
+    }
+
+    /// `out` += S d at the touched nodes, with the factor `l` of S.
+    pub fn add_impulses(&mut self, l: &[f64], d: &[f64], out: &mut [f64]) {
+        let rows = d.len();
+        let first = self.rows - rows;
+        for (j, column) in l.chunks_exact(rows.max(1)).enumerate() {
+            self.rhs[first + j] = (j..rows).map(|i| column[i] * d[i]).sum();
+        }
+        for (place, node) in self.analyzed.iter().flatten().enumerate() {
+            for k in 0..3 {
+                let i = 3 * place + k;
+                out[3 * *node as usize + k] += (0..=i).map(|j| l[j * rows + i] * self.rhs[first + j]).sum::<f64>();
+            }
+        }
+    }
+
+    /// Zeros where nodes are pinned.
+    pub fn clear_pinned(&self, x: &mut [f64]) {
+        let pinned = x.chunks_exact_mut(3).zip(&self.is_pinned).filter(|(_, is_pinned)| **is_pinned);
+        pinned.for_each(|(x, _)| x.fill(0.0));
     }
 
     /// The factor of the Schur complement on the touched nodes.

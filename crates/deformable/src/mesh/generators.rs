@@ -23,9 +23,7 @@ impl TetMesh {
             .into_iter()
             .zip(lengths)
         {
-            if !(got > 0.0 && got.is_finite()) {
-                return Err(Error::Length { what, got });
-            }
+            check_length(what, got)?;
         }
         check_cells(cells)?;
         let corners = lengths.map(|l| -0.5 * l);
@@ -44,35 +42,49 @@ impl TetMesh {
         check_cells(cells)?;
         let [nx, ny, nz] = cells;
         let index = |i: usize, j: usize, k: usize| ((k * (ny + 1) + j) * (nx + 1) + i) as u32;
-        let nodes = (0..=nz).flat_map(|k| (0..=ny).flat_map(move |j| (0..=nx).map(move |i| (i, j, k))));
-        let positions = nodes.map(|(i, j, k)| place(i, j, k)).collect();
+        let positions = triples(cells.map(|n| n + 1)).map(|[i, j, k]| place(i, j, k)).collect();
         let mut elements = Vec::with_capacity(20 * nx * ny * nz);
-        for (i, j, k) in (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| (i, j, k)))) {
-            let is_odd = (i + j + k) % 2 == 1;
-            for tet in FIVE {
-                let mut corners = tet.map(|c| {
-                    let x = if is_odd { 1 - (c & 1) } else { c & 1 };
-                    index(i + x, j + (c >> 1 & 1), k + (c >> 2))
-                });
-                if is_odd {
-                    corners.swap(0, 1);
-                }
-                elements.extend(corners);
-            }
+        for [i, j, k] in triples(cells) {
+            let corner = |c: usize| index(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2));
+            push_cell(&mut elements, (i + j + k) % 2 == 1, corner);
         }
         Self::new(Order::Linear, positions, elements)
     }
 }
 
+/// The five tetrahedra of a cell with these corners, by bits x, y, z. The one inside has the corners of odd colour, where the colour of a
+/// cell is that of its corner 0, and neighbours on an edge differ: so faces of adjoining cells are cut alike.
+pub(super) fn push_cell(elements: &mut Vec<u32>, is_odd: bool, corner: impl Fn(usize) -> u32) {
+    for tet in FIVE {
+        let mut corners = tet.map(|c| corner(if is_odd { c ^ 1 } else { c }));
+        if is_odd {
+            corners.swap(0, 1);
+        }
+        elements.extend(corners);
+    }
+}
+
+/// All triples below the counts, the first index fastest.
+pub(super) fn triples([nx, ny, nz]: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
+    (0..nz).flat_map(move |k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k])))
+}
+
+pub(super) fn check_length(what: &'static str, got: f64) -> Result<(), Error> {
+    if got > 0.0 && got.is_finite() { Ok(()) } else { Err(Error::Length { what, got }) }
+}
+
+pub(super) fn check_within(what: &'static str, got: usize, least: usize) -> Result<(), Error> {
+    if (least..=MAX_CELLS).contains(&got) { Ok(()) } else { Err(Error::Cells { what, got, least, limit: MAX_CELLS }) }
+}
+
+pub(super) fn check_total(nodes: usize, cells: usize) -> Result<(), Error> {
+    let limit = super::MAX_NODES;
+    if nodes <= limit { Ok(()) } else { Err(Error::TooLarge { elements: 5 * cells, nodes, limit }) }
+}
+
 fn check_cells(cells: [usize; 3]) -> Result<(), Error> {
     for (what, got) in ["the grid along x", "the grid along y", "the grid along z"].into_iter().zip(cells) {
-        if got == 0 || got > MAX_CELLS {
-            return Err(Error::Cells { what, got, limit: MAX_CELLS });
-        }
+        check_within(what, got, 1)?;
     }
-    let nodes = cells.iter().map(|n| n + 1).product();
-    if nodes > super::MAX_NODES {
-        return Err(Error::TooLarge { elements: 5 * cells.iter().product::<usize>(), nodes, limit: super::MAX_NODES });
-    }
-    Ok(())
+    check_total(cells.iter().map(|n| n + 1).product(), cells.iter().product())
 }

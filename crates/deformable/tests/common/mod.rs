@@ -10,7 +10,10 @@ use sapwood_deformable::{
 };
 use spatial::Vec3;
 
-pub const MODELS: [MaterialModel; 2] = [MaterialModel::Linear, MaterialModel::LinearCorotated];
+pub const MODELS: [MaterialModel; 4] =
+    [MaterialModel::Linear, MaterialModel::LinearCorotated, MaterialModel::Corotated, MaterialModel::StableNeoHookean];
+pub const NONLINEAR: [MaterialModel; 2] = [MaterialModel::Corotated, MaterialModel::StableNeoHookean];
+pub const ORDERS: [Order; 2] = [Order::Linear, Order::Quadratic];
 
 /// A material without damping.
 pub fn elastic(model: MaterialModel, young: f64, poisson: f64) -> Material {
@@ -75,4 +78,26 @@ pub fn to_equilibrium(body: &Arc<SoftBody>, x: &mut [f64], gravity: Vec3<f64>, a
 
 pub fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |a, x| x.abs().max(a))
+}
+
+/// The stretch across a bar that is stretched along by `s`, and the force per undeformed area, by the law alone.
+pub fn uniaxial(material: &Material, s: f64) -> (f64, f64) {
+    let (lambda, mu) = material.lame();
+    // The principal first Piola–Kirchhoff stresses along and across.
+    let stresses = |t: f64| match material.model {
+        MaterialModel::StableNeoHookean => {
+            let pressure = (lambda + mu) * (s * t * t - 1.0) - mu;
+            (mu * s + pressure * t * t, mu * t + pressure * s * t)
+        }
+        _ => {
+            let pressure = lambda * (s * t * t - 1.0);
+            (2.0 * mu * (s - 1.0) + pressure * t * t, 2.0 * mu * (t - 1.0) + pressure * s * t)
+        }
+    };
+    let (mut low, mut high) = (0.5, 1.5);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if stresses(middle).1 > 0.0 { high = middle } else { low = middle }
+    }
+    (low, stresses(low).0)
 }

@@ -7,6 +7,7 @@ use spatial::{Pose, RigidInertia};
 use super::sensors::Indices;
 use super::{Assembly, AssemblyBody, AssemblyError, AssemblyGeom, AssemblyJoint, AssemblyKey, AssemblyPair};
 use super::{map_camera, map_equality, map_transmission};
+use crate::StandingSoftBody;
 
 /// Where the elements of an attached model begin among those of the assembly, and which body its world has become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,9 +170,36 @@ impl Assembly {
             indices.map(&mut next.kind);
             self.sensors.push(next);
         }
+        self.append_soft_bodies(scene, body, pose, body_of, named);
         self.append_keyframes(model, at, pose, prefix);
         self.warnings.extend(model.warnings.iter().cloned());
         at
+    }
+
+    /// Soft bodies stand in what has become of their world, which holds the nodes that were pinned.
+    fn append_soft_bodies(
+        &mut self,
+        scene: &Scene,
+        world: usize,
+        pose: Pose<f64>,
+        body_of: impl Fn(usize) -> usize,
+        named: impl Fn(&str) -> String,
+    ) {
+        for (index, body) in scene.soft_bodies.iter().enumerate() {
+            let mut description = body.description().clone();
+            description.name = named(&body.name);
+            if pose != Pose::IDENTITY {
+                // A rigid motion leaves elements as they are; if not, building says so.
+                let moved = description.mesh.clone().transformed(|x| pose.transform_point(x));
+                description.mesh = moved.unwrap_or(description.mesh);
+            }
+            let of_this = scene.soft_attachments.iter().filter(|hold| hold.soft == index);
+            let held = of_this.map(|hold| {
+                let point = if hold.body == 0 { pose.transform_point(hold.point) } else { hold.point };
+                (hold.node, body_of(hold.body), point)
+            });
+            self.soft_bodies.push(StandingSoftBody { body: world, description, held: held.collect() });
+        }
     }
 
     /// Keyframes of the attached model; what it knows nothing of stays at its default in them.

@@ -46,6 +46,7 @@ impl Assembly {
         unique("actuator", self.actuators.iter().map(|actuator| &actuator.name))?;
         unique("tendon", self.tendons.iter().map(|tendon| &tendon.name))?;
         unique("equality", self.equalities.iter().map(|equality| &equality.name))?;
+        unique("soft body", self.soft_bodies.iter().map(|soft| &soft.description.name))?;
         unique("keyframe", self.keyframes.iter().map(|key| &key.name))
     }
 
@@ -109,7 +110,7 @@ impl Assembly {
         };
         builder.sensors.clone_from(&self.sensors);
         builder.sensors.iter_mut().for_each(|sensor| indices.map(&mut sensor.kind));
-        let scene = self.scene(&mut builder.materials, &bodies, &geoms);
+        let mut scene = self.scene(&mut builder.materials, &bodies, &geoms);
         // Building makes rotations unit quaternions once more: those of a model that has been read keep their bits.
         let equalities = builder.equalities.clone();
         let mut model = builder.build()?;
@@ -123,6 +124,7 @@ impl Assembly {
                 model.q0[joint.q] = start;
             }
         }
+        self.add_soft_bodies(&mut scene, &model, body_of)?;
         for key in &self.keyframes {
             model.keyframes.push(keyframe(key, &model, &joints));
         }
@@ -163,6 +165,27 @@ impl Assembly {
                     added.clone_from(joint);
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn add_soft_bodies(
+        &self,
+        scene: &mut Scene,
+        model: &multibody::Model,
+        body_of: impl Fn(usize) -> usize,
+    ) -> Result<(), AssemblyError> {
+        if self.soft_bodies.is_empty() {
+            return Ok(());
+        }
+        let poses = crate::overlaps::poses_at_start(model);
+        for soft in &self.soft_bodies {
+            let mut soft = soft.clone();
+            soft.body = body_of(soft.body);
+            soft.held.iter_mut().for_each(|(_, body, _)| *body = body_of(*body));
+            let name = soft.description.name.clone();
+            let added = soft.add_to(scene, model, &poses, None);
+            added.map_err(|source| AssemblyError::SoftBody { name, source })?;
         }
         Ok(())
     }

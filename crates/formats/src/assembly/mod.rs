@@ -19,6 +19,8 @@ use multibody::{
 };
 use spatial::{Pose, RigidInertia, Vec3};
 
+use crate::StandingSoftBody;
+
 /// What is wrong with an assembly.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AssemblyError {
@@ -41,6 +43,14 @@ pub enum AssemblyError {
     /// What [`multibody::ModelBuilder`] says.
     #[error("{0}")]
     Build(#[from] BuildError),
+    /// A soft body that cannot be.
+    #[error("soft body {name:?}: {source}")]
+    SoftBody {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        source: deformable::Error,
+    },
 }
 
 /// A body of an assembly.
@@ -137,6 +147,8 @@ pub struct Assembly {
     pub pairs: Vec<AssemblyPair>,
     /// Pairs of bodies whose geoms never touch.
     pub excluded: Vec<[usize; 2]>,
+    /// Soft bodies; those that hold them are bodies of the assembly.
+    pub soft_bodies: Vec<StandingSoftBody>,
     /// Keyframes.
     pub keyframes: Vec<AssemblyKey>,
     /// What files had that is not simulated.
@@ -165,6 +177,7 @@ impl Assembly {
             equalities: Vec::new(),
             pairs: Vec::new(),
             excluded: Vec::new(),
+            soft_bodies: Vec::new(),
             keyframes: Vec::new(),
             warnings: Vec::new(),
         }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::str::FromStr;
 
+use deformable::{Order, TetMesh};
 use spatial::Vec3;
 
 use super::MeshFileError;
@@ -63,6 +64,29 @@ fn parse(bytes: &[u8]) -> Result<VolumeMesh, String> {
 }
 
 impl VolumeMesh {
+    /// The mesh; elements are turned so that their volume is positive, in whichever order their nodes came.
+    ///
+    /// # Errors
+    /// As [`TetMesh::new`].
+    pub fn into_mesh(self) -> Result<TetMesh, deformable::Error> {
+        let Self { nodes, nodes_per_element, mut elements } = self;
+        let order = if nodes_per_element == 10 { Order::Quadratic } else { Order::Linear };
+        for corners in elements.chunks_exact_mut(nodes_per_element) {
+            let at = |k: usize| nodes.get(corners[k] as usize).copied();
+            if let (Some(a), Some(b), Some(c), Some(d)) = (at(0), at(1), at(2), at(3))
+                && (b - a).cross(c - a).dot(d - a) < 0.0
+            {
+                corners.swap(2, 3);
+                if order == Order::Quadratic {
+                    // The edges 12 and 13, 02 and 03.
+                    corners.swap(5, 8);
+                    corners.swap(6, 7);
+                }
+            }
+        }
+        TetMesh::new(order, nodes, elements)
+    }
+
     fn without_loose_nodes(mut self) -> Self {
         let mut new = vec![u32::MAX; self.nodes.len()];
         self.elements.iter().for_each(|node| new[*node as usize] = 0);

@@ -20,8 +20,9 @@ use super::tendon::TendonInfo;
 use super::{Reader, read_part};
 use crate::assembly::{Indices, map_camera, map_equality, map_transmission};
 use crate::limits::{MAX_MODEL_FILE_BYTES, MAX_REPLICATED_ELEMENTS, read_file};
+use crate::overlaps::poses_at_start;
 use crate::xml::{Document, Element};
-use crate::{LoadError, Loaded};
+use crate::{LoadError, Loaded, StandingSoftBody};
 
 /// How deep models may lie in each other.
 const MAX_DEPTH: usize = 16;
@@ -179,7 +180,39 @@ impl<'a> Reader<'_, 'a> {
             self.names.add(element, "camera", &next.name, self.builder.cameras.len())?;
             self.builder.cameras.push(next);
         }
+        self.attach_soft_bodies(&part, root, parent)?;
         self.parts.attached.push(part);
+        Ok(())
+    }
+
+    /// Soft bodies of the part: all of them with its world, with a body those that it, or what hangs from it, holds.
+    fn attach_soft_bodies(&mut self, part: &Part<'a>, root: usize, parent: usize) -> Result<(), LoadError> {
+        let (element, Loaded { model, scene }) = (part.element, &*part.loaded);
+        if scene.soft_bodies.is_empty() {
+            return Ok(());
+        }
+        let bodies = &part.places.bodies;
+        let (body, frame) = match root {
+            0 => (parent, part.frame),
+            _ => (bodies[&root], poses_at_start(model)[root].inverse()),
+        };
+        for (index, soft) in scene.soft_bodies.iter().enumerate() {
+            let mut description = soft.description().clone();
+            description.name = part.named(&soft.name);
+            let holds = scene.soft_attachments.iter().filter(|hold| hold.soft == index);
+            let held: Option<Vec<_>> =
+                holds.map(|hold| Some((hold.node, *bodies.get(&hold.body)?, hold.point))).collect();
+            let stays = |held: &Vec<_>| root == 0 || !held.is_empty() && soft.pinned.is_empty();
+            let Some(held) = held.filter(stays) else {
+                let message = format!("leaves out the soft body {:?}, which no attached body holds alone", soft.name);
+                self.warnings.add(element, &message);
+                continue;
+            };
+            let moved = description.mesh.transformed(|x| frame.transform_point(x));
+            description.mesh = moved.map_err(|error| element.error(error.to_string()))?;
+            self.names.add(element, "flex", &description.name, self.attached_soft_bodies.len())?;
+            self.attached_soft_bodies.push((element, StandingSoftBody { body, description, held }));
+        }
         Ok(())
     }
 

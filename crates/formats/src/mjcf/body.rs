@@ -16,7 +16,7 @@ use crate::xml::Element;
 pub(super) struct Item<'a> {
     pub element: Element<'a>,
     /// The default class of elements that name none.
-    class: ClassId,
+    pub class: ClassId,
     /// The frame of the `<frame>` and `<replicate>` elements around it, in the body's frame.
     pub frame: Pose<f64>,
     /// What `<replicate>` appends to names.
@@ -57,9 +57,12 @@ impl<'a> Reader<'_, 'a> {
     /// Reads a body and appends its child bodies to `pending`.
     fn body(&mut self, item: &Item<'a>, parent: usize, pending: &mut Vec<(Item<'a>, usize)>) -> Result<(), LoadError> {
         let element = item.element;
+        let pose = item.frame * self.compiler.angles.pose(&self.defaults.attributes(element, item.class)?)?;
+        if self.is_flex_node(item, parent, pose)? {
+            return Ok(());
+        }
         let index = self.builder.body_count();
         let name = self.names.claim(element, "body", &item.suffix, index)?;
-        let pose = item.frame * self.compiler.angles.pose(&self.defaults.attributes(element, item.class)?)?;
         let gravity_compensation = element.number("gravcomp")?.unwrap_or(0.0);
         element.skip(&["user", "sleep", "fuse", "simple"]);
         if element.attribute("mocap") == Some("true") {

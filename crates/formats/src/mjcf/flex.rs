@@ -3,19 +3,19 @@
 //! Nodes of `grid` and `direct` are numbered as MuJoCo numbers them. `box`, `cylinder` and `ellipsoid` have MuJoCo's surface, but are filled
 //! with a grid, where MuJoCo joins the surface to one node in the middle.
 
-use std::sync::Arc;
+pub(super) mod material;
 
-use deformable::{Material, Order, SoftBody, SoftBodyDescription, TetMesh};
-use geometry::{Scene, SoftAttachment};
+use deformable::{Material, MaterialModel, SoftBodyDescription, TetMesh};
+use geometry::Scene;
 use multibody::Model;
 use spatial::{Pose, Vec3};
 
 use super::body::Item;
 use super::defaults::Attributes;
 use super::{Reader, asset};
-use crate::LoadError;
-use crate::mesh_files::volume;
+use crate::mesh_files::volume::{self, VolumeMesh};
 use crate::xml::Element;
+use crate::{LoadError, StandingSoftBody};
 
 /// Most nodes along one axis of a grid.
 const MAX_COUNT: usize = 257;
@@ -48,6 +48,31 @@ const KINDS: [(&str, Kind); 10] = [
     ("circle", Kind::Surface),
 ];
 
+pub(super) const WITHOUT_YOUNG: &str = "has no <elasticity young=…>: constraints on edges are not simulated";
+
+/// What is said of a surface.
+#[derive(Default)]
+pub(super) struct SoftSurface {
+    radius: f64,
+    friction: Option<f64>,
+    colour: Option<[f32; 4]>,
+    self_contact: bool,
+}
+
+impl SoftSurface {
+    pub fn of(self, name: String, mesh: TetMesh, material: Material) -> SoftBodyDescription {
+        let Self { radius, friction, colour, self_contact } = self;
+        let usual = SoftBodyDescription::new(name, mesh, material);
+        let (friction, colour) = (friction.unwrap_or(usual.friction), colour.unwrap_or(usual.colour));
+        SoftBodyDescription { radius, friction, colour, self_contact, ..usual }
+    }
+}
+
+/// Young's modulus, Pa; 0 where there is none.
+pub(super) fn young(element: Element<'_>) -> Result<f64, LoadError> {
+    Ok(element.child("elasticity").map(|e| e.number("young")).transpose()?.flatten().unwrap_or(0.0))
+}
+
 /// Nodes and elements in the frame of the parent body.
 struct Volume {
     nodes: Vec<Vec3<f64>>,
@@ -65,6 +90,13 @@ pub(super) struct Flex<'a> {
     mass: f64,
 }
 
+impl Flex<'_> {
+    /// Its name, and the model of its material.
+    pub fn material_model(&mut self) -> (&str, &mut MaterialModel) {
+        (&self.description.name, &mut self.description.material.model)
+    }
+}
+
 impl<'a> Reader<'_, 'a> {
     /// Reads a `<flexcomp>` of `body`. What is no volume is left out with a warning.
     pub(super) fn flexcomp(&mut self, item: &Item<'a>, body: usize) -> Result<(), LoadError> {
@@ -80,10 +112,8 @@ impl<'a> Reader<'_, 'a> {
             (3, _) => None,
             _ => Some("only bodies of dimension 3 are simulated, cables and cloth are not"),
         };
-        let elasticity = element.child("elasticity");
-        let young = elasticity.map(|e| e.number("young")).transpose()?.flatten().unwrap_or(0.0);
-        let stiffless = "has no <elasticity young=…>: constraints on edges are not simulated";
-        if let Some(reason) = reason.or((young == 0.0).then_some(stiffless)) {
+        let young = young(element)?;
+        if let Some(reason) = reason.or((young == 0.0).then_some(WITHOUT_YOUNG)) {
             self.warnings.add(element, &format!("{reason}; it is missing from the model"));
             element.skip_all();
             return Ok(());
@@ -93,34 +123,44 @@ impl<'a> Reader<'_, 'a> {
         let name = self.names.claim(element, "flex", &item.suffix, self.flexes.len())?;
         let pinned = pins(element, &volume)?;
         let mesh = tetrahedra(element, volume)?;
-        let mut material = Material { young, poisson: 0.0, damping_stiffness: 0.0, ..Material::default() };
-        if let Some(elasticity) = elasticity {
-            material.poisson = elasticity.number("poisson")?.unwrap_or(0.0);
-            material.damping_stiffness = elasticity.number("damping")?.unwrap_or(0.0);
-            elasticity.skip(&["thickness", "elastic2d"]);
-        }
-        let mut description = SoftBodyDescription { pinned, ..SoftBodyDescription::new(name, mesh, material) };
-        description.radius = attributes.number("radius")?.unwrap_or(0.005);
-        if attributes.has(&["rgba", "material"]) {
-            description.colour = self.assets.rgba(attributes)?;
-        }
-        if let Some(contact) = element.child("contact") {
-            if let Some(friction) = contact.numbers("friction")?.and_then(|f| f.first().copied()) {
-                description.friction = friction;
-            }
-            description.self_contact = contact.attribute("selfcollide").is_some_and(|kind| kind != "none");
-            contact.skip(&["internal", "activelayers", "vertcollide"]);
-        }
+        let (material, surface) = self.material_and_surface(attributes, young)?;
+        let description = SoftBodyDescription { pinned, ..surface.of(name, mesh, material) };
         let mass = attributes.number("mass")?.unwrap_or(1.0);
         if !(mass > 0.0 && mass.is_finite()) {
             return Err(attributes.source("mass").error(format!("mass=\"{mass}\": expected a number above 0, kg")));
         }
         attributes.skip(&["inertiabox", "group", "flatskin", "texcoord", "origin"]);
+        self.flexes.push(Flex { element, body, description, mass });
+        Ok(())
+    }
+
+    /// What `<flexcomp>` and `<flex>` say alike: the material, which has this Young's modulus, and the surface.
+    pub(super) fn material_and_surface(
+        &mut self,
+        attributes: &Attributes<'_, 'a>,
+        young: f64,
+    ) -> Result<(Material, SoftSurface), LoadError> {
+        let element = attributes.element();
+        let mut material = Material { young, poisson: 0.0, damping_stiffness: 0.0, ..Material::default() };
+        if let Some(elasticity) = element.child("elasticity") {
+            material.poisson = elasticity.number("poisson")?.unwrap_or(0.0);
+            material.damping_stiffness = elasticity.number("damping")?.unwrap_or(0.0);
+            elasticity.skip(&["thickness", "elastic2d"]);
+        }
+        let mut surface =
+            SoftSurface { radius: attributes.number("radius")?.unwrap_or(0.005), ..SoftSurface::default() };
+        if attributes.has(&["rgba", "material"]) {
+            surface.colour = Some(self.assets.rgba(attributes)?);
+        }
+        if let Some(contact) = element.child("contact") {
+            surface.friction = contact.numbers("friction")?.and_then(|f| f.first().copied());
+            surface.self_contact = contact.attribute("selfcollide").is_some_and(|kind| kind != "none");
+            contact.skip(&["internal", "activelayers", "vertcollide"]);
+        }
         if let Some(edge) = element.child("edge") {
             edge.skip_all();
         }
-        self.flexes.push(Flex { element, body, description, mass });
-        Ok(())
+        Ok((material, surface))
     }
 
     fn volume(&self, kind: Kind, attributes: &Attributes<'_, 'a>, pose: Pose<f64>) -> Result<Volume, LoadError> {
@@ -173,17 +213,8 @@ pub(super) fn attach(flexes: Vec<Flex<'_>>, model: &Model, scene: &mut Scene) ->
     }
     let poses = crate::overlaps::poses_at_start(model);
     for Flex { element, body, description, mass } in flexes {
-        let error = |error: deformable::Error| element.error(error.to_string());
-        let SoftBodyDescription { mesh, pinned, .. } = &description;
-        let local = mesh.positions().to_vec();
-        let moves = model.bodies[body].node.is_some();
-        let (held, pinned) = if moves { (pinned.clone(), Vec::new()) } else { (Vec::new(), pinned.clone()) };
-        let mesh = mesh.clone().transformed(|x| poses[body].transform_point(x)).map_err(error)?;
-        let body_of_flex = SoftBody::new(SoftBodyDescription { mesh, pinned, ..description }).map_err(error)?;
-        let soft = scene.soft_bodies.len();
-        let hold = |node: u32| SoftAttachment { soft, node, body, point: local[node as usize] };
-        scene.soft_attachments.extend(held.into_iter().map(hold));
-        scene.soft_bodies.push(Arc::new(body_of_flex.with_total_mass(mass)));
+        let standing = StandingSoftBody { body, description, held: Vec::new() };
+        standing.add_to(scene, model, &poses, Some(mass)).map_err(|error| element.error(error.to_string()))?;
     }
     Ok(())
 }
@@ -246,20 +277,12 @@ fn shaped(kind: Kind, u: [f64; 3]) -> [f64; 3] {
     shaped
 }
 
-/// The mesh; elements are turned so that their volume is positive, in whichever order their nodes came.
-fn tetrahedra(element: Element<'_>, Volume { nodes, mut elements, .. }: Volume) -> Result<TetMesh, LoadError> {
-    for corners in elements.chunks_exact_mut(4) {
-        let at = |k: usize| nodes.get(corners[k] as usize).copied();
-        if let (Some(a), Some(b), Some(c), Some(d)) = (at(0), at(1), at(2), at(3))
-            && (b - a).cross(c - a).dot(d - a) < 0.0
-        {
-            corners.swap(2, 3);
-        }
-    }
-    TetMesh::new(Order::Linear, nodes, elements).map_err(|error| element.error(error.to_string()))
+fn tetrahedra(element: Element<'_>, Volume { nodes, elements, .. }: Volume) -> Result<TetMesh, LoadError> {
+    let mesh = VolumeMesh { nodes, nodes_per_element: 4, elements };
+    mesh.into_mesh().map_err(|error| element.error(error.to_string()))
 }
 
-fn indices(element: Element<'_>, name: &str) -> Result<Vec<u32>, LoadError> {
+pub(super) fn indices(element: Element<'_>, name: &str) -> Result<Vec<u32>, LoadError> {
     let parse = |word: &str| {
         let expected = "expected indices of nodes, four for each element";
         word.parse().map_err(|_| element.error(format!("{name}: \"{}\": {expected}", crate::xml::shortened(word))))

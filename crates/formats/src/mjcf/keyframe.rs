@@ -8,19 +8,25 @@ use crate::LoadError;
 use crate::warnings::Warnings;
 use crate::xml::Element;
 
-/// Reads every `<keyframe>` below the root. What a key does not set has its default: q0, at rest, no control.
+/// Reads every `<keyframe>` below the root. What a key does not set has its default: q0, at rest, no control. Of a key of a model with soft
+/// bodies that counts the coordinates of their nodes, positions and velocities are left out.
 pub(super) fn read(
     root: Element<'_>,
     model: &mut Model,
+    soft_coordinates: usize,
     names: &mut Names,
     warnings: &mut Warnings,
 ) -> Result<(), LoadError> {
     for element in root.children_named("keyframe").flat_map(Element::children).filter(|e| e.name() == "key") {
-        let vector = |name: &str, otherwise: Vec<f64>| {
+        let mut vector = |name: &'static str, otherwise: Vec<f64>| {
             let Some(values) = element.numbers(name)? else { return Ok(otherwise) };
             let (found, expected) = (values.len(), otherwise.len());
             if found == expected {
                 return Ok(values);
+            }
+            if soft_coordinates > 0 && matches!(name, "qpos" | "qvel") && found == expected + soft_coordinates {
+                warnings.add_attribute(element, name, "counts nodes of soft bodies, whose places no key sets: ignored");
+                return Ok(otherwise);
             }
             Err(element.error(format!("{name}: {found} numbers: expected {expected}, as the model has")))
         };

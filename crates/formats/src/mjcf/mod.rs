@@ -11,6 +11,7 @@ mod compiler;
 mod compliance;
 mod contact;
 mod defaults;
+mod deformable;
 mod equality;
 mod flex;
 mod force_law;
@@ -41,7 +42,7 @@ use spatial::Quat;
 use crate::overlaps::{DeepOverlap, deep_overlaps, listed};
 use crate::warnings::Warnings;
 use crate::xml::{Document, Element};
-use crate::{LoadError, Loaded};
+use crate::{LoadError, Loaded, StandingSoftBody};
 
 /// Reads a document whose root is `<mujoco>`. Other files are looked for relative to `base`.
 pub(crate) fn read(document: Document, root: usize, base: Option<&Path>) -> Result<Loaded, LoadError> {
@@ -63,7 +64,9 @@ fn read_part(
     let mut reader = Reader::new(root, base, &defaults)?;
     reader.declare_parts(root);
     (reader.parts.base, reader.parts.ancestors) = (base.map(Path::to_path_buf), ancestors);
+    reader.list_flex_bodies(root)?;
     reader.bodies(root)?;
+    reader.flexes_of_bodies(root)?;
     reader.find_camera_targets()?;
     reader.default_view(root)?;
     reader.contacts(root)?;
@@ -114,6 +117,9 @@ struct Reader<'d, 'a> {
     replicated: usize,
     /// Soft bodies, which wait for the model.
     flexes: Vec<flex::Flex<'a>>,
+    listed_flexes: Vec<deformable::ListedFlex<'a>>,
+    flex_bodies: deformable::FlexBodies<'a>,
+    attached_soft_bodies: Vec<(Element<'a>, StandingSoftBody)>,
     parts: attach::Parts<'a>,
 }
 
@@ -153,6 +159,9 @@ impl<'d, 'a> Reader<'d, 'a> {
             suffix: String::new(),
             replicated: 0,
             flexes: Vec::new(),
+            listed_flexes: Vec::new(),
+            flex_bodies: deformable::FlexBodies::default(),
+            attached_soft_bodies: Vec::new(),
             parts: attach::Parts::default(),
         })
     }
@@ -166,9 +175,19 @@ impl<'d, 'a> Reader<'d, 'a> {
             _ => element_of(error, &self.joints, &self.tendons, &self.equalities),
         };
         let mut model = built.map_err(|error| element_of(&error).unwrap_or(root).error(error.to_string()))?;
+        let models = self.flexes.iter_mut().map(flex::Flex::material_model);
+        let models = models.chain(self.listed_flexes.iter_mut().map(deformable::ListedFlex::material_model));
+        flex::material::choose(root, models.collect(), &mut self.warnings)?;
         flex::attach(self.flexes, &model, &mut self.scene)?;
+        deformable::attach(self.listed_flexes, &model, &mut self.scene)?;
+        let poses = crate::overlaps::poses_at_start(&model);
+        for (element, standing) in self.attached_soft_bodies {
+            let added = standing.add_to(&mut self.scene, &model, &poses, None);
+            added.map_err(|error| element.error(error.to_string()))?;
+        }
         inertia_dependent::complete(&mut model, &self.spring_dampers, &self.damping_ratios);
-        keyframe::read(root, &mut model, &mut self.names, &mut self.warnings)?;
+        let soft_coordinates = free_coordinates(&self.scene);
+        keyframe::read(root, &mut model, soft_coordinates, &mut self.names, &mut self.warnings)?;
         self.parts.add_keyframes(&mut self.names, &mut model)?;
         self.defaults.mark_read();
         // Sections about pictures, storage and names for users are no part of a simulation.
@@ -203,6 +222,12 @@ impl<'d, 'a> Reader<'d, 'a> {
             }
         }
     }
+}
+
+/// The coordinates of nodes of soft bodies that nothing holds: MuJoCo has them among those of the model.
+fn free_coordinates(scene: &Scene) -> usize {
+    let nodes = scene.soft_bodies.iter().map(|body| body.node_count() - body.pinned.len()).sum::<usize>();
+    3 * (nodes - scene.soft_attachments.len().min(nodes))
 }
 
 /// Names geoms of one robot that start deep in each other; `elements` are where the geoms stand.

@@ -264,16 +264,7 @@ fn set_geom(geom: &mut Geom, material: &mut Material, field: &str, value: &Bound
         "contype" => geom.contype = bits(value)?,
         "conaffinity" => geom.conaffinity = bits(value)?,
         "margin" => geom.margin = number(field, value)?,
-        "color" => {
-            let count = value.len().map_err(|_| PyValueError::new_err("color: expected 3 or 4 numbers from 0 to 1"))?;
-            let rgba = array(field, value, &[if count == 3 { 3 } else { 4 }])?;
-            if rgba.iter().any(|c| !(0.0..=1.0).contains(c)) {
-                return Err(PyValueError::new_err(format!("color is {rgba:?}: expected 3 or 4 numbers from 0 to 1")));
-            }
-            for (into, from) in geom.rgba.iter_mut().zip(rgba.iter().chain(&[1.0])) {
-                *into = *from as f32;
-            }
-        }
+        "color" => geom.rgba = colour(field, value)?,
         "friction" => material.friction = at_least_zero(field, value)?,
         "torsional_friction" => {
             material.torsional_friction = at_least_zero(field, value)?;
@@ -288,4 +279,17 @@ fn set_geom(geom: &mut Geom, material: &mut Material, field: &str, value: &Bound
         _ => return Err(unknown("geom", field)),
     }
     Ok(())
+}
+
+/// Red, green, blue and, if it is said, opacity.
+pub fn colour(field: &str, value: &Bound<'_, PyAny>) -> PyResult<[f32; 4]> {
+    let expected = "expected 3 or 4 numbers from 0 to 1";
+    let count = value.len().map_err(|_| PyValueError::new_err(format!("{field}: {expected}")))?;
+    let given = array(field, value, &[if count == 3 { 3 } else { 4 }])?;
+    if given.iter().any(|c| !(0.0..=1.0).contains(c)) {
+        return Err(PyValueError::new_err(format!("{field} is {given:?}: {expected}")));
+    }
+    let mut rgba = [1.0; 4];
+    rgba.iter_mut().zip(&given).for_each(|(into, from)| *into = *from as f32);
+    Ok(rgba)
 }

@@ -64,6 +64,7 @@ impl Simulation {
             soft,
             soft_contacts: Vec::new(),
             soft_iterations: 0,
+            soft_residual: 0.0,
             detected: Vec::new(),
             touches: Vec::new(),
             remembered: WarmStart::default(),

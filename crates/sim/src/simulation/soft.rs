@@ -3,11 +3,16 @@
 use deformable::{SoftBody, StepError, ThetaStep};
 use geometry::{Movement, SoftPartner};
 use multibody::Model;
-use spatial::Vec3;
+use spatial::{Sym3, Vec3};
 
 use super::{Simulation, State};
 use crate::tree_workspace::TreeWorkspace;
 use crate::{ContactLaw, SimulationError, SoftContactPoint};
+
+/// Solutions of the constraints of a step with soft bodies whose forces are not linear in it.
+const MOST_ROUNDS: usize = 12;
+/// A step that makes more than this part of a soft body's elastic energy of nothing does not resolve how it is deformed.
+const MOST_GAIN: f64 = 0.05;
 
 impl Simulation {
     /// Finds the contact points of soft bodies that the step can reach, where it takes constraints.
@@ -54,8 +59,7 @@ impl Simulation {
         if self.soft.is_empty() {
             return Ok(());
         }
-        let theta = crate::soft::theta(self.options.scheme, &self.discretization(dt));
-        let step = ThetaStep { dt, theta_q: theta.q, theta_v: theta.v, theta_vq: theta.vq };
+        let step = self.soft_step(dt);
         let Self { soft, state, model, interrupt, crew, .. } = self;
         let moved = soft.move_freely(state, step, model.gravity, interrupt, crew);
         match moved {
@@ -67,12 +71,50 @@ impl Simulation {
         }
     }
 
+    fn soft_step(&self, dt: f64) -> ThetaStep {
+        let theta = crate::soft::theta(self.options.scheme, &self.discretization(dt));
+        ThetaStep { dt, theta_q: theta.q, theta_v: theta.v, theta_vq: theta.vq }
+    }
+
+    /// Whether the constraints of the step are to be solved again, for the `round`th time: the forces of a soft body that something touches
+    /// are not those that the last solution took it to have at these velocities.
+    pub(super) fn refine_soft(&mut self, dt: f64, round: usize, is_to_resolve: bool) -> Result<bool, SimulationError> {
+        self.soft_residual = 0.0;
+        if !self.soft.are_nonlinear() {
+            return Ok(false);
+        }
+        let step = self.soft_step(dt);
+        let mut is_needed = false;
+        for body in 0..self.soft.parts.len() {
+            let Self { soft, state, islands, parts, interrupt, crew, .. } = self;
+            if soft.parts[body].touched.is_empty() {
+                // Its free motion is solved.
+                continue;
+            }
+            let touched = islands.velocities_of(parts.len() + body).map(|(v, _)| v);
+            let refined = soft.refine(body, touched, (state, &step), interrupt, crew);
+            let refinement = refined.map_err(|error| self.soft_error(body, error, dt))?;
+            is_needed |= refinement.is_needed;
+            self.soft_residual = self.soft_residual.max(refinement.residual);
+        }
+        if is_needed && round < MOST_ROUNDS {
+            self.soft_iterations += 1;
+            return Ok(true);
+        }
+        if is_to_resolve && (is_needed || self.soft.energy_gain() > MOST_GAIN) {
+            let error = StepError::NotConverged { iterations: round, residual: self.soft_residual };
+            return Err(self.soft_error(0, error, dt));
+        }
+        // The best there is: statistics tell.
+        Ok(false)
+    }
+
     fn soft_error(&self, body: usize, source: StepError, timestep: f64) -> SimulationError {
         let State { step, time, .. } = self.state;
         match source {
             StepError::Interrupted => SimulationError::Interrupted { step, time },
-            StepError::NotConverged { iterations } => {
-                SimulationError::FreeMotion { step, time, timestep, iterations, residual: 1.0 }
+            StepError::NotConverged { iterations, residual } => {
+                SimulationError::FreeMotion { step, time, timestep, iterations, residual }
             }
             source => SimulationError::Soft { step, time, timestep, body: self.soft.body(body).name.clone(), source },
         }
@@ -150,6 +192,7 @@ impl Simulation {
         }
         stats.contacts += soft.contacts.len();
         stats.free_iterations = stats.free_iterations.max(self.soft_iterations);
+        stats.soft_residual = self.soft_residual;
         self.soft_iterations = 0;
     }
 
@@ -164,6 +207,23 @@ impl Simulation {
     /// When there is no such soft body, or positions or velocities of the state have been given another size.
     pub fn soft_energy(&mut self, body: usize) -> deformable::Energy {
         self.soft.energy_of(body, &self.state, self.model.gravity)
+    }
+
+    /// Cauchy stress at the nodes of a soft body in the present state, world axes, Pa, into `stresses`, one a node: the mean over the
+    /// elements of a node by volume.
+    ///
+    /// # Panics
+    /// When there is no such soft body, or `stresses` or the state's positions have another size.
+    pub fn soft_stresses(&mut self, body: usize, stresses: &mut [Sym3<f64>]) {
+        self.soft.node_stresses_of(body, &self.state, stresses);
+    }
+
+    /// The von Mises stress at the nodes of a soft body in the present state, Pa, into `out`, one a node.
+    ///
+    /// # Panics
+    /// When there is no such soft body, or `out` or the state's positions have another size.
+    pub fn soft_von_mises(&mut self, body: usize, out: &mut [f64]) {
+        self.soft.von_mises_of(body, &self.state, out);
     }
 
     /// The coordinates of a soft body's nodes among [`State::soft_positions`] and [`State::soft_velocities`], three a node.

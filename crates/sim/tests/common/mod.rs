@@ -1,6 +1,8 @@
 //! Scenes that the tests share, and the models they are read into.
 #![allow(dead_code)]
 
+pub mod soft;
+
 use std::sync::Arc;
 
 use sapwood_sim::{Options, Simulation};

@@ -10,6 +10,7 @@ mod constraints;
 mod looks;
 mod numbers;
 mod sensors;
+mod soft;
 mod tree;
 mod xml;
 
@@ -101,7 +102,10 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
     xml.empty("option", &option);
     looks::view(&mut xml, &model.view);
     let files = assets.write(&mut xml, meshes, stem);
-    writer.bodies(&mut xml, &assets)?;
+    let soft = writer.soft_below()?;
+    writer.bodies(&mut xml, &assets, &soft)?;
+    writer.flexes(&mut xml, &soft);
+    writer.soft_materials(&mut xml, &soft);
     writer.contacts(&mut xml);
     writer.tendons(&mut xml)?;
     writer.equalities(&mut xml)?;

@@ -8,6 +8,7 @@ use super::super::compliance::Side;
 use super::assets::{Assets, heights};
 use super::looks::site_shape;
 use super::numbers::{compliance, direction, list, number, quaternion};
+use super::soft::SoftBelow;
 use super::xml::{Attributes, Xml};
 use super::{WriteError, Writer, free_name, label, named};
 
@@ -21,7 +22,7 @@ struct Below {
 }
 
 impl Writer<'_> {
-    pub(super) fn bodies(&mut self, xml: &mut Xml, assets: &Assets) -> Result<(), WriteError> {
+    pub(super) fn bodies(&mut self, xml: &mut Xml, assets: &Assets, soft: &SoftBelow) -> Result<(), WriteError> {
         self.place_extra_sites();
         let model = self.model;
         let mut below = Below::new(model.bodies.len());
@@ -33,12 +34,15 @@ impl Writer<'_> {
         // Without recursion: trees may be deep.
         xml.open("worldbody", &[]);
         self.contents(xml, 0, &below, assets)?;
+        self.soft_bodies(xml, 0, soft);
+        self.flex_nodes(xml, soft);
         let mut pending = vec![(0, 0)];
         while let Some((body, next)) = pending.pop() {
             if let Some(&child) = below.bodies[body].get(next) {
                 pending.push((body, next + 1));
                 self.open_body(xml, child, &below)?;
                 self.contents(xml, child, &below, assets)?;
+                self.soft_bodies(xml, child, soft);
                 pending.push((child, 0));
             } else {
                 xml.close(if body == 0 { "worldbody" } else { "body" });
