@@ -148,12 +148,13 @@ fn refined_steps_satisfy_their_equation_with_constraints() {
 fn neo_hookean_bodies_recover_their_shape() {
     let material = Material { damping_stiffness: 0.05, ..elastic(MaterialModel::StableNeoHookean, 1e5, 0.4) };
     let soft = body(crooked_box(2), material, |x| x.z < -0.5 + 1e-9);
-    let inverted = |x: f64, k: usize| if k % 3 == 2 { -0.8 - 0.4 * x } else { x };
-    let flat = |x: f64, k: usize| if k % 3 == 2 { -0.6 } else { x };
-    let shuffled = |_: f64, k: usize| 0.5 * (1.7 * (k * k) as f64).sin();
-    let ways: [(&str, &dyn Fn(f64, usize) -> f64); 3] =
-        [("inverted", &inverted), ("flat", &flat), ("shuffled", &shuffled)];
-    for (what, place) in ways {
+    for what in ["inverted", "flat", "shuffled"] {
+        let place = |x: f64, k: usize| match (what, k % 3) {
+            ("inverted", 2) => -0.8 - 0.4 * x,
+            ("flat", 2) => -0.6,
+            ("shuffled", _) => 0.5 * (1.7 * (k * k) as f64).sin(),
+            _ => x,
+        };
         let mut x: Vec<f64> = soft.rest_positions().collect();
         for (k, x) in x.iter_mut().enumerate() {
             if !soft.is_pinned((k / 3) as u32) {

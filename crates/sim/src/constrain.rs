@@ -22,7 +22,7 @@ use crate::part::{Part, Parts};
 use crate::scheme::Discretization;
 use crate::simulation::forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
-use crate::warm_start::{Key, Memory};
+use crate::warm_start::{Key, Memory, WarmStart};
 use crate::{ContactLaw, Energy, State};
 
 pub(crate) use contacts::push_contacts;
@@ -117,7 +117,7 @@ impl ConstraintSet {
 
     /// What is known of a constraint from the last step.
     fn recall(&mut self, key: Key, cx: &Context<'_>) -> Option<Memory> {
-        cx.state.warm_start.of(key, &mut self.next)
+        cx.warm_start.of(key, &mut self.next)
     }
 
     /// Adds a constraint; `w` is its share of the Delassus operator.
@@ -202,6 +202,8 @@ pub(crate) struct Context<'a> {
     pub model: &'a Model,
     pub scene: &'a Scene,
     pub state: &'a State,
+    /// What is known of constraints from their last solution.
+    pub warm_start: &'a WarmStart,
     /// Positions where the scheme takes constraints, (nq), and velocities that the step starts from, (nv).
     pub q: &'a [f64],
     pub v: &'a [f64],

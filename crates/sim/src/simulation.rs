@@ -74,6 +74,11 @@ pub struct Simulation {
     detected: Vec<geometry::Contact>,
     touches: Vec<Touch>,
     remembered: WarmStart,
+    /// What is remembered of the last solution of the constraints in the same step, and whether there was one.
+    last_round: WarmStart,
+    is_again: bool,
+    /// Newton iterations of the solutions before the last in the step.
+    earlier_iterations: usize,
     /// All constraints of a step, for derivatives; and those of every step that are no contacts.
     set: ConstraintSet,
     others: ConstraintSet,
@@ -274,6 +279,7 @@ impl Simulation {
         self.begin()?;
         self.last_step.forget_workspaces();
         (self.free_evaluations, self.factorizations) = (0, 0);
+        (self.is_again, self.earlier_iterations) = (false, 0);
         self.predict_constraint_forces(dt);
         self.wake_the_disturbed();
         self.begin_to_move(dt)?;
@@ -306,6 +312,7 @@ impl Simulation {
                 if !self.refine_soft(dt, round, is_to_resolve)? {
                     break;
                 }
+                self.remember_round();
             }
             let is_settled = !self.part_drives() & !self.rejects_prediction(dt, &mut may_correct);
             if is_settled {
@@ -352,11 +359,13 @@ impl Simulation {
             self;
         let Self { inner_radii, extents, options: Options { contact: law, .. }, .. } = self;
         let (law, heaviest) = (*law, &self.heaviest[..]);
+        let warm_start = if self.is_again { &self.last_round } else { &state.warm_start };
         let parts = Parts { trees: parts, soft: &self.soft.parts };
         Context {
             model,
             scene,
             state,
+            warm_start,
             q,
             v,
             step,

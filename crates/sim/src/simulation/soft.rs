@@ -7,7 +7,7 @@ use spatial::{Sym3, Vec3};
 
 use super::{Simulation, State};
 use crate::tree_workspace::TreeWorkspace;
-use crate::{ContactLaw, SimulationError, SoftContactPoint};
+use crate::{ContactLaw, SimulationError, SoftContactPoint, Stats};
 
 /// Solutions of the constraints of a step with soft bodies whose forces are not linear in it.
 const MOST_ROUNDS: usize = 12;
@@ -109,6 +109,15 @@ impl Simulation {
         Ok(false)
     }
 
+    /// Keeps what the solution of the constraints was: the next one in this step is near it.
+    pub(super) fn remember_round(&mut self) {
+        let Self { islands, crew, touches, last_round, .. } = self;
+        let mut stats = Stats::default();
+        islands.collect(crew, &mut stats, touches, last_round);
+        self.earlier_iterations += stats.iterations;
+        self.is_again = true;
+    }
+
     fn soft_error(&self, body: usize, source: StepError, timestep: f64) -> SimulationError {
         let State { step, time, .. } = self.state;
         match source {
@@ -193,6 +202,7 @@ impl Simulation {
         stats.contacts += soft.contacts.len();
         stats.free_iterations = stats.free_iterations.max(self.soft_iterations);
         stats.soft_residual = self.soft_residual;
+        stats.iterations += self.earlier_iterations;
         self.soft_iterations = 0;
     }
 
