@@ -205,7 +205,7 @@ class Model:
 
     @property
     def tendon_names(self) -> list[str]:
-        """Names of the fixed tendons; empty where the file gives none."""
+        """Names of the tendons; empty where the file gives none."""
 
     @property
     def equality_names(self) -> list[str]:
@@ -253,7 +253,7 @@ class Model:
         """Positions (nbody, 3) and orientations (nbody, 4; w x y z) of the bodies in the world."""
 
     def tendon_lengths(self, q: ArrayLike) -> NDArray[np.float64]:
-        """Lengths of the fixed tendons, in the order of their names."""
+        """Lengths of the tendons, in the order of their names."""
 
     def equality_residuals(self, q: ArrayLike) -> NDArray[np.float64]:
         """By how much q misses the equality constraints, active or not: 0 where they hold.
@@ -340,7 +340,7 @@ class Model:
         """
 
     def tendon_index(self, tendon: str | int) -> int:
-        """The index of a fixed tendon by name; an index is checked, a negative one counted from the end.
+        """The index of a tendon by name; an index is checked, a negative one counted from the end.
 
         Raises:
             UnknownNameError: When nothing has this name; it lists names that are near.
@@ -841,7 +841,7 @@ class Simulation:
         """All actuators, by name or index; in IPython names complete with Tab."""
 
     def tendon(self, tendon: str | int | TendonView) -> TendonView:
-        """A fixed tendon by name or index, as a view: it shows this simulation's present state.
+        """A tendon by name or index, as a view: it shows this simulation's present state.
 
         Raises:
             UnknownNameError: When nothing has this name; it lists names that are near.
@@ -850,7 +850,7 @@ class Simulation:
 
     @property
     def tendons(self) -> Views[TendonView]:
-        """All fixed tendons, by name or index; in IPython names complete with Tab."""
+        """All tendons, by name or index; in IPython names complete with Tab."""
 
     @property
     def body_positions(self) -> NDArray[np.float64]:
@@ -903,7 +903,7 @@ class Simulation:
 
     @property
     def tendon_lengths(self) -> NDArray[np.float64]:
-        """Lengths of the fixed tendons, (ntendon,), in the order of their names."""
+        """Lengths of the tendons, (ntendon,), in the order of their names."""
 
     @property
     def acceleration(self) -> NDArray[np.float64]:
@@ -1499,7 +1499,7 @@ class ActuatorView:
 
 @final
 class TendonView:
-    """A fixed tendon of a simulation; what it shows is the present state."""
+    """A tendon of a simulation; what it shows is the present state."""
 
     @property
     def name(self) -> str:
@@ -1518,6 +1518,20 @@ class TendonView:
     @property
     def velocity(self) -> float:
         """Rate of the length."""
+
+    @property
+    def jacobian(self) -> NDArray[np.float64]:
+        """Derivative of the rate by the velocities, (nv,).
+
+        A pull of F along the tendon acts on the degrees of freedom with −F times this.
+        """
+
+    @property
+    def strands(self) -> NDArray[np.float64]:
+        """Ends of the straight pieces of a spatial tendon, (n, 2, 3), m, world; a fixed tendon has none.
+
+        What lies on a geom is an arc from the end of one piece to the beginning of the next.
+        """
 
     @property
     def range(self) -> tuple[float, float] | None:

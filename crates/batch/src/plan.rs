@@ -250,6 +250,7 @@ fn check(options: &Options, model: &Model) -> Result<(), NotInLanes> {
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"
         }
+        () if model.tendons.iter().any(multibody::Tendon::is_spatial) => "it has spatial tendons",
         () if options.accuracy.is_some() => "the step size is controlled",
         () if options.sleep_after.is_some() => "islands may sleep",
         () if options.pd_law == PdLaw::Theta => "PD control is that of the scheme",

@@ -12,7 +12,7 @@ mod sums;
 mod tendons;
 
 use geometry::Scene;
-use multibody::Model;
+use multibody::{Kinematics, Model, TendonRow};
 use sap::{Constraint, Law};
 use spatial::{Pose, Vec3};
 
@@ -344,6 +344,9 @@ pub(crate) struct Sources {
     friction: Vec<joints::JointFriction>,
     ties: Vec<equalities::Tie>,
     tendons: Vec<tendons::TendonForces>,
+    /// Scratch of spatial tendons: placements of the model's nodes, and a row.
+    kinematics: Kinematics<f64>,
+    row: TendonRow,
 }
 
 impl Sources {
@@ -353,6 +356,21 @@ impl Sources {
             friction: joints::JointFriction::of_model(model, tree_of),
             ties: equalities::Tie::of_model(model, tree_of),
             tendons: tendons::TendonForces::of_model(model, tree_of),
+            kinematics: Kinematics::new(&model.tree),
+            row: TendonRow::default(),
+        }
+    }
+
+    /// Finds lengths and rows of spatial tendons at `q`: the next step, up to the next call, takes them from there.
+    pub fn place_tendons(&mut self, model: &Model, tree_of: &[usize], q: &[f64]) {
+        if !model.tendons.iter().any(multibody::Tendon::is_spatial) {
+            return;
+        }
+        let Self { tendons, ties, kinematics, row, .. } = self;
+        multibody::forward_kinematics(&model.tree, model.tree.all(), q, kinematics);
+        let of_tendons = tendons.iter_mut().map(tendons::TendonForces::sum_mut);
+        for sum in of_tendons.chain(ties.iter_mut().flat_map(equalities::Tie::sums_mut)) {
+            sum.place(model, tree_of, kinematics, row);
         }
     }
 
@@ -398,6 +416,19 @@ impl Sources {
         self.tendons.iter().for_each(|tendon| tendon.add_step_forces(last, step, parts, out));
     }
 
+    /// Length of a tendon at the beginning of the last step, and its rates at both ends, as the step took them.
+    pub fn tendon_motion(
+        &self,
+        tendon: usize,
+        last: &LastStep,
+        step: &Discretization,
+        parts: &[TreeWorkspace],
+    ) -> (f64, [f64; 2]) {
+        let tendon = &self.tendons[tendon];
+        let (length, start) = tendon.start_of(last, step, parts);
+        (length, [start, tendon.rate(&last.v)])
+    }
+
     /// Gap, rate at the beginning and rate in free motion of both sides of every joint limit; `q` and `v` are the model's.
     pub fn limit_rates<'a>(
         &'a self,
@@ -408,8 +439,11 @@ impl Sources {
         self.limits.iter().flat_map(move |limit| limit.rates(&parts[limit.tree], q, v)).flatten()
     }
 
-    /// Adds the energy of the tendons.
-    pub fn add_energy(&self, state: &State, energy: &mut Energy) {
-        self.tendons.iter().for_each(|tendon| tendon.add_energy(state, energy));
+    /// Adds the energy of the tendons; all trees of `now` are placed at the state.
+    pub fn add_energy(&mut self, model: &Model, now: &Kinematics<f64>, state: &State, energy: &mut Energy) {
+        for tendon in &model.tendons {
+            tendon.write_row(model, now, &state.q, &mut self.row);
+            tendons::add_energy(tendon, &self.row, state, energy);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Fixed tendons: lengths, limits, springs, and what acts along them.
 
-use multibody::{Compliance, Tendon, Transmission};
+use multibody::{Compliance, Tendon, TendonPath, Transmission};
 
 use crate::{close, load, try_load};
 
@@ -24,7 +24,7 @@ fn tendon(defaults: &str, attributes: &str) -> Tendon {
 fn a_plain_tendon_is_a_sum_of_coordinates() {
     let expected = Tendon {
         name: "t".into(),
-        terms: vec![(0, 2.0), (1, -3.0)],
+        path: TendonPath::Joints(vec![(0, 2.0), (1, -3.0)]),
         range: None,
         limit_compliance: Compliance::NearRigid,
         stiffness: 0.0,
