@@ -1,7 +1,7 @@
 //! The shortest way of a string past a sphere or a cylinder.
 //!
 //! The string lies in a plane: that through both ends and the centre of a sphere, or across the axis of a cylinder, along which it climbs
-//! evenly. There it is a problem about a circle about the origin. Conventions are those of MuJoCo.
+//! evenly. There it is a problem about a circle about the origin. Conventions are those of MuJoCo 4.
 
 use spatial::{Pose, Vec3};
 
@@ -48,12 +48,12 @@ impl Obstacle {
         };
         let planar = |point: Vec3<f64>| [point.dot(x), point.dot(y)];
         let ends = [planar(a), planar(b)];
-        let touch = match side.map(|side| planar(to_local(side))) {
-            Some(side) if norm(side) < self.radius => {
+        let touch = match side.map(to_local) {
+            Some(side) if side.norm() < self.radius => {
                 let point = inside(ends, self.radius)?;
                 Touch { points: [point, point], length: 0.0 }
             }
-            side => outside(ends, side, self.radius)?,
+            side => outside(ends, side.map(planar), self.radius)?,
         };
         let [mut first, mut second] = touch.points.map(|[u, v]| x * u + y * v);
         let mut length = touch.length;
@@ -82,9 +82,9 @@ struct Touch {
     length: f64,
 }
 
-/// A string around a circle, past the point of the circle towards `side`, or where there is none the shorter way.
+/// A string around a circle. Where its ends lie on different sides of the line from the centre towards `side`, it passes on that side; else it
+/// takes the shorter way.
 fn outside(ends: [Planar; 2], side: Option<Planar>, radius: f64) -> Option<Touch> {
-    let side = side.map(|side| scaled(side, 1.0 / norm(side)));
     let span = minus(ends[1], ends[0]);
     let squared = dot(span, span);
     if ends.iter().any(|end| norm(*end) < radius) || squared < NONE {
@@ -92,33 +92,34 @@ fn outside(ends: [Planar; 2], side: Option<Planar>, radius: f64) -> Option<Touch
     }
     // The point of the straight line that is nearest to the centre.
     let nearest = plus(ends[0], scaled(span, (-dot(span, ends[0]) / squared).clamp(0.0, 1.0)));
+    let side = side.filter(|side| cross(*side, ends[0]) * cross(*side, ends[1]) < 0.0);
     if norm(nearest) > radius && side.is_none_or(|side| dot(side, nearest) >= 0.0) {
         return None;
     }
-    let ways = [1.0, -1.0].map(|turn| {
-        let points = [tangent_point(ends[0], turn, radius), tangent_point(ends[1], -turn, radius)];
-        let goodness = match side {
-            Some(side) => {
-                let middle = plus(points[0], points[1]);
-                dot(middle, side) / norm(middle).max(NONE)
+    let way = |turn: f64| [tangent_point(ends[0], turn, radius), tangent_point(ends[1], -turn, radius)];
+    let turn = match side {
+        Some(side) => cross(side, ends[0]).signum(),
+        None => {
+            let apart = |turn| {
+                let [first, second] = way(turn);
+                let crosses = meet([ends[0], first], [ends[1], second]);
+                if crosses { f64::INFINITY } else { norm(minus(second, first)) }
+            };
+            let [clockwise, counter] = [apart(1.0), apart(-1.0)];
+            if clockwise.min(counter) == f64::INFINITY {
+                return None;
             }
-            None => -dot(minus(points[0], points[1]), minus(points[0], points[1])),
-        };
-        let crosses = meet([ends[0], points[0]], [ends[1], points[1]]);
-        (points, if crosses { f64::NEG_INFINITY } else { goodness }, turn)
-    });
-    let (points, goodness, turn) = if ways[0].1 > ways[1].1 { ways[0] } else { ways[1] };
-    if goodness == f64::NEG_INFINITY {
-        return None;
-    }
-    // From the first point to the second, against the first way's turn or with it.
+            if clockwise < counter { 1.0 } else { -1.0 }
+        }
+    };
+    let points = way(turn);
     let angle = turn * libm::atan2(cross(points[1], points[0]), dot(points[0], points[1]));
     // Where the string begins to touch, round-off must not lead it all the way round.
     let angle = if angle < -ROUND_OFF { angle + std::f64::consts::TAU } else { angle.max(0.0) };
     Some(Touch { points, length: radius * angle })
 }
 
-/// Where a tangent from a point outside touches the circle, the centre to the right of it for `turn` = 1, else to the left.
+/// Where a tangent from a point outside touches the circle: for `turn` = 1 on its way around clockwise, else the other way.
 fn tangent_point(from: Planar, turn: f64, radius: f64) -> Planar {
     let squared = dot(from, from);
     let across = turn * radius * (squared - radius * radius).max(0.0).sqrt();
@@ -136,16 +137,13 @@ fn meet([a, b]: [Planar; 2], [c, d]: [Planar; 2]) -> bool {
     (0.0..=1.0).contains(&s) && (0.0..=1.0).contains(&t)
 }
 
-/// The point of the circle that a string from one end to the other touches from the inside: where both make the same angle with the radius.
-/// None where the straight line meets the circle.
+/// The point of the circle that a string from one end to the other touches from the inside: where both parts make the same angle π/2 − φ with
+/// the radius. None where the straight line meets the circle.
 ///
-/// With z the sine of that angle, A z and B z (A = r / |a|, B = r / |b|) are the sines of the angles at the ends, and those of both triangles
-/// make up the angle G between the ends: asin(A z) + asin(B z) − 2 asin(z) + G = 0. Newton's method comes from z = 1 without a detour,
-/// because the left side is concave.
+/// With A = r / |a| and B = r / |b|, the angles at the ends are asin(A cos φ) and asin(B cos φ), and those of both triangles make up the angle
+/// G between the ends: h(φ) = asin(A cos φ) + asin(B cos φ) − π + 2 φ + G = 0. As A, B < 1, h rises from below zero to G.
 fn inside([a, b]: [Planar; 2], radius: f64) -> Option<Planar> {
-    /// The first z; its slope is infinite at 1.
-    const FIRST: f64 = 1.0 - 1e-7;
-    const ITERATIONS: usize = 40;
+    const ITERATIONS: usize = 60;
     let span = minus(b, a);
     let (to_a, to_b, squared) = (norm(a), norm(b), dot(span, span));
     if to_a <= radius || to_b <= radius {
@@ -159,25 +157,39 @@ fn inside([a, b]: [Planar; 2], radius: f64) -> Option<Planar> {
     if cosine < NONE - 1.0 {
         return None;
     }
-    let middle = scaled(plus(a, b), 0.5);
     let on_circle = |point: Planar| scaled(point, radius / norm(point));
-    let (ratio_a, ratio_b, between) = (radius / to_a, radius / to_b, libm::atan2(cross(a, b).abs(), dot(a, b)));
-    let excess = |z: f64| libm::asin(ratio_a * z) + libm::asin(ratio_b * z) - 2.0 * libm::asin(z) + between;
-    let mut z = FIRST;
-    if cosine > 1.0 - NONE || excess(z) > 0.0 {
-        return Some(on_circle(middle));
+    if cosine > 1.0 - NONE {
+        return Some(on_circle(plus(a, b)));
     }
+    let (ratio_a, ratio_b, between) = (radius / to_a, radius / to_b, libm::atan2(cross(a, b).abs(), dot(a, b)));
+    // The excess of angles and its slope.
+    let excess = |phi: f64| {
+        let (sine, cosine) = libm::sincos(phi);
+        let [of_a, of_b] = [ratio_a, ratio_b].map(|ratio| {
+            let at_end = ratio * cosine;
+            (libm::asin(at_end), ratio * sine / (1.0 - at_end * at_end).sqrt())
+        });
+        (of_a.0 + of_b.0 - std::f64::consts::PI + 2.0 * phi + between, 2.0 - of_a.1 - of_b.1)
+    };
+    // Newton's method, kept between the ends by bisection.
+    let (mut low, mut high, mut phi) = (0.0, std::f64::consts::FRAC_PI_2, 0.0);
     for _ in 0..ITERATIONS {
-        let slope = |ratio: f64| ratio / (1.0 - ratio * ratio * z * z).max(NONE).sqrt();
-        let next = z - excess(z) / (slope(ratio_a) + slope(ratio_b) - 2.0 * slope(1.0));
-        // At the end round-off may lead anywhere.
-        if !(next < z && next >= 0.0) {
+        let (error, slope) = excess(phi);
+        if error > 0.0 {
+            high = phi;
+        } else {
+            low = phi;
+        }
+        let newton = phi - error / slope;
+        let next = if newton >= low && newton <= high { newton } else { 0.5 * (low + high) };
+        if (next - phi).abs() <= 1e-15 {
             break;
         }
-        z = next;
+        phi = next;
     }
     let (from, ratio) = if cross(a, b) > 0.0 { (a, ratio_a) } else { (b, ratio_b) };
-    let (sine, cosine) = libm::sincos(libm::asin(z) - libm::asin(ratio * z));
+    let turn = std::f64::consts::FRAC_PI_2 - phi - libm::asin(ratio * libm::cos(phi));
+    let (sine, cosine) = libm::sincos(turn);
     Some(on_circle([cosine * from[0] - sine * from[1], sine * from[0] + cosine * from[1]]))
 }
 
