@@ -374,6 +374,28 @@ impl Sources {
         }
     }
 
+    /// Says where in the step an implicit scheme takes the forces of spatial tendons, which have been placed: those that it does not resolve
+    /// at its end.
+    pub fn resolve_tendons(&mut self, model: &Model, mass: &EffectiveMass, rule: &Regularization) {
+        for (tendon, of_model) in self.tendons.iter_mut().zip(&model.tendons) {
+            // No less than the inverse of the mass that the tendon moves.
+            let mut root = 0.0;
+            of_model.each_strand(model, &self.kinematics, |strand| {
+                let along = (strand.points[1] - strand.points[0]).normalized().unwrap_or(Vec3::ZERO);
+                let of_end = |(body, point): (&usize, &Vec3<f64>)| {
+                    let Some(node) = model.bodies[*body].node else { return 0.0 };
+                    let frame = &self.kinematics.frames[node];
+                    mass.bare_inverse(node, &frame.rot, *point - frame.pos, along)
+                };
+                if !strand.is_arc && strand.bodies[0] != strand.bodies[1] {
+                    let mobility: f64 = strand.bodies.iter().zip(&strand.points).map(of_end).sum();
+                    root += strand.weight * mobility.max(0.0).sqrt();
+                }
+            });
+            tendon.resolve(root * root, rule);
+        }
+    }
+
     /// Whether nothing but contacts constrains a step.
     pub fn are_none(&self) -> bool {
         self.limits.is_empty() && self.friction.is_empty() && self.ties.is_empty() && self.tendons.is_empty()
@@ -416,17 +438,17 @@ impl Sources {
         self.tendons.iter().for_each(|tendon| tendon.add_step_forces(last, step, parts, out));
     }
 
-    /// Length of a tendon at the beginning of the last step, and its rates at both ends, as the step took them.
+    /// Length of a tendon at the beginning of the last step, its rates at both ends, as the step took them, and where that took forces.
     pub fn tendon_motion(
         &self,
         tendon: usize,
         last: &LastStep,
         step: &Discretization,
         parts: &[TreeWorkspace],
-    ) -> (f64, [f64; 2]) {
+    ) -> (f64, [f64; 2], Discretization) {
         let tendon = &self.tendons[tendon];
         let (length, start) = tendon.start_of(last, step, parts);
-        (length, [start, tendon.rate(&last.v)])
+        (length, [start, tendon.rate(&last.v)], tendon.own_step(step))
     }
 
     /// Gap, rate at the beginning and rate in free motion of both sides of every joint limit; `q` and `v` are the model's.

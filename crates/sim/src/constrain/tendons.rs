@@ -4,7 +4,7 @@ use multibody::{Model, Tendon, TendonRow, Transmission};
 use sap::BoxConstraint;
 
 use super::sums::{Sum, push_terms};
-use super::{ConstraintSet, Context, Start};
+use super::{ConstraintSet, Context, Regularization, Start};
 use crate::actuation::{ForceOfStep, Inputs, PlacedActuator};
 use crate::Theta;
 use crate::scheme::Discretization;
@@ -26,6 +26,8 @@ pub(crate) struct TendonForces {
     sum: Sum,
     tendon: Tendon,
     actuators: Vec<TendonActuator>,
+    /// Where in the step an implicit scheme takes the forces of a spatial tendon.
+    evaluation: f64,
 }
 
 impl TendonForces {
@@ -43,6 +45,7 @@ impl TendonForces {
             sum: Sum::of_tendon(model, tree_of, k),
             tendon: tendon.clone(),
             actuators: acts_on(k).collect(),
+            evaluation: 1.0,
         };
         model.tendons.iter().enumerate().map(of).collect()
     }
@@ -60,6 +63,25 @@ impl TendonForces {
     /// Whether all of its forces are constraints: those of a string whose row the scheme takes within the step.
     fn is_all_constraints(&self, step: &Discretization) -> bool {
         self.sum.is_spatial() && step.theta.q > 0.0
+    }
+
+    /// Says how easily the string is moved, 1/kg.
+    pub fn resolve(&mut self, mobility: f64, rule: &Regularization) {
+        let (mut stiffness, mut damping) = (self.tendon.stiffness, self.tendon.damping);
+        for TendonActuator { gear, actuator } in &self.actuators {
+            let [_, of_length, of_rate] = actuator.bias();
+            stiffness += gear * gear * (-of_length).max(0.0);
+            damping += gear * gear * (-of_rate).max(0.0);
+        }
+        let relaxation = if stiffness > 0.0 { damping / stiffness } else { 0.0 };
+        self.evaluation = rule.evaluation(stiffness * mobility, relaxation);
+    }
+
+    /// The step as the forces of the tendon take it.
+    pub fn own_step(&self, step: &Discretization) -> Discretization {
+        let a = self.evaluation;
+        let compliant = if self.is_all_constraints(step) { Theta { q: a, v: a, vq: a } } else { step.compliant };
+        Discretization { compliant, ..*step }
     }
 
     /// The forces of the actuators over the step, along the tendon.
@@ -109,6 +131,7 @@ impl TendonForces {
         }
         let start = self.start_of(last, step, parts);
         let change = self.sum.rate(&last.v) - start.1;
+        let step = &self.own_step(step);
         for (part, force) in self.forces(Inputs::resolved(&last.inputs), start, step).enumerate() {
             let is_constraint = force.impedance > 0.0 || self.is_all_constraints(step);
             let impulse = (force.impulse - force.impedance * change).max(force.low).min(force.high);
@@ -159,7 +182,8 @@ impl TendonForces {
         self.push_limits(index, cx, set);
         let (tendon, dt) = (&self.tendon, cx.rule.dt);
         let Start { violation: length, rate, .. } = self.sum.start(cx);
-        let forces = self.forces(cx.state.inputs(), (length, rate), cx.step);
+        let step = self.own_step(cx.step);
+        let forces = self.forces(cx.state.inputs(), (length, rate), &step);
         for (part, force) in (2..).zip(forces) {
             let is_constant = force.impedance == 0.0;
             if is_constant && (force.impulse == 0.0 || !self.is_all_constraints(cx.step)) {

@@ -150,9 +150,8 @@ impl Simulation {
                     force_of_step(actuator, last.inputs[ctrl], gear * last.q[joint.q], rates, &step)
                 }
                 multibody::Transmission::Tendon { tendon, gear } => {
-                    let (length, [start, end]) = self.sources.tendon_motion(*tendon, last, &step, &self.parts);
-                    let rates = (gear * start, gear * end);
-                    force_of_step(actuator, last.inputs[ctrl], gear * length, rates, &step)
+                    let (length, [start, end], own) = self.sources.tendon_motion(*tendon, last, &step, &self.parts);
+                    force_of_step(actuator, last.inputs[ctrl], gear * length, (gear * start, gear * end), &own)
                 }
                 multibody::Transmission::JointAxes { joint, gear } => {
                     let joint = &self.model.joints[*joint];

@@ -142,6 +142,8 @@ impl Simulation {
         }
         self.theta_at = step.theta.q;
         self.sources.place_tendons(&self.model, &self.tree_of, &self.q_at);
+        let rule = self.rule(dt, 0.0);
+        self.sources.resolve_tendons(&self.model, &self.effective_mass, &rule);
         self.detect(dt, 0.0);
         self.move_soft(dt)
     }
