@@ -214,12 +214,7 @@ fn placed(model: &Model, kinematics: &Kinematics<f64>, body: usize, pose: Pose<f
 }
 
 /// Calls `f` with the straight pieces, and returns the length.
-fn each_strand(
-    model: &Model,
-    kinematics: &Kinematics<f64>,
-    branches: &[Branch],
-    mut f: impl FnMut(&Strand),
-) -> f64 {
+fn each_strand(model: &Model, kinematics: &Kinematics<f64>, branches: &[Branch], mut f: impl FnMut(&Strand)) -> f64 {
     let site = |index: usize| {
         let site = &model.sites[index];
         (site.body, placed(model, kinematics, site.body, site.pose).pos)

@@ -127,7 +127,11 @@ fn a_motor_pulls_along_the_string_and_forces_balance() {
         let before = s.state().clone();
         run(&mut s, 1);
         let forces = s.step_forces().clone();
-        assert!((forces.actuators[0] - 1.5).abs() < 1e-12 && forces.actuators[1].abs() <= 4.0, "{:?}", forces.actuators);
+        assert!(
+            (forces.actuators[0] - 1.5).abs() < 1e-12 && forces.actuators[1].abs() <= 4.0,
+            "{:?}",
+            forces.actuators
+        );
         // Linear momentum changes by what there is.
         for k in 0..3 {
             let of = [&forces.actuation, &forces.passive, &forces.constraint, &forces.pd].map(|f| f[k]);

@@ -49,7 +49,11 @@ impl<'a> Reader<'_, 'a> {
     fn spatial_tendon(&mut self, element: Element<'a>) -> Result<(), LoadError> {
         let branches = self.branches(element)?;
         if self.defaults.attributes(element, 0)?.number("armature")?.is_some_and(|armature| armature != 0.0) {
-            self.warnings.add_attribute(element, "armature", "inertia along a spatial tendon is not simulated: ignored");
+            self.warnings.add_attribute(
+                element,
+                "armature",
+                "inertia along a spatial tendon is not simulated: ignored",
+            );
         }
         // Lengths are known when the model is complete.
         self.tendon(element, TendonPath::Spatial(branches), 0.0, 0.0, |reader| {
@@ -119,7 +123,9 @@ impl<'a> Reader<'_, 'a> {
                     continue;
                 }
                 other => {
-                    return Err(child.error(format!("<{other}> in a spatial tendon: expected <site>, <geom> or <pulley>")));
+                    return Err(
+                        child.error(format!("<{other}> in a spatial tendon: expected <site>, <geom> or <pulley>"))
+                    );
                 }
             };
             if let Some(branch) = branches.last_mut() {

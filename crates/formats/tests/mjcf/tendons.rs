@@ -167,5 +167,9 @@ fn strings_pass_sites_pulleys_and_geoms() {
     // The spring rests where those of the joints do: the slide 3 from its reference, along which the sites are apart.
     let apart = model.tendons[0].length(&model, &model.spring_reference);
     assert_eq!(model.tendons[0].rest, (apart, apart));
-    assert!(model.tendons[0].armature == 0.0 && model.warnings[0].element == "spatial armature", "{:?}", model.warnings);
+    assert!(
+        model.tendons[0].armature == 0.0 && model.warnings[0].element == "spatial armature",
+        "{:?}",
+        model.warnings
+    );
 }

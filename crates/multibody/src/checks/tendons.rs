@@ -16,7 +16,11 @@ pub(super) fn check(tendon: &Tendon, model: &Model, what: &str) -> Result<(), Bu
             branches.iter().try_for_each(|branch| check_branch(branch, model, what))?;
             if tendon.armature != 0.0 {
                 let what = format!("{what}: armature");
-                return Err(BuildError::OutOfRange { what, value: tendon.armature, expected: "0 for a spatial tendon" });
+                return Err(BuildError::OutOfRange {
+                    what,
+                    value: tendon.armature,
+                    expected: "0 for a spatial tendon",
+                });
             }
         }
     }

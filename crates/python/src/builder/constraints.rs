@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use formats::assembly::AssemblyKey;
-use multibody::{Actuator, ActuatorLaw, Compliance, Coordinate, Equality, EqualityKind, Tendon, TendonPath, Transmission};
+use multibody::{
+    Actuator, ActuatorLaw, Compliance, Coordinate, Equality, EqualityKind, Tendon, TendonPath, Transmission,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spatial::{Pose, Vec3};
@@ -155,9 +157,13 @@ impl Assembly {
         coefficients.iter_mut().zip(&polynomial).for_each(|(to, from)| *to = *from);
         for (kind, index) in std::iter::once(&y).chain(&x) {
             self.check(if kind == "tendon" { kind } else { "joint" }, &[*index])?;
-            if let Some(tendon) = self.inner.tendons.get(*index).filter(|tendon| kind == "tendon" && tendon.is_spatial()) {
-                let message =
-                    format!("tendon {:?} is spatial: expected a tendon along joints; couple its joints instead", tendon.name);
+            if let Some(tendon) =
+                self.inner.tendons.get(*index).filter(|tendon| kind == "tendon" && tendon.is_spatial())
+            {
+                let message = format!(
+                    "tendon {:?} is spatial: expected a tendon along joints; couple its joints instead",
+                    tendon.name
+                );
                 return Err(PyValueError::new_err(message));
             }
         }

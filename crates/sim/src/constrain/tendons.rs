@@ -5,8 +5,8 @@ use sap::BoxConstraint;
 
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
-use crate::actuation::{ForceOfStep, Inputs, PlacedActuator};
 use crate::Theta;
+use crate::actuation::{ForceOfStep, Inputs, PlacedActuator};
 use crate::scheme::Discretization;
 use crate::simulation::forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
