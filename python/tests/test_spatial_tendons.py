@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import sapwood as sw
 
 mujoco = pytest.importorskip("mujoco")
@@ -29,10 +30,12 @@ SCENE = """
 <mujoco><option timestep="1e-8"/><worldbody><site name="w" pos="-.5 .1 .2"/>
   <body name="b"><freejoint/><inertial pos=".01 .02 .03" mass="1" diaginertia=".01 .02 .03"/>
     <geom name="ball" type="sphere" size=".15" pos="0 0 .1"/><site name="y" pos="-.2 .1 .3"/>
-    <site name="ball near" pos="0 .3 .1"/><site name="ball far" pos=".1 -.3 .3"/><site name="ball inside" pos=".01 .02 .11"/>
+    <site name="ball near" pos="0 .3 .1"/><site name="ball far" pos=".1 -.3 .3"/>
+    <site name="ball inside" pos=".01 .02 .11"/>
     <body pos=".2 .1 0"><joint type="ball"/><geom size=".03" mass=".5"/>
       <geom name="post" type="cylinder" size=".12 .2" pos=".05 0 0" euler="30 40 20"/>
-      <site name="post near" pos=".3 .3 .1"/><site name="post far" pos="-.1 -.3 .3"/><site name="post inside" pos=".05 .02 .01"/>
+      <site name="post near" pos=".3 .3 .1"/><site name="post far" pos="-.1 -.3 .3"/>
+      <site name="post inside" pos=".05 .02 .01"/>
       <body pos=".2 .1 0"><joint axis="1 1 0"/><joint type="slide" axis="0 1 1"/><geom size=".03" mass=".5"/>
         <site name="x" pos=".3 0 .1"/></body></body></body>
   <body pos="1 0 0"><joint axis="0 1 0"/><geom size=".03" mass=".4" pos="0 0 .2"/><site name="z" pos="0 .1 .4"/></body>
@@ -110,7 +113,7 @@ def test_jacobians_from_the_inside_are_derivatives() -> None:
 
 
 def test_forces_along_strings_are_those_of_mujoco() -> None:
-    """Of a step that is so short that it does not matter where in it they are taken, without limits, which stop what moves."""
+    """Of a step so short that it does not matter where in it they are taken; limits, which stop what moves, are far."""
     text = scene().replace('range=".1 .7"', 'range="0 99"')
     theirs, ours = mujoco.MjModel.from_xml_string(text), sw.load(text)
     data, sim = mujoco.MjData(theirs), sw.Simulation(ours, scheme="symplectic-euler")

@@ -192,6 +192,23 @@ class Acrobot(SuiteOptions):
         return _rest(stage, rng.uniform(-math.pi, math.pi, size=2))
 
 
+class BallInCup(SuiteOptions):
+    """The ball anywhere below the cup or beside it, without penetration."""
+
+    domain = "ball_in_cup"
+    frames = 10
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+
+        def draw() -> Array:
+            q = stage.q0.copy()
+            q[[stage.index("ball_x"), stage.index("ball_z")]] = rng.uniform([-0.2, 0.2], [0.2, 0.5])
+            return q
+
+        return _rest(stage, stage.draw_free(draw))
+
+
 def _add_poles(root: ET.Element, task: str) -> None:
     parent = root.find("./worldbody/body/body")
     for pole in range(2, {"cartpole-two_poles": 2, "cartpole-three_poles": 3}.get(task, 1) + 1):
@@ -444,6 +461,7 @@ class Walker(Randomized):
 
 _TASKS: dict[type[SuiteOptions], tuple[str, ...]] = {
     Acrobot: ("swingup", "swingup_sparse"),
+    BallInCup: ("catch",),
     Cartpole: ("balance", "balance_sparse", "swingup", "swingup_sparse", "two_poles", "three_poles"),
     Cheetah: ("run",),
     Finger: ("spin", "turn_easy", "turn_hard"),

@@ -28,6 +28,7 @@ const fn entry(name: &'static str, build: Build) -> Entry {
 pub(super) const TASKS: &[Entry] = &[
     entry("acrobot-swingup", |names| acrobot(names, 1.0)),
     entry("acrobot-swingup_sparse", |names| acrobot(names, 0.0)),
+    entry("ball_in_cup-catch", ball_in_cup),
     entry("cartpole-balance", |names| cartpole(names, false)),
     entry("cartpole-balance_sparse", |names| cartpole(names, true)),
     entry("cartpole-swingup", |names| cartpole(names, false)),
@@ -191,6 +192,19 @@ fn acrobot(names: &Names<'_>, margin: f64) -> Result<Suite, EnvError> {
         part("velocity", [names.v()]),
     ];
     suite(observation, Reward::score(to_target, Tolerance::within(0.0, radius).margin(margin)), 0)
+}
+
+fn ball_in_cup(names: &Names<'_>) -> Result<Suite, EnvError> {
+    let target = &names.model.sites[names.site("target")?];
+    let SiteShape::Box { half_extents } = target.shape else { return names.find(None, "box site", "target") };
+    let observation = vec![part("position", [names.q_from(0)]), part("velocity", [names.v()])];
+    let (from, to) = (names.origin("ball")?, names.site_point("target")?);
+    let radius = names.radius("ball")?;
+    let inside = [(&[0][..], half_extents[0]), (&[2], half_extents[2])].map(|(entries, half)| {
+        let apart = Quantity::Between { from, to, axes: None, entries };
+        Reward::score(apart, Tolerance::within(radius - half, half - radius))
+    });
+    suite(observation, Reward::Product(inside.into()), 0)
 }
 
 fn cartpole(names: &Names<'_>, is_sparse: bool) -> Result<Suite, EnvError> {
