@@ -58,6 +58,7 @@ __all__ = [
     "TendonView",
     "Views",
     "__version__",
+    "_command",
     "_scene_json",
     "character",
     "character_mjcf",
@@ -2059,6 +2060,7 @@ class Batch:
     def body_velocities(self) -> NDArray[np.float64]:
         """Velocities of the bodies of every world, (n, nbody, 6): angular, then linear at the origin, world axes."""
 
+def _command(words: list[str]) -> int: ...
 def _scene_json(model: Model) -> str: ...
 def spd_solve(
     model: Model,
