@@ -313,6 +313,39 @@ class HumanoidCMU(RandomizedFree):
     frames = 10
 
 
+def _add_masses(root: ET.Element, task: str) -> None:
+    bodies, motors = (int(number) for number in task.removeprefix("lqr-lqr_").split("_"))
+    parent = root.find("./worldbody")
+    actuators, tendons = ET.SubElement(root, "actuator"), ET.SubElement(root, "tendon")
+    for index in range(bodies):
+        assert parent is not None
+        body = ET.SubElement(parent, "body", {"name": f"body_{index}", "pos": ".25 0 .1" if index == 0 else ".25 0 0"})
+        ET.SubElement(body, "joint", {"name": f"joint_{index}", "stiffness": "20", "damping": "0"})
+        ET.SubElement(body, "geom", {"name": f"geom_{index}"})
+        ET.SubElement(body, "site", {"name": f"site_{index}"})
+        if index < motors:
+            ET.SubElement(actuators, "motor", {"name": f"motor_{index}", "joint": f"joint_{index}"})
+        if index < bodies - 1:
+            string = ET.SubElement(tendons, "spatial", {"name": f"tendon_{index}"})
+            ET.SubElement(string, "site", {"site": f"site_{index}"})
+            ET.SubElement(string, "site", {"site": f"site_{index + 1}"})
+        parent = body
+
+
+class Lqr(SuiteOptions):
+    """Positions anywhere on a sphere.
+
+    All springs have 20 N/m; dm_control draws them between 15 and 25 when an environment is made.
+    """
+
+    domain = "lqr"
+    edits = (_add_masses,)
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        return _rest(stage, math.sqrt(2.0) * _unit(rng.standard_normal(stage.model.nq)))
+
+
 def _keep_props(root: ET.Element, task: str) -> None:
     keep = {"manipulator-bring_ball": {"ball", "target_ball"}, "manipulator-bring_peg": {"peg", "target_peg"}}[task]
     _remove_bodies(root, {"ball", "target_ball", "cup", "peg", "target_peg", "slot"} - keep)
@@ -469,6 +502,7 @@ _TASKS: dict[type[SuiteOptions], tuple[str, ...]] = {
     Hopper: ("stand", "hop"),
     Humanoid: ("stand", "walk", "run", "run_pure_state"),
     HumanoidCMU: ("stand", "walk", "run"),
+    Lqr: ("lqr_2_1", "lqr_6_2"),
     Manipulator: ("bring_ball", "bring_peg"),
     Pendulum: ("swingup",),
     PointMass: ("easy",),

@@ -50,6 +50,8 @@ pub(super) const TASKS: &[Entry] = &[
     entry("humanoid_CMU-run", |names| humanoid(names, &HUMANOID_CMU, 10.0)),
     entry("humanoid_CMU-stand", |names| humanoid(names, &HUMANOID_CMU, 0.0)),
     entry("humanoid_CMU-walk", |names| humanoid(names, &HUMANOID_CMU, 1.0)),
+    entry("lqr-lqr_2_1", lqr),
+    entry("lqr-lqr_6_2", lqr),
     entry("manipulator-bring_ball", |names| manipulator(names, false)),
     entry("manipulator-bring_peg", |names| manipulator(names, true)),
     entry("pendulum-swingup", pendulum),
@@ -342,6 +344,12 @@ fn humanoid(names: &Names<'_>, of: &Humanoid, speed: f64) -> Result<Suite, EnvEr
 fn pure_humanoid(names: &Names<'_>) -> Result<Suite, EnvError> {
     let observation = vec![part("position", [names.q_from(0)]), part("velocity", [names.v()])];
     suite(observation, humanoid_reward(names, &HUMANOID, 10.0)?, 0)
+}
+
+fn lqr(names: &Names<'_>) -> Result<Suite, EnvError> {
+    let observation = vec![part("position", [names.q_from(0)]), part("velocity", [names.v()])];
+    let cost = vec![(-0.5, Reward::Squares(names.q_from(0))), (-0.05, Reward::Squares(Quantity::Controls))];
+    suite(observation, Reward::Sum(1.0, cost), 0)
 }
 
 /// The joints of the arm of manipulator and stacker.
