@@ -2642,6 +2642,10 @@ class Episodes:
         """Goals of the next episodes, (n, number), a live view to be written; (n, 0) where a task has none."""
 
     @property
+    def next_act(self) -> NDArray[np.float64]:
+        """Activations with which the next episodes begin, (n, na), a live view to be written."""
+
+    @property
     def goal(self) -> NDArray[np.float64]:
         """Goals of the present episodes, (n, number)."""
 
@@ -2714,6 +2718,8 @@ class Episodes:
         v: ArrayLike,
         actions: ArrayLike,
         goals: ArrayLike | None = None,
+        act: ArrayLike | None = None,
+        sensordata: ArrayLike | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
         """Judge steps that were made elsewhere, without forces of contact.
 
@@ -2723,6 +2729,8 @@ class Episodes:
             v: Velocities after, (k, nv).
             actions: Controls between, (k, nu).
             goals: Goals of the episodes, (k, number); None: zeros.
+            act: Activations after, (k, na); None: zeros.
+            sensordata: What sensors show after, (k, nsensordata); None: zeros.
 
         Returns:
             Observations (k, number), rewards (k,), ends (k,), numbers of info (k, number).

@@ -137,6 +137,9 @@ class SuiteOptions(Options):
             root.remove(include)
             for child in reversed(list(ET.parse(folder / include.attrib["file"]).getroot())):
                 root.insert(position, child)
+        for compiler in root.iter("compiler"):
+            for place in [place for place in ("meshdir", "texturedir") if place in compiler.attrib]:
+                compiler.set(place, str(folder / compiler.attrib[place]))
         for edit in self.edits:
             edit(root, self.task)
         if goal is not None:
@@ -146,6 +149,10 @@ class SuiteOptions(Options):
     def begin(self, rng: Rng, stage: Stage) -> Start:
         """Where an episode begins, and its goal."""
         raise NotImplementedError
+
+    def activations(self, rng: Rng, stage: Stage) -> ArrayLike:  # noqa: ARG002 - most tasks draw none
+        """The activations of actuators where an episode begins."""
+        return 0.0
 
 
 def _move_target(root: ET.Element, goal: Array) -> None:
@@ -252,6 +259,48 @@ class Cheetah(SuiteOptions):
         return simulation.q.copy(), simulation.v.copy(), ()
 
 
+def _remove(root: ET.Element, tag: str, names: set[str]) -> None:
+    for parent in root.iter():
+        for child in [child for child in parent if child.tag == tag and child.get("name") in names]:
+            parent.remove(child)
+
+
+def _set_floor(root: ET.Element, size: float, thickness: str) -> None:
+    floor = root.find(".//geom[@name='floor']")
+    assert floor is not None
+    floor.set("size", f"{size} {size} {thickness}")
+
+
+DOG_SPEEDS = {"dog-stand": 1.0, "dog-walk": 1.0, "dog-trot": 3.0, "dog-run": 9.0}
+
+
+def _leave_dog_alone(root: ET.Element, task: str) -> None:
+    _set_floor(root, 15 * DOG_SPEEDS[task], ".1")
+    _remove(root, "body", {"ball"})
+    _remove(root, "geom", {"target", *(f"wall_{side}" for side in ("px", "nx", "py", "ny"))})
+    _remove(root, "camera", {"ball", "head"})
+
+
+class Dog(SuiteOptions):
+    """Standing, turned and thrown along the ground, actuators anywhere."""
+
+    domain = "dog"
+    frames = 3
+    edits = (_leave_dog_alone,)
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        q, v = stage.q0.copy(), np.zeros(stage.model.nv)
+        half = 0.5 * rng.uniform(0.0, 2 * math.pi)
+        q[3:7] = math.cos(half), 0.0, 0.0, math.sin(half)
+        v[[0, 1, 5]] = 2.0 * rng.standard_normal(3)
+        return q, v, ()
+
+    def activations(self, rng: Rng, stage: Stage) -> ArrayLike:
+        """See the base class."""
+        return rng.uniform(*stage.model.ctrl_range.T)
+
+
 def _damp_spinner(root: ET.Element, task: str) -> None:
     hinge = root.find(".//joint[@name='hinge']")
     if task == "finger-spin" and hinge is not None:
@@ -348,13 +397,7 @@ class Lqr(SuiteOptions):
 
 def _keep_props(root: ET.Element, task: str) -> None:
     keep = {"manipulator-bring_ball": {"ball", "target_ball"}, "manipulator-bring_peg": {"peg", "target_peg"}}[task]
-    _remove_bodies(root, {"ball", "target_ball", "cup", "peg", "target_peg", "slot"} - keep)
-
-
-def _remove_bodies(root: ET.Element, names: set[str]) -> None:
-    for parent in root.iter():
-        for body in [child for child in parent if child.tag == "body" and child.get("name") in names]:
-            parent.remove(body)
+    _remove(root, "body", {"ball", "target_ball", "cup", "peg", "target_peg", "slot"} - keep)
 
 
 ARM = ("arm_root", "arm_shoulder", "arm_elbow", "arm_wrist", "finger", "fingertip", "thumb", "thumbtip")
@@ -415,6 +458,33 @@ class PointMass(Randomized):
     domain = "point_mass"
 
 
+def _leave_quadruped_alone(root: ET.Element, task: str) -> None:
+    _set_floor(root, 20 * {"quadruped-walk": 0.5, "quadruped-run": 5.0}[task], ".5")
+    _remove(root, "geom", {"terrain", "wall_px", "wall_py", "wall_nx", "wall_ny"})
+    _remove(root, "body", {"ball"})
+    _remove(root, "site", {"target"})
+    sensors = root.find("sensor")
+    assert sensors is not None
+    for finder in sensors.findall("rangefinder"):
+        sensors.remove(finder)
+
+
+class Quadruped(SuiteOptions):
+    """Any orientation, just above the ground."""
+
+    domain = "quadruped"
+    frames = 4
+    edits = (_leave_quadruped_alone,)
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        q = stage.q0.copy()
+        q[:7] = 0.0, 0.0, 0.0, *_unit(rng.standard_normal(4))
+        while not stage.is_free(q):
+            q[2] += 0.01
+        return _rest(stage, q)
+
+
 class Reacher(SuiteOptions):
     """Joints anywhere, the target anywhere within reach."""
 
@@ -428,7 +498,7 @@ class Reacher(SuiteOptions):
 
 
 def _keep_boxes(root: ET.Element, task: str) -> None:
-    _remove_bodies(root, {f"box{index}" for index in range(int(task[-1]), 4)})
+    _remove(root, "body", {f"box{index}" for index in range(int(task[-1]), 4)})
 
 
 class Stacker(SuiteOptions):
@@ -497,6 +567,7 @@ _TASKS: dict[type[SuiteOptions], tuple[str, ...]] = {
     BallInCup: ("catch",),
     Cartpole: ("balance", "balance_sparse", "swingup", "swingup_sparse", "two_poles", "three_poles"),
     Cheetah: ("run",),
+    Dog: ("stand", "walk", "trot", "run"),
     Finger: ("spin", "turn_easy", "turn_hard"),
     Fish: ("upright", "swim"),
     Hopper: ("stand", "hop"),
@@ -506,6 +577,7 @@ _TASKS: dict[type[SuiteOptions], tuple[str, ...]] = {
     Manipulator: ("bring_ball", "bring_peg"),
     Pendulum: ("swingup",),
     PointMass: ("easy",),
+    Quadruped: ("walk", "run"),
     Reacher: ("easy", "hard"),
     Stacker: ("stack_2", "stack_4"),
     Swimmer: ("swimmer6", "swimmer15"),

@@ -110,6 +110,15 @@ impl Reward {
         Self::Sum(a, vec![(b, self)])
     }
 
+    /// All that it depends on.
+    pub fn quantities(&self) -> Vec<&Quantity> {
+        match self {
+            Self::Mean(quantity) | Self::Squares(quantity) | Self::Score(quantity, ..) => vec![quantity],
+            Self::Sum(_, parts) => parts.iter().flat_map(|(_, part)| part.quantities()).collect(),
+            Self::Product(parts) | Self::Greatest(parts) => parts.iter().flat_map(Self::quantities).collect(),
+        }
+    }
+
     /// Its value.
     pub fn of(&self, view: &View<'_>) -> f64 {
         match self {
