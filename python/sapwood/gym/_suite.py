@@ -150,7 +150,7 @@ class SuiteOptions(Options):
         """Where an episode begins, and its goal."""
         raise NotImplementedError
 
-    def activations(self, rng: Rng, stage: Stage) -> ArrayLike:  # noqa: ARG002 - most tasks draw none
+    def activations(self, rng: Rng, stage: Stage) -> ArrayLike:
         """The activations of actuators where an episode begins."""
         return 0.0
 
