@@ -117,7 +117,8 @@ class SuiteOptions(Options):
     @classmethod
     def of(cls, **given: Any) -> SuiteOptions:  # noqa: ANN401 - options of any kind
         """The options, with the time steps of the task where none are given."""
-        return cls(**{"frame_skip": cls.frames, **given})
+        options: dict[str, Any] = {"frame_skip": cls.frames, **given}
+        return cls(**options)
 
     def mjcf(self, goal: Array | None = None) -> str:
         """The model, as XML text, for pictures with its target at a goal.
@@ -298,7 +299,8 @@ class Dog(SuiteOptions):
 
     def activations(self, rng: Rng, stage: Stage) -> ArrayLike:
         """See the base class."""
-        return rng.uniform(*stage.model.ctrl_range.T)
+        low, high = stage.model.ctrl_range.T
+        return low + (high - low) * rng.random(len(low))
 
 
 def _damp_spinner(root: ET.Element, task: str) -> None:

@@ -122,7 +122,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         self._rngs: list[np.random.Generator] = []
         self._seeds: list[int] = []
         # Worlds whose next episodes are to be drawn, and those whose last one has ended or that never began one.
-        self._ended = np.ones(num_envs, dtype=np.bool_)
+        self._ended: NDArray[np.bool_] = np.ones(num_envs, dtype=np.bool_)
         self._fresh = np.zeros(num_envs, dtype=np.bool_)
 
     @property

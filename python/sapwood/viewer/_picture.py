@@ -183,7 +183,7 @@ def bounds(model: Model, of: Scene, q: NDArray[np.float64]) -> tuple[float, NDAr
     moving = [geom for geom in shown if geom.body != 0] or shown
     if not moving:
         return 2.0, np.zeros(3)
-    corners = []
+    corners: list[NDArray[np.float64]] = []
     for geom in moving:
         radius = float(np.linalg.norm(geom.vertices, axis=1).max())
         at = poses.positions[geom.body] + rotate(poses.quaternions[geom.body], geom.position)
