@@ -300,7 +300,8 @@ class Dog(SuiteOptions):
     def activations(self, rng: Rng, stage: Stage) -> ArrayLike:
         """See the base class."""
         low, high = stage.model.ctrl_range.T
-        return low + (high - low) * rng.random(len(low))
+        drawn: Array = low + (high - low) * rng.random(len(low))
+        return drawn
 
 
 def _damp_spinner(root: ET.Element, task: str) -> None:
