@@ -61,6 +61,7 @@ __all__ = [
     "Tracking",
     "Views",
     "__version__",
+    "_command",
     "_scene_json",
     "character",
     "character_mjcf",
@@ -210,7 +211,7 @@ class Model:
 
     @property
     def tendon_names(self) -> list[str]:
-        """Names of the fixed tendons; empty where the file gives none."""
+        """Names of the tendons; empty where the file gives none."""
 
     @property
     def equality_names(self) -> list[str]:
@@ -258,7 +259,7 @@ class Model:
         """Positions (nbody, 3) and orientations (nbody, 4; w x y z) of the bodies in the world."""
 
     def tendon_lengths(self, q: ArrayLike) -> NDArray[np.float64]:
-        """Lengths of the fixed tendons, in the order of their names."""
+        """Lengths of the tendons, in the order of their names."""
 
     def equality_residuals(self, q: ArrayLike) -> NDArray[np.float64]:
         """By how much q misses the equality constraints, active or not: 0 where they hold.
@@ -345,7 +346,7 @@ class Model:
         """
 
     def tendon_index(self, tendon: str | int) -> int:
-        """The index of a fixed tendon by name; an index is checked, a negative one counted from the end.
+        """The index of a tendon by name; an index is checked, a negative one counted from the end.
 
         Raises:
             UnknownNameError: When nothing has this name; it lists names that are near.
@@ -853,7 +854,7 @@ class Simulation:
         """All actuators, by name or index; in IPython names complete with Tab."""
 
     def tendon(self, tendon: str | int | TendonView) -> TendonView:
-        """A fixed tendon by name or index, as a view: it shows this simulation's present state.
+        """A tendon by name or index, as a view: it shows this simulation's present state.
 
         Raises:
             UnknownNameError: When nothing has this name; it lists names that are near.
@@ -862,7 +863,7 @@ class Simulation:
 
     @property
     def tendons(self) -> Views[TendonView]:
-        """All fixed tendons, by name or index; in IPython names complete with Tab."""
+        """All tendons, by name or index; in IPython names complete with Tab."""
 
     @property
     def body_positions(self) -> NDArray[np.float64]:
@@ -915,7 +916,7 @@ class Simulation:
 
     @property
     def tendon_lengths(self) -> NDArray[np.float64]:
-        """Lengths of the fixed tendons, (ntendon,), in the order of their names."""
+        """Lengths of the tendons, (ntendon,), in the order of their names."""
 
     @property
     def acceleration(self) -> NDArray[np.float64]:
@@ -1696,7 +1697,7 @@ class ActuatorView:
 
 @final
 class TendonView:
-    """A fixed tendon of a simulation; what it shows is the present state."""
+    """A tendon of a simulation; what it shows is the present state."""
 
     @property
     def name(self) -> str:
@@ -1715,6 +1716,20 @@ class TendonView:
     @property
     def velocity(self) -> float:
         """Rate of the length."""
+
+    @property
+    def jacobian(self) -> NDArray[np.float64]:
+        """Derivative of the rate by the velocities, (nv,).
+
+        A pull of F along the tendon acts on the degrees of freedom with −F times this.
+        """
+
+    @property
+    def strands(self) -> NDArray[np.float64]:
+        """Ends of the straight pieces of a spatial tendon, (n, 2, 3), m, world; a fixed tendon has none.
+
+        What lies on a geom is an arc from the end of one piece to the beginning of the next.
+        """
 
     @property
     def range(self) -> tuple[float, float] | None:
@@ -2242,6 +2257,7 @@ class Batch:
     def body_velocities(self) -> NDArray[np.float64]:
         """Velocities of the bodies of every world, (n, nbody, 6): angular, then linear at the origin, world axes."""
 
+def _command(words: list[str]) -> int: ...
 def _scene_json(model: Model) -> str: ...
 def spd_solve(
     model: Model,
@@ -2953,6 +2969,10 @@ class Episodes:
         """Goals of the next episodes, (n, number), a live view to be written; (n, 0) where a task has none."""
 
     @property
+    def next_act(self) -> NDArray[np.float64]:
+        """Activations with which the next episodes begin, (n, na), a live view to be written."""
+
+    @property
     def goal(self) -> NDArray[np.float64]:
         """Goals of the present episodes, (n, number)."""
 
@@ -3025,6 +3045,8 @@ class Episodes:
         v: ArrayLike,
         actions: ArrayLike,
         goals: ArrayLike | None = None,
+        act: ArrayLike | None = None,
+        sensordata: ArrayLike | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
         """Judge steps that were made elsewhere, without forces of contact.
 
@@ -3034,6 +3056,8 @@ class Episodes:
             v: Velocities after, (k, nv).
             actions: Controls between, (k, nu).
             goals: Goals of the episodes, (k, number); None: zeros.
+            act: Activations after, (k, na); None: zeros.
+            sensordata: What sensors show after, (k, nsensordata); None: zeros.
 
         Returns:
             Observations (k, number), rewards (k,), ends (k,), numbers of info (k, number).

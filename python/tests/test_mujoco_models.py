@@ -60,7 +60,7 @@ def check_layout(ours: sw.Model, theirs: Any) -> None:
     assert ours.joint_names == [theirs.joint(i).name for i in range(theirs.njnt)]
     assert ours.actuator_names == [theirs.actuator(i).name for i in range(theirs.nu)]
     assert ours.equality_names == [theirs.equality(i).name for i in range(theirs.neq)]
-    assert ours.tendon_names == [theirs.tendon(i).name for i in fixed_tendons(theirs)]
+    assert ours.tendon_names == [theirs.tendon(i).name for i in range(theirs.ntendon)]
     assert ours.body_parents == theirs.body_parentid.tolist()
     assert ours.timestep == theirs.opt.timestep
     weightless = theirs.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
@@ -82,14 +82,9 @@ def compare_dynamics(ours: sw.Model, theirs: Any, worst: Worst) -> None:
         worst.compare_quaternions("orientation", poses.quaternions, np.array(data.xquat))
         worst.compare("mass matrix", ours.mass_matrix(state.q), mass_matrix)
         worst.compare("bias", ours.bias_forces(state.q, state.v), np.array(data.qfrc_bias))
-        worst.compare("tendons", ours.tendon_lengths(state.q), data.ten_length[fixed_tendons(theirs)])
+        worst.compare("tendons", ours.tendon_lengths(state.q), np.array(data.ten_length))
         rows = np.array(data.efc_pos[data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY])
         worst.compare("equalities", as_in_mujoco(ours.equality_residuals(state.q), rows, theirs), rows)
-
-
-def fixed_tendons(model: Any) -> list[int]:
-    """Tendons along joints; the others are spatial."""
-    return [i for i in range(model.ntendon) if model.wrap_type[model.tendon_adr[i]] == mujoco.mjtWrap.mjWRAP_JOINT]
 
 
 def as_in_mujoco(ours: Array, theirs: Array, model: Any) -> Array:

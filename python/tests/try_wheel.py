@@ -76,6 +76,10 @@ def main() -> None:
         installed = run("import importlib.metadata as m; print(*sorted(d.name for d in m.distributions()))").split()
         print("installed:", *installed)
         assert set(installed) <= {"numpy", "pip", "sapwood", "setuptools"}
+        for command in ([f"{folder}/bare/bin/sapwood"], [python, "-m", "sapwood"]):
+            found = subprocess.run([*command, "info", "@dog"], check=True, cwd=folder, capture_output=True, text=True)
+            assert found.stdout.startswith("@dog: dog"), found.stdout
+            print(*(word.rpartition("/")[2] for word in command), "info @dog: runs")
         seconds = min(float(run(IMPORT)) for _ in range(5))
         print(f"import beyond numpy: {1e3 * seconds:.0f} ms")
         assert seconds < MAX_IMPORT_SECONDS, f"longer than {MAX_IMPORT_SECONDS} s"

@@ -250,12 +250,29 @@ fn check(options: &Options, model: &Model) -> Result<(), NotInLanes> {
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"
         }
+        () if (0..model.tendons.len()).any(|tendon| pulls_as_string(model, tendon)) => "it has spatial tendons",
         () if options.accuracy.is_some() => "the step size is controlled",
         () if options.sleep_after.is_some() => "islands may sleep",
         () if options.pd_law == PdLaw::Theta => "PD control is that of the scheme",
         () => return Ok(()),
     };
     Err(NotInLanes(reason.into()))
+}
+
+/// Whether something acts along a spatial tendon.
+fn pulls_as_string(model: &Model, index: usize) -> bool {
+    let tendon = &model.tendons[index];
+    let acts =
+        tendon.stiffness != 0.0 || tendon.damping != 0.0 || tendon.friction_loss != 0.0 || tendon.range.is_some();
+    let is_driven = |actuator: &multibody::Actuator| matches!(actuator.transmission, multibody::Transmission::Tendon { tendon, .. } if tendon == index);
+    let is_held = |equality: &multibody::Equality| match &equality.kind {
+        multibody::EqualityKind::Coupling { y, x, .. } => {
+            let this = multibody::Coordinate::Tendon(index);
+            equality.active && (y.0 == this || x.is_some_and(|(x, _)| x == this))
+        }
+        _ => false,
+    };
+    tendon.is_spatial() && (acts || model.actuators.iter().any(is_driven) || model.equalities.iter().any(is_held))
 }
 
 /// Mass and mass moment of every node that gravity acts on: without the part of its bodies that is compensated.

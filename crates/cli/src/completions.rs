@@ -45,8 +45,8 @@ pub fn answer(words: &[OsString]) -> Option<u8> {
     }
 }
 
-/// Prints the script of a shell.
-pub fn print_script(shell: Shell) -> Result<()> {
+/// Prints the script of a shell; `program` is what the command was started as.
+pub fn print_script(shell: Shell, program: &OsStr) -> Result<()> {
     let name = match shell {
         Shell::Bash => "bash",
         Shell::Zsh => "zsh",
@@ -56,14 +56,14 @@ pub fn print_script(shell: Shell) -> Result<()> {
     };
     let shell = SHELLS.completer(name).with_context(|| format!("{name}: there is no script for this shell"))?;
     let mut script = Vec::new();
-    shell.write_registration(VARIABLE, NAME, NAME, &itself()?, &mut script)?;
+    shell.write_registration(VARIABLE, NAME, NAME, &itself(program)?, &mut script)?;
     console::print(&String::from_utf8_lossy(&script));
     Ok(())
 }
 
 /// What a script is to start: the command as it was started, so that one that is not in the PATH is found again.
-fn itself() -> Result<String> {
-    let name = PathBuf::from(env::args_os().next().unwrap_or_else(|| NAME.into()));
+fn itself(program: &OsStr) -> Result<String> {
+    let name = PathBuf::from(program);
     let path = if name.components().count() > 1 { env::current_dir()?.join(name) } else { name };
     Ok(path.to_string_lossy().into_owned())
 }

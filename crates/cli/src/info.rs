@@ -5,7 +5,9 @@ use std::fmt::{self, Write};
 use anyhow::Result;
 use formats::Loaded;
 use geometry::{Scene, Shape};
-use multibody::{Actuator, Coordinate, Equality, EqualityKind, Joint, Model, Tendon, Transmission, Warning};
+use multibody::{
+    Actuator, Coordinate, Equality, EqualityKind, Joint, Model, PathPoint, Tendon, TendonPath, Transmission, Warning,
+};
 use serde::Serialize;
 
 use crate::arguments::InfoArguments;
@@ -95,8 +97,10 @@ struct ActuatorInfo<'a> {
 #[derive(Serialize)]
 struct TendonInfo<'a> {
     name: &'a str,
-    /// Joints and their coefficients.
+    /// Joints and their coefficients, of a fixed tendon.
     joints: Vec<(&'a str, f64)>,
+    /// What a spatial tendon passes: sites and bodies of geoms, by name, with the divisors of pulleys.
+    path: Vec<(&'static str, String)>,
     range: Option<(f64, f64)>,
 }
 
@@ -202,8 +206,20 @@ fn actuator_info<'a>(actuator: &'a Actuator, model: &'a Model) -> ActuatorInfo<'
 }
 
 fn tendon_info<'a>(tendon: &'a Tendon, model: &'a Model) -> TendonInfo<'a> {
-    let joints = tendon.terms.iter().map(|&(joint, coefficient)| (model.joints[joint].name.as_str(), coefficient));
-    TendonInfo { name: &tendon.name, joints: joints.collect(), range: tendon.range }
+    let joints = tendon.terms().iter().map(|&(joint, coefficient)| (model.joints[joint].name.as_str(), coefficient));
+    let mut path = Vec::new();
+    if let TendonPath::Spatial(branches) = &tendon.path {
+        for (place, branch) in branches.iter().enumerate() {
+            if place > 0 || branch.divisor != 1.0 {
+                path.push(("pulley", branch.divisor.to_string()));
+            }
+            path.extend(branch.points.iter().map(|point| match point {
+                PathPoint::Site(site) => ("site", model.sites[*site].name.clone()),
+                PathPoint::Obstacle(obstacle) => ("around", model.bodies[obstacle.body].name.clone()),
+            }));
+        }
+    }
+    TendonInfo { name: &tendon.name, joints: joints.collect(), path, range: tendon.range }
 }
 
 fn equality_info<'a>(equality: &'a Equality, model: &'a Model) -> EqualityInfo<'a> {
@@ -290,7 +306,12 @@ fn write_tendons(out: &mut String, info: &Info<'_>) -> fmt::Result {
         writeln!(out, "\n  tendon, length, limits")?;
     }
     for tendon in info.tendons.iter().take(MOST_ROWS) {
-        let terms: Vec<String> = tendon.joints.iter().map(|(joint, c)| format!("{c} {}", or_no_name(joint))).collect();
+        let mut terms: Vec<String> =
+            tendon.joints.iter().map(|(joint, c)| format!("{c} {}", or_no_name(joint))).collect();
+        if !tendon.path.is_empty() {
+            let path = tendon.path.iter().map(|(kind, name)| format!("{kind} {}", or_no_name(name)));
+            terms.push(path.collect::<Vec<_>>().join(", "));
+        }
         let range = tendon.range.map(|(low, high)| format!("  {low} to {high}")).unwrap_or_default();
         writeln!(out, "  {:<32} {}{range}", or_no_name(tendon.name), terms.join(" + "))?;
     }

@@ -27,7 +27,7 @@ mod view;
 mod whole_files;
 mod write;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use clap::Parser;
 
@@ -59,7 +59,10 @@ pub fn command(words: Vec<OsString>) -> u8 {
         Command::Info(arguments) => info::info(&arguments).map(|()| 0),
         Command::Write(arguments) => write::write(&arguments).map(|()| 0),
         Command::Bench(arguments) => bench::bench(&arguments),
-        Command::Completions(arguments) => completions::print_script(arguments.shell).map(|()| 0),
+        Command::Completions(arguments) => {
+            let program = words.first().map_or(OsStr::new("sapwood"), OsString::as_os_str);
+            completions::print_script(arguments.shell, program).map(|()| 0)
+        }
     };
     result.unwrap_or_else(|error| {
         Failure::of(&error).report(is_json);

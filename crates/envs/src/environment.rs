@@ -194,6 +194,14 @@ impl Environment {
         }
     }
 
+    /// Whether observation or reward depend on [`World::act`] and [`World::sensors`].
+    pub fn needs_sensors(&self) -> bool {
+        match &self.kind {
+            Kind::Gymnasium(_) => false,
+            Kind::Suite(suite) => suite.needs_sensors(),
+        }
+    }
+
     /// Whether it needs the [`constraint_force`](Self::constraint_force) of the last time step.
     pub fn needs_constraint_force(&self) -> bool {
         match &self.kind {

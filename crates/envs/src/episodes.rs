@@ -83,6 +83,9 @@ pub struct Episodes {
     next_q: Vec<f64>,
     next_v: Vec<f64>,
     next_goal: Vec<f64>,
+    next_act: Vec<f64>,
+    /// What the sensors of all worlds show, where they are looked at.
+    sensed: Vec<f64>,
     /// Observation and info at the end of the last episode.
     last: Vec<f64>,
     scratch: Vec<Mutex<Scratch>>,
@@ -127,6 +130,8 @@ impl Episodes {
             next_q: model.q0.repeat(worlds),
             next_v: vec![0.0; nv * worlds],
             next_goal: vec![0.0; layout.goal * worlds],
+            next_act: vec![0.0; model.na() * worlds],
+            sensed: vec![0.0; if environment.needs_sensors() { model.sensor_data_len() * worlds } else { 0 }],
             last: vec![0.0; last],
             scratch: (0..batch.threads()).map(|_| Mutex::new(Scratch::new(model))).collect(),
             environment,
@@ -215,6 +220,11 @@ impl Episodes {
         &mut self.next_v
     }
 
+    /// Activations with which the next episodes begin, (worlds, na).
+    pub fn next_act_mut(&mut self) -> &mut [f64] {
+        &mut self.next_act
+    }
+
     /// Goals of the next episodes, (worlds, [`Environment::goal_len`]).
     pub fn next_goal_mut(&mut self) -> &mut [f64] {
         &mut self.next_goal
@@ -260,6 +270,8 @@ impl Episodes {
         let (nq, nv) = (batch.model().nq(), batch.model().nv());
         let (q, v) = (&self.next_q[world * nq..][..nq], &self.next_v[world * nv..][..nv]);
         batch.reset_world_to(world, q, v);
+        let na = batch.model().na();
+        batch.set_activations(world, &self.next_act[world * na..][..na]);
         let (width, goal) = (self.layout.width(), &self.next_goal[world * self.layout.goal..][..self.layout.goal]);
         self.layout.row(&mut self.rows[world * width..][..width]).goal.copy_from_slice(goal);
         self.elapsed[world] = 0;
@@ -270,12 +282,46 @@ impl Episodes {
     ///
     /// # Panics
     /// When there is no such world.
-    pub fn look_at_start(&mut self, batch: &Batch, world: usize) {
+    pub fn look_at_start(&mut self, batch: &mut Batch, world: usize) {
+        let act = self.sense(batch, world);
         let width = self.layout.width();
         let Row { observation, info, others, goal, .. } = self.layout.row(&mut self.rows[world * width..][..width]);
         let mut scratch = self.scratch[0].lock().unwrap_or_else(PoisonError::into_inner);
-        self.environment.observe_reset(&batch.world(world), goal, &mut scratch, observation, info);
+        let sensors = self.sensed.chunks_exact(batch.model().sensor_data_len().max(1)).nth(world).unwrap_or_default();
+        let seen = World { act: &act, sensors, ..batch.world(world) };
+        self.environment.observe_reset(&seen, goal, &mut scratch, observation, info);
         others.fill(0.0);
+    }
+
+    /// Reads the sensors of a world, and gives its activations; nothing where they are not looked at.
+    fn sense(&mut self, batch: &mut Batch, world: usize) -> Vec<f64> {
+        if !self.environment.needs_sensors() {
+            return Vec::new();
+        }
+        let width = batch.model().sensor_data_len();
+        let row = &mut self.sensed[world * width..][..width];
+        if batch.sensor_data_of(world, row).is_err() {
+            row.fill(0.0);
+        }
+        batch.state(world).act
+    }
+
+    /// Looks at all worlds after a step, with their sensors.
+    fn look_with_sensors(&mut self, batch: &mut Batch) -> Result<(), BatchError> {
+        batch.sensor_data(&mut self.sensed)?;
+        let (width, count) = (self.layout.width(), batch.model().sensor_data_len());
+        let mut scratch = self.scratch[0].lock().unwrap_or_else(PoisonError::into_inner);
+        for (world, row) in self.rows.chunks_exact_mut(width).enumerate() {
+            let Row { observation, info, others, goal, .. } = self.layout.row(row);
+            let act = batch.state(world).act;
+            let sensors = self.sensed.chunks_exact(count.max(1)).nth(world).unwrap_or_default();
+            let seen = World { act: &act, sensors, ..batch.world(world) };
+            let transition = Transition { before: [others[3], others[4]], ..Transition::default() };
+            let (reward, ends) =
+                self.environment.observe_step(&seen, goal, transition, &mut scratch, observation, info);
+            (others[0], others[1]) = (reward, f64::from(ends || others[2] != 0.0));
+        }
+        Ok(())
     }
 
     /// Makes a step of every world under `actions`, (worlds, nu).
@@ -362,8 +408,12 @@ impl Episodes {
         };
         match batch.step_observed(self.frame_skip, remembers, (rows, layout.width()), look) {
             // It has ended their episodes.
-            Ok(()) | Err(BatchError::Worlds { .. }) => Ok(()),
-            Err(other) => Err(other),
+            Ok(()) | Err(BatchError::Worlds { .. }) => {}
+            Err(other) => return Err(other),
         }
+        if self.environment.needs_sensors() {
+            self.look_with_sensors(batch)?;
+        }
+        Ok(())
     }
 }

@@ -101,7 +101,7 @@ impl Definition {
                             let joint = &all.model.joints[joint];
                             coefficient * values[if is_velocity { joint.v } else { joint.q }]
                         };
-                        info.push(tendon.terms.iter().map(of).sum());
+                        info.push(tendon.terms().iter().map(of).sum());
                     }
                 }
             }

@@ -60,7 +60,7 @@ fn describe(Loaded { model, scene }: &Loaded, states: &[(Vec<f64>, Vec<f64>)]) -
                "force_range": a.force_range, "transmission": format!("{:?}", a.transmission)})
     });
     let tendons = model.tendons.iter().map(|t| {
-        json!({"name": t.name, "terms": t.terms, "range": t.range, "stiffness": t.stiffness, "damping": t.damping,
+        json!({"name": t.name, "terms": t.terms(), "range": t.range, "stiffness": t.stiffness, "damping": t.damping,
                "rest": t.rest, "friction_loss": t.friction_loss, "armature": t.armature,
                "limit_compliance": format!("{:?}", t.limit_compliance)})
     });

@@ -263,6 +263,15 @@ impl<T: Real> Factor<T> {
             Eliminated::Ball { e, .. } | Eliminated::Free { e, .. } => mean(e.diag()),
         }
     }
+
+    /// The same estimate for degree of freedom `k` of the joint alone.
+    pub fn inverse_diagonal_of(&self, i: usize, k: usize) -> T {
+        match self.joints[i] {
+            Eliminated::Single { d_inv, .. } => d_inv,
+            Eliminated::Free { c_inv, .. } if k < 3 => c_inv.diag().to_array()[k],
+            Eliminated::Ball { e, .. } | Eliminated::Free { e, .. } => e.diag().to_array()[k % 3],
+        }
+    }
 }
 
 fn reciprocals<T: Real>(d: Vec3<T>) -> Vec3<T> {

@@ -113,12 +113,20 @@ pub enum BuildError {
         /// The tendon.
         what: String,
     },
-    /// The same body, joint or tendon twice.
+    /// A spatial tendon along no path.
+    #[error("{what}: {expected}")]
+    Path {
+        /// The tendon.
+        what: String,
+        /// What is wrong, and what was expected.
+        expected: &'static str,
+    },
+    /// The same body, joint, site or tendon twice.
     #[error("{what}: {kind} {index} comes twice: expected different ones")]
     Repeated {
         /// Who refers to it.
         what: String,
-        /// "body", "joint" or "tendon".
+        /// "body", "joint", "site" or "tendon".
         kind: &'static str,
         /// The index.
         index: usize,

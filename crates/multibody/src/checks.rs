@@ -1,20 +1,19 @@
 //! What refers to joints and bodies must fit them.
 
 mod sensors;
-
-use std::collections::BTreeSet;
+mod tendons;
 
 use spatial::Vec3;
 
 use crate::{
     ActivationDynamics, Actuator, Body, BuildError, Compliance, Coordinate, Equality, EqualityKind, Joint, Model,
-    Tendon, Transmission,
+    Transmission,
 };
 
 /// Checks everything that refers to joints, bodies or tendons, and makes the rotations of welds unit quaternions.
 pub(crate) fn check_references(model: &mut Model) -> Result<(), BuildError> {
     for (index, tendon) in model.tendons.iter().enumerate() {
-        check_tendon(tendon, &model.joints, &element("tendon", index, &tendon.name))
+        tendons::check(tendon, model, &element("tendon", index, &tendon.name))
             .map_err(|error| BuildError::InTendon { index, error: Box::new(error) })?;
     }
     for index in 0..model.equalities.len() {
@@ -32,38 +31,6 @@ pub(crate) fn check_references(model: &mut Model) -> Result<(), BuildError> {
 /// An element in an error: by its name, or by its place among its kind.
 fn element(kind: &str, index: usize, name: &str) -> String {
     if name.is_empty() { format!("{kind} {index}") } else { format!("{kind} {name:?}") }
-}
-
-fn check_tendon(tendon: &Tendon, joints: &[Joint], what: &str) -> Result<(), BuildError> {
-    if tendon.terms.is_empty() {
-        return Err(BuildError::NoTerms { what: what.into() });
-    }
-    let mut seen = BTreeSet::new();
-    for &(joint, coefficient) in &tendon.terms {
-        check_scalar(joint, joints, what)?;
-        if !seen.insert(joint) {
-            return Err(BuildError::Repeated { what: what.into(), kind: "joint", index: joint });
-        }
-        check_finite(&[coefficient], || format!("{what}: coefficient"))?;
-    }
-    for (name, interval) in [("range", tendon.range), ("rest length", Some(tendon.rest))] {
-        let Some((low, high)) = interval else { continue };
-        check_finite(&[low, high], || format!("{what}: {name}"))?;
-        if low > high {
-            let what = format!("{what}: upper end of the {name} (the lower one is {low})");
-            return Err(BuildError::OutOfRange { what, value: high, expected: "lower end ≤ upper end" });
-        }
-    }
-    let parameters = [
-        ("stiffness", tendon.stiffness),
-        ("damping", tendon.damping),
-        ("friction loss", tendon.friction_loss),
-        ("armature", tendon.armature),
-    ];
-    for (name, value) in parameters {
-        check_at_least_zero(value, || format!("{what}: {name}"))?;
-    }
-    check_compliance(tendon.limit_compliance, what)
 }
 
 fn check_equality(

@@ -1,4 +1,4 @@
-//! Equality constraints and fixed tendons: what ties bodies and joints to each other beside the tree.
+//! Equality constraints: what ties bodies and joints to each other beside the tree.
 
 use spatial::{Pose, Vec3};
 
@@ -11,29 +11,6 @@ pub enum Coordinate {
     Joint(usize),
     /// The length of a tendon, an index into [`crate::Model::tendons`].
     Tendon(usize),
-}
-
-/// A weighted sum of joint coordinates, `length = Σ coefficient · q` (MJCF `tendon/fixed`).
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Tendon {
-    /// Name; empty when the file gives none.
-    pub name: String,
-    /// Joints with one degree of freedom, indices into [`crate::Model::joints`], and their coefficients.
-    pub terms: Vec<(usize, f64)>,
-    /// Limits of the length.
-    pub range: Option<(f64, f64)>,
-    /// How much the limits yield.
-    pub limit_compliance: Compliance,
-    /// Stiffness; the spring is slack while the length is within [`rest`](Self::rest).
-    pub stiffness: f64,
-    /// Damping of the rate of the length.
-    pub damping: f64,
-    /// Lengths between which the spring is slack.
-    pub rest: (f64, f64),
-    /// Coulomb friction, in units of force along the length.
-    pub friction_loss: f64,
-    /// Inertia along the length.
-    pub armature: f64,
 }
 
 /// What an equality constraint holds.

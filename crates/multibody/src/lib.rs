@@ -43,6 +43,7 @@ mod rotations;
 mod sensor;
 mod site;
 mod structure;
+mod tendon;
 mod tree;
 mod wide;
 
@@ -54,7 +55,7 @@ pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use camera::{Camera, CameraMode, DefaultView};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
-pub use equality::{Coordinate, Equality, EqualityKind, Tendon};
+pub use equality::{Coordinate, Equality, EqualityKind};
 pub use free_step::{FreeStep, StepBalance};
 pub use implicit::{ImplicitFactor, JointDerivative, Rates, Whole};
 pub use integrate::{difference, difference_ahead, integrate, normalize};
@@ -73,4 +74,5 @@ pub use sensor::{
     TendonQuantity,
 };
 pub use site::{Site, SiteShape};
+pub use tendon::{Branch, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonPath, TendonRow, TendonTerm};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

@@ -247,7 +247,7 @@ pub struct Model {
     pub joints: Vec<Joint>,
     /// The actuators, one control each.
     pub actuators: Vec<Actuator>,
-    /// The fixed tendons.
+    /// The tendons.
     pub tendons: Vec<Tendon>,
     /// The equality constraints.
     pub equalities: Vec<Equality>,

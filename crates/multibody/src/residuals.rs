@@ -1,15 +1,8 @@
-//! Lengths of tendons, and by how much a configuration misses the equality constraints.
+//! By how much a configuration misses the equality constraints.
 
 use spatial::Pose;
 
-use crate::{Coordinate, EqualityKind, Kinematics, Model, Tendon};
-
-impl Tendon {
-    /// The length at the configuration `q` (nq) of the model.
-    pub fn length(&self, model: &Model, q: &[f64]) -> f64 {
-        self.terms.iter().map(|&(joint, coefficient)| coefficient * q[model.joints[joint].q]).sum()
-    }
-}
+use crate::{Coordinate, EqualityKind, Kinematics, Model};
 
 impl Coordinate {
     /// Its value at the configuration `q` (nq) of the model.

@@ -2,7 +2,7 @@
 
 use sapwood_multibody::{
     Actuator, ActuatorLaw, BodySpec, BuildError, Compliance, Coordinate, Equality, EqualityKind, JointKind, JointSpec,
-    ModelBuilder, Tendon, Transmission,
+    ModelBuilder, Tendon, TendonPath, Transmission,
 };
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
@@ -28,7 +28,7 @@ fn builder() -> ModelBuilder {
 fn tendon() -> Tendon {
     Tendon {
         name: "rope".into(),
-        terms: vec![(0, 2.0), (2, -1.0)],
+        path: TendonPath::Joints(vec![(0, 2.0), (2, -1.0)]),
         range: Some((-1.0, 1.0)),
         limit_compliance: Compliance::NearRigid,
         stiffness: 1.0,
@@ -36,6 +36,13 @@ fn tendon() -> Tendon {
         rest: (0.0, 0.0),
         friction_loss: 0.0,
         armature: 0.0,
+    }
+}
+
+fn terms(tendon: &mut Tendon) -> &mut Vec<(usize, f64)> {
+    match &mut tendon.path {
+        TendonPath::Joints(terms) => terms,
+        TendonPath::Spatial(_) => unreachable!("a fixed tendon"),
     }
 }
 
@@ -72,11 +79,11 @@ fn what_fits_is_kept() {
 fn tendons_that_make_no_sense() {
     type Spoil = fn(&mut Tendon);
     let cases: [(&str, Spoil); 16] = [
-        ("expected at least one joint", |t| t.terms.clear()),
-        ("no joint with index 7", |t| t.terms[1].0 = 7),
-        ("3 degrees of freedom", |t| t.terms[1].0 = 1),
-        ("joint 0 comes twice", |t| t.terms[1].0 = 0),
-        ("coefficient", |t| t.terms[0].1 = f64::NAN),
+        ("expected at least one joint", |t| terms(t).clear()),
+        ("no joint with index 7", |t| terms(t)[1].0 = 7),
+        ("3 degrees of freedom", |t| terms(t)[1].0 = 1),
+        ("joint 0 comes twice", |t| terms(t)[1].0 = 0),
+        ("coefficient", |t| terms(t)[0].1 = f64::NAN),
         ("upper end of the range", |t| t.range = Some((1.0, -1.0))),
         ("range: expected finite", |t| t.range = Some((f64::NEG_INFINITY, 1.0))),
         ("upper end of the rest length", |t| t.rest = (1.0, 0.0)),

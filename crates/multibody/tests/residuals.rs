@@ -2,7 +2,7 @@
 
 use sapwood_multibody::{
     BodySpec, Compliance, Coordinate, Equality, EqualityKind, JointKind, JointSpec, Kinematics, Model, ModelBuilder,
-    Tendon, equality_residuals, forward_kinematics,
+    Tendon, TendonPath, equality_residuals, forward_kinematics,
 };
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
@@ -17,7 +17,7 @@ fn model() -> Model {
     }
     builder.tendons.push(Tendon {
         name: String::new(),
-        terms: vec![(0, 2.0), (1, -3.0)],
+        path: TendonPath::Joints(vec![(0, 2.0), (1, -3.0)]),
         range: None,
         limit_compliance: Compliance::NearRigid,
         stiffness: 0.0,

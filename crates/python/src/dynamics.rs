@@ -2,8 +2,8 @@
 
 use multibody::kernels::{Arguments, Impedance, OneWorld};
 use multibody::{
-    CrbaWorkspace, Kinematics, Model, RneaWorkspace, equality_residuals, forward_kinematics, normalize, rnea,
-    velocities,
+    CrbaWorkspace, Kinematics, Model, RneaWorkspace, Tendon, TendonRow, equality_residuals, forward_kinematics,
+    normalize, rnea, velocities,
 };
 use spatial::Pose;
 
@@ -91,6 +91,18 @@ impl Workspace {
         let mut residuals = Vec::new();
         equality_residuals(model, &self.kinematics, q, &mut residuals);
         residuals
+    }
+
+    /// The lengths of all tendons.
+    pub fn tendon_lengths(&mut self, model: &Model, q: &[f64]) -> Vec<f64> {
+        let tree = &model.tree;
+        forward_kinematics(tree, tree.all(), q, &mut self.kinematics);
+        let mut row = TendonRow::default();
+        let length = |tendon: &Tendon| {
+            tendon.write_row(model, &self.kinematics, q, &mut row);
+            row.length
+        };
+        model.tendons.iter().map(length).collect()
     }
 
     fn place(&mut self, model: &Model, q: &[f64], v: &[f64]) {

@@ -31,6 +31,7 @@ pub struct Episodes {
     next_q: LiveArray,
     next_v: LiveArray,
     next_goal: LiveArray,
+    next_act: LiveArray,
 }
 
 #[stubdoc::documented]
@@ -86,6 +87,7 @@ impl Episodes {
             next_q: LiveArray::new(py, "next_q", &[n, model.nq()])?,
             next_v: LiveArray::new(py, "next_v", &[n, model.nv()])?,
             next_goal: LiveArray::new(py, "next_goal", &[n, environment.goal_len()])?,
+            next_act: LiveArray::new(py, "next_act", &[n, model.na()])?,
             batch: batch.clone().unbind(),
             environment,
             episodes: Mutex::new(episodes),
@@ -146,6 +148,12 @@ impl Episodes {
     #[getter]
     fn next_goal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.next_goal.view(py)
+    }
+
+    /// Activations with which the next episodes begin, (n, na), a live view to be written.
+    #[getter]
+    fn next_act<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.next_act.view(py)
     }
 
     /// Goals of the present episodes, (n, number).
@@ -220,7 +228,7 @@ impl Episodes {
         let world = batch.world(world)?;
         let mut inner = batch.lock_to_compute(py)?;
         inner.forget(world);
-        episodes.look_at_start(&inner, world);
+        episodes.look_at_start(&mut inner, world);
         self.write(py, &episodes)
     }
 
@@ -246,7 +254,8 @@ impl Episodes {
     }
 
     /// Observation, reward, end and info of transitions that were made elsewhere, as rows; without contact.
-    #[pyo3(signature = (q_before, q, v, actions, goals=None))]
+    #[pyo3(signature = (q_before, q, v, actions, goals=None, act=None, sensordata=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are what a world consists of")]
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
@@ -255,6 +264,8 @@ impl Episodes {
         v: &Bound<'py, PyAny>,
         actions: &Bound<'py, PyAny>,
         goals: Option<&Bound<'py, PyAny>>,
+        act: Option<&Bound<'py, PyAny>>,
+        sensordata: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Evaluated<'py>> {
         let environment = &self.environment;
         let model = environment.model();
@@ -263,7 +274,12 @@ impl Episodes {
         let before = rows("q_before", q_before, n, nq)?;
         let (v, actions) = (rows("v", v, n, nv)?, rows("actions", actions, n, nu)?);
         let goal = environment.goal_len();
-        let goals = goals.map_or_else(|| Ok(vec![0.0; n * goal]), |goals| rows("goals", goals, n, goal))?;
+        let given = |name: &'static str, values: Option<&Bound<'py, PyAny>>, width: usize| {
+            values.map_or_else(|| Ok(vec![0.0; n * width]), |values| rows(name, values, n, width))
+        };
+        let goals = given("goals", goals, goal)?;
+        let (na, count) = (model.na(), model.sensor_data_len());
+        let (act, sensors) = (given("act", act, na)?, given("sensordata", sensordata, count)?);
         let (width, info_width) = (environment.observation_len(), environment.info_len());
         let (mut observations, mut infos) = (vec![0.0; n * width], vec![0.0; n * info_width]);
         let (mut rewards, mut ends) = (vec![0.0; n], vec![false; n]);
@@ -273,6 +289,8 @@ impl Episodes {
                 q: &q[k * nq..][..nq],
                 v: &v[k * nv..][..nv],
                 ctrl: &actions[k * nu..][..nu],
+                act: &act[k * na..][..na],
+                sensors: &sensors[k * count..][..count],
                 contacts: &[],
                 error: None,
             };
@@ -307,7 +325,8 @@ impl Episodes {
     fn read_next(&self, py: Python<'_>, episodes: &mut ::envs::Episodes) -> PyResult<()> {
         self.next_q.read(py, episodes.next_q_mut())?;
         self.next_v.read(py, episodes.next_v_mut())?;
-        self.next_goal.read(py, episodes.next_goal_mut())
+        self.next_goal.read(py, episodes.next_goal_mut())?;
+        self.next_act.read(py, episodes.next_act_mut())
     }
 
     /// What a step or a reset found, to the live arrays.

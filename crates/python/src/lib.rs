@@ -8,6 +8,7 @@ mod arguments;
 mod batch;
 mod builder;
 mod characters;
+mod command;
 mod contacts;
 mod copies;
 mod cpu;
@@ -77,6 +78,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;
     module.add_function(wrap_pyfunction!(scenes::scene, module)?)?;
     module.add_function(wrap_pyfunction!(scenes::scene_mjcf, module)?)?;
+    module.add_function(wrap_pyfunction!(command::_command, module)?)?;
     module.add_function(wrap_pyfunction!(viewer::_scene_json, module)?)?;
     module.add_function(wrap_pyfunction!(sap_solve::sap_solve, module)?)?;
     module.add_function(wrap_pyfunction!(spd::spd_solve, module)?)?;

@@ -255,10 +255,10 @@ impl Model {
         results::poses(py, (positions.reshape([n, 3])?, quaternions.reshape([n, 4])?))
     }
 
-    /// Lengths of the fixed tendons, in the order of their names.
+    /// Lengths of the tendons, in the order of their names.
     fn tendon_lengths<'py>(&self, py: Python<'py>, q: &Bound<'py, PyAny>) -> PyResult<Vector<'py>> {
         let q = configuration("q", q, &self.model)?;
-        Ok(PyArray1::from_iter(py, self.model.tendons.iter().map(|tendon| tendon.length(&self.model, &q))))
+        Ok(PyArray1::from_vec(py, self.workspace().tendon_lengths(&self.model, &q)))
     }
 
     /// By how much q misses the equality constraints: their rows in the order of their names, 0 where they hold.

@@ -225,13 +225,12 @@ impl Simulation {
         self.table(py, self.site_frames(), |now, frame| twist(now.velocity(frame)))
     }
 
-    /// Lengths of the fixed tendons, (ntendon,).
+    /// Lengths of the tendons, (ntendon,).
     #[getter]
     fn tendon_lengths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model_inner().inner();
         let lengths = self.observe_all(py, |now| {
-            let q = &now.state().q;
-            model.tendons.iter().map(|tendon| tendon.length(model, q)).collect::<Vec<_>>()
+            (0..model.tendons.len()).map(|tendon| now.tendon_row(tendon).length).collect::<Vec<_>>()
         })?;
         Ok(fixed_vector(py, &lengths))
     }

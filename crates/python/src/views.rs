@@ -5,6 +5,7 @@ mod sensor;
 
 pub use container::Views;
 use multibody::{JointKind, Transmission};
+use numpy::PyArray1;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
@@ -448,14 +449,17 @@ impl ActuatorView {
         &self.model().inner().actuators[self.index]
     }
 
-    /// Its gear times a sum over one entry for each joint that it acts on; none along the axes of a joint.
-    fn along(&self, x: &[f64], first: fn(&multibody::Joint) -> usize) -> Option<f64> {
+    /// The length of what it acts on and its rate, each times the gear; none along the axes of a joint.
+    fn motion(&self, now: &mut sim::Observation<'_>) -> Option<(f64, f64)> {
         let model = self.model().inner();
         match &self.actuator().transmission {
-            Transmission::Joint { joint, gear } => Some(gear * x[first(&model.joints[*joint])]),
+            Transmission::Joint { joint, gear } => {
+                let (state, joint) = (now.state(), &model.joints[*joint]);
+                Some((gear * state.q[joint.q], gear * state.v[joint.v]))
+            }
             Transmission::Tendon { tendon, gear } => {
-                let terms = model.tendons[*tendon].terms.iter();
-                Some(gear * terms.map(|(joint, c)| c * x[first(&model.joints[*joint])]).sum::<f64>())
+                let (length, rate) = now.tendon_motion(*tendon);
+                Some((gear * length, gear * rate))
             }
             _ => None,
         }
@@ -518,15 +522,15 @@ impl ActuatorView {
     /// Length of what it acts on: gear times the joint's coordinate, or the tendon's length.
     #[getter]
     fn length(&self, py: Python<'_>) -> PyResult<f64> {
-        let length = self.simulation().observe_all(py, |now| self.along(&now.state().q, |joint| joint.q))?;
-        length.ok_or_else(|| self.has_no("length"))
+        let motion = self.simulation().observe_all(py, |now| self.motion(now))?;
+        motion.map(|(length, _)| length).ok_or_else(|| self.has_no("length"))
     }
 
     /// Rate of the length.
     #[getter]
     fn velocity(&self, py: Python<'_>) -> PyResult<f64> {
-        let rate = self.simulation().observe_all(py, |now| self.along(&now.state().v, |joint| joint.v))?;
-        rate.ok_or_else(|| self.has_no("velocity"))
+        let motion = self.simulation().observe_all(py, |now| self.motion(now))?;
+        motion.map(|(_, rate)| rate).ok_or_else(|| self.has_no("velocity"))
     }
 
     /// What it acts on: a joint or a tendon; None of what is not simulated.
@@ -572,17 +576,33 @@ impl TendonView {
     /// Length.
     #[getter]
     fn length(&self, py: Python<'_>) -> PyResult<f64> {
-        let model = self.model().inner();
-        self.simulation().observe_all(py, |now| model.tendons[self.index].length(model, &now.state().q))
+        self.simulation().observe_all(py, |now| now.tendon_row(self.index).length)
     }
 
     /// Rate of the length.
     #[getter]
     fn velocity(&self, py: Python<'_>) -> PyResult<f64> {
-        let model = self.model().inner();
-        let terms = &model.tendons[self.index].terms;
-        let rate = |v: &[f64]| terms.iter().map(|(joint, c)| c * v[model.joints[*joint].v]).sum();
-        self.simulation().observe_all(py, |now| rate(&now.state().v))
+        self.simulation().observe_all(py, |now| now.tendon_motion(self.index).1)
+    }
+
+    /// Derivative of the rate by the velocities, (nv,): the forces on the degrees of freedom of a pull of −1 N along the tendon.
+    #[getter]
+    fn jacobian<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let mut row = vec![0.0; self.model().inner().nv()];
+        self.simulation().observe_all(py, |now| {
+            now.tendon_row(self.index).terms.iter().for_each(|term| row[term.dof] = term.coefficient);
+        })?;
+        Ok(PyArray1::from_vec(py, row))
+    }
+
+    /// Points of a spatial tendon, (n, 3), m, world: ends of its straight pieces, in pairs; arcs around geoms are between them. Of a fixed
+    /// tendon none.
+    #[getter]
+    fn strands<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let points = self.simulation().observe_all(py, |now| now.tendon_strands(self.index))?;
+        let flat: Vec<f64> = points.iter().flatten().flat_map(|point| point.to_array()).collect();
+        let array = PyArray1::from_vec(py, flat);
+        array.call_method1("reshape", (points.len(), 2, 3))
     }
 
     /// Limits of the length; None without.

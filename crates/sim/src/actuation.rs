@@ -104,6 +104,11 @@ impl PlacedActuator {
         Self { ctrl, act, actuator: model.actuators[ctrl].clone() }
     }
 
+    /// Its force without control: constant, per unit of length, per unit of velocity.
+    pub fn bias(&self) -> [f64; 3] {
+        self.actuator.law.bias
+    }
+
     /// The control, or the activation of the step.
     fn input(&self, inputs: Inputs<'_>, step: &Discretization) -> f64 {
         let u = inputs.ctrl[self.ctrl];

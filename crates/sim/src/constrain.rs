@@ -12,7 +12,7 @@ mod sums;
 mod tendons;
 
 use geometry::Scene;
-use multibody::Model;
+use multibody::{Kinematics, Model, TendonRow};
 use sap::{Constraint, Law};
 use spatial::{Pose, Vec3};
 
@@ -346,6 +346,9 @@ pub(crate) struct Sources {
     friction: Vec<joints::JointFriction>,
     ties: Vec<equalities::Tie>,
     tendons: Vec<tendons::TendonForces>,
+    /// Scratch of spatial tendons: placements of the model's nodes, and a row.
+    kinematics: Kinematics<f64>,
+    row: TendonRow,
 }
 
 impl Sources {
@@ -355,6 +358,43 @@ impl Sources {
             friction: joints::JointFriction::of_model(model, tree_of),
             ties: equalities::Tie::of_model(model, tree_of),
             tendons: tendons::TendonForces::of_model(model, tree_of),
+            kinematics: Kinematics::new(&model.tree),
+            row: TendonRow::default(),
+        }
+    }
+
+    /// Finds lengths and rows of spatial tendons at `q`: the next step, up to the next call, takes them from there.
+    pub fn place_tendons(&mut self, model: &Model, tree_of: &[usize], q: &[f64]) {
+        if !model.tendons.iter().any(multibody::Tendon::is_spatial) {
+            return;
+        }
+        let Self { tendons, ties, kinematics, row, .. } = self;
+        multibody::forward_kinematics(&model.tree, model.tree.all(), q, kinematics);
+        let of_tendons = tendons.iter_mut().map(tendons::TendonForces::sum_mut);
+        for sum in of_tendons.chain(ties.iter_mut().flat_map(equalities::Tie::sums_mut)) {
+            sum.place(model, tree_of, kinematics, row);
+        }
+    }
+
+    /// Says where in the step an implicit scheme takes the forces of spatial tendons, which have been placed: those that it does not resolve
+    /// at its end.
+    pub fn resolve_tendons(&mut self, model: &Model, mass: &EffectiveMass, rule: &Regularization) {
+        for (tendon, of_model) in self.tendons.iter_mut().zip(&model.tendons) {
+            // No less than the inverse of the mass that the tendon moves.
+            let mut root = 0.0;
+            of_model.each_strand(model, &self.kinematics, |strand| {
+                let along = (strand.points[1] - strand.points[0]).normalized().unwrap_or(Vec3::ZERO);
+                let of_end = |(body, point): (&usize, &Vec3<f64>)| {
+                    let Some(node) = model.bodies[*body].node else { return 0.0 };
+                    let frame = &self.kinematics.frames[node];
+                    mass.bare_inverse(node, &frame.rot, *point - frame.pos, along)
+                };
+                if !strand.is_arc && strand.bodies[0] != strand.bodies[1] {
+                    let mobility: f64 = strand.bodies.iter().zip(&strand.points).map(of_end).sum();
+                    root += strand.weight * mobility.max(0.0).sqrt();
+                }
+            });
+            tendon.resolve(root * root, rule);
         }
     }
 
@@ -400,6 +440,19 @@ impl Sources {
         self.tendons.iter().for_each(|tendon| tendon.add_step_forces(last, step, parts, out));
     }
 
+    /// Length of a tendon at the beginning of the last step, its rates at both ends, as the step took them, and where that took forces.
+    pub fn tendon_motion(
+        &self,
+        tendon: usize,
+        last: &LastStep,
+        step: &Discretization,
+        parts: &[TreeWorkspace],
+    ) -> (f64, [f64; 2], Discretization) {
+        let tendon = &self.tendons[tendon];
+        let (length, start) = tendon.start_of(last, step, parts);
+        (length, [start, tendon.rate(&last.v)], tendon.own_step(step))
+    }
+
     /// Gap, rate at the beginning and rate in free motion of both sides of every joint limit; `q` and `v` are the model's.
     pub fn limit_rates<'a>(
         &'a self,
@@ -410,8 +463,11 @@ impl Sources {
         self.limits.iter().flat_map(move |limit| limit.rates(&parts[limit.tree], q, v)).flatten()
     }
 
-    /// Adds the energy of the tendons.
-    pub fn add_energy(&self, state: &State, energy: &mut Energy) {
-        self.tendons.iter().for_each(|tendon| tendon.add_energy(state, energy));
+    /// Adds the energy of the tendons; all trees of `now` are placed at the state.
+    pub fn add_energy(&mut self, model: &Model, now: &Kinematics<f64>, state: &State, energy: &mut Energy) {
+        for tendon in &model.tendons {
+            tendon.write_row(model, now, &state.q, &mut self.row);
+            tendons::add_energy(tendon, &self.row, state, energy);
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use geometry::{Scene, SceneQueries};
-use multibody::{Kinematics, Model, NO_PARENT, accelerations, forward_kinematics, joint_axis, velocities};
+use multibody::{Kinematics, Model, NO_PARENT, TendonRow, accelerations, forward_kinematics, joint_axis, velocities};
 use spatial::{Pose, Twist, Vec3};
 
 use crate::State;
@@ -45,6 +45,7 @@ pub(crate) struct Present {
     v: Vec<f64>,
     known: Vec<Known>,
     centroid: centroid::Scratch,
+    row: TendonRow,
 }
 
 impl Present {
@@ -56,6 +57,7 @@ impl Present {
             v: vec![0.0; model.nv()],
             known: vec![Known::default(); model.tree.trees.len()],
             centroid: centroid::Scratch::default(),
+            row: TendonRow::default(),
         }
     }
 
@@ -192,6 +194,36 @@ impl Observation<'_> {
         self.place_moving(node);
         let kin = &self.present.kin;
         kin.twists[node].shifted(kin.frames[node].rot * pose.pos)
+    }
+
+    /// The length of a tendon and its row of the Jacobian.
+    pub fn tendon_row(&mut self, tendon: usize) -> &TendonRow {
+        let (model, tendon) = (self.model, &self.model.tendons[tendon]);
+        for node in tendon.bodies(model).filter_map(|body| model.bodies[body].node) {
+            self.place(node);
+        }
+        let Present { kin, row, .. } = &mut *self.present;
+        tendon.write_row(model, kin, &self.state.q, row);
+        row
+    }
+
+    /// The length of a tendon and its rate.
+    pub fn tendon_motion(&mut self, tendon: usize) -> (f64, f64) {
+        let state = self.state;
+        let row = self.tendon_row(tendon);
+        (row.length, row.rate(&state.v))
+    }
+
+    /// The ends of the straight pieces of a spatial tendon, m, between which there are arcs; a fixed one has none.
+    pub fn tendon_strands(&mut self, tendon: usize) -> Vec<[Vec3<f64>; 2]> {
+        self.tendon_row(tendon);
+        let mut strands = Vec::new();
+        self.model.tendons[tendon].each_strand(self.model, &self.present.kin, |strand| {
+            if !strand.is_arc {
+                strands.push(strand.points);
+            }
+        });
+        strands
     }
 
     /// The velocity of the point of a body that is at `point` (world) now, and its angular velocity.

@@ -484,7 +484,7 @@ impl Simulation {
             energy.kinetic += of_part.kinetic;
             energy.potential += of_part.potential;
         }
-        self.sources.add_energy(&self.state, &mut energy);
+        self.sources.add_energy(&self.model, &self.present.kin, &self.state, &mut energy);
         self.soft.add_energy(&self.state, self.model.gravity, &mut energy);
         energy
     }

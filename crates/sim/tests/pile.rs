@@ -17,7 +17,7 @@ fn pile(options: Options) -> Simulation {
     let joint = |name| model.joint(name).unwrap();
     model.tendons.push(Tendon {
         name: String::new(),
-        terms: vec![(joint("left"), 1.0), (joint("right"), -0.7)],
+        path: multibody::TendonPath::Joints(vec![(joint("left"), 1.0), (joint("right"), -0.7)]),
         range: Some((0.05, 0.1)),
         limit_compliance: Compliance::NearRigid,
         stiffness: 0.0,

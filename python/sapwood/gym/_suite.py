@@ -117,7 +117,8 @@ class SuiteOptions(Options):
     @classmethod
     def of(cls, **given: Any) -> SuiteOptions:  # noqa: ANN401 - options of any kind
         """The options, with the time steps of the task where none are given."""
-        return cls(**{"frame_skip": cls.frames, **given})
+        options: dict[str, Any] = {"frame_skip": cls.frames, **given}
+        return cls(**options)
 
     def mjcf(self, goal: Array | None = None) -> str:
         """The model, as XML text, for pictures with its target at a goal.
@@ -137,6 +138,9 @@ class SuiteOptions(Options):
             root.remove(include)
             for child in reversed(list(ET.parse(folder / include.attrib["file"]).getroot())):
                 root.insert(position, child)
+        for compiler in root.iter("compiler"):
+            for place in [place for place in ("meshdir", "texturedir") if place in compiler.attrib]:
+                compiler.set(place, str(folder / compiler.attrib[place]))
         for edit in self.edits:
             edit(root, self.task)
         if goal is not None:
@@ -146,6 +150,10 @@ class SuiteOptions(Options):
     def begin(self, rng: Rng, stage: Stage) -> Start:
         """Where an episode begins, and its goal."""
         raise NotImplementedError
+
+    def activations(self, rng: Rng, stage: Stage) -> ArrayLike:
+        """The activations of actuators where an episode begins."""
+        return 0.0
 
 
 def _move_target(root: ET.Element, goal: Array) -> None:
@@ -192,6 +200,23 @@ class Acrobot(SuiteOptions):
         return _rest(stage, rng.uniform(-math.pi, math.pi, size=2))
 
 
+class BallInCup(SuiteOptions):
+    """The ball anywhere below the cup or beside it, without penetration."""
+
+    domain = "ball_in_cup"
+    frames = 10
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+
+        def draw() -> Array:
+            q = stage.q0.copy()
+            q[[stage.index("ball_x"), stage.index("ball_z")]] = rng.uniform([-0.2, 0.2], [0.2, 0.5])
+            return q
+
+        return _rest(stage, stage.draw_free(draw))
+
+
 def _add_poles(root: ET.Element, task: str) -> None:
     parent = root.find("./worldbody/body/body")
     for pole in range(2, {"cartpole-two_poles": 2, "cartpole-three_poles": 3}.get(task, 1) + 1):
@@ -233,6 +258,50 @@ class Cheetah(SuiteOptions):
         simulation = stage.at(q)
         simulation.step(200)
         return simulation.q.copy(), simulation.v.copy(), ()
+
+
+def _remove(root: ET.Element, tag: str, names: set[str]) -> None:
+    for parent in root.iter():
+        for child in [child for child in parent if child.tag == tag and child.get("name") in names]:
+            parent.remove(child)
+
+
+def _set_floor(root: ET.Element, size: float, thickness: str) -> None:
+    floor = root.find(".//geom[@name='floor']")
+    assert floor is not None
+    floor.set("size", f"{size} {size} {thickness}")
+
+
+DOG_SPEEDS = {"dog-stand": 1.0, "dog-walk": 1.0, "dog-trot": 3.0, "dog-run": 9.0}
+
+
+def _leave_dog_alone(root: ET.Element, task: str) -> None:
+    _set_floor(root, 15 * DOG_SPEEDS[task], ".1")
+    _remove(root, "body", {"ball"})
+    _remove(root, "geom", {"target", *(f"wall_{side}" for side in ("px", "nx", "py", "ny"))})
+    _remove(root, "camera", {"ball", "head"})
+
+
+class Dog(SuiteOptions):
+    """Standing, turned and thrown along the ground, actuators anywhere."""
+
+    domain = "dog"
+    frames = 3
+    edits = (_leave_dog_alone,)
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        q, v = stage.q0.copy(), np.zeros(stage.model.nv)
+        half = 0.5 * rng.uniform(0.0, 2 * math.pi)
+        q[3:7] = math.cos(half), 0.0, 0.0, math.sin(half)
+        v[[0, 1, 5]] = 2.0 * rng.standard_normal(3)
+        return q, v, ()
+
+    def activations(self, rng: Rng, stage: Stage) -> ArrayLike:
+        """See the base class."""
+        low, high = stage.model.ctrl_range.T
+        drawn: Array = low + (high - low) * rng.random(len(low))
+        return drawn
 
 
 def _damp_spinner(root: ET.Element, task: str) -> None:
@@ -296,15 +365,42 @@ class HumanoidCMU(RandomizedFree):
     frames = 10
 
 
+def _add_masses(root: ET.Element, task: str) -> None:
+    bodies, motors = (int(number) for number in task.removeprefix("lqr-lqr_").split("_"))
+    parent = root.find("./worldbody")
+    actuators, tendons = ET.SubElement(root, "actuator"), ET.SubElement(root, "tendon")
+    for index in range(bodies):
+        assert parent is not None
+        body = ET.SubElement(parent, "body", {"name": f"body_{index}", "pos": ".25 0 .1" if index == 0 else ".25 0 0"})
+        ET.SubElement(body, "joint", {"name": f"joint_{index}", "stiffness": "20", "damping": "0"})
+        ET.SubElement(body, "geom", {"name": f"geom_{index}"})
+        ET.SubElement(body, "site", {"name": f"site_{index}"})
+        if index < motors:
+            ET.SubElement(actuators, "motor", {"name": f"motor_{index}", "joint": f"joint_{index}"})
+        if index < bodies - 1:
+            string = ET.SubElement(tendons, "spatial", {"name": f"tendon_{index}"})
+            ET.SubElement(string, "site", {"site": f"site_{index}"})
+            ET.SubElement(string, "site", {"site": f"site_{index + 1}"})
+        parent = body
+
+
+class Lqr(SuiteOptions):
+    """Positions anywhere on a sphere.
+
+    All springs have 20 N/m; dm_control draws them between 15 and 25 when an environment is made.
+    """
+
+    domain = "lqr"
+    edits = (_add_masses,)
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        return _rest(stage, math.sqrt(2.0) * _unit(rng.standard_normal(stage.model.nq)))
+
+
 def _keep_props(root: ET.Element, task: str) -> None:
     keep = {"manipulator-bring_ball": {"ball", "target_ball"}, "manipulator-bring_peg": {"peg", "target_peg"}}[task]
-    _remove_bodies(root, {"ball", "target_ball", "cup", "peg", "target_peg", "slot"} - keep)
-
-
-def _remove_bodies(root: ET.Element, names: set[str]) -> None:
-    for parent in root.iter():
-        for body in [child for child in parent if child.tag == "body" and child.get("name") in names]:
-            parent.remove(body)
+    _remove(root, "body", {"ball", "target_ball", "cup", "peg", "target_peg", "slot"} - keep)
 
 
 ARM = ("arm_root", "arm_shoulder", "arm_elbow", "arm_wrist", "finger", "fingertip", "thumb", "thumbtip")
@@ -365,6 +461,33 @@ class PointMass(Randomized):
     domain = "point_mass"
 
 
+def _leave_quadruped_alone(root: ET.Element, task: str) -> None:
+    _set_floor(root, 20 * {"quadruped-walk": 0.5, "quadruped-run": 5.0}[task], ".5")
+    _remove(root, "geom", {"terrain", "wall_px", "wall_py", "wall_nx", "wall_ny"})
+    _remove(root, "body", {"ball"})
+    _remove(root, "site", {"target"})
+    sensors = root.find("sensor")
+    assert sensors is not None
+    for finder in sensors.findall("rangefinder"):
+        sensors.remove(finder)
+
+
+class Quadruped(SuiteOptions):
+    """Any orientation, just above the ground."""
+
+    domain = "quadruped"
+    frames = 4
+    edits = (_leave_quadruped_alone,)
+
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        q = stage.q0.copy()
+        q[:7] = 0.0, 0.0, 0.0, *_unit(rng.standard_normal(4))
+        while not stage.is_free(q):
+            q[2] += 0.01
+        return _rest(stage, q)
+
+
 class Reacher(SuiteOptions):
     """Joints anywhere, the target anywhere within reach."""
 
@@ -378,7 +501,7 @@ class Reacher(SuiteOptions):
 
 
 def _keep_boxes(root: ET.Element, task: str) -> None:
-    _remove_bodies(root, {f"box{index}" for index in range(int(task[-1]), 4)})
+    _remove(root, "body", {f"box{index}" for index in range(int(task[-1]), 4)})
 
 
 class Stacker(SuiteOptions):
@@ -444,16 +567,20 @@ class Walker(Randomized):
 
 _TASKS: dict[type[SuiteOptions], tuple[str, ...]] = {
     Acrobot: ("swingup", "swingup_sparse"),
+    BallInCup: ("catch",),
     Cartpole: ("balance", "balance_sparse", "swingup", "swingup_sparse", "two_poles", "three_poles"),
     Cheetah: ("run",),
+    Dog: ("stand", "walk", "trot", "run"),
     Finger: ("spin", "turn_easy", "turn_hard"),
     Fish: ("upright", "swim"),
     Hopper: ("stand", "hop"),
     Humanoid: ("stand", "walk", "run", "run_pure_state"),
     HumanoidCMU: ("stand", "walk", "run"),
+    Lqr: ("lqr_2_1", "lqr_6_2"),
     Manipulator: ("bring_ball", "bring_peg"),
     Pendulum: ("swingup",),
     PointMass: ("easy",),
+    Quadruped: ("walk", "run"),
     Reacher: ("easy", "hard"),
     Stacker: ("stack_2", "stack_4"),
     Swimmer: ("swimmer6", "swimmer15"),

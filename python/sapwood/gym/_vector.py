@@ -122,7 +122,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         self._rngs: list[np.random.Generator] = []
         self._seeds: list[int] = []
         # Worlds whose next episodes are to be drawn, and those whose last one has ended or that never began one.
-        self._ended = np.ones(num_envs, dtype=np.bool_)
+        self._ended: NDArray[np.bool_] = np.ones(num_envs, dtype=np.bool_)
         self._fresh = np.zeros(num_envs, dtype=np.bool_)
 
     @property
@@ -321,6 +321,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             "next_q": episodes.next_q,
             "next_v": episodes.next_v,
             "next_goal": episodes.next_goal,
+            "next_act": episodes.next_act,
             "ended": self._ended,
             "fresh": self._fresh,
         }
@@ -337,7 +338,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         """
         episodes = self._worlds.episodes
         arrays = unpack(state, self.batch, episodes)
-        for name in ("next_q", "next_v", "next_goal"):
+        for name in ("next_q", "next_v", "next_goal", "next_act"):
             getattr(episodes, name)[:] = arrays[name]
         self._ended, self._fresh = arrays["ended"].astype(np.bool_), arrays["fresh"].astype(np.bool_)
         self._rngs, self._seeds = [], []

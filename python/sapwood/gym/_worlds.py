@@ -137,6 +137,7 @@ class Worlds:
         if isinstance(self.options, SuiteOptions):
             q, v, goal = self.options.begin(rng, self._stage)
             self.episodes.next_goal[world] = goal
+            self.episodes.next_act[world] = self.options.activations(rng, self._stage)
         else:
             q, v = self.options.start(rng, self._stage.q0, self.model.nv)
         self.episodes.next_q[world] = q

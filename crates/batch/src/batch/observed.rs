@@ -26,6 +26,10 @@ pub struct World<'a> {
     pub v: &'a [f64],
     /// Controls, (nu).
     pub ctrl: &'a [f64],
+    /// Activations, (na); empty unless who looks has put them here.
+    pub act: &'a [f64],
+    /// What all sensors show; empty unless who looks has put it here.
+    pub sensors: &'a [f64],
     /// Contact points of the last step; empty where they are not recorded.
     pub contacts: &'a [BatchContact],
     /// Why it failed, if it did: it then stays as it was before the step that failed.
@@ -43,6 +47,8 @@ impl Batch {
             q: &self.q[world * nq..][..nq],
             v: &self.v[world * nv..][..nv],
             ctrl: &self.ctrl[world * nu..][..nu],
+            act: &[],
+            sensors: &[],
             contacts: self.contacts.get(world).map_or(&[], Vec::as_slice),
             error: self.errors[world].as_ref(),
         }

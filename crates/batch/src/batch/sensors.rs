@@ -45,6 +45,25 @@ impl Batch {
         self.check_interrupt()
     }
 
+    /// What all sensors of one world show now, [`Model::sensor_data_len`](multibody::Model::sensor_data_len) numbers.
+    ///
+    /// # Errors
+    /// When `out` has another length.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn sensor_data_of(&mut self, world: usize, out: &mut [f64]) -> Result<(), BatchError> {
+        check_size("out", out.len(), self.model.sensor_data_len())?;
+        let mut traces = std::mem::take(&mut self.traces);
+        let mut none = sim::StepTrace::default();
+        let outcome = {
+            let mut one = self.ones[0].lock().unwrap_or_else(PoisonError::into_inner);
+            self.read_sensors(world, &mut one, traces.get_mut(world).unwrap_or(&mut none), out)
+        };
+        self.traces = traces;
+        Ok(outcome?)
+    }
+
     fn read_sensors(
         &self,
         world: usize,

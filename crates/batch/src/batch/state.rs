@@ -32,8 +32,11 @@ impl Batch {
         Ok(())
     }
 
-    /// Sets the activations of a world, which is one that is stepped alone if it has any.
-    fn set_activations(&mut self, world: usize, act: &[f64]) {
+    /// Sets the activations of a world, (na). It is one that is stepped alone if it has any.
+    ///
+    /// # Panics
+    /// When there is no such world, or another number of activations.
+    pub fn set_activations(&mut self, world: usize, act: &[f64]) {
         if !act.is_empty() {
             let mut state = self.state(world);
             state.act.copy_from_slice(act);

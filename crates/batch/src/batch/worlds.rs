@@ -86,6 +86,8 @@ impl<'a> Worlds<'a> {
             q: &self.q[world * nq..][..nq],
             v: &self.v[world * nv..][..nv],
             ctrl: &self.ctrl[world * nu..][..nu],
+            act: &[],
+            sensors: &[],
             contacts: self.contacts.get(world).map_or(&[], Vec::as_slice),
             error: self.errors[world].as_ref(),
         }

@@ -318,7 +318,7 @@ impl Constraints {
 
     fn push_tendons(&mut self, model: &Model) {
         for (k, tendon) in model.tendons.iter().enumerate() {
-            let terms = terms_of(model, &tendon.terms);
+            let terms = terms_of(model, tendon.terms());
             if let Some((low, high)) = tendon.range {
                 for (bound, sign) in [(low, 1.0), (high, -1.0)] {
                     let terms: Vec<_> =
@@ -364,6 +364,6 @@ fn terms_of(model: &Model, terms: &[(usize, f64)]) -> Vec<Term> {
 fn sum_of(model: &Model, coordinate: Coordinate) -> Vec<Term> {
     match coordinate {
         Coordinate::Joint(joint) => terms_of(model, &[(joint, 1.0)]),
-        Coordinate::Tendon(tendon) => terms_of(model, &model.tendons[tendon].terms),
+        Coordinate::Tendon(tendon) => terms_of(model, model.tendons[tendon].terms()),
     }
 }

@@ -90,6 +90,12 @@ impl Suite {
         self.observation.iter().flat_map(|part| &part.quantities).any(Quantity::needs_contacts)
     }
 
+    /// Whether observation or reward depend on activations or sensors.
+    pub fn needs_sensors(&self) -> bool {
+        let observed = self.observation.iter().flat_map(|part| &part.quantities);
+        observed.chain(self.reward.quantities()).any(Quantity::needs_sensors)
+    }
+
     /// Writes the observation of a world, and gives the reward of being there.
     pub fn look(
         &self,

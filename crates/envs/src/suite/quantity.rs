@@ -56,6 +56,16 @@ pub(super) enum Quantity {
     V(Vec<usize>),
     /// Controls, as they came.
     Controls,
+    /// All activations, how many there are.
+    Activations(usize),
+    /// Numbers of sensors.
+    Sensors(Vec<usize>),
+    /// The inverse hyperbolic sine of each number.
+    InverseSinh(Box<Quantity>),
+    /// The sum of some numbers.
+    Sum(Box<Quantity>),
+    /// A vector of the world in the axes of a body, its first entries.
+    InBody(usize, Box<Quantity>, usize),
     /// Entries (row, column) of the rotation of each body: component of the row's world axis of the column's body axis.
     Rotations(Vec<usize>, &'static [(usize, usize)]),
     /// Entries of a body's place and turn about the y axis: x, z, and w, y of its quaternion.
@@ -174,8 +184,18 @@ impl Quantity {
     pub fn needs_contacts(&self) -> bool {
         match self {
             Self::Touch(_) => true,
-            Self::Length(of, _) => of.needs_contacts(),
+            Self::Length(of, _) | Self::InverseSinh(of) | Self::Sum(of) | Self::InBody(_, of, _) => of.needs_contacts(),
             Self::Least(of) => of.iter().any(Self::needs_contacts),
+            _ => false,
+        }
+    }
+
+    /// Whether it depends on activations or sensors.
+    pub fn needs_sensors(&self) -> bool {
+        match self {
+            Self::Activations(_) | Self::Sensors(_) => true,
+            Self::Length(of, _) | Self::InverseSinh(of) | Self::Sum(of) | Self::InBody(_, of, _) => of.needs_sensors(),
+            Self::Least(of) => of.iter().any(Self::needs_sensors),
             _ => false,
         }
     }
@@ -183,7 +203,9 @@ impl Quantity {
     /// How many numbers it has, of a model with so many controls.
     pub fn len(&self, controls: usize) -> usize {
         match self {
-            Self::Q(of) | Self::V(of) | Self::Touch(of) => of.len(),
+            Self::Q(of) | Self::V(of) | Self::Touch(of) | Self::Sensors(of) => of.len(),
+            Self::Activations(count) | Self::InBody(_, _, count) => *count,
+            Self::InverseSinh(of) => of.len(controls),
             Self::SinesAndCosines(of) => 2 * of.len(),
             Self::Controls => controls,
             Self::Rotations(bodies, entries) => bodies.len() * entries.len(),
@@ -193,7 +215,7 @@ impl Quantity {
             | Self::CenterVelocity(_, entries)
             | Self::SiteVelocity(_, entries) => entries.len(),
             Self::GoalPose { has_angle } => 2 + 2 * usize::from(*has_angle),
-            Self::Length(..) | Self::Least(_) => 1,
+            Self::Length(..) | Self::Least(_) | Self::Sum(_) => 1,
         }
     }
 
@@ -208,6 +230,30 @@ impl Quantity {
                 give(libm::cos(world.q[*index]));
             }),
             Self::Controls => world.ctrl.iter().for_each(|control| give(*control)),
+            // Where nobody has put any, they are zero.
+            Self::Activations(count) => {
+                (0..*count).for_each(|index| give(world.act.get(index).copied().unwrap_or_default()));
+            }
+            Self::Sensors(of) => {
+                of.iter().for_each(|index| give(world.sensors.get(*index).copied().unwrap_or_default()));
+            }
+            Self::InverseSinh(of) => of.each(view, &mut |x| give(libm::asinh(x))),
+            Self::Sum(of) => {
+                let mut sum = 0.0;
+                of.each(view, &mut |x| sum += x);
+                give(sum);
+            }
+            Self::InBody(body, of, count) => {
+                let (mut vector, mut k) = ([0.0; 3], 0);
+                of.each(view, &mut |x| {
+                    if let Some(entry) = vector.get_mut(k) {
+                        *entry = x;
+                    }
+                    k += 1;
+                });
+                let inward = view.all.frame(*body, view.scratch).rot.transpose_mul(vector.into());
+                inward.to_array()[..*count].iter().for_each(|x| give(*x));
+            }
             Self::Rotations(bodies, entries) => {
                 for body in bodies {
                     let rot = view.all.frame(*body, view.scratch).rot;

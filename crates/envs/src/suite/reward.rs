@@ -87,6 +87,8 @@ pub(super) enum Join {
 pub(super) enum Reward {
     /// Numbers as they are, their mean.
     Mean(Quantity),
+    /// The sum of the squares of numbers.
+    Squares(Quantity),
     /// How well numbers are within bounds.
     Score(Quantity, Tolerance, Join),
     /// A constant, and weighted parts.
@@ -108,10 +110,24 @@ impl Reward {
         Self::Sum(a, vec![(b, self)])
     }
 
+    /// All that it depends on.
+    pub fn quantities(&self) -> Vec<&Quantity> {
+        match self {
+            Self::Mean(quantity) | Self::Squares(quantity) | Self::Score(quantity, ..) => vec![quantity],
+            Self::Sum(_, parts) => parts.iter().flat_map(|(_, part)| part.quantities()).collect(),
+            Self::Product(parts) | Self::Greatest(parts) => parts.iter().flat_map(Self::quantities).collect(),
+        }
+    }
+
     /// Its value.
     pub fn of(&self, view: &View<'_>) -> f64 {
         match self {
             Self::Mean(quantity) => joined(quantity, view, Join::Mean, |x| x),
+            Self::Squares(quantity) => {
+                let mut squares = 0.0;
+                quantity.each(view, &mut |x| squares += x * x);
+                squares
+            }
             Self::Score(quantity, tolerance, join) => joined(quantity, view, *join, |x| tolerance.of(x)),
             Self::Sum(constant, parts) => {
                 constant + parts.iter().map(|(weight, part)| weight * part.of(view)).sum::<f64>()

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use geometry::{Geom, Scene, Shape};
-use multibody::{Model, SiteShape};
+use multibody::{JointKind, Kinematics, Model, SiteShape};
 use spatial::Vec3;
 
 use super::quantity::{Axes, Coordinate, Point, Quantity, center_of, subtree};
@@ -28,6 +28,7 @@ const fn entry(name: &'static str, build: Build) -> Entry {
 pub(super) const TASKS: &[Entry] = &[
     entry("acrobot-swingup", |names| acrobot(names, 1.0)),
     entry("acrobot-swingup_sparse", |names| acrobot(names, 0.0)),
+    entry("ball_in_cup-catch", ball_in_cup),
     entry("cartpole-balance", |names| cartpole(names, false)),
     entry("cartpole-balance_sparse", |names| cartpole(names, true)),
     entry("cartpole-swingup", |names| cartpole(names, false)),
@@ -35,6 +36,10 @@ pub(super) const TASKS: &[Entry] = &[
     entry("cartpole-three_poles", |names| cartpole(names, false)),
     entry("cartpole-two_poles", |names| cartpole(names, false)),
     entry("cheetah-run", cheetah),
+    entry("dog-run", |names| dog(names, 9.0)),
+    entry("dog-stand", |names| dog(names, 0.0)),
+    entry("dog-trot", |names| dog(names, 3.0)),
+    entry("dog-walk", |names| dog(names, 1.0)),
     entry("finger-spin", |names| finger(names, None)),
     entry("finger-turn_easy", |names| finger(names, Some(0.07))),
     entry("finger-turn_hard", |names| finger(names, Some(0.03))),
@@ -49,10 +54,14 @@ pub(super) const TASKS: &[Entry] = &[
     entry("humanoid_CMU-run", |names| humanoid(names, &HUMANOID_CMU, 10.0)),
     entry("humanoid_CMU-stand", |names| humanoid(names, &HUMANOID_CMU, 0.0)),
     entry("humanoid_CMU-walk", |names| humanoid(names, &HUMANOID_CMU, 1.0)),
+    entry("lqr-lqr_2_1", lqr),
+    entry("lqr-lqr_6_2", lqr),
     entry("manipulator-bring_ball", |names| manipulator(names, false)),
     entry("manipulator-bring_peg", |names| manipulator(names, true)),
     entry("pendulum-swingup", pendulum),
     entry("point_mass-easy", point_mass),
+    entry("quadruped-run", |names| quadruped(names, 5.0)),
+    entry("quadruped-walk", |names| quadruped(names, 0.5)),
     entry("reacher-easy", |names| reacher(names, 0.05)),
     entry("reacher-hard", |names| reacher(names, 0.015)),
     entry("stacker-stack_2", |names| stacker(names, &["box0", "box1"])),
@@ -153,6 +162,26 @@ impl<'a> Names<'a> {
         Ok(Quantity::Rotations(vec![self.body(body)?], entries))
     }
 
+    /// The numbers of sensors.
+    fn sensors(&self, names: &[&str]) -> Result<Quantity, EnvError> {
+        let mut numbers = Vec::new();
+        for name in names {
+            let index = self.model.sensors.iter().position(|sensor| sensor.name == *name);
+            numbers.extend(self.model.sensor_ranges().nth(self.find(index, "sensor", name)?).unwrap_or_default());
+        }
+        Ok(Quantity::Sensors(numbers))
+    }
+
+    /// Positions and velocities of all hinges.
+    fn hinges(&self) -> [Quantity; 2] {
+        let hinges = || self.model.joints.iter().filter(|joint| matches!(joint.kind, JointKind::Revolute { .. }));
+        [Quantity::Q(hinges().map(|joint| joint.q).collect()), Quantity::V(hinges().map(|joint| joint.v).collect())]
+    }
+
+    fn activations(&self) -> Quantity {
+        Quantity::Activations(self.model.na())
+    }
+
     fn touch(&self, sites: &[&str]) -> Result<Quantity, EnvError> {
         Ok(Quantity::Touch(sites.iter().map(|name| self.site(name)).collect::<Result<_, _>>()?))
     }
@@ -193,6 +222,19 @@ fn acrobot(names: &Names<'_>, margin: f64) -> Result<Suite, EnvError> {
     suite(observation, Reward::score(to_target, Tolerance::within(0.0, radius).margin(margin)), 0)
 }
 
+fn ball_in_cup(names: &Names<'_>) -> Result<Suite, EnvError> {
+    let target = &names.model.sites[names.site("target")?];
+    let SiteShape::Box { half_extents } = target.shape else { return names.find(None, "box site", "target") };
+    let observation = vec![part("position", [names.q_from(0)]), part("velocity", [names.v()])];
+    let (from, to) = (names.origin("ball")?, names.site_point("target")?);
+    let radius = names.radius("ball")?;
+    let inside = [(&[0][..], half_extents[0]), (&[2], half_extents[2])].map(|(entries, half)| {
+        let apart = Quantity::Between { from, to, axes: None, entries };
+        Reward::score(apart, Tolerance::within(radius - half, half - radius))
+    });
+    suite(observation, Reward::Product(inside.into()), 0)
+}
+
 fn cartpole(names: &Names<'_>, is_sparse: bool) -> Result<Suite, EnvError> {
     let poles: Vec<_> = (2..names.model.bodies.len()).collect();
     let cart = names.positions(&["slider"])?;
@@ -221,6 +263,62 @@ fn cartpole(names: &Names<'_>, is_sparse: bool) -> Result<Suite, EnvError> {
 fn cheetah(names: &Names<'_>) -> Result<Suite, EnvError> {
     let observation = vec![part("position", [names.q_from(1)]), part("velocity", [names.v()])];
     suite(observation, Reward::score(names.center_velocity("torso", &[0])?, fast(10.0, 10.0, 0.0)), 0)
+}
+
+fn dog(names: &Names<'_>, speed: f64) -> Result<Suite, EnvError> {
+    let (torso, pelvis) = (names.body("torso")?, names.body("pelvis")?);
+    let bodies = vec![names.body("skull")?, torso, pelvis];
+    let height = |body| Quantity::Position(Point::InBody(body, Vec3::ZERO), &[2]);
+    let of_torso = subtree(names.model, torso);
+    let mass: f64 = of_torso.iter().map(|body| names.model.bodies[*body].inertia.mass).sum();
+    let moves = Quantity::CenterVelocity(of_torso, &[0, 1, 2]);
+    let [angles, rates] = names.hinges();
+    let soles = names.sensors(&["palm_L", "palm_R", "sole_L", "sole_R"])?;
+    let head = names.site("head")?;
+    let observation = vec![
+        part("joint_angles", [angles]),
+        part("joint_velocites", [rates]),
+        part("torso_pelvis_height", [height(torso), height(pelvis)]),
+        part("z_projection", [Quantity::Rotations(bodies.clone(), &[ZX, ZY, ZZ])]),
+        part("torso_com_velocity", [Quantity::InBody(torso, Box::new(moves.clone()), 3)]),
+        part(
+            "inertial_sensors",
+            [names.sensors(&["accelerometer"])?, Quantity::SiteVelocity(head, &[0, 1, 2, 3, 4, 5])],
+        ),
+        part("foot_forces", [names.sensors(&["foot_L", "foot_R", "hand_L", "hand_R"])?]),
+        part("touch_sensors", [soles.clone()]),
+        part("actuator_state", [names.activations()]),
+    ];
+    let standing = |body| {
+        let least = 0.9 * default_height(names.model, body);
+        Reward::score(height(body), Tolerance::within(least, INFINITY).margin(least))
+    };
+    let cosine = libm::cos(PI / 6.0);
+    let upright = fast(cosine, cosine + 1.0, 0.0);
+    let weight = -names.model.gravity.z * mass;
+    let mut factors = vec![
+        standing(torso),
+        standing(pelvis),
+        Reward::Score(Quantity::Rotations(bodies, &[ZZ]), upright, Join::Product),
+        Reward::score(Quantity::Sum(Box::new(soles)), fast(weight, weight, 0.9)),
+    ];
+    if speed > 0.0 {
+        let tolerance = Tolerance { bounds: (speed, 2.0 * speed), ..fast(speed, speed.max(1.0), 0.0) };
+        let forward = Quantity::InBody(torso, Box::new(moves), 1);
+        factors.push(Reward::score(forward, tolerance).scaled(0.2, 0.8));
+    }
+    suite(observation, Reward::Product(factors), 0)
+}
+
+/// How high a body is in the default configuration, m.
+fn default_height(model: &Model, body: usize) -> f64 {
+    let mut kinematics = Kinematics::new(&model.tree);
+    multibody::forward_kinematics(&model.tree, model.tree.all(), &model.q0, &mut kinematics);
+    let body = &model.bodies[body];
+    body.node.map_or(body.pose.pos.z, |node| {
+        let frame = &kinematics.frames[node];
+        (frame.pos + frame.rot * body.pose.pos).z
+    })
 }
 
 fn finger(names: &Names<'_>, target: Option<f64>) -> Result<Suite, EnvError> {
@@ -330,6 +428,12 @@ fn pure_humanoid(names: &Names<'_>) -> Result<Suite, EnvError> {
     suite(observation, humanoid_reward(names, &HUMANOID, 10.0)?, 0)
 }
 
+fn lqr(names: &Names<'_>) -> Result<Suite, EnvError> {
+    let observation = vec![part("position", [names.q_from(0)]), part("velocity", [names.v()])];
+    let cost = vec![(-0.5, Reward::Squares(names.q_from(0))), (-0.05, Reward::Squares(Quantity::Controls))];
+    suite(observation, Reward::Sum(1.0, cost), 0)
+}
+
 /// The joints of the arm of manipulator and stacker.
 const ARM: [&str; 8] =
     ["arm_root", "arm_shoulder", "arm_elbow", "arm_wrist", "finger", "fingertip", "thumb", "thumbtip"];
@@ -410,6 +514,32 @@ fn point_mass(names: &Names<'_>) -> Result<Suite, EnvError> {
     let radius = names.radius("target")?;
     let near = Reward::score(distance, Tolerance::within(0.0, radius).margin(radius));
     suite(observation, Reward::Product(vec![near, small_control()]), 0)
+}
+
+fn quadruped(names: &Names<'_>, speed: f64) -> Result<Suite, EnvError> {
+    const FORCES: [&str; 8] = [
+        "force_toe_front_left",
+        "force_toe_front_right",
+        "force_toe_back_right",
+        "force_toe_back_left",
+        "torque_toe_front_left",
+        "torque_toe_front_right",
+        "torque_toe_back_right",
+        "torque_toe_back_left",
+    ];
+    let torso = names.site("torso")?;
+    let upright = names.rotation("torso", &[ZZ])?;
+    let [angles, rates] = names.hinges();
+    let observation = vec![
+        part("egocentric_state", [angles, rates, names.activations()]),
+        part("torso_velocity", [Quantity::SiteVelocity(torso, &[0, 1, 2])]),
+        part("torso_upright", [upright.clone()]),
+        part("imu", [names.sensors(&["imu_accel"])?, Quantity::SiteVelocity(torso, &[3, 4, 5])]),
+        part("force_torque", [Quantity::InverseSinh(Box::new(names.sensors(&FORCES)?))]),
+    ];
+    let moving = Reward::score(Quantity::SiteVelocity(torso, &[0]), fast(speed, speed, 0.5));
+    let reward = Reward::Product(vec![Reward::score(upright, fast(1.0, 2.0, 0.0)), moving]);
+    suite(observation, reward, 0)
 }
 
 fn reacher(names: &Names<'_>, radius: f64) -> Result<Suite, EnvError> {

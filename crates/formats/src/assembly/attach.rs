@@ -4,7 +4,7 @@ use geometry::Scene;
 use multibody::{BodySpec, JointSpec, Material, Model, SensorKind, SiteQuantity};
 use spatial::{Pose, RigidInertia};
 
-use super::sensors::Indices;
+use super::sensors::{Indices, place_obstacles};
 use super::{Assembly, AssemblyBody, AssemblyError, AssemblyGeom, AssemblyJoint, AssemblyKey, AssemblyPair};
 use super::{map_camera, map_equality, map_transmission};
 use crate::StandingSoftBody;
@@ -137,12 +137,6 @@ impl Assembly {
             self.cameras.push(next);
         }
         let (joints, tendons) = (|joint| at.joints + joint, |tendon| first_tendon + tendon);
-        for tendon in &model.tendons {
-            let mut next = tendon.clone();
-            next.name = named(&tendon.name);
-            next.terms.iter_mut().for_each(|(joint, _)| *joint = joints(*joint));
-            self.tendons.push(next);
-        }
         for actuator in &model.actuators {
             let mut next = actuator.clone();
             next.name = named(&actuator.name);
@@ -164,6 +158,13 @@ impl Assembly {
             tendons: &tendons,
             actuators: &|actuator| at.actuators + actuator,
         };
+        for tendon in &model.tendons {
+            let mut next = tendon.clone();
+            next.name = named(&tendon.name);
+            indices.map_tendon(&mut next);
+            place_obstacles(&mut next, |geom| &self.geoms[geom].geom);
+            self.tendons.push(next);
+        }
         for sensor in &model.sensors {
             let mut next = sensor.clone();
             next.name = named(&sensor.name);

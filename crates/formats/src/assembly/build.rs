@@ -81,12 +81,6 @@ impl Assembly {
         builder.warnings.clone_from(&self.warnings);
         builder.strict_inertia = false;
         self.add_bodies(&mut builder, &bodies)?;
-        builder.tendons.clone_from(&self.tendons);
-        builder
-            .tendons
-            .iter_mut()
-            .flat_map(|tendon| &mut tendon.terms)
-            .for_each(|(joint, _)| *joint = joint_of(*joint));
         builder.actuators.clone_from(&self.actuators);
         builder.actuators.iter_mut().for_each(|a| map_transmission(&mut a.transmission, &joint_of, &tendon_of));
         builder.equalities.clone_from(&self.equalities);
@@ -108,6 +102,8 @@ impl Assembly {
             tendons: &tendon_of,
             actuators: &|actuator| actuator,
         };
+        builder.tendons.clone_from(&self.tendons);
+        builder.tendons.iter_mut().for_each(|tendon| indices.map_tendon(tendon));
         builder.sensors.clone_from(&self.sensors);
         builder.sensors.iter_mut().for_each(|sensor| indices.map(&mut sensor.kind));
         let mut scene = self.scene(&mut builder.materials, &bodies, &geoms);

@@ -8,7 +8,7 @@ mod attach;
 mod build;
 mod sensors;
 
-pub(crate) use sensors::Indices;
+pub(crate) use sensors::{Indices, place_obstacles};
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
-//! What sensors refer to, changed.
+//! What sensors and tendons refer to, changed.
 
-use multibody::{ContactFilter, GeomsOf, SensorFrame, SensorKind};
+use geometry::Geom;
+use multibody::{ContactFilter, GeomsOf, PathPoint, SensorFrame, SensorKind, Tendon, TendonPath};
 
 /// New indices of elements.
 pub(crate) struct Indices<'a> {
@@ -13,6 +14,25 @@ pub(crate) struct Indices<'a> {
 }
 
 impl Indices<'_> {
+    /// Obstacles are left where they were: [`place_obstacles`] knows their geoms.
+    pub fn map_tendon(&self, tendon: &mut Tendon) {
+        match &mut tendon.path {
+            TendonPath::Joints(terms) => terms.iter_mut().for_each(|(joint, _)| *joint = (self.joints)(*joint)),
+            TendonPath::Spatial(branches) => {
+                for point in branches.iter_mut().flat_map(|branch| &mut branch.points) {
+                    match point {
+                        PathPoint::Site(site) => *site = (self.sites)(*site),
+                        PathPoint::Obstacle(obstacle) => {
+                            obstacle.geom = (self.geoms)(obstacle.geom);
+                            obstacle.body = (self.bodies)(obstacle.body);
+                            obstacle.side.iter_mut().for_each(|site| *site = (self.sites)(*site));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     pub fn map(&self, kind: &mut SensorKind) {
         match kind {
             SensorKind::Clock | SensorKind::PotentialEnergy | SensorKind::KineticEnergy => {}
@@ -56,5 +76,13 @@ impl Indices<'_> {
             ContactFilter::Body(body) | ContactFilter::Subtree(body) => *body = (self.bodies)(*body),
             ContactFilter::Site(site) => *site = (self.sites)(*site),
         }
+    }
+}
+
+/// Puts the obstacles of a tendon where their geoms are.
+pub(crate) fn place_obstacles<'g>(tendon: &mut Tendon, geom: impl Fn(usize) -> &'g Geom) {
+    for obstacle in tendon.obstacles_mut() {
+        let geom = geom(obstacle.geom);
+        (obstacle.body, obstacle.pose) = (geom.body, geom.pose);
     }
 }

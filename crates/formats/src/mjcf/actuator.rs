@@ -17,8 +17,7 @@ pub(super) struct DampingRatio {
     pub ratio: f64,
 }
 
-const TRANSMISSION: &str = "acts on something other than a joint or a fixed tendon: it takes a control, but has no \
-                            force";
+const TRANSMISSION: &str = "acts on something other than a joint or a tendon: it takes a control, but has no force";
 
 impl<'a> Reader<'_, 'a> {
     /// Reads every `<actuator>` below the root. Joints and tendons must be known.
@@ -92,8 +91,7 @@ impl<'a> Reader<'_, 'a> {
         let attribute = match targets.into_iter().find(|target| element.attribute(target).is_some()) {
             Some("tendon") => {
                 let tendon = &self.tendons[self.names.find(element, "tendon", "tendon")?];
-                let simulated = tendon.index.map(|tendon| Transmission::Tendon { tendon, gear: gear[0] });
-                return Ok(simulated.unwrap_or(Transmission::Unsupported));
+                return Ok(Transmission::Tendon { tendon: tendon.index, gear: gear[0] });
             }
             Some(attribute) => attribute,
             None if OTHERS.iter().any(|name| element.attribute(name).is_some()) => {
@@ -120,7 +118,7 @@ impl<'a> Reader<'_, 'a> {
         let range = match *transmission {
             Transmission::Joint { joint, .. } => self.joints[joint].range,
             Transmission::Tendon { tendon, .. } => {
-                self.tendons.iter().find(|t| t.index == Some(tendon)).and_then(|t| t.range)
+                self.tendons.iter().find(|t| t.index == tendon).and_then(|t| t.range)
             }
             _ => None,
         };

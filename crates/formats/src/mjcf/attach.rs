@@ -18,7 +18,7 @@ use super::joint::JointInfo;
 use super::names::Names;
 use super::tendon::TendonInfo;
 use super::{Reader, read_part};
-use crate::assembly::{Indices, map_camera, map_equality, map_transmission};
+use crate::assembly::{Indices, map_camera, map_equality, map_transmission, place_obstacles};
 use crate::limits::{MAX_MODEL_FILE_BYTES, MAX_REPLICATED_ELEMENTS, read_file};
 use crate::overlaps::poses_at_start;
 use crate::xml::{Document, Element};
@@ -317,16 +317,14 @@ impl<'a> Reader<'_, 'a> {
             for (index, tendon) in loaded.model.tendons.iter().enumerate() {
                 let mut next = tendon.clone();
                 next.name = part.named(&tendon.name);
-                let has_all = part.places.map(&mut next.terms, |terms, indices| {
-                    terms.iter_mut().for_each(|(joint, _)| *joint = (indices.joints)(*joint));
-                });
-                if !has_all {
+                if !part.places.map(&mut next, |tendon, indices| indices.map_tendon(tendon)) {
                     continue;
                 }
+                place_obstacles(&mut next, |geom| &self.scene.geoms[geom]);
                 let reference = tendon.length(&loaded.model, &loaded.model.q0);
                 let here = self.builder.tendons.len();
                 self.names.add(part.element, "tendon", &next.name, self.tendons.len())?;
-                let info = TendonInfo { element: part.element, index: Some(here), reference, range: tendon.range };
+                let info = TendonInfo { element: part.element, index: here, reference, range: tendon.range };
                 self.tendons.push(info);
                 self.builder.tendons.push(next);
                 part.places.tendons.insert(index, here);

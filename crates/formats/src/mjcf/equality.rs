@@ -41,7 +41,7 @@ impl<'a> Reader<'_, 'a> {
             "connect" => self.connect(element)?,
             "weld" => self.weld(element)?,
             "joint" => Some(self.joint_coupling(attributes)?),
-            "tendon" => self.tendon_coupling(attributes)?,
+            "tendon" => Some(self.tendon_coupling(attributes)?),
             _ => self.distance(element)?,
         };
         let Some(kind) = kind else {
@@ -143,22 +143,14 @@ impl<'a> Reader<'_, 'a> {
         coupling(attributes, coordinate("joint1")?, x)
     }
 
-    fn tendon_coupling(&mut self, attributes: &Attributes<'_, 'a>) -> Result<Option<EqualityKind>, LoadError> {
+    fn tendon_coupling(&self, attributes: &Attributes<'_, 'a>) -> Result<EqualityKind, LoadError> {
         let element = attributes.element();
         let coordinate = |attribute| {
             let tendon = &self.tendons[self.names.find(element, attribute, "tendon")?];
-            Ok::<_, LoadError>(tendon.index.map(|index| (Coordinate::Tendon(index), tendon.reference)))
+            Ok((Coordinate::Tendon(tendon.index), tendon.reference))
         };
-        let (y, x) = (coordinate("tendon1")?, second(element, "tendon2").map(coordinate).transpose()?);
-        // No second tendon is one thing, one that is not simulated another.
-        match (y, x) {
-            (Some(y), None) => coupling(attributes, y, None).map(Some),
-            (Some(y), Some(Some(x))) => coupling(attributes, y, Some(x)).map(Some),
-            _ => {
-                self.warnings.add(element, "holds the length of a spatial tendon: not simulated, ignored");
-                Ok(None)
-            }
-        }
+        let x = second(element, "tendon2").map(coordinate).transpose()?;
+        coupling(attributes, coordinate("tendon1")?, x)
     }
 
     /// Two spheres keep their surfaces at a distance (MuJoCo, before 2.2.2, had this for geoms of all kinds).

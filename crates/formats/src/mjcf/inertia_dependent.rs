@@ -1,6 +1,6 @@
 //! Springs and dampers that a file gives relative to the inertia that they act on.
 
-use multibody::{Factor, JointImpedance, Kinematics, Model, Tendon, Transmission, Tree};
+use multibody::{Factor, JointImpedance, Kinematics, Model, Tendon, TendonRow, Transmission, Tree};
 
 use super::actuator::DampingRatio;
 use super::joint::SpringDamper;
@@ -40,7 +40,7 @@ fn set_damping_ratio(model: &mut Model, mobility: &mut Mobility, servo: &Damping
             (joint.v..joint.v + joint.kind.nv()).zip(gear).collect()
         }
         Transmission::Tendon { tendon, gear } => {
-            let terms = tendon_row(model, &model.tendons[tendon]).into_iter();
+            let terms = tendon_row(model, &mobility.kinematics, &model.tendons[tendon]).into_iter();
             terms.map(|(dof, coefficient)| (dof, gear * coefficient)).collect()
         }
         Transmission::Unsupported => return,
@@ -53,9 +53,11 @@ fn set_damping_ratio(model: &mut Model, mobility: &mut Mobility, servo: &Damping
     }
 }
 
-/// ∂length/∂q of a tendon: degrees of freedom and their coefficients.
-fn tendon_row(model: &Model, tendon: &Tendon) -> Vec<(usize, f64)> {
-    tendon.terms.iter().map(|&(joint, coefficient)| (model.joints[joint].v, coefficient)).collect()
+/// ∂length/∂q of a tendon at q0: degrees of freedom and their coefficients.
+fn tendon_row(model: &Model, kinematics: &Kinematics<f64>, tendon: &Tendon) -> Vec<(usize, f64)> {
+    let mut row = TendonRow::default();
+    tendon.write_row(model, kinematics, &model.q0, &mut row);
+    row.terms.iter().map(|term| (term.dof, term.coefficient)).collect()
 }
 
 /// M⁻¹ at q0, the armature of joints and tendons included.
@@ -83,7 +85,8 @@ impl Mobility {
         let zeros = || vec![0.0; tree.nv];
         let mut mobility = Self { kinematics, factor, tendons: Vec::new(), force: zeros(), response: zeros() };
         for tendon in model.tendons.iter().filter(|tendon| tendon.armature > 0.0) {
-            let along = mobility.along(tree, &tendon_row(model, tendon));
+            let row = tendon_row(model, &mobility.kinematics, tendon);
+            let along = mobility.along(tree, &row);
             let scale = tendon.armature / (1.0 + tendon.armature * along);
             mobility.tendons.push((mobility.response.clone(), scale));
         }

@@ -109,6 +109,8 @@ struct Reader<'d, 'a> {
     inertial_axes: BTreeMap<usize, Quat<f64>>,
     /// Cameras that turn to a body: which, where that stands, and its name.
     camera_targets: Vec<(usize, Element<'a>, &'a str)>,
+    /// Spatial tendons whose springs rest where those of the joints do.
+    strings_at_rest: Vec<usize>,
     spring_dampers: Vec<joint::SpringDamper>,
     damping_ratios: Vec<actuator::DampingRatio>,
     /// What `<replicate>` elements around the present element append to names.
@@ -154,6 +156,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             sensors: Vec::new(),
             inertial_axes: BTreeMap::new(),
             camera_targets: Vec::new(),
+            strings_at_rest: Vec::new(),
             spring_dampers: Vec::new(),
             damping_ratios: Vec::new(),
             suffix: String::new(),
@@ -185,6 +188,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             let added = standing.add_to(&mut self.scene, &model, &poses, None);
             added.map_err(|error| element.error(error.to_string()))?;
         }
+        tendon::complete_strings(&mut model, &self.strings_at_rest);
         inertia_dependent::complete(&mut model, &self.spring_dampers, &self.damping_ratios);
         let soft_coordinates = free_coordinates(&self.scene);
         keyframe::read(root, &mut model, soft_coordinates, &mut self.names, &mut self.warnings)?;
@@ -260,7 +264,7 @@ fn element_of<'a>(
         BuildError::Massless { joint, body } => {
             joints.iter().find(|j| j.name == *joint && j.body_name == *body).map(|j| j.element)
         }
-        BuildError::InTendon { index, .. } => tendons.iter().find(|t| t.index == Some(*index)).map(|t| t.element),
+        BuildError::InTendon { index, .. } => tendons.iter().find(|t| t.index == *index).map(|t| t.element),
         BuildError::InEquality { index, .. } => equalities.get(*index).copied(),
         _ => None,
     }

@@ -112,7 +112,6 @@ const FRAME_TYPES: [(&str, FrameType); 5] = [
 ];
 
 const CAMERAS: &str = "cameras are not read: the sensor keeps its place, its numbers are zero";
-const SPATIAL_TENDONS: &str = "of a spatial tendon, which is not simulated: its numbers are zero";
 const USER: &str = "computed by a callback of MuJoCo: its numbers are zero";
 const TACTILE: &str = "not simulated: left out";
 const PLUGIN: &str = "plugins are not simulated: left out";
@@ -238,14 +237,13 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    fn tendon_sensor(&mut self, element: Element<'a>, quantity: TendonQuantity) -> Result<SensorKind, LoadError> {
+    fn tendon_sensor(&self, element: Element<'a>, quantity: TendonQuantity) -> Result<SensorKind, LoadError> {
         use TendonQuantity::{LimitDistance, LimitForce, LimitVelocity};
         let tendon = &self.tendons[self.names.find(element, "tendon", "tendon")?];
-        let Some(index) = tendon.index else { return Ok(self.unsupported(element, 1, SPATIAL_TENDONS)) };
         if matches!(quantity, LimitDistance | LimitVelocity | LimitForce) && tendon.range.is_none() {
             return Err(element.error("tendon: expected a tendon with limits"));
         }
-        Ok(SensorKind::Tendon { tendon: index, quantity })
+        Ok(SensorKind::Tendon { tendon: tendon.index, quantity })
     }
 
     fn frame_sensor(

@@ -1,8 +1,9 @@
-//! `<tendon>`: weighted sums of joint coordinates.
+//! `<tendon>`: weighted sums of joint coordinates, and strings through sites and around geoms.
 
 use std::collections::BTreeSet;
 
-use multibody::Tendon;
+use geometry::Shape;
+use multibody::{Branch, Coordinate, EqualityKind, Model, Obstacle, ObstacleShape, PathPoint, Tendon, TendonPath};
 
 use super::Reader;
 use super::compliance::{Side, compliance};
@@ -15,9 +16,9 @@ use crate::xml::Element;
 pub(super) struct TendonInfo<'a> {
     /// Where it stands.
     pub element: Element<'a>,
-    /// Its index in the model; `None` for what is not simulated.
-    pub index: Option<usize>,
-    /// Its length in the default configuration.
+    /// Its index in the model.
+    pub index: usize,
+    /// The length of a fixed tendon in the default configuration.
     pub reference: f64,
     /// Limits of its length, in force or not.
     pub range: Option<(f64, f64)>,
@@ -36,34 +37,59 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    fn spatial_tendon(&mut self, element: Element<'a>) -> Result<(), LoadError> {
-        self.names.claim(element, "tendon", "", self.tendons.len())?;
-        self.tendons.push(TendonInfo { element, index: None, reference: 0.0, range: None });
-        self.warnings.add(element, "spatial tendons are not simulated: ignored");
-        element.skip_all();
-        Ok(())
-    }
-
     fn fixed_tendon(&mut self, element: Element<'a>) -> Result<(), LoadError> {
-        let attributes = &self.defaults.attributes(element, 0)?;
         let terms = self.terms(element)?;
         let length = |coordinate: &dyn Fn(usize) -> f64| terms.iter().map(|&(j, c)| c * coordinate(j)).sum::<f64>();
         let reference = length(&|j| self.joints[j].reference);
-        let spring_reference = length(&|j| self.joints[j].spring_reference);
+        let rest = length(&|j| self.joints[j].spring_reference);
+        let armature = self.defaults.attributes(element, 0)?.number("armature")?.unwrap_or(0.0);
+        self.tendon(element, TendonPath::Joints(terms), reference, armature, |_| rest)
+    }
+
+    fn spatial_tendon(&mut self, element: Element<'a>) -> Result<(), LoadError> {
+        let branches = self.branches(element)?;
+        if self.defaults.attributes(element, 0)?.number("armature")?.is_some_and(|armature| armature != 0.0) {
+            self.warnings.add_attribute(
+                element,
+                "armature",
+                "inertia along a spatial tendon is not simulated: ignored",
+            );
+        }
+        // Lengths are known when the model is complete.
+        self.tendon(element, TendonPath::Spatial(branches), 0.0, 0.0, |reader| {
+            reader.strings_at_rest.push(reader.builder.tendons.len());
+            0.0
+        })
+    }
+
+    /// Adds a tendon, whose length is `reference` in the default configuration; `rest` tells where its spring rests by default.
+    fn tendon(
+        &mut self,
+        element: Element<'a>,
+        path: TendonPath,
+        reference: f64,
+        armature: f64,
+        rest: impl FnOnce(&mut Self) -> f64,
+    ) -> Result<(), LoadError> {
+        let attributes = &self.defaults.attributes(element, 0)?;
         let range = self.range(attributes, "range", "limited")?;
         let flags = self.options.flags;
         let (stiffness, damping) = (self.linear(attributes, "stiffness")?, self.linear(attributes, "damping")?);
         let friction_loss = attributes.number("frictionloss")?.unwrap_or(0.0);
+        let name = self.names.claim(element, "tendon", "", self.tendons.len())?;
         let tendon = Tendon {
-            name: self.names.claim(element, "tendon", "", self.tendons.len())?,
+            name,
+            path,
             range: range.filter(|_| flags.limit),
             limit_compliance: compliance(attributes, ["solreflimit", "solimplimit"], Side::One, &mut self.warnings)?,
             stiffness: if flags.spring { stiffness } else { 0.0 },
             damping: if flags.damper { damping } else { 0.0 },
-            rest: rest(attributes)?.unwrap_or((spring_reference, spring_reference)),
+            rest: rest_lengths(attributes)?.unwrap_or_else(|| {
+                let length = rest(self);
+                (length, length)
+            }),
             friction_loss: if flags.friction_loss { friction_loss } else { 0.0 },
-            armature: attributes.number("armature")?.unwrap_or(0.0),
-            terms,
+            armature,
         };
         attributes.skip(&["group", "user", "width", "material", "rgba"]);
         self.warn_about_friction_and_margin(attributes)?;
@@ -71,10 +97,59 @@ impl<'a> Reader<'_, 'a> {
             let message = "a limit on the sum of actuator forces along a tendon is not simulated: ignored";
             self.warnings.add_attribute(element, "actuatorfrcrange", message);
         }
-        let index = Some(self.builder.tendons.len());
+        let index = self.builder.tendons.len();
         self.tendons.push(TendonInfo { element, index, reference, range });
         self.builder.tendons.push(tendon);
         Ok(())
+    }
+
+    /// What a spatial tendon passes.
+    fn branches(&self, element: Element<'a>) -> Result<Vec<Branch>, LoadError> {
+        let mut branches = vec![Branch { divisor: 1.0, points: Vec::new() }];
+        for (place, child) in element.children().enumerate() {
+            let point = match child.name() {
+                "site" => PathPoint::Site(self.names.find(child, "site", "site")?),
+                "geom" => PathPoint::Obstacle(self.obstacle(child)?),
+                "pulley" => {
+                    child.required("divisor")?;
+                    let divisor = child.number("divisor")?.unwrap_or_default();
+                    if divisor <= 0.0 {
+                        return Err(child.error(format!("divisor=\"{divisor}\": expected a number above 0")));
+                    }
+                    if place == 0 {
+                        branches.clear();
+                    }
+                    branches.push(Branch { divisor, points: Vec::new() });
+                    continue;
+                }
+                other => {
+                    return Err(
+                        child.error(format!("<{other}> in a spatial tendon: expected <site>, <geom> or <pulley>"))
+                    );
+                }
+            };
+            if let Some(branch) = branches.last_mut() {
+                branch.points.push(point);
+            }
+        }
+        Ok(branches)
+    }
+
+    /// A geom that a string wraps around.
+    fn obstacle(&self, element: Element<'a>) -> Result<Obstacle, LoadError> {
+        let index = self.names.find(element, "geom", "geom")?;
+        let geom = &self.scene.geoms[index];
+        let (shape, radius) = match geom.shape {
+            Shape::Sphere { radius } => (ObstacleShape::Sphere, radius),
+            Shape::Cylinder { radius, .. } => (ObstacleShape::Cylinder, radius),
+            _ => {
+                let message = format!("geom=\"{}\": expected a sphere or a cylinder", geom.name);
+                return Err(element.error(message));
+            }
+        };
+        let named = element.attribute("sidesite").is_some_and(|name| !name.is_empty());
+        let side = if named { Some(self.names.find(element, "sidesite", "site")?) } else { None };
+        Ok(Obstacle { geom: index, body: geom.body, pose: geom.pose, shape, radius, side })
     }
 
     /// The joints of a fixed tendon and their coefficients.
@@ -107,8 +182,8 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// The lengths between which the spring is slack; `None` when the reference lengths of the joints' springs say so.
-fn rest(attributes: &Attributes<'_, '_>) -> Result<Option<(f64, f64)>, LoadError> {
+/// The lengths between which the spring is slack; `None` where it is at rest as the springs of the joints are.
+fn rest_lengths(attributes: &Attributes<'_, '_>) -> Result<Option<(f64, f64)>, LoadError> {
     let Some(numbers) = attributes.numbers("springlength")? else { return Ok(None) };
     let (low, high) = match numbers[..] {
         [length] => (length, length),
@@ -119,4 +194,26 @@ fn rest(attributes: &Attributes<'_, '_>) -> Result<Option<(f64, f64)>, LoadError
         }
     };
     Ok(Some((low, high)).filter(|&lengths| lengths != (-1.0, -1.0)))
+}
+
+/// Sets the lengths of strings in the default configuration, where equality constraints refer to them, and those at which their springs rest:
+/// of the tendons `at_rest`, where the springs of the joints do.
+pub(super) fn complete_strings(model: &mut Model, at_rest: &[usize]) {
+    for &index in at_rest {
+        let length = model.tendons[index].length(model, &model.spring_reference);
+        model.tendons[index].rest = (length, length);
+    }
+    let Model { equalities, .. } = model;
+    let mut equalities = std::mem::take(equalities);
+    for equality in &mut equalities {
+        let EqualityKind::Coupling { y, x, .. } = &mut equality.kind else { continue };
+        for (coordinate, reference) in std::iter::once(y).chain(x) {
+            if let Coordinate::Tendon(tendon) = *coordinate
+                && model.tendons[tendon].is_spatial()
+            {
+                *reference = model.tendons[tendon].length(model, &model.q0);
+            }
+        }
+    }
+    model.equalities = equalities;
 }

@@ -157,8 +157,6 @@ fn defaults_switches_and_compliance() {
 #[test]
 fn what_cannot_be_held_is_left_out_with_a_warning() {
     for (content, word) in [
-        (r#"<tendon tendon1="far"/>"#, "spatial"),
-        (r#"<tendon tendon1="t" tendon2="far"/>"#, "spatial"),
         (r#"<connect body1="fix" anchor="0 0 0"/>"#, "move as one"),
         (r#"<weld body1="world" body2="fix"/>"#, "move as one"),
         (r#"<flex flex="f"/>"#, "not simulated"),
@@ -211,4 +209,16 @@ fn nonsense_is_an_error_at_its_element() {
     let twice = r#"<joint name="x" joint1="h"/><weld name="x" body1="a"/>"#;
     let text = format!("<mujoco>{BODIES}<equality>{twice}</equality></mujoco>");
     assert!(try_load(&text).is_err_and(|error| error.message().contains("no other equality")));
+}
+
+#[test]
+fn couplings_of_strings_refer_to_their_default_lengths() {
+    let model = with(r#"<tendon tendon1="t" tendon2="far"/><tendon tendon1="far"/>"#);
+    let q = elsewhere(&model);
+    let default = residuals(&model, &model.q0).concat();
+    assert!(close(&default, &[0.0, 0.0], 1e-15), "{default:?}");
+    let length = |q: &[f64]| model.tendons[2].length(&model, q) - model.tendons[2].length(&model, &model.q0);
+    let expected = [2.0 * (q[7] - 0.5) - length(&q), length(&q)];
+    let found = residuals(&model, &q).concat();
+    assert!(length(&q).abs() > 1e-3 && close(&found, &expected, 1e-14), "{found:?} {expected:?}");
 }

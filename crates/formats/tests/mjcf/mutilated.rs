@@ -13,7 +13,7 @@ const LINKAGE: &str = r#"<mujoco><option><flag equality="enable" limit="enable"/
   <contact><pair geom1="ga" geom2="gc" friction="1 1 0.1 0.2 0.2"/></contact>
   <tendon><fixed name="t" class="k" range="-1 1"><joint joint="h" coef="2"/><joint joint="s" coef="3"/></fixed>
     <fixed name="u" armature="2" frictionloss="1" springlength="-1"><joint joint="s" coef="2"/></fixed>
-    <spatial name="v"><site site="sa"/><site site="w"/></spatial></tendon>
+    <spatial name="v"><site site="sa"/><geom geom="ga" sidesite="w"/><site site="w"/><pulley divisor="2"/><site site="w"/><site site="sa"/></spatial></tendon>
   <equality><connect name="p" body1="a" body2="d" anchor="1 2 3"/><connect site1="sa" site2="w"/>
     <weld body1="b" body2="d" relpose="1 2 3 1 0 0 1" anchor="1 1 1" torquescale="1"/><weld body1="c" class="k"/>
     <joint joint1="h" joint2="s" polycoef="1 2 3 4 5"/><tendon tendon1="t" tendon2="u" active="true" solimp="0.9 0.9"/>

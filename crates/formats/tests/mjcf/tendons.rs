@@ -1,6 +1,6 @@
-//! Fixed tendons: lengths, limits, springs, and what acts along them.
+//! Tendons: lengths, limits, springs, and what acts along them.
 
-use multibody::{Compliance, Tendon, Transmission};
+use multibody::{Compliance, PathPoint, Tendon, TendonPath, Transmission};
 
 use crate::{close, load, try_load};
 
@@ -8,7 +8,7 @@ use crate::{close, load, try_load};
 const BODIES: &str = r#"<compiler angle="radian"/><worldbody><body><joint name="h" ref="1" springref="3"/>
       <geom size="1" mass="1"/><site name="x"/><body><joint name="s" type="slide" ref="2" springref="5"/>
       <geom size="1" mass="2"/><site name="y"/></body></body>
-    <body><joint name="ball" type="ball"/><geom size="1"/></body></worldbody>"#;
+    <body><joint name="ball" type="ball"/><geom name="ball" size="1"/><geom name="box" type="box" size="1 1 1"/></body></worldbody>"#;
 const BOTH: &str = r#"<joint joint="h" coef="2"/><joint joint="s" coef="-3"/>"#;
 
 fn text(defaults: &str, tendon: &str, rest: &str) -> String {
@@ -24,7 +24,7 @@ fn tendon(defaults: &str, attributes: &str) -> Tendon {
 fn a_plain_tendon_is_a_sum_of_coordinates() {
     let expected = Tendon {
         name: "t".into(),
-        terms: vec![(0, 2.0), (1, -3.0)],
+        path: TendonPath::Joints(vec![(0, 2.0), (1, -3.0)]),
         range: None,
         limit_compliance: Compliance::NearRigid,
         stiffness: 0.0,
@@ -82,13 +82,12 @@ fn actuators_pull_along_tendons() {
         <motor tendon="far"/></actuator>"#;
     let loaded = load(&text("", &tendons, actuators));
     let found: Vec<&Transmission> = loaded.model.actuators.iter().map(|a| &a.transmission).collect();
-    assert_eq!(found[0], &Transmission::Tendon { tendon: 0, gear: 2.0 });
-    assert_eq!(found[1], &Transmission::Tendon { tendon: 0, gear: 1.0 });
-    assert_eq!(found[2], &Transmission::Unsupported);
+    assert_eq!(found[0], &Transmission::Tendon { tendon: 1, gear: 2.0 });
+    assert_eq!(found[1], &Transmission::Tendon { tendon: 1, gear: 1.0 });
+    assert_eq!(found[2], &Transmission::Tendon { tendon: 0, gear: 1.0 });
     let (low, high) = loaded.model.actuators[1].ctrl_range.unwrap_or_default();
     assert!(close(&[low, high], &[-1.0, 5.0], 1e-15));
-    let warnings: Vec<&str> = loaded.model.warnings.iter().map(|w| w.element.as_str()).collect();
-    assert_eq!(warnings, ["spatial", "motor"]);
+    assert_eq!(loaded.model.warnings, []);
 }
 
 #[test]
@@ -128,6 +127,49 @@ fn nonsense_is_an_error_at_its_element() {
         assert!(error.message().contains(word), "{content}: {error}");
         assert_eq!(error.line() as usize, BODIES.lines().count() + 1, "{content}: {error}");
     }
+    for (content, word) in [
+        ("<spatial/>", "expected two sites or more"),
+        (r#"<spatial><site site="x"/></spatial>"#, "two sites or more"),
+        (r#"<spatial><site site="x"/><site site="x"/></spatial>"#, "site 0 comes twice"),
+        (r#"<spatial><site site="x"/><site site="nowhere"/></spatial>"#, "nowhere"),
+        (r#"<spatial><site site="x"/><joint joint="h"/></spatial>"#, "<site>, <geom> or <pulley>"),
+        (r#"<spatial><site/><site site="x"/></spatial>"#, "site"),
+        (r#"<spatial><geom geom="ball"/><site site="x"/></spatial>"#, "before and after each geom"),
+        (r#"<spatial><site site="x"/><geom geom="ball"/></spatial>"#, "before and after each geom"),
+        (r#"<spatial><site site="x"/><geom geom="ball"/><geom geom="ball"/><site site="y"/></spatial>"#, "each geom"),
+        (r#"<spatial><site site="x"/><geom geom="box"/><site site="y"/></spatial>"#, "a sphere or a cylinder"),
+        (r#"<spatial><site site="x"/><geom geom="ball" sidesite="z"/><site site="y"/></spatial>"#, "\"z\""),
+        (r#"<spatial><site site="x"/><pulley/><site site="y"/></spatial>"#, "divisor"),
+        (r#"<spatial><site site="x"/><site site="y"/><pulley divisor="0"/><site site="x"/></spatial>"#, "above 0"),
+        (r#"<spatial><site site="x"/><pulley divisor="2"/><site site="y"/></spatial>"#, "stands alone"),
+        (r#"<spatial><site site="x"/><site site="y"/><pulley divisor="2"/></spatial>"#, "behind the last one"),
+        (r#"<spatial springlength="2 1"><site site="x"/><site site="y"/></spatial>"#, "ascending"),
+        (r#"<spatial damping="-1"><site site="x"/><site site="y"/></spatial>"#, "damping"),
+    ] {
+        let error = try_load(&text("", content, "")).map(|_| ()).expect_err(content);
+        assert!(error.message().contains(word), "{content}: {error}");
+        assert_eq!(error.line() as usize, BODIES.lines().count() + 1, "{content}: {error}");
+    }
     let missing = r#"<actuator><motor tendon="nowhere"/></actuator>"#;
     assert!(try_load(&text("", "", missing)).is_err_and(|error| error.message().contains("nowhere")));
+}
+
+#[test]
+fn strings_pass_sites_pulleys_and_geoms() {
+    let path = r#"<pulley divisor="4"/><site site="x"/><geom geom="ball" sidesite="y"/><site site="y"/>
+        <pulley divisor="2"/><site site="y"/><site site="x"/>"#;
+    let model = load(&text("", &format!(r#"<spatial stiffness="1" armature="2">{path}</spatial>"#), "")).model;
+    let TendonPath::Spatial(branches) = &model.tendons[0].path else { panic!("{:?}", model.tendons[0]) };
+    assert_eq!(branches.iter().map(|branch| branch.divisor).collect::<Vec<_>>(), [4.0, 2.0]);
+    let PathPoint::Obstacle(obstacle) = &branches[0].points[1] else { panic!("{branches:?}") };
+    assert_eq!((obstacle.body, obstacle.radius, obstacle.side), (3, 1.0, Some(1)));
+    assert_eq!(branches[1].points, [PathPoint::Site(1), PathPoint::Site(0)]);
+    // The spring rests where those of the joints do: the slide 3 from its reference, along which the sites are apart.
+    let apart = model.tendons[0].length(&model, &model.spring_reference);
+    assert_eq!(model.tendons[0].rest, (apart, apart));
+    assert!(
+        model.tendons[0].armature == 0.0 && model.warnings[0].element == "spatial armature",
+        "{:?}",
+        model.warnings
+    );
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use formats::assembly::AssemblyKey;
-use multibody::{Actuator, ActuatorLaw, Compliance, Coordinate, Equality, EqualityKind, Tendon, Transmission};
+use multibody::{
+    Actuator, ActuatorLaw, Compliance, Coordinate, Equality, EqualityKind, Tendon, TendonPath, Transmission,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spatial::{Pose, Vec3};
@@ -81,7 +83,7 @@ impl Assembly {
             damping: at_least_zero("damping", damping)?,
             friction_loss: at_least_zero("friction_loss", friction_loss)?,
             armature: at_least_zero("armature", armature)?,
-            terms,
+            path: TendonPath::Joints(terms),
         };
         self.inner.tendons.push(tendon);
         Ok(self.inner.tendons.len() - 1)
@@ -155,10 +157,19 @@ impl Assembly {
         coefficients.iter_mut().zip(&polynomial).for_each(|(to, from)| *to = *from);
         for (kind, index) in std::iter::once(&y).chain(&x) {
             self.check(if kind == "tendon" { kind } else { "joint" }, &[*index])?;
+            if let Some(tendon) =
+                self.inner.tendons.get(*index).filter(|tendon| kind == "tendon" && tendon.is_spatial())
+            {
+                let message = format!(
+                    "tendon {:?} is spatial: expected a tendon along joints; couple its joints instead",
+                    tendon.name
+                );
+                return Err(PyValueError::new_err(message));
+            }
         }
         let coordinate = |(kind, index): &(String, usize)| match kind.as_str() {
             "tendon" => {
-                let terms = &self.inner.tendons[*index].terms;
+                let terms = self.inner.tendons[*index].terms();
                 let reference = terms.iter().map(|&(joint, c)| c * self.inner.joints[joint].spec.reference).sum();
                 (Coordinate::Tendon(*index), reference)
             }

@@ -72,6 +72,16 @@ impl Tie {
         model.equalities.iter().enumerate().filter_map(tie).collect()
     }
 
+    /// The scalars of the configuration that it couples.
+    pub fn sums_mut(&mut self) -> impl Iterator<Item = &mut super::sums::Sum> {
+        match &mut self.held {
+            Held::Coupling(coupling) => Some(coupling.sums_mut()),
+            _ => None,
+        }
+        .into_iter()
+        .flatten()
+    }
+
     /// Where the two frames are, the ends, the axes of the rows, and the violation of a distance; none for what is linear
     /// in the coordinates.
     fn place(&self, cx: &Context<'_>) -> Option<Placed> {

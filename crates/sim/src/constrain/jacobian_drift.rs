@@ -30,6 +30,8 @@ pub(crate) struct JacobianDrift {
     contacts: Vec<Before>,
     /// Linear and angular, of every equality; none of those that are linear in the coordinates.
     ties: Vec<[Vec3<f64>; 2]>,
+    /// Of every tendon.
+    tendons: Vec<f64>,
     /// (1 − θ)/θ; zero when nothing is known.
     weight: f64,
 }
@@ -63,6 +65,8 @@ impl JacobianDrift {
         }
         self.ties.clear();
         self.ties.extend(sources.ties.iter().map(|tie: &Tie| tie.velocities(cx)));
+        self.tendons.clear();
+        self.tendons.extend(sources.tendons.iter().map(|tendon| tendon.rate(cx.v)));
         self.weight = (1.0 - theta_q) / theta_q;
     }
 
@@ -96,5 +100,10 @@ impl JacobianDrift {
         }
         let [linear, angular] = self.ties[k];
         [(velocities[0] - linear) * self.weight, (velocities[1] - angular) * self.weight]
+    }
+
+    /// The same of a tendon's length, whose rate of the velocities at the beginning is now `rate`.
+    pub fn of_tendon(&self, k: usize, rate: f64) -> f64 {
+        if self.weight == 0.0 { 0.0 } else { (rate - self.tendons[k]) * self.weight }
     }
 }

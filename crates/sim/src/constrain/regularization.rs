@@ -113,7 +113,7 @@ impl Regularization {
     }
 
     /// Where in the step a constraint is taken whose oscillation has the rate ω = `squared_rate`^½.
-    fn evaluation(&self, squared_rate: f64, relaxation: f64) -> f64 {
+    pub fn evaluation(&self, squared_rate: f64, relaxation: f64) -> f64 {
         if self.constraint_theta >= 1.0 {
             return self.constraint_theta;
         }

@@ -1,8 +1,8 @@
-//! Sums of joint coordinates, and couplings of two of them.
+//! Scalars of the configuration (sums of joint coordinates, lengths of strings), and couplings of two of them.
 
 use std::ops::Range;
 
-use multibody::{Compliance, Coordinate, Model};
+use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow};
 use sap::Equality;
 
 use super::{ConstraintSet, Context, Start};
@@ -16,59 +16,96 @@ pub(super) struct JointTerm {
     /// Node and degree of freedom within the tree.
     pub node: usize,
     pub dof: usize,
-    /// Coordinate and degree of freedom of the model.
+    /// Coordinate (of what is linear in the coordinates) and degree of freedom of the model.
     pub q: usize,
     pub v: usize,
     pub coefficient: f64,
 }
 
-/// A weighted sum of joint coordinates, ascending in the degrees of freedom.
+impl JointTerm {
+    fn new(model: &Model, tree_of: &[usize], (node, v): (usize, usize), coefficient: f64) -> Self {
+        let tree = tree_of[node];
+        let first = model.tree.trees[tree].start;
+        Self { tree, node: node - first, dof: v - model.tree.nodes[first].v, q: 0, v, coefficient }
+    }
+}
+
+/// A scalar of the configuration: its row of the Jacobian, ascending in the degrees of freedom.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sum(pub Vec<JointTerm>);
+pub(super) struct Sum {
+    pub terms: Vec<JointTerm>,
+    /// Of a spatial tendon, whose terms are those where it was placed: its index, and its length there.
+    spatial: Option<(usize, f64)>,
+}
 
 impl Sum {
-    pub fn new(model: &Model, tree_of: &[usize], terms: &[(usize, f64)]) -> Self {
+    /// A weighted sum of joint coordinates.
+    fn linear(model: &Model, tree_of: &[usize], terms: &[(usize, f64)]) -> Self {
         let term = |&(joint, coefficient): &(usize, f64)| {
             let joint = &model.joints[joint];
-            let node = joint.nodes.start;
-            let tree = tree_of[node];
-            let first = model.tree.trees[tree].start;
-            let dof = joint.v - model.tree.nodes[first].v;
-            JointTerm { tree, node: node - first, dof, q: joint.q, v: joint.v, coefficient }
+            let term = JointTerm::new(model, tree_of, (joint.nodes.start, joint.v), coefficient);
+            JointTerm { q: joint.q, ..term }
         };
-        let mut sum = Self(terms.iter().map(term).collect());
-        sum.0.sort_by_key(|t| t.q);
-        sum
+        let mut terms: Vec<JointTerm> = terms.iter().map(term).collect();
+        terms.sort_by_key(|t| t.v);
+        Self { terms, spatial: None }
+    }
+
+    pub fn of_tendon(model: &Model, tree_of: &[usize], tendon: usize) -> Self {
+        match &model.tendons[tendon] {
+            spatial if spatial.is_spatial() => Self { terms: Vec::new(), spatial: Some((tendon, 0.0)) },
+            fixed => Self::linear(model, tree_of, fixed.terms()),
+        }
     }
 
     fn of(model: &Model, tree_of: &[usize], coordinate: Coordinate) -> Self {
         match coordinate {
-            Coordinate::Joint(joint) => Self::new(model, tree_of, &[(joint, 1.0)]),
-            Coordinate::Tendon(tendon) => Self::new(model, tree_of, &model.tendons[tendon].terms),
+            Coordinate::Joint(joint) => Self::linear(model, tree_of, &[(joint, 1.0)]),
+            Coordinate::Tendon(tendon) => Self::of_tendon(model, tree_of, tendon),
         }
     }
 
+    /// Whether it is the length of a string, and its row depends on the configuration.
+    pub fn is_spatial(&self) -> bool {
+        self.spatial.is_some()
+    }
+
+    /// Takes length and row of a spatial tendon where the trees are.
+    pub fn place(&mut self, model: &Model, tree_of: &[usize], kinematics: &Kinematics<f64>, row: &mut TendonRow) {
+        let Some((tendon, length)) = &mut self.spatial else { return };
+        model.tendons[*tendon].write_row(model, kinematics, &[], row);
+        *length = row.length;
+        self.terms.clear();
+        let term =
+            |term: &multibody::TendonTerm| JointTerm::new(model, tree_of, (term.node, term.dof), term.coefficient);
+        self.terms.extend(row.terms.iter().map(term));
+    }
+
+    /// Its value at `q`; that of a spatial tendon where it was placed.
     pub fn value(&self, q: &[f64]) -> f64 {
-        self.0.iter().map(|t| t.coefficient * q[t.q]).sum()
+        match self.spatial {
+            Some((_, length)) => length,
+            None => self.terms.iter().map(|t| t.coefficient * q[t.q]).sum(),
+        }
     }
 
     pub fn rate(&self, v: &[f64]) -> f64 {
-        self.0.iter().map(|t| t.coefficient * v[t.v]).sum()
+        self.terms.iter().map(|t| t.coefficient * v[t.v]).sum()
     }
 
     /// Whether its trees sleep: they do together.
     pub fn is_asleep(&self, cx: &Context<'_>) -> bool {
-        self.0.first().is_some_and(|t| cx.parts.trees[t.tree].asleep)
+        self.terms.first().is_some_and(|t| cx.parts.trees[t.tree].asleep)
     }
 
     /// The rate in free motion.
     pub fn free_rate(&self, cx: &Context<'_>) -> f64 {
-        self.0.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_star[t.dof]).sum()
+        self.terms.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_star[t.dof]).sum()
     }
 
     /// The rate of the velocities that led to where constraints are taken.
     pub fn rate_led(&self, cx: &Context<'_>) -> f64 {
-        self.0.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_hat[t.dof]).sum()
+        self.terms.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_hat[t.dof]).sum()
     }
 
     /// The value and the rate at the beginning of the step.
@@ -90,18 +127,20 @@ pub(super) fn push_terms(
     let mut next = [0; 2];
     loop {
         // The least degree of freedom that is left in any of the sums.
-        let heads = sums.iter().zip(next).filter_map(|((sum, _), i)| sum.0.get(i));
-        let Some(head) = heads.min_by_key(|t| t.q).copied() else { break };
+        let heads = sums.iter().zip(next).filter_map(|((sum, _), i)| sum.terms.get(i));
+        let Some(head) = heads.min_by_key(|t| t.v).copied() else { break };
         let mut coefficient = 0.0;
         for ((sum, scale), i) in sums.iter().zip(&mut next) {
-            while let Some(term) = sum.0.get(*i).filter(|t| t.q == head.q) {
+            while let Some(term) = sum.terms.get(*i).filter(|t| t.v == head.v) {
                 coefficient += scale * term.coefficient;
                 *i += 1;
             }
         }
         if coefficient != 0.0 {
             set.terms.push(Term { tree: head.tree, node: head.node, dof: head.dof, coefficient });
-            w += coefficient * coefficient * cx.parts.trees[head.tree].factor.inverse_diagonal(head.node);
+            let part = &cx.parts.trees[head.tree];
+            let within = head.dof - part.tree.nodes[head.node].v;
+            w += coefficient * coefficient * part.factor.inverse_diagonal_of(head.node, within);
         }
     }
     let terms = start..set.terms.len();
@@ -135,6 +174,11 @@ impl Coupling {
     ) -> Self {
         let of = |(coordinate, reference)| (Sum::of(model, tree_of, coordinate), reference);
         Self { y: of(y), x: x.map_or_else(Default::default, of), polynomial }
+    }
+
+    /// The scalars that it couples.
+    pub fn sums_mut(&mut self) -> impl Iterator<Item = &mut Sum> {
+        [&mut self.y.0, &mut self.x.0].into_iter()
     }
 
     /// Adds the row `ẏ − p'(x − x₀) ẋ`.

@@ -1,10 +1,11 @@
-//! Fixed tendons: their limits, springs, friction and inertia, and the actuators on them.
+//! Tendons: their limits, springs, friction and inertia, and the actuators on them.
 
-use multibody::{Model, Tendon, Transmission};
+use multibody::{Model, Tendon, TendonRow, Transmission};
 use sap::BoxConstraint;
 
 use super::sums::{Sum, push_terms};
-use super::{ConstraintSet, Context, Start};
+use super::{ConstraintSet, Context, Regularization, Start};
+use crate::Theta;
 use crate::actuation::{ForceOfStep, Inputs, PlacedActuator};
 use crate::scheme::Discretization;
 use crate::simulation::forces::{LastStep, StepForces};
@@ -19,12 +20,14 @@ struct TendonActuator {
     actuator: PlacedActuator,
 }
 
-/// A fixed tendon of the model and the actuators on it.
+/// A tendon of the model and the actuators on it.
 #[derive(Clone, Debug)]
 pub(crate) struct TendonForces {
     sum: Sum,
     tendon: Tendon,
     actuators: Vec<TendonActuator>,
+    /// Where in the step an implicit scheme takes the forces of a spatial tendon.
+    evaluation: f64,
 }
 
 impl TendonForces {
@@ -39,11 +42,46 @@ impl TendonForces {
             })
         };
         let of = |(k, tendon): (usize, &Tendon)| Self {
-            sum: Sum::new(model, tree_of, &tendon.terms),
+            sum: Sum::of_tendon(model, tree_of, k),
             tendon: tendon.clone(),
             actuators: acts_on(k).collect(),
+            evaluation: 1.0,
         };
         model.tendons.iter().enumerate().map(of).collect()
+    }
+
+    /// Its length as a scalar of the configuration.
+    pub fn sum_mut(&mut self) -> &mut Sum {
+        &mut self.sum
+    }
+
+    /// The rate of the length at the velocities `v` (nv).
+    pub fn rate(&self, v: &[f64]) -> f64 {
+        self.sum.rate(v)
+    }
+
+    /// Whether all of its forces are constraints: those of a string whose row the scheme takes within the step.
+    fn is_all_constraints(&self, step: &Discretization) -> bool {
+        self.sum.is_spatial() && step.theta.q > 0.0
+    }
+
+    /// Says how easily the string is moved, 1/kg.
+    pub fn resolve(&mut self, mobility: f64, rule: &Regularization) {
+        let (mut stiffness, mut damping) = (self.tendon.stiffness, self.tendon.damping);
+        for TendonActuator { gear, actuator } in &self.actuators {
+            let [_, of_length, of_rate] = actuator.bias();
+            stiffness += gear * gear * (-of_length).max(0.0);
+            damping += gear * gear * (-of_rate).max(0.0);
+        }
+        let relaxation = if stiffness > 0.0 { damping / stiffness } else { 0.0 };
+        self.evaluation = rule.evaluation(stiffness * mobility, relaxation);
+    }
+
+    /// The step as the forces of the tendon take it.
+    pub fn own_step(&self, step: &Discretization) -> Discretization {
+        let a = self.evaluation;
+        let compliant = if self.is_all_constraints(step) { Theta { q: a, v: a, vq: a } } else { step.compliant };
+        Discretization { compliant, ..*step }
     }
 
     /// The forces of the actuators over the step, along the tendon.
@@ -66,7 +104,7 @@ impl TendonForces {
         step: &Discretization,
     ) -> impl Iterator<Item = ForceOfStep> {
         let (tendon, dt) = (&self.tendon, step.dt);
-        let stretch = self.stretch(length);
+        let stretch = stretch(tendon, length);
         let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
         let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
         let spring = ForceOfStep {
@@ -80,7 +118,7 @@ impl TendonForces {
     }
 
     /// Adds the forces of the last step to those of actuators and springs, and takes off the constraints what was one there: all that
-    /// opposes motion. Inertia is no force.
+    /// opposes motion, at least. Inertia is no force.
     pub fn add_step_forces(
         &self,
         last: &LastStep,
@@ -88,20 +126,20 @@ impl TendonForces {
         parts: &[TreeWorkspace],
         out: &mut StepForces,
     ) {
-        if self.sum.0.first().is_none_or(|term| parts[term.tree].asleep) {
+        if self.sum.terms.first().is_none_or(|term| parts[term.tree].asleep) {
             return;
         }
-        let (length, rate) = (self.sum.value(&last.q), self.sum.rate(&last.v0));
-        let change = self.sum.rate(&last.v) - rate;
-        for (part, force) in self.forces(Inputs::resolved(&last.inputs), (length, rate), step).enumerate() {
-            let is_constraint = force.impedance > 0.0;
+        let start = self.start_of(last, step, parts);
+        let change = self.sum.rate(&last.v) - start.1;
+        let step = &self.own_step(step);
+        for (part, force) in self.forces(Inputs::resolved(&last.inputs), start, step).enumerate() {
+            let is_constraint = force.impedance > 0.0 || self.is_all_constraints(step);
             let impulse = (force.impulse - force.impedance * change).max(force.low).min(force.high);
-            for term in &self.sum.0 {
+            for term in &self.sum.terms {
                 let along = term.coefficient * impulse / last.dt;
                 match part {
-                    0 if is_constraint => out.passive[term.v] += along,
-                    // Springs that nothing opposes are none in the step.
-                    0 | 1 => {}
+                    0 => out.passive[term.v] += along,
+                    1 => {}
                     _ => out.actuation[term.v] += along,
                 }
                 if is_constraint {
@@ -111,27 +149,29 @@ impl TendonForces {
         }
     }
 
+    /// The length and its rate at the beginning of the last step, as the step took them.
+    pub fn start_of(&self, last: &LastStep, step: &Discretization, parts: &[TreeWorkspace]) -> (f64, f64) {
+        let (length, rate) = (self.sum.value(&last.q), self.sum.rate(&last.v0));
+        if !self.is_all_constraints(step) {
+            return (length, rate);
+        }
+        let led: f64 = self.sum.terms.iter().map(|t| t.coefficient * parts[t.tree].v_hat[t.dof]).sum();
+        let Theta { q, vq, .. } = step.theta;
+        (length - (led * vq + rate * (1.0 - vq)) * (step.dt * q), rate)
+    }
+
     /// Adds the forces that do not depend on velocities at the end of the step; `force` is on the model's degrees of
     /// freedom.
     pub fn add_explicit(&self, inputs: Inputs<'_>, (q, v): (&[f64], &[f64]), step: &Discretization, force: &mut [f64]) {
-        let drives = self.drives(inputs, (self.sum.value(q), self.sum.rate(v)), step);
-        let explicit = drives.filter(|f| f.impedance == 0.0);
+        if self.is_all_constraints(step) {
+            return;
+        }
+        let forces = self.forces(inputs, (self.sum.value(q), self.sum.rate(v)), step);
+        let explicit = forces.filter(|f| f.impedance == 0.0);
         let total: f64 = explicit.map(|f| f.impulse.max(f.low).min(f.high) / step.dt).sum();
-        for term in &self.sum.0 {
+        for term in &self.sum.terms {
             force[term.v] += term.coefficient * total;
         }
-    }
-
-    /// Stretch of the spring, 0 while it is slack.
-    fn stretch(&self, length: f64) -> f64 {
-        let (low, high) = self.tendon.rest;
-        (length - high).max(0.0) + (length - low).min(0.0)
-    }
-
-    /// Adds the energy of the spring and of the inertia.
-    pub fn add_energy(&self, state: &State, energy: &mut Energy) {
-        energy.kinetic += 0.5 * self.tendon.armature * self.sum.rate(&state.v).powi(2);
-        energy.potential += 0.5 * self.tendon.stiffness * self.stretch(self.sum.value(&state.q)).powi(2);
     }
 
     /// Adds the tendon's limits and all that opposes its motion.
@@ -142,15 +182,22 @@ impl TendonForces {
         self.push_limits(index, cx, set);
         let (tendon, dt) = (&self.tendon, cx.rule.dt);
         let Start { violation: length, rate, .. } = self.sum.start(cx);
-        let forces = self.forces(cx.state.inputs(), (length, rate), cx.step);
+        let step = self.own_step(cx.step);
+        let forces = self.forces(cx.state.inputs(), (length, rate), &step);
         for (part, force) in (2..).zip(forces) {
-            if force.impedance > 0.0
-                && let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
-            {
-                let v_hat = rate + force.impulse / force.impedance;
-                let law = BoxConstraint::new(1.0 / force.impedance, v_hat, force.low, force.high);
-                set.push(law, w, link, Key::tendon(index, part), cx);
+            let is_constant = force.impedance == 0.0;
+            if is_constant && (force.impulse == 0.0 || !self.is_all_constraints(cx.step)) {
+                continue;
             }
+            let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set) else { continue };
+            let law = if is_constant {
+                let impulse = force.impulse.max(force.low).min(force.high);
+                BoxConstraint::new(cx.rule.sigma * w, rate, impulse, impulse)
+            } else {
+                let v_hat = rate + force.impulse / force.impedance;
+                BoxConstraint::new(1.0 / force.impedance, v_hat, force.low, force.high)
+            };
+            set.push(law, w, link, Key::tendon(index, part), cx);
         }
         let friction = dt * tendon.friction_loss;
         if friction > 0.0
@@ -172,9 +219,24 @@ impl TendonForces {
                 && let Some((link, w)) = push_terms(&[(&self.sum, sign)], cx, set)
             {
                 let start = cx.rule.start(gap, || [sign * rate, sign * self.sum.rate_led(cx)]);
-                let law = cx.rule.normal(self.tendon.limit_compliance, start, w);
+                let mut law = cx.rule.normal(self.tendon.limit_compliance, start, w);
+                if self.sum.is_spatial() && !law.is_midway {
+                    law.v_hat -= sign * cx.jacobian_drift.of_tendon(index, rate);
+                }
                 set.push_limit(law, w, link, Key::tendon(index, side), cx);
             }
         }
     }
+}
+
+/// Stretch of a tendon's spring, 0 while it is slack.
+fn stretch(tendon: &Tendon, length: f64) -> f64 {
+    let (low, high) = tendon.rest;
+    (length - high).max(0.0) + (length - low).min(0.0)
+}
+
+/// Adds the energy of a tendon's spring and of its inertia; `row` is that of the state.
+pub(super) fn add_energy(tendon: &Tendon, row: &TendonRow, state: &State, energy: &mut Energy) {
+    energy.kinetic += 0.5 * tendon.armature * row.rate(&state.v).powi(2);
+    energy.potential += 0.5 * tendon.stiffness * stretch(tendon, row.length).powi(2);
 }

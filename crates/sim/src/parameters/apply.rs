@@ -1,7 +1,7 @@
 //! Parameters into a model.
 
 use geometry::{Scene, Shape};
-use multibody::{JointKind, Material, Model, inertia_flaw};
+use multibody::{JointKind, Material, Model, Tendon, inertia_flaw};
 use spatial::{Quat, Sym3, Vec3};
 
 use super::{P, Parameter, ParameterError, Parameters};
@@ -26,6 +26,7 @@ impl Parameters {
         self.apply_inertias(&mut model)?;
         self.apply_surfaces(&mut model, &mut scene);
         self.apply_shapes(&mut scene)?;
+        move_obstacles(&mut model, &scene);
         for (parameter, to) in [
             (P::Armature, &mut model.armature),
             (P::Damping, &mut model.damping),
@@ -245,4 +246,15 @@ fn is_not_negative(x: f64) -> bool {
 
 fn is_positive(x: f64) -> bool {
     x > 0.0 && x.is_finite()
+}
+
+/// Strings wrap around geoms where these are.
+fn move_obstacles(model: &mut Model, scene: &Scene) {
+    for obstacle in model.tendons.iter_mut().flat_map(Tendon::obstacles_mut) {
+        let Some(geom) = scene.geoms.get(obstacle.geom) else { continue };
+        obstacle.pose = geom.pose;
+        if let Shape::Sphere { radius } | Shape::Cylinder { radius, .. } = geom.shape {
+            obstacle.radius = radius;
+        }
+    }
 }

@@ -59,19 +59,20 @@ impl Instruments<'_> {
         violation([(q[0] - low, v[0]), (high - q[0], -v[0])])
     }
 
-    pub(super) fn tendon(&self, index: usize, quantity: TendonQuantity) -> f64 {
+    pub(super) fn tendon(&mut self, index: usize, quantity: TendonQuantity) -> f64 {
+        let (length, rate) = match quantity {
+            TendonQuantity::LimitForce | TendonQuantity::ActuatorForce => (0.0, 0.0),
+            _ => self.now.tendon_motion(index),
+        };
         let model = self.model();
         let tendon = &model.tendons[index];
-        let length = || tendon.length(model, &self.state().q);
-        let rate = || tendon.terms.iter().map(|(joint, c)| c * self.state().v[model.joints[*joint].v]).sum::<f64>();
         let violated = || {
             let Some((low, high)) = tendon.range else { return (0.0, 0.0) };
-            let (length, rate) = (length(), rate());
             violation([(length - low, rate), (high - length, -rate)])
         };
         match quantity {
-            TendonQuantity::Position => length(),
-            TendonQuantity::Velocity => rate(),
+            TendonQuantity::Position => length,
+            TendonQuantity::Velocity => rate,
             TendonQuantity::LimitDistance => violated().0,
             TendonQuantity::LimitVelocity => violated().1,
             TendonQuantity::LimitForce if tendon.range.is_some() => self.limit_force(|side| Key::tendon(index, side)),
@@ -86,21 +87,21 @@ impl Instruments<'_> {
         }
     }
 
-    pub(super) fn actuator(&self, index: usize, quantity: ActuatorQuantity) -> f64 {
-        let model = self.model();
-        let state = self.state();
+    pub(super) fn actuator(&mut self, index: usize, quantity: ActuatorQuantity) -> f64 {
         if quantity == ActuatorQuantity::Force {
             return self.forces.actuators[index];
         }
         let is_length = quantity == ActuatorQuantity::Position;
+        if let Transmission::Tendon { tendon, gear } = self.model().actuators[index].transmission {
+            let quantity = if is_length { TendonQuantity::Position } else { TendonQuantity::Velocity };
+            return gear * self.tendon(tendon, quantity);
+        }
+        let model = self.model();
+        let state = self.state();
         match &model.actuators[index].transmission {
             Transmission::Joint { joint, gear } => {
                 let joint = &model.joints[*joint];
                 gear * if is_length { state.q[joint.q] } else { state.v[joint.v] }
-            }
-            Transmission::Tendon { tendon, gear } => {
-                let quantity = if is_length { TendonQuantity::Position } else { TendonQuantity::Velocity };
-                gear * self.tendon(*tendon, quantity)
             }
             Transmission::JointAxes { joint, gear } => {
                 let joint = &model.joints[*joint];
@@ -115,7 +116,7 @@ impl Instruments<'_> {
                     _ => 0.0,
                 }
             }
-            Transmission::Unsupported => 0.0,
+            Transmission::Tendon { .. } | Transmission::Unsupported => 0.0,
         }
     }
 }

@@ -223,7 +223,7 @@ impl StepTrace {
                     }
                 }
                 Transmission::Tendon { tendon, gear } => {
-                    let terms = &model.tendons[tendon].terms;
+                    let terms = model.tendons[tendon].terms();
                     let (_, force) = along(terms, gear);
                     for (joint, coefficient) in terms {
                         actuation[model.joints[*joint].v] += coefficient * gear * force;

@@ -174,6 +174,14 @@ fn check_scene(model: &Model, scene: &Scene) -> Result<(), SimulationError> {
         check(&what, "body", geom.body, model.bodies.len())?;
         check(&what, "material", geom.material, model.materials.len())?;
     }
+    for tendon in &model.tendons {
+        let multibody::TendonPath::Spatial(branches) = &tendon.path else { continue };
+        for point in branches.iter().flat_map(|branch| &branch.points) {
+            if let multibody::PathPoint::Obstacle(obstacle) = point {
+                check(&|| format!("tendon {:?}", tendon.name), "geom", obstacle.geom, scene.geoms.len())?;
+            }
+        }
+    }
     for (i, pair) in scene.pairs.iter().enumerate() {
         let what = || format!("contact pair {i}");
         check(&what, "material", pair.material, model.materials.len())?;

@@ -143,20 +143,16 @@ impl Simulation {
         self.sources.add_tendon_forces(last, &step, &self.parts, &mut forces);
         let StepForces { actuators, .. } = &mut forces;
         for (ctrl, (actuator, force)) in self.model.actuators.iter().zip(actuators).enumerate() {
-            let sum = |x: &[f64], terms: &[(usize, f64)], first: fn(&multibody::Joint) -> usize| -> f64 {
-                terms.iter().map(|(joint, c)| c * x[first(&self.model.joints[*joint])]).sum()
-            };
-            let (first_q, first_v) = (|joint: &multibody::Joint| joint.q, |joint: &multibody::Joint| joint.v);
-            let along = |terms: &[(usize, f64)], gear: f64| {
-                let length = gear * sum(&last.q, terms, first_q);
-                let (start, end) = (gear * sum(&last.v0, terms, first_v), gear * sum(&last.v, terms, first_v));
-                force_of_step(actuator, last.inputs[ctrl], length, (start, end), &step)
-            };
             *force = match &actuator.transmission {
                 multibody::Transmission::Joint { joint, gear } if self.model.joints[*joint].kind.nv() == 1 => {
-                    along(&[(*joint, 1.0)], *gear)
+                    let joint = &self.model.joints[*joint];
+                    let rates = (gear * last.v0[joint.v], gear * last.v[joint.v]);
+                    force_of_step(actuator, last.inputs[ctrl], gear * last.q[joint.q], rates, &step)
                 }
-                multibody::Transmission::Tendon { tendon, gear } => along(&self.model.tendons[*tendon].terms, *gear),
+                multibody::Transmission::Tendon { tendon, gear } => {
+                    let (length, [start, end], own) = self.sources.tendon_motion(*tendon, last, &step, &self.parts);
+                    force_of_step(actuator, last.inputs[ctrl], gear * length, (gear * start, gear * end), &own)
+                }
                 multibody::Transmission::JointAxes { joint, gear } => {
                     let joint = &self.model.joints[*joint];
                     let theta = if self.options.scheme.is_implicit() { step.theta.v } else { 0.0 };

@@ -141,6 +141,9 @@ impl Simulation {
             q_at[part.qs.clone()].copy_from_slice(part.positions(state));
         }
         self.theta_at = step.theta.q;
+        self.sources.place_tendons(&self.model, &self.tree_of, &self.q_at);
+        let rule = self.rule(dt, 0.0);
+        self.sources.resolve_tendons(&self.model, &self.effective_mass, &rule);
         self.detect(dt, 0.0);
         self.move_soft(dt)
     }
@@ -194,6 +197,7 @@ impl Simulation {
         if has_others {
             self.force.copy_from_slice(&self.state.applied_force);
             let v_start = if begins { &self.state.v } else { &self.v_start };
+            self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
             self.sources.add_explicit_forces(&self.state, v_start, &step, &mut self.force);
         }
         let Self { parts, state, v_start, force, model, effective_mass, crew, .. } = self;

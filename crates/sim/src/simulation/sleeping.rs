@@ -18,9 +18,21 @@ pub struct Rest {
     pub asleep_with: Option<u32>,
 }
 
-/// Whether each tree may sleep: those that actuators drive may not.
+/// Whether each tree may sleep: those that actuators drive may not, nor those with a string between them, which one may pull taut while
+/// the other sleeps.
 pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
     let mut may = vec![true; model.tree.trees.len()];
+    for (index, tendon) in model.tendons.iter().enumerate() {
+        let trees = || tendon.bodies(model).filter_map(|body| Some(tree_of[model.bodies[body].node?]));
+        let drives = |actuator: &multibody::Actuator| match actuator.transmission {
+            Transmission::Tendon { tendon, .. } => tendon == index,
+            _ => false,
+        };
+        let joins = trees().any(|tree| Some(tree) != trees().next());
+        if joins || model.actuators.iter().any(drives) {
+            trees().for_each(|tree| may[tree] = false);
+        }
+    }
     let mut drives = |joint: usize| {
         if let Some(&tree) = tree_of.get(model.joints[joint].nodes.start) {
             may[tree] = false;
@@ -30,7 +42,7 @@ pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
         match actuator.transmission {
             Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => drives(joint),
             Transmission::Tendon { tendon, .. } => {
-                model.tendons[tendon].terms.iter().for_each(|(joint, _)| drives(*joint));
+                model.tendons[tendon].terms().iter().for_each(|(joint, _)| drives(*joint));
             }
             _ => {}
         }

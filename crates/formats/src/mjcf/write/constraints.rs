@@ -1,7 +1,7 @@
-//! Fixed tendons and equality constraints.
+//! Tendons and equality constraints.
 
 use geometry::Shape;
-use multibody::{Coordinate, EqualityKind, JointSpec, Tendon};
+use multibody::{Branch, Coordinate, EqualityKind, PathPoint, Tendon, TendonPath};
 use spatial::{Pose, Quat, Vec3};
 
 use super::super::compliance::Side;
@@ -41,21 +41,45 @@ impl Writer<'_> {
             if tendon.rest != (rest, rest) {
                 attributes.push(("springlength", list(&[tendon.rest.0, tendon.rest.1])));
             }
-            xml.open("fixed", &attributes);
-            for &(joint, coefficient) in &tendon.terms {
-                xml.empty("joint", &[("joint", self.joints[joint].clone()), ("coef", number(coefficient))]);
+            match &tendon.path {
+                TendonPath::Joints(terms) => {
+                    xml.open("fixed", &attributes);
+                    for &(joint, coefficient) in terms {
+                        xml.empty("joint", &[("joint", self.joints[joint].clone()), ("coef", number(coefficient))]);
+                    }
+                    xml.close("fixed");
+                }
+                TendonPath::Spatial(branches) => {
+                    xml.open("spatial", &attributes);
+                    branches.iter().enumerate().for_each(|(place, branch)| self.branch(place, branch, xml));
+                    xml.close("spatial");
+                }
             }
-            xml.close("fixed");
         }
         xml.close("tendon");
         Ok(())
     }
 
-    /// The length at the reference coordinates of the joints' springs, which is where a tendon's spring rests by default.
+    /// A part of a spatial tendon; behind the first one a pulley is needed in any case.
+    fn branch(&self, place: usize, branch: &Branch, xml: &mut Xml) {
+        if place > 0 || branch.divisor != 1.0 {
+            xml.empty("pulley", &[("divisor", number(branch.divisor))]);
+        }
+        for point in &branch.points {
+            match point {
+                PathPoint::Site(site) => xml.empty("site", &[("site", self.sites[*site].clone())]),
+                PathPoint::Obstacle(obstacle) => {
+                    let mut attributes = vec![("geom", self.geoms[obstacle.geom].clone())];
+                    attributes.extend(obstacle.side.map(|site| ("sidesite", self.sites[site].clone())));
+                    xml.empty("geom", &attributes);
+                }
+            }
+        }
+    }
+
+    /// The length where the springs of the joints rest, as its own does by default.
     fn spring_length(&self, tendon: &Tendon) -> f64 {
-        let term =
-            |&(joint, c): &(usize, f64)| c * JointSpec::of(self.model, &self.model.joints[joint]).spring_reference;
-        tendon.terms.iter().map(term).sum()
+        tendon.length(self.model, &self.model.spring_reference)
     }
 
     pub(super) fn equalities(&mut self, xml: &mut Xml) -> Result<(), WriteError> {
@@ -242,8 +266,11 @@ impl Writer<'_> {
         match coordinate {
             Coordinate::Joint(joint) => self.written_reference(joint),
             Coordinate::Tendon(tendon) => {
-                let terms = self.model.tendons[tendon].terms.iter();
-                terms.map(|&(joint, c)| c * self.written_reference(joint)).sum()
+                let mut q = self.model.q0.clone();
+                for (index, joint) in self.model.joints.iter().enumerate().filter(|(_, joint)| joint.kind.nv() == 1) {
+                    q[joint.q] = self.written_reference(index);
+                }
+                self.model.tendons[tendon].length(self.model, &q)
             }
         }
     }

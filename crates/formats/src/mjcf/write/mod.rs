@@ -160,7 +160,7 @@ impl<'m> Writer<'m> {
 
     /// MJCF refers by name: what has none and is referred to gets one.
     fn name_what_is_referred_to(&mut self) {
-        use multibody::{Coordinate, EqualityKind, Transmission};
+        use multibody::{Coordinate, EqualityKind, PathPoint, TendonPath, Transmission};
         let (model, scene) = (self.model, self.scene);
         for geom in scene.pairs.iter().flat_map(|pair| pair.geoms) {
             give_name(&mut self.geoms, geom, "geom");
@@ -168,8 +168,23 @@ impl<'m> Writer<'m> {
         for body in scene.excluded.iter().flatten() {
             give_name(&mut self.bodies, *body, "body");
         }
-        for (joint, _) in model.tendons.iter().flat_map(|tendon| &tendon.terms) {
-            give_name(&mut self.joints, *joint, "joint");
+        for tendon in &model.tendons {
+            match &tendon.path {
+                TendonPath::Joints(terms) => {
+                    terms.iter().for_each(|(joint, _)| give_name(&mut self.joints, *joint, "joint"));
+                }
+                TendonPath::Spatial(branches) => {
+                    for point in branches.iter().flat_map(|branch| &branch.points) {
+                        match point {
+                            PathPoint::Site(site) => give_name(&mut self.sites, *site, "site"),
+                            PathPoint::Obstacle(obstacle) => {
+                                give_name(&mut self.geoms, obstacle.geom, "geom");
+                                obstacle.side.iter().for_each(|site| give_name(&mut self.sites, *site, "site"));
+                            }
+                        }
+                    }
+                }
+            }
         }
         for actuator in &model.actuators {
             match actuator.transmission {

@@ -1,0 +1,286 @@
+//! Tendons: scalars of the configuration, along which springs, limits and actuators act.
+
+mod wrap;
+
+use spatial::{Pose, Vec3};
+
+use crate::{Compliance, Kinematics, Model, NO_PARENT, forward_kinematics, joint_axis};
+pub use wrap::ObstacleShape;
+
+/// A tendon: a length, what acts along it, and what limits it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Tendon {
+    /// Name; empty when the file gives none.
+    pub name: String,
+    /// What its length is.
+    pub path: TendonPath,
+    /// Limits of the length.
+    pub range: Option<(f64, f64)>,
+    /// How much the limits yield.
+    pub limit_compliance: Compliance,
+    /// Stiffness; the spring is slack while the length is within [`rest`](Self::rest).
+    pub stiffness: f64,
+    /// Damping of the rate of the length.
+    pub damping: f64,
+    /// Lengths between which the spring is slack.
+    pub rest: (f64, f64),
+    /// Coulomb friction, in units of force along the length.
+    pub friction_loss: f64,
+    /// Inertia along the length; of a spatial tendon always 0.
+    pub armature: f64,
+}
+
+/// What the length of a tendon is.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum TendonPath {
+    /// A weighted sum of joint coordinates, `length = Σ coefficient · q` (MJCF `tendon/fixed`): joints with one degree of
+    /// freedom, indices into [`Model::joints`], and their coefficients.
+    Joints(Vec<(usize, f64)>),
+    /// The length of a string through points of bodies, m (MJCF `tendon/spatial`): of all its branches, each over its divisor.
+    Spatial(Vec<Branch>),
+}
+
+/// A part of a spatial tendon, from one pulley to the next.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Branch {
+    /// What its length is divided by: how many strings share the force.
+    pub divisor: f64,
+    /// What it passes: sites, and between two of them an obstacle.
+    pub points: Vec<PathPoint>,
+}
+
+/// Something that a spatial tendon passes.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum PathPoint {
+    /// The origin of a site, an index into [`Model::sites`].
+    Site(usize),
+    /// A surface that the string does not cross.
+    Obstacle(Obstacle),
+}
+
+/// A sphere or an endless cylinder that a string wraps around on its way from one site to the next.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Obstacle {
+    /// The geom of the scene that it is.
+    pub geom: usize,
+    /// The geom's body.
+    pub body: usize,
+    /// Its frame in the body's frame; the axis of a cylinder is z.
+    pub pose: Pose<f64>,
+    /// Its shape.
+    pub shape: ObstacleShape,
+    /// Its radius, m.
+    pub radius: f64,
+    /// A site on the side where the string passes, an index into [`Model::sites`]. Where it is inside the obstacle, the string passes through
+    /// the obstacle's inside. Without a site the string takes the shorter way round.
+    pub side: Option<usize>,
+}
+
+/// One degree of freedom's share in the rate of a tendon's length.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TendonTerm {
+    /// The node of the tree.
+    pub node: usize,
+    /// The degree of freedom.
+    pub dof: usize,
+    /// ∂(rate of the length) / ∂(velocity of the degree of freedom).
+    pub coefficient: f64,
+}
+
+/// The length of a tendon at a configuration, and its row of the Jacobian.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TendonRow {
+    /// Length, m; of a fixed tendon in the units of its joints.
+    pub length: f64,
+    /// The entries of the row, ascending in the degrees of freedom, each once.
+    pub terms: Vec<TendonTerm>,
+}
+
+impl TendonRow {
+    /// The rate of the length at the velocities `v` (nv).
+    pub fn rate(&self, v: &[f64]) -> f64 {
+        self.terms.iter().map(|term| term.coefficient * v[term.dof]).sum()
+    }
+}
+
+/// A straight piece of a string, in the world.
+#[derive(Clone, Copy, Debug)]
+pub struct Strand {
+    /// The bodies that its ends move with.
+    pub bodies: [usize; 2],
+    /// Its ends, m.
+    pub points: [Vec3<f64>; 2],
+    /// One over the divisor of its branch.
+    pub weight: f64,
+    /// Whether it stands for an arc on an obstacle, from one end to the other.
+    pub is_arc: bool,
+}
+
+impl Tendon {
+    /// Joints and coefficients of a fixed tendon; nothing of a spatial one.
+    pub fn terms(&self) -> &[(usize, f64)] {
+        match &self.path {
+            TendonPath::Joints(terms) => terms,
+            TendonPath::Spatial(_) => &[],
+        }
+    }
+
+    /// Whether it is a string through points of bodies.
+    pub fn is_spatial(&self) -> bool {
+        matches!(self.path, TendonPath::Spatial(_))
+    }
+
+    /// The length at the configuration `q` (nq) of the model.
+    pub fn length(&self, model: &Model, q: &[f64]) -> f64 {
+        match &self.path {
+            TendonPath::Joints(terms) => sum(model, terms, q),
+            TendonPath::Spatial(branches) => {
+                let mut kinematics = Kinematics::new(&model.tree);
+                forward_kinematics(&model.tree, model.tree.all(), q, &mut kinematics);
+                each_strand(model, &kinematics, branches, |_| {})
+            }
+        }
+    }
+
+    /// Sets `row` to the length and its derivative at the configuration `q` (nq) of the model, after [`forward_kinematics`] there.
+    pub fn write_row(&self, model: &Model, kinematics: &Kinematics<f64>, q: &[f64], row: &mut TendonRow) {
+        row.terms.clear();
+        match &self.path {
+            TendonPath::Joints(terms) => {
+                row.length = sum(model, terms, q);
+                row.terms.extend(terms.iter().map(|&(joint, coefficient)| {
+                    let joint = &model.joints[joint];
+                    TendonTerm { node: joint.nodes.start, dof: joint.v, coefficient }
+                }));
+            }
+            TendonPath::Spatial(branches) => {
+                row.length =
+                    each_strand(model, kinematics, branches, |strand| push_terms(model, kinematics, strand, row));
+            }
+        }
+        row.terms.sort_unstable_by_key(|term| term.dof);
+        row.terms.dedup_by(|next, kept| {
+            let is_same = next.dof == kept.dof;
+            if is_same {
+                kept.coefficient += next.coefficient;
+            }
+            is_same
+        });
+    }
+
+    /// Calls `f` with the straight pieces of a spatial tendon, after [`forward_kinematics`]; a fixed one has none.
+    pub fn each_strand(&self, model: &Model, kinematics: &Kinematics<f64>, f: impl FnMut(&Strand)) {
+        if let TendonPath::Spatial(branches) = &self.path {
+            each_strand(model, kinematics, branches, f);
+        }
+    }
+
+    /// What a spatial tendon wraps around.
+    pub fn obstacles_mut(&mut self) -> impl Iterator<Item = &mut Obstacle> {
+        let branches = match &mut self.path {
+            TendonPath::Joints(_) => &mut [][..],
+            TendonPath::Spatial(branches) => branches,
+        };
+        branches.iter_mut().flat_map(|branch| &mut branch.points).filter_map(|point| match point {
+            PathPoint::Site(_) => None,
+            PathPoint::Obstacle(obstacle) => Some(obstacle),
+        })
+    }
+
+    /// The bodies that a spatial tendon acts on.
+    pub fn bodies<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = usize> + 'a {
+        let branches = match &self.path {
+            TendonPath::Joints(_) => &[][..],
+            TendonPath::Spatial(branches) => branches,
+        };
+        branches.iter().flat_map(|branch| &branch.points).map(|point| match point {
+            PathPoint::Site(site) => model.sites[*site].body,
+            PathPoint::Obstacle(obstacle) => obstacle.body,
+        })
+    }
+}
+
+fn sum(model: &Model, terms: &[(usize, f64)], q: &[f64]) -> f64 {
+    terms.iter().map(|&(joint, coefficient)| coefficient * q[model.joints[joint].q]).sum()
+}
+
+/// The pose of something in a body's frame, in the world.
+fn placed(model: &Model, kinematics: &Kinematics<f64>, body: usize, pose: Pose<f64>) -> Pose<f64> {
+    let body = &model.bodies[body];
+    match body.node.map(|node| &kinematics.frames[node]) {
+        Some(frame) => Pose::new(frame.pos, frame.quat) * body.pose * pose,
+        None => body.pose * pose,
+    }
+}
+
+/// Calls `f` with the straight pieces, and returns the length.
+fn each_strand(model: &Model, kinematics: &Kinematics<f64>, branches: &[Branch], mut f: impl FnMut(&Strand)) -> f64 {
+    let site = |index: usize| {
+        let site = &model.sites[index];
+        (site.body, placed(model, kinematics, site.body, site.pose).pos)
+    };
+    let mut length = 0.0;
+    for branch in branches {
+        let weight = 1.0 / branch.divisor;
+        let mut straight = |a: (usize, Vec3<f64>), b: (usize, Vec3<f64>), is_arc: bool| {
+            f(&Strand { bodies: [a.0, b.0], points: [a.1, b.1], weight, is_arc });
+            (b.1 - a.1).norm()
+        };
+        let mut own = 0.0;
+        let (mut last, mut between) = (None, None);
+        for point in &branch.points {
+            let to = match point {
+                PathPoint::Site(index) => site(*index),
+                PathPoint::Obstacle(obstacle) => {
+                    between = Some(obstacle);
+                    continue;
+                }
+            };
+            let Some(from) = last.replace(to) else { continue };
+            let wrapped = between.take().and_then(|obstacle: &Obstacle| {
+                let pose = placed(model, kinematics, obstacle.body, obstacle.pose);
+                let side = obstacle.side.map(|side| site(side).1);
+                Some((obstacle, obstacle.wrap(pose, [from.1, to.1], side)?))
+            });
+            own += match wrapped {
+                None => straight(from, to, false),
+                Some((obstacle, wrap)) => {
+                    let [first, second] = wrap.points.map(|point| (obstacle.body, point));
+                    let before = straight(from, first, false);
+                    straight(first, second, true);
+                    before + wrap.length + straight(second, to, false)
+                }
+            };
+        }
+        length += own * weight;
+    }
+    length
+}
+
+/// Adds what the two ends of a straight piece do to the rate of the length: the velocity of the second end relative to the first, along it.
+fn push_terms(model: &Model, kinematics: &Kinematics<f64>, strand: &Strand, row: &mut TendonRow) {
+    let [from, to] = strand.points;
+    if strand.is_arc || strand.bodies[0] == strand.bodies[1] {
+        return;
+    }
+    // Where the ends meet any direction will do.
+    let along = (to - from).normalized().unwrap_or(Vec3::new(1.0, 0.0, 0.0)) * strand.weight;
+    let mut push = |node: usize, sign: f64| {
+        let (of_tree, frame) = (&model.tree.nodes[node], &kinematics.frames[node]);
+        for k in 0..of_tree.joint.nv() {
+            // Along the strand, all points of it move alike with one body.
+            let motion = joint_axis(of_tree, frame, k).shifted(from - frame.pos);
+            row.terms.push(TendonTerm { node, dof: of_tree.v + k, coefficient: sign * along.dot(motion.lin) });
+        }
+        of_tree.parent
+    };
+    let [mut i, mut j] = strand.bodies.map(|body| model.bodies[body].node.unwrap_or(NO_PARENT));
+    // What moves both alike is left out.
+    while i != j {
+        if j == NO_PARENT || (i != NO_PARENT && i > j) {
+            i = push(i, -1.0);
+        } else {
+            j = push(j, 1.0);
+        }
+    }
+}

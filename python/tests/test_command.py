@@ -1,0 +1,48 @@
+"""The command that the package brings along: words, exit codes and signals are the binary's."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMAND = [sys.executable, "-m", "sapwood"]
+
+
+def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=False, timeout=60, **options)
+
+
+def test_prints_and_fails_as_the_binary_does() -> None:
+    found = run("info", "@dog", "--json")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert json.loads(found.stdout)["counts"]["bodies"] == 23
+    wrong = run("rnu")
+    assert wrong.returncode == 2
+    assert "'run'" in wrong.stderr
+    assert "Usage: sapwood <COMMAND>" in wrong.stderr
+    script = run("completions", "bash")
+    assert script.returncode == 0
+    # Not the interpreter: the command is what shells ask.
+    assert '\n        "sapwood" -- ' in script.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
+    words = ["run", "@tower-5", "--time", "1e6", "--out", str(tmp_path)]
+    with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1.5)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert json.loads((tmp_path / "summary.json").read_text())["steps"] > 0, output
