@@ -36,7 +36,7 @@ pub fn all(clips: Option<&Path>) -> Result<Vec<Subject>, Error> {
         }
     }
     for (character, gait) in &GAITS[1..] {
-        subjects.push(Subject::gait(*character, *gait)?);
+        subjects.push(Subject::gait(*character, gait)?);
     }
     Ok(subjects)
 }

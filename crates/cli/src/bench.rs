@@ -231,10 +231,12 @@ fn characters(arguments: &MeasureArguments, results: &Results) -> Result<()> {
 
 fn figures(arguments: &MeasureArguments, results: &Results) -> Result<()> {
     let effort = if arguments.quick { figures::Effort::QUICK } else { figures::Effort::FULL };
-    let done = |what: &str| print_beside(&format!("measured: {what}\n"));
+    let done = |what: &str, rows: Vec<Row>| {
+        results.add(rows);
+        print_beside(&format!("measured: {what}\n"));
+    };
     let measured = Figures::measure(arguments.clips.as_deref(), effort, done)?;
     results.say(&measured.page());
-    results.add(measured.rows());
     if let Some(folder) = &arguments.out {
         results.put(&folder.join("figure1.svg"), &plot::largest_steps(&measured.figure1)?)?;
         for ((file, name), curves) in

@@ -26,7 +26,7 @@ pub enum Control {
     /// [`sim::Pd`]: the law of stable PD within the step, with as much of K_p implicit as makes it stable at any gain and step.
     Unconditional,
     /// The law of stable PD as the paper has it, within the step: one pass is forward dynamics and control, and contact meets the
-    /// controlled joints. It is [`Self::Unconditional`] where K_d ≥ 1.5 dt K_p, and unstable below K_d = dt K_p.
+    /// controlled joints. It is [`Self::Unconditional`] where K_d ≥ 1.5 dt K_p, and below that unstable if bodies are light.
     Embedded,
     /// The same law before the step: its force by a method of [`spd`], then a step under this force.
     TwoPass(Method, Torque),

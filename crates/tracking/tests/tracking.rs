@@ -172,7 +172,8 @@ fn what_does_not_fit_is_said() {
         change(&mut task);
         track(&model, &scene, &trot, &task, &Interrupt::default(), |_| ()).expect_err("an error").to_string()
     };
-    let cases: [(fn(&mut Task), &str); 6] = [
+    type Case = (fn(&mut Task), &'static str);
+    let cases: [Case; 6] = [
         (|task| task.dt = -1.0, "the time step is -1: expected a finite number above 0"),
         (|task| task.seconds = f64::NAN, "the time is NaN: expected a finite number above 0"),
         (|task| task.seconds = 1e9, "100000000000 steps of 0.01 s: expected at most 1000000"),
