@@ -28,16 +28,16 @@ parser.add_argument("--clip", default="walk")
 parser.add_argument("--seconds", type=float, default=600.0)
 parser.add_argument("--samples", type=int, default=10**12)
 parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--num-envs", type=int, default=256)
+parser.add_argument("--num-envs", type=int, default=64)
 parser.add_argument("--threads", type=int, default=1, help="of torch; that of all cores helps where nobody else is")
 parser.add_argument("--out", type=Path, default=Path("out"))
 args = parser.parse_args()
 
-STEPS, EPOCHS, MINIBATCH = 32, 5, 1024  # samples of an update: STEPS of each world
+STEPS, EPOCHS, MINIBATCH = 32, 5, 256  # samples of an update: STEPS of each world
 GAMMA, LAMBDA, CLIP = 0.95, 0.95, 0.2  # DeepMimic's
 STD = 0.075  # of the noise in targets, rad
 SCALE = 0.25  # change of a target by an output of the network, rad
-TARGET_KL = 0.03  # divergence of an update that the learning rate is adapted to
+TARGET_KL = 0.06  # divergence of an update that the learning rate is adapted to
 EPISODE = 600  # control steps, 20 s
 
 torch.manual_seed(args.seed)

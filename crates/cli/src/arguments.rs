@@ -133,6 +133,9 @@ pub struct RunArguments {
     pub hold: Option<[f64; 2]>,
     #[command(flatten)]
     pub step: StepArguments,
+    /// Record von Mises stresses of soft bodies: replay.html shows them as colours.
+    #[arg(long, help_heading = "Output")]
+    pub stress: bool,
     #[command(flatten)]
     pub output: OutputArguments,
 }
@@ -144,7 +147,7 @@ pub struct TrackArguments {
     pub model: Source,
     /// Simulated time, s.
     #[arg(long, short, value_name = "S", default_value_t = 5.0, allow_negative_numbers = true, value_parser = positive)]
-    pub duration: f64,
+    pub time: f64,
     /// Time step, s [default: the model's own].
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
     pub dt: Option<f64>,
@@ -238,9 +241,6 @@ pub struct OutputArguments {
     /// Frames to record per second of simulated time, rounded to whole steps.
     #[arg(long, value_name = "N", default_value_t = 60.0, allow_negative_numbers = true, value_parser = positive)]
     pub frames_per_second: f64,
-    /// Record von Mises stresses of soft bodies: replay.html shows them as colours.
-    #[arg(long)]
-    pub stress: bool,
     /// Print the summary as JSON, errors too, and nothing else on standard output.
     #[arg(long)]
     pub json: bool,

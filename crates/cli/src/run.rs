@@ -23,7 +23,7 @@ use crate::{FAILED, scene};
 
 /// Simulates, prints the summary, and writes what was asked for; an error is bad input.
 pub fn run(arguments: &RunArguments) -> Result<u8> {
-    let OutputArguments { out, frames_per_second, stress, json, quiet } = &arguments.output;
+    let OutputArguments { out, frames_per_second, json, quiet } = &arguments.output;
     let is_told = !json && !quiet;
     let output = out.as_deref().map(Output::create).transpose()?;
     let mut simulation = prepare(arguments)?;
@@ -31,7 +31,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     let signals = Signals::listen().context("signals")?;
     simulation.set_interrupt(signals.interrupt());
     let energy_start = simulation.energy();
-    let mut recording = Recording::new(*frames_per_second, simulation.timestep()).with_stress(*stress);
+    let mut recording = Recording::new(*frames_per_second, simulation.timestep()).with_stress(arguments.stress);
     let mut tally = Tally::default();
     if output.is_some() {
         recording.after_step(&mut simulation, 0);

@@ -32,7 +32,7 @@ pub fn track(arguments: &TrackArguments) -> Result<u8> {
     let task = Task {
         controller: controller(&arguments.control),
         dt: arguments.dt.unwrap_or(model.timestep),
-        seconds: arguments.duration,
+        seconds: arguments.time,
         effectors: arguments.control.effector.clone(),
         lost: LOST,
         frames_per_second: if output.is_some() { *frames_per_second } else { 0.0 },

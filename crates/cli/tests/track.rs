@@ -24,7 +24,7 @@ fn replay(out: &Path) -> Option<Value> {
 fn a_dog_trots_beside_its_ghost() {
     let out = folder("track_dog");
     let path = out.to_str().unwrap();
-    let outcome = sapwood(&["track", "@dog", "--clip", "trot", "--duration", "1", "--out", path, "--json"]);
+    let outcome = sapwood(&["track", "@dog", "--clip", "trot", "--time", "1", "--out", path, "--json"]);
     assert_eq!(outcome.code, 0, "{outcome:#?}");
     let mut printed = document(&outcome);
     let files = printed.as_object_mut().unwrap().remove("files").unwrap();

@@ -129,16 +129,19 @@ def compare(asked: Plan, out: Path, *, resume: bool = False) -> dict[str, Any]:
 
 
 def _ended(folder: Path, about: dict[str, Any], settings: Settings) -> dict[str, Any] | None:
-    """The result of a run that has ended."""
+    """The result of a run that has ended; of one that went on for longer, its first part."""
     path = folder / "result.json"
     if not path.is_file():
         return None
     result: dict[str, Any] = json.loads(path.read_text())
-    if result["task"] != about or result["settings"] != asdict(settings):
+    if result["task"] != about or result["settings"] | {"samples": settings.samples} != asdict(settings):
         message = f"{path} is of other options or settings: expected the same, or another --out"
         raise ValueError(message)
-    # One that was interrupted has written a result as well.
-    return result if result["samples"] >= settings.samples else None
+    if result["samples"] < settings.samples:
+        # One that was interrupted has written a result as well.
+        return None
+    marks = settings.samples // settings.evaluate_samples
+    return result | {"judgements": result["judgements"][:marks]}
 
 
 def summary(asked: Plan, found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from sapwood.train.settings import Settings
 
 DEFAULTS = replace(
     Settings(),
-    num_envs=256,
+    num_envs=64,
     num_steps=32,
     shards=2,
     epochs=5,
-    minibatch=1024,
+    minibatch=256,
     schedule="adaptive",
-    target_kl=0.03,
+    target_kl=0.06,
     gamma=0.95,
     gae_lambda=0.95,
     value_weight=1.0,
@@ -35,7 +35,7 @@ DEFAULTS = replace(
     episodes=20,
     evaluate_every=60.0,
 )
-"""PPO's settings. Discounts and clipping are DeepMimic's; rates, noise and sizes are for hundreds of worlds."""
+"""PPO's settings. Discounts and clipping are DeepMimic's; rates, noise and sizes are for a few cores."""
 
 SCALE = 0.25
 """Change of a target by an output of the policy, rad or m."""
