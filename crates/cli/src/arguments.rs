@@ -143,7 +143,7 @@ pub struct TrackArguments {
     #[arg(value_parser = source, add = ArgValueCompleter::new(completions::models))]
     pub model: Source,
     /// Simulated time, s.
-    #[arg(long, short, value_name = "S", default_value_t = 5.0, allow_negative_numbers = true, value_parser = positive)]
+    #[arg(long, alias = "time", short, value_name = "S", default_value_t = 5.0, allow_negative_numbers = true, value_parser = positive)]
     pub duration: f64,
     /// Time step, s [default: the model's own].
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
