@@ -183,7 +183,8 @@ fn draw_steps(root: &Canvas<'_>, figure: &Figure1) -> Drawn {
         root.draw(&Rectangle::new([(px(left), px(y)), (px(reach(method.dt)), px(y + 28))], shade(color, 8).filled()))?;
         let joints = px(reach(method.dt_of_joints.min(method.dt)));
         root.draw(&Rectangle::new([(px(left), px(y)), (joints, px(y + 28))], color.filled()))?;
-        let text = format!("{}, {} characters", step_text(method.dt), significant(method.characters()));
+        let more = if method.is_bounded { "" } else { " and more" };
+        let text = format!("{}{more}, {} characters", step_text(method.dt), significant(method.characters()));
         write(&text, 13, &TEXT, HPos::Left, (reach(method.dt) + 8, y + 14))?;
     }
     Ok(())
