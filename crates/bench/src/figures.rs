@@ -54,9 +54,9 @@ ground, and MABA's damping does (figure 1). The characters are our own, and so i
 
 /// What the comparison at equal contact says.
 const EQUAL_READING: &str = "
-A frame is contact and control. Where contact has the same to do, control by DF costs the humanoid what it costs in the paper, and the dog, whose frame is a
-seventh of the paper's, more. On the snakes most of a frame is contact, of 20 to 117 points, and the ratios are below the paper's. The frames as they are tell
-more of contact than of control: after a force that does not know of it, contact with light toes is harder to solve.
+A frame is contact and control. Where contact has the same to do, DF costs the humanoid what it costs in the paper, and the dog, whose frame is a tenth of the
+paper's, more. On the snakes most of a frame is contact, of 20 to 117 points, and the ratios of DF are below the paper's. The frames as they are tell more of
+contact than of control: after a force that does not know of it, contact with light toes is harder to solve.
 ";
 
 /// How long to measure.
