@@ -161,7 +161,8 @@ fn draw_steps(root: &Canvas<'_>, figure: &Figure1) -> Drawn {
         Ok(root.draw_text(text, &style(size, color, at), (px(x), px(y)))?)
     };
     write(&format!("Largest time step that tracks, {}", figure.case), 18, &DARK, HPos::Left, (24, 26))?;
-    write("and characters that one core simulates in real time with it", 12, &TEXT, HPos::Left, (24, 50))?;
+    let note = "No limb's end is lost, and characters in real time on one core; dark: no joint is off by 2 rad";
+    write(note, 12, &TEXT, HPos::Left, (24, 50))?;
     let bottom = top + 44 * figure.methods.len() as i32;
     for decade in (-9..=0).step_by(3) {
         let x = px(reach(10_f64.powi(decade)));
@@ -179,8 +180,11 @@ fn draw_steps(root: &Canvas<'_>, figure: &Figure1) -> Drawn {
             Control::Embedded => METHODS[4],
         };
         write(method.control.title(), 14, &DARK, HPos::Right, (left - 10, y + 14))?;
-        root.draw(&Rectangle::new([(px(left), px(y)), (px(reach(method.dt)), px(y + 28))], color.filled()))?;
-        let text = format!("{}, {} characters", step_text(method.dt), significant(method.characters()));
+        root.draw(&Rectangle::new([(px(left), px(y)), (px(reach(method.dt)), px(y + 28))], shade(color, 8).filled()))?;
+        let joints = px(reach(method.dt_of_joints.min(method.dt)));
+        root.draw(&Rectangle::new([(px(left), px(y)), (joints, px(y + 28))], color.filled()))?;
+        let more = if method.is_bounded { "" } else { " and more" };
+        let text = format!("{}{more}, {} characters", step_text(method.dt), significant(method.characters()));
         write(&text, 13, &TEXT, HPos::Left, (reach(method.dt) + 8, y + 14))?;
     }
     Ok(())

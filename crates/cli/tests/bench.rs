@@ -69,6 +69,8 @@ fn figures_have_every_target_and_method_and_a_page() {
     // Explicit PD needs far shorter steps than the paper's 1/240 s, in which all the others track.
     assert!(value("explicit_largest_step") < 1e-5 && value("maba_largest_step") > 1.0 / 60.0);
     assert!(value("dense_largest_step") > 1.0 / 240.0 && value("sparse_alone") > 0.0);
+    // Before the step a force cannot hold a toe against the ground, within it can.
+    assert!(value("dense_largest_step_of_joints") < 0.1 * value("maba_largest_step_of_joints"));
     assert!(value("maba_over_dense_at_equal_contact") > 0.0);
     let page = fs::read_to_string(folder_of("bench_figures").join("figures.md")).expect("a page");
     for words in ["## Figure 1", "## Figure 5", "## Figure 6", "equal contact", "| end-velocity | MABA |"] {

@@ -1,7 +1,5 @@
 //! What can go wrong before or while a motion is tracked.
 
-use crate::reference::MAX_STEPS;
-
 /// Why a motion cannot be tracked.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
@@ -35,12 +33,14 @@ pub enum Error {
         expected: &'static str,
     },
     /// More steps than can be kept.
-    #[error("{steps} steps of {dt} s: expected at most {MAX_STEPS}; track for less time, or in longer steps")]
+    #[error("{steps} steps of {dt} s: expected at most {most}; track for less time, or in longer steps")]
     TooLong {
         /// The steps.
         steps: usize,
         /// The time step, s.
         dt: f64,
+        /// Steps that can be kept.
+        most: usize,
     },
     /// Effort limits where there is nobody to keep them.
     #[error(

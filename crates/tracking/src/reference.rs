@@ -6,8 +6,10 @@ use spatial::Vec3;
 
 use crate::Error;
 
-/// Steps of a reference at most: what is kept of each is some kilobytes.
+/// Configurations of a reference at most.
 pub const MAX_STEPS: usize = 1_000_000;
+/// Their coordinates at most: 400 MB.
+const MAX_COORDINATES: usize = 50_000_000;
 
 /// A motion as configurations of a model, one for each step, or one for many short ones.
 #[derive(Clone, Debug)]
@@ -27,7 +29,7 @@ impl Reference {
     /// The motion from its beginning in steps of `dt` > 0: the start and `steps` more.
     ///
     /// # Errors
-    /// When there would be more than [`MAX_STEPS`] configurations.
+    /// When there would be more than [`MAX_STEPS`] configurations, or 400 MB of them.
     pub fn new(model: &Model, motion: &BoundMotion, dt: f64, steps: usize) -> Result<Self, Error> {
         Self::held(model, motion, dt, steps, 1)
     }
@@ -35,14 +37,15 @@ impl Reference {
     /// The same with one configuration for every `held` ≥ 1 steps: for steps so short that nothing happens from one to the next.
     ///
     /// # Errors
-    /// When there would be more than [`MAX_STEPS`] configurations.
+    /// When there would be more than [`MAX_STEPS`] configurations, or 400 MB of them.
     pub fn held(model: &Model, motion: &BoundMotion, dt: f64, steps: usize, held: usize) -> Result<Self, Error> {
         let held = held.max(1);
         let count = steps.div_ceil(held);
-        if count > MAX_STEPS {
-            return Err(Error::TooLong { steps, dt });
-        }
         let (nq, nv) = (model.nq(), model.nv());
+        let most = MAX_STEPS.min(MAX_COORDINATES / nq.max(1));
+        if count > most {
+            return Err(Error::TooLong { steps, dt, most: most * held });
+        }
         let (mut q, mut velocity) = (vec![0.0; (count + 1) * nq], vec![0.0; nv]);
         let mut binding = motion.binding.clone();
         binding.positions_and_velocities(&motion.motion, 0.0, dt, &mut q[..nq], &mut velocity);
