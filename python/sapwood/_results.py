@@ -114,7 +114,8 @@ class Stats(NamedTuple):
     unsettled: int = 0
     """Islands whose friction is not converged: the search for Coulomb's law spent its `factorization_budget`."""
     free_iterations: int = 0
-    """Newton steps of free motion under an implicit scheme and of soft bodies of nonlinear materials, the most of a tree."""
+    """Newton steps of free motion under an implicit scheme and of soft bodies of nonlinear materials, the most of a
+    tree."""
     substeps: int = 1
     """Parts that the step was made in: more than one for accuracy, or where free motion had no solution."""
     rejected: int = 0
@@ -122,8 +123,8 @@ class Stats(NamedTuple):
     force_evaluations: int = 0
     """Evaluations of the forces on the most evaluated tree, of steps that were given up too."""
     soft_residual: float = 0.0
-    """What the step leaves of the balance of impulses on a node of a touched soft body of a nonlinear material, as a part of the
-    largest; above 1e-6 the search for it was given up."""
+    """What the step leaves of the balance of impulses on a node of a touched soft body of a nonlinear material, as a
+    part of the largest; above 1e-6 the search for it was given up."""
 
 
 class Energy(NamedTuple):

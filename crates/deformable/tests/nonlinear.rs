@@ -5,10 +5,10 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{NONLINEAR, body, crooked_box, deformed, elastic, largest, step, uniaxial};
+use common::{NONLINEAR, body, crooked_box, deformed, elastic, largest, step, uniaxial, with_order};
 use crew::Crew;
 use interrupt::Interrupt;
-use sapwood_deformable::{Dynamics, Material, MaterialModel, SoftBody, TetMesh, ThetaStep};
+use sapwood_deformable::{Dynamics, Material, MaterialModel, Order, SoftBody, TetMesh, ThetaStep};
 use spatial::Vec3;
 
 /// Linear and angular momentum of a body with consistent mass.
@@ -79,8 +79,14 @@ fn imbalance(soft: &Arc<SoftBody>, (x, v, v0): (&[f64], &[f64], &[f64]), dt: f64
 fn steps_satisfy_their_equation() {
     for model in NONLINEAR {
         let material = Material { damping_mass: 0.3, damping_stiffness: 0.0, ..elastic(model, 1e5, 0.4) };
-        let soft = body(crooked_box(2), material, |x| x.z < -0.5 + 1e-9);
-        for size in [0.0, 0.1, 0.8] {
+        for (order, size) in [
+            (Order::Linear, 0.0),
+            (Order::Linear, 0.1),
+            (Order::Linear, 0.8),
+            (Order::Quadratic, 0.1),
+            (Order::Quadratic, 0.4),
+        ] {
+            let soft = body(with_order(crooked_box(2), order), material, |x| x.z < -0.5 + 1e-9);
             let mut x = deformed(&soft, size);
             for (node, rest) in soft.mesh.positions().iter().enumerate() {
                 if soft.is_pinned(node as u32) {
@@ -95,7 +101,7 @@ fn steps_satisfy_their_equation() {
             let missing = imbalance(&soft, (&x, &v, &v0), dt, gravity);
             let of_free = missing.chunks(3).enumerate().filter(|(node, _)| !soft.is_pinned(*node as u32));
             let worst = of_free.flat_map(|(_, r)| r).fold(0.0, |most: f64, r| most.max(r.abs()));
-            assert!(worst < 1e-8, "{model:?} {size}: {worst:e}");
+            assert!(worst < 1e-8, "{model:?} {order:?} {size}: {worst:e}");
             assert!(report.iterations > 1 && report.iterations < 40 && report.residual < 1e-9);
         }
     }
