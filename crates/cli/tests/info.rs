@@ -11,7 +11,7 @@ const ARM: &str = r#"<mujoco model="arm">
     <geom name="floor" type="plane" size="1 1 1"/>
     <body name="upper">
       <joint name="shoulder" type="ball"/>
-      <geom type="capsule" size="0.05 0.2" mass="2"/>
+      <geom type="capsule" size="0.05 0.2" mass="2"/><site name="near" pos="0 0.1 0"/>
       <body name="lower" pos="0 0 0.4">
         <joint name="elbow" type="hinge" axis="0 1 0"/>
         <geom type="capsule" size="0.04 0.2" mass="1.5"/>
@@ -19,7 +19,7 @@ const ARM: &str = r#"<mujoco model="arm">
       </body>
     </body>
   </worldbody>
-  <tendon><spatial name="string"><site site="hand"/><site site="hand"/></spatial></tendon>
+  <tendon><spatial name="string" armature="0.1"><site site="near"/><site site="hand"/></spatial></tendon>
   <actuator><motor name="bend" joint="elbow"/><motor name="pull" tendon="pulley"/></actuator>
   <sensor><user dim="1"/></sensor>
   <tendon><fixed name="pulley" range="-1 2"><joint joint="elbow" coef="1.5"/></fixed></tendon>
@@ -43,6 +43,7 @@ fn counts_and_warnings_as_text() {
         "ball shoulder",
         "up",
         "1.5 elbow  -1 to 2",
+        "site near, site hand",
         "connect   lower, world",
         "coupling  pulley (inactive)",
     ] {
@@ -68,11 +69,13 @@ fn the_same_as_json() {
     }
     assert_eq!(info["actuators"][0]["joint"], "elbow");
     assert_eq!(info["actuators"][1]["tendon"], "pulley");
-    let tendon = serde_json::json!({"name": "pulley", "joints": [["elbow", 1.5]], "range": [-1.0, 2.0]});
-    assert_eq!(info["tendons"], serde_json::json!([tendon]));
+    let tendon = serde_json::json!({"name": "pulley", "joints": [["elbow", 1.5]], "path": [], "range": [-1.0, 2.0]});
+    assert_eq!(info["tendons"][1], tendon);
+    let path = serde_json::json!([["site", "near"], ["site", "hand"]]);
+    assert_eq!(info["tendons"][0], serde_json::json!({"name": "string", "joints": [], "path": path, "range": null}));
     let pin = serde_json::json!({"name": "pin", "kind": "connect", "between": ["lower", "world"], "active": true});
     assert_eq!(info["equalities"][0], pin);
-    assert_eq!((&counts["tendons"], &counts["equalities"]), (&Value::from(1), &Value::from(2)));
+    assert_eq!((&counts["tendons"], &counts["equalities"]), (&Value::from(2), &Value::from(2)));
     assert_eq!(info["keyframes"][0], "up");
     let warnings = info["warnings"].as_array().unwrap();
     let lines: Vec<u64> = warnings.iter().map(|w| w["line"].as_u64().unwrap()).collect();

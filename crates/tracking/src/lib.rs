@@ -1,6 +1,6 @@
 //! Characters that follow reference motions by PD control, and how closely they do.
 //!
-//! [`track`] follows a motion ([`motion::Source`]: a gait by name or a file) with a [`Controller`] and returns errors, a recording, and
+//! [`track()`] follows a motion ([`motion::Source`]: a gait by name or a file) with a [`Controller`] and returns errors, a recording, and
 //! the reference beside it. A [`Tracker`] is the same step by step.
 //!
 //! ```

@@ -222,7 +222,7 @@ fn difference<T: Bundle>(joint: JointType, reference: &[T], q: &[T], ahead: &[T;
     let mut difference = [T::ZERO; 6];
     match joint {
         JointType::Revolute | JointType::Prismatic | JointType::Screw => difference[0] = q[0] + ahead[0] - reference[0],
-        JointType::Ball => difference[..3].copy_from_slice(&turn(&reference[..], &q[..], &ahead[..])),
+        JointType::Ball => difference[..3].copy_from_slice(&turn(reference, q, &ahead[..])),
         JointType::Free => {
             for k in 0..3 {
                 difference[k] = q[k] + ahead[k] - reference[k];

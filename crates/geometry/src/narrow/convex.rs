@@ -281,7 +281,7 @@ pub(crate) struct Convex {
     pub(super) points: Vec<Point>,
     pub(super) patch: Vec<Point>,
     /// The nearest points of triangles of a height field and a shape, by the triangles' cells.
-    pub(super) of_triangles: Vec<([usize; 3], Result<Option<Nearest>, Overlap>)>,
+    pub(super) of_triangles: Vec<([usize; 3], Apart)>,
     /// Vertices that a walk over a hull has found, and a mark for each vertex; all unmarked between walks.
     pub(super) found: Vec<u32>,
     pub(super) marked: Vec<bool>,
@@ -295,6 +295,9 @@ type Ends = (Vec3<f64>, Vec3<f64>, Vec3<f64>);
 /// The cores overlap.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overlap;
+
+/// The nearest points of bodies whose cores do not overlap; none when they are too far apart.
+pub(super) type Apart = Result<Option<Nearest>, Overlap>;
 
 /// How two cores lie to each other.
 enum Cores {
@@ -367,18 +370,12 @@ impl Convex {
     }
 
     /// The nearest points of bodies whose cores do not overlap; `Err` when they do.
-    pub(super) fn nearest_apart(&mut self, a: &Placed, b: &Placed, limit: f64) -> Result<Option<Nearest>, Overlap> {
+    pub(super) fn nearest_apart(&mut self, a: &Placed, b: &Placed, limit: f64) -> Apart {
         self.search(a, b, limit, |_| None)
     }
 
     /// The nearest points; `overlapping` gives normal and points of overlapping cores.
-    fn search(
-        &mut self,
-        a: &Placed,
-        b: &Placed,
-        limit: f64,
-        overlapping: impl Fn(&mut Self) -> Option<Ends>,
-    ) -> Result<Option<Nearest>, Overlap> {
+    fn search(&mut self, a: &Placed, b: &Placed, limit: f64, overlapping: impl Fn(&mut Self) -> Option<Ends>) -> Apart {
         let curved = a.core.is_curved() || b.core.is_curved();
         // Two curved bodies: first as inscribed polytopes; where Newton's method from there finds no peak, as they
         // are. Beside the sharp edges of a polytope the estimate would be too far off.

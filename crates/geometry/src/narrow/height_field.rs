@@ -5,7 +5,7 @@
 
 use spatial::Vec3;
 
-use super::convex::{Nearest, Overlap, Placed};
+use super::convex::{Apart, Nearest, Overlap, Placed};
 use super::spread::spread;
 use super::{Convex, Point, Sink};
 use crate::scene::HeightField;
@@ -212,7 +212,7 @@ impl<'a> Query<'a> {
     }
 
     /// The nearest points of a triangle and the shape. What neighbours ask for again is kept: a corner belongs to six triangles.
-    fn nearest_to(&self, triangle: &Triangle, workspace: &mut Convex) -> Result<Option<Nearest>, Overlap> {
+    fn nearest_to(&self, triangle: &Triangle, workspace: &mut Convex) -> Apart {
         if let Some((_, known)) = workspace.of_triangles.iter().find(|(cell, _)| *cell == triangle.cell) {
             return *known;
         }
