@@ -96,7 +96,7 @@ impl Subject {
     /// A body whose place against the root is compared.
     ///
     /// # Errors
-    /// When there is none of this name that moves.
+    /// If no body of this name moves.
     pub fn effector(&self, name: &str) -> Result<Effectors, Error> {
         Ok(Effectors::named(&self.model, &[name.into()])?)
     }

@@ -10,10 +10,11 @@ use replay::{PageError, Recording};
 use serde::Serialize;
 use sim::Simulation;
 
-use crate::console::note;
+use crate::console::{note, print};
+use crate::failure::print_json;
 use crate::summary::Summary;
 use crate::whole_files::WholeFiles;
-use crate::{energy_plot, trajectory};
+use crate::{FAILED, energy_plot, trajectory};
 
 /// A folder that files are written to.
 #[derive(Debug)]
@@ -77,4 +78,29 @@ impl Output {
 
 fn kept() -> &'static str {
     "nothing was written, and files of an earlier run were kept"
+}
+
+/// What `--json` prints of a run: its summary and the files that it wrote.
+#[derive(Serialize)]
+pub struct Document<S> {
+    #[serde(flatten)]
+    pub summary: S,
+    pub files: Vec<PathBuf>,
+}
+
+impl<S: Serialize> Document<S> {
+    /// Names the files to who is told, and prints all as JSON to who asked for that.
+    pub fn tell(&self, is_told: bool, as_json: bool) {
+        if is_told {
+            self.files.iter().for_each(|file| print(&format!("wrote {}\n", file.display())));
+        }
+        if as_json {
+            print_json(self);
+        }
+    }
+}
+
+/// The exit code of a run that was `interrupted` by a signal with this code, that `completed`, or that failed.
+pub fn exit_code(interrupted: Option<u8>, completed: bool) -> u8 {
+    interrupted.unwrap_or(if completed { 0 } else { FAILED })
 }

@@ -1,25 +1,23 @@
 //! `sapwood run`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use multibody::{JointKind, Model};
 use replay::Recording;
-use serde::Serialize;
 use sim::{Options, Pd, Simulation, SimulationError, State};
 use tracking::Gains;
 
 use crate::arguments::{OutputArguments, RunArguments, contact_name};
 use crate::console::{self, print};
-use crate::failure::{Failure, Kind, WrongOption, print_json};
-use crate::output::Output;
+use crate::failure::{Failure, Kind, WrongOption};
+use crate::output::{Document, Output, exit_code};
 use crate::perturb::perturb;
 use crate::progress::Progress;
+use crate::scene;
 use crate::signals::Signals;
 use crate::summary::{Settings, Summary, Tally};
-use crate::{FAILED, scene};
 
 /// Simulates, prints the summary, and writes what was asked for; an error is bad input.
 pub fn run(arguments: &RunArguments) -> Result<u8> {
@@ -56,19 +54,9 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         recording.finish(&mut simulation);
         output.write(&simulation, &recording, &summary)
     });
-    let files = files.transpose()?.unwrap_or_default();
-    if is_told {
-        files.iter().for_each(|file| print(&format!("wrote {}\n", file.display())));
-    }
-    let code = match interrupted {
-        Some((_, code)) => code,
-        None if summary.completed => 0,
-        None => FAILED,
-    };
-    if *json {
-        print_json(&Document { summary, files });
-    }
-    Ok(code)
+    let completed = summary.completed;
+    Document { summary, files: files.transpose()?.unwrap_or_default() }.tell(is_told, *json);
+    Ok(exit_code(interrupted.map(|(_, code)| code), completed))
 }
 
 /// Prints the summary, and what cut the run short.
@@ -80,14 +68,6 @@ fn tell(summary: &Summary, steps: u64, is_told: bool) {
         let what = if *kind == Kind::Interrupted { "" } else { "the simulation failed: " };
         console::error(format!("{what}{message}\n       {} of {steps} steps were computed", summary.steps));
     }
-}
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Document {
-    #[serde(flatten)]
-    summary: Summary,
-    files: Vec<PathBuf>,
 }
 
 fn prepare(arguments: &RunArguments) -> Result<Simulation> {

@@ -1,7 +1,6 @@
 //! `sapwood track`.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,11 +13,11 @@ use tracking::{Control, Controller, End, Gains, LOST, Task, Tracking, errors_svg
 
 use crate::arguments::{ClipArguments, ControlArguments, Loop, OutputArguments, Switch, TrackArguments};
 use crate::console::{self, print};
-use crate::failure::{Failure, Kind, print_json};
-use crate::output::Output;
+use crate::failure::{Failure, Kind};
+use crate::output::{Document, Output, exit_code};
 use crate::progress::Progress;
+use crate::scene;
 use crate::signals::Signals;
-use crate::{FAILED, scene};
 
 /// Lets a model follow a motion, prints how far from it it is, and writes what was asked for; an error is bad input.
 pub fn track(arguments: &TrackArguments) -> Result<u8> {
@@ -56,19 +55,9 @@ pub fn track(arguments: &TrackArguments) -> Result<u8> {
         let page = replay::page(&shown, &all, &recording, &summary);
         output.put(&summary, ("error.svg", &svg), page, (&shown, &recording))
     });
-    let files = files.transpose()?.unwrap_or_default();
-    if is_told {
-        files.iter().for_each(|file| print(&format!("wrote {}\n", file.display())));
-    }
-    let code = match interrupted {
-        Some((_, code)) => code,
-        None if summary.completed => 0,
-        None => FAILED,
-    };
-    if *json {
-        print_json(&Document { summary, files });
-    }
-    Ok(code)
+    let completed = summary.completed;
+    Document { summary, files: files.transpose()?.unwrap_or_default() }.tell(is_told, *json);
+    Ok(exit_code(interrupted.map(|(_, code)| code), completed))
 }
 
 fn source_options(arguments: &ClipArguments) -> SourceOptions {
@@ -122,14 +111,6 @@ fn tell(summary: &Summary, is_told: bool) {
         let (made, all) = (summary.simulated_time, summary.duration);
         console::error(format!("{what}{message}\n       {made:.3} of {all} s were tracked"));
     }
-}
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Document {
-    #[serde(flatten)]
-    summary: Summary,
-    files: Vec<PathBuf>,
 }
 
 /// What tracking came to; SI units.

@@ -95,7 +95,7 @@ impl Effectors {
     /// The origins of the bodies of these names.
     ///
     /// # Errors
-    /// When one does not move, or there is none of its name.
+    /// If a body of these names is missing or does not move.
     pub fn named(model: &Model, names: &[String]) -> Result<Self, Error> {
         let points = names.iter().map(|name| {
             let body = model.body(name).map(|body| &model.bodies[body]);

@@ -75,7 +75,7 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         max_episode_steps: Control steps of an episode; None for no limit.
         seed: Of the first :meth:`reset` without one.
         scheme: Time-stepping scheme, of :class:`sapwood.Batch`.
-        conserve: Whether its steps are mended for energy and momentum, of :class:`sapwood.Batch`.
+        conserve: Whether steps that gain energy are corrected, as in :class:`sapwood.Batch`.
         precision: Numbers that steps are computed with, "f64" or "f32".
         threads: Threads that share the worlds; None for those of the processor.
         autoreset_mode: When worlds whose episodes ended begin again.
