@@ -12,16 +12,16 @@ use common::simulation;
 use sapwood_sim::{Options, Simulation};
 
 const GOLDEN: [(&str, u64); 10] = [
-    ("@humanoid", 0xc1ca6e33caad96e3),
-    ("@dog", 0xe68d1c681a4a493b),
+    ("@humanoid", 0x287cf34708f8ea26),
+    ("@dog", 0x9fdddd96153d003c),
     ("@snake36", 0x07dbf7b9240d80e6),
-    ("@clutter-box-27", 0xe6a1e030d6bec0ab),
-    ("@clutter-sphere-27", 0x1b4e2411e4573022),
+    ("@clutter-box-27", 0x95d8fb2ba6317fe3),
+    ("@clutter-sphere-27", 0x05468564f53537b1),
     ("@tower-50", 0x9bff85fb141d6d53),
     ("@arch-11", 0x77cfbb3b7715830e),
-    ("@stewart", 0x13b9ba3be17d0e7e),
-    ("@four-bar", 0xabd79ea641e50044),
-    ("@humanoid, PD", 0x7fbcf5a1d8b1e96f),
+    ("@stewart", 0xeebf73397a34d868),
+    ("@four-bar", 0x3289f18eca7c88d4),
+    ("@humanoid, PD", 0xd190c77d1656a2fb),
 ];
 
 /// FNV-1a of positions and velocities.

@@ -10,6 +10,17 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use crate::Real;
 
+/// 1 in the lanes of the bits of an index, else 0.
+const MASKS: [[f64; 4]; 16] = {
+    let mut masks = [[0.0; 4]; 16];
+    let mut bits = 0;
+    while bits < 64 {
+        masks[bits / 4][bits % 4] = ((bits / 4) >> (bits % 4) & 1) as f64;
+        bits += 1;
+    }
+    masks
+};
+
 /// What all bundles share, given the five operations on the inner value as expressions.
 macro_rules! lanes {
     (
@@ -148,6 +159,16 @@ macro_rules! lanes {
             #[inline(always)]
             fn lane(self, k: usize) -> $scalar {
                 self.to_array()[k]
+            }
+
+            #[inline(always)]
+            fn mask(bits: u32) -> Self {
+                let mut lanes = [0.0; $n];
+                for (four, lanes) in lanes.chunks_mut(4).enumerate() {
+                    let masks = &MASKS[(bits >> (4 * four) & 15) as usize];
+                    lanes.iter_mut().zip(masks).for_each(|(lane, mask)| *lane = *mask as $scalar);
+                }
+                Self::from_array(lanes)
             }
 
             #[inline(always)]

@@ -26,6 +26,7 @@ pub mod cpu;
 mod finite;
 mod inertia;
 mod lanes;
+pub mod masks;
 mod mat3;
 mod quat;
 mod real;

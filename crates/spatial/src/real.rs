@@ -30,6 +30,8 @@ pub trait Real:
     const LANES: usize = 1;
     /// π less the scalar nearest to it.
     const PI_TAIL: f64;
+    /// Whether a lane has 32 bits.
+    const IS_SINGLE: bool = size_of::<Self::Scalar>() == 4;
     /// 0.
     const ZERO: Self;
     /// 1.
@@ -42,6 +44,8 @@ pub trait Real:
     fn lane(self, k: usize) -> Self::Scalar;
     /// Replaces the number in lane `k`.
     fn set_lane(&mut self, k: usize, x: Self::Scalar);
+    /// 1 in the lanes of these bits, the first lane's the lowest, else 0.
+    fn mask(bits: u32) -> Self;
     /// The numbers of all lanes of all bundles, one bundle after the other.
     fn scalars(x: &[Self]) -> &[Self::Scalar];
     /// The same to be written.
@@ -110,6 +114,10 @@ impl Real for f64 {
         *self = x;
     }
     #[inline(always)]
+    fn mask(bits: u32) -> f64 {
+        (bits & 1) as f64
+    }
+    #[inline(always)]
     fn scalars(x: &[f64]) -> &[f64] {
         x
     }
@@ -163,6 +171,10 @@ impl Real for f32 {
     #[inline(always)]
     fn set_lane(&mut self, _: usize, x: f32) {
         *self = x;
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> f32 {
+        (bits & 1) as f32
     }
     #[inline(always)]
     fn scalars(x: &[f32]) -> &[f32] {

@@ -2,10 +2,10 @@
 
 use spatial::Real;
 
-use super::contact_space::positive;
 use super::laws::LEFT_IN_VELOCITIES;
 use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
 use crate::plan::{Plan, Rows};
+use spatial::masks::positive;
 
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
 const MAX_ROUNDS: usize = 4;

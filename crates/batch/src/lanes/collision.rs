@@ -10,9 +10,9 @@ use spatial::{Mat3, Real, Vec3};
 
 pub(super) use narrow::NarrowPhase;
 
-use super::contact_space::all_lanes;
 use super::{Bundle, Geom, Lanes, Sweep, lanes_of, select, select3, wide, wide_mat, wide3};
 use crate::plan::{Bounds, PairKind, Plan, PlanPair, Shape};
+use spatial::masks::all_lanes;
 
 /// Axes with a smaller sine squared between them may touch along a line.
 const NEARLY_PARALLEL: f64 = 0.05 * 0.05;

@@ -3,10 +3,10 @@
 use multibody::Compliance;
 use spatial::{Mat3, Quat, Real, Vec3};
 
-use super::contact_space::positive;
 use super::laws::OneSided;
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, quaternion, select, wide, wide_mat, wide3};
 use crate::plan::{Coupling, Plan, PlanFrame, Rows, Source, Term, Tie, TieKind};
+use spatial::masks::positive;
 
 /// From the mobility tr W/(3√3) to the mean of W's diagonal.
 const MEAN: f64 = 1.732_050_807_568_877_2;

@@ -6,10 +6,10 @@
 //!
 //! The rows of a lane come in blocks of three: constraints of three rows first, then those of one row, three to a block.
 
+use sap::contact_blocks::{Block3, BlockRows, Newton};
 use spatial::{Mat3, Real, Twist, Vec3, Wrench};
 
 use super::dynamics::{motion_of, moved};
-use super::newton::{Block3, BlockRows, Newton};
 use super::{Bundle, Lanes, dofs_of, select, select3, wide};
 use crate::plan::{Plan, Rows, Source};
 
@@ -483,16 +483,4 @@ impl<T> Block<T> {
         let found = self.entries.iter().find(|entry| entry.row == row && entry.lanes >> lane & 1 != 0);
         found.map(|entry| entry.constraint)
     }
-}
-
-/// The lanes of a group, a bit each.
-#[inline(always)]
-pub(super) fn all_lanes<T: Real>() -> u32 {
-    (1 << T::LANES) - 1
-}
-
-/// The lanes in which a number is positive.
-#[inline(always)]
-pub(super) fn positive<T: Bundle>(x: T) -> u32 {
-    T::ZERO.lanes_less(x)
 }

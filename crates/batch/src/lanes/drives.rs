@@ -4,9 +4,9 @@
 use multibody::JointType;
 use spatial::{Quat, Real};
 
-use super::contact_space::{all_lanes, positive};
 use super::{Bundle, Lanes, by_precision, quaternion, vec3, wide};
 use crate::plan::{ActuatorNumbers, Plan, PlanActuator, PlanPd};
+use spatial::masks::{all_lanes, positive};
 
 /// A drive whose force was this share of a limit in the step before starts the step as a constraint.
 const NEAR_LIMIT: f64 = 0.8;

@@ -2,9 +2,9 @@
 
 use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Twist, Vec3, Wrench};
 
-use super::contact_space::positive;
 use super::{Bundle, Dof, Lanes, dofs_of, vec3, wide};
 use crate::plan::Plan;
+use spatial::masks::positive;
 
 impl<T: Bundle> Lanes<T> {
     /// Factors M + Λ.

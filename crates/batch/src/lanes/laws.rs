@@ -3,9 +3,9 @@
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
-use super::contact_space::all_lanes;
 use super::{Bundle, Lanes, Slot, get, lanes_of, put, select, wide};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
+use spatial::masks::all_lanes;
 
 /// Recovery slower than this share of the recovery speed stays in the velocities, as in a step of one world.
 pub(super) const LEFT_IN_VELOCITIES: f64 = 0.01;

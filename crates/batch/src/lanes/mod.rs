@@ -14,7 +14,6 @@ mod drives;
 mod dynamics;
 mod kinematics;
 mod laws;
-mod newton;
 mod one_by_one;
 pub(crate) mod reports;
 mod solve;
@@ -24,6 +23,7 @@ mod traces;
 use std::sync::Arc;
 
 use multibody::JointType;
+use spatial::masks::{lanes_of, select, wide};
 use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
 use crate::plan::{Numbers, Plan};
@@ -405,33 +405,10 @@ macro_rules! phase {
     };
 }
 
-/// 1 in the lanes of the bits of an index, else 0.
-const MASKS: [[f64; 4]; 16] = {
-    let mut masks = [[0.0; 4]; 16];
-    let mut bits = 0;
-    while bits < 64 {
-        masks[bits / 4][bits % 4] = ((bits / 4) >> (bits % 4) & 1) as f64;
-        bits += 1;
-    }
-    masks
-};
-
 /// Implements [`Bundle`] for a type.
 macro_rules! implement {
-    ($t:ty, $from_array:expr, $features:tt, $($name:ident),*) => {
+    ($t:ty, $features:tt, $($name:ident),*) => {
         impl Bundle for $t {
-            const IS_SINGLE: bool = size_of::<<Self as Real>::Scalar>() == 4;
-
-            #[inline(always)]
-            fn mask(bits: u32) -> Self {
-                let mut lanes = [<Self as Real>::Scalar::ZERO; Self::LANES];
-                for (four, lanes) in lanes.chunks_mut(4).enumerate() {
-                    let masks = &MASKS[(bits >> (4 * four) & 15) as usize];
-                    lanes.iter_mut().zip(masks).for_each(|(lane, mask)| *lane = *mask as _);
-                }
-                $from_array(lanes)
-            }
-
             $(phase!($features, $t, $name);)*
         }
     };
@@ -444,18 +421,14 @@ macro_rules! phases {
         /// [`Lanes`] of the same names.
         #[allow(missing_docs)]
         pub(crate) trait Bundle: Real<Scalar: Into<f64>> {
-            /// Whether numbers have 32 bits.
-            const IS_SINGLE: bool;
-            /// 1 in the lanes of these bits, else 0.
-            fn mask(bits: u32) -> Self;
             $(fn $name(lanes: &mut Lanes<Self>, plan: &Plan);)*
         }
-        implement!(f64, |[x]: [f64; 1]| x, [], $($name),*);
-        implement!(f32, |[x]: [f32; 1]| x, [], $($name),*);
-        implement!(F64x4, F64x4::from_array, [], $($name),*);
-        implement!(F32x8, F32x8::from_array, [], $($name),*);
-        implement!(F64x8, F64x8::from_array, [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]], $($name),*);
-        implement!(F32x16, F32x16::from_array, [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]], $($name),*);
+        implement!(f64, [], $($name),*);
+        implement!(f32, [], $($name),*);
+        implement!(F64x4, [], $($name),*);
+        implement!(F32x8, [], $($name),*);
+        implement!(F64x8, [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]], $($name),*);
+        implement!(F32x16, [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]], $($name),*);
     };
 }
 
@@ -499,22 +472,10 @@ pub(crate) fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
     T::scalars_mut(std::slice::from_mut(x))[lane] = T::Scalar::from_f64(value);
 }
 
-/// The lanes in which `x` is above ½, a bit each.
-#[inline(always)]
-fn lanes_of<T: Real>(x: T) -> u32 {
-    T::from_f64(0.5).lanes_less(x)
-}
-
 /// One of two constants, as numbers have 64 or 32 bits.
 #[inline(always)]
 fn by_precision<T: Bundle>(double: f64, single: f64) -> f64 {
     if T::IS_SINGLE { single } else { double }
-}
-
-/// A constant in every lane.
-#[inline(always)]
-fn wide<T: Real>(x: f64) -> T {
-    T::from_f64(x)
 }
 
 #[inline(always)]
@@ -535,12 +496,6 @@ fn vec3<T: Real>(x: &[T]) -> Vec3<T> {
 #[inline(always)]
 fn quaternion<T: Real>(x: &[T]) -> Quat<T> {
     Quat::new(x[0], x[1], x[2], x[3])
-}
-
-/// `yes` where the mask is above ½, else `no`.
-#[inline(always)]
-fn select<T: Real>(mask: T, yes: T, no: T) -> T {
-    T::from_f64(0.5).if_less(mask, yes, no)
 }
 
 #[inline(always)]

@@ -1,10 +1,14 @@
 //! The contact problems of a group: laws of every lane's rows, and what was found.
 
+use sap::contact_blocks::{BlockRows, Limits};
 use spatial::Vec3;
 
-use super::newton::BlockRows;
 use super::{Bundle, Lanes, select, select3, wide};
 use crate::plan::{Plan, Source, TieKind};
+
+/// What is asked of solutions: the tolerance 1e-6 of the solver, which |F| is within as soon as it meets this.
+const LIMITS: Limits = Limits { steps: 12, excess: 1e-10, round_off: 0.0, at_start: 1e-6, late: 1e-6 };
+const SINGLE_LIMITS: Limits = Limits { steps: 12, excess: 1e-5, round_off: 0.0, at_start: 1e-3, late: 1e-3 };
 
 impl<T: Bundle> Lanes<T> {
     /// Solves the problems of the open lanes; those that cannot be solved are left.
@@ -30,14 +34,15 @@ impl<T: Bundle> Lanes<T> {
         let in_lanes = if plan.is_cone { 0 } else { open & !space.spinning };
         let mut solved = 0;
         if in_lanes != 0 {
-            let spent;
             let mut energy = T::ZERO;
             for kinetic in &space.kinetic {
                 energy = energy + *kinetic + *kinetic;
             }
-            (solved, spent) = space.newton.solve(rows, &space.w, energy, in_lanes, plan.is_lagged || is_recovery);
-            self.stats.iterations += spent[0];
-            self.stats.group_iterations += spent[1];
+            let limits = if T::IS_SINGLE { &SINGLE_LIMITS } else { &LIMITS };
+            let outcome = space.newton.solve(rows, &space.w, energy, in_lanes, limits);
+            solved = outcome.solved;
+            self.stats.iterations += outcome.steps;
+            self.stats.group_iterations += outcome.slowest;
         }
         if open & !solved != 0 {
             self.solve_lanes(plan, open & !solved, is_recovery);
@@ -48,6 +53,7 @@ impl<T: Bundle> Lanes<T> {
     /// Gathers the laws of the open lanes and what is known of their constraints.
     #[inline(always)]
     fn set_rows(&mut self, plan: &Plan, is_recovery: bool) {
+        let is_bounded = plan.is_lagged || is_recovery;
         let Self { space, slots, memory, numbers, .. } = self;
         for (block, rows) in space.blocks.iter().zip(&mut space.rows[..space.count]) {
             let v_free = rows.v_free;
@@ -63,13 +69,16 @@ impl<T: Bundle> Lanes<T> {
                         let friction = numbers.friction[k];
                         rows.is_contact = rows.is_contact.max(lanes);
                         rows.contact_lanes |= entry.lanes;
-                        rows.friction = select(lanes, friction, rows.friction);
                         let r_t = slot.r_t;
                         rows.r[0] = select(lanes, r_t, rows.r[0]);
                         rows.r[1] = select(lanes, r_t, rows.r[1]);
                         rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
                         rows.v_hat[2] = select(lanes, v_hat, rows.v_hat[2]);
-                        rows.bound = select(lanes, slot.known_normal * friction, rows.bound);
+                        if is_bounded {
+                            rows.bound = select(lanes, slot.known_normal * friction, rows.bound);
+                        } else {
+                            rows.friction = select(lanes, friction, rows.friction);
+                        }
                         let free = block.frame.transpose_mul(memory.free).to_array();
                         for row in 0..3 {
                             rows.w[row] = select(lanes, slot.w, rows.w[row]);

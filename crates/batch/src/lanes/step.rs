@@ -1,10 +1,10 @@
 //! A step of all lanes.
 
-use super::contact_space::all_lanes;
 use super::{Bundle, Lanes, lanes_of, select, select3, vec3, wide};
 use crate::plan::Plan;
 use multibody::JointType;
 use spatial::Vec3;
+use spatial::masks::all_lanes;
 
 /// Velocities beyond this diverge, as in a step of one world.
 const FASTEST: f64 = 1e10;

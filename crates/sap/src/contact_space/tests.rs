@@ -81,8 +81,7 @@ fn one_contact_is_alone() {
     let mut space = ContactSpace::default();
     space.start(3);
     (0..3).for_each(|k| space.set(k, k, 2.0));
-    let law =
-        |mu| Constraint::from(BoundedFrictionContact::new(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0 / SCALING);
+    let law = |mu| Constraint::from(BoundedFrictionContact::new(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0);
     let (report, lambda, v) = solve_in_contact_space(&mut space, &[law(0.8)], &[0.3, 0.0, -1.0], 100).unwrap();
     assert_eq!((report.iterations, report.friction_iterations), (0, 1));
     assert!(distance(&lambda, &[-0.15, 0.0, 0.5]) < 1e-6 && distance(&v, &[0.0; 3]) < 1e-6, "{lambda:?} {v:?}");

@@ -1,0 +1,354 @@
+//! The semismooth Newton method of [`ContactSpace`](super::ContactSpace) on blocks of three rows, in scalars or with a problem of its own in
+//! every lane of vector registers.
+//!
+//! Everything is inlined into its caller, which may be compiled for other registers than this crate.
+
+use spatial::Real;
+use spatial::masks::{positive, select, wide};
+
+use super::blocks::BlockRows;
+
+/// `w` relative to a constraint's own share of W, and steps after which it grows by how much: what has not settled by then cycles.
+const SCALING: f64 = 2.0;
+const CYCLE_LENGTH: usize = 6;
+const SCALING_GROWTH: f64 = 3.0;
+
+/// Steps after which the tolerance on momentum is enough: fast convergence is far below it by then. |F| relative to √(v*ᵀ A v*) from which
+/// on that is looked at.
+const LATE: usize = 4;
+const FAR: f64 = 1e-3;
+
+/// What a solution may take, and what is asked of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Steps at most.
+    pub steps: usize,
+    /// |F| relative to velocities. The gradient is greater by no more than w/R of near-rigid contacts, 4,000 at the default β.
+    pub excess: f64,
+    /// |F| relative to √(v*ᵀ A v*) that is round-off: no step leads nearer.
+    pub round_off: f64,
+    /// ‖λ − γ(v_c)‖_W relative to momentum at which what the iteration starts from is a solution.
+    pub at_start: f64,
+    /// The same from the fifth step on: where contacts are redundant, F need not vanish.
+    pub late: f64,
+}
+
+/// What became of the problems of all lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The lanes in which the iteration converged, a bit each.
+    pub solved: u32,
+    /// The steps that these took together.
+    pub steps: u64,
+    /// Those of the slowest lane, solved or not.
+    pub slowest: u64,
+}
+
+/// A block of a matrix, by rows.
+pub type Block3<T> = [[T; 3]; 3];
+
+/// Scratch of solutions.
+#[derive(Clone, Debug)]
+pub struct Newton<T> {
+    /// 1 + T (W − w) of the blocks that are active, by rows of blocks, and −T F, then the step.
+    system: Vec<Block3<T>>,
+    step: Vec<[T; 3]>,
+    active: Vec<usize>,
+    pushing: Vec<usize>,
+    scratch: Vec<[T; 3]>,
+}
+
+impl<T: Real> Newton<T> {
+    /// For problems of up to this many blocks.
+    pub fn new(blocks: usize) -> Self {
+        Self {
+            system: vec![[[T::ZERO; 3]; 3]; blocks * blocks],
+            step: vec![[T::ZERO; 3]; blocks],
+            active: Vec::with_capacity(blocks),
+            pushing: Vec::with_capacity(blocks),
+            scratch: vec![[T::ZERO; 3]; blocks],
+        }
+    }
+
+    /// Solves the problem of `rows` with this W, by rows of blocks, in the `open` lanes; `energy` is v*ᵀ A v*. z of the rows is the velocity
+    /// that each constraint would meet with its own share of W for w.
+    #[inline(always)]
+    pub fn solve(
+        &mut self,
+        rows: &mut [BlockRows<T>],
+        w: &[Block3<T>],
+        energy: T,
+        open: u32,
+        limits: &Limits,
+    ) -> Outcome {
+        let Self { system, active, pushing, step, scratch } = self;
+        let mut scaling = SCALING;
+        for block in &mut *rows {
+            block.start(SCALING);
+        }
+        let least = wide::<T>(if T::IS_SINGLE { 1e-30 } else { 1e-200 });
+        let (mut solved, mut steps, mut iteration) = (0, 0, 0);
+        loop {
+            active.clear();
+            pushing.clear();
+            for (b, block) in rows.iter_mut().enumerate() {
+                block.localise();
+                block.v_c = block.v_free;
+                if block.is_active {
+                    active.push(b);
+                }
+                let [x, y, z] = block.lambda;
+                if positive(x.abs() + y.abs() + z.abs()) != 0 {
+                    scratch[pushing.len()] = block.lambda;
+                    pushing.push(b);
+                }
+            }
+            add_response(rows, w, pushing, scratch);
+            let (excess, size) = measure(rows);
+            let enough =
+                size * wide(limits.excess * limits.excess) + energy * wide(limits.round_off * limits.round_off);
+            let mut new = excess.lanes_less(enough + least) & open & !solved;
+            let near = excess.lanes_less(energy * wide(FAR * FAR)) & open & !solved & !new;
+            if near != 0 && (iteration == 0 || iteration >= LATE) {
+                let tolerance = if iteration == 0 { limits.at_start } else { limits.late };
+                new |= balanced(rows, w, energy, tolerance, scratch) & near;
+            }
+            if new != 0 {
+                let lanes = T::mask(new);
+                for block in &mut *rows {
+                    for row in 0..3 {
+                        block.solved_lambda[row] = select(lanes, block.lambda[row], block.solved_lambda[row]);
+                        block.solved_v[row] = select(lanes, block.v_c[row], block.solved_v[row]);
+                    }
+                }
+                solved |= new;
+                steps += u64::from(new.count_ones()) * iteration as u64;
+            }
+            if solved == open || iteration == limits.steps {
+                return Outcome { solved, steps, slowest: iteration as u64 };
+            }
+            assemble(rows, w, active, system, step);
+            eliminate(system, active.len(), step);
+            for (&b, &change) in active.iter().zip(&*step) {
+                for row in 0..3 {
+                    rows[b].lambda[row] += change[row];
+                }
+            }
+            add_response(rows, w, active, step);
+            iteration += 1;
+            if iteration % CYCLE_LENGTH == 0 {
+                scaling *= SCALING_GROWTH;
+                rows.iter_mut().for_each(|block| block.rescale(scaling));
+            }
+            for block in rows.iter_mut() {
+                block.set_free();
+            }
+        }
+    }
+}
+
+/// v_c += W x, of the blocks `of`, x in their order.
+#[inline(always)]
+fn add_response<T: Real>(rows: &mut [BlockRows<T>], w: &[Block3<T>], of: &[usize], x: &[[T; 3]]) {
+    let n = rows.len();
+    for (block, of_block) in rows.iter_mut().zip(w.chunks_exact(n.max(1))) {
+        let mut v_c = block.v_c;
+        for (&b, x) in of.iter().zip(x) {
+            let entry = &of_block[b];
+            for k in 0..3 {
+                v_c[k] = plus_dot(v_c[k], &entry[k], x);
+            }
+        }
+        block.v_c = v_c;
+    }
+}
+
+/// Σ F² / w, and what velocities and impulses are in that measure.
+#[inline(always)]
+pub(super) fn measure<T: Real>(rows: &[BlockRows<T>]) -> (T, T) {
+    let (mut excess, mut size) = (T::ZERO, T::ZERO);
+    for block in rows {
+        for row in 0..3 {
+            let (v_c, v_free, lambda) = (block.v_c[row], block.v_free[row], block.lambda[row]);
+            let f = block.excess(row);
+            let per_w = block.per_w[row];
+            excess = (f * f).mul_add(per_w, excess);
+            size = (v_free * v_free).mul_add(per_w, lambda.mul_add(v_c - v_free, size));
+        }
+    }
+    (excess, size)
+}
+
+/// The lanes in which momentum is balanced to the tolerance of the solver: ‖λ − γ(v_c)‖_W relative to the momentum, as [`sap::ContactSpace`]
+/// has it. Where contacts are redundant, F need not vanish.
+#[inline(always)]
+fn balanced<T: Real>(rows: &[BlockRows<T>], w: &[Block3<T>], energy: T, tolerance: f64, lacks: &mut [[T; 3]]) -> u32 {
+    let mut momentum = energy;
+    for (block, lack) in rows.iter().zip(&mut *lacks) {
+        let gamma = block.impulse_at_velocity();
+        for row in 0..3 {
+            lack[row] = block.lambda[row] - gamma[row];
+            momentum = block.lambda[row].mul_add(block.v_c[row] - block.v_free[row], momentum);
+        }
+    }
+    let n = rows.len();
+    let mut error = T::ZERO;
+    for b in 0..n {
+        for c in 0..n {
+            let of_c = times(&w[b * n + c], &lacks[c]);
+            error = plus_dot(error, &lacks[b], &of_c);
+        }
+    }
+    error.lanes_less(momentum * wide(tolerance * tolerance))
+}
+
+/// 1 + T (W − w) and −T F on the right, of the active blocks.
+#[inline(always)]
+fn assemble<T: Real>(
+    rows: &[BlockRows<T>],
+    w: &[Block3<T>],
+    active: &[usize],
+    system: &mut [Block3<T>],
+    right: &mut [[T; 3]],
+) {
+    let (n, m) = (rows.len(), active.len());
+    for (i, &b) in active.iter().enumerate() {
+        let block = &rows[b];
+        let f = [block.excess(0), block.excess(1), block.excess(2)];
+        let [t0, t1, t2] = block.t;
+        let of_block = &w[b * n..(b + 1) * n];
+        let equations = &mut system[i * m..(i + 1) * m];
+        if block.contact_lanes == 0 {
+            for (entry, &c) in equations.iter_mut().zip(active) {
+                let [x, y, z] = &of_block[c];
+                for k in 0..3 {
+                    entry[0][k] = t0[0] * x[k];
+                    entry[1][k] = t1[1] * y[k];
+                    entry[2][k] = t2[2] * z[k];
+                }
+            }
+        } else {
+            // The normal row follows nothing else.
+            for (entry, &c) in equations.iter_mut().zip(active) {
+                let [x, y, z] = &of_block[c];
+                for k in 0..3 {
+                    entry[0][k] = t0[0].mul_add(x[k], t0[1].mul_add(y[k], t0[2] * z[k]));
+                    entry[1][k] = t1[0].mul_add(x[k], t1[1].mul_add(y[k], t1[2] * z[k]));
+                    entry[2][k] = t2[2] * z[k];
+                }
+            }
+        }
+        for (row, t) in block.t.iter().enumerate() {
+            for k in 0..3 {
+                equations[i][row][k] -= t[k] * block.own[k];
+            }
+            equations[i][row][row] += T::ONE;
+            right[i][row] = -(t[0] * f[0] + t[1] * f[1] + t[2] * f[2]);
+        }
+    }
+}
+
+/// Solves the system of `m` blocks of three rows; the solution is `right` afterwards, the system is used up.
+#[inline(always)]
+fn eliminate<T: Real>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]) {
+    for b in 0..m {
+        let (above, below) = system[..m * m].split_at_mut((b + 1) * m);
+        let pivots = &mut above[b * m..];
+        // The pivot's own rows become those of its inverse times the rest.
+        let inverse = inverse(&pivots[b]);
+        let own = times(&inverse, &right[b]);
+        right[b] = own;
+        for entry in &mut pivots[b + 1..] {
+            *entry = product(&inverse, entry);
+        }
+        for (i, equations) in below.chunks_exact_mut(m).enumerate() {
+            let mut factor = equations[b];
+            for row in &mut factor {
+                for entry in row {
+                    *entry = -*entry;
+                }
+            }
+            let right = &mut right[b + 1 + i];
+            for row in 0..3 {
+                right[row] = plus_dot(right[row], &factor[row], &own);
+            }
+            for (entry, of_pivot) in equations[b + 1..].iter_mut().zip(&pivots[b + 1..]) {
+                *entry = plus_product(entry, &factor, of_pivot);
+            }
+        }
+    }
+    for b in (0..m).rev() {
+        let (own, later) = right.split_at_mut(b + 1);
+        for (entry, x) in system[b * m + b + 1..(b + 1) * m].iter().zip(&*later) {
+            let change = times(entry, x);
+            for row in 0..3 {
+                own[b][row] -= change[row];
+            }
+        }
+    }
+}
+
+/// s + x · y
+#[inline(always)]
+fn plus_dot<T: Real>(s: T, x: &[T; 3], y: &[T; 3]) -> T {
+    x[0].mul_add(y[0], x[1].mul_add(y[1], x[2].mul_add(y[2], s)))
+}
+
+/// m + a b
+#[inline(always)]
+fn plus_product<T: Real>(m: &Block3<T>, a: &Block3<T>, b: &Block3<T>) -> Block3<T> {
+    [plus_row_times(m[0], &a[0], b), plus_row_times(m[1], &a[1], b), plus_row_times(m[2], &a[2], b)]
+}
+
+#[inline(always)]
+fn product<T: Real>(a: &Block3<T>, b: &Block3<T>) -> Block3<T> {
+    [row_times(&a[0], b), row_times(&a[1], b), row_times(&a[2], b)]
+}
+
+/// r + a b of a row.
+#[inline(always)]
+fn plus_row_times<T: Real>(r: [T; 3], a: &[T; 3], b: &Block3<T>) -> [T; 3] {
+    let [x, y, z] = *a;
+    [
+        x.mul_add(b[0][0], y.mul_add(b[1][0], z.mul_add(b[2][0], r[0]))),
+        x.mul_add(b[0][1], y.mul_add(b[1][1], z.mul_add(b[2][1], r[1]))),
+        x.mul_add(b[0][2], y.mul_add(b[1][2], z.mul_add(b[2][2], r[2]))),
+    ]
+}
+
+/// a b of a row.
+#[inline(always)]
+fn row_times<T: Real>(a: &[T; 3], b: &Block3<T>) -> [T; 3] {
+    let [x, y, z] = *a;
+    [
+        x.mul_add(b[0][0], y.mul_add(b[1][0], z * b[2][0])),
+        x.mul_add(b[0][1], y.mul_add(b[1][1], z * b[2][1])),
+        x.mul_add(b[0][2], y.mul_add(b[1][2], z * b[2][2])),
+    ]
+}
+
+#[inline(always)]
+fn times<T: Real>(m: &Block3<T>, x: &[T; 3]) -> [T; 3] {
+    [dot(&m[0], x), dot(&m[1], x), dot(&m[2], x)]
+}
+
+#[inline(always)]
+fn dot<T: Real>(a: &[T; 3], x: &[T; 3]) -> T {
+    a[0].mul_add(x[0], a[1].mul_add(x[1], a[2] * x[2]))
+}
+
+/// The inverse by cofactors: blocks on the diagonal are near the identity, or far from singular.
+#[inline(always)]
+fn inverse<T: Real>(m: &Block3<T>) -> Block3<T> {
+    let [[a, b, c], [d, e, f], [g, h, i]] = *m;
+    let (x, y, z) = (e * i - f * h, f * g - d * i, d * h - e * g);
+    let scale = a.mul_add(x, b.mul_add(y, c * z)).recip();
+    let mut block =
+        [[x, c * h - b * i, b * f - c * e], [y, a * i - c * g, c * d - a * f], [z, b * g - a * h, a * e - b * d]];
+    for row in &mut block {
+        for entry in row {
+            *entry *= scale;
+        }
+    }
+    block
+}
