@@ -12,6 +12,8 @@ and laws are compared here. For every engine and law, at every time step:
 * ``ball``, ``cube``: thrown at the ground with 1 m/s down and 5 m/s along it, so that it slides throughout the impact:
   tangential over normal impulse of the impact, over μ; should be 1.
 * ``creep``: on a slope of 20° with friction 0.7: speed after it has settled, m/s; should be 0.
+
+Ours runs alone and in the lanes of a batch, in 64 and in 32 bits.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ import math
 from collections.abc import Callable
 from functools import partial
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 import sapwood as sw
 from sapwood.bench.cases import installed
-from sapwood.bench.engines import Engine, Mujoco, Sapwood, Vector
+from sapwood.bench.engines import Mujoco, Sapwood, Vector
 from sapwood.bench.friction_laws import LAWS
 
 __all__ = ["CASES", "PEERS", "run"]
@@ -45,7 +47,29 @@ CORNER = 0.005
 TIMESTEPS = {"10ms": 0.01, "1ms": 0.001}
 
 Row = dict[str, str | float]
-Make = Callable[[str], Engine]
+
+
+class Mover(Protocol):
+    """What these measures need of an engine."""
+
+    timestep: float
+
+    def step(self, n: int) -> None:
+        """Advances by n steps."""
+
+    @property
+    def q(self) -> Vector:
+        """Positions in MuJoCo's layout, (nq,); a copy."""
+
+    @property
+    def v(self) -> Vector:
+        """Velocities in MuJoCo's layout, (nv,); a copy."""
+
+    def place(self, q: Vector, v: Vector) -> None:
+        """Puts the bodies there, with these velocities."""
+
+
+Make = Callable[[str], Mover]
 """An engine at some time step, from a scene's text."""
 
 
@@ -186,11 +210,11 @@ def run(peers: list[str], cases: list[str], repetitions: int) -> list[Row]:
     rows: list[Row] = []
     for case in cases:
         print(f"\ndt {1e3 * TIMESTEPS[case]:g} ms")
-        print(f"{'engine':22}" + "".join(f"{measure.heading:>12}" for measure in MEASURES))
+        print(f"{'engine':28}" + "".join(f"{measure.heading:>12}" for measure in MEASURES))
         for name, make in makers(peers, TIMESTEPS[case]).items():
             values = [measured(measure, make) for measure in MEASURES]
             cells = zip(MEASURES, values, strict=True)
-            print(f"{name:22}" + "".join(f"{measure.scale * value:>12.5g}" for measure, value in cells))
+            print(f"{name:28}" + "".join(f"{measure.scale * value:>12.5g}" for measure, value in cells))
             for measure, value in zip(MEASURES, values, strict=True):
                 row = {"suite": "contact", "case": case, "engine": name, "metric": measure.metric}
                 rows.append({**row, "value": value, "unit": measure.unit})
@@ -209,6 +233,8 @@ def measured(measure: Measure, make: Make) -> float:
 def makers(peers: list[str], dt: float) -> dict[str, Make]:
     """Engine and law to how to make it; what is not installed is left out with a note."""
     found: dict[str, Make] = {f"sapwood {law}": partial(ours, dt, law) for law in LAWS}
+    for precision in ("f64", "f32"):
+        found |= {f"sapwood {law} {precision} lanes": partial(in_lanes, dt, law, precision) for law in LAWS}
     if "mujoco" in peers and installed("mujoco", "mujoco"):
         found["mujoco-elliptic"] = lambda text: Mujoco(text, "elliptic", timestep=dt)
         found["mujoco-pyramidal"] = lambda text: Mujoco(text, "pyramidal", timestep=dt)
@@ -221,6 +247,45 @@ def makers(peers: list[str], dt: float) -> dict[str, Make]:
     return found
 
 
-def ours(dt: float, law: str, text: str) -> Engine:
+def ours(dt: float, law: str, text: str) -> Mover:
     """Our engine under one of its laws."""
     return Sapwood(text, timestep=dt, law=law)
+
+
+def in_lanes(dt: float, law: str, precision: str, text: str) -> Mover:
+    """A world of a batch under one of its laws."""
+    return InLanes(text, dt, law, precision)
+
+
+class InLanes:
+    """The first of as many equal worlds as fill the lanes of registers.
+
+    Args:
+        text: MJCF text.
+        timestep: Time step, s.
+        law: Friction law.
+        precision: ``f64`` or ``f32``.
+    """
+
+    def __init__(self, text: str, timestep: float, law: str, precision: str) -> None:
+        self.timestep = timestep
+        options: dict[str, Any] = {"precision": precision, "contact": law}
+        self.batch = sw.Batch(sw.load(text), 16, threads=1, timestep=timestep, **options)
+
+    def step(self, n: int) -> None:
+        """Advances by n steps."""
+        self.batch.step(n)
+
+    @property
+    def q(self) -> Vector:
+        """Positions."""
+        return np.array(self.batch.q[0])
+
+    @property
+    def v(self) -> Vector:
+        """Velocities."""
+        return np.array(self.batch.v[0])
+
+    def place(self, q: Vector, v: Vector) -> None:
+        """Puts the bodies there, with these velocities."""
+        self.batch.q[:], self.batch.v[:] = q, v

@@ -1,0 +1,62 @@
+//! Two seconds in lanes and alone, of scenes that do not make great differences of small ones.
+
+mod common;
+
+use common::load;
+use sapwood_batch::{Batch, BatchOptions};
+use sim::Simulation;
+
+const SECONDS: f64 = 2.0;
+
+/// Positions at every step may differ by this much, of the way that the coordinate has gone: both meet the law to 1e-6 of momentum in a step.
+const AGREEMENT: f64 = 1e-6;
+
+fn compare(name: &str, bodies: &str, rest: &str, v: &[f64]) {
+    let loaded = load(&format!(
+        r#"<mujoco><compiler autolimits="true"/><option timestep=".004"/><default><geom friction=".5"/></default>
+        <worldbody><geom type="plane" size="0 0 1"/>{bodies}</worldbody>{rest}</mujoco>"#
+    ));
+    let mut options = BatchOptions::default();
+    options.threads = Some(1);
+    let mut batch = Batch::new(loaded.model.clone(), loaded.scene.clone(), 4, options).unwrap();
+    assert_eq!(batch.alone(), None, "{name}");
+    let mut one = Simulation::new(loaded.model.clone(), loaded.scene.clone(), batch.options().clone()).unwrap();
+    one.state_mut().v[..v.len()].copy_from_slice(v);
+    for of_world in batch.v_mut().chunks_exact_mut(loaded.model.nv()) {
+        of_world[..v.len()].copy_from_slice(v);
+    }
+    let (start, nq) = (one.state().q.clone(), loaded.model.nq());
+    let (mut error, mut way) = (0.0_f64, 0.0_f64);
+    for _ in 0..(SECONDS / one.timestep()).round() as usize {
+        one.step().unwrap();
+        batch.step(1).unwrap();
+        for ((q, of_batch), start) in one.state().q.iter().zip(&batch.q()[nq..2 * nq]).zip(&start) {
+            error = error.max((q - of_batch).abs());
+            way = way.max((q - start).abs());
+        }
+    }
+    assert!(way > 0.05, "{name}: nothing moved");
+    assert!(error <= AGREEMENT * way, "{name}: {error:e} on a way of {way}");
+    assert_eq!(batch.stats().left, 0, "{name}");
+}
+
+#[test]
+fn what_slides_and_rolls() {
+    let body = |geom: &str| format!(r#"<body pos="0 0 .1"><freejoint/>{geom}</body>"#);
+    compare("a box that stops", &body(r#"<geom type="box" size=".2 .1 .1"/>"#), "", &[2.0]);
+    compare("a ball that begins to roll", &body(r#"<geom type="sphere" size=".1"/>"#), "", &[2.0]);
+    compare("a ball that is thrown", &body(r#"<geom type="sphere" size=".1"/>"#), "", &[1.0, 0.0, 2.0, 0.0, 9.0, 0.0]);
+}
+
+#[test]
+fn what_joints_hold() {
+    let arm = r#"<body pos="0 0 2"><joint name="a" axis="0 1 0" damping=".1" range="-60 60"/><geom type="capsule" fromto="0 0 0 .4 0 0" size=".03"/>
+        <body pos=".4 0 0"><joint name="b" axis="0 1 0" stiffness="3" damping=".2"/>
+        <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/></body></body>"#;
+    compare("an arm that falls to its limit", arm, "", &[]);
+    let four_bar = r#"<body pos="0 0 2"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -.5" size=".02"/>
+        <body pos="0 0 -.5"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .6 0 0" size=".02"/>
+        <body name="last" pos=".6 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 .4" size=".02"/></body></body></body>"#;
+    let loop_ = r#"<equality><connect body1="last" anchor="0 0 .4"/></equality>"#;
+    compare("a four-bar", four_bar, loop_, &[0.5, -0.5, 0.5]);
+}
