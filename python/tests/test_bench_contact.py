@@ -86,15 +86,16 @@ def test_the_convex_cone_hops_and_is_right_otherwise() -> None:
 @pytest.mark.parametrize("case", contact.CASES)
 def test_coulomb_has_everything_right_at_once(case: str) -> None:
     rows = {(row["engine"], row["metric"]): row["value"] for row in contact.run([], [case], 1)}
-    above, below, stop, hop, ball, cube, creep = (
-        abs(float(rows["sapwood coulomb", measure.metric])) for measure in contact.MEASURES
-    )
-    assert max(above, below) < 1e-6
-    # The law is met to 1e-4 of the momentum (``Stats.friction_residual``): a step may leave as much of the speed.
-    assert stop < 1e-4 * contact.SPEED * contact.SPEED / (contact.FRICTION * contact.GRAVITY)
-    assert hop < 10e-6
-    assert max(abs(ball - 1), abs(cube - 1)) < 1e-3
-    assert creep < 1e-6
+    for engine in ("sapwood coulomb", "sapwood coulomb f64 lanes"):
+        above, below, stop, hop, ball, cube, creep = (
+            abs(float(rows[engine, measure.metric])) for measure in contact.MEASURES
+        )
+        assert max(above, below) < 1e-6
+        # The law is met to 1e-4 of the momentum (``Stats.friction_residual``): a step may leave as much of the speed.
+        assert stop < 1e-4 * contact.SPEED * contact.SPEED / (contact.FRICTION * contact.GRAVITY)
+        assert hop < 10e-6
+        assert max(abs(ball - 1), abs(cube - 1)) < 1e-3
+        assert creep < 1e-6
 
 
 def test_the_default_law_is_one_of_ours() -> None:
