@@ -71,7 +71,7 @@ pub(crate) trait Steps: Send + Sync {
 }
 
 /// Scratch of steps in lanes, as much as there are threads.
-struct Pool<T> {
+struct Pool<T: Bundle> {
     plan: Plan,
     nu: usize,
     /// What the worlds of a group that have nothing of their own are stepped with.
@@ -85,7 +85,7 @@ struct Pool<T> {
 }
 
 /// Worlds in lanes.
-struct Group<T> {
+struct Group<T: Bundle> {
     pool: Arc<Pool<T>>,
     memory: GroupMemory<T>,
     /// What the simulation remembers of the worlds whose last step was left to it, by lane.

@@ -137,6 +137,7 @@ macro_rules! lanes {
 
         impl Real for $name {
             type Scalar = $scalar;
+            type Three = [Self; 3];
             const LANES: usize = $n;
             // SAFETY: both are the same bytes, any of which are numbers.
             const ZERO: Self = unsafe { std::mem::transmute([0.0 as $scalar; $n]) };

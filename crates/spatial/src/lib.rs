@@ -31,6 +31,7 @@ mod mat3;
 mod quat;
 mod real;
 mod sym3;
+mod three;
 mod twist;
 mod vec3;
 
@@ -41,5 +42,6 @@ pub use mat3::Mat3;
 pub use quat::{Pose, Quat};
 pub use real::{Real, sin_cos_in_lanes};
 pub use sym3::Sym3;
+pub use three::Three;
 pub use twist::{Twist, Wrench};
 pub use vec3::Vec3;

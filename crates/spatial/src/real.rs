@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use crate::{F64x4, Three};
+
 /// A scalar of the dynamics kernels: `f64`, `f32`, or a bundle of lanes of either.
 ///
 /// Kernels over `Real` never branch on a value, only on the structure of the tree, so that one source serves
@@ -26,6 +28,8 @@ pub trait Real:
 {
     /// What a lane holds; the type itself for a scalar.
     type Scalar: Real<Scalar = Self::Scalar> + PartialEq;
+    /// Three of these numbers, in as few registers as they take.
+    type Three: Three<Self>;
     /// The number of lanes, 1 for a scalar.
     const LANES: usize = 1;
     /// π less the scalar nearest to it.
@@ -89,6 +93,7 @@ pub trait Real:
 
 impl Real for f64 {
     type Scalar = f64;
+    type Three = F64x4;
     const PI_TAIL: f64 = 1.224_646_799_147_353_2e-16;
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
@@ -149,6 +154,7 @@ impl Real for f64 {
 
 impl Real for f32 {
     type Scalar = f32;
+    type Three = [f32; 3];
     const PI_TAIL: f64 = std::f64::consts::PI - std::f32::consts::PI as f64;
     const ZERO: f32 = 0.0;
     const ONE: f32 = 1.0;

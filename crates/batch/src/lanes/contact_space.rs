@@ -7,7 +7,7 @@
 //! The rows of a lane come in blocks of three: constraints of three rows first, then those of one row, three to a block.
 
 use sap::contact_blocks::{Block3, BlockRows, Newton};
-use spatial::{Mat3, Real, Twist, Vec3, Wrench};
+use spatial::{Mat3, Real, Three, Twist, Vec3, Wrench};
 
 use super::dynamics::{motion_of, moved};
 use super::{Bundle, Lanes, dofs_of, select, select3, wide};
@@ -43,7 +43,7 @@ pub(super) struct Block<T> {
 
 /// Scratch of the contact problem.
 #[derive(Clone, Debug)]
-pub(super) struct ContactSpace<T> {
+pub(super) struct ContactSpace<T: Real> {
     pub blocks: Vec<Block<T>>,
     pub rows: Vec<BlockRows<T>>,
     pub newton: Newton<T>,
@@ -102,7 +102,7 @@ impl<T: Bundle> ContactSpace<T> {
             reached: Vec::with_capacity(constraints),
             open: 0,
             spinning: 0,
-            w: vec![[zeros; 3]; blocks * blocks],
+            w: vec![[T::Three::ZERO; 3]; blocks * blocks],
             kinetic: vec![T::ZERO; plan.trees.len()],
             carried: vec![zeros; blocks * plan.nv],
             passing: vec![0; blocks * words(plan)],
@@ -350,20 +350,22 @@ impl<T: Bundle> Lanes<T> {
         let passing = |b: usize| &passing[b * words..(b + 1) * words];
         for b in 0..count {
             for c in 0..=b {
-                let mut product = [[T::ZERO; 3]; 3];
+                let mut product = [T::Three::ZERO; 3];
                 let both = passing(b).iter().zip(passing(c)).map(|(b, c)| b & c);
                 each_bit(both, |node| {
                     for k in dofs_of(&plan.nodes[node]) {
-                        let (x, y, d) = (&carried[b * nv + k], &carried[c * nv + k], dofs[k].d_inv);
+                        let (x, y, d) = (carried[b * nv + k], T::Three::new(carried[c * nv + k]), dofs[k].d_inv);
                         for i in 0..3 {
-                            let x = x[i] * d;
-                            for j in 0..3 {
-                                product[i][j] = x.mul_add(y[j], product[i][j]);
-                            }
+                            product[i] = product[i].add_scaled(x[i] * d, y);
                         }
                     }
                 });
-                w[c * count + b] = std::array::from_fn(|j| std::array::from_fn(|i| product[i][j]));
+                let [x, y, z] = [product[0].to_array(), product[1].to_array(), product[2].to_array()];
+                w[c * count + b] = [
+                    T::Three::new([x[0], y[0], z[0]]),
+                    T::Three::new([x[1], y[1], z[1]]),
+                    T::Three::new([x[2], y[2], z[2]]),
+                ];
                 w[b * count + c] = product;
             }
         }

@@ -55,7 +55,7 @@ impl<T: Bundle> GroupMemory<T> {
 
 /// A world of every lane while they are stepped: states, and the scratch of a step. One for each thread, which groups use in turn.
 #[derive(Clone, Debug)]
-pub(crate) struct Lanes<T> {
+pub(crate) struct Lanes<T: Real> {
     /// Positions (nq), velocities (nv) and controls (nu).
     pub q: Vec<T>,
     pub v: Vec<T>,

@@ -1,7 +1,7 @@
 //! Problems of single lanes by [`sap::ContactSpace`], as in a step of one world: of what does not settle in lanes, and of rolling friction.
 
 use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit, SpinFriction};
-use spatial::{Mat3, Vec3};
+use spatial::{Mat3, Three, Vec3};
 
 use super::contact_space::MAX_ROWS;
 use super::{Bundle, Lanes, Memory, Slot, get, put};
@@ -82,7 +82,7 @@ impl<T: Bundle> Lanes<T> {
         for i in 0..rows {
             for j in 0..=i {
                 let block = &space.w[i / 3 * space.count + j / 3];
-                problem.set(i, j, get(&block[i % 3][j % 3], lane));
+                problem.set(i, j, get(&block[i % 3].to_array()[j % 3], lane));
             }
         }
     }

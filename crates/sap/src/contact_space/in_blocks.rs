@@ -1,5 +1,7 @@
 //! Problems of contacts with bounded friction, limits, bounded and equality constraints: by blocks of three rows.
 
+use spatial::{F64x4, Real};
+
 use super::blocks::BlockRows;
 use super::newton::{Block3, Limits, Newton, measure};
 use super::{ContactSpace, NotSolved, ROUND_OFF};
@@ -45,11 +47,11 @@ impl ContactSpace {
         let count = blocks.len();
         w.clear();
         w.reserve(MAX_BLOCKS * MAX_BLOCKS);
-        w.resize(count * count, [[0.0; 3]; 3]);
+        w.resize(count * count, [F64x4::ZERO; 3]);
         for (k, &(block, at)) in places.iter().enumerate() {
             let of_block = &mut w[block * count..(block + 1) * count];
             for (entry, &(other, of_other)) in self.w.row(k).iter().zip(&*places) {
-                of_block[other][at][of_other] = *entry;
+                F64x4::scalars_mut(&mut of_block[other])[4 * at + of_other] = *entry;
             }
         }
         let budget = if is_coulomb { options.factorization_budget.unwrap_or(usize::MAX) } else { usize::MAX };

@@ -3,8 +3,8 @@
 //!
 //! Everything is inlined into its caller, which may be compiled for other registers than this crate.
 
-use spatial::Real;
 use spatial::masks::{positive, select, wide};
+use spatial::{Real, Three};
 
 use super::blocks::BlockRows;
 
@@ -45,11 +45,14 @@ pub struct Outcome {
 }
 
 /// A block of a matrix, by rows.
-pub type Block3<T> = [[T; 3]; 3];
+pub type Block3<T> = [<T as Real>::Three; 3];
+
+/// The numbers of a block, by rows.
+type Entries<T> = [[T; 3]; 3];
 
 /// Scratch of solutions.
 #[derive(Clone, Debug)]
-pub struct Newton<T> {
+pub struct Newton<T: Real> {
     /// 1 + T (W − w) of the blocks that are active, by rows of blocks, and −T F, then the step.
     system: Vec<Block3<T>>,
     step: Vec<[T; 3]>,
@@ -62,7 +65,7 @@ impl<T: Real> Newton<T> {
     /// For problems of up to this many blocks.
     pub fn new(blocks: usize) -> Self {
         Self {
-            system: vec![[[T::ZERO; 3]; 3]; blocks * blocks],
+            system: vec![[T::Three::ZERO; 3]; blocks * blocks],
             step: vec![[T::ZERO; 3]; blocks],
             active: Vec::with_capacity(blocks),
             pushing: Vec::with_capacity(blocks),
@@ -151,15 +154,14 @@ impl<T: Real> Newton<T> {
 #[inline(always)]
 fn add_response<T: Real>(rows: &mut [BlockRows<T>], w: &[Block3<T>], of: &[usize], x: &[[T; 3]]) {
     let n = rows.len();
-    for (block, of_block) in rows.iter_mut().zip(w.chunks_exact(n.max(1))) {
-        let mut v_c = block.v_c;
+    for (k, block) in rows.iter_mut().enumerate() {
+        let mut v_c = T::Three::new(block.v_c);
         for (&b, x) in of.iter().zip(x) {
-            let entry = &of_block[b];
-            for k in 0..3 {
-                v_c[k] = plus_dot(v_c[k], &entry[k], x);
-            }
+            // W is symmetric: the columns of a block are the rows of its mirror image.
+            let mirrored = &w[b * n + k];
+            v_c = v_c.add_scaled(x[2], mirrored[2]).add_scaled(x[1], mirrored[1]).add_scaled(x[0], mirrored[0]);
         }
-        block.v_c = v_c;
+        block.v_c = v_c.to_array();
     }
 }
 
@@ -195,7 +197,7 @@ fn balanced<T: Real>(rows: &[BlockRows<T>], w: &[Block3<T>], energy: T, toleranc
     let mut error = T::ZERO;
     for b in 0..n {
         for c in 0..n {
-            let of_c = times(&w[b * n + c], &lacks[c]);
+            let of_c = times(&entries::<T>(&w[b * n + c]), &lacks[c]);
             error = plus_dot(error, &lacks[b], &of_c);
         }
     }
@@ -218,33 +220,28 @@ fn assemble<T: Real>(
         let [t0, t1, t2] = block.t;
         let of_block = &w[b * n..(b + 1) * n];
         let equations = &mut system[i * m..(i + 1) * m];
-        if block.contact_lanes == 0 {
-            for (entry, &c) in equations.iter_mut().zip(active) {
-                let [x, y, z] = &of_block[c];
-                for k in 0..3 {
-                    entry[0][k] = t0[0] * x[k];
-                    entry[1][k] = t1[1] * y[k];
-                    entry[2][k] = t2[2] * z[k];
-                }
-            }
-        } else {
+        for (entry, &c) in equations.iter_mut().zip(active) {
+            let [x, y, z] = of_block[c];
             // The normal row follows nothing else.
-            for (entry, &c) in equations.iter_mut().zip(active) {
-                let [x, y, z] = &of_block[c];
-                for k in 0..3 {
-                    entry[0][k] = t0[0].mul_add(x[k], t0[1].mul_add(y[k], t0[2] * z[k]));
-                    entry[1][k] = t1[0].mul_add(x[k], t1[1].mul_add(y[k], t1[2] * z[k]));
-                    entry[2][k] = t2[2] * z[k];
-                }
-            }
+            *entry = if block.contact_lanes == 0 {
+                [x.scaled(t0[0]), y.scaled(t1[1]), z.scaled(t2[2])]
+            } else {
+                [
+                    z.scaled(t0[2]).add_scaled(t0[1], y).add_scaled(t0[0], x),
+                    z.scaled(t1[2]).add_scaled(t1[1], y).add_scaled(t1[0], x),
+                    z.scaled(t2[2]),
+                ]
+            };
         }
+        let mut own = entries::<T>(&equations[i]);
         for (row, t) in block.t.iter().enumerate() {
             for k in 0..3 {
-                equations[i][row][k] -= t[k] * block.own[k];
+                own[row][k] -= t[k] * block.own[k];
             }
-            equations[i][row][row] += T::ONE;
+            own[row][row] += T::ONE;
             right[i][row] = -(t[0] * f[0] + t[1] * f[1] + t[2] * f[2]);
         }
+        equations[i] = [T::Three::new(own[0]), T::Three::new(own[1]), T::Three::new(own[2])];
     }
 }
 
@@ -255,14 +252,17 @@ fn eliminate<T: Real>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]) 
         let (above, below) = system[..m * m].split_at_mut((b + 1) * m);
         let pivots = &mut above[b * m..];
         // The pivot's own rows become those of its inverse times the rest.
-        let inverse = inverse(&pivots[b]);
+        let inverse = inverse(&entries::<T>(&pivots[b]));
         let own = times(&inverse, &right[b]);
         right[b] = own;
         for entry in &mut pivots[b + 1..] {
-            *entry = product(&inverse, entry);
+            let [x, y, z] = *entry;
+            for (row, [a, b, c]) in entry.iter_mut().zip(inverse) {
+                *row = z.scaled(c).add_scaled(b, y).add_scaled(a, x);
+            }
         }
         for (i, equations) in below.chunks_exact_mut(m).enumerate() {
-            let mut factor = equations[b];
+            let mut factor = entries::<T>(&equations[b]);
             for row in &mut factor {
                 for entry in row {
                     *entry = -*entry;
@@ -272,20 +272,28 @@ fn eliminate<T: Real>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]) 
             for row in 0..3 {
                 right[row] = plus_dot(right[row], &factor[row], &own);
             }
-            for (entry, of_pivot) in equations[b + 1..].iter_mut().zip(&pivots[b + 1..]) {
-                *entry = plus_product(entry, &factor, of_pivot);
+            for (entry, [x, y, z]) in equations[b + 1..].iter_mut().zip(&pivots[b + 1..]) {
+                for (row, [a, b, c]) in entry.iter_mut().zip(factor) {
+                    *row = row.add_scaled(c, *z).add_scaled(b, *y).add_scaled(a, *x);
+                }
             }
         }
     }
     for b in (0..m).rev() {
         let (own, later) = right.split_at_mut(b + 1);
         for (entry, x) in system[b * m + b + 1..(b + 1) * m].iter().zip(&*later) {
-            let change = times(entry, x);
+            let change = times(&entries::<T>(entry), x);
             for row in 0..3 {
                 own[b][row] -= change[row];
             }
         }
     }
+}
+
+/// The numbers of a block.
+#[inline(always)]
+fn entries<T: Real>(block: &Block3<T>) -> Entries<T> {
+    [block[0].to_array(), block[1].to_array(), block[2].to_array()]
 }
 
 /// s + x · y
@@ -294,41 +302,8 @@ fn plus_dot<T: Real>(s: T, x: &[T; 3], y: &[T; 3]) -> T {
     x[0].mul_add(y[0], x[1].mul_add(y[1], x[2].mul_add(y[2], s)))
 }
 
-/// m + a b
 #[inline(always)]
-fn plus_product<T: Real>(m: &Block3<T>, a: &Block3<T>, b: &Block3<T>) -> Block3<T> {
-    [plus_row_times(m[0], &a[0], b), plus_row_times(m[1], &a[1], b), plus_row_times(m[2], &a[2], b)]
-}
-
-#[inline(always)]
-fn product<T: Real>(a: &Block3<T>, b: &Block3<T>) -> Block3<T> {
-    [row_times(&a[0], b), row_times(&a[1], b), row_times(&a[2], b)]
-}
-
-/// r + a b of a row.
-#[inline(always)]
-fn plus_row_times<T: Real>(r: [T; 3], a: &[T; 3], b: &Block3<T>) -> [T; 3] {
-    let [x, y, z] = *a;
-    [
-        x.mul_add(b[0][0], y.mul_add(b[1][0], z.mul_add(b[2][0], r[0]))),
-        x.mul_add(b[0][1], y.mul_add(b[1][1], z.mul_add(b[2][1], r[1]))),
-        x.mul_add(b[0][2], y.mul_add(b[1][2], z.mul_add(b[2][2], r[2]))),
-    ]
-}
-
-/// a b of a row.
-#[inline(always)]
-fn row_times<T: Real>(a: &[T; 3], b: &Block3<T>) -> [T; 3] {
-    let [x, y, z] = *a;
-    [
-        x.mul_add(b[0][0], y.mul_add(b[1][0], z * b[2][0])),
-        x.mul_add(b[0][1], y.mul_add(b[1][1], z * b[2][1])),
-        x.mul_add(b[0][2], y.mul_add(b[1][2], z * b[2][2])),
-    ]
-}
-
-#[inline(always)]
-fn times<T: Real>(m: &Block3<T>, x: &[T; 3]) -> [T; 3] {
+fn times<T: Real>(m: &Entries<T>, x: &[T; 3]) -> [T; 3] {
     [dot(&m[0], x), dot(&m[1], x), dot(&m[2], x)]
 }
 
@@ -339,7 +314,7 @@ fn dot<T: Real>(a: &[T; 3], x: &[T; 3]) -> T {
 
 /// The inverse by cofactors: blocks on the diagonal are near the identity, or far from singular.
 #[inline(always)]
-fn inverse<T: Real>(m: &Block3<T>) -> Block3<T> {
+fn inverse<T: Real>(m: &Entries<T>) -> Entries<T> {
     let [[a, b, c], [d, e, f], [g, h, i]] = *m;
     let (x, y, z) = (e * i - f * h, f * g - d * i, d * h - e * g);
     let scale = a.mul_add(x, b.mul_add(y, c * z)).recip();

@@ -1,0 +1,75 @@
+//! Three numbers that are scaled and added together.
+
+use std::fmt::Debug;
+
+use crate::{F64x4, Real};
+
+/// Three numbers of `T`: an array, or for `f64` a register, whose fourth number is zero. Both round alike.
+pub trait Three<T>: Copy + Debug + Send + Sync + 'static {
+    /// Zeros.
+    const ZERO: Self;
+    /// These numbers.
+    fn new(x: [T; 3]) -> Self;
+    /// The numbers.
+    fn to_array(self) -> [T; 3];
+    /// `self · s`
+    #[must_use]
+    fn scaled(self, s: T) -> Self;
+    /// `self + s x`, fused as [`Real::mul_add`] is.
+    #[must_use]
+    fn add_scaled(self, s: T, x: Self) -> Self;
+}
+
+impl<T: Real> Three<T> for [T; 3] {
+    const ZERO: Self = [T::ZERO; 3];
+    #[inline(always)]
+    fn new(x: [T; 3]) -> Self {
+        x
+    }
+    #[inline(always)]
+    fn to_array(self) -> [T; 3] {
+        self
+    }
+    #[inline(always)]
+    fn scaled(self, s: T) -> Self {
+        [self[0] * s, self[1] * s, self[2] * s]
+    }
+    #[inline(always)]
+    fn add_scaled(self, s: T, x: Self) -> Self {
+        [s.mul_add(x[0], self[0]), s.mul_add(x[1], self[1]), s.mul_add(x[2], self[2])]
+    }
+}
+
+impl Three<f64> for F64x4 {
+    const ZERO: Self = <F64x4 as Real>::ZERO;
+    #[inline(always)]
+    fn new([x, y, z]: [f64; 3]) -> Self {
+        F64x4::from_array([x, y, z, 0.0])
+    }
+    #[inline(always)]
+    fn to_array(self) -> [f64; 3] {
+        let [x, y, z, _] = F64x4::to_array(self);
+        [x, y, z]
+    }
+    #[inline(always)]
+    fn scaled(self, s: f64) -> Self {
+        self * F64x4::splat(s)
+    }
+    #[inline(always)]
+    fn add_scaled(self, s: f64, x: Self) -> Self {
+        F64x4::splat(s).mul_add(x, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_register_rounds_as_an_array_does() {
+        let (x, y, s) = ([0.1, -7.3, 1e-9], [3.3, 0.7, -1e9], 1.0 / 3.0);
+        let in_register = F64x4::new(x).add_scaled(s, F64x4::new(y)).scaled(s);
+        let in_array = Three::<f64>::scaled(Three::<f64>::add_scaled(x, s, y), s);
+        assert_eq!(Three::to_array(in_register), in_array);
+    }
+}
