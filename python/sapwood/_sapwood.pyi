@@ -1890,8 +1890,8 @@ class Batch:
         n: Number of worlds; all begin at the default configuration at rest.
         threads: Threads that share the worlds; those of the processor when None.
         precision: Numbers that steps in lanes are computed with; arrays are of 64 bits in any case.
-        lanes: Worlds side by side: 1, 4, or 8 where the processor has AVX-512, of 32 bits 1, 8 or 16; the most it has
-            when None.
+        lanes: Worlds side by side: 1, 4, or 8 where the processor has AVX-512, of 32 bits 1, 8 or 16. When None,
+            those with which so many worlds take the least time on so many threads: a lone world is in no lane.
         contacts: Whether the contact points of the last step are recorded, for ``contacts``.
         timestep: As for ``Simulation``, like all that follow.
         accuracy: See ``Simulation``.

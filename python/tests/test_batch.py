@@ -28,6 +28,11 @@ def model() -> sw.Model:
 # --- views -----------------------------------------------------------------------------------------------------------
 
 
+def test_a_lone_world_shares_no_register(model: sw.Model) -> None:
+    assert sw.Batch(model, 1, threads=1).lanes == 1
+    assert sw.Batch(model, 64, threads=1).lanes in (4, 8)
+
+
 def test_a_batch_describes_itself(model: sw.Model) -> None:
     batch = sw.Batch(model, 5, threads=2)
     assert (len(batch), batch.n, batch.threads, batch.timestep) == (5, 5, 2, 0.004)
@@ -206,7 +211,8 @@ def test_one_call_or_many(model: sw.Model) -> None:
 
 
 def test_steps_of_32_bits(model: sw.Model) -> None:
-    double, single, again = sw.Batch(model, 9), sw.Batch(model, 9, precision="f32"), sw.Batch(model, 9, precision="f32")
+    double = sw.Batch(model, 9, threads=2)
+    single, again = (sw.Batch(model, 9, threads=2, precision="f32") for _ in range(2))
     assert single.lanes in (8, 16)
     controls = scatter(double)
     errors = []

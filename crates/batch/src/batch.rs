@@ -20,7 +20,7 @@ use multibody::Model;
 use sim::{Options, Pd, Simulation, SimulationError, StepTrace, TraceNeeds};
 
 use crate::contacts::BatchContact;
-use crate::group::{Steps, alone, groups, widest};
+use crate::group::{Steps, alone, fastest, groups, widest};
 use crate::plan::{NotInLanes, Plan};
 
 pub use jacobians::{BatchJacobians, Cotangents, StepGradients};
@@ -90,9 +90,9 @@ impl Batch {
         let BatchOptions { simulation, threads, lanes, precision, contacts } = options;
         let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let most = widest(precision);
-        let lanes = lanes.unwrap_or(most);
         check("worlds", worlds, worlds > 0, "1 or more")?;
         check("threads", threads, (1..=Options::MAX_THREADS).contains(&threads), "from 1 to 1024")?;
+        let lanes = lanes.unwrap_or_else(|| fastest(precision, worlds, threads));
         match precision {
             Precision::F64 => {
                 check("lanes", lanes, [1, 4, 8].contains(&lanes) && lanes <= most, "1, 4, or 8 with AVX-512")?

@@ -21,7 +21,8 @@ pub struct BatchOptions {
     pub simulation: Options,
     /// Threads that share the worlds; those of the processor when none.
     pub threads: Option<usize>,
-    /// Worlds side by side: 1, 4, or 8 where the processor has AVX-512, of 32 bits 1, 8 or 16; the most it has when none.
+    /// Worlds side by side: 1, 4, or 8 where the processor has AVX-512, of 32 bits 1, 8 or 16. When none, those with which so
+    /// many worlds take the least time on so many threads.
     pub lanes: Option<usize>,
     /// The numbers that worlds are computed with.
     pub precision: Precision,
