@@ -241,13 +241,26 @@ impl Episodes {
         pack(&self.rows, self.elapsed.iter().copied(), [&self.terminated, &self.truncated])
     }
 
-    /// Goes on with the episodes of a [`memory`](Self::memory).
+    /// Goes on with the episodes of a [`memory`](Self::memory); worlds get the models of these episodes, where each has its own.
     ///
     /// # Errors
     /// When it is of another task, or another number of worlds; then nothing has changed.
-    pub fn restore(&mut self, memory: &[u8]) -> Result<(), MemoryError> {
+    ///
+    /// # Panics
+    /// When the batch is another one.
+    pub fn restore(&mut self, batch: &mut Batch, memory: &[u8]) -> Result<(), MemoryError> {
         let flags = [&mut self.terminated[..], &mut self.truncated[..]];
-        unpack(memory, &mut self.rows, self.elapsed.iter_mut(), flags)
+        unpack(memory, &mut self.rows, self.elapsed.iter_mut(), flags)?;
+        (0..self.worlds()).for_each(|world| self.give_model(batch, world));
+        Ok(())
+    }
+
+    /// Gives a world the model of its episode, where each has its own.
+    fn give_model(&self, batch: &mut Batch, world: usize) {
+        if let Some((model, scene)) = self.environment.model_of(self.goal(world)) {
+            let given = batch.set_world_model(world, model, scene);
+            debug_assert!(given.is_ok(), "models of episodes differ in numbers: {given:?}");
+        }
     }
 
     /// Begins episodes in the worlds where `which` is true.
@@ -267,13 +280,14 @@ impl Episodes {
 
     /// Takes a world to its next state, and looks at it.
     fn begin(&mut self, batch: &mut Batch, world: usize) {
+        let (width, goal) = (self.layout.width(), &self.next_goal[world * self.layout.goal..][..self.layout.goal]);
+        self.layout.row(&mut self.rows[world * width..][..width]).goal.copy_from_slice(goal);
+        self.give_model(batch, world);
         let (nq, nv) = (batch.model().nq(), batch.model().nv());
         let (q, v) = (&self.next_q[world * nq..][..nq], &self.next_v[world * nv..][..nv]);
         batch.reset_world_to(world, q, v);
         let na = batch.model().na();
         batch.set_activations(world, &self.next_act[world * na..][..na]);
-        let (width, goal) = (self.layout.width(), &self.next_goal[world * self.layout.goal..][..self.layout.goal]);
-        self.layout.row(&mut self.rows[world * width..][..width]).goal.copy_from_slice(goal);
         self.elapsed[world] = 0;
         self.look_at_start(batch, world);
     }

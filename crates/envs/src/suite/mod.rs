@@ -2,11 +2,14 @@
 //!
 //! Observations have the entries of dm_control's in their order, one after another. No episode ends by itself.
 
+mod legged;
 mod quantity;
 mod reward;
 mod tables;
+mod variation;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use batch::World;
 use geometry::Scene;
@@ -16,6 +19,7 @@ use crate::environment::EnvError;
 use crate::quantities::{Quantities, Scratch};
 use quantity::{Quantity, View};
 use reward::Reward;
+use variation::Variation;
 
 /// A task of dm_control's suite.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +62,7 @@ pub(crate) struct Suite {
     observation: Vec<Part>,
     reward: Reward,
     goal: usize,
+    variation: Option<Variation>,
 }
 
 impl Suite {
@@ -72,6 +77,11 @@ impl Suite {
     /// How many numbers the goal of an episode has.
     pub fn goal_len(&self) -> usize {
         self.goal
+    }
+
+    /// The model of an episode with such a goal, where it is not that of all episodes.
+    pub fn model_of(&self, model: &Arc<Model>, scene: &Arc<Scene>, goal: &[f64]) -> Option<(Arc<Model>, Arc<Scene>)> {
+        self.variation.as_ref().map(|variation| variation.of(model, scene, goal))
     }
 
     /// Names of the parts of an observation, and where they are in it.
