@@ -153,6 +153,18 @@ def test_rewards_are_those_of_dm_control_where_there_are_some(task: str) -> None
     assert max(rewards) > 0.0
 
 
+def test_lqr_ends_at_rest() -> None:
+    domain = suite.load("lqr", "lqr_2_1")
+    episodes = ours("lqr-lqr_2_1")._worlds.episodes
+    for distance, ends in ((0.99e-6, True), (1.01e-6, False)):
+        q, v = np.zeros(2), np.zeros(2)
+        q[1], v[0] = distance * 0.6, distance * 0.8
+        with domain.physics.reset_context():
+            domain.physics.data.qpos[:], domain.physics.data.qvel[:] = q, v
+        assert (domain.task.get_termination(domain.physics) == 0.0) == ends
+        assert episodes.evaluate([q], [q], [v], [[0.0]])[2] == [ends]
+
+
 @pytest.mark.parametrize(
     "task", ["finger-turn_hard", "fish-swim", "manipulator-bring_peg", "reacher-hard", "swimmer-swimmer6"]
 )

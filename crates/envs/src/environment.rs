@@ -266,7 +266,7 @@ impl Environment {
         let all = self.quantities();
         match &self.kind {
             Kind::Gymnasium(task) => task.step(&all, world, transition, scratch, (observation, info)),
-            Kind::Suite(suite) => (suite.look(&all, world, goal, scratch, observation), false),
+            Kind::Suite(suite) => suite.look(&all, world, goal, scratch, observation),
         }
     }
 

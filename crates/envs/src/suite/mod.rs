@@ -1,6 +1,7 @@
 //! Tasks of dm_control's suite: each is a table of what its observation and its reward consist of.
 //!
-//! Observations have the entries of dm_control's in their order, one after another. No episode ends by itself.
+//! Observations have the entries of dm_control's in their order, one after another. No episode ends by itself, but
+//! those of `lqr` at rest.
 
 mod legged;
 mod quantity;
@@ -63,6 +64,8 @@ pub(crate) struct Suite {
     reward: Reward,
     goal: usize,
     variation: Option<Variation>,
+    /// The length of positions and velocities, as one vector, below which an episode ends.
+    rest: f64,
 }
 
 impl Suite {
@@ -106,7 +109,7 @@ impl Suite {
         observed.chain(self.reward.quantities()).any(Quantity::needs_sensors)
     }
 
-    /// Writes the observation of a world, and gives the reward of being there.
+    /// Writes the observation of a world; gives the reward of being there, and whether the episode ends.
     pub fn look(
         &self,
         all: &Quantities<'_>,
@@ -114,7 +117,7 @@ impl Suite {
         goal: &[f64],
         scratch: &mut Scratch,
         observation: &mut [f64],
-    ) -> f64 {
+    ) -> (f64, bool) {
         all.place(world.q, scratch);
         all.move_on(world.v, scratch);
         let view = View { all, world, goal, scratch };
@@ -126,6 +129,7 @@ impl Suite {
                 }
             });
         }
-        self.reward.of(&view)
+        let squares: f64 = world.q.iter().chain(world.v).map(|x| x * x).sum();
+        (self.reward.of(&view), libm::sqrt(squares) < self.rest)
     }
 }

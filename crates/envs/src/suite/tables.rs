@@ -218,7 +218,7 @@ pub(super) fn part<const N: usize>(name: &'static str, quantities: [Quantity; N]
 }
 
 pub(super) fn suite(observation: Vec<Part>, reward: Reward, goal: usize) -> Result<Suite, EnvError> {
-    Ok(Suite { observation, reward, goal, variation: None })
+    Ok(Suite { observation, reward, goal, variation: None, rest: 0.0 })
 }
 
 /// The same task on a model that differs from episode to episode.
@@ -336,7 +336,7 @@ fn fish(names: &Names<'_>, swims: bool) -> Result<Suite, EnvError> {
 fn lqr(names: &Names<'_>) -> Result<Suite, EnvError> {
     let observation = vec![part("position", [names.q_from(0)]), part("velocity", [names.v()])];
     let cost = vec![(-0.5, Reward::Squares(names.q_from(0))), (-0.05, Reward::Squares(Quantity::Controls))];
-    suite(observation, Reward::Sum(1.0, cost), 0)
+    Ok(Suite { rest: 1e-6, ..suite(observation, Reward::Sum(1.0, cost), 0)? })
 }
 
 /// The joints of the arm of manipulator and stacker.
