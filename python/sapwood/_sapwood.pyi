@@ -3002,6 +3002,16 @@ class Episodes:
             ValueError: When it has another shape or type.
         """
 
+    def model_of(self, goal: ArrayLike) -> Model:
+        """The model of an episode with such a goal; the batch's where all episodes have the same.
+
+        Args:
+            goal: Numbers of a goal, as in a row of ``goal``.
+
+        Raises:
+            ValueError: When it has another length.
+        """
+
     def memory(self) -> bytes:
         """All that episodes know beside the states of the worlds and where the next ones begin."""
 

@@ -14,6 +14,7 @@ gymnasium = pytest.importorskip("gymnasium")
 suite = pytest.importorskip("dm_control.suite")
 mujoco = pytest.importorskip("mujoco")
 
+import dm_control.suite.quadruped  # noqa: E402
 from dm_control.mujoco.wrapper.mjbindings import sizes  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
@@ -27,6 +28,9 @@ for struct, kind in (("mjmodel", mujoco.MjModel), ("mjdata", mujoco.MjData)):
     for field in [field for field in sizes.array_sizes[struct] if not hasattr(kind, field)]:
         del sizes.array_sizes[struct][field]
 
+# A new terrain would be drawn by OpenGL, which there need not be.
+dm_control.suite.quadruped.Physics.contexts = None
+
 NAMES = sorted(SUITE)
 
 
@@ -37,6 +41,10 @@ def ours(task: str, **options: Any) -> Any:
 def goal_of(domain: str, physics: Any) -> Any:
     """Where dm_control has put the target."""
     model = physics.named.model
+    if domain == "point_mass":
+        return physics.model.wrap_prm[:4]
+    if domain == "quadruped":
+        return np.zeros(900)  # bumps: sensors alone see them
     if domain in ("reacher", "swimmer"):
         return model.geom_pos["target", :2]
     if domain == "fish":
@@ -145,6 +153,18 @@ def test_rewards_are_those_of_dm_control_where_there_are_some(task: str) -> None
     assert max(rewards) > 0.0
 
 
+def test_lqr_ends_at_rest() -> None:
+    domain = suite.load("lqr", "lqr_2_1")
+    episodes = ours("lqr-lqr_2_1")._worlds.episodes
+    for distance, ends in ((0.99e-6, True), (1.01e-6, False)):
+        q, v = np.zeros(2), np.zeros(2)
+        q[1], v[0] = distance * 0.6, distance * 0.8
+        with domain.physics.reset_context():
+            domain.physics.data.qpos[:], domain.physics.data.qvel[:] = q, v
+        assert (domain.task.get_termination(domain.physics) == 0.0) == ends
+        assert episodes.evaluate([q], [q], [v], [[0.0]])[2] == [ends]
+
+
 @pytest.mark.parametrize(
     "task", ["finger-turn_hard", "fish-swim", "manipulator-bring_peg", "reacher-hard", "swimmer-swimmer6"]
 )
@@ -186,7 +206,7 @@ def test_is_an_environment(task: str) -> None:
         check_env(ours(task), skip_render_check=True)
 
 
-@pytest.mark.parametrize("task", ["cheetah-run", "finger-turn_easy", "reacher-easy"])
+@pytest.mark.parametrize("task", ["cheetah-run", "finger-turn_easy", "point_mass-hard", "reacher-easy"])
 def test_is_as_many_single_environments(task: str) -> None:
     name, n = f"sapwood/dm-{task}-v0", 3
     mode = AutoresetMode.SAME_STEP
@@ -202,6 +222,73 @@ def test_is_as_many_single_environments(task: str) -> None:
         step, expected = envs.step(actions), reference.step(actions)
         for mine, its in zip(step[:4], expected[:4], strict=True):
             np.testing.assert_array_equal(mine, its)
+
+
+def reset_of(task: str) -> tuple[Any, Any, sw.Simulation]:
+    """dm_control's physics after a reset, its goal, and a simulation of such an episode in the same state."""
+    domain, name = task.split("-")
+    physics = (reference := suite.load(domain, name, task_kwargs={"random": 7})).physics
+    reference.reset()
+    bumps = np.random.RandomState(7).uniform(0.15, 1.0, (30, 30))
+    goal = np.ravel(bumps) if task == "quadruped-escape" else goal_of(domain, physics)
+    simulation = sw.Simulation(ours(task)._worlds.episodes.model_of(goal))
+    simulation.q, simulation.v = physics.data.qpos, physics.data.qvel
+    return physics, goal, simulation
+
+
+def test_models_of_episodes_are_those_of_dm_control() -> None:
+    physics, _, simulation = reset_of("quadruped-escape")
+    model = physics.model
+    finders = [
+        model.id2name(k, "sensor") for k in np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_RANGEFINDER)
+    ]
+    shown = np.concatenate([simulation.sensor(name).value for name in finders])
+    # MuJoCo has heights of up to 5 m in 32 bits.
+    np.testing.assert_allclose(shown, physics.named.data.sensordata[finders], atol=1e-5)
+    assert np.ptp(shown) > 0.1
+
+    for task, parts in (("manipulator-insert_ball", "cup"), ("manipulator-insert_peg", "slot")):
+        physics, goal, simulation = reset_of(task)
+        np.testing.assert_allclose(simulation.body(parts).position[[0, 2]], goal[:2], atol=1e-12)
+        names = [name for name in physics.named.data.geom_xpos.axes.row.names if name.startswith(f"{parts}_")]
+        assert len(names) > 2
+        for name in names:
+            np.testing.assert_allclose(simulation.geom(name).position, physics.named.data.geom_xpos[name], atol=1e-9)
+
+    physics, _, simulation = reset_of("point_mass-hard")
+    physics.data.qpos[:] = simulation.q = np.zeros(2)
+    physics.data.ctrl[:] = simulation.ctrl = np.array([0.7, -0.4])
+    physics.forward()
+    simulation.step()
+    # With mass 0.3 kg and damping 1 N·s/m, implicit, from rest: v = h F / (m + h c).
+    force, h = physics.data.qfrc_actuator, simulation.timestep
+    np.testing.assert_allclose(simulation.v, h * force / (0.3 + h * 1.0), rtol=0.04)
+    direction = simulation.v / np.linalg.norm(simulation.v)
+    np.testing.assert_allclose(direction, force / np.linalg.norm(force), atol=1e-9)
+
+
+def test_worlds_have_the_models_of_their_episodes() -> None:
+    """After resets, in a step and by a state, in which each goes on with its own."""
+    name = "sapwood/dm-point_mass-hard-v0"
+    envs, twin = (gymnasium.make_vec(name, num_envs=2, max_episode_steps=3).unwrapped for _ in range(2))
+    envs.reset(seed=5)
+    twin.reset(seed=6)
+    goals, actions = [], np.ones((2, 2))
+    for step in range(8):
+        goals.append(envs._worlds.episodes.goal)
+        v = envs.batch.v.copy()
+        if step == 5:
+            envs.restore(state := envs.state())
+            twin.restore(state)
+        observations, *_ = envs.step(actions)
+        if step >= 5:
+            np.testing.assert_array_equal(twin.step(actions)[0], observations)
+        if step % 4 < 3:
+            pull = envs.batch.v - v * np.exp(-envs.dt / 0.3)
+            expected = np.einsum("nki,nk->ni", goals[-1].reshape(2, 2, 2), actions)
+            cosines = np.einsum("ni,ni->n", pull, expected) / np.linalg.norm(pull, axis=1)
+            np.testing.assert_allclose(cosines, np.linalg.norm(expected, axis=1), rtol=0.05)
+    assert np.ptp([goal[0, 0] for goal in goals]) > 0.1
 
 
 def test_touch_is_what_the_sensors_show() -> None:
@@ -254,8 +341,8 @@ def test_environments_pickle_and_errors_say_what_to_do(tmp_path: Any, monkeypatc
     twin = pickle.loads(pickle.dumps(env))
     np.testing.assert_array_equal(env.reset(seed=4)[0], twin.reset(seed=4)[0])
     np.testing.assert_array_equal(env.step(np.ones(2))[0], twin.step(np.ones(2))[0])
-    with pytest.raises(ValueError, match="task is 'dog-fetch': expected one of .*walker-run"):
-        sapwood.gym.SuiteEnv("dog-fetch")
+    with pytest.raises(ValueError, match="task is 'dog-sit': expected one of .*walker-run"):
+        sapwood.gym.SuiteEnv("dog-sit")
     with pytest.raises(TypeError, match="cheetah-run has no option noise: expected any of .*frame_skip"):
         ours("cheetah-run", noise=1.0)
     path = tmp_path / "ball.xml"

@@ -176,6 +176,15 @@ impl Environment {
         }
     }
 
+    /// The model and the scene of an episode with a goal of [`goal_len`](Self::goal_len) numbers, for tasks whose models differ from episode to
+    /// episode; `None` for the others.
+    pub fn model_of(&self, goal: &[f64]) -> Option<(Arc<Model>, Arc<Scene>)> {
+        match &self.kind {
+            Kind::Gymnasium(_) => None,
+            Kind::Suite(suite) => suite.model_of(&self.model, &self.scene, goal),
+        }
+    }
+
     /// The entries of `info`, in the order in which they are written.
     pub fn info_columns(&self) -> &[InfoColumn] {
         &self.columns
@@ -257,7 +266,7 @@ impl Environment {
         let all = self.quantities();
         match &self.kind {
             Kind::Gymnasium(task) => task.step(&all, world, transition, scratch, (observation, info)),
-            Kind::Suite(suite) => (suite.look(&all, world, goal, scratch, observation), false),
+            Kind::Suite(suite) => suite.look(&all, world, goal, scratch, observation),
         }
     }
 

@@ -5,9 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use batch::{Batch, BatchError, Moment, World};
 
 use crate::environment::{EnvError, Environment};
-use crate::memory::{MemoryError, pack, unpack};
+use crate::memory::MemoryError;
 use crate::quantities::Scratch;
 use crate::reward::Transition;
+use crate::rows::{Episodic, Rows};
 
 /// When a world whose episode has ended begins the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,23 +72,16 @@ pub struct Episodes {
     frame_skip: usize,
     /// Length after which an episode is cut.
     limit: Option<u64>,
-    autoreset: Autoreset,
     /// Time step, s.
     timestep: f64,
-    rows: Vec<f64>,
+    rows: Rows,
     elapsed: Vec<u64>,
-    terminated: Vec<bool>,
-    truncated: Vec<bool>,
-    /// Worlds that the present step resets, or the last one did.
-    was_reset: Vec<bool>,
     next_q: Vec<f64>,
     next_v: Vec<f64>,
     next_goal: Vec<f64>,
     next_act: Vec<f64>,
     /// What the sensors of all worlds show, where they are looked at.
     sensed: Vec<f64>,
-    /// Observation and info at the end of the last episode.
-    last: Vec<f64>,
     scratch: Vec<Mutex<Scratch>>,
 }
 
@@ -119,26 +113,21 @@ impl Episodes {
             nv: if remembers { nv } else { 0 },
             goal: environment.goal_len(),
         };
-        let last = if autoreset == Autoreset::SameStep { (layout.observation + layout.info) * worlds } else { 0 };
+        let first = (layout.observation, layout.info);
         Ok(Self {
             timestep: batch.options().timestep.unwrap_or(model.timestep),
-            rows: vec![0.0; layout.width() * worlds],
+            rows: Rows::new(worlds, layout.width(), first, autoreset),
             elapsed: vec![0; worlds],
-            terminated: vec![false; worlds],
-            truncated: vec![false; worlds],
-            was_reset: vec![false; worlds],
             next_q: model.q0.repeat(worlds),
             next_v: vec![0.0; nv * worlds],
             next_goal: vec![0.0; layout.goal * worlds],
             next_act: vec![0.0; model.na() * worlds],
             sensed: vec![0.0; if environment.needs_sensors() { model.sensor_data_len() * worlds } else { 0 }],
-            last: vec![0.0; last],
             scratch: (0..batch.threads()).map(|_| Mutex::new(Scratch::new(model))).collect(),
             environment,
             layout,
             frame_skip,
             limit,
-            autoreset,
         })
     }
 
@@ -149,65 +138,57 @@ impl Episodes {
 
     /// When worlds begin again.
     pub fn autoreset(&self) -> Autoreset {
-        self.autoreset
+        self.rows.autoreset
     }
 
     /// The number of worlds.
     pub fn worlds(&self) -> usize {
-        self.elapsed.len()
-    }
-
-    fn row(&self, world: usize) -> &[f64] {
-        let width = self.layout.width();
-        &self.rows[world * width..][..width]
+        self.rows.worlds()
     }
 
     /// The observation of a world.
     pub fn observation(&self, world: usize) -> &[f64] {
-        &self.row(world)[..self.layout.observation]
+        self.rows.observation(world)
     }
 
     /// The `info` of a world, laid out as [`Environment::info_columns`] says.
     pub fn info(&self, world: usize) -> &[f64] {
-        &self.row(world)[self.layout.observation..][..self.layout.info]
+        self.rows.info(world)
     }
 
     /// The rewards of the last step.
     pub fn rewards(&self) -> impl Iterator<Item = f64> {
-        let first = self.layout.observation + self.layout.info;
-        (0..self.worlds()).map(move |world| self.row(world)[first])
+        (0..self.worlds()).map(|world| self.rows.rest(world)[0])
     }
 
     /// Which worlds could not be simulated in the last step; it ended their episodes.
     pub fn failed(&self) -> impl Iterator<Item = bool> {
-        let first = self.layout.observation + self.layout.info;
-        (0..self.worlds()).map(move |world| self.row(world)[first + 2] != 0.0)
+        (0..self.worlds()).map(|world| self.rows.rest(world)[2] != 0.0)
     }
 
     /// Which episodes the last step ended.
     pub fn terminated(&self) -> &[bool] {
-        &self.terminated
+        &self.rows.terminated
     }
 
     /// Which episodes the last step cut at their limit.
     pub fn truncated(&self) -> &[bool] {
-        &self.truncated
+        &self.rows.truncated
     }
 
     /// Which worlds the last call took to their next states.
     pub fn was_reset(&self) -> &[bool] {
-        &self.was_reset
+        &self.rows.was_reset
     }
 
     /// The last observation of the episode that ended in the last step of a world; only of [`Autoreset::SameStep`].
     pub fn last_observation(&self, world: usize) -> &[f64] {
-        &self.last[world * (self.layout.observation + self.layout.info)..][..self.layout.observation]
+        self.rows.last_observation(world)
     }
 
     /// Its last `info`.
     pub fn last_info(&self, world: usize) -> &[f64] {
-        let width = self.layout.observation + self.layout.info;
-        &self.last[world * width + self.layout.observation..][..self.layout.info]
+        self.rows.last_info(world)
     }
 
     /// Positions at which the next episodes begin, (worlds, nq).
@@ -232,22 +213,34 @@ impl Episodes {
 
     /// The goal of the present episode of a world.
     pub fn goal(&self, world: usize) -> &[f64] {
-        let row = self.row(world);
+        let row = self.rows.row(world);
         &row[row.len() - self.layout.goal..]
     }
 
     /// All that episodes know beside the states of the batch's worlds and where the next ones begin.
     pub fn memory(&self) -> Vec<u8> {
-        pack(&self.rows, self.elapsed.iter().copied(), [&self.terminated, &self.truncated])
+        self.rows.pack(self.elapsed.iter().copied())
     }
 
-    /// Goes on with the episodes of a [`memory`](Self::memory).
+    /// Goes on with the episodes of a [`memory`](Self::memory); worlds get the models of these episodes, where each has its own.
     ///
     /// # Errors
     /// When it is of another task, or another number of worlds; then nothing has changed.
-    pub fn restore(&mut self, memory: &[u8]) -> Result<(), MemoryError> {
-        let flags = [&mut self.terminated[..], &mut self.truncated[..]];
-        unpack(memory, &mut self.rows, self.elapsed.iter_mut(), flags)
+    ///
+    /// # Panics
+    /// When the batch is another one.
+    pub fn restore(&mut self, batch: &mut Batch, memory: &[u8]) -> Result<(), MemoryError> {
+        self.rows.unpack(memory, self.elapsed.iter_mut())?;
+        (0..self.worlds()).for_each(|world| self.give_model(batch, world));
+        Ok(())
+    }
+
+    /// Gives a world the model of its episode, where each has its own.
+    fn give_model(&self, batch: &mut Batch, world: usize) {
+        if let Some((model, scene)) = self.environment.model_of(self.goal(world)) {
+            let given = batch.set_world_model(world, model, scene);
+            debug_assert!(given.is_ok(), "models of episodes differ in numbers: {given:?}");
+        }
     }
 
     /// Begins episodes in the worlds where `which` is true.
@@ -255,27 +248,7 @@ impl Episodes {
     /// # Panics
     /// When there is not one entry for each world, or the batch is another one.
     pub fn reset(&mut self, batch: &mut Batch, which: &[bool]) {
-        assert_eq!(which.len(), self.worlds(), "one entry for each world");
-        for (world, &is_reset) in which.iter().enumerate() {
-            self.was_reset[world] = is_reset;
-            if is_reset {
-                self.begin(batch, world);
-                (self.terminated[world], self.truncated[world]) = (false, false);
-            }
-        }
-    }
-
-    /// Takes a world to its next state, and looks at it.
-    fn begin(&mut self, batch: &mut Batch, world: usize) {
-        let (nq, nv) = (batch.model().nq(), batch.model().nv());
-        let (q, v) = (&self.next_q[world * nq..][..nq], &self.next_v[world * nv..][..nv]);
-        batch.reset_world_to(world, q, v);
-        let na = batch.model().na();
-        batch.set_activations(world, &self.next_act[world * na..][..na]);
-        let (width, goal) = (self.layout.width(), &self.next_goal[world * self.layout.goal..][..self.layout.goal]);
-        self.layout.row(&mut self.rows[world * width..][..width]).goal.copy_from_slice(goal);
-        self.elapsed[world] = 0;
-        self.look_at_start(batch, world);
+        self.begin_in(batch, which);
     }
 
     /// Takes the observation of a world where it is, as after a reset; the episode goes on.
@@ -284,8 +257,7 @@ impl Episodes {
     /// When there is no such world.
     pub fn look_at_start(&mut self, batch: &mut Batch, world: usize) {
         let act = self.sense(batch, world);
-        let width = self.layout.width();
-        let Row { observation, info, others, goal, .. } = self.layout.row(&mut self.rows[world * width..][..width]);
+        let Row { observation, info, others, goal, .. } = self.layout.row(self.rows.row_mut(world));
         let mut scratch = self.scratch[0].lock().unwrap_or_else(PoisonError::into_inner);
         let sensors = self.sensed.chunks_exact(batch.model().sensor_data_len().max(1)).nth(world).unwrap_or_default();
         let seen = World { act: &act, sensors, ..batch.world(world) };
@@ -311,7 +283,7 @@ impl Episodes {
         batch.sensor_data(&mut self.sensed)?;
         let (width, count) = (self.layout.width(), batch.model().sensor_data_len());
         let mut scratch = self.scratch[0].lock().unwrap_or_else(PoisonError::into_inner);
-        for (world, row) in self.rows.chunks_exact_mut(width).enumerate() {
+        for (world, row) in self.rows.numbers.chunks_exact_mut(width).enumerate() {
             let Row { observation, info, others, goal, .. } = self.layout.row(row);
             let act = batch.state(world).act;
             let sensors = self.sensed.chunks_exact(count.max(1)).nth(world).unwrap_or_default();
@@ -339,40 +311,10 @@ impl Episodes {
             return Err(BatchError::Size { name: "actions", found: actions.len(), expected: ctrl.len() });
         }
         ctrl.copy_from_slice(actions);
-        let ends_before = |(terminated, truncated): (&bool, &bool)| *terminated || *truncated;
-        let ended = self.terminated.iter().zip(&self.truncated).map(ends_before);
-        let is_reset = self.autoreset == Autoreset::NextStep;
-        self.was_reset.iter_mut().zip(ended).for_each(|(was, ended)| *was = is_reset && ended);
-
+        self.rows.expect_resets();
         self.step_all(batch)?;
-
-        let first = self.layout.observation + self.layout.info;
-        for world in 0..self.worlds() {
-            if self.was_reset[world] {
-                self.begin(batch, world);
-                (self.terminated[world], self.truncated[world]) = (false, false);
-                continue;
-            }
-            self.elapsed[world] += 1;
-            self.terminated[world] = self.row(world)[first + 1] != 0.0;
-            self.truncated[world] = self.limit.is_some_and(|limit| self.elapsed[world] >= limit);
-            if self.autoreset == Autoreset::SameStep && (self.terminated[world] || self.truncated[world]) {
-                self.begin_after_end(batch, world);
-            }
-        }
+        self.end_step(batch);
         Ok(())
-    }
-
-    /// Begins the next episode in the step that ended one: the reward stays.
-    fn begin_after_end(&mut self, batch: &mut Batch, world: usize) {
-        let (width, first) = (self.layout.width(), self.layout.observation + self.layout.info);
-        let (row, last) = (world * width, world * first);
-        self.last[last..last + first].copy_from_slice(&self.rows[row..row + first]);
-        let mut others = [0.0; OTHERS];
-        others.copy_from_slice(&self.rows[row + first..][..OTHERS]);
-        self.begin(batch, world);
-        self.rows[row + first..][..OTHERS].copy_from_slice(&others);
-        self.was_reset[world] = true;
     }
 
     /// Time steps, observations, rewards and ends, on all threads.
@@ -406,7 +348,7 @@ impl Episodes {
                 }
             }
         };
-        match batch.step_observed(self.frame_skip, remembers, (rows, layout.width()), look) {
+        match batch.step_observed(self.frame_skip, remembers, (&mut rows.numbers, layout.width()), look) {
             // It has ended their episodes.
             Ok(()) | Err(BatchError::Worlds { .. }) => {}
             Err(other) => return Err(other),
@@ -415,5 +357,32 @@ impl Episodes {
             self.look_with_sensors(batch)?;
         }
         Ok(())
+    }
+}
+
+impl Episodic<OTHERS> for Episodes {
+    const KEPT: [usize; OTHERS] = [0, 1, 2, 3, 4];
+
+    fn rows(&mut self) -> &mut Rows {
+        &mut self.rows
+    }
+
+    fn begin(&mut self, batch: &mut Batch, world: usize) {
+        let goal = &self.next_goal[world * self.layout.goal..][..self.layout.goal];
+        self.layout.row(self.rows.row_mut(world)).goal.copy_from_slice(goal);
+        self.give_model(batch, world);
+        let (nq, nv) = (batch.model().nq(), batch.model().nv());
+        let (q, v) = (&self.next_q[world * nq..][..nq], &self.next_v[world * nv..][..nv]);
+        batch.reset_world_to(world, q, v);
+        let na = batch.model().na();
+        batch.set_activations(world, &self.next_act[world * na..][..na]);
+        self.elapsed[world] = 0;
+        self.look_at_start(batch, world);
+    }
+
+    fn count(&mut self, world: usize) -> (bool, bool) {
+        self.elapsed[world] += 1;
+        let is_over = self.rows.rest(world)[1] != 0.0;
+        (is_over, self.limit.is_some_and(|limit| self.elapsed[world] >= limit))
     }
 }

@@ -38,6 +38,7 @@ mod memory;
 mod observation;
 mod quantities;
 mod reward;
+mod rows;
 mod suite;
 mod task;
 

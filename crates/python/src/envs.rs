@@ -8,10 +8,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict};
 
-use crate::arguments::{any_rows, array, mask, rows, whole, whole_or_none, word};
+use crate::arguments::{any_rows, array, mask, rows, vector, whole, whole_or_none, word};
 use crate::batch::Batch;
 use crate::live::LiveArray;
 use crate::lock::try_lock;
+use crate::model::Model;
 
 type Flags<'py> = Bound<'py, PyArray1<bool>>;
 type Evaluated<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Flags<'py>, Bound<'py, PyArray2<f64>>);
@@ -204,6 +205,15 @@ impl Episodes {
         self.write(py, &episodes)
     }
 
+    /// The model of an episode with such a goal: the batch's, unless the task's models differ from episode to episode.
+    fn model_of(&self, py: Python<'_>, goal: &Bound<'_, PyAny>) -> PyResult<Py<Model>> {
+        let goal = vector("goal", goal, self.environment.goal_len())?;
+        match self.environment.model_of(&goal) {
+            Some((model, scene)) => Py::new(py, Model::of(model, scene)),
+            None => Ok(self.batch.get().model_of().clone_ref(py)),
+        }
+    }
+
     /// What episodes know beside the states of the worlds.
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.lock()?.memory()))
@@ -212,7 +222,8 @@ impl Episodes {
     /// Go on with the episodes of a memory.
     fn restore(&self, py: Python<'_>, memory: &[u8]) -> PyResult<()> {
         let mut episodes = self.lock()?;
-        episodes.restore(memory).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let mut batch = self.batch.get().lock_to_compute(py)?;
+        episodes.restore(&mut batch, memory).map_err(|error| PyValueError::new_err(error.to_string()))?;
         self.write(py, &episodes)
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,88 +13,10 @@ from xml.etree import ElementTree as ET
 import numpy as np
 from numpy.typing import ArrayLike
 
-import sapwood as sw
+from sapwood.gym._stage import Rng, Stage, Start, turned, unit
 from sapwood.gym._tasks import Array, Options
 
-Rng = np.random.Generator
 Edit = Callable[[ET.Element, str], None]
-
-
-class Stage:
-    """A model on which beginnings of episodes are tried."""
-
-    def __init__(self, model: sw.Model) -> None:
-        self.model = model
-        self.q0: Array = np.asarray(model.keyframe().q)
-
-    @cached_property
-    def simulation(self) -> sw.Simulation:
-        """A world of the model."""
-        return sw.Simulation(self.model)
-
-    def index(self, joint: str) -> int:
-        """Index of the first coordinate of a joint."""
-        return int(self.model.joints[self.model.joint_index(joint)].q.start)
-
-    def at(self, q: ArrayLike) -> sw.Simulation:
-        """The world, at rest at a configuration."""
-        self.simulation.reset()
-        self.simulation.q = q
-        self.simulation.v = np.zeros(self.model.nv)
-        return self.simulation
-
-    def is_free(self, q: Array) -> bool:
-        """Whether nothing penetrates."""
-        try:
-            self.at(q).step()
-        except sw.SimulationError:
-            return False
-        return bool((self.simulation.contacts["gap"] >= 0.0).all())
-
-    def draw_free(self, draw: Callable[[], Array]) -> Array:
-        """Draw until nothing penetrates.
-
-        Raises:
-            RuntimeError: When that does not happen.
-        """
-        for _ in range(1000):
-            q = draw()
-            if self.is_free(q):
-                return q
-        message = "no configuration without penetration in 1000 draws: expected a model whose joints have such"
-        raise RuntimeError(message)
-
-    def randomized(self, rng: Rng) -> Array:
-        """Limited joints anywhere within their limits, hinges and orientations anywhere; as dm_control draws them."""
-        q = self.q0.copy()
-        for joint in self.model.joints:
-            if joint.kind in ("revolute", "prismatic"):
-                if joint.range is not None:
-                    q[joint.q] = rng.uniform(*joint.range)
-                elif joint.kind == "revolute":
-                    q[joint.q] = rng.uniform(-math.pi, math.pi)
-            elif joint.kind == "ball":
-                q[joint.q] = _ball(rng, joint.range)
-            elif joint.kind == "free":
-                # Not uniform: the quaternions of dm_control have no negative entry.
-                q[joint.q][3:] = _unit(rng.random(4))
-        return q
-
-
-def _unit(vector: Array) -> Array:
-    unit: Array = vector / np.linalg.norm(vector)
-    return unit
-
-
-def _ball(rng: Rng, limit: tuple[float, float] | None) -> Array:
-    if limit is None:
-        return _unit(rng.standard_normal(4))
-    half = 0.5 * limit[1] * rng.random()
-    return np.array([math.cos(half), *(math.sin(half) * _unit(rng.standard_normal(3)))])
-
-
-Start = tuple[Array, Array, ArrayLike]
-"""Positions, velocities, goal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +32,8 @@ class SuiteOptions(Options):
     camera: ClassVar[dict[str, Any]] = {}
     edits: ClassVar[tuple[Edit, ...]] = ()
     contacts: ClassVar[bool] = False
+    varies: ClassVar[bool] = False
+    """Whether the goal of an episode changes its model."""
 
     frame_skip: int = 0
 
@@ -187,7 +110,7 @@ class RandomizedFree(SuiteOptions):
 
     def begin(self, rng: Rng, stage: Stage) -> Start:
         """See the base class."""
-        return _rest(stage, stage.draw_free(lambda: stage.randomized(rng)))
+        return stage.draw_free(lambda: _rest(stage, stage.randomized(rng)))
 
 
 class Acrobot(SuiteOptions):
@@ -209,12 +132,12 @@ class BallInCup(SuiteOptions):
     def begin(self, rng: Rng, stage: Stage) -> Start:
         """See the base class."""
 
-        def draw() -> Array:
+        def draw() -> Start:
             q = stage.q0.copy()
             q[[stage.index("ball_x"), stage.index("ball_z")]] = rng.uniform([-0.2, 0.2], [0.2, 0.5])
-            return q
+            return _rest(stage, q)
 
-        return _rest(stage, stage.draw_free(draw))
+        return stage.draw_free(draw)
 
 
 def _add_poles(root: ET.Element, task: str) -> None:
@@ -276,6 +199,8 @@ DOG_SPEEDS = {"dog-stand": 1.0, "dog-walk": 1.0, "dog-trot": 3.0, "dog-run": 9.0
 
 
 def _leave_dog_alone(root: ET.Element, task: str) -> None:
+    if task == "dog-fetch":
+        return
     _set_floor(root, 15 * DOG_SPEEDS[task], ".1")
     _remove(root, "body", {"ball"})
     _remove(root, "geom", {"target", *(f"wall_{side}" for side in ("px", "nx", "py", "ny"))})
@@ -283,7 +208,7 @@ def _leave_dog_alone(root: ET.Element, task: str) -> None:
 
 
 class Dog(SuiteOptions):
-    """Standing, turned and thrown along the ground, actuators anywhere."""
+    """Standing, turned and thrown along the ground, actuators anywhere; a ball to be fetched is thrown."""
 
     domain = "dog"
     frames = 3
@@ -292,10 +217,21 @@ class Dog(SuiteOptions):
     def begin(self, rng: Rng, stage: Stage) -> Start:
         """See the base class."""
         q, v = stage.q0.copy(), np.zeros(stage.model.nv)
-        half = 0.5 * rng.uniform(0.0, 2 * math.pi)
-        q[3:7] = math.cos(half), 0.0, 0.0, math.sin(half)
+        q[3:7] = turned(rng)
         v[[0, 1, 5]] = 2.0 * rng.standard_normal(3)
+        if self.task == "dog-fetch":
+            joint = stage.model.joints[stage.model.joint_index("ball_root")]
+            q[joint.q][:3], v[joint.v][:3] = self._throw(rng)
         return q, v, ()
+
+    @staticmethod
+    def _throw(rng: Rng) -> tuple[ArrayLike, ArrayLike]:
+        """Where the ball is and how it flies: from far away towards the middle, at most three metres high."""
+        radius, azimuth, gravity = 7.5, rng.uniform(0.0, 2 * math.pi), 9.81
+        there = np.array([math.sin(azimuth), math.cos(azimuth)])
+        upward = math.sqrt(2 * gravity * rng.uniform(0.0, 3.0))
+        along = rng.uniform(0.0, 5.0) * (0.05 * rng.standard_normal(2) - there)
+        return [*(radius * there), 0.05], [*along, upward]
 
     def activations(self, rng: Rng, stage: Stage) -> ArrayLike:
         """See the base class."""
@@ -325,7 +261,7 @@ class Finger(SuiteOptions):
             angle, radius = rng.uniform(-math.pi, math.pi), 0.13
             x, _, z = stage.simulation.body("spinner").position
             goal = (x + radius * math.sin(angle), z + radius * math.cos(angle))
-        return _rest(stage, stage.draw_free(lambda: stage.randomized(rng)), goal)
+        return stage.draw_free(lambda: _rest(stage, stage.randomized(rng), goal))
 
 
 class Fish(SuiteOptions):
@@ -337,7 +273,7 @@ class Fish(SuiteOptions):
     def begin(self, rng: Rng, stage: Stage) -> Start:
         """See the base class."""
         q = stage.q0.copy()
-        q[3:7] = _unit(rng.standard_normal(4))
+        q[3:7] = unit(rng.standard_normal(4))
         q[7:] = rng.uniform(-0.2, 0.2, size=len(q) - 7)
         goal = rng.uniform([-0.4, -0.4, 0.1], [0.4, 0.4, 0.3]) if self.task == "fish-swim" else ()
         return _rest(stage, q, goal)
@@ -395,11 +331,13 @@ class Lqr(SuiteOptions):
 
     def begin(self, rng: Rng, stage: Stage) -> Start:
         """See the base class."""
-        return _rest(stage, math.sqrt(2.0) * _unit(rng.standard_normal(stage.model.nq)))
+        return _rest(stage, math.sqrt(2.0) * unit(rng.standard_normal(stage.model.nq)))
 
 
 def _keep_props(root: ET.Element, task: str) -> None:
-    keep = {"manipulator-bring_ball": {"ball", "target_ball"}, "manipulator-bring_peg": {"peg", "target_peg"}}[task]
+    keep = {"peg", "target_peg", "slot"} if task.endswith("peg") else {"ball", "target_ball", "cup"}
+    if "bring" in task:
+        keep -= {"slot", "cup"}
     _remove(root, "body", {"ball", "target_ball", "cup", "peg", "target_peg", "slot"} - keep)
 
 
@@ -417,7 +355,10 @@ def _draw_arm(rng: Rng, stage: Stage) -> Array:
 
 
 class Manipulator(SuiteOptions):
-    """The arm anywhere; the object in the hand, at the target, or anywhere and on its way."""
+    """The arm anywhere; the object in the hand, at the target, or anywhere and on its way.
+
+    A receptacle for it stands where the target is, somewhere else in every episode.
+    """
 
     domain = "manipulator"
     frames = 10
@@ -428,12 +369,11 @@ class Manipulator(SuiteOptions):
         """See the base class."""
         name = "peg" if self.task.endswith("peg") else "ball"
         where = [stage.index(f"{name}_{axis}") for axis in "xzy"]
-        goal, v = np.zeros(3), np.zeros(stage.model.nv)
+        most = math.pi / 3 if self.varies else math.pi
 
-        def draw() -> Array:
-            q = _draw_arm(rng, stage)
-            goal[:] = rng.uniform([-0.4, 0.1, -math.pi], [0.4, 0.4, math.pi])
-            v[:] = 0.0
+        def draw() -> Start:
+            q, v = _draw_arm(rng, stage), np.zeros(stage.model.nv)
+            goal = rng.uniform([-0.4, 0.1, -most], [0.4, 0.4, most])
             kind = rng.choice(3, p=[0.1, 0.1, 0.8])
             if kind == 0:
                 grasp = stage.at(q).site("grasp")
@@ -444,9 +384,9 @@ class Manipulator(SuiteOptions):
             else:
                 q[where] = rng.uniform([-0.5, 0.0, 0.0], [0.5, 0.7, 2 * math.pi])
                 v[stage.model.joints[stage.model.joint_index(f"{name}_x")].v] = rng.uniform(-5.0, 5.0)
-            return q
+            return q, v, goal
 
-        return stage.draw_free(draw), v, goal
+        return stage.draw_free(draw)
 
 
 class Pendulum(Randomized):
@@ -455,37 +395,68 @@ class Pendulum(Randomized):
     domain = "pendulum"
 
 
-class PointMass(Randomized):
-    """Anywhere within the limits."""
+class PointMass(SuiteOptions):
+    """Anywhere within the limits; if hard, each control pushes in a direction of its own in every episode."""
 
     domain = "point_mass"
 
+    def begin(self, rng: Rng, stage: Stage) -> Start:
+        """See the base class."""
+        if not self.varies:
+            return _rest(stage, stage.randomized(rng))
+        q, first = stage.randomized(rng), unit(rng.standard_normal(2))
+        second = first
+        while abs(first @ second) > 0.9:
+            second = unit(rng.standard_normal(2))
+        return _rest(stage, q, np.concatenate([first, second]))
 
-def _leave_quadruped_alone(root: ET.Element, task: str) -> None:
-    _set_floor(root, 20 * {"quadruped-walk": 0.5, "quadruped-run": 5.0}[task], ".5")
-    _remove(root, "geom", {"terrain", "wall_px", "wall_py", "wall_nx", "wall_ny"})
-    _remove(root, "body", {"ball"})
-    _remove(root, "site", {"target"})
-    sensors = root.find("sensor")
-    assert sensors is not None
-    for finder in sensors.findall("rangefinder"):
-        sensors.remove(finder)
+
+QUADRUPED_FLOORS = {"quadruped-walk": 10.0, "quadruped-run": 100.0, "quadruped-escape": 40.0}
+"""Half extents, m; to fetch, that of the file."""
+
+
+def _furnish_quadruped(root: ET.Element, task: str) -> None:
+    """Leave out what the task does without."""
+    if task in QUADRUPED_FLOORS:
+        _set_floor(root, QUADRUPED_FLOORS[task], ".5")
+    if task != "quadruped-fetch":
+        _remove(root, "geom", {"wall_px", "wall_py", "wall_nx", "wall_ny"})
+        _remove(root, "body", {"ball"})
+        _remove(root, "site", {"target"})
+    if task != "quadruped-escape":
+        _remove(root, "geom", {"terrain"})
+        sensors = root.find("sensor")
+        assert sensors is not None
+        for finder in sensors.findall("rangefinder"):
+            sensors.remove(finder)
 
 
 class Quadruped(SuiteOptions):
-    """Any orientation, just above the ground."""
+    """Any orientation, just above the ground, which to escape from is a bowl with other bumps in every episode.
+
+    To fetch, turned anywhere in the arena, with a ball that flies.
+    """
 
     domain = "quadruped"
     frames = 4
-    edits = (_leave_quadruped_alone,)
+    edits = (_furnish_quadruped,)
 
     def begin(self, rng: Rng, stage: Stage) -> Start:
         """See the base class."""
-        q = stage.q0.copy()
-        q[:7] = 0.0, 0.0, 0.0, *_unit(rng.standard_normal(4))
-        while not stage.is_free(q):
-            q[2] += 0.01
-        return _rest(stage, q)
+        q, v, goal = stage.q0.copy(), np.zeros(stage.model.nv), np.zeros(0)
+        q[:7] = 0.0, 0.0, 0.0, *unit(rng.standard_normal(4))
+        if self.varies:
+            goal = rng.uniform(0.15, 1.0, size=30 * 30)
+        reach = 0.9 * 15.0
+        if self.task == "quadruped-fetch":
+            q[3:7] = turned(rng)
+            q[:2] = rng.uniform(-reach, reach, size=2)
+        q = stage.of(goal).lifted(q)
+        if self.task == "quadruped-fetch":
+            ball = stage.model.joints[stage.model.joint_index("ball_root")]
+            q[ball.q][:3] = *rng.uniform(-reach, reach, size=2), 2.0
+            v[ball.v][:2] = 5.0 * rng.standard_normal(2)
+        return q, v, goal
 
 
 class Reacher(SuiteOptions):
@@ -514,18 +485,17 @@ class Stacker(SuiteOptions):
 
     def begin(self, rng: Rng, stage: Stage) -> Start:
         """See the base class."""
-        goal, boxes, size = np.zeros(2), int(self.task[-1]), 0.022
+        boxes, size = int(self.task[-1]), 0.022
 
-        def draw() -> Array:
-            q = _draw_arm(rng, stage)
-            goal[1] = size * (2 * rng.integers(boxes) + 1)
-            goal[0] = rng.uniform(-0.37, 0.37)
+        def draw() -> Start:
+            q, height = _draw_arm(rng, stage), size * (2 * rng.integers(boxes) + 1)
+            goal = (rng.uniform(-0.37, 0.37), height)
             for index in range(boxes):
                 where = [stage.index(f"box{index}_{axis}") for axis in "xzy"]
                 q[where] = rng.uniform([0.1, 0.0, 0.0], [0.3, 0.7, 2 * math.pi])
-            return q
+            return _rest(stage, q, goal)
 
-        return _rest(stage, stage.draw_free(draw), goal)
+        return stage.draw_free(draw)
 
 
 def _add_links(root: ET.Element, task: str) -> None:
@@ -570,26 +540,32 @@ _TASKS: dict[type[SuiteOptions], tuple[str, ...]] = {
     BallInCup: ("catch",),
     Cartpole: ("balance", "balance_sparse", "swingup", "swingup_sparse", "two_poles", "three_poles"),
     Cheetah: ("run",),
-    Dog: ("stand", "walk", "trot", "run"),
+    Dog: ("stand", "walk", "trot", "run", "fetch"),
     Finger: ("spin", "turn_easy", "turn_hard"),
     Fish: ("upright", "swim"),
     Hopper: ("stand", "hop"),
     Humanoid: ("stand", "walk", "run", "run_pure_state"),
     HumanoidCMU: ("stand", "walk", "run"),
     Lqr: ("lqr_2_1", "lqr_6_2"),
-    Manipulator: ("bring_ball", "bring_peg"),
+    Manipulator: ("bring_ball", "bring_peg", "insert_ball", "insert_peg"),
     Pendulum: ("swingup",),
-    PointMass: ("easy",),
-    Quadruped: ("walk", "run"),
+    PointMass: ("easy", "hard"),
+    Quadruped: ("walk", "run", "escape", "fetch"),
     Reacher: ("easy", "hard"),
     Stacker: ("stack_2", "stack_4"),
     Swimmer: ("swimmer6", "swimmer15"),
     Walker: ("stand", "walk", "run"),
 }
 
+_VARYING = {"manipulator-insert_ball", "manipulator-insert_peg", "point_mass-hard", "quadruped-escape"}
+
+
+def _options_of(kind: type[SuiteOptions], task: str) -> type[SuiteOptions]:
+    name = f"{kind.domain}-{task}"
+    return type(f"{kind.__name__}Options", (kind,), {"task": name, "varies": name in _VARYING})
+
+
 SUITE: dict[str, type[SuiteOptions]] = {
-    f"{kind.domain}-{task}": type(f"{kind.__name__}Options", (kind,), {"task": f"{kind.domain}-{task}"})
-    for kind, tasks in _TASKS.items()
-    for task in tasks
+    f"{kind.domain}-{task}": _options_of(kind, task) for kind, tasks in _TASKS.items() for task in tasks
 }
 """The options of each task, by dm_control's names of domain and task with a hyphen between."""

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 import sapwood as sw
 from sapwood._sapwood import Episodes
-from sapwood.gym._suite import SUITE, Stage, SuiteOptions
+from sapwood.gym._stage import Stage
+from sapwood.gym._suite import SUITE, SuiteOptions
 from sapwood.gym._tasks import TASKS, Array, Options
 
 Autoreset = Literal["next-step", "same-step", "disabled"]
@@ -89,7 +90,6 @@ class Worlds:
         self.options = options
         own = isinstance(options, SuiteOptions) and not options.xml_file and options.mjcf()
         self.model = sw.load(own or model_path(options.xml_file))
-        self._stage = Stage(self.model)
         contacts = options.contacts
         self.batch = sw.Batch(self.model, n, threads=threads, lanes=lanes, contacts=contacts, **batch_options)
         values = {f.name: getattr(options, f.name) for f in dataclasses.fields(options) if f.name not in options.own}
@@ -103,6 +103,8 @@ class Worlds:
             max_episode_steps=max_episode_steps,
             autoreset=autoreset,
         )
+        self._varies = isinstance(options, SuiteOptions) and options.varies
+        self._stage = Stage(self.model, self.episodes.model_of if self._varies else None)
         self._renderer: sw.Renderer | None = None
         self._drawn_goal: Array = np.zeros(0)
         self.dt = self.batch.timestep * options.frame_skip
@@ -148,7 +150,9 @@ class Worlds:
         goal = self.episodes.goal[world]
         if self._renderer is None or not np.array_equal(goal, self._drawn_goal):
             model, options = self.model, self.options
-            if goal.size and isinstance(options, SuiteOptions) and not options.xml_file:
+            if self._varies:
+                model = self.episodes.model_of(goal)
+            elif goal.size and isinstance(options, SuiteOptions) and not options.xml_file:
                 model = sw.load(options.mjcf(goal))
             self._renderer, self._drawn_goal = sw.Renderer(model, *size), goal.copy()
         picture: NDArray[np.uint8] = self._renderer.render(self.batch.q[world], self._camera())

@@ -1,8 +1,8 @@
 //! Worlds with models of their own.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use geometry::Scene;
+use geometry::{Scene, SceneQueries};
 use multibody::Model;
 use sim::{Parameter, Parameters, Simulation, SimulationError};
 
@@ -18,6 +18,14 @@ pub(super) struct Own {
     pub parameters: Parameters,
     /// Why it is stepped by itself, if it is.
     pub alone: Option<String>,
+    /// What rays and distances of its sensors need of its scene.
+    pub queries: Mutex<Option<Box<SceneQueries>>>,
+}
+
+impl Own {
+    fn new(model: Arc<Model>, scene: Arc<Scene>, parameters: Parameters) -> Self {
+        Self { model, scene, parameters, alone: None, queries: Mutex::default() }
+    }
 }
 
 impl Batch {
@@ -40,7 +48,7 @@ impl Batch {
             self.clear_world_model(world);
             return Ok(());
         }
-        self.set_own(world, Own { model: model.into(), scene: scene.into(), parameters, alone: None })
+        self.set_own(world, Own::new(model.into(), scene.into(), parameters))
     }
 
     /// All parameters of a world.
@@ -98,7 +106,7 @@ impl Batch {
         } else if geoms(&scene) != geoms(&self.scene) {
             "geoms"
         } else {
-            return self.set_own(world, Own { model, scene, parameters: Parameters::default(), alone: None });
+            return self.set_own(world, Own::new(model, scene, Parameters::default()));
         };
         Err(BatchError::Structure { what })
     }

@@ -72,6 +72,9 @@ impl Batch {
         row: &mut [f64],
     ) -> Result<(), SimulationError> {
         self.write_state(world, one.state_mut());
-        one.sensor_data_of(self.world_model(world), trace, row)
+        let mut none = None;
+        let mut own = self.own.get(&world).map(|own| own.queries.lock().unwrap_or_else(PoisonError::into_inner));
+        let queries = own.as_deref_mut().unwrap_or(&mut none);
+        one.sensor_data_of(self.world_model(world), queries, trace, row)
     }
 }

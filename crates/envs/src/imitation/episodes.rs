@@ -11,7 +11,8 @@ use super::error::ImitationError;
 use super::options::Controller;
 use super::task::{INFO, Imitation, Scratch};
 use crate::Autoreset;
-use crate::memory::{MemoryError, pack, unpack};
+use crate::memory::MemoryError;
+use crate::rows::{Episodic, Rows};
 
 /// Numbers that an episode remembers.
 const MEMORY: usize = 8;
@@ -82,14 +83,10 @@ pub struct ImitationEpisodes {
     substeps: usize,
     timestep: f64,
     limit: Option<u64>,
-    autoreset: Autoreset,
-    rows: Vec<f64>,
-    terminated: Vec<bool>,
-    truncated: Vec<bool>,
-    was_reset: Vec<bool>,
+    rows: Rows,
     random: Vec<SplitMix64>,
-    /// Observation and info at the end of the last episode.
-    last: Vec<f64>,
+    /// Where in the motion the episodes of a reset begin, s, one for each world; empty where they are drawn.
+    times: Vec<f64>,
     threads: Vec<Mutex<Thread>>,
 }
 
@@ -138,14 +135,11 @@ impl ImitationEpisodes {
             target: model.nq(),
             force: if method.is_some() { model.nv() } else { 0 },
         };
-        let last = if autoreset == Autoreset::SameStep { (layout.observation + INFO.len()) * worlds } else { 0 };
+        let first = (layout.observation, INFO.len());
         let mut own = Self {
-            rows: vec![0.0; layout.width() * worlds],
-            terminated: vec![false; worlds],
-            truncated: vec![false; worlds],
-            was_reset: vec![false; worlds],
+            rows: Rows::new(worlds, layout.width(), first, autoreset),
             random: (0..worlds as u64).map(SplitMix64).collect(),
-            last: vec![0.0; last],
+            times: Vec::with_capacity(worlds),
             threads: (0..batch.threads()).map(thread).collect(),
             substeps: substeps as usize,
             timestep,
@@ -153,11 +147,10 @@ impl ImitationEpisodes {
             layout,
             pd,
             limit,
-            autoreset,
         };
         // What no controller moves stays at its place.
         let (width, q0) = (layout.width(), &batch.model().q0);
-        own.rows.chunks_exact_mut(width).for_each(|row| layout.row(row).target.copy_from_slice(q0));
+        own.rows.numbers.chunks_exact_mut(width).for_each(|row| layout.row(row).target.copy_from_slice(q0));
         Ok(own)
     }
 
@@ -168,7 +161,7 @@ impl ImitationEpisodes {
 
     /// When worlds begin again.
     pub fn autoreset(&self) -> Autoreset {
-        self.autoreset
+        self.rows.autoreset
     }
 
     /// The number of worlds.
@@ -194,23 +187,18 @@ impl ImitationEpisodes {
         self.random[world] = SplitMix64(seed);
     }
 
-    fn row(&self, world: usize) -> &[f64] {
-        let width = self.layout.width();
-        &self.rows[world * width..][..width]
-    }
-
     fn memory(&self, world: usize) -> &[f64] {
-        &self.row(world)[self.layout.observation + INFO.len()..][..MEMORY]
+        &self.rows.rest(world)[..MEMORY]
     }
 
     /// The observation of a world.
     pub fn observation(&self, world: usize) -> &[f64] {
-        &self.row(world)[..self.layout.observation]
+        self.rows.observation(world)
     }
 
     /// The numbers of [`INFO`] of a world.
     pub fn info(&self, world: usize) -> &[f64] {
-        &self.row(world)[self.layout.observation..][..INFO.len()]
+        self.rows.info(world)
     }
 
     /// The rewards of the last step.
@@ -235,33 +223,32 @@ impl ImitationEpisodes {
 
     /// Which episodes the last step ended by a fall, or because they could not be simulated.
     pub fn terminated(&self) -> &[bool] {
-        &self.terminated
+        &self.rows.terminated
     }
 
     /// Which episodes the last step cut at their limit or the end of the motion.
     pub fn truncated(&self) -> &[bool] {
-        &self.truncated
+        &self.rows.truncated
     }
 
     /// Which worlds the last call took to the beginning of an episode.
     pub fn was_reset(&self) -> &[bool] {
-        &self.was_reset
+        &self.rows.was_reset
     }
 
     /// The last observation of the episode that ended in the last step of a world; only of [`Autoreset::SameStep`].
     pub fn last_observation(&self, world: usize) -> &[f64] {
-        &self.last[world * (self.layout.observation + INFO.len())..][..self.layout.observation]
+        self.rows.last_observation(world)
     }
 
     /// Its last `info`.
     pub fn last_info(&self, world: usize) -> &[f64] {
-        let width = self.layout.observation + INFO.len();
-        &self.last[world * width + self.layout.observation..][..INFO.len()]
+        self.rows.last_info(world)
     }
 
     /// All that episodes know beside the states of the batch's worlds.
     pub fn memory_bytes(&self) -> Vec<u8> {
-        pack(&self.rows, self.random.iter().map(|random| random.0), [&self.terminated, &self.truncated])
+        self.rows.pack(self.random.iter().map(|random| random.0))
     }
 
     /// Goes on with the episodes of [`memory_bytes`](Self::memory_bytes).
@@ -269,8 +256,7 @@ impl ImitationEpisodes {
     /// # Errors
     /// When they are of another task, or another number of worlds; then nothing has changed.
     pub fn restore(&mut self, memory: &[u8]) -> Result<(), MemoryError> {
-        let flags = [&mut self.terminated[..], &mut self.truncated[..]];
-        unpack(memory, &mut self.rows, self.random.iter_mut().map(|random| &mut random.0), flags)
+        self.rows.unpack(memory, self.random.iter_mut().map(|random| &mut random.0))
     }
 
     /// Begins episodes in the worlds where `which` is true: at `times` in the motion, s, one for each world, or where the options have it.
@@ -278,14 +264,11 @@ impl ImitationEpisodes {
     /// # Panics
     /// When there is not one entry for each world, or the batch is another one.
     pub fn reset(&mut self, batch: &mut Batch, which: &[bool], times: Option<&[f64]>) {
-        assert_eq!(which.len(), self.worlds(), "one entry for each world");
-        for (world, &is_reset) in which.iter().enumerate() {
-            self.was_reset[world] = is_reset;
-            if is_reset {
-                self.begin(batch, world, times.map(|times| times[world]));
-                (self.terminated[world], self.truncated[world]) = (false, false);
-            }
-        }
+        assert!(times.is_none_or(|times| times.len() == self.worlds()), "one time for each world");
+        self.times.clear();
+        self.times.extend_from_slice(times.unwrap_or_default());
+        self.begin_in(batch, which);
+        self.times.clear();
     }
 
     /// Where in the motion the next episode of a world begins, s. Every episode draws one number, whether it is used or not.
@@ -295,31 +278,6 @@ impl ImitationEpisodes {
         let last = if reference.is_cyclic() { 0.0 } else { 1.0 / self.task.options.control_hz };
         let drawn = self.random[world].uniform(0.0, (reference.duration() - last).max(f64::MIN_POSITIVE));
         if self.task.options.reference_state_init { drawn } else { 0.0 }
-    }
-
-    /// Takes a world to the beginning of an episode, and looks at it.
-    fn begin(&mut self, batch: &mut Batch, world: usize, time: Option<f64>) {
-        let drawn = self.draw(world);
-        let time = time.unwrap_or(drawn);
-        let (task, width) = (&self.task, self.layout.width());
-        let Row { observation, info, memory, .. } = self.layout.row(&mut self.rows[world * width..][..width]);
-        let thread = self.threads[0].get_mut().unwrap_or_else(PoisonError::into_inner);
-        let scratch = &mut thread.scratch;
-        let (mut q, mut v) = (std::mem::take(&mut scratch.q), std::mem::take(&mut scratch.v));
-        task.reference.at(time, &mut q, &mut v);
-        task.place(&q, &v, scratch);
-        let lowest = task.figure.lowest(&scratch.now);
-        if lowest < 0.0 {
-            q[task.figure.root_q + 2] -= lowest;
-            task.place(&q, &v, scratch);
-        }
-        batch.reset_world_to(world, &q, &v);
-        (scratch.q, scratch.v) = (q, v);
-        task.observe(time, [0.0; 2], scratch, observation);
-        memory.fill(0.0);
-        memory[memory::START] = time;
-        info.fill(0.0);
-        info[5] = task.reference.local_time(time).1;
     }
 
     /// Makes a control step of every world under `actions`, (worlds, [`Imitation::action_len`]).
@@ -337,25 +295,12 @@ impl ImitationEpisodes {
         if actions.len() != expected {
             return Err(BatchError::Size { name: "actions", found: actions.len(), expected });
         }
-        for (action, row) in actions.chunks_exact(self.layout.action).zip(self.rows.chunks_exact_mut(width)) {
+        for (action, row) in actions.chunks_exact(self.layout.action).zip(self.rows.numbers.chunks_exact_mut(width)) {
             self.layout.row(row).action.copy_from_slice(action);
         }
-        for world in 0..worlds {
-            let ended = self.terminated[world] || self.truncated[world];
-            self.was_reset[world] = ended && self.autoreset == Autoreset::NextStep;
-        }
+        self.rows.expect_resets();
         self.step_all(batch)?;
-        for world in 0..worlds {
-            if self.was_reset[world] {
-                self.begin(batch, world, None);
-                (self.terminated[world], self.truncated[world]) = (false, false);
-                continue;
-            }
-            self.end_or_go_on(world);
-            if self.autoreset == Autoreset::SameStep && (self.terminated[world] || self.truncated[world]) {
-                self.begin_after_end(batch, world);
-            }
-        }
+        self.end_step(batch);
         Ok(())
     }
 
@@ -370,36 +315,12 @@ impl ImitationEpisodes {
         }
     }
 
-    /// Counts a step, and finds whether it was the last of the episode.
-    fn end_or_go_on(&mut self, world: usize) {
-        let most = self.most_steps(self.memory(world)[memory::START]);
-        let width = self.layout.width();
-        let Row { info, memory, .. } = self.layout.row(&mut self.rows[world * width..][..width]);
-        memory[memory::RETURN] += memory[memory::REWARD];
-        let elapsed = memory[memory::ELAPSED];
-        self.terminated[world] = memory[memory::ENDED] != 0.0;
-        self.truncated[world] = most.is_some_and(|most| elapsed >= most);
-        info[6] = memory[memory::RETURN];
-        info[7] = memory[memory::RETURN] / most.unwrap_or(elapsed);
-    }
-
-    /// Begins the next episode in the step that ended one: the reward stays.
-    fn begin_after_end(&mut self, batch: &mut Batch, world: usize) {
-        let (width, first) = (self.layout.width(), self.layout.observation + INFO.len());
-        let (row, last) = (world * width, world * first);
-        self.last[last..last + first].copy_from_slice(&self.rows[row..row + first]);
-        let kept = [memory::REWARD, memory::FAILED].map(|k| (k, self.memory(world)[k]));
-        self.begin(batch, world, None);
-        kept.iter().for_each(|(k, value)| self.rows[row + first + k] = *value);
-        self.was_reset[world] = true;
-    }
-
     /// Targets, time steps, observations, rewards and ends, on all threads.
     fn step_all(&mut self, batch: &mut Batch) -> Result<(), BatchError> {
         let width = self.layout.width();
         {
             let thread = self.threads[0].get_mut().unwrap_or_else(PoisonError::into_inner);
-            for row in self.rows.chunks_exact_mut(width) {
+            for row in self.rows.numbers.chunks_exact_mut(width) {
                 let Row { memory, action, target, .. } = self.layout.row(row);
                 let time = memory[memory::START] + (memory[memory::ELAPSED] + 1.0) / self.task.options.control_hz;
                 self.task.aim(action, time, &mut thread.scratch, target);
@@ -407,7 +328,7 @@ impl ImitationEpisodes {
         }
         if self.task.options.controller == Controller::Embedded {
             let targets = batch.pd_target_mut().chunks_exact_mut(self.layout.target);
-            for (target, row) in targets.zip(self.rows.chunks_exact_mut(width)) {
+            for (target, row) in targets.zip(self.rows.numbers.chunks_exact_mut(width)) {
                 target.copy_from_slice(self.layout.row(row).target);
             }
             return self.step_worlds(batch, self.substeps, Self::finish);
@@ -431,7 +352,7 @@ impl ImitationEpisodes {
                 after(&view, &world, layout.row(row), &mut thread);
             }
         };
-        match batch.step_observed(steps, false, (rows, layout.width()), look) {
+        match batch.step_observed(steps, false, (&mut rows.numbers, layout.width()), look) {
             // It has ended their episodes.
             Ok(()) | Err(BatchError::Worlds { .. }) => Ok(()),
             Err(other) => Err(other),
@@ -442,7 +363,7 @@ impl ImitationEpisodes {
     fn apply_forces(&mut self, batch: &mut Batch) {
         let (width, nv) = (self.layout.width(), self.layout.force);
         let forces = batch.applied_force_mut().chunks_exact_mut(nv);
-        for (to, row) in forces.zip(self.rows.chunks_exact_mut(width)) {
+        for (to, row) in forces.zip(self.rows.numbers.chunks_exact_mut(width)) {
             to.copy_from_slice(self.layout.row(row).force);
         }
     }
@@ -493,6 +414,48 @@ impl ImitationEpisodes {
         memory[memory::FAILED] = f64::from(failed);
         info[..5].copy_from_slice(&[terms.pose, terms.velocity, terms.end_effector, terms.root, terms.com]);
         info[5] = local;
+    }
+}
+
+impl Episodic<2> for ImitationEpisodes {
+    const KEPT: [usize; 2] = [memory::REWARD, memory::FAILED];
+
+    fn rows(&mut self) -> &mut Rows {
+        &mut self.rows
+    }
+
+    fn begin(&mut self, batch: &mut Batch, world: usize) {
+        let drawn = self.draw(world);
+        let time = self.times.get(world).copied().unwrap_or(drawn);
+        let task = &self.task;
+        let Row { observation, info, memory, .. } = self.layout.row(self.rows.row_mut(world));
+        let thread = self.threads[0].get_mut().unwrap_or_else(PoisonError::into_inner);
+        let scratch = &mut thread.scratch;
+        let (mut q, mut v) = (std::mem::take(&mut scratch.q), std::mem::take(&mut scratch.v));
+        task.reference.at(time, &mut q, &mut v);
+        task.place(&q, &v, scratch);
+        let lowest = task.figure.lowest(&scratch.now);
+        if lowest < 0.0 {
+            q[task.figure.root_q + 2] -= lowest;
+            task.place(&q, &v, scratch);
+        }
+        batch.reset_world_to(world, &q, &v);
+        (scratch.q, scratch.v) = (q, v);
+        task.observe(time, [0.0; 2], scratch, observation);
+        memory.fill(0.0);
+        memory[memory::START] = time;
+        info.fill(0.0);
+        info[5] = task.reference.local_time(time).1;
+    }
+
+    fn count(&mut self, world: usize) -> (bool, bool) {
+        let most = self.most_steps(self.memory(world)[memory::START]);
+        let Row { info, memory, .. } = self.layout.row(self.rows.row_mut(world));
+        memory[memory::RETURN] += memory[memory::REWARD];
+        let elapsed = memory[memory::ELAPSED];
+        info[6] = memory[memory::RETURN];
+        info[7] = memory[memory::RETURN] / most.unwrap_or(elapsed);
+        (memory[memory::ENDED] != 0.0, most.is_some_and(|most| elapsed >= most))
     }
 }
 

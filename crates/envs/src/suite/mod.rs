@@ -1,12 +1,16 @@
 //! Tasks of dm_control's suite: each is a table of what its observation and its reward consist of.
 //!
-//! Observations have the entries of dm_control's in their order, one after another. No episode ends by itself.
+//! Observations have the entries of dm_control's in their order, one after another. No episode ends by itself, but
+//! those of `lqr` at rest.
 
+mod legged;
 mod quantity;
 mod reward;
 mod tables;
+mod variation;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use batch::World;
 use geometry::Scene;
@@ -16,6 +20,7 @@ use crate::environment::EnvError;
 use crate::quantities::{Quantities, Scratch};
 use quantity::{Quantity, View};
 use reward::Reward;
+use variation::Variation;
 
 /// A task of dm_control's suite.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +63,9 @@ pub(crate) struct Suite {
     observation: Vec<Part>,
     reward: Reward,
     goal: usize,
+    variation: Option<Variation>,
+    /// The length of positions and velocities, as one vector, below which an episode ends.
+    rest: f64,
 }
 
 impl Suite {
@@ -72,6 +80,11 @@ impl Suite {
     /// How many numbers the goal of an episode has.
     pub fn goal_len(&self) -> usize {
         self.goal
+    }
+
+    /// The model of an episode with such a goal, where it is not that of all episodes.
+    pub fn model_of(&self, model: &Arc<Model>, scene: &Arc<Scene>, goal: &[f64]) -> Option<(Arc<Model>, Arc<Scene>)> {
+        self.variation.as_ref().map(|variation| variation.of(model, scene, goal))
     }
 
     /// Names of the parts of an observation, and where they are in it.
@@ -96,7 +109,7 @@ impl Suite {
         observed.chain(self.reward.quantities()).any(Quantity::needs_sensors)
     }
 
-    /// Writes the observation of a world, and gives the reward of being there.
+    /// Writes the observation of a world; gives the reward of being there, and whether the episode ends.
     pub fn look(
         &self,
         all: &Quantities<'_>,
@@ -104,7 +117,7 @@ impl Suite {
         goal: &[f64],
         scratch: &mut Scratch,
         observation: &mut [f64],
-    ) -> f64 {
+    ) -> (f64, bool) {
         all.place(world.q, scratch);
         all.move_on(world.v, scratch);
         let view = View { all, world, goal, scratch };
@@ -116,6 +129,7 @@ impl Suite {
                 }
             });
         }
-        self.reward.of(&view)
+        let squares: f64 = world.q.iter().chain(world.v).map(|x| x * x).sum();
+        (self.reward.of(&view), libm::sqrt(squares) < self.rest)
     }
 }

@@ -74,6 +74,8 @@ pub(super) enum Quantity {
     Position(Point, &'static [usize]),
     /// Entries of the vector between two points, in axes of a body or the world's.
     Between { from: Point, to: Point, axes: Option<Axes>, entries: &'static [usize] },
+    /// The velocity of a point less that of another, in axes of a body.
+    MovesApart { from: Point, to: Point, axes: Axes },
     /// Entries of the velocity of the centre of mass of these bodies.
     CenterVelocity(Vec<usize>, &'static [usize]),
     /// Velocity (entries 0 to 2) and angular velocity (3 to 5) of a site, in its axes.
@@ -86,6 +88,10 @@ pub(super) enum Quantity {
     Length(Box<Quantity>, f64),
     /// The least of some numbers.
     Least(Vec<Quantity>),
+    /// The mean of some numbers.
+    Average(Vec<Quantity>),
+    /// The hyperbolic tangent of each distance that a range finder shows; 1 where it finds nothing.
+    Range(Box<Quantity>),
 }
 
 /// A body and all that hangs on it.
@@ -129,6 +135,18 @@ impl View<'_> {
             Some(twist) => (twist.lin, twist.ang),
             None => (Vec3::ZERO, Vec3::ZERO),
         }
+    }
+
+    /// The velocity of a point of a body; of a goal, which stands, zero.
+    fn point_velocity(&self, point: Point) -> Vec3<f64> {
+        let Point::InBody(body, _) = point else { return Vec3::ZERO };
+        self.velocity(body, self.place(point)).0
+    }
+
+    /// A vector of the world in axes of a body.
+    fn inward(&self, vector: Vec3<f64>, axes: Axes) -> Vec3<f64> {
+        let rot = self.all.frame(axes.body, self.scratch).rot;
+        axes.rot.transpose_mul(rot.transpose_mul(vector))
     }
 
     fn site_velocity(&self, site: usize) -> [f64; 6] {
@@ -184,8 +202,10 @@ impl Quantity {
     pub fn needs_contacts(&self) -> bool {
         match self {
             Self::Touch(_) => true,
-            Self::Length(of, _) | Self::InverseSinh(of) | Self::Sum(of) | Self::InBody(_, of, _) => of.needs_contacts(),
-            Self::Least(of) => of.iter().any(Self::needs_contacts),
+            Self::Length(of, _) | Self::InverseSinh(of) | Self::Sum(of) | Self::InBody(_, of, _) | Self::Range(of) => {
+                of.needs_contacts()
+            }
+            Self::Least(of) | Self::Average(of) => of.iter().any(Self::needs_contacts),
             _ => false,
         }
     }
@@ -194,8 +214,10 @@ impl Quantity {
     pub fn needs_sensors(&self) -> bool {
         match self {
             Self::Activations(_) | Self::Sensors(_) => true,
-            Self::Length(of, _) | Self::InverseSinh(of) | Self::Sum(of) | Self::InBody(_, of, _) => of.needs_sensors(),
-            Self::Least(of) => of.iter().any(Self::needs_sensors),
+            Self::Length(of, _) | Self::InverseSinh(of) | Self::Sum(of) | Self::InBody(_, of, _) | Self::Range(of) => {
+                of.needs_sensors()
+            }
+            Self::Least(of) | Self::Average(of) => of.iter().any(Self::needs_sensors),
             _ => false,
         }
     }
@@ -205,7 +227,8 @@ impl Quantity {
         match self {
             Self::Q(of) | Self::V(of) | Self::Touch(of) | Self::Sensors(of) => of.len(),
             Self::Activations(count) | Self::InBody(_, _, count) => *count,
-            Self::InverseSinh(of) => of.len(controls),
+            Self::InverseSinh(of) | Self::Range(of) => of.len(controls),
+            Self::MovesApart { .. } => 3,
             Self::SinesAndCosines(of) => 2 * of.len(),
             Self::Controls => controls,
             Self::Rotations(bodies, entries) => bodies.len() * entries.len(),
@@ -215,7 +238,7 @@ impl Quantity {
             | Self::CenterVelocity(_, entries)
             | Self::SiteVelocity(_, entries) => entries.len(),
             Self::GoalPose { has_angle } => 2 + 2 * usize::from(*has_angle),
-            Self::Length(..) | Self::Least(_) | Self::Sum(_) => 1,
+            Self::Length(..) | Self::Least(_) | Self::Average(_) | Self::Sum(_) => 1,
         }
     }
 
@@ -268,11 +291,11 @@ impl Quantity {
             Self::Position(point, entries) => select(view.place(*point), entries, give),
             Self::Between { from, to, axes, entries } => {
                 let between = view.place(*to) - view.place(*from);
-                let between = axes.map_or(between, |axes| {
-                    let rot = view.all.frame(axes.body, view.scratch).rot;
-                    axes.rot.transpose_mul(rot.transpose_mul(between))
-                });
-                select(between, entries, give);
+                select(axes.map_or(between, |axes| view.inward(between, axes)), entries, give);
+            }
+            Self::MovesApart { from, to, axes } => {
+                let apart = view.point_velocity(*to) - view.point_velocity(*from);
+                select(view.inward(apart, *axes), &[0, 1, 2], give);
             }
             Self::CenterVelocity(bodies, entries) => select(view.center_velocity(bodies), entries, give),
             Self::SiteVelocity(site, entries) => {
@@ -297,6 +320,12 @@ impl Quantity {
                 of.iter().for_each(|one| one.each(view, &mut |x| least = least.min(x)));
                 give(least);
             }
+            Self::Average(of) => {
+                let mut sum = 0.0;
+                of.iter().for_each(|one| one.each(view, &mut |x| sum += x));
+                give(sum / of.len() as f64);
+            }
+            Self::Range(of) => of.each(view, &mut |x| give(if x == -1.0 { 1.0 } else { libm::tanh(x) })),
         }
     }
 }

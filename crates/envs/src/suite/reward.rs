@@ -13,6 +13,8 @@ pub(super) enum Fall {
     Quadratic,
     /// 1 / (1 + d²), scaled.
     LongTail,
+    /// 1 / (1 + d), scaled.
+    Reciprocal,
 }
 
 /// `dm_control.utils.rewards.tolerance`: 1 within bounds; outside, at a distance of `margin`, `value_at_margin`.
@@ -70,6 +72,7 @@ impl Tolerance {
                 let scaled = d * libm::sqrt(1.0 / at_margin - 1.0);
                 1.0 / (scaled * scaled + 1.0)
             }
+            Fall::Reciprocal => 1.0 / (d * (1.0 / at_margin - 1.0) + 1.0),
         }
     }
 }
@@ -168,6 +171,7 @@ mod tests {
             (Fall::Linear, 0.0),
             (Fall::Quadratic, 0.0),
             (Fall::LongTail, 0.1),
+            (Fall::Reciprocal, 0.1),
         ] {
             let tolerance = Tolerance::within(-1.0, 2.0).margin(0.5).falling(fall, at_margin);
             assert_eq!([tolerance.of(-1.0), tolerance.of(0.3), tolerance.of(2.0)], [1.0; 3]);

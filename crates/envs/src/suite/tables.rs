@@ -3,11 +3,16 @@
 use std::f64::consts::PI;
 
 use geometry::{Geom, Scene, Shape};
-use multibody::{JointKind, Kinematics, Model, SiteShape};
+use multibody::{JointKind, Model, SiteShape};
 use spatial::Vec3;
 
+use super::legged::{
+    HUMANOID, HUMANOID_CMU, cheetah, dog, dog_fetch, hopper, humanoid, pure_humanoid, quadruped, quadruped_escape,
+    quadruped_fetch, walker,
+};
 use super::quantity::{Axes, Coordinate, Point, Quantity, center_of, subtree};
 use super::reward::{Fall, Join, Reward, Tolerance};
+use super::variation::Variation;
 use super::{Part, Suite};
 use crate::environment::EnvError;
 
@@ -36,6 +41,7 @@ pub(super) const TASKS: &[Entry] = &[
     entry("cartpole-three_poles", |names| cartpole(names, false)),
     entry("cartpole-two_poles", |names| cartpole(names, false)),
     entry("cheetah-run", cheetah),
+    entry("dog-fetch", dog_fetch),
     entry("dog-run", |names| dog(names, 9.0)),
     entry("dog-stand", |names| dog(names, 0.0)),
     entry("dog-trot", |names| dog(names, 3.0)),
@@ -58,8 +64,13 @@ pub(super) const TASKS: &[Entry] = &[
     entry("lqr-lqr_6_2", lqr),
     entry("manipulator-bring_ball", |names| manipulator(names, false)),
     entry("manipulator-bring_peg", |names| manipulator(names, true)),
+    entry("manipulator-insert_ball", |names| insert(names, false)),
+    entry("manipulator-insert_peg", |names| insert(names, true)),
     entry("pendulum-swingup", pendulum),
     entry("point_mass-easy", point_mass),
+    entry("point_mass-hard", |names| Ok(varied(point_mass(names)?, Variation::Directions))),
+    entry("quadruped-escape", quadruped_escape),
+    entry("quadruped-fetch", quadruped_fetch),
     entry("quadruped-run", |names| quadruped(names, 5.0)),
     entry("quadruped-walk", |names| quadruped(names, 0.5)),
     entry("reacher-easy", |names| reacher(names, 0.05)),
@@ -76,10 +87,7 @@ pub(super) const TASKS: &[Entry] = &[
 const INFINITY: f64 = f64::INFINITY;
 
 // Entries of a rotation: the component along the first axis, of the world, of the second, of the body.
-const XX: (usize, usize) = (0, 0);
 const XZ: (usize, usize) = (0, 2);
-const ZX: (usize, usize) = (2, 0);
-const ZY: (usize, usize) = (2, 1);
 const ZZ: (usize, usize) = (2, 2);
 
 /// What a task names, found in a model.
@@ -90,46 +98,46 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn find<T>(&self, found: Option<T>, kind: &str, name: &str) -> Result<T, EnvError> {
+    pub(super) fn find<T>(&self, found: Option<T>, kind: &str, name: &str) -> Result<T, EnvError> {
         found.ok_or_else(|| EnvError::Missing { task: self.task, what: format!("{kind} {name:?}") })
     }
 
-    fn body(&self, name: &str) -> Result<usize, EnvError> {
+    pub(super) fn body(&self, name: &str) -> Result<usize, EnvError> {
         self.find(self.model.body(name), "body", name)
     }
 
-    fn joint(&self, name: &str) -> Result<&'a multibody::Joint, EnvError> {
+    pub(super) fn joint(&self, name: &str) -> Result<&'a multibody::Joint, EnvError> {
         self.find(self.model.joint(name).map(|joint| &self.model.joints[joint]), "joint", name)
     }
 
-    fn geom(&self, name: &str) -> Result<&'a Geom, EnvError> {
+    pub(super) fn geom(&self, name: &str) -> Result<&'a Geom, EnvError> {
         self.find(self.scene.geoms.iter().find(|geom| geom.name == name), "geom", name)
     }
 
-    fn site(&self, name: &str) -> Result<usize, EnvError> {
+    pub(super) fn site(&self, name: &str) -> Result<usize, EnvError> {
         self.find(self.model.sites.iter().position(|site| site.name == name), "site", name)
     }
 
-    fn origin(&self, body: &str) -> Result<Point, EnvError> {
+    pub(super) fn origin(&self, body: &str) -> Result<Point, EnvError> {
         Ok(Point::InBody(self.body(body)?, Vec3::ZERO))
     }
 
-    fn center(&self, body: &str) -> Result<Point, EnvError> {
+    pub(super) fn center(&self, body: &str) -> Result<Point, EnvError> {
         let body = self.body(body)?;
         Ok(Point::InBody(body, self.model.bodies[body].inertia.com))
     }
 
-    fn center_of_geom(&self, name: &str) -> Result<Point, EnvError> {
+    pub(super) fn center_of_geom(&self, name: &str) -> Result<Point, EnvError> {
         Ok(center_of(self.geom(name)?))
     }
 
-    fn site_point(&self, name: &str) -> Result<Point, EnvError> {
+    pub(super) fn site_point(&self, name: &str) -> Result<Point, EnvError> {
         let site = &self.model.sites[self.site(name)?];
         Ok(Point::InBody(site.body, site.pose.pos))
     }
 
     /// The first size of a round geom, m.
-    fn radius(&self, name: &str) -> Result<f64, EnvError> {
+    pub(super) fn radius(&self, name: &str) -> Result<f64, EnvError> {
         match self.geom(name)?.shape {
             Shape::Sphere { radius } | Shape::Capsule { radius, .. } | Shape::Cylinder { radius, .. } => Ok(radius),
             Shape::Box { half_extents } => Ok(half_extents[0]),
@@ -137,33 +145,51 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn positions(&self, joints: &[&str]) -> Result<Quantity, EnvError> {
+    /// The first size of a round site, m.
+    pub(super) fn site_radius(&self, name: &str) -> Result<f64, EnvError> {
+        match self.model.sites[self.site(name)?].shape {
+            SiteShape::Sphere { radius } | SiteShape::Capsule { radius, .. } | SiteShape::Cylinder { radius, .. } => {
+                Ok(radius)
+            }
+            _ => self.find(None, "round site", name),
+        }
+    }
+
+    /// Half the length of the floor, m.
+    pub(super) fn floor(&self) -> Result<f64, EnvError> {
+        match self.geom("floor")?.shape {
+            Shape::Plane { half_extents } => Ok(half_extents[0]),
+            _ => self.find(None, "plane as geom", "floor"),
+        }
+    }
+
+    pub(super) fn positions(&self, joints: &[&str]) -> Result<Quantity, EnvError> {
         Ok(Quantity::Q(joints.iter().map(|name| Ok(self.joint(name)?.q)).collect::<Result<_, EnvError>>()?))
     }
 
-    fn velocities(&self, joints: &[&str]) -> Result<Quantity, EnvError> {
+    pub(super) fn velocities(&self, joints: &[&str]) -> Result<Quantity, EnvError> {
         Ok(Quantity::V(joints.iter().map(|name| Ok(self.joint(name)?.v)).collect::<Result<_, EnvError>>()?))
     }
 
     /// Positions from one on.
-    fn q_from(&self, first: usize) -> Quantity {
+    pub(super) fn q_from(&self, first: usize) -> Quantity {
         Quantity::Q((first..self.model.nq()).collect())
     }
 
-    fn v(&self) -> Quantity {
+    pub(super) fn v(&self) -> Quantity {
         Quantity::V((0..self.model.nv()).collect())
     }
 
-    fn center_velocity(&self, body: &str, entries: &'static [usize]) -> Result<Quantity, EnvError> {
+    pub(super) fn center_velocity(&self, body: &str, entries: &'static [usize]) -> Result<Quantity, EnvError> {
         Ok(Quantity::CenterVelocity(subtree(self.model, self.body(body)?), entries))
     }
 
-    fn rotation(&self, body: &str, entries: &'static [(usize, usize)]) -> Result<Quantity, EnvError> {
+    pub(super) fn rotation(&self, body: &str, entries: &'static [(usize, usize)]) -> Result<Quantity, EnvError> {
         Ok(Quantity::Rotations(vec![self.body(body)?], entries))
     }
 
     /// The numbers of sensors.
-    fn sensors(&self, names: &[&str]) -> Result<Quantity, EnvError> {
+    pub(super) fn sensors(&self, names: &[&str]) -> Result<Quantity, EnvError> {
         let mut numbers = Vec::new();
         for name in names {
             let index = self.model.sensors.iter().position(|sensor| sensor.name == *name);
@@ -173,40 +199,45 @@ impl<'a> Names<'a> {
     }
 
     /// Positions and velocities of all hinges.
-    fn hinges(&self) -> [Quantity; 2] {
+    pub(super) fn hinges(&self) -> [Quantity; 2] {
         let hinges = || self.model.joints.iter().filter(|joint| matches!(joint.kind, JointKind::Revolute { .. }));
         [Quantity::Q(hinges().map(|joint| joint.q).collect()), Quantity::V(hinges().map(|joint| joint.v).collect())]
     }
 
-    fn activations(&self) -> Quantity {
+    pub(super) fn activations(&self) -> Quantity {
         Quantity::Activations(self.model.na())
     }
 
-    fn touch(&self, sites: &[&str]) -> Result<Quantity, EnvError> {
+    pub(super) fn touch(&self, sites: &[&str]) -> Result<Quantity, EnvError> {
         Ok(Quantity::Touch(sites.iter().map(|name| self.site(name)).collect::<Result<_, _>>()?))
     }
 }
 
-fn part<const N: usize>(name: &'static str, quantities: [Quantity; N]) -> Part {
+pub(super) fn part<const N: usize>(name: &'static str, quantities: [Quantity; N]) -> Part {
     Part { name, quantities: quantities.into() }
 }
 
-fn suite(observation: Vec<Part>, reward: Reward, goal: usize) -> Result<Suite, EnvError> {
-    Ok(Suite { observation, reward, goal })
+pub(super) fn suite(observation: Vec<Part>, reward: Reward, goal: usize) -> Result<Suite, EnvError> {
+    Ok(Suite { observation, reward, goal, variation: None, rest: 0.0 })
+}
+
+/// The same task on a model that differs from episode to episode.
+pub(super) fn varied(suite: Suite, variation: Variation) -> Suite {
+    Suite { goal: variation.len(), variation: Some(variation), ..suite }
 }
 
 /// Between 4/5 and 1 for controls between their ranges' ends and zero.
-fn small_control() -> Reward {
+pub(super) fn small_control() -> Reward {
     let tolerance = Tolerance::within(0.0, 0.0).margin(1.0).falling(Fall::Quadratic, 0.0);
     Reward::score(Quantity::Controls, tolerance).scaled(0.8, 0.2)
 }
 
 /// A speed at least so high; at `margin` below, `value_at_margin`.
-fn fast(speed: f64, margin: f64, value_at_margin: f64) -> Tolerance {
+pub(super) fn fast(speed: f64, margin: f64, value_at_margin: f64) -> Tolerance {
     Tolerance::within(speed, INFINITY).margin(margin).falling(Fall::Linear, value_at_margin)
 }
 
-fn length(from: Point, to: Point, entries: &'static [usize]) -> Quantity {
+pub(super) fn length(from: Point, to: Point, entries: &'static [usize]) -> Quantity {
     Quantity::Length(Box::new(Quantity::Between { from, to, axes: None, entries }), 0.0)
 }
 
@@ -260,67 +291,6 @@ fn cartpole(names: &Names<'_>, is_sparse: bool) -> Result<Suite, EnvError> {
     suite(observation, reward, 0)
 }
 
-fn cheetah(names: &Names<'_>) -> Result<Suite, EnvError> {
-    let observation = vec![part("position", [names.q_from(1)]), part("velocity", [names.v()])];
-    suite(observation, Reward::score(names.center_velocity("torso", &[0])?, fast(10.0, 10.0, 0.0)), 0)
-}
-
-fn dog(names: &Names<'_>, speed: f64) -> Result<Suite, EnvError> {
-    let (torso, pelvis) = (names.body("torso")?, names.body("pelvis")?);
-    let bodies = vec![names.body("skull")?, torso, pelvis];
-    let height = |body| Quantity::Position(Point::InBody(body, Vec3::ZERO), &[2]);
-    let of_torso = subtree(names.model, torso);
-    let mass: f64 = of_torso.iter().map(|body| names.model.bodies[*body].inertia.mass).sum();
-    let moves = Quantity::CenterVelocity(of_torso, &[0, 1, 2]);
-    let [angles, rates] = names.hinges();
-    let soles = names.sensors(&["palm_L", "palm_R", "sole_L", "sole_R"])?;
-    let head = names.site("head")?;
-    let observation = vec![
-        part("joint_angles", [angles]),
-        part("joint_velocites", [rates]),
-        part("torso_pelvis_height", [height(torso), height(pelvis)]),
-        part("z_projection", [Quantity::Rotations(bodies.clone(), &[ZX, ZY, ZZ])]),
-        part("torso_com_velocity", [Quantity::InBody(torso, Box::new(moves.clone()), 3)]),
-        part(
-            "inertial_sensors",
-            [names.sensors(&["accelerometer"])?, Quantity::SiteVelocity(head, &[0, 1, 2, 3, 4, 5])],
-        ),
-        part("foot_forces", [names.sensors(&["foot_L", "foot_R", "hand_L", "hand_R"])?]),
-        part("touch_sensors", [soles.clone()]),
-        part("actuator_state", [names.activations()]),
-    ];
-    let standing = |body| {
-        let least = 0.9 * default_height(names.model, body);
-        Reward::score(height(body), Tolerance::within(least, INFINITY).margin(least))
-    };
-    let cosine = libm::cos(PI / 6.0);
-    let upright = fast(cosine, cosine + 1.0, 0.0);
-    let weight = -names.model.gravity.z * mass;
-    let mut factors = vec![
-        standing(torso),
-        standing(pelvis),
-        Reward::Score(Quantity::Rotations(bodies, &[ZZ]), upright, Join::Product),
-        Reward::score(Quantity::Sum(Box::new(soles)), fast(weight, weight, 0.9)),
-    ];
-    if speed > 0.0 {
-        let tolerance = Tolerance { bounds: (speed, 2.0 * speed), ..fast(speed, speed.max(1.0), 0.0) };
-        let forward = Quantity::InBody(torso, Box::new(moves), 1);
-        factors.push(Reward::score(forward, tolerance).scaled(0.2, 0.8));
-    }
-    suite(observation, Reward::Product(factors), 0)
-}
-
-/// How high a body is in the default configuration, m.
-fn default_height(model: &Model, body: usize) -> f64 {
-    let mut kinematics = Kinematics::new(&model.tree);
-    multibody::forward_kinematics(&model.tree, model.tree.all(), &model.q0, &mut kinematics);
-    let body = &model.bodies[body];
-    body.node.map_or(body.pose.pos.z, |node| {
-        let frame = &kinematics.frames[node];
-        (frame.pos + frame.rot * body.pose.pos).z
-    })
-}
-
 fn finger(names: &Names<'_>, target: Option<f64>) -> Result<Suite, EnvError> {
     const XZ_ENTRIES: &[usize] = &[0, 2];
     let (tip, hinge) = (names.site_point("tip")?, names.origin("spinner")?);
@@ -363,75 +333,10 @@ fn fish(names: &Names<'_>, swims: bool) -> Result<Suite, EnvError> {
     suite(observation, reward, if swims { 3 } else { 0 })
 }
 
-fn hopper(names: &Names<'_>, hops: bool) -> Result<Suite, EnvError> {
-    let observation = vec![
-        part("position", [names.q_from(1)]),
-        part("velocity", [names.v()]),
-        part("touch", [names.touch(&["touch_toe", "touch_heel"])?]),
-    ];
-    let (from, to) = (names.center("foot")?, names.center("torso")?);
-    let height = Quantity::Between { from, to, axes: None, entries: &[2] };
-    let standing = Reward::score(height, Tolerance::within(0.6, 2.0));
-    let other =
-        if hops { Reward::score(names.center_velocity("torso", &[0])?, fast(2.0, 1.0, 0.5)) } else { small_control() };
-    suite(observation, Reward::Product(vec![standing, other]), 0)
-}
-
-/// Names of a humanoid's parts.
-struct Humanoid {
-    torso: &'static str,
-    /// The axis that is up when it stands.
-    up: &'static [(usize, usize)],
-    extremities: [&'static str; 4],
-}
-
-const HUMANOID: Humanoid =
-    Humanoid { torso: "torso", up: &[ZZ], extremities: ["left_hand", "left_foot", "right_hand", "right_foot"] };
-const HUMANOID_CMU: Humanoid =
-    Humanoid { torso: "thorax", up: &[ZY], extremities: ["lhand", "lfoot", "rhand", "rfoot"] };
-
-fn humanoid_reward(names: &Names<'_>, of: &Humanoid, speed: f64) -> Result<Reward, EnvError> {
-    let head = Quantity::Position(names.origin("head")?, &[2]);
-    let moves = names.center_velocity(of.torso, &[0, 1])?;
-    let motion = if speed == 0.0 {
-        Reward::score(moves, Tolerance::within(0.0, 0.0).margin(2.0))
-    } else {
-        Reward::score(Quantity::Length(Box::new(moves), 0.0), fast(speed, speed, 0.0)).scaled(1.0 / 6.0, 5.0 / 6.0)
-    };
-    Ok(Reward::Product(vec![
-        small_control(),
-        Reward::score(head, Tolerance::within(1.4, INFINITY).margin(1.4 / 4.0)),
-        Reward::score(names.rotation(of.torso, of.up)?, fast(0.9, 1.9, 0.0)),
-        motion,
-    ]))
-}
-
-fn humanoid(names: &Names<'_>, of: &Humanoid, speed: f64) -> Result<Suite, EnvError> {
-    let torso = names.body(of.torso)?;
-    let axes = Some(Axes { body: torso, rot: spatial::Mat3::IDENTITY });
-    let from = Point::InBody(torso, Vec3::ZERO);
-    let reach =
-        |name: &&str| Ok::<_, EnvError>(Quantity::Between { from, to: names.origin(name)?, axes, entries: &[0, 1, 2] });
-    let observation = vec![
-        part("joint_angles", [names.q_from(7)]),
-        part("head_height", [Quantity::Position(names.origin("head")?, &[2])]),
-        Part { name: "extremities", quantities: of.extremities.iter().map(reach).collect::<Result<_, _>>()? },
-        part("torso_vertical", [names.rotation(of.torso, &[ZX, ZY, ZZ])?]),
-        part("com_velocity", [names.center_velocity(of.torso, &[0, 1, 2])?]),
-        part("velocity", [names.v()]),
-    ];
-    suite(observation, humanoid_reward(names, of, speed)?, 0)
-}
-
-fn pure_humanoid(names: &Names<'_>) -> Result<Suite, EnvError> {
-    let observation = vec![part("position", [names.q_from(0)]), part("velocity", [names.v()])];
-    suite(observation, humanoid_reward(names, &HUMANOID, 10.0)?, 0)
-}
-
 fn lqr(names: &Names<'_>) -> Result<Suite, EnvError> {
     let observation = vec![part("position", [names.q_from(0)]), part("velocity", [names.v()])];
     let cost = vec![(-0.5, Reward::Squares(names.q_from(0))), (-0.05, Reward::Squares(Quantity::Controls))];
-    suite(observation, Reward::Sum(1.0, cost), 0)
+    Ok(Suite { rest: 1e-6, ..suite(observation, Reward::Sum(1.0, cost), 0)? })
 }
 
 /// The joints of the arm of manipulator and stacker.
@@ -479,6 +384,13 @@ fn manipulator(names: &Names<'_>, is_peg: bool) -> Result<Suite, EnvError> {
     suite(observation, reward, 3)
 }
 
+/// As bringing, into a receptacle that stands elsewhere in every episode, with the target in it.
+fn insert(names: &Names<'_>, is_peg: bool) -> Result<Suite, EnvError> {
+    let fixed = if is_peg { ["slot", "target_peg"] } else { ["cup", "target_ball"] };
+    let bodies = fixed.map(|name| names.body(name)).into_iter().collect::<Result<_, _>>()?;
+    Ok(varied(manipulator(names, is_peg)?, Variation::Place(bodies)))
+}
+
 fn stacker(names: &Names<'_>, boxes: &[&str]) -> Result<Suite, EnvError> {
     let poses = boxes.iter().map(|name| Ok(Quantity::PlanarPose(names.body(name)?)));
     let axes = boxes.iter().flat_map(|name| ["x", "y", "z"].map(|axis| format!("{name}_{axis}")));
@@ -516,32 +428,6 @@ fn point_mass(names: &Names<'_>) -> Result<Suite, EnvError> {
     suite(observation, Reward::Product(vec![near, small_control()]), 0)
 }
 
-fn quadruped(names: &Names<'_>, speed: f64) -> Result<Suite, EnvError> {
-    const FORCES: [&str; 8] = [
-        "force_toe_front_left",
-        "force_toe_front_right",
-        "force_toe_back_right",
-        "force_toe_back_left",
-        "torque_toe_front_left",
-        "torque_toe_front_right",
-        "torque_toe_back_right",
-        "torque_toe_back_left",
-    ];
-    let torso = names.site("torso")?;
-    let upright = names.rotation("torso", &[ZZ])?;
-    let [angles, rates] = names.hinges();
-    let observation = vec![
-        part("egocentric_state", [angles, rates, names.activations()]),
-        part("torso_velocity", [Quantity::SiteVelocity(torso, &[0, 1, 2])]),
-        part("torso_upright", [upright.clone()]),
-        part("imu", [names.sensors(&["imu_accel"])?, Quantity::SiteVelocity(torso, &[3, 4, 5])]),
-        part("force_torque", [Quantity::InverseSinh(Box::new(names.sensors(&FORCES)?))]),
-    ];
-    let moving = Reward::score(Quantity::SiteVelocity(torso, &[0]), fast(speed, speed, 0.5));
-    let reward = Reward::Product(vec![Reward::score(upright, fast(1.0, 2.0, 0.0)), moving]);
-    suite(observation, reward, 0)
-}
-
 fn reacher(names: &Names<'_>, radius: f64) -> Result<Suite, EnvError> {
     let goal = Point::Goal([Coordinate::Entry(0), Coordinate::Entry(1), Coordinate::Fixed(0.0)]);
     let from = names.center_of_geom("finger")?;
@@ -574,23 +460,4 @@ fn swimmer(names: &Names<'_>, links: usize) -> Result<Suite, EnvError> {
     let radius = names.radius("target")?;
     let near = Tolerance::within(0.0, radius).margin(5.0 * radius).falling(Fall::LongTail, 0.1);
     suite(observation, Reward::score(Quantity::Length(Box::new(to_target), 0.0), near), 2)
-}
-
-fn walker(names: &Names<'_>, speed: f64) -> Result<Suite, EnvError> {
-    let torso = names.body("torso")?;
-    let height = Quantity::Position(Point::InBody(torso, Vec3::ZERO), &[2]);
-    let bodies = (1..names.model.bodies.len()).collect();
-    let observation = vec![
-        part("orientations", [Quantity::Rotations(bodies, &[XX, XZ])]),
-        part("height", [height.clone()]),
-        part("velocity", [names.v()]),
-    ];
-    let standing = Reward::score(height, Tolerance::within(1.2, INFINITY).margin(0.6));
-    let upright = Reward::Mean(names.rotation("torso", &[ZZ])?);
-    let standing = Reward::Sum(1.0 / 8.0, vec![(3.0 / 4.0, standing), (1.0 / 8.0, upright)]);
-    if speed == 0.0 {
-        return suite(observation, standing, 0);
-    }
-    let moving = Reward::score(names.center_velocity("torso", &[0])?, fast(speed, speed / 2.0, 0.5));
-    suite(observation, Reward::Product(vec![standing, moving.scaled(1.0 / 6.0, 5.0 / 6.0)]), 0)
 }

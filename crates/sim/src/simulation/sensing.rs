@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use geometry::Scene;
+use geometry::{Scene, SceneQueries};
 use multibody::Model;
 
 use super::Simulation;
@@ -66,7 +66,7 @@ impl Simulation {
     }
 
     /// What all sensors show in the present state of this simulation after another step than its own, of `model` and `scene`, which are its
-    /// own or have other [parameters](crate::Parameters).
+    /// own or have other [parameters](crate::Parameters). `others` keeps, from one call to the next, what rays need of a scene that is another.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -76,6 +76,7 @@ impl Simulation {
     pub fn sensor_data_of(
         &mut self,
         (model, scene): (&Arc<Model>, &Arc<Scene>),
+        others: &mut Option<Box<SceneQueries>>,
         trace: &mut StepTrace,
         out: &mut [f64],
     ) -> Result<(), SimulationError> {
@@ -94,10 +95,9 @@ impl Simulation {
         trace.acceleration.resize(model.nv(), 0.0);
         // What is known of accelerations is of another step.
         self.last_step.serial = self.last_step.serial.wrapping_add(1);
-        let mut others = None;
         let Self { state, tree_of, last_step, present, queries, sensing, .. } = self;
         let serial = last_step.serial;
-        let queries = if Arc::ptr_eq(scene, &self.scene) { queries } else { &mut others };
+        let queries = if Arc::ptr_eq(scene, &self.scene) { queries } else { others };
         let StepTrace { dt, acceleration, forces, contacts, soft_contacts, loads, limits, .. } = &*trace;
         let now = Observation { model, scene, state, tree_of, acceleration: (acceleration, serial), present, queries };
         let mut instruments = Instruments {
