@@ -90,7 +90,7 @@ fn what_cannot_be_measured_is_refused() {
 }
 
 const BESIDE_OTHERS: [&str; 10] =
-    ["step", "dynamics", "contact", "clutter", "deformables", "schemes", "motion", "starts", "batch", "imitation"];
+    ["step", "dynamics", "contact", "clutter", "deformables", "schemes", "motion", "starts", "longest", "batch", "imitation"];
 
 #[test]
 fn help_names_every_suite() {
