@@ -72,7 +72,7 @@ pub use constraint::{
     Block, BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Law, Limit, SpinFriction,
 };
 pub use contact_space::{ContactSpace, NotSolved};
-pub use coulomb::friction_residual;
+pub use coulomb::{friction_residual, meets_coulomb};
 pub use dense::Dense;
 pub use error::Error;
 pub use general::{solve_general, solve_general_unless};
