@@ -112,7 +112,8 @@ class Stats(NamedTuple):
     asleep: int = 0
     """Trees that sleep."""
     unsettled: int = 0
-    """Islands whose friction is not converged: the search for Coulomb's law spent its `factorization_budget`."""
+    """Islands whose friction is not converged: the search for Coulomb's law spent its `factorization_budget`, or
+    was left out, as in crowds of bodies that start in each other."""
     free_iterations: int = 0
     """Newton steps of free motion under an implicit scheme and of soft bodies of nonlinear materials, the most of a
     tree."""

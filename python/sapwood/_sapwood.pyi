@@ -550,10 +550,10 @@ class Simulation:
             symplectic Euler alone.
         contact: Friction law.
         tolerance: Relative tolerance of the contact solver on the scaled momentum balance.
-        factorization_budget: Factorisations that an island may spend on Coulomb's law in a step. Then the step takes
-            the best friction bounds found so far, with momentum balanced to the tolerance; ``stats.unsettled`` counts
-            the islands where that happened, ``stats.friction_residual`` says how far friction is from the law. None:
-            no limit.
+        factorization_budget: Factorisations that an island may spend on Coulomb's law in a step; where it has fewer
+            than 200 constraints up to four times as many, 400 over their number. Then the step takes the best friction
+            bounds found so far, with momentum balanced to the tolerance; ``stats.unsettled`` counts the islands where
+            that happened, ``stats.friction_residual`` says how far friction is from the law. None: no limit.
         line_search: Line search of the contact solver.
         factorization: Factorisation of the contact solver; auto picks by structure, with the same result to tolerance.
         beta: Near-rigid contacts oscillate with the period beta · timestep.

@@ -342,7 +342,7 @@ pub enum Shell {
 
 #[derive(Args, Debug)]
 #[command(
-    subcommand_value_name = "spd|characters|figures|step|dynamics|contact|clutter|deformables|schemes|motion|starts|batch|imitation"
+    subcommand_value_name = "spd|characters|figures|step|dynamics|contact|clutter|deformables|schemes|motion|starts|longest|batch|imitation"
 )]
 pub struct BenchArguments {
     /// What to measure.
@@ -383,6 +383,8 @@ pub enum PeerSuite {
     Motion(Forwarded),
     /// Characters and robots from perturbed starts beside MuJoCo (needs the Python package).
     Starts(Forwarded),
+    /// The longest step of falling piles, overlapping starts and height fields beside MuJoCo (needs the Python package).
+    Longest(Forwarded),
     /// A step of one of many worlds beside MuJoCo's rollout and batch (needs the Python package).
     Batch(Forwarded),
     /// Characters under effort-limited PD, as they learn to imitate, beside MuJoCo's rollout (needs the Python package).

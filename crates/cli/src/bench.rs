@@ -42,6 +42,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<u8> {
         Suite::Peers(PeerSuite::Schemes(rest)) => ("schemes", rest),
         Suite::Peers(PeerSuite::Motion(rest)) => ("motion", rest),
         Suite::Peers(PeerSuite::Starts(rest)) => ("starts", rest),
+        Suite::Peers(PeerSuite::Longest(rest)) => ("longest", rest),
         Suite::Peers(PeerSuite::Batch(rest)) => ("batch", rest),
         Suite::Peers(PeerSuite::Imitation(rest)) => ("imitation", rest),
     };

@@ -89,8 +89,19 @@ fn what_cannot_be_measured_is_refused() {
     assert!(outcome.code == 2 && outcome.stderr.contains("humanoid3d_run.txt"), "{outcome:#?}");
 }
 
-const BESIDE_OTHERS: [&str; 10] =
-    ["step", "dynamics", "contact", "clutter", "deformables", "schemes", "motion", "starts", "batch", "imitation"];
+const BESIDE_OTHERS: [&str; 11] = [
+    "step",
+    "dynamics",
+    "contact",
+    "clutter",
+    "deformables",
+    "schemes",
+    "motion",
+    "starts",
+    "longest",
+    "batch",
+    "imitation",
+];
 
 #[test]
 fn help_names_every_suite() {

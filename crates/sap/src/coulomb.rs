@@ -19,7 +19,7 @@ mod semismooth;
 
 pub(crate) use anderson::Anderson;
 pub(crate) use continuation::Path;
-pub(crate) use friction_iterations::meets_coulomb;
+pub use friction_iterations::meets_coulomb;
 pub use friction_residual::friction_residual;
 pub(crate) use semismooth::are_many;
 

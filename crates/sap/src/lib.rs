@@ -66,18 +66,18 @@ mod structure;
 mod vector;
 mod workspace;
 
+/// The method of [`ContactSpace`] on blocks of three rows, also for many problems side by side in vector registers.
+pub mod contact_blocks {
+    pub use crate::contact_space::{Block3, BlockRows, Limits, Newton, Outcome};
+}
+
 pub use block_cholesky::{BlockCholesky, BlockMut};
 pub use cholesky::Cholesky;
 pub use constraint::{
     Block, BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Law, Limit, SpinFriction,
 };
 pub use contact_space::{ContactSpace, NotSolved};
-
-/// The method of [`ContactSpace`] on blocks of three rows, also for many problems side by side in vector registers.
-pub mod contact_blocks {
-    pub use crate::contact_space::{Block3, BlockRows, Limits, Newton, Outcome};
-}
-pub use coulomb::friction_residual;
+pub use coulomb::{friction_residual, meets_coulomb};
 pub use dense::Dense;
 pub use error::Error;
 pub use general::{solve_general, solve_general_unless};

@@ -247,7 +247,8 @@ impl Context<'_> {
         Some(Pose::new(frame.pos, frame.quat))
     }
 
-    /// How easily an end is moved, 1/kg.
+    /// How easily an end is moved, 1/kg. Inlined: a call for every end of every contact is 5 % of a settled stack's step.
+    #[inline(always)]
     fn mobility(&self, end: &ContactFrame) -> f64 {
         match self.parts.get(end.tree) {
             Part::Tree(part) => {

@@ -142,6 +142,9 @@ impl Island {
         if options.max_friction_iterations < problem.options.max_friction_iterations {
             // Coulomb's law was left aside.
             report.friction_residual = sap::friction_residual(&scratch.set.laws, velocities, impulses);
+            if !sap::meets_coulomb(report.friction_residual, &options) {
+                report.criterion = sap::Criterion::FrictionBounds;
+            }
         }
         self.note(&scratch.set, &scratch.gaps, (impulses, velocities), problem.cx.parts.trees.len());
         self.recovery_v.clear();

@@ -168,8 +168,8 @@ pub struct Stats {
     /// How far the worst island is from Coulomb's law, relative like `residual`: [`sap::friction_residual`].
     pub friction_residual: f64,
     /// Islands whose friction is not converged: the search for Coulomb's law found nothing within
-    /// [`Options::factorization_budget`](crate::Options::factorization_budget), and friction there is bounded by normal impulses that
-    /// are as far from the contacts' own as `friction_residual` says.
+    /// [`Options::factorization_budget`](crate::Options::factorization_budget), or was left out, as in crowds of bodies that start in each
+    /// other. Friction there is bounded by normal impulses that are as far from the contacts' own as `friction_residual` says.
     pub unsettled: usize,
     /// Cost of the convex problem, summed over islands, J.
     pub cost: f64,

@@ -108,6 +108,11 @@ class Sapwood:
         stats = self.simulation.stats
         return Sample(stats.active_contacts, stats.iterations, stats.penetration, stats.residual)
 
+    def effort(self) -> tuple[int, bool]:
+        """Contact points of the last step, and whether the budget was spent on some island before it was solved."""
+        stats = self.simulation.stats
+        return stats.contacts, stats.unsettled > 0
+
     def state(self) -> State:
         """The present state."""
         return self.simulation.state()
@@ -195,6 +200,11 @@ class Mujoco:
         depth = float(-contacts.dist.min()) if self._data.ncon else 0.0
         pushing = sum(self._data.efc_force[c.efc_address] > 0 for c in contacts if c.efc_address >= 0)
         return Sample(int(pushing), int(np.sum(self._data.solver_niter)), max(depth, 0.0), self._residual())
+
+    def effort(self) -> tuple[int, bool]:
+        """Contact points of the last step, and whether the solver made all iterations that it may on some island."""
+        data = self._data
+        return int(data.ncon), bool((np.asarray(data.solver_niter) >= self.model.opt.iterations).any())
 
     def _residual(self) -> float | None:
         """M (a − a_smooth) − Jᵀ f over the larger of momentum and constraint impulse, scaled by diag(M)^-1/2.

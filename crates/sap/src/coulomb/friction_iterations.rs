@@ -284,8 +284,9 @@ impl FrictionIterations {
     }
 }
 
-/// Whether bounds of friction with this residual are as good as a fixed point.
-pub(crate) fn meets_coulomb(residual: f64, options: &Options) -> bool {
+/// Whether friction with this [`friction_residual`](crate::friction_residual) counts as Coulomb's.
+#[must_use]
+pub fn meets_coulomb(residual: f64, options: &Options) -> bool {
     residual <= FRICTION_TOLERANCE_FACTOR * options.tolerance
 }
 

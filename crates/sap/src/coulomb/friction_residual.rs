@@ -32,8 +32,7 @@ pub fn friction_residual(constraints: &[Constraint], velocities: &[f64], impulse
         let rows = row..row + constraint.rows();
         row = rows.end;
         let (v_c, gamma) = (&velocities[rows.clone()], &impulses[rows]);
-        let mut law = constraint.law;
-        match law {
+        match constraint.law {
             Law::BoundedFriction(_) => normal = Some(gamma[2]),
             Law::Cone(_) => normal = None,
             Law::SpinFriction(_) => {}
@@ -43,13 +42,27 @@ pub fn friction_residual(constraints: &[Constraint], velocities: &[f64], impulse
         if normal == 0.0 && gamma.iter().all(|x| *x == 0.0) {
             continue;
         }
-        law.set_bound(normal);
-        let (mut own, mut hessian) = ([0.0; 3], Block::ZERO);
-        law.evaluate(v_c, &mut own, &mut hessian);
+        let own = own_impulse(&constraint.law, normal, v_c);
         let w = if constraint.delassus() > 0.0 { constraint.delassus() } else { 1.0 };
         let squares = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
         error += w * gamma.iter().zip(own).map(|(gamma, own)| (gamma - own) * (gamma - own)).sum::<f64>();
         size += w * squares(gamma);
     }
     if error > 0.0 { (error / size).sqrt() } else { 0.0 }
+}
+
+/// The impulse of a law at these velocities with friction bounded by this normal impulse.
+#[inline(always)]
+fn own_impulse(law: &Law, normal: f64, v_c: &[f64]) -> [f64; 3] {
+    let mut own = [0.0; 3];
+    if let (&Law::BoundedFriction(mut contact), &[v_1, v_2, v_n]) = (law, v_c) {
+        // Its other results are not computed where they are not used: this runs over all contacts in every step.
+        contact.set_normal_impulse(normal);
+        own = contact.evaluate([v_1, v_2, v_n]).1;
+    } else {
+        let (mut law, mut hessian) = (*law, Block::ZERO);
+        law.set_bound(normal);
+        law.evaluate(v_c, &mut own, &mut hessian);
+    }
+    own
 }

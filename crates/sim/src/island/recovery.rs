@@ -13,10 +13,22 @@ use crate::constrain::{ConstraintSet, Context};
 /// other all of them touch all others, and their law would take hundreds of factorisations.
 const MAX_COULOMB: usize = 100;
 
+/// Constraints from which on an island has the budget of factorisations as it is. A smaller one has as many times it as this is its
+/// number, up to [`MOST_BUDGETS`]: in piles of 27 that is enough for Coulomb's law in all but one step of a thousand, and takes less time
+/// than the budget of a pile of 125.
+const FULL_SIZE: usize = 400;
+const MOST_BUDGETS: usize = 4;
+
 /// The solver's options for an island with these constraints.
 pub(super) fn options(set: &ConstraintSet, options: &sap::Options) -> sap::Options {
-    let is_crowd = set.laws.len() > MAX_COULOMB && 2 * set.recoveries.len() > set.laws.len();
-    sap::Options { max_friction_iterations: if is_crowd { 1 } else { options.max_friction_iterations }, ..*options }
+    let size = set.laws.len();
+    let is_crowd = size > MAX_COULOMB && 2 * set.recoveries.len() > size;
+    let budgets = (FULL_SIZE / size.max(1)).clamp(1, MOST_BUDGETS);
+    sap::Options {
+        max_friction_iterations: if is_crowd { 1 } else { options.max_friction_iterations },
+        factorization_budget: options.factorization_budget.map(|budget| budget.saturating_mul(budgets)),
+        ..*options
+    }
 }
 
 impl Island {
