@@ -8,12 +8,11 @@ use faer::linalg::cholesky::llt::factor::{
 };
 use faer::{Auto, MatMut, Par, Spec};
 
-use crate::FactorError;
 use crate::vector::{axpy, dot};
+use crate::{FactorError, SolverParameters};
 use profile::Profile;
 
-/// From this size on a matrix of full profile is factored by faer, whose blocking pays there.
-const LARGE: usize = 200;
+const MIN_BLOCKED: usize = SolverParameters::STANDARD.factorization.min_blocked;
 
 /// A symmetric positive definite matrix, its factor and the scratch memory to make it.
 ///
@@ -43,7 +42,7 @@ impl Cholesky {
         self.n = n;
         self.matrix.resize(n * n, 0.0);
         let required = cholesky_in_place_scratch::<f64>(n, Par::Seq, params());
-        if n >= LARGE && !MemStack::new(&mut self.scratch).can_hold(required) {
+        if n >= MIN_BLOCKED && !MemStack::new(&mut self.scratch).can_hold(required) {
             self.scratch = MemBuffer::new(required);
         }
     }
@@ -83,7 +82,7 @@ impl Cholesky {
     /// # Errors
     /// If the matrix is not numerically positive definite.
     pub fn factor(&mut self) -> Result<(), FactorError> {
-        if self.n < LARGE || !self.profile.is_full() {
+        if self.n < MIN_BLOCKED || !self.profile.is_full() {
             return self.profile.factor(&mut self.matrix).map_err(|row| FactorError { row });
         }
         let matrix = MatMut::from_column_major_slice_mut(&mut self.matrix, self.n, self.n);

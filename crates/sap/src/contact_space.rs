@@ -26,33 +26,12 @@ mod newton;
 pub use blocks::BlockRows;
 pub use newton::{Block3, Limits, Newton, Outcome};
 
+use crate::parameters::{ContactSpaceParameters, SolverParameters};
 use crate::{Block, Constraint, Criterion, Law, Options, Report, Strategy, friction_residual};
 use elimination::{Rows, add_scaled, dot};
 use in_blocks::InBlocks;
 
-/// Steps after which the iteration is given up. Robots in motion take 2 to 5 in the mean; of 15,500 problems of a humanoid with random
-/// controls 42 are given up.
-const MAX_STEPS: usize = 20;
-
-/// `w` relative to the constraint's own share of `W`: neighbours resist as well. Of 4180 problems of a humanoid and a dog that walk and
-/// run, 48 are given up with 1, 44 with 2, 46 with 3.
-const SCALING: f64 = 2.0;
-
-/// How much greater `w` becomes where the iteration cycles.
-const SCALING_GROWTH: f64 = 3.0;
-
-/// Relative distance of two values of `|F|` below which they are the same: the iteration cycles.
-const CYCLE_TOLERANCE: f64 = 1e-3;
-
-/// `|F|` relative to `√(v*ᵀ A v*)` above which no law is evaluated at `v_c`: the gradient is greater still.
-const FAR: f64 = 1e-3;
-
-/// `|F|` relative to `√(v*ᵀ A v*)` that is round-off: no step leads nearer.
-const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
-
-/// Share of the tolerance from which on a solution is not refined by another step. Near a solution a step squares the error, and whoever
-/// controls the error of steps is not to see that of the solver.
-const EXACT: f64 = 1e-3;
+const PARAMETERS: ContactSpaceParameters = SolverParameters::STANDARD.contact_space;
 
 /// A problem of few rows in contact space, and the scratch of its solution.
 ///
@@ -123,7 +102,7 @@ pub struct NotSolved {
 
 impl ContactSpace {
     /// The most rows: those of 16 contacts. With more, a factor of all velocities costs less.
-    pub const MAX_ROWS: usize = 48;
+    pub const MAX_ROWS: usize = PARAMETERS.max_rows;
 
     /// Starts a problem of `rows` rows; `W` is zero.
     ///
@@ -240,10 +219,10 @@ impl ContactSpace {
     fn go_on_from_blocks(&mut self, constraints: &[Constraint]) {
         self.laws.clear();
         self.laws.extend_from_slice(constraints);
-        self.set_scaling(SCALING);
+        self.set_scaling(PARAMETERS.scaling);
         self.z.clear();
         self.z.reserve(elimination::MAX_WIDTH);
-        self.z.extend(self.in_blocks.free_velocities(SCALING));
+        self.z.extend(self.in_blocks.free_velocities(PARAMETERS.scaling));
         self.z.resize(self.w.width(), 0.0);
     }
 
@@ -270,12 +249,12 @@ impl ContactSpace {
             }
             let mut impulse = [0.0; 3];
             law.evaluate(guess, &mut impulse[..guess.len()], &mut Block::default());
-            self.z.extend(guess.iter().zip(impulse).map(|(z, impulse)| z - (SCALING - 1.0) * w * impulse));
+            self.z.extend(guess.iter().zip(impulse).map(|(z, impulse)| z - (PARAMETERS.scaling - 1.0) * w * impulse));
         }
         self.z.resize(self.w.width(), 0.0);
         self.laws.clear();
         self.laws.extend_from_slice(constraints);
-        self.set_scaling(SCALING);
+        self.set_scaling(PARAMETERS.scaling);
     }
 
     fn iterate(
@@ -286,18 +265,19 @@ impl ContactSpace {
         options: &Options,
     ) -> Result<Report, NotSolved> {
         let budget = if is_coulomb { options.factorization_budget.unwrap_or(usize::MAX) } else { usize::MAX };
-        let max_steps = MAX_STEPS.min(options.max_iterations).min(budget);
-        let (mut scaling, mut was_solved) = (SCALING, false);
+        let max_steps = PARAMETERS.max_steps.min(options.max_iterations).min(budget);
+        let (mut scaling, mut was_solved) = (PARAMETERS.scaling, false);
         for iterations in 0..=max_steps {
             self.localise(is_coulomb);
             self.set_velocities();
             let (excess, excess_of_all) = self.set_excess();
-            if energy.is_finite() && excess <= FAR * FAR * energy {
+            if energy.is_finite() && excess <= PARAMETERS.evaluation_excess * PARAMETERS.evaluation_excess * energy {
                 let cost = self.evaluate_laws(is_coulomb);
                 let (gradient, momentum, kinetic) = self.gradient(energy);
                 let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum;
-                let is_exact = gradient <= options.absolute_tolerance + EXACT * options.tolerance * momentum;
-                let is_round_off = excess_of_all <= ROUND_OFF * ROUND_OFF * energy;
+                let is_exact =
+                    gradient <= options.absolute_tolerance + PARAMETERS.exact_fraction * options.tolerance * momentum;
+                let is_round_off = excess_of_all <= PARAMETERS.round_off * PARAMETERS.round_off * energy;
                 let is_final = momentum.is_finite() && (is_exact || is_round_off || is_solved && was_solved);
                 was_solved = is_solved;
                 if is_final {
@@ -316,7 +296,7 @@ impl ContactSpace {
             let cycles = self.has_seen(excess);
             self.step().ok_or(NotSolved { iterations: iterations + 1 })?;
             if cycles {
-                scaling *= SCALING_GROWTH;
+                scaling *= PARAMETERS.scaling_growth;
                 self.laws.clear();
                 self.laws.extend_from_slice(constraints);
                 self.set_scaling(scaling);
@@ -346,7 +326,7 @@ impl ContactSpace {
 
     /// Whether this `|F|²` was there before: the iteration cycles.
     fn has_seen(&mut self, excess: f64) -> bool {
-        let has_seen = self.seen.iter().any(|e| (e - excess).abs() < 2.0 * CYCLE_TOLERANCE * excess);
+        let has_seen = self.seen.iter().any(|e| (e - excess).abs() < 2.0 * PARAMETERS.cycle_tolerance * excess);
         self.seen.push(excess);
         has_seen
     }
@@ -355,7 +335,7 @@ impl ContactSpace {
     fn set_scaling(&mut self, scaling: f64) {
         let Self { laws, locals, seen, .. } = self;
         seen.clear();
-        seen.reserve(MAX_STEPS + 1);
+        seen.reserve(PARAMETERS.max_steps + 1);
         locals.clear();
         locals.reserve(Self::MAX_ROWS);
         let (mut row, mut normal, mut w_of_normal) = (0, 0, 0.0);

@@ -21,20 +21,10 @@ mod workspace;
 pub(crate) use iteration::{Iteration, set_free_velocities};
 pub(crate) use workspace::{ConvexWorkspace, Evaluation};
 
+use crate::parameters::{ConvexParameters, SolverParameters};
 use crate::{Constraint, Error, LineSearch, Options, Structure};
-use line_search::COST_ROUND_OFF;
 
-/// With the cost at round-off, this many iterations that do not halve the residual end the iteration. The gradient is finer
-/// than the cost, so one alone may be a last change of region before the residual falls again.
-const STALL_LIMIT: usize = 3;
-
-/// Predictions of what sticks, slides and parts before Newton's method goes on alone. A humanoid and an ant that move by random
-/// torques take 8 iterations in the mean without any, 6 with 1, 3.5 with 4; more gain nothing there and a little on the ground.
-const MAX_PREDICTIONS: usize = 6;
-
-/// The residual up to which a change of bounds is so small that the last factor will do for the step after it. Beyond, constraints
-/// may do something else, and are asked what.
-const SMALL_CHANGE: f64 = 1e-2;
+const PARAMETERS: ConvexParameters = SolverParameters::STANDARD.convex;
 
 /// Relative residual and cost at the iterate.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +74,8 @@ pub(crate) struct Newton {
 impl Newton {
     /// `is_near` where it starts near the solution: steps lead there, and nothing else is known.
     pub fn new(constraints: &[Constraint], is_near: bool) -> Newton {
-        let max_predictions = if constraints.iter().any(Constraint::can_predict) { MAX_PREDICTIONS } else { 0 };
+        let max_predictions =
+            if constraints.iter().any(Constraint::can_predict) { PARAMETERS.max_predictions } else { 0 };
         Newton {
             stall: Stall::new(),
             predictions: if is_near { 0 } else { max_predictions },
@@ -113,7 +104,7 @@ impl Newton {
         ws: &mut ConvexWorkspace,
     ) {
         (self.stall, self.predictions) = (Stall::new(), 0);
-        if here.residual > SMALL_CHANGE {
+        if here.residual > PARAMETERS.reuse_residual {
             (self.predictions, self.predicted_cost) = (self.max_predictions, f64::INFINITY);
             iteration.restart_predictions(constraints, ws);
         }
@@ -161,11 +152,12 @@ impl Newton {
             } else {
                 // Newton's step left `residual` of `last`; one more with the same factor would leave about twice that share.
                 let is_last = 2.0 * residual * residual <= options.tolerance * self.last_residual;
-                let is_near_new_bounds = is_first && residual <= SMALL_CHANGE;
+                let is_near_new_bounds = is_first && residual <= PARAMETERS.reuse_residual;
                 let reuse = refines || is_last || is_near_new_bounds;
                 self.last_residual = if is_last { 0.0 } else { residual };
                 let decrease = iteration.newton_step(constraints, goal.line_search, reuse, ws)?;
-                self.stall.cost_is_round_off = decrease <= COST_ROUND_OFF * cost.abs();
+                self.stall.cost_is_round_off =
+                    decrease <= SolverParameters::STANDARD.line_search.cost_round_off * cost.abs();
             }
             is_first = false;
         }
@@ -185,8 +177,9 @@ impl Stall {
     }
 
     fn is_over(&mut self, residual: f64) -> bool {
-        self.count += usize::from(self.cost_is_round_off && residual > 0.5 * self.least_residual);
+        self.count +=
+            usize::from(self.cost_is_round_off && residual > PARAMETERS.stall_reduction * self.least_residual);
         self.least_residual = residual.min(self.least_residual);
-        self.count == STALL_LIMIT
+        self.count == PARAMETERS.stall_limit
     }
 }

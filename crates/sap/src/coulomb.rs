@@ -26,10 +26,7 @@ pub(crate) use semismooth::are_many;
 use crate::convex::{Goal, Iteration, Newton, Point};
 use crate::initial_guess::InitialGuess;
 use crate::{Constraint, Criterion, Error, Options, Report, Strategy, Structure, Workspace};
-use friction_iterations::{FrictionIterations, Next};
-
-/// Steps of semismooth Newton and path continuation after which bounds move by fixed-point steps alone.
-const MAX_SEARCH_STEPS: usize = 30;
+use friction_iterations::{FrictionIterations, Next, PARAMETERS};
 
 /// Where the search stands.
 enum State {
@@ -158,7 +155,7 @@ fn move_bounds<S: Structure>(
     iteration.check_interrupt()?;
     iteration.begin_problem();
     if search.may_solve_semismooth
-        && iteration.searching < MAX_SEARCH_STEPS
+        && iteration.searching < PARAMETERS.max_search_steps
         && !iteration.is_budget_spent()
         && let Some(residual) = iteration.solve_semismooth_from_iterate(laws, options, ws)?
     {

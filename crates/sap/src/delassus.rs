@@ -1,9 +1,8 @@
 //! The shares that constraints have of the Delassus operator `J A⁻¹ Jᵀ` of a sparse `A`.
 
-use crate::{Cholesky, Error, SparseMatrix, Structure, sparse::Sparse};
+use crate::{Cholesky, Error, SolverParameters, SparseMatrix, Structure, sparse::Sparse};
 
-/// The most velocities of a connected part of `A` that is factored as a dense matrix: 2 MB.
-const MAX_DENSE: usize = 512;
+const MAX_DENSE: usize = SolverParameters::STANDARD.factorization.max_dense_part;
 
 /// `A` by its connected parts, each with its factor.
 pub(crate) struct Delassus {

@@ -12,8 +12,8 @@ pub use start::Start;
 
 use crate::delassus::Delassus;
 use crate::{
-    Block, Constraint, ContactSpace, Dense, Error, Options, Report, Sparse, SparseMatrix, Structure, Workspace,
-    friction_residual, solve,
+    Block, Constraint, ContactSpace, Dense, Error, Options, Report, SolverParameters, Sparse, SparseMatrix, Structure,
+    Workspace, friction_residual, solve,
 };
 
 /// What bounds friction.
@@ -55,15 +55,6 @@ pub struct ProblemSolution {
     /// What the solve did.
     pub report: Report,
 }
-
-/// Velocities up to which a dense factor costs less than finding out about sparsity.
-const MAX_SMALL: usize = 40;
-
-/// The share of entries of `H` that are not zero from which on it is factored as a dense matrix.
-const DENSE_FROM: f64 = 0.5;
-
-/// Convex problems for Coulomb's law, each with its bounds of friction; the budget of factorisations ends the search before.
-const MAX_FRICTION_ITERATIONS: usize = 5000;
 
 /// A constraint as it was pushed.
 #[derive(Clone, Debug)]
@@ -117,9 +108,6 @@ pub struct Problem {
     ws: Workspace,
     interrupt: Interrupt,
 }
-
-/// `A` counts as symmetric if `|A_ij − A_ji|` is within this fraction of `√(A_ii A_jj)`.
-const ASYMMETRY: f64 = 1e-9;
 
 impl Problem {
     /// A problem without constraints.
@@ -303,7 +291,11 @@ impl Problem {
         }
         let order = self.order();
         let laws = self.laws(&order, law, start)?;
-        let max_friction_iterations = if law == FrictionLaw::Coulomb { MAX_FRICTION_ITERATIONS } else { 1 };
+        let max_friction_iterations = if law == FrictionLaw::Coulomb {
+            SolverParameters::STANDARD.friction_iterations.max_passes_of_callers
+        } else {
+            1
+        };
         let expects_guess = start.is_some();
         let options = Options { max_friction_iterations, expects_guess, ..*options };
         let v = start.map_or(&self.v_star[..], |start| start.v).to_vec();
@@ -375,10 +367,10 @@ impl Problem {
         if let Some(is_dense) = self.prefers_dense {
             return Ok(is_dense);
         }
-        let mut is_dense = self.v_star.len() <= MAX_SMALL;
+        let mut is_dense = self.v_star.len() <= SolverParameters::STANDARD.factorization.max_small;
         if !is_dense {
             let mut sparse = self.sparse.take().map_or_else(|| self.make_sparse(order), Ok)?;
-            is_dense = sparse.density() >= DENSE_FROM;
+            is_dense = sparse.density() >= SolverParameters::STANDARD.factorization.min_dense_fill;
             self.sparse = Some(sparse);
         }
         self.prefers_dense = Some(is_dense);
@@ -520,7 +512,7 @@ fn check_symmetric(a: &SparseMatrix) -> Result<(), Error> {
         for (&j, &value) in columns.iter().zip(values) {
             let mirrored = a.entry(j as usize, i);
             let scale = (diagonal[i] * diagonal[j as usize]).sqrt();
-            if (value - mirrored).abs() > ASYMMETRY * scale {
+            if (value - mirrored).abs() > SolverParameters::STANDARD.factorization.asymmetry * scale {
                 let message =
                     format!("expected a symmetric matrix, found A[{i}, {j}] = {value}, A[{j}, {i}] = {mirrored}");
                 return Err(Error::Value { argument: "A", message });

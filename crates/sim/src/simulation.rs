@@ -36,9 +36,6 @@ use crate::{
     VelocityExtrapolation, WarmStart,
 };
 
-/// Greatest number of problems that are solved for Coulomb's law in a step, where there is no budget of factorisations.
-const MAX_FRICTION_ITERATIONS: usize = 5000;
-
 /// How often a step is halved at most where free motion has no solution or is not resolved.
 const HALVINGS: u32 = 6;
 
@@ -398,7 +395,7 @@ impl Simulation {
         let options = sap::Options {
             tolerance: self.options.tolerance,
             max_friction_iterations: if self.options.contact == ContactLaw::Coulomb {
-                MAX_FRICTION_ITERATIONS
+                sap::SolverParameters::STANDARD.friction_iterations.max_passes_of_callers
             } else {
                 1
             },

@@ -1,14 +1,17 @@
 //! The contact problems of a group: laws of every lane's rows, and what was found.
 
+use sap::SolverParameters;
 use sap::contact_blocks::{BlockRows, Limits};
 use spatial::Vec3;
 
 use super::{Bundle, Lanes, select, select3, wide};
 use crate::plan::{Plan, Source, TieKind};
 
+const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps_in_blocks;
+
 /// What is asked of solutions: the tolerance 1e-6 of the solver, which |F| is within as soon as it meets this.
-const LIMITS: Limits = Limits { steps: 12, excess: 1e-10, round_off: 0.0, at_start: 1e-6, late: 1e-6 };
-const SINGLE_LIMITS: Limits = Limits { steps: 12, excess: 1e-5, round_off: 0.0, at_start: 1e-3, late: 1e-3 };
+const LIMITS: Limits = Limits { steps: STEPS, excess: 1e-10, round_off: 0.0, at_start: 1e-6, late: 1e-6 };
+const SINGLE_LIMITS: Limits = Limits { steps: STEPS, excess: 1e-5, round_off: 0.0, at_start: 1e-3, late: 1e-3 };
 
 impl<T: Bundle> Lanes<T> {
     /// Solves the problems of the open lanes; those that cannot be solved are left.

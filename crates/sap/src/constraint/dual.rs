@@ -17,10 +17,7 @@
 //! short (Maratos' effect): `γ_n`, too, is better taken from the linear model.
 
 use super::Block;
-
-/// The least share of a contact's normal impulse that its curvature is reckoned with: a model that says that the contact parts may
-/// be wrong. Shares from 0.05 to 0.3 do alike.
-const LEAST_SHARE: f64 = 0.1;
+use crate::SolverParameters;
 
 /// A contact with the friction cone: it slides where the normal and tangential rows are coupled, and
 /// `G = c [μt̂; 1][μt̂; 1]ᵀ + s (I − t̂t̂ᵀ)`.
@@ -38,7 +35,7 @@ pub(super) fn of_cone(block: &Block, gamma: &[f64], dual: &[f64]) -> Block {
     // c μ² = |G_tn|² / c
     let s = g11 + g22 - along / c;
     let t = [gamma[0] / friction, gamma[1] / friction];
-    let share = (dual[2] / gamma[2]).clamp(LEAST_SHARE, 1.0);
+    let share = (dual[2] / gamma[2]).clamp(SolverParameters::STANDARD.convex.min_curvature_share, 1.0);
     let mut flatter = *block;
     add_across(&mut flatter, (share - 1.0) * s, t);
     turned(&flatter, share * s, t, dual, friction / gamma[2] * dual[2])

@@ -1,12 +1,10 @@
 //! Small square systems by rows, and their elimination with row exchanges.
 
+use super::PARAMETERS;
 use crate::vector::LANES;
 
 /// The most entries of a row: unknowns and the right-hand side, in whole registers.
 pub(super) const MAX_WIDTH: usize = (super::ContactSpace::MAX_ROWS + 1).next_multiple_of(LANES);
-
-/// Rows are exchanged where a pivot is smaller. Entries are of order one: constraints alone have `w T` for the rows of their own.
-const GOOD_PIVOT: f64 = 0.05;
 
 /// A matrix of few rows, row by row, with one more column for a right-hand side; rows are filled up to whole registers.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +63,7 @@ impl Rows {
         for (k, &column) in active.iter().enumerate() {
             let mut pivot = k;
             let mut greatest = entries[order[k] * width + column];
-            if greatest.abs() < GOOD_PIVOT {
+            if greatest.abs() < PARAMETERS.good_pivot {
                 for (i, row) in order.iter().enumerate().skip(k + 1) {
                     let entry = entries[row * width + column];
                     if entry.abs() > greatest.abs() {

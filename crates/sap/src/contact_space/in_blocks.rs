@@ -4,19 +4,11 @@ use spatial::{F64x4, Real};
 
 use super::blocks::BlockRows;
 use super::newton::{Block3, Limits, Newton, measure};
-use super::{ContactSpace, NotSolved, ROUND_OFF};
+use super::{ContactSpace, NotSolved, PARAMETERS};
 use crate::{Constraint, Criterion, Law, Options, Report};
 
 /// Blocks of a problem at most: the last may be filled in part.
 const MAX_BLOCKS: usize = ContactSpace::MAX_ROWS / 3 + 1;
-
-/// Steps after which the iteration is given up: robots in motion take 3 in the mean, and what has not settled by then seldom does.
-const MAX_STEPS: usize = 12;
-
-/// `|F|`, and the gradient of what the iteration starts from, relative to the solver's tolerance. Near a solution a step squares the error,
-/// and whoever controls the error of steps is not to see that of the solver.
-const EXACT_EXCESS: f64 = 1e-7;
-const EXACT: f64 = 1e-3;
 
 /// A problem in blocks: constraints of three rows first, then those of one row, three to a block.
 #[derive(Clone, Debug, Default)]
@@ -56,10 +48,10 @@ impl ContactSpace {
         }
         let budget = if is_coulomb { options.factorization_budget.unwrap_or(usize::MAX) } else { usize::MAX };
         let limits = Limits {
-            steps: MAX_STEPS.min(options.max_iterations).min(budget),
-            excess: (EXACT_EXCESS * options.tolerance).max(ROUND_OFF),
-            round_off: ROUND_OFF,
-            at_start: EXACT * options.tolerance,
+            steps: PARAMETERS.max_steps_in_blocks.min(options.max_iterations).min(budget),
+            excess: (PARAMETERS.exact_excess_fraction * options.tolerance).max(PARAMETERS.round_off),
+            round_off: PARAMETERS.round_off,
+            at_start: PARAMETERS.exact_fraction * options.tolerance,
             late: options.tolerance,
         };
         let newton = newton.get_or_insert_with(|| Newton::new(MAX_BLOCKS));
@@ -75,7 +67,7 @@ impl ContactSpace {
         let cost = self.evaluate_laws(is_coulomb);
         let (gradient, momentum, kinetic) = self.gradient(energy);
         let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum;
-        let is_round_off = self.in_blocks.excess() <= ROUND_OFF * ROUND_OFF * energy;
+        let is_round_off = self.in_blocks.excess() <= PARAMETERS.round_off * PARAMETERS.round_off * energy;
         if !((is_solved || is_round_off) && momentum.is_finite()) {
             return Err(NotSolved { iterations });
         }

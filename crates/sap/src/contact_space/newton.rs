@@ -6,17 +6,8 @@
 use spatial::masks::{positive, select, wide};
 use spatial::{Real, Three};
 
+use super::PARAMETERS;
 use super::blocks::BlockRows;
-
-/// `w` relative to a constraint's own share of W, and steps after which it grows by how much: what has not settled by then cycles.
-const SCALING: f64 = 2.0;
-const CYCLE_LENGTH: usize = 6;
-const SCALING_GROWTH: f64 = 3.0;
-
-/// Steps after which the tolerance on momentum is enough: fast convergence is far below it by then. |F| relative to √(v*ᵀ A v*) from which
-/// on that is looked at.
-const LATE: usize = 4;
-const FAR: f64 = 1e-3;
 
 /// What a solution may take, and what is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,9 +76,9 @@ impl<T: Real> Newton<T> {
         limits: &Limits,
     ) -> Outcome {
         let Self { system, active, pushing, step, scratch } = self;
-        let mut scaling = SCALING;
+        let mut scaling = PARAMETERS.scaling;
         for block in &mut *rows {
-            block.start(SCALING);
+            block.start(PARAMETERS.scaling);
         }
         let least = wide::<T>(if T::IS_SINGLE { 1e-30 } else { 1e-200 });
         let (mut solved, mut steps, mut iteration) = (0, 0, 0);
@@ -111,8 +102,11 @@ impl<T: Real> Newton<T> {
             let enough =
                 size * wide(limits.excess * limits.excess) + energy * wide(limits.round_off * limits.round_off);
             let mut new = excess.lanes_less(enough + least) & open & !solved;
-            let near = excess.lanes_less(energy * wide(FAR * FAR)) & open & !solved & !new;
-            if near != 0 && (iteration == 0 || iteration >= LATE) {
+            let near = excess.lanes_less(energy * wide(PARAMETERS.evaluation_excess * PARAMETERS.evaluation_excess))
+                & open
+                & !solved
+                & !new;
+            if near != 0 && (iteration == 0 || iteration >= PARAMETERS.late_step) {
                 let tolerance = if iteration == 0 { limits.at_start } else { limits.late };
                 new |= balanced(rows, w, energy, tolerance, scratch) & near;
             }
@@ -139,8 +133,8 @@ impl<T: Real> Newton<T> {
             }
             add_response(rows, w, active, step);
             iteration += 1;
-            if iteration % CYCLE_LENGTH == 0 {
-                scaling *= SCALING_GROWTH;
+            if iteration % PARAMETERS.cycle_length == 0 {
+                scaling *= PARAMETERS.scaling_growth;
                 rows.iter_mut().for_each(|block| block.rescale(scaling));
             }
             for block in rows.iter_mut() {

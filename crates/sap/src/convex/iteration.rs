@@ -3,9 +3,9 @@
 use crate::vector::{axpy, dot, scaled_norm, sum};
 use crate::{Block, Constraint, Error, FactorError, Law, LineSearch, Options, Structure};
 
-use super::Point;
 use super::line_search::Line;
 use super::workspace::ConvexWorkspace;
+use super::{PARAMETERS, Point};
 
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
 /// constraints at `J v`.
@@ -42,12 +42,6 @@ pub(crate) struct Retreat {
     /// Steps within which the cost must fall below it.
     left: usize,
 }
-
-/// Steps after which the cost must have fallen below that of the line search which was set aside.
-const WATCHDOG_STEPS: usize = 3;
-
-/// Steps of [`minimise`](Iteration::minimise) at most.
-const MAX_MINIMISE_STEPS: usize = 30;
 
 impl<'a, S: Structure> Iteration<'a, S> {
     pub fn new(
@@ -222,7 +216,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
         }
         let alpha = line.search(search);
         self.line_search_evaluations += line.evaluations;
-        self.is_reusable = alpha > 0.9;
+        self.is_reusable = alpha > PARAMETERS.whole_step;
         let reached = line.kinetic_at(alpha) + line.trial.cost;
         let decrease = kinetic + ws.current.cost - reached;
         let predicted = -0.5 * line.slope;
@@ -234,7 +228,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
         if alpha < 1.0 && self.has_cones && !reuse && self.retreat.is_none() {
             line.evaluate(1.0);
             step = 1.0;
-            self.retreat = Some(Retreat { cost: reached, left: WATCHDOG_STEPS });
+            self.retreat = Some(Retreat { cost: reached, left: PARAMETERS.watchdog_steps });
             ws.keep(self.v, alpha);
         }
         axpy(step, &ws.dv, self.v);
@@ -321,7 +315,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
 
     fn minimise_in_line(&mut self, constraints: &[Constraint], ws: &mut ConvexWorkspace) -> Result<(), Error> {
         let (mut predicts, mut least) = (true, f64::INFINITY);
-        for _ in 0..MAX_MINIMISE_STEPS {
+        for _ in 0..PARAMETERS.max_steps_between_paths {
             if self.is_budget_spent() {
                 break;
             }

@@ -6,26 +6,14 @@
 //! d²ℓ/dα²  = ΔvᵀΔp + Δv_cᵀ G(α) Δv_c
 //! ```
 
+use crate::parameters::{LineSearchParameters, SolverParameters};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, LineSearch};
 
 use super::rtsafe::{Sample, rtsafe};
 use super::workspace::Evaluation;
 
-/// An exact line search ends when the slope has fallen to this fraction of the slope at `α = 0`, or to its round-off.
-const EXACT_SLOPE_FRACTION: f64 = 1e-8;
-/// Wolfe's curvature constant: the same fraction for a search that need not be exact.
-const WOLFE_SLOPE_FRACTION: f64 = 0.5;
-/// Terms of the slope cancel; its round-off is this fraction of them.
-const SLOPE_ROUND_OFF: f64 = 8.0 * f64::EPSILON;
-/// The ratio of the inexact line search's steps.
-const BACKTRACKING_RATIO: f64 = 0.8;
-/// Armijo's constant: the decrease asked for, as a fraction of what the slope predicts.
-const ARMIJO_FRACTION: f64 = 1e-4;
-/// A decrease of the cost below this fraction of the cost cannot be seen in it.
-pub(crate) const COST_ROUND_OFF: f64 = 4.0 * f64::EPSILON;
-/// `0.8^MAX_BACKTRACKS` is below round-off.
-const MAX_BACKTRACKS: usize = 170;
+const PARAMETERS: LineSearchParameters = SolverParameters::STANDARD.line_search;
 
 /// The problem restricted to `v + α Δv`.
 pub(crate) struct Line<'a> {
@@ -51,8 +39,8 @@ impl Line<'_> {
     /// Finds `α`; `trial` is then the evaluation there.
     pub fn search(&mut self, method: LineSearch) -> f64 {
         match method {
-            LineSearch::Exact => self.root(EXACT_SLOPE_FRACTION),
-            LineSearch::Wolfe => self.root(WOLFE_SLOPE_FRACTION),
+            LineSearch::Exact => self.root(PARAMETERS.exact_slope_fraction),
+            LineSearch::Wolfe => self.root(PARAMETERS.wolfe_slope_fraction),
             LineSearch::Inexact => self.backtrack(),
         }
     }
@@ -85,7 +73,7 @@ impl Line<'_> {
         let kinetic = self.dv_p + alpha * self.dv_dp;
         let constraint = -dot(self.dv_c, &self.trial.gamma);
         let value = kinetic + constraint;
-        let round_off = SLOPE_ROUND_OFF * (kinetic.abs() + constraint.abs());
+        let round_off = PARAMETERS.slope_round_off * (kinetic.abs() + constraint.abs());
         let flat = value.abs() <= round_off.max(-tolerance * self.slope);
         // The cost is convex: where the slope is still negative, it has fallen all the way.
         let accepted = flat && (value <= 0.0 || self.decreases(alpha));
@@ -105,12 +93,12 @@ impl Line<'_> {
 
     fn backtrack(&mut self) -> f64 {
         let mut alpha = 1.0;
-        for _ in 0..MAX_BACKTRACKS {
+        for _ in 0..PARAMETERS.max_backtracks {
             self.evaluate(alpha);
             if self.decreases(alpha) || self.trial.cost.is_nan() {
                 break;
             }
-            alpha *= BACKTRACKING_RATIO;
+            alpha *= PARAMETERS.backtracking_ratio;
         }
         alpha
     }
@@ -119,6 +107,6 @@ impl Line<'_> {
     fn decreases(&self, alpha: f64) -> bool {
         let cost = self.kinetic + self.current.cost;
         let trial = self.kinetic_at(alpha) + self.trial.cost;
-        trial <= cost + ARMIJO_FRACTION * alpha * self.slope + COST_ROUND_OFF * cost.abs()
+        trial <= cost + PARAMETERS.armijo_fraction * alpha * self.slope + PARAMETERS.cost_round_off * cost.abs()
     }
 }

@@ -1,5 +1,7 @@
 //! Root of an increasing function of one variable: Newton safeguarded with bisection (*Numerical Recipes* §9.4, `rtsafe`).
 
+use crate::SolverParameters;
+
 /// A function's value and derivative at `x`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
@@ -19,8 +21,7 @@ pub(crate) fn rtsafe(mut f: impl FnMut(f64) -> Sample, mut lo: f64, mut hi: f64,
     let mut sample = start;
     let mut step_before_last = hi - lo;
     let mut last_step = step_before_last;
-    // Bisection alone needs 53 halvings to reach round-off of the bracket, and every other step at worst is one.
-    for _ in 0..200 {
+    for _ in 0..SolverParameters::STANDARD.line_search.max_root_steps {
         if sample.accepted || sample.value.is_nan() {
             break;
         }

@@ -2,11 +2,10 @@
 
 use crate::vector::{axpy, dot};
 
-/// Steps that are remembered.
-const DEPTH: usize = 5;
-/// Tikhonov's regularisation of the least squares, over the greatest of its squared lengths.
-const REGULARISATION: f64 = 1e-12;
+use super::friction_iterations::PARAMETERS;
 
+/// Steps that are remembered.
+const DEPTH: usize = PARAMETERS.anderson_depth;
 /// With `f = g(x) − x` and the changes `ΔF`, `ΔG` of the last steps,
 ///
 /// ```text
@@ -108,7 +107,7 @@ impl Anderson {
             return [0.0; DEPTH];
         }
         for i in 0..depth {
-            a[i][i] += REGULARISATION * greatest;
+            a[i][i] += PARAMETERS.anderson_regularization * greatest;
             for j in 0..=i {
                 let sum = a[i][j] - (0..j).map(|k| a[i][k] * a[j][k]).sum::<f64>();
                 a[i][j] = if i == j { sum.max(f64::MIN_POSITIVE).sqrt() } else { sum / a[j][j] };

@@ -39,45 +39,13 @@
 use random::SplitMix64;
 
 use crate::convex::{ConvexWorkspace, Iteration, set_free_velocities};
+use crate::parameters::{ContinuationParameters, SolverParameters};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Error, Law, Options, Structure, Workspace};
 
 use super::semismooth::{set_model, set_own_bounds};
 
-/// Factorisations after which the search is given up, between predictions. With steps of 5 ms, falling piles of 125 spheres take 86 in
-/// the mean where they search, 125 boxes 21. Of 44000 steps of piles of 27 to 125 bodies, one was given up, which passes lead to the end
-/// now; no other took more than 1313 with its passes.
-const MAX_FACTORIZATIONS: usize = 1500;
-/// Corrections of one prediction; from this one on they must be smaller than half the first.
-const MAX_CORRECTIONS: usize = 12;
-const FREE_CORRECTIONS: usize = 5;
-/// A correction that is not smaller than this share of the one before is taken back by so much of itself.
-const CONTRACTION_LIMIT: f64 = 0.9;
-const DAMPING: f64 = 0.3;
-/// A correction this small, as a share of `z`, is the last. In 291 steps of falling piles that take 70 factorisations or more, with 146
-/// searches, the first path leads to the end in 139, with 0.01 in 127, with 0.001 in 136; both take 4 % more factorisations.
-const CORRECTION_TOLERANCE: f64 = 3e-3;
-/// How the length of steps changes after few corrections, but for a step after a failure, and after that.
-const FEW_CORRECTIONS: usize = 3;
-const STEP_GROWTH: f64 = 2.0;
-const STEP_SHRINKAGE: f64 = 0.4;
-/// Steps this short do not pay: there is a corner. From it on the first step is this long.
-const MIN_STEP: f64 = 1e-3;
-const STEP_AFTER_BRANCH_POINT: f64 = 1e-2;
-/// A path is given up after more branch points than this without a step between them, or more turns sharper than a right angle.
-const MAX_BRANCH_POINTS: usize = 2;
-const MAX_TURNING_POINTS: usize = 1;
-/// By how much of itself a bound may move before another path begins from it. In trials on the 68 hardest of these steps 0 gave up four,
-/// 0.03, 0.05 and 0.1 none, 0.2 two.
-const PERTURBATION: f64 = 0.05;
-/// Steps longer than this after which the path seems to go back have left it for another part of it.
-const MIN_REVERSING_STEP: f64 = 2e-3;
-/// The most of a path that the first step of another one may go.
-const MAX_RESTART_STEP: f64 = 0.25;
-/// Steps this short go on along the path if they might have ended it but Newton's method does not find the end: the path may turn.
-const NEAR_END: f64 = 0.1;
-/// From here on the end is corrected, as other points are, before Newton's method looks for it again.
-const AT_END: f64 = 5e-3;
+const PARAMETERS: ContinuationParameters = SolverParameters::STANDARD.continuation;
 
 /// Scratch of a search, and where it is on the path.
 #[derive(Clone, Debug, Default)]
@@ -126,7 +94,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
         set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
-        let last = self.budget.min(self.iterations + MAX_FACTORIZATIONS);
+        let last = self.budget.min(self.iterations + PARAMETERS.max_factorizations);
         let (mut first_step, mut random) = (1.0, SplitMix64(0));
         loop {
             ws.path.set_start(constraints);
@@ -144,7 +112,7 @@ impl<S: Structure> Iteration<'_, S> {
             if self.iterations >= last || self.minimise(constraints, &mut ws.convex).is_err() {
                 break;
             }
-            first_step = turn.clamp(10.0 * MIN_STEP, MAX_RESTART_STEP);
+            first_step = turn.clamp(PARAMETERS.min_restart_step, PARAMETERS.max_restart_step);
             set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
         }
         self.restore(constraints, ws)?;
@@ -168,17 +136,19 @@ impl<S: Structure> Iteration<'_, S> {
         let mut length = first_step / here.speed.abs();
         let (mut branch_points, mut turning_points, mut has_failed) = (0, 0, false);
         while self.iterations < last && length.is_finite() {
-            if length < MIN_STEP {
+            if length < PARAMETERS.min_step {
                 branch_points += 1;
                 // A pivot may be zero there.
-                let Ok(reverses) = self.pass_branch_point(constraints, &mut here, length / STEP_SHRINKAGE, ws) else {
+                let Ok(reverses) =
+                    self.pass_branch_point(constraints, &mut here, length / PARAMETERS.step_shrinkage, ws)
+                else {
                     break;
                 };
                 turning_points += usize::from(reverses);
-                if branch_points > MAX_BRANCH_POINTS || turning_points > MAX_TURNING_POINTS {
+                if branch_points > PARAMETERS.max_branch_points || turning_points > PARAMETERS.max_turning_points {
                     break;
                 }
-                length = STEP_AFTER_BRANCH_POINT;
+                length = PARAMETERS.step_after_branch_point;
             }
             let left = (1.0 - here.t) / here.speed;
             let is_last = here.speed > 0.0 && length >= left;
@@ -188,15 +158,18 @@ impl<S: Structure> Iteration<'_, S> {
                     return Ok(End::Law(residual));
                 }
             }
-            let next =
-                if is_last && length > NEAR_END { None } else { self.advance_on_path(constraints, here, length, ws)? };
+            let next = if is_last && length > PARAMETERS.near_end {
+                None
+            } else {
+                self.advance_on_path(constraints, here, length, ws)?
+            };
             let Some((there, corrections)) = next else {
-                length *= STEP_SHRINKAGE;
+                length *= PARAMETERS.step_shrinkage;
                 has_failed = true;
                 continue;
             };
-            if corrections <= FEW_CORRECTIONS && !has_failed {
-                length *= STEP_GROWTH;
+            if corrections <= PARAMETERS.few_corrections && !has_failed {
+                length *= PARAMETERS.step_growth;
             }
             (here, branch_points, has_failed) = (there, 0, false);
         }
@@ -219,7 +192,7 @@ impl<S: Structure> Iteration<'_, S> {
         if let Ok(Some(residual)) = self.search(constraints, options, ws) {
             return Some(residual);
         }
-        if length > AT_END {
+        if length > PARAMETERS.at_end {
             return None;
         }
         self.predict_on_path(length, ws);
@@ -270,7 +243,7 @@ impl<S: Structure> Iteration<'_, S> {
             return Ok(None);
         }
         let sign = self.structure.determinant_sign();
-        if length > MIN_REVERSING_STEP && ws.path.onwards(constraints, here.speed) * sign < 0.0 {
+        if length > PARAMETERS.min_reversing_step && ws.path.onwards(constraints, here.speed) * sign < 0.0 {
             return Ok(None);
         }
         ws.path.free.copy_from_slice(&ws.convex.free);
@@ -299,7 +272,7 @@ impl<S: Structure> Iteration<'_, S> {
         ws: &mut Workspace,
     ) -> Result<Option<usize>, Error> {
         let (mut first_change, mut last_change) = (f64::INFINITY, f64::INFINITY);
-        for correction in 1..=MAX_CORRECTIONS {
+        for correction in 1..=PARAMETERS.max_corrections {
             if self.is_budget_spent() {
                 break;
             }
@@ -318,19 +291,21 @@ impl<S: Structure> Iteration<'_, S> {
                 point.t += change;
             }
             let change = ws.path.relative_change(constraints, &ws.convex.free);
-            if change < CORRECTION_TOLERANCE {
+            if change < PARAMETERS.correction_tolerance {
                 return Ok(Some(correction));
             }
             if correction == 1 {
                 first_change = change;
             }
-            if !change.is_finite() || correction >= FREE_CORRECTIONS && change > 0.5 * first_change {
+            if !change.is_finite()
+                || correction >= PARAMETERS.free_corrections && change > PARAMETERS.late_contraction * first_change
+            {
                 break;
             }
-            if change >= CONTRACTION_LIMIT * last_change {
+            if change >= PARAMETERS.contraction_limit * last_change {
                 let Workspace { path, convex: ConvexWorkspace { free, .. }, .. } = &mut *ws;
-                axpy(DAMPING, &path.before, free);
-                point.t += DAMPING * (t_before - point.t);
+                axpy(PARAMETERS.damping, &path.before, free);
+                point.t += PARAMETERS.damping * (t_before - point.t);
             }
             last_change = change;
         }
@@ -372,7 +347,7 @@ fn linearise_on_path(constraints: &mut [Constraint], t: f64, ws: &mut Workspace)
 fn perturb(constraints: &mut [Constraint], random: &mut SplitMix64) {
     for constraint in constraints {
         if let Law::BoundedFriction(contact) = &mut constraint.law {
-            contact.set_normal_impulse(contact.normal_impulse() * (1.0 + PERTURBATION * random.symmetric()));
+            contact.set_normal_impulse(contact.normal_impulse() * (1.0 + PARAMETERS.perturbation * random.symmetric()));
         }
     }
 }

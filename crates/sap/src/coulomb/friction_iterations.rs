@@ -2,44 +2,13 @@
 //! problem's own.
 
 use crate::convex::Ending;
+use crate::parameters::{FrictionIterationParameters, SolverParameters};
 use crate::{Constraint, Law, LineSearch, Options, Structure};
 
 use super::anderson::Anderson;
 use super::semismooth::{are_many, can_solve_semismooth};
 
-/// The first problem need not be solved closer than this: its bounds are a guess.
-const FIRST_TOLERANCE: f64 = 1e-2;
-/// Coulomb's law is met when its bounds change the residual by no more than so many times the tolerance: the problem with the new
-/// bounds is solved to the tolerance, and the next change would be smaller again.
-const FRICTION_TOLERANCE_FACTOR: f64 = 100.0;
-/// Where bodies rest, solutions are refined to this fraction of the tolerance while that takes few more passes: the next steps
-/// start from them, and find them to be the solution while rounding, creep and the bounds' own error stay below the tolerance.
-const REFINEMENT_FRACTION: f64 = 0.1;
-const MAX_REFINEMENTS: usize = 12;
-/// Each pass reduces its residual to this fraction of what the change of bounds made of it, or to the tolerance.
-const INEXACT_REDUCTION: f64 = 0.1;
-/// After [`UNDAMPED_ITERATIONS`], when what inexact problems leave is all that the acceleration sees.
-const LATE_INEXACT_REDUCTION: f64 = 0.03;
-/// Iterations after which the search for a fixed point is given up; where contacts are few and a path can be followed, which costs
-/// little then; and where constraints are a crowd, whose path would be longer than most searches.
-const MAX_ITERATIONS: usize = 100;
-const MAX_ITERATIONS_OF_FEW: usize = 25;
-const MAX_ITERATIONS_OF_CROWD: usize = 1000;
-/// How many more may follow where paths were tried in vain.
-const MAX_ITERATIONS_AFTER_CONTINUATION: usize = 3000;
-/// Passes after which it is given up for a path where there is no crowd, not to go on with old factors for long.
-const MAX_FRICTION_ITERATIONS: usize = 40;
-/// More constraints than this are a crowd: in falling piles of 216 and 343 bodies passes that go on where a path might be followed
-/// take three quarters to all of its factorisations and half to two thirds of its time, in one of 1000 boxes a tenth or less.
-const CROWD_SIZE: usize = 400;
-/// Passes after which the bounds move by this share only.
-const UNDAMPED_ITERATIONS: usize = 12;
-const DAMPED_MIXING: f64 = 0.5;
-/// Where the residual grows by more than this, the acceleration has been led astray: it starts anew.
-const RESTART_GROWTH: f64 = 2.0;
-
-/// How often a search that ended at a rough solution begins again because the exact one is farther from Coulomb's law.
-const MAX_REOPENINGS: usize = 10;
+pub(super) const PARAMETERS: FrictionIterationParameters = SolverParameters::STANDARD.friction_iterations;
 
 /// What follows a convex problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,14 +60,18 @@ impl FrictionIterations {
         let left = options.max_friction_iterations.saturating_sub(1).min(budget);
         let is_searching =
             left > 0 && constraints.iter().any(|c| matches!(c.law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
-        let tolerance = if is_searching { options.tolerance.max(FIRST_TOLERANCE) } else { options.tolerance };
+        let tolerance =
+            if is_searching { options.tolerance.max(PARAMETERS.first_tolerance) } else { options.tolerance };
         let can_follow = is_searching && can_solve_semismooth(constraints);
         let is_large = are_many(constraints);
         let may_solve_semismooth = can_follow && structure.is_unsymmetric_cheap() && is_large;
-        let (late, most) = match (can_follow, constraints.len() > CROWD_SIZE) {
-            (_, true) => (MAX_ITERATIONS_OF_CROWD, usize::MAX),
-            (true, false) => (if is_large { MAX_ITERATIONS } else { MAX_ITERATIONS_OF_FEW }, MAX_FRICTION_ITERATIONS),
-            (false, false) => (MAX_ITERATIONS, MAX_ITERATIONS),
+        let (late, most) = match (can_follow, constraints.len() > PARAMETERS.crowd_size) {
+            (_, true) => (PARAMETERS.max_iterations_of_crowd, usize::MAX),
+            (true, false) => (
+                if is_large { PARAMETERS.max_iterations } else { PARAMETERS.max_iterations_of_few },
+                PARAMETERS.max_passes,
+            ),
+            (false, false) => (PARAMETERS.max_iterations, PARAMETERS.max_iterations),
         };
         Self {
             is_searching,
@@ -114,8 +87,8 @@ impl FrictionIterations {
             most,
             may_solve_semismooth,
             can_follow,
-            refinements: if is_searching && options.refines { MAX_REFINEMENTS } else { 0 },
-            reopenings: if is_searching { MAX_REOPENINGS } else { 0 },
+            refinements: if is_searching && options.refines { PARAMETERS.max_refinements } else { 0 },
+            reopenings: if is_searching { PARAMETERS.max_reopenings } else { 0 },
         }
     }
 
@@ -141,8 +114,8 @@ impl FrictionIterations {
     pub fn resume(&mut self, iterations: usize, anderson: &mut Anderson) {
         if self.left > 0 && self.least_residual.is_finite() {
             self.is_searching = true;
-            self.reopenings = MAX_REOPENINGS;
-            (self.late, self.most) = (iterations + MAX_ITERATIONS_AFTER_CONTINUATION, usize::MAX);
+            self.reopenings = PARAMETERS.max_reopenings;
+            (self.late, self.most) = (iterations + PARAMETERS.max_iterations_after_continuation, usize::MAX);
             anderson.return_to_kept();
         }
     }
@@ -214,7 +187,7 @@ impl FrictionIterations {
         self.left -= 1;
         self.done += 1;
         gather_normals(constraints, gamma, &mut anderson.g);
-        self.mixing = if self.done > UNDAMPED_ITERATIONS { DAMPED_MIXING } else { 1.0 };
+        self.mixing = if self.done > PARAMETERS.undamped_passes { PARAMETERS.damped_mixing } else { 1.0 };
         anderson.step(self.mixing);
         for (x, g) in anderson.x.iter_mut().zip(&anderson.g) {
             // What does not push has no friction, whatever the acceleration says.
@@ -244,7 +217,8 @@ impl FrictionIterations {
         self.end(residual, options);
         if self.refinements > 0 && self.left > 0 {
             self.is_searching = true;
-            self.tolerance = (INEXACT_REDUCTION * residual).max(REFINEMENT_FRACTION * options.tolerance);
+            self.tolerance =
+                (PARAMETERS.inexact_reduction * residual).max(PARAMETERS.refinement_fraction * options.tolerance);
         }
     }
 
@@ -265,7 +239,7 @@ impl FrictionIterations {
         }
         // Had they moved all the way, it would be about as much greater.
         let residual = (change / self.mixing).max(violation);
-        if self.done > 1 && residual > RESTART_GROWTH * self.residual {
+        if self.done > 1 && residual > PARAMETERS.restart_growth * self.residual {
             anderson.restart();
         }
         if residual < self.least_residual {
@@ -276,10 +250,14 @@ impl FrictionIterations {
         let is_met = meets_coulomb(residual, options);
         let is_refined = is_met && self.refinements > 0;
         self.refinements -= usize::from(is_refined);
-        self.is_searching =
-            !is_met || is_refined && self.refinements > 0 && residual > REFINEMENT_FRACTION * options.tolerance;
-        let reduction = if self.done > UNDAMPED_ITERATIONS { LATE_INEXACT_REDUCTION } else { INEXACT_REDUCTION };
-        let least = if is_refined { REFINEMENT_FRACTION * options.tolerance } else { options.tolerance };
+        self.is_searching = !is_met
+            || is_refined && self.refinements > 0 && residual > PARAMETERS.refinement_fraction * options.tolerance;
+        let reduction = if self.done > PARAMETERS.undamped_passes {
+            PARAMETERS.late_inexact_reduction
+        } else {
+            PARAMETERS.inexact_reduction
+        };
+        let least = if is_refined { PARAMETERS.refinement_fraction * options.tolerance } else { options.tolerance };
         self.tolerance = least.max(if self.is_searching { reduction * change } else { 0.0 });
     }
 }
@@ -287,7 +265,7 @@ impl FrictionIterations {
 /// Whether friction with this [`friction_residual`](crate::friction_residual) counts as Coulomb's.
 #[must_use]
 pub fn meets_coulomb(residual: f64, options: &Options) -> bool {
-    residual <= FRICTION_TOLERANCE_FACTOR * options.tolerance
+    residual <= PARAMETERS.tolerance_factor * options.tolerance
 }
 
 /// The normal impulses of the lagged contacts.

@@ -20,22 +20,13 @@
 //! Methods in Applied Mechanics and Engineering 92, 1991.
 
 use crate::convex::{ConvexWorkspace, Iteration, set_free_velocities};
+use crate::parameters::{SemismoothParameters, SolverParameters};
 use crate::vector::axpy;
 use crate::{Constraint, Error, Law, Options, Structure, Workspace};
 
 use super::friction_iterations::meets_coulomb;
 
-/// Where there are fewer contacts, plain passes cost less.
-const MIN_CONTACTS: usize = 32;
-/// Steps after which the search is given up, and those in a row that may leave more than half the residual.
-const MAX_STEPS: usize = 10;
-const STALL_LIMIT: usize = 3;
-/// A residual at which the search has gone astray.
-const DIVERGENCE_RESIDUAL: f64 = 0.9;
-/// The residual from which on passes need not lead nearer, and steps with the last factor are tried; these go on while each leaves no
-/// more than this share.
-const NEAR_RESIDUAL: f64 = 1e-2;
-const REUSE_CONTRACTION: f64 = 0.5;
+const PARAMETERS: SemismoothParameters = SolverParameters::STANDARD.semismooth;
 
 fn lagged(constraints: &[Constraint]) -> impl Iterator<Item = &Constraint> {
     constraints.iter().filter(|c| matches!(c.law, Law::BoundedFriction(_)))
@@ -49,7 +40,7 @@ pub(super) fn can_solve_semismooth(constraints: &[Constraint]) -> bool {
 
 /// Whether there are so many contacts that a search before and between passes is worth its steps.
 pub(crate) fn are_many(constraints: &[Constraint]) -> bool {
-    lagged(constraints).count() >= MIN_CONTACTS
+    lagged(constraints).count() >= PARAMETERS.min_contacts
 }
 
 impl<S: Structure> Iteration<'_, S> {
@@ -79,7 +70,7 @@ impl<S: Structure> Iteration<'_, S> {
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
         let is_reusable = self.is_reusable;
-        if self.own_residual(constraints, ws)? > NEAR_RESIDUAL {
+        if self.own_residual(constraints, ws)? > PARAMETERS.near_residual {
             self.restore(constraints, ws)?;
             self.is_reusable = is_reusable;
             return Ok(None);
@@ -110,27 +101,27 @@ impl<S: Structure> Iteration<'_, S> {
         options: &Options,
         ws: &mut Workspace,
     ) -> Result<Option<f64>, Error> {
-        let (mut least, mut patience) = (f64::INFINITY, STALL_LIMIT);
-        for step in 0..MAX_STEPS {
+        let (mut least, mut patience) = (f64::INFINITY, PARAMETERS.stall_limit);
+        for step in 0..PARAMETERS.max_steps {
             if self.is_budget_spent() {
                 break;
             }
             self.factor_unsymmetric(constraints, ws)?;
             let mut residual = self.semismooth_step(constraints, ws)?;
-            if residual <= NEAR_RESIDUAL {
+            if residual <= PARAMETERS.near_residual {
                 residual = self.go_on_with_factor(constraints, residual, ws)?;
             }
             patience -= 1;
-            let falls = residual < 0.5 * least;
+            let falls = residual < PARAMETERS.stall_reduction * least;
             if falls {
-                (least, patience) = (residual, STALL_LIMIT);
+                (least, patience) = (residual, PARAMETERS.stall_limit);
             }
             // One more step costs as much as the Newton step that would follow with fixed bounds, and leaves less of the law.
             let is_near = meets_coulomb(residual, options);
             if self.is_solved || is_near && !falls {
                 return Ok(Some(residual));
             }
-            if patience == 0 || step > 0 && residual > DIVERGENCE_RESIDUAL {
+            if patience == 0 || step > 0 && residual > PARAMETERS.divergence_residual {
                 break;
             }
             linearise_alone(constraints, ws);
@@ -189,7 +180,7 @@ impl<S: Structure> Iteration<'_, S> {
                 return self.own_residual(constraints, ws);
             }
             set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
-            if residual > REUSE_CONTRACTION * before {
+            if residual > PARAMETERS.reuse_contraction * before {
                 break;
             }
         }
