@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sapwood.builder._bodies import BodyBuilder
 from sapwood.builder._checks import floats, number_of, shown, turn_of, vector_of, with_context
 from sapwood.builder._elements import EqualityBuilder, GeomBuilder, JointBuilder, SiteBuilder, TendonBuilder
-from sapwood.builder._lookup import _Lookup
+from sapwood.builder._lookup import Lookup
 
 if TYPE_CHECKING:
     from sapwood.builder._model import ModelBuilder
@@ -25,7 +25,7 @@ PathElement: TypeAlias = SiteBuilder | str | GeomBuilder | tuple[GeomBuilder | s
 Branch: TypeAlias = tuple[float, list[tuple[str, int, int | None]]]
 
 
-class Constraints(_Lookup):
+class Constraints(Lookup):
     """The half of a :class:`ModelBuilder` that ties elements together."""
 
     @property

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sapwood._sapwood import Assembly
 
 
-class _Lookup:
+class Lookup:
     """The elements of a builder."""
 
     _assembly: Assembly
