@@ -83,6 +83,8 @@ def expand_others(text: str, folder: Path) -> str:
 def one_title(text: str) -> str:
     """A page whose further titles, one for each machine, are headings: menus would show them beside the page's own."""
     title, *rest = text.split("\n")
+    if not any(line.startswith("# ") for line in rest):
+        return text
     return "\n".join([title, *(re.sub("^#", "##", line) for line in rest)])
 
 

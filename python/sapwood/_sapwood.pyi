@@ -506,6 +506,16 @@ class Assembly:
         rest: ArrayLike | None,
         parameters: list[float],
     ) -> int: ...
+    def add_spatial_tendon(
+        self,
+        name: str,
+        branches: list[tuple[float, list[tuple[str, int, int | None]]]],
+        range: ArrayLike | None,  # noqa: A002
+        rest: ArrayLike | None,
+        parameters: list[float],
+        rgba: ArrayLike,
+        group: int,
+    ) -> int: ...
     def add_connect(self, name: str, bodies: list[int], first: ArrayLike, second: ArrayLike | None) -> int: ...
     def add_distance(self, name: str, bodies: list[int], anchors: list[list[float]], distance: float | None) -> int: ...
     def add_weld(
@@ -1086,6 +1096,7 @@ class Simulation:
         """A simulation of the same model in the same state, independent of this one."""
 
     def _pd(self) -> list[NDArray[np.float64]]: ...
+    def _string_points(self) -> NDArray[np.float64]: ...
     def render(
         self,
         width: int = 640,

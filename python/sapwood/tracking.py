@@ -2,11 +2,11 @@
 
 For example::
 
-import sapwood as sw
+    import sapwood as sw
 
-result = sw.tracking.track(sw.characters.dog(), "trot", control="maba", target="end", dt=1 / 60)
-print(result.rms, result.errors.shape)
-result.replay.save("trot.html")
+    result = sw.tracking.track(sw.characters.dog(), "trot", control="maba", target="end", dt=1 / 60)
+    print(result.rms, result.errors.shape)
+    result.replay.save("trot.html")
 """
 
 from sapwood._sapwood import Tracking, track

@@ -95,7 +95,9 @@ def of_class(cls: type) -> Iterator[Target]:
             yield Target(label, cls, member, "call", parameters_of(name, member, found))
         elif hasattr(found, "__get__"):
             yield Target(label, cls, member, "get", ())
-            if getattr(found, "fset", None) is not None or (name, member, "value") in STUB:
+            # Those of our own that can be assigned: all builtin ones look as if they could.
+            own = type(found).__module__.startswith("sapwood") and hasattr(found, "__set__")
+            if own or getattr(found, "fset", None) is not None or (name, member, "value") in STUB:
                 annotation = STUB.get((name, member, "value"), "ArrayLike")
                 value = Parameter("value", annotation, by_name=False, optional=False)
                 yield Target(f"{label} =", cls, member, "set", (value,))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import importlib.util
-import re
 import threading
 import warnings
 from pathlib import Path
@@ -487,12 +486,3 @@ def test_other_calls_wait_for_a_step(model: sw.Model) -> None:
         assert seen
     finally:
         thread.join()
-
-
-def test_the_page_of_the_documentation() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "batch.md").read_text()
-    code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(code) == 4
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sw.PerformanceWarning)
-        exec(compile("".join(code), "batch.md", "exec"), {})

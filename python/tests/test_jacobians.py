@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -53,14 +50,6 @@ def test_quaternions_count_three() -> None:
     assert jacobians.A.shape == (2 * nv, 2 * nv)
     assert jacobians.B.shape == (2 * nv, nu)
     assert np.isfinite(jacobians.A).all()
-
-
-def test_the_example_of_the_documentation_balances() -> None:
-    pytest.importorskip("scipy")
-    page = (Path(__file__).parents[2] / "docs" / "jacobians.md").read_text()
-    code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(code) == 1
-    exec(compile(code[0], "jacobians.md", "exec"), {})
 
 
 def test_a_state_that_is_not_finite() -> None:

@@ -7,23 +7,82 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages import DOCS, check
+from pages import DOCS, FENCE, ROOT, check, commands, fences
+from pages_exceptions import COMMANDS, FILES, INSTEAD, PAGES_ELSEWHERE
 
+import sapwood as sw
+
+PAGES = [page for page in [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))] if fences(page)]
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 
-@pytest.mark.parametrize(
-    "page", ["index", "start", "concepts/state", "concepts/contact", "concepts/pd", "concepts/worlds"]
-)
-def test_what_a_page_says_to_type(page: str) -> None:
-    assert check(DOCS / f"{page}.md") > 0
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_says_to_type(page: Path) -> None:
+    assert check(page) > 0
 
 
-@pytest.mark.parametrize("engine", ["mujoco", "drake", "pybullet"])
-def test_coming_from(engine: str) -> None:
-    if engine == "mujoco":
-        pytest.importorskip("mujoco")
-    assert check(DOCS / "coming-from" / f"{engine}.md") >= 2
+def test_what_is_typed_otherwise_is_on_a_page() -> None:
+    """A reason that outlives its page would hide the next one."""
+    text = {str(page.relative_to(ROOT)): page.read_text() for page in PAGES}
+    for page, typed in INSTEAD:
+        assert typed in text[page], f"{page}: {typed}"
+    assert set(PAGES_ELSEWHERE) | set(FILES) <= set(text)
+    typed_commands = [
+        command for page in PAGES for fence in fences(page) if fence.language == "sh" for command in commands(fence)
+    ]
+    for pattern, *_ in COMMANDS:
+        assert any(re.match(pattern, command) for command in typed_commands), pattern
+
+
+def test_every_fence_is_closed_and_of_a_known_kind() -> None:
+    """``text`` and ``json`` are what the fence above prints; what begins with a brace is Sphinx's."""
+    for page in PAGES:
+        text = page.read_text()
+        opened = re.findall(r"^ *```(.*)$", FENCE.sub("", text), re.MULTILINE)
+        left = [language for language in opened if language and not language.startswith("{")]
+        assert left == [], f"{page.name}: these are neither typed nor what something prints"
+
+
+def test_excerpts_are_those_of_the_examples() -> None:
+    """Line by line, in order; comments are the page's."""
+    page = DOCS / "controllers.md"
+    sections = re.split(r"^## ", page.read_text(), flags=re.MULTILINE)
+    count = 0
+    for section in sections:
+        for code in re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL):
+            (name,) = set(re.findall(r"\(\.\./python/examples/(\w+)\.py\)", section))
+            program = iter([bare(line) for line in (ROOT / f"python/examples/{name}.py").read_text().splitlines()])
+            lines = [bare(line) for line in code.splitlines() if bare(line)]
+            missing = [line for line in lines if line not in program]
+            assert not missing, f"{name}.py has other lines than {missing[0]}"
+            count += 1
+    assert count == sum(fence.language == "python" for fence in fences(page))
+
+
+def bare(line: str) -> str:
+    """A line of a program without its comment and its spaces."""
+    return re.sub(r"\s+#.*", "", line).replace(" ", "")
+
+
+def test_the_rust_of_pages_is_compiled() -> None:
+    library = (ROOT / "crates/sapwood/src/lib.rs").read_text()
+    for page in PAGES:
+        if any(fence.language.startswith("rust") for fence in fences(page)):
+            assert f'include_str!("../../../{page.relative_to(ROOT)}")' in library, page
+
+
+def test_model_files_of_pages_are_read() -> None:
+    """Those of soft-bodies.md: a cube, and a text that names it."""
+    (cube, text) = [fence.code for fence in fences(DOCS / "soft-bodies.md") if fence.language == "xml"]
+    model = sw.load(f"<mujoco><worldbody>{cube}</worldbody>{text}</mujoco>")
+    assert not model.warnings
+    assert sum(fence.language == "xml" for page in PAGES for fence in fences(page)) == 2
+
+
+def test_the_line_of_the_player_page() -> None:
+    (line,) = [fence.code for fence in fences(DOCS / "replay-format.md") if fence.language == "html"]
+    assert line in (ROOT / "web/replay.html").read_text()
+    assert sum(fence.language == "html" for page in PAGES for fence in fences(page)) == 1
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

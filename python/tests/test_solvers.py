@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -343,10 +341,3 @@ def test_what_does_not_fit_a_type_or_converge() -> None:
     with pytest.raises(ValueError, match="J has 64 rows: contact space is for at most 48"):
         p.solve(factorization="contact-space")
     assert p.solve(law="coulomb").impulses[contact].shape == (1, 3)
-
-
-def test_the_page_of_the_documentation() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "solvers.md").read_text()
-    code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(code) == 4
-    exec(compile("".join(code), "solvers.md", "exec"), {})

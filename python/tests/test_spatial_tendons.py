@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import copy
+import gzip
+import json
 from typing import Any
 
 import numpy as np
@@ -148,6 +152,141 @@ def test_strings_survive_mjcf_and_bytes_and_attachment() -> None:
     np.testing.assert_allclose(
         moved.tendon_lengths(moved.keyframe().q), ours.tendon_lengths(ours.keyframe().q), atol=1e-14
     )
+
+
+def pieces(sim: sw.Simulation) -> list[np.ndarray]:
+    """The points that each string is drawn through."""
+    scene = json.loads(sw._sapwood._scene_json(sim.model))
+    ends = np.cumsum([string["points"] for string in scene["strings"]])
+    return np.split(sim._string_points(), ends[:-1])
+
+
+def test_strings_are_drawn_where_they_run() -> None:
+    """Twelve chords of an arc of up to half a turn are 0.3 % shorter than it; a string that passes by is straight."""
+    ours = sw.load(scene(), ground=None)
+    single = [name for name in NAMES if name != "pulleys"]
+    sim = sw.Simulation(ours)
+    rng = np.random.default_rng(0)
+    around = dict.fromkeys(WRAPS, 0)
+    for _ in range(100):
+        sim.q[:] = ours.integrate(ours.keyframe().q, rng.normal(size=ours.nv) * ([0.1] * 3 + [1.0] * (ours.nv - 3)))
+        points = dict(zip(["straight", "bent", *["pulleys"] * 3, *WRAPS], pieces(sim), strict=True))
+        for name in single:
+            length = sim.tendon(name).length
+            drawn = np.linalg.norm(np.diff(points[name], axis=0), axis=1).sum()
+            np.testing.assert_allclose(points[name][0], sim.site("w").position, atol=1e-14)
+            np.testing.assert_allclose(points[name][-1], sim.site("x").position, atol=1e-14)
+            assert -1e-9 < length - drawn < 0.02 * length, name
+            if length > np.linalg.norm(points[name][-1] - points[name][0]) + 1e-9 and name in WRAPS:
+                around[name] += 1
+                geom = sim.geom(name.split()[0])
+                off = (points[name][1:-1] - geom.position) @ geom.rotation
+                off[:, 2] *= name.startswith("ball")
+                radius = 0.15 if name.startswith("ball") else 0.12
+                np.testing.assert_allclose(np.linalg.norm(off, axis=1), radius, atol=1e-12)
+    assert min(around.values()) > 3, around
+
+
+RED = "<mujoco><worldbody><site name='a' pos='-.5 0 1'/><body pos='0 0 1'><joint axis='0 1 0' damping='1'/>" + (
+    "<geom name='post' type='cylinder' size='.1 .2' euler='90 0 0' rgba='0 0 1 1'/><site name='b' pos='.5 0 -.1'/>"
+    "</body></worldbody><tendon><spatial name='rope' width='.03' rgba='1 0 0 1' {}><site site='a'/><geom geom='post'/>"
+    "<site site='b'/></spatial></tendon></mujoco>"
+)
+
+
+def test_strings_are_seen_in_pictures_and_replays() -> None:
+    camera = sw.Camera(position=[0, -2, 1], quaternion=[np.sqrt(0.5), np.sqrt(0.5), 0, 0])
+
+    def red(attributes: str, **options: Any) -> int:
+        image = sw.Simulation(sw.load(RED.format(attributes))).render(160, 120, camera, **options)
+        return int((image[..., 0] > 2.0 * image[..., 2]).sum())
+
+    # A bar of 1.01 m by 6 cm, 2 m away: 120 / (2 tan 22.5°) / 2 = 72 pixels to the metre; the post hides some of it.
+    assert 0.75 < red("") / (1.01 * 0.06 * 72.4**2) < 1.0
+    assert red("group='3'") == 0
+    sim = sw.Simulation(sw.load(RED.format("")))
+    assert (sim.render(160, 120, camera, kind="depth") < 2.1).sum() > red("") / 2
+    assert set(np.unique(sim.render(160, 120, camera, kind="segmentation"))) == {-1, 0}
+
+    replay = sim.record(fps=100)
+    places = [pieces(sim)[0]]
+    for _ in range(10):
+        sim.step(5)
+        places.append(pieces(sim)[0])
+    try:
+        page = replay.html()
+    except RuntimeError:
+        pytest.skip("the package was built without the replay page (cargo xtask web)")
+    start = page.index('type="application/json">') + len('type="application/json">')
+    data = json.loads(page[start : page.index("</script>", start)])
+    (string,) = data["strings"]
+    assert (string["name"], string["rgba"], string["radius"]) == ("rope", [1, 0, 0, 1], 0.03)
+    fixed = [point for point in string["points"] if point is not None]
+    assert fixed == [{"body": 0, "pos": [-0.5, 0, 1]}, {"body": 1, "pos": [0.5, 0, -0.1]}]
+    planes = np.frombuffer(gzip.decompress(base64.b64decode(data["string_points"])), np.uint8).reshape(4, -1)
+    bits = np.ascontiguousarray(planes.T).view("<u4").reshape(-1, data["frames"])
+    free = np.cumsum(bits, axis=1, dtype=np.uint32).view(np.float32).T.reshape(data["frames"], -1, 3)
+    np.testing.assert_array_equal(free, np.array(places, np.float32)[: len(free), 1:-1])
+
+
+def test_strings_made_in_code_are_those_of_files() -> None:
+    b = sw.ModelBuilder("red")
+    a = b.world.add_site("a", position=(-0.5, 0, 1))
+    arm = b.add_body("arm", position=(0, 0, 1))
+    arm.add_joint("hinge", "revolute", axis=(0, 1, 0), damping=1.0)
+    post = arm.add_geom("cylinder", (0.1, 0.2), name="post", mass=1.0, euler=(np.pi / 2, 0, 0))
+    far = arm.add_site("b", position=(0.5, 0, -0.1))
+    side = arm.add_site("side", position=(0, 0, 0.3))
+    look: dict[str, Any] = {"radius": 0.03, "color": (1, 0, 0), "group": 1}
+    rope = b.add_spatial_tendon("rope", [a, (post, side), far], stiffness=20.0, range=(0, 2), **look)
+    b.add_spatial_tendon("tackle", [2.0, "a", far, 3.0, a, post, "b"], friction_loss=0.5)
+    b.add_motor("winch", rope)
+    model = b.build()
+    q = np.array([0.3])
+    expected = np.linalg.norm(np.array([-0.5, 0, 1]) - sw.Simulation(model).site("b").position) / 2
+    assert model.tendon_lengths([0.0])[1] > expected
+    again = sw.load(model.to_mjcf())
+    np.testing.assert_array_equal(again.tendon_lengths(q), model.tendon_lengths(q))
+    assert again.to_mjcf() == model.to_mjcf()
+    assert 'width="0.03" rgba="1 0 0 1" group="1"' in model.to_mjcf()
+    theirs = mujoco.MjModel.from_xml_string(model.to_mjcf())
+    data = mujoco.MjData(theirs)
+    data.qpos[:] = q
+    mujoco.mj_forward(theirs, data)
+    np.testing.assert_allclose(model.tendon_lengths(q), data.ten_length, rtol=1e-12)
+    # The spring rests at the length of the configuration that is drawn, as MuJoCo's does.
+    np.testing.assert_allclose(theirs.tendon_lengthspring[0], model.tendon_lengths([0.0])[0], rtol=1e-12)
+    # A geom that is changed takes its strings along.
+    before = b.build().tendon_lengths(q)
+    post.position = (0, 0, 0.1)
+    assert b.build().tendon_lengths(q)[0] > before[0] + 0.01
+
+    box = arm.add_geom("box", (0.1, 0.1, 0.1), name="box", mass=1.0)
+    wrong: list[tuple[list[Any], str]] = [
+        ([a], "expected two sites or more"),
+        ([post, far], "expected a site before and after each geom"),
+        ([a, box, far], "expected a sphere or a cylinder"),
+        ([a, "nowhere"], r"path\[1\]: there is no site 'nowhere'"),
+        ([a, (post,), far], r"path\[1\] has 1 elements: expected \(geom, site\)"),
+        ([a, far, -1.0, a, far], "divisor"),
+    ]
+    for path, message in wrong:
+        c = copy.copy(b)
+        with pytest.raises((ValueError, sw.ModelError), match=message):
+            with_string(c, [moved(c, element) for element in path])
+
+
+def with_string(builder: sw.ModelBuilder, path: list[Any]) -> sw.Model:
+    builder.add_spatial_tendon("wrong", path)
+    return builder.build()
+
+
+def moved(builder: sw.ModelBuilder, element: Any) -> Any:
+    """An element of a path, of a copied builder."""
+    if isinstance(element, tuple):
+        return tuple(moved(builder, one) for one in element)
+    kind = {"SiteBuilder": builder.site, "GeomBuilder": builder.geom}.get(type(element).__name__)
+    return kind(element.name) if kind else element
 
 
 def test_geoms_that_move_as_parameters_take_strings_with_them() -> None:

@@ -27,6 +27,7 @@ print(time.perf_counter() - start)
 
 # What a build from sources needs beside those of the crates.
 IN_SDIST = [
+    ".cargo/config.toml",
     "Cargo.lock",
     "pyproject.toml",
     "web/dist/replay.html",

@@ -12,6 +12,7 @@ import { GeometryStore } from "./scene/geometry";
 import { Ground } from "./scene/ground";
 import { SoftSurfaces } from "./scene/soft";
 import { Stage } from "./scene/stage";
+import { Strings } from "./scene/strings";
 import { TextureStore } from "./scene/textures";
 import { DARK, LIGHT } from "./scene/theme";
 import type { View } from "./options";
@@ -32,6 +33,7 @@ export class Viewer {
   readonly contacts: ContactMarks;
   readonly framing: Framing;
   private readonly soft: SoftSurfaces;
+  private readonly strings: Strings;
   private readonly stage: Stage;
   private readonly clip: Clip;
   private readonly followed = new Vector3();
@@ -63,21 +65,22 @@ export class Viewer {
     this.bodies = new Bodies(this.clip, geometries, floor, textures);
     this.contacts = new ContactMarks(replay.contacts, Math.min(size, sizeOf(this.framing.start)));
     this.soft = new SoftSurfaces(this.clip);
-    this.stage.add(this.bodies, this.soft, this.contacts);
+    this.strings = new Strings(this.clip);
+    this.stage.add(this.bodies, this.soft, this.strings, this.contacts);
 
     this.followedBody = Math.min(1, replay.bodies.length - 1);
     this.stage.controls.addEventListener("change", () => this.invalidate());
     playback.onChange(() => this.invalidate());
     toggles.onChange((name, on) => {
       if (name === "follow" && on) this.startFollowing();
-      if (name === "collision") this.bodies.showCollisionShapes(on);
+      if (name === "collision") this.showCollisionShapes(on);
       if (name === "stress") this.soft.showStress(on);
       if (name === "shadows") this.stage.lights.shadows = on;
       if (name === "dark") this.applyTheme();
       this.invalidate();
     });
     this.stage.lights.shadows = toggles.get("shadows");
-    this.bodies.showCollisionShapes(toggles.get("collision"));
+    this.showCollisionShapes(toggles.get("collision"));
     this.soft.showStress(toggles.get("stress"));
     this.applyTheme();
   }
@@ -110,6 +113,7 @@ export class Viewer {
     const { time, frame } = this.playback;
     this.bodies.setTime(time);
     this.soft.setTime(time);
+    this.strings.setTime(time);
     this.contacts.show(frame, this.toggles.get("contacts"), this.toggles.get("forces"));
     if (this.toggles.get("follow")) this.goAlong(time);
     const density = this.drawn || this.playback.playing ? inMotion : still;
@@ -173,6 +177,8 @@ export class Viewer {
     for (const { object, instanceId, face } of this.stage.hitsAt(x, y)) {
       const force = this.contacts.forceOf(object, instanceId);
       if (force !== null) return `contact: ${formatNumber(force)} N`;
+      const tendon = this.strings.nameOf(object, instanceId);
+      if (tendon !== null) return tendon === "" ? "tendon" : tendon;
       const soft = object.userData["soft"] as string | undefined;
       if (soft !== undefined) {
         const stress = this.soft.stressAt(object, face?.a ?? 0, this.playback.frame);
@@ -192,6 +198,7 @@ export class Viewer {
   png(): Promise<Blob | null> {
     this.bodies.setTime(this.playback.time);
     this.soft.setTime(this.playback.time);
+    this.strings.setTime(this.playback.time);
     const blob = this.stage.png(this.stage.resolution.still);
     this.invalidate();
     return blob;
@@ -226,6 +233,11 @@ export class Viewer {
     const now = smoothPosition(this.clip, this.followedBody, time, new Vector3());
     this.stage.shift(now.clone().sub(this.followed));
     this.followed.copy(now);
+  }
+
+  private showCollisionShapes(on: boolean): void {
+    this.bodies.showCollisionShapes(on);
+    this.strings.showCollisionShapes(on);
   }
 
   private applyTheme(): void {

@@ -19,6 +19,8 @@ function clip(sign: 1 | -1): Clip {
     soft: [],
     softPositions: new Float32Array(0),
     softStress: null,
+    strings: [],
+    stringPoints: new Float32Array(0),
     textures: [],
     sky: null,
     poses,

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { Clip } from "../src/clip";
+import { stringPaths } from "../src/scene/strings";
 import { decodeReplay } from "../src/data/decode";
 import { ReplayError } from "../src/data/error";
 import { base64, contactBlock, f32, f32Delta, gzipBase64 } from "./encode.ts";
@@ -210,5 +212,33 @@ describe("bad data is refused with its place:", () => {
     const whole = Buffer.from(gzipBase64(f32(POSES)), "base64");
     const cut = base64(whole.subarray(0, whole.length - 9));
     expect(await refusal(small({ poses: cut }))).toMatch(/^poses: is not a complete gzip stream/);
+  });
+});
+
+describe("strings", () => {
+  const points = [{ body: 0, pos: [0, 0, 2] }, null, { body: 1, pos: [0, 0, 0.5] }];
+  const string = { name: "rope", rgba: [1, 0, 0, 1], radius: 0.01, group: 0, points };
+  const free = gzipBase64(f32Delta([1, 0, 0, 3, 0, 4].map(Math.fround), 2));
+
+  test("are left out where there are none", async () => {
+    expect((await decodeReplay(small())).strings).toEqual([]);
+  });
+
+  test("run through points of bodies, and others between their frames", async () => {
+    const replay = await decodeReplay(small({ strings: [string], string_points: free }));
+    expect(replay.strings[0]).toMatchObject({ name: "rope", radius: 0.01 });
+    const clip = new Clip(replay);
+    const path = stringPaths(clip, replay.frameTime / 2).get(replay.strings[0]!)!;
+    expect(path[0]!.toArray()).toEqual([0, 0, 2]);
+    expect(path[1]!.toArray()).toEqual([2, 0, 2]);
+    expect(stringPaths(clip, replay.frameTime).get(replay.strings[0]!)![1]!.toArray()).toEqual([3, 0, 4]);
+  });
+
+  test("have all their points, of bodies that are there", async () => {
+    expect(await refusal(small({ strings: [string, string], string_points: free }))).toBe(
+      "string_points: expected 48 bytes (2 frames × 2 points × 12), found 24",
+    );
+    const bad = { ...string, points: [{ body: 7, pos: [0, 0, 0] }] };
+    expect(await refusal(small({ strings: [bad] }))).toMatch(/^strings\[0\]\.points\[0\]\.body: /);
   });
 });

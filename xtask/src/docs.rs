@@ -11,9 +11,19 @@ const SITE: &str = "site/html";
 /// links, pages that no menu has, notebooks that fail.
 pub fn docs(shell: &Shell) -> Result<()> {
     prepare(shell)?;
-    shell.run(&venv("python"), &["-m", "sphinx", "-q", "-E", "-W", "--keep-going", "-b", "html", "docs", SITE])?;
+    build(shell, &[], SITE)?;
     println!("\nOpen the documentation in a browser: file://{}", shell.path(SITE).join("index.html").display());
     Ok(())
+}
+
+/// Builds the site beside the one that is kept, to see that there are no warnings. Notebooks are shown without results: pytest runs them.
+pub fn check(shell: &Shell) -> Result<()> {
+    build(shell, &["-D", "nb_execution_mode=off"], "target/documentation")
+}
+
+fn build(shell: &Shell, options: &[&str], out: &str) -> Result<()> {
+    let sphinx = ["-m", "sphinx", "-q", "-E", "-W", "--keep-going", "-b", "html"];
+    shell.run(&venv("python"), &[&sphinx, options, &["docs", out]].concat())
 }
 
 /// Draws the pictures of the documentation, or those named.

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use crate::docs;
 use crate::shell::Shell;
-use crate::tools::{ensure_chromium, install_python, install_web, venv};
+use crate::tools::{ensure_chromium, install_extra, install_web, venv};
 
 struct Stage {
     name: &'static str,
@@ -14,12 +15,12 @@ struct Stage {
 }
 
 /// In an order that shows cheap mistakes first and builds the page before the command that embeds it.
-const STAGES: [Stage; 13] = [
+const STAGES: [Stage; 14] = [
     Stage { name: "rustfmt", run: |shell| shell.run("cargo", &["fmt", "--all", "--check"]) },
     Stage { name: "chromium", run: ensure_chromium },
     Stage { name: "npm packages", run: install_web },
     Stage { name: "replay page: build, unit and browser tests", run: |shell| shell.below("web").run("npm", &["test"]) },
-    Stage { name: "Python package: build, install", run: install_python },
+    Stage { name: "Python package: build, install", run: |shell| install_extra(shell, "test,docs") },
     Stage { name: "clippy", run: clippy },
     Stage { name: "rustdoc", run: rustdoc },
     Stage { name: "Rust tests", run: rust_tests },
@@ -28,6 +29,7 @@ const STAGES: [Stage; 13] = [
     Stage { name: "ruff format", run: |shell| shell.run(&venv("ruff"), &["format", "--check", "python"]) },
     Stage { name: "mypy", run: |shell| shell.run(&venv("mypy"), &[""; 0]) },
     Stage { name: "pytest", run: |shell| shell.run(&venv("python"), &["-m", "pytest", "-q"]) },
+    Stage { name: "documentation", run: docs::check },
 ];
 
 /// Runs all stages and reports; failure if any failed.

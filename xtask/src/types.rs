@@ -12,7 +12,7 @@ pub fn types(shell: &Shell) -> Result<()> {
     let python = venv("python");
     shell.run(
         &python,
-        &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pyright", ".[gym,viewer]"],
+        &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pyright", ".[gym,viewer,rerun]"],
     )?;
     // It looks for packages where the environment says.
     let bin = shell.path(".venv/bin");

@@ -74,5 +74,8 @@ pub use sensor::{
     TendonQuantity,
 };
 pub use site::{Site, SiteShape};
-pub use tendon::{Branch, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonPath, TendonRow, TendonTerm};
+pub use tendon::{
+    Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,
+    TendonTerm,
+};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

@@ -1,10 +1,13 @@
 //! Tendons: scalars of the configuration, along which springs, limits and actuators act.
 
+mod path;
 mod wrap;
 
 use spatial::{Pose, Vec3};
 
 use crate::{Compliance, Kinematics, Model, NO_PARENT, forward_kinematics, joint_axis};
+pub use path::{DrawnPoint, TendonLook};
+use path::{Span, each_span};
 pub use wrap::ObstacleShape;
 
 /// A tendon: a length, what acts along it, and what limits it.
@@ -28,6 +31,8 @@ pub struct Tendon {
     pub friction_loss: f64,
     /// Inertia along the length; of a spatial tendon always 0.
     pub armature: f64,
+    /// How pictures show it, if it is a string.
+    pub look: TendonLook,
 }
 
 /// What the length of a tendon is.
@@ -215,10 +220,6 @@ fn placed(model: &Model, kinematics: &Kinematics<f64>, body: usize, pose: Pose<f
 
 /// Calls `f` with the straight pieces, and returns the length.
 fn each_strand(model: &Model, kinematics: &Kinematics<f64>, branches: &[Branch], mut f: impl FnMut(&Strand)) -> f64 {
-    let site = |index: usize| {
-        let site = &model.sites[index];
-        (site.body, placed(model, kinematics, site.body, site.pose).pos)
-    };
     let mut length = 0.0;
     for branch in branches {
         let weight = 1.0 / branch.divisor;
@@ -227,31 +228,18 @@ fn each_strand(model: &Model, kinematics: &Kinematics<f64>, branches: &[Branch],
             (b.1 - a.1).norm()
         };
         let mut own = 0.0;
-        let (mut last, mut between) = (None, None);
-        for point in &branch.points {
-            let to = match point {
-                PathPoint::Site(index) => site(*index),
-                PathPoint::Obstacle(obstacle) => {
-                    between = Some(obstacle);
-                    continue;
-                }
-            };
-            let Some(from) = last.replace(to) else { continue };
-            let wrapped = between.take().and_then(|obstacle: &Obstacle| {
-                let pose = placed(model, kinematics, obstacle.body, obstacle.pose);
-                let side = obstacle.side.map(|side| site(side).1);
-                Some((obstacle, obstacle.wrap(pose, [from.1, to.1], side)?))
-            });
-            own += match wrapped {
-                None => straight(from, to, false),
-                Some((obstacle, wrap)) => {
+        let place = |body, pose| placed(model, kinematics, body, pose);
+        each_span(model, branch, place, |Span { ends: [from, to], obstacle, .. }| {
+            own += match obstacle {
+                Some((obstacle, Some(wrap))) => {
                     let [first, second] = wrap.points.map(|point| (obstacle.body, point));
                     let before = straight(from, first, false);
                     straight(first, second, true);
                     before + wrap.length + straight(second, to, false)
                 }
+                _ => straight(from, to, false),
             };
-        }
+        });
         length += own * weight;
     }
     length

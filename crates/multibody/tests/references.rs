@@ -2,7 +2,7 @@
 
 use sapwood_multibody::{
     Actuator, ActuatorLaw, BodySpec, BuildError, Compliance, Coordinate, Equality, EqualityKind, JointKind, JointSpec,
-    ModelBuilder, Tendon, TendonPath, Transmission,
+    ModelBuilder, Tendon, TendonLook, TendonPath, Transmission,
 };
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
@@ -36,6 +36,7 @@ fn tendon() -> Tendon {
         rest: (0.0, 0.0),
         friction_loss: 0.0,
         armature: 0.0,
+        look: TendonLook::default(),
     }
 }
 

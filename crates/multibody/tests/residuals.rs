@@ -2,7 +2,7 @@
 
 use sapwood_multibody::{
     BodySpec, Compliance, Coordinate, Equality, EqualityKind, JointKind, JointSpec, Kinematics, Model, ModelBuilder,
-    Tendon, TendonPath, equality_residuals, forward_kinematics,
+    Tendon, TendonLook, TendonPath, equality_residuals, forward_kinematics,
 };
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
@@ -25,6 +25,7 @@ fn model() -> Model {
         rest: (0.0, 0.0),
         friction_loss: 0.0,
         armature: 0.0,
+        look: TendonLook::default(),
     });
     let (joint, tendon) = (Coordinate::Joint(1), Coordinate::Tendon(0));
     for kind in [

@@ -1,4 +1,4 @@
-//! What a projection sees: primitives of geoms, soft bodies and markers, by bands of rows.
+//! What a projection sees: primitives of geoms, soft bodies, strings and markers, by bands of rows.
 
 use std::sync::Arc;
 
@@ -61,13 +61,29 @@ impl Lists {
             self.add_item(at, &Pose::IDENTITY, body.colour, mesh, None, true, look);
             self.add_drawn(at, drawn, body.colour, see_through);
         }
+        for tendon in &stage.model.tendons {
+            let look = tendon.look;
+            if look.rgba[3] > 0.0 && look.radius > 0.0 && shows(groups, look.group) {
+                for points in tendon.drawn(&stage.model, poses) {
+                    let points: Vec<Vector> = points.iter().map(|point| point.place(poses)).collect();
+                    for ends in points.array_windows::<2>() {
+                        let shape = MarkerShape::Rod { ends: *ends, radius: look.radius };
+                        self.add_marker(at, meshes, &Marker { shape, rgba: look.rgba }, see_through);
+                    }
+                }
+            }
+        }
         for marker in markers {
-            let (shape, pose) = marker.shape.placed();
-            self.add_item(at, &pose, marker.rgba, None, None, true, ItemLook::Plain);
-            self.add_shape(at, meshes, &shape, None, &pose, see_through);
+            self.add_marker(at, meshes, marker, see_through);
         }
         self.transparent.sort_by(|a, b| b.0.total_cmp(&a.0));
         self.sort_into_bands(at);
+    }
+
+    fn add_marker(&mut self, at: &Projection, meshes: &[Arc<DrawnMesh>], marker: &Marker, see_through: bool) {
+        let (shape, pose) = marker.shape.placed();
+        self.add_item(at, &pose, marker.rgba, None, None, true, ItemLook::Plain);
+        self.add_shape(at, meshes, &shape, None, &pose, see_through);
     }
 
     fn add_item(
@@ -237,5 +253,10 @@ fn add_primitives(
 }
 
 pub(crate) fn is_shown(geom: &Geom, groups: u32) -> bool {
-    groups >> geom.group.min(31) & 1 == 1
+    shows(groups, geom.group)
+}
+
+/// Whether a set of groups has this one; the last bit stands for all from 31 on.
+fn shows(groups: u32, group: u32) -> bool {
+    groups >> group.min(31) & 1 == 1
 }

@@ -168,7 +168,7 @@ impl Renderer {
         &self.stage
     }
 
-    /// Chooses the groups of geoms that are drawn: bit g stands for group g, the last bit for all from 31 on.
+    /// Chooses the groups of geoms and tendons that are drawn: bit g stands for group g, the last bit for all from 31 on.
     pub fn show_groups(&mut self, groups: u32) {
         self.groups = groups;
     }
@@ -274,18 +274,20 @@ impl Renderer {
         self.samples(q, eye, size, out, |_, w, _| if w > 0.0 { 1.0 / w } else { f32::INFINITY })
     }
 
-    /// The index of the geom that the centre of every pixel sees, row by row from the top; −1 where that is none, −2 − k where it is soft
-    /// body k.
+    /// The index of the geom that the centre of every pixel sees, row by row from the top; −1 where that is none (or a spatial tendon), −2 − k
+    /// where it is soft body k.
     ///
     /// # Errors
     /// As [`rgb`](Self::rgb).
     pub fn segmentation(&mut self, q: &[f64], eye: &Eye, size: [usize; 2], out: &mut [i32]) -> Result<(), RenderError> {
         let geoms = self.stage.scene.geoms.len();
+        let soft_bodies = self.stage.scene.soft_bodies.len();
         self.samples(q, eye, size, out, |lists, _, primitive| match primitive {
             NOTHING => -1,
             primitive => match lists.primitives.list[primitive as usize].item as usize {
                 geom if geom < geoms => geom as i32,
-                soft => -2 - (soft - geoms) as i32,
+                soft if soft < geoms + soft_bodies => -2 - (soft - geoms) as i32,
+                _ => -1,
             },
         })
     }

@@ -10,6 +10,7 @@ mod ghost;
 mod page;
 mod recorder;
 mod recording;
+mod strings;
 mod textures;
 mod trajectory;
 
@@ -18,4 +19,5 @@ pub use ghost::with_ghost;
 pub use page::{PageError, has_player, page};
 pub use recorder::Recorder;
 pub use recording::{ContactMark, Recording};
+pub use strings::of_frame as strings;
 pub use trajectory::resample;

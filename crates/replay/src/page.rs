@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::recording::Recording;
+use crate::strings::Strings;
 use crate::{binary, geoms};
 
 /// The player page; empty when it had not been built before this crate was.
@@ -80,6 +81,10 @@ struct Replay<'a, S> {
     soft_positions: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     soft_stress: Option<SoftStress>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    strings: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    string_points: Option<String>,
     series: Series<'a>,
     summary: &'a S,
 }
@@ -151,6 +156,9 @@ fn replay<'a, S: Serialize>(
     let soft_numbers =
         || binary::deltas(channels, frames, |channel, frame| recording.soft_surface[frame * channels + channel]);
     let geoms::Encoded { geoms, meshes, textures, sky } = geoms::encode(scene)?;
+    let Strings { list: strings, points } = Strings::new(model, recording, frames);
+    let free = points.len() / frames;
+    let free_points = || binary::deltas(free, frames, |channel, frame| points[frame * free + channel]);
     Ok(Replay {
         format: 1,
         name: if model.name.is_empty() { "Sapwood" } else { &model.name },
@@ -169,6 +177,8 @@ fn replay<'a, S: Serialize>(
         soft: if has_soft { geoms::encode_soft(scene) } else { Vec::new() },
         soft_stress: SoftStress::new(first(&recording.soft_stress, frames * channels / 3))?,
         soft_positions: has_soft.then(|| binary::gzip_base64(&soft_numbers())).transpose()?,
+        strings,
+        string_points: (free > 0).then(|| binary::gzip_base64(&free_points())).transpose()?,
         series: Series {
             time: first(&recording.time, frames),
             kinetic: first(&recording.kinetic, frames),

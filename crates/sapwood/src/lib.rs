@@ -141,7 +141,8 @@ pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<World,
     Ok(World::new(loaded.model, loaded.scene))
 }
 
-/// The Rust of the README, compiled and run.
+/// The Rust of the README and of the documentation, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/batch.md")]
+struct Pages;

@@ -125,6 +125,11 @@ pub struct Observation<'a> {
 }
 
 impl Observation<'_> {
+    /// The model, with the parameters of this simulation.
+    pub fn model(&self) -> &Model {
+        self.model
+    }
+
     /// The state that is looked at.
     pub fn state(&self) -> &State {
         self.state

@@ -25,6 +25,7 @@ fn pile(options: Options) -> Simulation {
         rest: (0.0, 0.0),
         friction_loss: 0.0,
         armature: 0.0,
+        look: multibody::TendonLook::default(),
     });
     let (link, body) = (model.body("4 1").unwrap(), model.body("box 17").unwrap());
     let anchors = [Vec3::new(0.1, 0.0, 0.0), Vec3::new(0.0, 0.0, 0.1)];

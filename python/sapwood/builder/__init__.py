@@ -16,9 +16,9 @@ Units are SI, angles radians, quaternions (w, x, y, z). Handles (:class:`BodyBui
 assigned until the model is built; what is built does not change any more.
 """
 
-from sapwood.builder._handles import (
+from sapwood.builder._bodies import BodyBuilder
+from sapwood.builder._elements import (
     ActuatorBuilder,
-    BodyBuilder,
     EqualityBuilder,
     GeomBuilder,
     JointBuilder,

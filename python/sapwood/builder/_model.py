@@ -2,17 +2,18 @@
 
 # The limits of a joint are its range; values of whatever type are judged by the compiled half; arguments that are as
 # those of another method are described there.
-# ruff: noqa: A002, ANN401, D417
+# ruff: noqa: ANN401, D417
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sapwood._sapwood import Assembly, Model, SoftBody
+from sapwood.builder._bodies import BodyBuilder
 from sapwood.builder._checks import (
     at_least_zero,
     fixed,
@@ -26,20 +27,12 @@ from sapwood.builder._checks import (
     vector_of,
     with_context,
 )
-from sapwood.builder._handles import (
-    ActuatorBuilder,
-    BodyBuilder,
-    EqualityBuilder,
-    GeomBuilder,
-    JointBuilder,
-    SiteBuilder,
-    TendonBuilder,
-    _Handle,
-)
+from sapwood.builder._constraints import Constraints
+from sapwood.builder._elements import ActuatorBuilder, GeomBuilder, JointBuilder, SiteBuilder, TendonBuilder
 from sapwood.builder._soft import SoftBodyBuilder
 
 
-class ModelBuilder:
+class ModelBuilder(Constraints):
     """A model in the making.
 
     Args:
@@ -114,6 +107,9 @@ class ModelBuilder:
     def soft_bodies(self) -> list[SoftBodyBuilder]:
         """The soft bodies, in the order of addition."""
         return [SoftBodyBuilder(self, index) for index in range(len(self._assembly.names("soft body")))]
+
+    def _body_at(self, index: int) -> BodyBuilder:
+        return BodyBuilder(self, index)
 
     def body(self, name: str) -> BodyBuilder:
         """The body of this name."""
@@ -345,155 +341,6 @@ class ModelBuilder:
         add = self._assembly.add_actuator
         return ActuatorBuilder(self, with_context(label, add, name, kind, target, gears, law, ctrl_range, force_range))
 
-    def add_tendon(
-        self,
-        name: str,
-        terms: Mapping[JointBuilder | str, float],
-        *,
-        range: ArrayLike | None = None,
-        rest: ArrayLike | None = None,
-        stiffness: float = 0.0,
-        damping: float = 0.0,
-        friction_loss: float = 0.0,
-        armature: float = 0.0,
-    ) -> TendonBuilder:
-        """Add a fixed tendon: length = Σ coefficient · coordinate.
-
-        Args:
-            name: Name.
-            terms: Coefficients by joint (with one coordinate) or its name.
-            range: Limits of the length.
-            rest: Lengths between which its spring is slack; the length at the joints' spring references when None.
-            stiffness, damping, friction_loss, armature: Along the length.
-        """
-        label = f"tendon {shown(name)}"
-        self._check_name("tendon", name)
-        if not terms:
-            raise ValueError(f"{label}: terms is empty: expected at least one joint")
-        pairs = [
-            (self._index("joint", joint, f"{label}: terms"), number_of(label, "terms", c)) for joint, c in terms.items()
-        ]
-        for joint, _ in pairs:
-            self._check_scalar(JointBuilder(self, joint), label)
-        parameters = [stiffness, damping, friction_loss, armature]
-        return TendonBuilder(self, with_context(label, self._assembly.add_tendon, name, pairs, range, rest, parameters))
-
-    def add_connect(
-        self,
-        body1: BodyBuilder | str,
-        body2: BodyBuilder | str | None = None,
-        *,
-        position: ArrayLike = (0.0, 0.0, 0.0),
-        position2: ArrayLike | None = None,
-        name: str = "",
-        active: bool = True,
-        compliance: ArrayLike | None = None,
-    ) -> EqualityBuilder:
-        """Hold two points together.
-
-        Args:
-            body1, body2: The bodies or their names; the second is the world when None.
-            position: The point in the first body's frame, (3,), m.
-            position2: That in the second's; where the first lies in the default configuration when None.
-            name: Name.
-            active: Whether it is in force.
-            compliance: (stiffness in N/m, relaxation time in s); near-rigid when None.
-        """
-        label = f"connect {shown(name)}"
-        bodies = self._two_bodies(label, body1, body2)
-        self._check_name("equality", name)
-        index = with_context(label, self._assembly.add_connect, name, bodies, position, position2)
-        return self._finish(label, index, active, compliance)
-
-    def add_weld(
-        self,
-        body1: BodyBuilder | str,
-        body2: BodyBuilder | str | None = None,
-        *,
-        anchor: ArrayLike = (0.0, 0.0, 0.0),
-        position: ArrayLike | None = None,
-        quaternion: ArrayLike | None = None,
-        euler: ArrayLike | None = None,
-        name: str = "",
-        active: bool = True,
-        compliance: ArrayLike | None = None,
-    ) -> EqualityBuilder:
-        """Hold two frames together.
-
-        Args:
-            body1, body2: The bodies or their names; the second is the world when None.
-            anchor: Origin of the frame in the second body, which has that body's axes, (3,), m.
-            position, quaternion, euler: That frame in the first body; where it is in the default configuration when
-                position is None.
-            name, active, compliance: As :meth:`add_connect`.
-        """
-        label = f"weld {shown(name)}"
-        bodies = self._two_bodies(label, body1, body2)
-        self._check_name("equality", name)
-        if position is None and (quaternion is not None or euler is not None):
-            raise ValueError(f"{label}: an orientation without position: expected both, or neither")
-        pose = None if position is None else (position, turn_of(label, quaternion, euler))
-        index = with_context(label, self._assembly.add_weld, name, bodies, anchor, pose)
-        return self._finish(label, index, active, compliance)
-
-    def add_distance(
-        self,
-        body1: BodyBuilder | str,
-        body2: BodyBuilder | str | None = None,
-        *,
-        distance: float | None = None,
-        position1: ArrayLike = (0.0, 0.0, 0.0),
-        position2: ArrayLike = (0.0, 0.0, 0.0),
-        name: str = "",
-        active: bool = True,
-        compliance: ArrayLike | None = None,
-    ) -> EqualityBuilder:
-        """Keep two points at a distance, m; that of the default configuration when None."""
-        label = f"distance {shown(name)}"
-        bodies = self._two_bodies(label, body1, body2)
-        self._check_name("equality", name)
-        anchors = [
-            vector_of(label, "position1", position1, 3).tolist(),
-            vector_of(label, "position2", position2, 3).tolist(),
-        ]
-        length = None if distance is None else number_of(label, "distance", distance)
-        index = with_context(label, self._assembly.add_distance, name, bodies, anchors, length)
-        return self._finish(label, index, active, compliance)
-
-    def add_coupling(
-        self,
-        y: JointBuilder | TendonBuilder | str,
-        x: JointBuilder | TendonBuilder | str | None = None,
-        *,
-        polynomial: Sequence[float] = (0.0, 1.0),
-        name: str = "",
-        active: bool = True,
-        compliance: ArrayLike | None = None,
-    ) -> EqualityBuilder:
-        """Couple coordinates: y − y₀ = p(x − x₀), of joints (or names of joints) or tendons, from their references.
-
-        Args:
-            y, x: Joints with one coordinate, or tendons; without an x the coordinate y is held at p(0).
-            polynomial: Coefficients of p, up to five, the constant first.
-            name, active, compliance: As :meth:`add_connect`.
-        """
-        label = f"coupling {shown(name)}"
-        self._check_name("equality", name)
-        first = self._coordinate(label, "y", y)
-        second = None if x is None else self._coordinate(label, "x", x)
-        coefficients = np.atleast_1d(floats(label, "polynomial", polynomial)).tolist()
-        index = with_context(label, self._assembly.add_coupling, name, first, second, coefficients)
-        return self._finish(label, index, active, compliance)
-
-    def exclude(self, body1: BodyBuilder | str, body2: BodyBuilder | str) -> None:
-        """Let the geoms of two bodies never touch."""
-        self._assembly.exclude(*self._two_bodies("exclude", body1, body2))
-
-    def add_pair(self, geom1: GeomBuilder | str, geom2: GeomBuilder | str, **surface: Any) -> None:
-        """Let two geoms touch whatever their bits say, with a surface of their own: properties as of a geom."""
-        geoms = [self._index("geom", geom1, "pair: geom1"), self._index("geom", geom2, "pair: geom2")]
-        with_context("pair", self._assembly.add_pair, geoms, surface)
-
     def add_keyframe(
         self,
         name: str,
@@ -561,56 +408,3 @@ class ModelBuilder:
                 )
             found.append((joint, numbers.tolist()))
         return found
-
-    def _coordinate(self, label: str, argument: str, of: JointBuilder | TendonBuilder | str) -> tuple[str, int]:
-        if isinstance(of, TendonBuilder):
-            return "tendon", self._index("tendon", of, f"{label}: {argument}")
-        joint = self._index("joint", of, f"{label}: {argument}")
-        self._check_scalar(JointBuilder(self, joint), f"{label}: {argument}")
-        return "joint", joint
-
-    def _check_scalar(self, joint: JointBuilder, label: str) -> None:
-        if joint._get("nv") != 1:
-            raise ValueError(f"{label}: joint {joint.name!r} is {joint.kind}: expected a joint with one coordinate")
-
-    def _two_bodies(self, label: str, body1: BodyBuilder | str, body2: BodyBuilder | str | None) -> list[int]:
-        first = self._index("body", body1, f"{label}: body1")
-        second = 0 if body2 is None else self._index("body", body2, f"{label}: body2")
-        if first == second:
-            raise ValueError(f"{label}: body1 and body2 are both {self._assembly.names('body')[first]!r}: expected two")
-        return [first, second]
-
-    def _finish(self, label: str, index: int, active: bool, compliance: ArrayLike | None) -> EqualityBuilder:
-        with_context(label, self._assembly.set_equality, index, bool(active), compliance)
-        return EqualityBuilder(self, index)
-
-    def _own(self, handle: _Handle, argument: str) -> None:
-        if handle._builder is not self:
-            raise ValueError(f"{argument} is of another builder: expected an element of {self.name!r}")
-
-    def _index(self, kind: str, of: object, argument: str) -> int:
-        if isinstance(of, str):
-            return self._find(kind, of, argument)
-        if isinstance(of, _Handle) and of._kind == kind:
-            self._own(of, argument)
-            return of.index
-        raise TypeError(f"{argument} is of type {type(of).__name__}: expected a {kind} of this builder, or its name")
-
-    def _find(self, kind: str, name: str, argument: str = "name") -> int:
-        if not isinstance(name, str):
-            raise TypeError(f"{argument} of {_a(kind)} is of type {type(name).__name__}: expected str")
-        names = self._assembly.names(kind)
-        if name and name in names:
-            return names.index(name)
-        known = ", ".join(repr(n) for n in names if n) or "none with a name"
-        raise ValueError(f"{argument}: there is no {kind} {shown(name)}; the builder has {known}")
-
-    def _check_name(self, kind: str, name: str) -> None:
-        if not isinstance(name, str):
-            raise TypeError(f"name of {_a(kind)} is of type {type(name).__name__}: expected str")
-        if name and name in self._assembly.names(kind):
-            raise ValueError(f"{kind} {shown(name)}: there is a {kind} of this name already: expected another name")
-
-
-def _a(kind: str) -> str:
-    return f"an {kind}" if kind in {"actuator", "equality"} else f"a {kind}"

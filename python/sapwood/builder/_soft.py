@@ -10,20 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sapwood.builder._bodies import BodyBuilder
 from sapwood.builder._checks import with_context
-from sapwood.builder._handles import BodyBuilder, _Handle
+from sapwood.builder._element import Number, _Element
 
 
-class SoftBodyBuilder(_Handle):
+class SoftBodyBuilder(_Element):
     """A soft body of a :class:`ModelBuilder`."""
 
     _kind = "soft body"
-
-    def _get(self, field: str) -> Any:
-        return self._builder._assembly.get_soft_body(self._index, field)
-
-    def _set(self, field: str, value: object) -> None:
-        self._call(self._builder._assembly.set_soft_body, self._index, field, value)
 
     def _call(self, call: Any, *arguments: Any) -> None:
         with_context(f"soft body {self.name!r}", call, *arguments)
@@ -38,23 +33,8 @@ class SoftBodyBuilder(_Handle):
         """Positions of its nodes in the frame of :attr:`body`, (n, 3), m, read-only."""
         return self._builder._assembly.soft_nodes(self._index)
 
-    @property
-    def friction(self) -> float:
-        """Coefficient of friction of its surface."""
-        return float(self._get("friction"))
-
-    @friction.setter
-    def friction(self, value: float) -> None:
-        self._set("friction", value)
-
-    @property
-    def radius(self) -> float:
-        """Contact begins at this distance from its surface, m."""
-        return float(self._get("radius"))
-
-    @radius.setter
-    def radius(self, value: float) -> None:
-        self._set("radius", value)
+    friction = Number("Coefficient of friction of its surface.")
+    radius = Number("Contact begins at this distance from its surface, m.")
 
     @property
     def color(self) -> tuple[float, float, float, float]:

@@ -41,17 +41,10 @@ def add_settings(parser: argparse.ArgumentParser, defaults: Settings, without: S
             parser.add_argument(name, type=type(default), default=default, help=meaning)
 
 
-def main() -> int:
-    """Read the command line and train."""
-    if missing("torch", "gymnasium"):
-        return 2
-    import gymnasium
-
-    from sapwood import ModelError
+def parser() -> argparse.ArgumentParser:
+    """The arguments of all algorithms; needs neither torch nor gymnasium."""
     from sapwood.train import compare, imitation
-    from sapwood.train.run import train
     from sapwood.train.settings import Settings
-    from sapwood.train.tasks import Registered, Task
 
     parser = argparse.ArgumentParser(prog="python -m sapwood.train", description="Trains a policy.")
     algorithms = parser.add_subparsers(dest="algorithm", required=True)
@@ -72,7 +65,22 @@ def main() -> int:
     )
     compare.add_arguments(curves)
     add_settings(curves, compare.DEFAULTS, without=("seed", "evaluate_samples"))
-    given = vars(parser.parse_args())
+    return parser
+
+
+def main() -> int:
+    """Read the command line and train."""
+    given = vars(parser().parse_args())
+    if missing("torch", "gymnasium"):
+        return 2
+    import gymnasium
+
+    from sapwood import ModelError
+    from sapwood.train import compare, imitation
+    from sapwood.train.run import train
+    from sapwood.train.settings import Settings
+    from sapwood.train.tasks import Registered, Task
+
     algorithm, out, resume = given.pop("algorithm"), given.pop("out"), given.pop("resume")
     settings = Settings(**{field.name: given.pop(field.name) for field in fields(Settings) if field.name in given})
     if settings.workers and missing("ray"):

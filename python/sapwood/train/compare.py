@@ -18,7 +18,6 @@ from sapwood._files import write_whole
 from sapwood.bench.svg import Curve, plot, stacked
 from sapwood.train import imitation
 from sapwood.train.policy import Array
-from sapwood.train.run import train
 from sapwood.train.settings import Settings
 
 METHODS = ("maba", "dense", "sparse")
@@ -109,6 +108,8 @@ def compare(asked: Plan, out: Path, *, resume: bool = False) -> dict[str, Any]:
         ValueError: When a setting is outside its domain, or a run to be kept is another one.
         KeyboardInterrupt: When a run was interrupted.
     """
+    from sapwood.train.run import train  # torch: arguments are read without it
+
     found: dict[str, list[dict[str, Any]]] = {method: [] for method in asked.methods}
     for method, seed in asked.runs():
         folder = out / f"{method}-{seed}"

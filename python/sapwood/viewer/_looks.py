@@ -70,14 +70,16 @@ def parts(
     color: tuple[int, int, int],
 ) -> Iterator[Part]:
     """The triangles of a geom, those of each look together."""
-    look = geom.get("texture")
-    mesh = None if geom["mesh"] is None else meshes[geom["mesh"]]
+    look: dict[str, Any] | None = geom.get("texture")
+    index: int | None = geom["mesh"]
+    mesh = None if index is None else meshes[index]
     if look is not None:
-        yield _textured(look, known[look["image"]], mesh, vertices, faces, color)
+        yield _textured(look, known[int(look["image"])], mesh, vertices, faces, color)
     elif geom.get("painted") and mesh is not None and "paint_of" in mesh:
         paint_of = np.frombuffer(base64.b64decode(mesh["paint_of"]), "<u4")
         corners = _corner_places(mesh)
-        for k, paint in enumerate(mesh["paints"]):
+        paints: list[dict[str, Any]] = mesh["paints"]
+        for k, paint in enumerate(paints):
             chosen = paint_of == k
             if not chosen.any():
                 continue
@@ -85,7 +87,7 @@ def parts(
             if "image" in paint and corners is not None:
                 unrolled, triangles = _unrolled(vertices, faces[chosen])
                 places = corners[chosen].reshape(-1, 2)
-                yield Part(unrolled, triangles, (255, 255, 255), known[paint["image"]], places)
+                yield Part(unrolled, triangles, (255, 255, 255), known[int(paint["image"])], places)
             else:
                 used, renumbered = np.unique(faces[chosen], return_inverse=True)
                 yield Part(vertices[used], renumbered.reshape(-1, 3).astype(np.uint32), own)
@@ -132,7 +134,7 @@ def _corner_places(mesh: dict[str, Any]) -> Places | None:
 
 def _around(corners: NDArray[np.float64], straight: bool) -> NDArray[np.float64]:
     x, y, z = np.moveaxis(corners, -1, 0)
-    u = np.arctan2(y, x) / (2 * np.pi) % 1.0
+    u: NDArray[np.float64] = np.arctan2(y, x) / (2 * np.pi) % 1.0
     # A triangle across the seam goes on beyond it; a pole has the longitude of its neighbours.
     u += (u.max(axis=1, keepdims=True) - u) > 0.5
     pole = np.hypot(x, y) < 1e-6
@@ -158,8 +160,8 @@ def _on_box(corners: NDArray[np.float64]) -> NDArray[np.float64]:
     normal = np.cross(b - a, c - a)
     axis = np.argmax(np.abs(normal), axis=1)
     sign = np.sign(np.take_along_axis(normal, axis[:, None], 1))
-    x, y, z = np.moveaxis(corners, -1, 0)
+    x, y, z = (corners[..., k] for k in range(3))
     axis = axis[:, None]
-    s = np.where(axis == 2, x, np.where(axis == 0, y * sign, -x * sign))
-    t = np.where(axis == 2, -y * sign, -z)
+    s: NDArray[np.float64] = np.where(axis == 2, x, np.where(axis == 0, y * sign, -x * sign))
+    t: NDArray[np.float64] = np.where(axis == 2, -y * sign, -z)
     return 0.5 + 0.5 * np.stack([s, t], axis=-1)

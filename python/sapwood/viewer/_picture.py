@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.viewer._drag import rotate
+from sapwood.viewer._shapes import String, tube, tube_faces
 
 if TYPE_CHECKING:
     from sapwood._sapwood import Model, Simulation
@@ -46,6 +47,7 @@ class Picture:
         for i, geom in enumerate(viewer.scene.geoms):
             self._add(i, geom)
         self._soft = self._add_soft()
+        self._strings = self._add_strings()
         mass = float(viewer.scene.masses[1:].sum()) + sum(body.mass for body in viewer.sim.soft_bodies)
         self.newtons_per_metre = max(mass * 9.81, 1e-9) / (WEIGHT * self.size)
         camera = viewer.server.initial_camera
@@ -119,8 +121,33 @@ class Picture:
             first += len(body.positions)
         return skins
 
+    def _add_strings(self) -> list[tuple[Any, String]]:
+        """Spatial tendons, each a tube."""
+        handles: list[tuple[Any, String]] = []
+        for i, (string, points) in enumerate(self._string_paths()):
+            handle = self.api.add_mesh_simple(
+                f"/strings/{i}_{string.name}".replace(" ", "_"),
+                tube(points, string.radius),
+                tube_faces(string.points),
+                color=string.color,
+                opacity=None if string.opacity >= 1 else string.opacity,
+                side="double",
+                visible=string.group < 3,
+            )
+            handles.append((handle, string))
+            if string.group >= 3:
+                self.collision.append(handle)
+        return handles
+
+    def _string_paths(self) -> list[tuple[String, NDArray[np.float64]]]:
+        strings = self.viewer.scene.strings
+        if not strings:
+            return []
+        ends = np.cumsum([string.points for string in strings])
+        return list(zip(strings, np.split(self.viewer.sim._string_points(), ends[:-1]), strict=True))
+
     def show_groups(self, on: bool) -> None:
-        """Shows or hides geoms of group 3 and above."""
+        """Shows or hides geoms and strings of group 3 and above."""
         for handle in self.collision:
             handle.visible = on
 
@@ -132,6 +159,8 @@ class Picture:
                 if self._sent is not None and np.array_equal(poses[body], self._sent[body]):
                     continue
                 frame.position, frame.wxyz = poses[body, :3], poses[body, 3:]
+            if self._sent is None or not np.array_equal(poses, self._sent):
+                self._move_strings()
             self._sent = poses
             self._move_soft()
             self._contacts()
@@ -144,6 +173,10 @@ class Picture:
         for handle, nodes in self._soft:
             handle.vertices = np.asarray(positions[nodes], np.float32)
         self._sent_soft = positions.copy()
+
+    def _move_strings(self) -> None:
+        for (handle, string), (_, points) in zip(self._strings, self._string_paths(), strict=True):
+            handle.vertices = tube(points, string.radius)
 
     def _contacts(self) -> None:
         sim = self.viewer.sim

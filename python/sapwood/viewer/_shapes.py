@@ -21,6 +21,8 @@ GREY = (0.5, 0.5, 0.5)
 PALETTE = ((224, 154, 72), (96, 146, 200), (112, 170, 116), (196, 104, 96), (150, 124, 184), (88, 168, 168))
 # Half the side of a plane without end that is not level, m.
 ENDLESS = 20.0
+# Vertices around a string.
+SIDES = 8
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,19 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class String:
+    """A branch of a spatial tendon as it is drawn."""
+
+    name: str
+    radius: float
+    color: tuple[int, int, int]
+    opacity: float
+    group: int
+    # How many points it runs through.
+    points: int
+
+
+@dataclass(frozen=True)
 class Scene:
     """What there is to draw and to act on."""
 
@@ -53,6 +68,7 @@ class Scene:
     ctrl_ranges: list[tuple[float, float] | None]
     # Red, green, blue, opacity of soft bodies, from 0 to 1.
     soft_colors: list[tuple[float, float, float, float]]
+    strings: list[String]
 
 
 def scene(model: Model) -> Scene:
@@ -63,7 +79,40 @@ def scene(model: Model) -> Scene:
     geoms = [drawn for geom in data["geoms"] for drawn in _drawn(geom, data["meshes"], known, trees)]
     ranges = [None if limits is None else (float(limits[0]), float(limits[1])) for limits in data["ctrl_ranges"]]
     soft: list[tuple[float, float, float, float]] = [(r, g, b, a) for r, g, b, a in data["soft_colors"]]
-    return Scene(geoms, np.array(data["masses"]), np.array(data["coms"]).reshape(-1, 3), ranges, soft)
+    strings = [_string(string) for string in data["strings"]]
+    return Scene(geoms, np.array(data["masses"]), np.array(data["coms"]).reshape(-1, 3), ranges, soft, strings)
+
+
+def _string(string: dict[str, Any]) -> String:
+    r, g, b, alpha = string["rgba"]
+    color = (round(255 * r), round(255 * g), round(255 * b))
+    return String(string["name"], string["radius"], color, alpha, string["group"], string["points"])
+
+
+def tube(points: NDArray[np.float64], radius: float) -> Vertices:
+    """Rings of :data:`SIDES` vertices around the points (n, 3) of a string."""
+    pieces = np.diff(points, axis=0)
+    lengths = np.linalg.norm(pieces, axis=1, keepdims=True)
+    pieces = np.divide(pieces, lengths, out=np.zeros_like(pieces), where=lengths > 0)
+    along = np.concatenate([pieces, np.zeros((1, 3))]) + np.concatenate([np.zeros((1, 3)), pieces])
+    size = np.linalg.norm(along, axis=1, keepdims=True)
+    along = np.where(size > 0, along / np.maximum(size, 1e-12), [0.0, 0.0, 1.0])
+    # Across the string, along the axis that is furthest from it.
+    across = np.cross(along, np.eye(3)[np.abs(along).argmin(axis=1)])
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    other = np.cross(along, across)
+    angles = 2 * np.pi * np.arange(SIDES) / SIDES
+    rings = across[:, None] * np.cos(angles)[:, None] + other[:, None] * np.sin(angles)[:, None]
+    vertices: Vertices = (points[:, None] + radius * rings).reshape(-1, 3).astype(np.float32)
+    return vertices
+
+
+def tube_faces(count: int) -> Faces:
+    """The triangles between ``count`` rings."""
+    i, j = np.meshgrid(np.arange(count - 1), np.arange(SIDES), indexing="ij")
+    a, b = i * SIDES + j, i * SIDES + (j + 1) % SIDES
+    faces = np.concatenate([np.stack([a, b, b + SIDES], -1), np.stack([a, b + SIDES, a + SIDES], -1)])
+    return faces.reshape(-1, 3).astype(np.uint32)
 
 
 def _trees(parents: list[int]) -> list[int]:

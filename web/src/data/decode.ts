@@ -4,6 +4,7 @@ import { decodeContacts } from "./contacts";
 import { ReplayError } from "./error";
 import { decodePoses } from "./poses";
 import { decodeSoft } from "./soft";
+import { decodeStrings } from "./strings";
 import { decodeGeomTexture, decodeSurface, decodeTextures } from "./looks";
 import { GEOM_TYPES, SERIES, SIZE_LENGTH, type Geom, type Mesh, type Replay, type Series, type Texture } from "./replay";
 
@@ -43,6 +44,7 @@ export async function decodeReplay(json: unknown): Promise<Replay> {
     poses: decodePoses(await gunzipBase64(file["poses"], "poses"), file["encoding"], frames, bodies),
     contacts: decodeContacts(await gunzipBase64(file["contacts"], "contacts"), frames),
     ...(await decodeSoft(file, frames)),
+    ...(await decodeStrings(file, frames, bodies.length)),
     series: decodeSeries(object(file["series"] ?? {}, "series"), frames),
     summary: object(file["summary"] ?? {}, "summary"),
   };

@@ -94,6 +94,24 @@ export interface SoftBody {
   readonly triangles: Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 }
 
+/** A point of a body that a string runs through, in the body's frame. */
+export interface StringPoint {
+  readonly body: number;
+  readonly position: readonly number[];
+}
+
+/** A branch of a spatial tendon. */
+export interface TendonString {
+  readonly name: string;
+  readonly rgba: readonly number[];
+  /** In metres. */
+  readonly radius: number;
+  /** From 3 on hidden at first, as geoms. */
+  readonly group: number;
+  /** What it runs through; null stands for the next point of `stringPoints`. */
+  readonly points: readonly (StringPoint | null)[];
+}
+
 /** Contacts of all frames in one array; those of frame i are `offsets[i] .. offsets[i + 1]`. */
 export interface Contacts {
   readonly offsets: Uint32Array;
@@ -130,6 +148,9 @@ export interface Replay {
   readonly softPositions: Float32Array<ArrayBuffer>;
   /** Von Mises stresses at these nodes, or null if they were not recorded. */
   readonly softStress: SoftStress | null;
+  readonly strings: readonly TendonString[];
+  /** Frame by frame, the points of all strings that no body carries, x, y, z of each. */
+  readonly stringPoints: Float32Array<ArrayBuffer>;
   readonly series: Series;
   readonly summary: Readonly<Record<string, unknown>>;
 }

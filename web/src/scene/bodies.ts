@@ -6,7 +6,7 @@ import { bodyColours, usesDefaultGrey } from "./palette";
 import { layOn, type TextureStore } from "./textures";
 
 /** Geoms of this group and above are drawn only when they are asked for. */
-const COLLISION_GROUP = 3;
+export const COLLISION_GROUP = 3;
 
 /** Whether a geom is one that is drawn only when collision shapes are. */
 export function isCollisionShape(geom: Geom): boolean {

@@ -6,6 +6,7 @@ import type { Replay } from "../data/replay";
 import { hidesCollisionShapes, isCollisionShape } from "./bodies";
 import type { GeometryStore } from "./geometry";
 import { softBalls } from "./soft";
+import { stringBalls } from "./strings";
 
 /** Balls around what there is to see, in the world. */
 export type Balls = readonly Sphere[];
@@ -37,6 +38,7 @@ export function frameClip(clip: Clip, geometries: GeometryStore): Framing {
   const at = (time: number): Sphere[] => [
     ...ballsAt(clip, balls, shown, time),
     ...softBalls(clip, clip.frameAt(time)),
+    ...stringBalls(clip, time),
   ];
   const whole = times.flatMap(at);
   const start = at(0);

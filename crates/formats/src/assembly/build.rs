@@ -6,9 +6,10 @@ use geometry::{PairSpec, Scene};
 use multibody::{BodySpec, Keyframe, Material, ModelBuilder};
 use spatial::RigidInertia;
 
-use super::sensors::Indices;
+use super::sensors::{Indices, place_obstacles};
 use super::{Assembly, AssemblyError, map_camera, map_equality, map_transmission};
 use crate::Loaded;
+use crate::mjcf::rest_strings;
 
 /// The order of a model: old indices in their new order, and the other way round.
 struct Order {
@@ -107,6 +108,8 @@ impl Assembly {
         builder.sensors.clone_from(&self.sensors);
         builder.sensors.iter_mut().for_each(|sensor| indices.map(&mut sensor.kind));
         let mut scene = self.scene(&mut builder.materials, &bodies, &geoms);
+        // Where geoms have been changed, strings wrap around what they are now.
+        builder.tendons.iter_mut().for_each(|tendon| place_obstacles(tendon, |geom| &scene.geoms[geom]));
         // Building makes rotations unit quaternions once more: those of a model that has been read keep their bits.
         let equalities = builder.equalities.clone();
         let mut model = builder.build()?;
@@ -120,6 +123,7 @@ impl Assembly {
                 model.q0[joint.q] = start;
             }
         }
+        rest_strings(&mut model, &self.strings_at_rest);
         self.add_soft_bodies(&mut scene, &model, body_of)?;
         for key in &self.keyframes {
             model.keyframes.push(keyframe(key, &model, &joints));

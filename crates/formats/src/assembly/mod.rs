@@ -139,8 +139,10 @@ pub struct Assembly {
     pub sensors: Vec<Sensor>,
     /// Actuators, tendons and equality constraints refer to the assembly's joints, bodies and tendons.
     pub actuators: Vec<Actuator>,
-    /// Fixed tendons.
+    /// Tendons.
     pub tendons: Vec<Tendon>,
+    /// Spatial ones among them whose springs rest where those of the joints do, whatever [`Tendon::rest`] says.
+    pub strings_at_rest: Vec<usize>,
     /// Equality constraints.
     pub equalities: Vec<Equality>,
     /// Explicit pairs.
@@ -174,6 +176,7 @@ impl Assembly {
             sensors: Vec::new(),
             actuators: Vec::new(),
             tendons: Vec::new(),
+            strings_at_rest: Vec::new(),
             equalities: Vec::new(),
             pairs: Vec::new(),
             excluded: Vec::new(),

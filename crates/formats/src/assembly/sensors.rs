@@ -1,6 +1,6 @@
 //! What sensors and tendons refer to, changed.
 
-use geometry::Geom;
+use geometry::{Geom, Shape};
 use multibody::{ContactFilter, GeomsOf, PathPoint, SensorFrame, SensorKind, Tendon, TendonPath};
 
 /// New indices of elements.
@@ -79,10 +79,13 @@ impl Indices<'_> {
     }
 }
 
-/// Puts the obstacles of a tendon where their geoms are.
+/// Puts the obstacles of a tendon where their geoms are, with their radii.
 pub(crate) fn place_obstacles<'g>(tendon: &mut Tendon, geom: impl Fn(usize) -> &'g Geom) {
     for obstacle in tendon.obstacles_mut() {
         let geom = geom(obstacle.geom);
         (obstacle.body, obstacle.pose) = (geom.body, geom.pose);
+        if let Shape::Sphere { radius } | Shape::Cylinder { radius, .. } = geom.shape {
+            obstacle.radius = radius;
+        }
     }
 }

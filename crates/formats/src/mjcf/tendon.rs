@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use geometry::Shape;
-use multibody::{Branch, Coordinate, EqualityKind, Model, Obstacle, ObstacleShape, PathPoint, Tendon, TendonPath};
+use multibody::{
+    Branch, Coordinate, EqualityKind, Model, Obstacle, ObstacleShape, PathPoint, Tendon, TendonLook, TendonPath,
+};
 
 use super::Reader;
 use super::compliance::{Side, compliance};
@@ -90,8 +92,9 @@ impl<'a> Reader<'_, 'a> {
             }),
             friction_loss: if flags.friction_loss { friction_loss } else { 0.0 },
             armature,
+            look: self.string_look(attributes)?,
         };
-        attributes.skip(&["group", "user", "width", "material", "rgba"]);
+        attributes.skip(&["user", "material"]);
         self.warn_about_friction_and_margin(attributes)?;
         if self.range(attributes, "actuatorfrcrange", "actuatorfrclimited")?.is_some() {
             let message = "a limit on the sum of actuator forces along a tendon is not simulated: ignored";
@@ -101,6 +104,15 @@ impl<'a> Reader<'_, 'a> {
         self.tendons.push(TendonInfo { element, index, reference, range });
         self.builder.tendons.push(tendon);
         Ok(())
+    }
+
+    fn string_look(&self, attributes: &Attributes<'_, '_>) -> Result<TendonLook, LoadError> {
+        let usual = TendonLook::default();
+        Ok(TendonLook {
+            radius: attributes.number("width")?.unwrap_or(usual.radius).max(0.0),
+            rgba: self.assets.rgba(attributes)?,
+            group: attributes.integer("group")?.unwrap_or(0).max(0) as u32,
+        })
     }
 
     /// What a spatial tendon passes.
@@ -196,13 +208,18 @@ fn rest_lengths(attributes: &Attributes<'_, '_>) -> Result<Option<(f64, f64)>, L
     Ok(Some((low, high)).filter(|&lengths| lengths != (-1.0, -1.0)))
 }
 
-/// Sets the lengths of strings in the default configuration, where equality constraints refer to them, and those at which their springs rest:
-/// of the tendons `at_rest`, where the springs of the joints do.
-pub(super) fn complete_strings(model: &mut Model, at_rest: &[usize]) {
+/// Lets the springs of the tendons `at_rest` rest where those of the joints do.
+pub(crate) fn rest_strings(model: &mut Model, at_rest: &[usize]) {
     for &index in at_rest {
         let length = model.tendons[index].length(model, &model.spring_reference);
         model.tendons[index].rest = (length, length);
     }
+}
+
+/// Sets the lengths of strings in the default configuration, where equality constraints refer to them, and those at which their springs rest:
+/// of the tendons `at_rest`, where the springs of the joints do.
+pub(super) fn complete_strings(model: &mut Model, at_rest: &[usize]) {
+    rest_strings(model, at_rest);
     let Model { equalities, .. } = model;
     let mut equalities = std::mem::take(equalities);
     for equality in &mut equalities {

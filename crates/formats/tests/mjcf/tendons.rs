@@ -1,6 +1,6 @@
 //! Tendons: lengths, limits, springs, and what acts along them.
 
-use multibody::{Compliance, PathPoint, Tendon, TendonPath, Transmission};
+use multibody::{Compliance, PathPoint, Tendon, TendonLook, TendonPath, Transmission};
 
 use crate::{close, load, try_load};
 
@@ -33,6 +33,7 @@ fn a_plain_tendon_is_a_sum_of_coordinates() {
         rest: (2.0 * 3.0 - 3.0 * 5.0, 2.0 * 3.0 - 3.0 * 5.0),
         friction_loss: 0.0,
         armature: 0.0,
+        look: TendonLook::default(),
     };
     assert_eq!(tendon("", r#"name="t""#), expected);
 }

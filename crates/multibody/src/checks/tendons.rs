@@ -37,6 +37,7 @@ pub(super) fn check(tendon: &Tendon, model: &Model, what: &str) -> Result<(), Bu
         ("damping", tendon.damping),
         ("friction loss", tendon.friction_loss),
         ("armature", tendon.armature),
+        ("radius", tendon.look.radius),
     ];
     for (name, value) in parameters {
         check_at_least_zero(value, || format!("{what}: {name}"))?;

@@ -67,6 +67,34 @@ impl Obstacle {
     }
 }
 
+impl Obstacle {
+    /// The point of the arc after this part of it, from 0 to 1: evenly around the centre or the axis.
+    pub(super) fn point_of_arc(&self, pose: Pose<f64>, wrap: &Wrap, part: f64) -> Vec3<f64> {
+        let [a, b] = wrap.points.map(|point| pose.rot.conjugate() * (point - pose.pos));
+        let climb = match self.shape {
+            ObstacleShape::Sphere => 0.0,
+            ObstacleShape::Cylinder => b.z - a.z,
+        };
+        let angle = (wrap.length * wrap.length - climb * climb).max(0.0).sqrt() / self.radius;
+        let shorter = match self.shape {
+            ObstacleShape::Sphere => a.cross(b),
+            ObstacleShape::Cylinder => Vec3::new(0.0, 0.0, cross([a.x, a.y], [b.x, b.y])),
+        };
+        let axis = match shorter.normalized() {
+            Some(axis) if angle > std::f64::consts::PI => -axis,
+            Some(axis) => axis,
+            None => Vec3::ZERO,
+        };
+        let across = match self.shape {
+            ObstacleShape::Sphere => a,
+            ObstacleShape::Cylinder => Vec3::new(a.x, a.y, 0.0),
+        };
+        let (sine, cosine) = libm::sincos(angle * part);
+        let turned = across * cosine + axis.cross(across) * sine;
+        pose.transform_point(turned + (a - across) + Vec3::new(0.0, 0.0, climb * part))
+    }
+}
+
 /// Two axes of the plane through the origin and both points, the first towards `a`.
 fn plane_of(a: Vec3<f64>, b: Vec3<f64>) -> (Vec3<f64>, Vec3<f64>) {
     let x = a.normalized().unwrap_or(Vec3::new(1.0, 0.0, 0.0));

@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 
 use formats::assembly::AssemblyKey;
+use geometry::Shape;
 use multibody::{
-    Actuator, ActuatorLaw, Compliance, Coordinate, Equality, EqualityKind, Tendon, TendonPath, Transmission,
+    Actuator, ActuatorLaw, Branch, Compliance, Coordinate, Equality, EqualityKind, Obstacle, ObstacleShape, PathPoint,
+    Tendon, TendonLook, TendonPath, Transmission,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spatial::{Pose, Vec3};
 
 use super::fields::{at_least_zero, interval};
+use super::geoms::colour;
 use super::{Assembly, rotation, vector3};
 use crate::arguments::several;
 
@@ -84,9 +87,49 @@ impl Assembly {
             friction_loss: at_least_zero("friction_loss", friction_loss)?,
             armature: at_least_zero("armature", armature)?,
             path: TendonPath::Joints(terms),
+            look: TendonLook::default(),
         };
         self.inner.tendons.push(tendon);
         Ok(self.inner.tendons.len() - 1)
+    }
+
+    /// A string: for each branch its divisor, and sites and geoms with a side's site; stiffness, damping, friction loss and radius.
+    fn add_spatial_tendon(
+        &mut self,
+        name: String,
+        #[pyo3(from_py_with = several)] branches: Vec<(f64, Vec<(String, usize, Option<usize>)>)>,
+        range: &Bound<'_, PyAny>,
+        rest: &Bound<'_, PyAny>,
+        parameters: [Bound<'_, PyAny>; 4],
+        rgba: &Bound<'_, PyAny>,
+        group: u32,
+    ) -> PyResult<usize> {
+        let branches = branches.into_iter().map(|(divisor, points)| {
+            let points = points.into_iter().map(|(kind, index, side)| self.point_of_path(&kind, index, side));
+            Ok(Branch { divisor, points: points.collect::<PyResult<_>>()? })
+        });
+        let branches = branches.collect::<PyResult<_>>()?;
+        let [stiffness, damping, friction_loss, radius] = &parameters;
+        let rest = interval("rest", rest)?;
+        let rgba = colour("color", rgba)?;
+        let tendon = Tendon {
+            name,
+            range: interval("range", range)?,
+            rest: rest.unwrap_or((0.0, 0.0)),
+            limit_compliance: Compliance::NearRigid,
+            stiffness: at_least_zero("stiffness", stiffness)?,
+            damping: at_least_zero("damping", damping)?,
+            friction_loss: at_least_zero("friction_loss", friction_loss)?,
+            armature: 0.0,
+            path: TendonPath::Spatial(branches),
+            look: TendonLook { radius: at_least_zero("radius", radius)?, rgba, group },
+        };
+        let index = self.inner.tendons.len();
+        if rest.is_none() {
+            self.inner.strings_at_rest.push(index);
+        }
+        self.inner.tendons.push(tendon);
+        Ok(index)
     }
 
     /// Two points coincide; the second one, where it is None, lies where the first does in the default configuration.
@@ -227,6 +270,25 @@ impl Assembly {
 }
 
 impl Assembly {
+    /// A site, or a geom with the site of a side, of a string.
+    fn point_of_path(&self, kind: &str, index: usize, side: Option<usize>) -> PyResult<PathPoint> {
+        self.check(kind, &[index])?;
+        self.check("site", side.as_slice())?;
+        if kind == "site" {
+            return Ok(PathPoint::Site(index));
+        }
+        let geom = &self.inner.geoms[index].geom;
+        let (shape, radius) = match geom.shape {
+            Shape::Sphere { radius } => (ObstacleShape::Sphere, radius),
+            Shape::Cylinder { radius, .. } => (ObstacleShape::Cylinder, radius),
+            _ => {
+                let message = format!("path: geom {:?} is neither: expected a sphere or a cylinder", geom.name);
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        Ok(PathPoint::Obstacle(Obstacle { geom: index, body: geom.body, pose: geom.pose, shape, radius, side }))
+    }
+
     fn relative_pose(&self, bodies: [usize; 2]) -> Pose<f64> {
         let [first, second] = bodies.map(|body| self.inner.default_pose(body));
         first.inverse() * second

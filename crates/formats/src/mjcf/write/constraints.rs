@@ -1,7 +1,7 @@
 //! Tendons and equality constraints.
 
 use geometry::Shape;
-use multibody::{Branch, Coordinate, EqualityKind, PathPoint, Tendon, TendonPath};
+use multibody::{Branch, Coordinate, EqualityKind, PathPoint, Tendon, TendonLook, TendonPath};
 use spatial::{Pose, Quat, Vec3};
 
 use super::super::compliance::Side;
@@ -41,6 +41,7 @@ impl Writer<'_> {
             if tendon.rest != (rest, rest) {
                 attributes.push(("springlength", list(&[tendon.rest.0, tendon.rest.1])));
             }
+            attributes.extend(look(tendon));
             match &tendon.path {
                 TendonPath::Joints(terms) => {
                     xml.open("fixed", &attributes);
@@ -274,6 +275,23 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// Radius, colour and group of a string where they are not the usual ones.
+fn look(tendon: &Tendon) -> Attributes {
+    let (look, usual) = (tendon.look, TendonLook::default());
+    let mut attributes = Attributes::new();
+    if look.radius != usual.radius {
+        attributes.push(("width", number(look.radius)));
+    }
+    if look.rgba != usual.rgba {
+        let [r, g, b, a] = look.rgba;
+        attributes.push(("rgba", format!("{r} {g} {b} {a}")));
+    }
+    if look.group != usual.group {
+        attributes.push(("group", look.group.to_string()));
+    }
+    attributes
 }
 
 /// The coefficients of p(x + by), by repeated Horner steps.

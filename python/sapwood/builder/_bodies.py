@@ -1,13 +1,13 @@
-"""Elements of a builder: what their properties are, and what may be added to them."""
+"""Bodies of a builder, and what may be added to them."""
 
 # The limits of a joint are its range; values of whatever type are judged by the compiled half; arguments that are as
 # those of another method are described there.
-# ruff: noqa: A002, A003, ANN401, D417
+# ruff: noqa: A002, ANN401, D417
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,43 +27,14 @@ from sapwood.builder._checks import (
     vector_of,
     with_context,
 )
+from sapwood.builder._element import Number, _Element
+from sapwood.builder._elements import GeomBuilder, JointBuilder, SiteBuilder
 
 if TYPE_CHECKING:
     from sapwood.builder._model import ModelBuilder
 
 
-class _Handle:
-    """An element of a builder."""
-
-    _kind = ""
-
-    def __init__(self, builder: ModelBuilder, index: int) -> None:
-        if index < 0:
-            raise IndexError(f"{self._kind} is {index}: expected an index of 0 or more")
-        self._builder = builder
-        self._index = index
-
-    @property
-    def index(self) -> int:
-        """Index among the elements of its kind, in the order of addition."""
-        return self._index
-
-    @property
-    def name(self) -> str:
-        """Name; empty where it has none."""
-        return self._builder._assembly.names(self._kind)[self._index]
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r} of {self._builder.name!r}>"
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other._builder is self._builder and other._index == self._index
-
-    def __hash__(self) -> int:
-        return hash((id(self._builder), self._kind, self._index))
-
-
-class BodyBuilder(_Handle):
+class BodyBuilder(_Element):
     """A body of a :class:`ModelBuilder`. Body 0 is the world."""
 
     _kind = "body"
@@ -114,14 +85,7 @@ class BodyBuilder(_Handle):
         """Inertia about the centre of mass in the body's axes, (3, 3), kg·m²."""
         return fixed(self._get("inertia"))
 
-    @property
-    def gravity_compensation(self) -> float:
-        """The share of its weight that is cancelled."""
-        return float(self._get("gravity_compensation"))
-
-    @gravity_compensation.setter
-    def gravity_compensation(self, value: float) -> None:
-        self._set("gravity_compensation", value)
+    gravity_compensation = Number("The share of its weight that is cancelled.")
 
     def set_inertia(self, mass: float, inertia: ArrayLike, com: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Give the body an inertia of its own, whatever its geoms are.
@@ -386,238 +350,3 @@ class BodyBuilder(_Handle):
                 raise TypeError(f"{label}: {key}: expected one of {', '.join((*known, 'priority'))}")
         turn = turn_of(label, quaternion, euler)
         return {"name": name, "position": position, "quaternion": turn, "friction": friction, **properties}
-
-
-class JointBuilder(_Handle):
-    """A joint of a :class:`ModelBuilder`; its properties can be assigned."""
-
-    _kind = "joint"
-
-    def _get(self, field: str) -> Any:
-        return self._builder._assembly.get_joint(self._index, field)
-
-    def _set(self, field: str, value: object) -> None:
-        with_context(f"joint {self.name!r}", self._builder._assembly.set_joint, self._index, field, value)
-
-    @property
-    def kind(self) -> str:
-        """Kind of motion."""
-        return str(self._get("kind"))
-
-    @property
-    def body(self) -> BodyBuilder:
-        """The body that it moves."""
-        return BodyBuilder(self._builder, int(self._get("body")))
-
-    @property
-    def range(self) -> tuple[float, float] | None:
-        """Limits, rad or m; None without."""
-        return cast("tuple[float, float] | None", self._get("range"))
-
-    @range.setter
-    def range(self, value: ArrayLike | None) -> None:
-        self._set("range", value)
-
-    @property
-    def effort_limit(self) -> float | None:
-        """Greatest force of its drives, N or N·m; None without."""
-        return cast("float | None", self._get("effort_limit"))
-
-    @effort_limit.setter
-    def effort_limit(self, value: float | None) -> None:
-        self._set("effort_limit", value)
-
-    @property
-    def damping(self) -> float:
-        """N·s/m or N·m·s/rad."""
-        return float(self._get("damping"))
-
-    @damping.setter
-    def damping(self, value: float) -> None:
-        self._set("damping", value)
-
-    @property
-    def stiffness(self) -> float:
-        """N/m or N·m/rad."""
-        return float(self._get("stiffness"))
-
-    @stiffness.setter
-    def stiffness(self, value: float) -> None:
-        self._set("stiffness", value)
-
-    @property
-    def armature(self) -> float:
-        """Inertia of the drive, kg or kg·m²."""
-        return float(self._get("armature"))
-
-    @armature.setter
-    def armature(self, value: float) -> None:
-        self._set("armature", value)
-
-    @property
-    def friction_loss(self) -> float:
-        """Coulomb friction, N or N·m."""
-        return float(self._get("friction_loss"))
-
-    @friction_loss.setter
-    def friction_loss(self, value: float) -> None:
-        self._set("friction_loss", value)
-
-    @property
-    def reference(self) -> float:
-        """The coordinate in the configuration that is drawn, rad or m."""
-        return float(self._get("reference"))
-
-    @property
-    def spring_reference(self) -> float:
-        """The coordinate at which the spring is at rest, rad or m."""
-        return float(self._get("spring_reference"))
-
-    @spring_reference.setter
-    def spring_reference(self, value: float) -> None:
-        self._set("spring_reference", value)
-
-
-class GeomBuilder(_Handle):
-    """A geom of a :class:`ModelBuilder`; its properties can be assigned."""
-
-    _kind = "geom"
-
-    def _get(self, field: str) -> Any:
-        return self._builder._assembly.get_geom(self._index, field)
-
-    def _set(self, field: str, value: object) -> None:
-        with_context(f"geom {self.name!r}", self._builder._assembly.set_geom, self._index, field, value)
-
-    @property
-    def shape(self) -> str:
-        """Shape."""
-        return str(self._get("shape"))
-
-    @property
-    def body(self) -> BodyBuilder:
-        """The body that it is fixed in."""
-        return BodyBuilder(self._builder, int(self._get("body")))
-
-    @property
-    def position(self) -> NDArray[np.float64]:
-        """Origin in the body's frame, (3,), m."""
-        return fixed(self._get("position"))
-
-    @position.setter
-    def position(self, value: ArrayLike) -> None:
-        self._set("position", value)
-
-    @property
-    def quaternion(self) -> NDArray[np.float64]:
-        """Orientation in the body's frame, (w, x, y, z)."""
-        return fixed(self._get("quaternion"))
-
-    @quaternion.setter
-    def quaternion(self, value: ArrayLike) -> None:
-        self._set("quaternion", value)
-
-    @property
-    def friction(self) -> float:
-        """Coulomb coefficient."""
-        return float(self._get("friction"))
-
-    @friction.setter
-    def friction(self, value: float) -> None:
-        self._set("friction", value)
-
-    @property
-    def contype(self) -> int:
-        """Two geoms may touch when one's contype and the other's conaffinity share a bit."""
-        return int(self._get("contype"))
-
-    @contype.setter
-    def contype(self, value: int) -> None:
-        self._set("contype", value)
-
-    @property
-    def conaffinity(self) -> int:
-        """See :attr:`contype`."""
-        return int(self._get("conaffinity"))
-
-    @conaffinity.setter
-    def conaffinity(self, value: int) -> None:
-        self._set("conaffinity", value)
-
-    @property
-    def color(self) -> NDArray[np.float64]:
-        """Red, green, blue, opacity, from 0 to 1."""
-        return fixed(self._get("color"))
-
-    @color.setter
-    def color(self, value: ArrayLike) -> None:
-        self._set("color", value)
-
-
-class SiteBuilder(_Handle):
-    """A site of a :class:`ModelBuilder`."""
-
-    _kind = "site"
-
-    @property
-    def body(self) -> BodyBuilder:
-        """The body that it is fixed in."""
-        return BodyBuilder(self._builder, self._builder._assembly.site(self._index)[0])
-
-    @property
-    def position(self) -> NDArray[np.float64]:
-        """Origin in the body's frame, (3,), m."""
-        return fixed(self._builder._assembly.site(self._index)[1])
-
-    @property
-    def quaternion(self) -> NDArray[np.float64]:
-        """Orientation in the body's frame, (w, x, y, z)."""
-        return fixed(self._builder._assembly.site(self._index)[2])
-
-
-class ActuatorBuilder(_Handle):
-    """An actuator of a :class:`ModelBuilder`: force = gain·ctrl + bias[0] + bias[1]·length + bias[2]·velocity."""
-
-    _kind = "actuator"
-
-    @property
-    def gain(self) -> float:
-        """Force per unit of control."""
-        return self._builder._assembly.get_actuator(self._index)[0][0]
-
-    @property
-    def bias(self) -> tuple[float, ...]:
-        """Constant force, force per unit of length, force per unit of velocity."""
-        return tuple(self._builder._assembly.get_actuator(self._index)[0][1:])
-
-    @property
-    def ctrl_range(self) -> tuple[float, float] | None:
-        """Controls are clamped to this range."""
-        return self._builder._assembly.get_actuator(self._index)[1]
-
-    @ctrl_range.setter
-    def ctrl_range(self, value: ArrayLike | None) -> None:
-        law, _, force = self._builder._assembly.get_actuator(self._index)
-        with_context(f"actuator {self.name!r}", self._builder._assembly.set_actuator, self._index, law, value, force)
-
-    @property
-    def force_range(self) -> tuple[float, float] | None:
-        """Forces, before the gear, are clamped to this range."""
-        return self._builder._assembly.get_actuator(self._index)[2]
-
-    @force_range.setter
-    def force_range(self, value: ArrayLike | None) -> None:
-        law, ctrl, _ = self._builder._assembly.get_actuator(self._index)
-        with_context(f"actuator {self.name!r}", self._builder._assembly.set_actuator, self._index, law, ctrl, value)
-
-
-class TendonBuilder(_Handle):
-    """A fixed tendon of a :class:`ModelBuilder`."""
-
-    _kind = "tendon"
-
-
-class EqualityBuilder(_Handle):
-    """An equality constraint of a :class:`ModelBuilder`."""
-
-    _kind = "equality"
