@@ -14,8 +14,8 @@ use crate::constrain::{ConstraintSet, Context};
 const MAX_COULOMB: usize = 100;
 
 /// Constraints from which on an island has the budget of factorisations as it is. A smaller one has as many times it as this is its
-/// number, up to [`MOST_BUDGETS`]: in piles of 27 that is enough for Coulomb's law in all but one step of a thousand, and takes less time
-/// than the budget of a pile of 125.
+/// number, up to [`MOST_BUDGETS`]: piles of 27 then meet Coulomb's law in every step of twenty falls, and their longest step is a third of
+/// one of a pile of 125 (docs/design/out-of-the-box.md).
 const FULL_SIZE: usize = 400;
 const MOST_BUDGETS: usize = 4;
 
