@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-OPTIONAL = {"imageio_ffmpeg", "ray", "rerun", "stable_baselines3", "torch", "viser"}
+OPTIONAL = {"ray", "rerun", "stable_baselines3", "torch"}
 """Packages of extras that the tests do not install; without them their fences are left, with a warning."""
 
 PAGES_ELSEWHERE = {
@@ -97,8 +97,6 @@ def trains(command: str) -> None:
 
 def until_ctrl_c(command: str) -> None:
     """A command that goes on until Ctrl-C, which it gets when it has printed its address."""
-    if importlib.util.find_spec("viser") is None:
-        raise ModuleNotFoundError("viser", name="viser")
     words = ["bash", "-c", f"exec {command}"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None

@@ -66,8 +66,8 @@ impl Lists {
             if look.rgba[3] > 0.0 && look.radius > 0.0 && shows(groups, look.group) {
                 for points in tendon.drawn(&stage.model, poses) {
                     let points: Vec<Vector> = points.iter().map(|point| point.place(poses)).collect();
-                    for ends in points.array_windows::<2>() {
-                        let shape = MarkerShape::Rod { ends: *ends, radius: look.radius };
+                    for (&from, &to) in points.iter().zip(points.iter().skip(1)) {
+                        let shape = MarkerShape::Rod { ends: [from, to], radius: look.radius };
                         self.add_marker(at, meshes, &Marker { shape, rgba: look.rgba }, see_through);
                     }
                 }
