@@ -53,7 +53,6 @@ mod delassus;
 mod dense;
 mod error;
 mod general;
-mod initial_guess;
 mod jacobian;
 mod linearization;
 mod matrices;
@@ -65,7 +64,6 @@ mod sparse;
 mod sparse_matrix;
 mod structure;
 mod vector;
-mod workspace;
 
 pub use block_cholesky::{BlockCholesky, BlockMut};
 pub use cholesky::Cholesky;
@@ -78,7 +76,7 @@ pub use contact_space::{ContactSpace, NotSolved};
 pub mod contact_blocks {
     pub use crate::contact_space::{Block3, BlockRows, Limits, Newton, Outcome};
 }
-pub use coulomb::friction_residual;
+pub use coulomb::{Workspace, friction_residual};
 pub use dense::Dense;
 pub use error::Error;
 pub use general::{solve_general, solve_general_unless};
@@ -91,4 +89,3 @@ pub use solver::solve;
 pub use sparse::Sparse;
 pub use sparse_matrix::SparseMatrix;
 pub use structure::{FactorError, Structure};
-pub use workspace::Workspace;

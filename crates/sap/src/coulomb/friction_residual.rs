@@ -1,6 +1,6 @@
 //! How far a solution is from Coulomb's law.
 
-use crate::{Block, Constraint, Law};
+use crate::{Block, Constraint, Law, Options, SolverParameters};
 
 /// The distance of the impulses `γ` from those of Coulomb's law at the velocities `v_c`, relative to the former:
 ///
@@ -52,4 +52,9 @@ pub fn friction_residual(constraints: &[Constraint], velocities: &[f64], impulse
         size += w * squares(gamma);
     }
     if error > 0.0 { (error / size).sqrt() } else { 0.0 }
+}
+
+/// Whether bounds of friction with this residual are as good as a fixed point.
+pub(super) fn meets_coulomb(residual: f64, options: &Options) -> bool {
+    residual <= SolverParameters::STANDARD.friction_iterations.tolerance_factor * options.tolerance
 }
