@@ -1,5 +1,7 @@
 //! The project's chores, from any folder of the repository: `cargo xtask demo`, `cargo xtask test`.
 
+#[cfg(test)]
+mod circles;
 mod demo;
 mod docs;
 mod shell;

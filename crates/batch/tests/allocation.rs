@@ -1,39 +1,14 @@
 //! After a warm-up a step of a batch does not touch the heap.
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[path = "../../../tests/counting_allocator.rs"]
+mod counting_allocator;
 
 use common::{Loaded, humanoid};
+use counting_allocator::allocations;
 use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions};
 use sim::{Pd, Scheme};
-
-struct Counting;
-
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as promised by the caller.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: as promised by the caller.
-        unsafe { System.dealloc(p, layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as promised by the caller.
-        unsafe { System.realloc(p, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const WORLDS: usize = 11;
 
@@ -81,9 +56,9 @@ fn steps_after_warm_up_do_not_allocate() {
         batch.reset(&all, None).unwrap();
         run(&loaded, &mut batch, 10);
         batch.reset(&all, None).unwrap();
-        let before = COUNT.load(Ordering::Relaxed);
+        let before = allocations();
         run(&loaded, &mut batch, 400);
-        let allocations = COUNT.load(Ordering::Relaxed) - before;
+        let allocations = allocations() - before;
         assert_eq!(allocations, 0, "alone: {:?}, PD control: {controlled}", batch.alone());
         assert_eq!(batch.stats().steps, 810 * WORLDS as u64);
     }

@@ -1,60 +1,28 @@
 //! Pictures of the figures, as SVG.
 
-use std::error::Error as StdError;
-
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use tracking::Control;
+use tracking::line_plots::{
+    BLUE, Canvas, DARK, Drawn, GREEN, GRID, MINT, ORANGE, RED, SCALE, TEXT, VIOLET, picture, px,
+};
+use tracking::{Control, line_plots};
 
 use crate::accuracy::{Figure, RATES};
 use crate::speed::{CONTROLS, Measured};
 use crate::usable::Figure1;
 use crate::{Error, Outcome, paper};
 
-/// plotters puts points on whole pixels: pictures are drawn this many times as large and shown at their size.
-const SCALE: i32 = 4;
-const FONT: &str = "system-ui, sans-serif";
-const DARK: RGBColor = RGBColor(31, 41, 55);
-const TEXT: RGBColor = RGBColor(60, 64, 72);
-const GRID: RGBColor = RGBColor(228, 231, 236);
 const PAPER: RGBColor = RGBColor(156, 163, 175);
 /// DF, PCG, SF, SF by blocks, MABA.
-const METHODS: [RGBColor; 5] = [
-    RGBColor(217, 119, 6),
-    RGBColor(124, 58, 237),
-    RGBColor(15, 138, 108),
-    RGBColor(94, 190, 150),
-    RGBColor(37, 99, 191),
-];
-const EXPLICIT: RGBColor = RGBColor(190, 40, 50);
+const METHODS: [RGBColor; 5] = [ORANGE, VIOLET, GREEN, MINT, BLUE];
+const EXPLICIT: RGBColor = RED;
 
-type Drawn = Result<(), Box<dyn StdError>>;
-
-fn svg(
-    name: &'static str,
-    (width, height): (i32, i32),
-    draw: impl FnOnce(&Canvas<'_>) -> Drawn,
-) -> Result<String, Error> {
-    let mut text = String::new();
-    let size = ((SCALE * width) as u32, (SCALE * height) as u32);
-    {
-        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        let drawn = root.fill(&WHITE).map_err(Into::into).and_then(|()| draw(&root));
-        let presented = drawn.and_then(|()| root.present().map_err(Into::into));
-        presented.map_err(|error: Box<dyn StdError>| Error::Picture { name, message: error.to_string() })?;
-    }
-    let drawn = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
-    Ok(text.replacen(&drawn, &format!("width=\"{width}\" height=\"{height}\""), 1))
-}
-
-type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-
-fn px(length: i32) -> i32 {
-    SCALE * length
+fn svg(name: &'static str, size: (i32, i32), draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<String, Error> {
+    picture(size, draw).map_err(|message| Error::Picture { name, message })
 }
 
 fn style(size: i32, color: &'static RGBColor, horizontal: HPos) -> TextStyle<'static> {
-    TextStyle::from((FONT, px(size)).into_font()).color(color).pos(Pos::new(horizontal, VPos::Center))
+    line_plots::style(size, color).pos(Pos::new(horizontal, VPos::Center))
 }
 
 /// The paper's table 2 as bars: frames per second of every method, the paper's as lines across them.
@@ -166,7 +134,7 @@ fn draw_steps(root: &Canvas<'_>, figure: &Figure1) -> Drawn {
     let bottom = top + 44 * figure.methods.len() as i32;
     for decade in (-9..=0).step_by(3) {
         let x = px(reach(10_f64.powi(decade)));
-        root.draw(&PathElement::new([(x, px(top - 8)), (x, px(bottom))], GRID.stroke_width(SCALE as u32)))?;
+        root.draw(&PathElement::new([(x, px(top - 8)), (x, px(bottom))], GRID.stroke_width(SCALE)))?;
         let label = ["1 ns", "1 µs", "1 ms", "1 s"][((decade + 9) / 3) as usize];
         write(label, 12, &TEXT, HPos::Center, (reach(10_f64.powi(decade)), bottom + 12))?;
     }
@@ -236,7 +204,7 @@ fn draw_curves(root: &Canvas<'_>, title: &str, curves: &[Curve<'_>]) -> Drawn {
     let note = "Root of the mean square of the distance from the reference; crosses: diverged";
     root.draw_text(note, &style(12, &TEXT, HPos::Left), (px(24), px(46)))?;
 
-    let grid = GRID.stroke_width(SCALE as u32);
+    let grid = GRID.stroke_width(SCALE);
     let place = |x, y| chart.plotting_area().map_coordinate(&(x, y));
     let (origin, corner) = (place(range.start, low), place(range.end, top));
     for (x, rate) in xs.iter().zip(RATES) {
@@ -264,19 +232,19 @@ fn draw_curves(root: &Canvas<'_>, title: &str, curves: &[Curve<'_>]) -> Drawn {
         }
     }
     for (k, Curve { label, color, width, above, outcomes }) in curves.iter().enumerate() {
-        let stroke = color.stroke_width(width * SCALE as u32 / 2);
+        let stroke = color.stroke_width(width * SCALE / 2);
         let points: Vec<(f64, f64)> =
             xs.iter().zip(*outcomes).filter_map(|(x, outcome)| Some((*x, tracked(outcome)?))).collect();
         chart.draw_series(LineSeries::new(points.iter().copied(), stroke))?;
-        let dot = |&point| Circle::new(point, px(2) + (width * SCALE as u32 / 3) as i32, color.filled());
+        let dot = |&point| Circle::new(point, px(2) + (width * SCALE / 3) as i32, color.filled());
         chart.draw_series(points.iter().map(dot))?;
         let crosses = xs.iter().zip(*outcomes).filter(|(_, outcome)| tracked(outcome).is_none());
-        let cross = |(x, _): (&f64, _)| Cross::new((*x, lost + above), px(5), color.stroke_width(2 * SCALE as u32));
+        let cross = |(x, _): (&f64, _)| Cross::new((*x, lost + above), px(5), color.stroke_width(2 * SCALE));
         chart.draw_series(crosses.map(cross))?;
         let (x, y) = (corner.0 + px(16), px(84 + 22 * k as i32));
         root.draw(&PathElement::new([(x, y), (x + px(24), y)], stroke))?;
         root.draw_text(label, &style(13, &TEXT, HPos::Left), (x + px(32), y))?;
     }
-    root.draw(&Rectangle::new([(origin.0, corner.1), (corner.0, origin.1)], PAPER.stroke_width(SCALE as u32)))?;
+    root.draw(&Rectangle::new([(origin.0, corner.1), (corner.0, origin.1)], PAPER.stroke_width(SCALE)))?;
     Ok(())
 }

@@ -2,40 +2,15 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[path = "../../../tests/counting_allocator.rs"]
+mod counting_allocator;
 
 use common::{MODELS, body, crooked_box, elastic};
+use counting_allocator::allocations;
 use crew::Crew;
 use interrupt::Interrupt;
 use sapwood_deformable::{Dynamics, Material, ThetaStep};
 use spatial::Vec3;
-
-struct Counting;
-
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as promised by the caller.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: as promised by the caller.
-        unsafe { System.dealloc(p, layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as promised by the caller.
-        unsafe { System.realloc(p, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn steps_after_warm_up_do_not_allocate() {
@@ -52,7 +27,7 @@ fn steps_after_warm_up_do_not_allocate() {
         let gravity = Vec3::new(0.0, 0.0, -9.81);
         let mut counts = [0; 2];
         for count in &mut counts {
-            let before = COUNT.load(Ordering::Relaxed);
+            let before = allocations();
             for _ in 0..5 {
                 d.free_motion(&x, &v, &theta, gravity, None, &touched, &none, &mut crew).unwrap();
                 d.respond(&[0.001; 12], &mut all);
@@ -62,7 +37,7 @@ fn steps_after_warm_up_do_not_allocate() {
                 }
                 d.energy(&x, &v, gravity);
             }
-            *count = COUNT.load(Ordering::Relaxed) - before;
+            *count = allocations() - before;
         }
         assert!(counts[0] > 0, "the counter counts");
         assert_eq!(counts[1], 0, "{model:?}");

@@ -6,34 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crew::Crew;
 use interrupt::Interrupt;
-use spatial::{Mat3, Pose, Vec3};
+use spatial::{Mat3, Vec3};
 
 use crate::broad_phase::MAX_NEAR_PAIRS;
+use crate::contact::Contact;
+use crate::movement::{Attachment, Movement, Sweep};
 use crate::narrow::{Convex, Moving, Points, Sink, collide, separate};
 use crate::near::{Item, PlacedItem, Places, Search};
 use crate::pairs::{Filter, Partner, Rows};
 use crate::scene::Scene;
 use crate::solid::Solid;
-
-/// A contact point.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Contact {
-    /// The two geoms, the lower index first.
-    pub geoms: [usize; 2],
-    /// Midway between the two surfaces, in the world, m.
-    pub position: Vec3<f64>,
-    /// Unit vector from `geoms[0]` towards `geoms[1]`.
-    pub normal: Vec3<f64>,
-    /// Distance of the surfaces along the normal less the margin, m; negative in penetration.
-    pub gap: f64,
-    /// The explicit pair ([`Scene::pairs`]) that asked for this contact.
-    pub pair: Option<usize>,
-}
-
-impl Contact {
-    /// The place of a contact point.
-    const NONE: Self = Self { geoms: [0; 2], position: Vec3::ZERO, normal: Vec3::ZERO, gap: 0.0, pair: None };
-}
 
 /// Contact points at most: what a step needs for each is about a kilobyte.
 pub const MAX_CONTACTS: usize = 1_000_000;
@@ -56,60 +38,6 @@ pub struct BodyPair {
     pub geoms: [u32; 2],
     /// The first of the points; the last is before that of the next couple.
     pub first: u32,
-}
-
-/// How a geom moves.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Attachment {
-    /// The moving frame that carries it; `None` when it is fixed in the world.
-    pub frame: Option<usize>,
-    /// Its pose in that frame.
-    pub pose: Pose<f64>,
-    /// Its rigid group: bodies that are welded together. The world's group is 0.
-    pub group: usize,
-    /// The group that its group hangs from.
-    pub parent_group: usize,
-}
-
-/// How the surfaces of a frame's geoms may move in a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sweep {
-    /// What all of them do, in the world, m. Two frames that move alike do not come nearer.
-    pub shift: Vec3<f64>,
-    /// The farthest that any of their points strays from that, m.
-    pub slack: f64,
-    /// How the frame moves at the velocities with which the step begins, which contacts of the last step have already stopped where
-    /// they had to: of its origin, in the world, m.
-    pub translation: Vec3<f64>,
-    /// The rotation vector of the same motion, world axes, rad.
-    pub rotation: Vec3<f64>,
-    /// Whether what they touch that rests too, or is fixed, is of no interest.
-    pub rests: bool,
-}
-
-impl Sweep {
-    /// How far a point may move at all.
-    pub(crate) fn farthest(&self) -> f64 {
-        self.shift.norm() + self.slack
-    }
-}
-
-/// A moving frame in a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Movement {
-    /// Its rotation and its origin in the world.
-    pub rot: Mat3<f64>,
-    /// m
-    pub pos: Vec3<f64>,
-    /// How the surfaces of its geoms may move.
-    pub sweep: Sweep,
-}
-
-impl From<f64> for Sweep {
-    /// Points that stray this far in any direction.
-    fn from(slack: f64) -> Self {
-        Self { slack, ..Self::default() }
-    }
 }
 
 /// Finds the contact points of a scene.

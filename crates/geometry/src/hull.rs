@@ -2,7 +2,7 @@
 
 use spatial::Vec3;
 
-use crate::scene::Mesh;
+use crate::shape::Mesh;
 
 /// Two triangles belong to one flat face when their normals differ by less than this (rad).
 const FLAT: f64 = 1e-6;

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use spatial::{RigidInertia, Sym3, Vec3};
 
-use crate::scene::{Mesh, Shape};
+use crate::shape::{Mesh, Shape};
 
 /// Where the mass of a shape is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -49,28 +49,34 @@
 
 mod broad_phase;
 mod collider;
+mod contact;
 mod hull;
 mod inertia;
 mod looks;
 mod mesh;
+mod movement;
 mod narrow;
 mod near;
 mod pair_collider;
 mod pairs;
 mod queries;
 mod scene;
+mod shape;
 mod soft;
 mod solid;
 
 pub use broad_phase::MAX_NEAR_PAIRS;
-pub use collider::{Attachment, BodyPair, Collider, Contact, MAX_CONTACTS, Movement, Sweep, TooMany};
+pub use collider::{BodyPair, Collider, MAX_CONTACTS, TooMany};
+pub use contact::Contact;
 pub use inertia::{InertiaError, MassModel};
 pub use looks::{Look, Mapping, MeshSurface, Paint, Texture, TextureKind};
 pub use mesh::{HeightFieldError, MeshError};
+pub use movement::{Attachment, Movement, Sweep};
 pub use pair_collider::PairCollider;
 pub use pairs::{GeomPair, allowed_pairs};
 pub use queries::{RayHit, SceneQueries, Separation};
-pub use scene::{Geom, HeightField, Mesh, PairSpec, Scene, Shape, SoftAttachment};
+pub use scene::{Geom, PairSpec, Scene, SoftAttachment};
+pub use shape::{HeightField, Mesh, Shape};
 pub use soft::{
     Exemption, SoftCollider, SoftContact, SoftMovement, SoftPartner, SoftPoint, SoftSurface, SoftSurfaceError,
 };

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scene::{Geom, Shape};
-
 /// How a texture is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextureKind {
@@ -194,65 +192,4 @@ pub enum Mapping {
         /// Repetitions.
         repeat: [f64; 2],
     },
-}
-
-impl Geom {
-    /// The texture of the whole geom, and where its points are in it.
-    #[must_use]
-    pub fn texture(&self) -> Option<(&Arc<Texture>, Mapping)> {
-        let Some(Look::Texture { texture, repeat, uniform }) = &self.look else { return None };
-        let size = self.half_size();
-        let factor = |k: usize| if *uniform && size[k] > 0.0 { size[k] } else { 1.0 };
-        if texture.kind == TextureKind::Cube {
-            let mesh = matches!(self.shape, Shape::Mesh(_) | Shape::HeightField(_));
-            let scale = std::array::from_fn(|k| if mesh || *uniform || size[k] <= 0.0 { 1.0 } else { 1.0 / size[k] });
-            return Some((texture, Mapping::Cube { scale }));
-        }
-        let repeat = [0, 1].map(|k| if repeat[k] > 0.0 { repeat[k] * factor(k) } else { factor(k) });
-        let mapping = match &self.shape {
-            // From −size to +size; about the origin where it has no end.
-            Shape::Plane { half_extents: [x, y] } => {
-                let endless = *x <= 0.0 || *y <= 0.0;
-                let along = |k: usize, half: f64| {
-                    let scale = if half > 0.0 { 0.5 / half } else { 0.5 };
-                    let middle = if half > 0.0 { 0.5 } else { 0.0 };
-                    let sign = if k == 0 { 1.0 } else { -1.0 };
-                    (sign * repeat[k] * scale, repeat[k] * middle - if endless { 0.5 } else { 0.0 })
-                };
-                let ((a, b), (c, d)) = (along(0, *x), along(1, *y));
-                Mapping::Plane { scale: [a, c], offset: [b, d] }
-            }
-            Shape::Box { .. } => Mapping::Sides { size, repeat },
-            Shape::Mesh(mesh) if !mesh.surface.texcoords.is_empty() => Mapping::Corners { repeat },
-            Shape::Mesh(_) | Shape::HeightField(_) => {
-                let over = [0, 1].map(|k| repeat[k] / size[k].max(1e-9));
-                Mapping::Plane { scale: [0.5 * over[0], -0.5 * over[1]], offset: [-0.5, -0.5] }
-            }
-            Shape::Cylinder { .. } => Mapping::Around { size, repeat, straight: true },
-            _ => Mapping::Around { size, repeat, straight: false },
-        };
-        Some((texture, mapping))
-    }
-
-    /// Half the size along the axes of its frame, m; 0 along those without end.
-    fn half_size(&self) -> [f64; 3] {
-        match &self.shape {
-            Shape::Plane { half_extents: [x, y] } => [*x, *y, 0.0],
-            Shape::Sphere { radius: r } => [*r; 3],
-            Shape::Capsule { radius: r, half_length: h } => [*r, *r, h + r],
-            Shape::Cylinder { radius: r, half_length: h } => [*r, *r, *h],
-            Shape::Ellipsoid { radii } => *radii,
-            Shape::Box { half_extents } => *half_extents,
-            Shape::HeightField(field) => [field.half_extents[0], field.half_extents[1], 1.0],
-            Shape::Mesh(mesh) => {
-                let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-                for v in &mesh.vertices {
-                    for (k, x) in v.to_array().into_iter().enumerate() {
-                        (low[k], high[k]) = (low[k].min(x), high[k].max(x));
-                    }
-                }
-                std::array::from_fn(|k| if high[k] > low[k] { 0.5 * (high[k] - low[k]) } else { 0.0 })
-            }
-        }
-    }
 }

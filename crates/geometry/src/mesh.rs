@@ -7,7 +7,7 @@ use parry3d_f64::transformation::try_convex_hull;
 use spatial::Vec3;
 
 use crate::looks::MeshSurface;
-use crate::scene::{HeightField, Mesh};
+use crate::shape::{HeightField, Mesh};
 
 /// Why a mesh cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

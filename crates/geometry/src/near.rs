@@ -5,7 +5,7 @@ use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
 use spatial::{Mat3, Vec3};
 
 use crate::broad_phase::{BroadPhase, EVERYWHERE, aabb, fits};
-use crate::collider::{Attachment, Movement, Sweep};
+use crate::movement::{Attachment, Motion, Movement, Sweep};
 use crate::narrow::nearest_of_axes;
 use crate::pairs::{Filter, Rows};
 use crate::solid::{Placement, Solid};
@@ -115,19 +115,6 @@ pub(crate) struct Ball {
     radius: f64,
     sweep: Sweep,
     pub motion: Motion,
-}
-
-/// How a geom moves in a step at the velocities with which it begins.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Motion {
-    /// Its centre in the world.
-    pub centre: Vec3<f64>,
-    /// What the centre does, m.
-    pub translation: Vec3<f64>,
-    /// Its rotation vector, world axes, rad.
-    pub rotation: Vec3<f64>,
-    /// What the forces of the step may change of the translation before contacts push, m.
-    pub change: Vec3<f64>,
 }
 
 /// An item where it is in a step.

@@ -2,7 +2,9 @@
 
 use spatial::Vec3;
 
-use crate::collider::{Attachment, Contact, Movement, collide_items};
+use crate::collider::collide_items;
+use crate::contact::Contact;
+use crate::movement::{Attachment, Movement};
 use crate::narrow::{Convex, Points, Sink, max_points};
 use crate::near::{Item, PlacedItem};
 use crate::pairs::{Filter, GeomPair};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::collider::Attachment;
+use crate::movement::Attachment;
 use crate::scene::Scene;
 
 /// The rule for pairs of geoms.

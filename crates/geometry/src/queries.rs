@@ -10,7 +10,8 @@ use parry3d_f64::shape::TriMesh;
 use spatial::{Pose, Vec3};
 
 use crate::narrow::{Convex, nearest_points};
-use crate::scene::{HeightField, Scene, Shape};
+use crate::scene::Scene;
+use crate::shape::{HeightField, Shape};
 use crate::solid::{Placement, Solid};
 
 /// Where a ray meets a geom.

@@ -4,130 +4,8 @@ use std::sync::Arc;
 
 use spatial::{Pose, Vec3};
 
-use crate::looks::{Look, MeshSurface, Texture};
-
-/// The shape of a geom, in its own frame, in metres.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub enum Shape {
-    /// The half-space z ≤ 0. The half extents are for pictures only; 0 stands for infinite.
-    Plane {
-        /// Half extents along x and y.
-        half_extents: [f64; 2],
-    },
-    /// A ball.
-    Sphere {
-        /// Radius.
-        radius: f64,
-    },
-    /// A cylinder along z with hemispherical caps.
-    Capsule {
-        /// Radius.
-        radius: f64,
-        /// Half the length of the cylindrical part.
-        half_length: f64,
-    },
-    /// A cylinder along z.
-    Cylinder {
-        /// Radius.
-        radius: f64,
-        /// Half the length.
-        half_length: f64,
-    },
-    /// An ellipsoid.
-    Ellipsoid {
-        /// Semi-axes.
-        radii: [f64; 3],
-    },
-    /// A box.
-    Box {
-        /// Half extents.
-        half_extents: [f64; 3],
-    },
-    /// A triangle mesh. Contacts see its convex hull, pictures the triangles.
-    Mesh(Arc<Mesh>),
-    /// A height field over x and y.
-    HeightField(Arc<HeightField>),
-}
-
-impl Shape {
-    /// Centre and radius of a ball that holds the shape, m, the radius infinite for a plane; none of a mesh without a convex hull, which
-    /// cannot touch.
-    #[must_use]
-    pub fn bounding_ball(&self) -> Option<(Vec3<f64>, f64)> {
-        crate::solid::Solid::new(self).map(|solid| (solid.centre(), solid.bounding_radius()))
-    }
-
-    /// How far the shape reaches from its origin in a direction, unit, in its frame, m; a mesh by its convex hull. Minus infinity for
-    /// planes and height fields.
-    ///
-    /// ```
-    /// # use sapwood_geometry::Shape;
-    /// # use spatial::Vec3;
-    /// let capsule = Shape::Capsule { radius: 0.1, half_length: 0.3 };
-    /// assert_eq!(capsule.reach(Vec3::new(0.0, 0.0, -1.0)), 0.4);
-    /// assert_eq!(capsule.reach(Vec3::new(1.0, 0.0, 0.0)), 0.1);
-    /// ```
-    #[must_use]
-    pub fn reach(&self, direction: Vec3<f64>) -> f64 {
-        let d = direction;
-        match self {
-            Self::Sphere { radius } => *radius,
-            Self::Capsule { radius, half_length } => radius + half_length * d.z.abs(),
-            Self::Cylinder { radius, half_length } => radius * (d.x * d.x + d.y * d.y).sqrt() + half_length * d.z.abs(),
-            Self::Ellipsoid { radii: [a, b, c] } => ((a * d.x).powi(2) + (b * d.y).powi(2) + (c * d.z).powi(2)).sqrt(),
-            Self::Box { half_extents: [a, b, c] } => a * d.x.abs() + b * d.y.abs() + c * d.z.abs(),
-            Self::Mesh(mesh) => mesh.hull_vertices.iter().map(|p| p.dot(d)).fold(f64::NEG_INFINITY, f64::max),
-            Self::Plane { .. } | Self::HeightField(_) => f64::NEG_INFINITY,
-        }
-    }
-
-    /// The radius of a ball inside the shape, m: half its least thickness, for a mesh that of its convex hull as seen from the mean of
-    /// the hull's vertices. Infinite for planes and height fields, which have an inside and an outside but no thickness that counts.
-    #[must_use]
-    pub fn inner_radius(&self) -> f64 {
-        match self {
-            Self::Plane { .. } | Self::HeightField(_) => f64::INFINITY,
-            Self::Sphere { radius } | Self::Capsule { radius, .. } => *radius,
-            Self::Cylinder { radius, half_length } => radius.min(*half_length),
-            Self::Ellipsoid { radii: sizes } | Self::Box { half_extents: sizes } => {
-                sizes.iter().copied().fold(f64::INFINITY, f64::min)
-            }
-            Self::Mesh(mesh) => mesh.inner_radius(),
-        }
-    }
-}
-
-/// Triangles, and the convex hull of their vertices.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Mesh {
-    /// Name.
-    pub name: String,
-    /// Vertices.
-    pub vertices: Vec<Vec3<f64>>,
-    /// Triangles, counter-clockwise seen from outside.
-    pub triangles: Vec<[u32; 3]>,
-    /// Vertices of the convex hull.
-    pub hull_vertices: Vec<Vec3<f64>>,
-    /// Triangles of the convex hull, counter-clockwise seen from outside.
-    pub hull_triangles: Vec<[u32; 3]>,
-    /// What its file says of its looks.
-    pub surface: MeshSurface,
-}
-
-/// Heights over a regular grid, linear on triangles.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct HeightField {
-    /// Name.
-    pub name: String,
-    /// Number of rows (along y) and columns (along x).
-    pub size: [usize; 2],
-    /// Half extents along x and y.
-    pub half_extents: [f64; 2],
-    /// Heights, row by row from −y, in each from −x; m above the frame's origin.
-    pub heights: Vec<f64>,
-    /// Thickness below height 0.
-    pub base: f64,
-}
+use crate::looks::{Look, Mapping, Texture, TextureKind};
+use crate::shape::Shape;
 
 /// A shape fixed in a body.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -154,6 +32,67 @@ pub struct Geom {
     pub group: u32,
     /// What it shows in the place of that colour.
     pub look: Option<Look>,
+}
+
+impl Geom {
+    /// The texture of the whole geom, and where its points are in it.
+    #[must_use]
+    pub fn texture(&self) -> Option<(&Arc<Texture>, Mapping)> {
+        let Some(Look::Texture { texture, repeat, uniform }) = &self.look else { return None };
+        let size = self.half_size();
+        let factor = |k: usize| if *uniform && size[k] > 0.0 { size[k] } else { 1.0 };
+        if texture.kind == TextureKind::Cube {
+            let mesh = matches!(self.shape, Shape::Mesh(_) | Shape::HeightField(_));
+            let scale = std::array::from_fn(|k| if mesh || *uniform || size[k] <= 0.0 { 1.0 } else { 1.0 / size[k] });
+            return Some((texture, Mapping::Cube { scale }));
+        }
+        let repeat = [0, 1].map(|k| if repeat[k] > 0.0 { repeat[k] * factor(k) } else { factor(k) });
+        let mapping = match &self.shape {
+            // From −size to +size; about the origin where it has no end.
+            Shape::Plane { half_extents: [x, y] } => {
+                let endless = *x <= 0.0 || *y <= 0.0;
+                let along = |k: usize, half: f64| {
+                    let scale = if half > 0.0 { 0.5 / half } else { 0.5 };
+                    let middle = if half > 0.0 { 0.5 } else { 0.0 };
+                    let sign = if k == 0 { 1.0 } else { -1.0 };
+                    (sign * repeat[k] * scale, repeat[k] * middle - if endless { 0.5 } else { 0.0 })
+                };
+                let ((a, b), (c, d)) = (along(0, *x), along(1, *y));
+                Mapping::Plane { scale: [a, c], offset: [b, d] }
+            }
+            Shape::Box { .. } => Mapping::Sides { size, repeat },
+            Shape::Mesh(mesh) if !mesh.surface.texcoords.is_empty() => Mapping::Corners { repeat },
+            Shape::Mesh(_) | Shape::HeightField(_) => {
+                let over = [0, 1].map(|k| repeat[k] / size[k].max(1e-9));
+                Mapping::Plane { scale: [0.5 * over[0], -0.5 * over[1]], offset: [-0.5, -0.5] }
+            }
+            Shape::Cylinder { .. } => Mapping::Around { size, repeat, straight: true },
+            _ => Mapping::Around { size, repeat, straight: false },
+        };
+        Some((texture, mapping))
+    }
+
+    /// Half the size along the axes of its frame, m; 0 along those without end.
+    fn half_size(&self) -> [f64; 3] {
+        match &self.shape {
+            Shape::Plane { half_extents: [x, y] } => [*x, *y, 0.0],
+            Shape::Sphere { radius: r } => [*r; 3],
+            Shape::Capsule { radius: r, half_length: h } => [*r, *r, h + r],
+            Shape::Cylinder { radius: r, half_length: h } => [*r, *r, *h],
+            Shape::Ellipsoid { radii } => *radii,
+            Shape::Box { half_extents } => *half_extents,
+            Shape::HeightField(field) => [field.half_extents[0], field.half_extents[1], 1.0],
+            Shape::Mesh(mesh) => {
+                let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+                for v in &mesh.vertices {
+                    for (k, x) in v.to_array().into_iter().enumerate() {
+                        (low[k], high[k]) = (low[k].min(x), high[k].max(x));
+                    }
+                }
+                std::array::from_fn(|k| if high[k] > low[k] { 0.5 * (high[k] - low[k]) } else { 0.0 })
+            }
+        }
+    }
 }
 
 /// A pair that may touch whatever its bits say, with a surface of its own.

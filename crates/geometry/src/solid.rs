@@ -5,7 +5,7 @@ use std::sync::Arc;
 use spatial::{Mat3, Pose, Vec3};
 
 use crate::hull::Hull;
-use crate::scene::{HeightField, Shape};
+use crate::shape::{HeightField, Shape};
 
 /// A shape that can touch.
 ///
@@ -33,6 +33,15 @@ pub(crate) enum Solid {
         half: Vec3<f64>,
     },
     Hull(Arc<Hull>),
+}
+
+impl Shape {
+    /// Centre and radius of a ball that holds the shape, m, the radius infinite for a plane; none of a mesh without a convex hull, which
+    /// cannot touch.
+    #[must_use]
+    pub fn bounding_ball(&self) -> Option<(Vec3<f64>, f64)> {
+        Solid::new(self).map(|solid| (solid.centre(), solid.bounding_radius()))
+    }
 }
 
 impl Solid {

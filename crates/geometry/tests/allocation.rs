@@ -1,43 +1,16 @@
 //! Contact detection takes no memory once it has run.
 
 mod common;
+#[path = "../../../tests/counting_allocator.rs"]
+mod counting_allocator;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{Placements, box_mesh, collider, geom, rock};
+use counting_allocator::allocations;
 use random::SplitMix64;
 use sapwood_geometry::{HeightField, Shape};
 use spatial::{Mat3, Vec3};
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-/// The system's allocator, counting.
-struct Counting;
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 fn frames(n: usize, size: f64, random: &mut SplitMix64) -> Vec<(Mat3<f64>, Vec3<f64>)> {
     (0..n)
@@ -80,13 +53,13 @@ fn steps_do_not_allocate_after_warm_up() {
         for state in &states {
             collider.contacts(|i| state[i], &reach, &mut out);
         }
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = allocations();
         let mut total = 0;
         for state in states.iter().rev() {
             collider.contacts(|i| state[i], &reach, &mut out);
             total += out.len();
         }
         assert!(total > 10_000, "{total}");
-        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{n} geoms");
+        assert_eq!(allocations() - before, 0, "{n} geoms");
     }
 }

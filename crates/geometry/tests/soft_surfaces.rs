@@ -1,12 +1,13 @@
 //! What lies between nodes, and soft bodies against each other and themselves: closed forms, parry and dense sampling.
 
 mod common;
+#[path = "../../../tests/counting_allocator.rs"]
+mod counting_allocator;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{Placements, geom, rock};
+use counting_allocator::allocations_of_thread;
 use parry3d_f64::math::Vector;
 use parry3d_f64::query::PointQuery;
 use parry3d_f64::shape::{TriMesh, TriMeshFlags};
@@ -15,34 +16,6 @@ use sapwood_geometry::{
     Attachment, Movement, Scene, Shape, SoftCollider, SoftContact, SoftMovement, SoftPartner, SoftSurface, Sweep,
 };
 use spatial::{Pose, Quat, Vec3};
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-/// The system's allocator, counting those of a thread that asks for it.
-struct Counting;
-
-thread_local! {
-    static COUNTS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if COUNTS.try_with(std::cell::Cell::get).unwrap_or(false) {
-            ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        }
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 /// The surface of a box of n³ cells with outward triangles, its nodes alone.
 fn block(half: [f64; 3], n: usize) -> SoftSurface {
@@ -273,17 +246,17 @@ fn calls_repeat_and_do_not_allocate() {
     let mut first = collider(&shapes, &surfaces);
     let (mut out, mut again) = (vec![], vec![]);
     states.iter().for_each(|(poses, positions)| find(&mut first, poses, positions, 0.01, &mut out));
-    let mut found = 0;
+    let (mut found, mut allocated) = (0, 0);
     for (poses, positions) in states.iter().rev() {
         let mut fresh = collider(&shapes, &surfaces);
         find(&mut fresh, poses, positions, 0.01, &mut again);
         out.reserve(again.len());
-        COUNTS.set(true);
+        let before = allocations_of_thread();
         find(&mut first, poses, positions, 0.01, &mut out);
-        COUNTS.set(false);
+        allocated += allocations_of_thread() - before;
         assert_eq!(out, again);
         found += out.len();
     }
     assert!(found > 1000, "{found}");
-    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed), 0);
+    assert_eq!(allocated, 0);
 }

@@ -1,39 +1,17 @@
 //! Motions on models: names, rest poses, velocities, and no allocation while it runs.
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "../../../tests/counting_allocator.rs"]
+mod counting_allocator;
 
 use common::{frame_of, humanoid, limb, v};
+use counting_allocator::allocations_of_thread;
 use multibody::{BodySpec, JointKind, JointSpec, Model, ModelBuilder};
 use sapwood_motion::gait::{self, LeggedGait, Slither, SlitherPattern};
 use sapwood_motion::{
     Binding, BindingError, BindingOptions, Channel, ChannelKind, Clip, JointValue, LoopMode, Motion, Posture, Skeleton,
 };
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system's allocator with the arguments that came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are those that `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// A clip of two frames in which a thigh lifts by a quarter turn to the front, as a ball, and a knee bends by one.
 fn kick() -> Clip {
@@ -196,11 +174,11 @@ fn sampling_allocates_nothing() {
         let mut binding = Binding::new(model, &motion, &BindingOptions::default()).expect("the same joints");
         let (mut q, mut vel) = (model.q0.clone(), vec![0.0; model.nv()]);
         binding.positions_and_velocities(&motion, 0.0, 0.01, &mut q, &mut vel);
-        let before = COUNT.with(Cell::get);
+        let before = allocations_of_thread();
         for k in 0..500 {
             binding.positions_and_velocities(&motion, 0.013 * f64::from(k), 0.01, &mut q, &mut vel);
         }
-        assert_eq!(COUNT.with(Cell::get) - before, 0);
+        assert_eq!(allocations_of_thread() - before, 0);
         assert!(before > 0, "the allocator counts");
     }
 }

@@ -4,9 +4,9 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use sapwood_multibody::Model;
-use sapwood_multibody::kernels::{
-    Arguments, Impedance, InverseDynamics, KernelReal, LimbDynamics, MassMatrix, NodeDynamics, PackedTree, Placements,
+use sapwood_multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
+use sapwood_multibody::{
+    CrbaWorkspace, Kinematics, Model, RneaWorkspace, forward_kinematics, mass_matrix, rnea, velocities,
 };
 use spatial::{F32x8, F32x16, F64x4, F64x8, Real, Vec3};
 
@@ -94,16 +94,26 @@ fn time<T: KernelReal>(case: &str, model: &Model, scalar: &str) {
             T::forward_dynamics(&mut work, &tree, &black_box(&s).arguments(driven), &mut out);
         });
     }
-    let mut work = InverseDynamics::new(&tree);
-    row(case, "rnea", T::LANES, scalar, || {
+}
+
+/// The algorithms that a simulation calls, each from the state.
+fn time_algorithms(case: &str, model: &Model) {
+    let (tree, all) = (&model.tree, model.tree.all());
+    let s = State::<f64>::random(model, 7);
+    let (mut kin, mut out, nv) = (Kinematics::new(tree), s.out.clone(), tree.nv);
+    let mut ws = RneaWorkspace::new(tree);
+    row(case, "rnea", 1, "f64", || {
         let Arguments { q, v, tau, gravity, .. } = black_box(&s).arguments(false);
-        T::inverse_dynamics(&mut work, &tree, (q, v), tau, gravity, &mut out);
+        forward_kinematics(tree, all.clone(), q, &mut kin);
+        velocities(tree, all.clone(), v, &mut kin);
+        rnea(tree, all.clone(), &kin, v, Some(tau), gravity, &mut ws, &mut out);
     });
-    let mut work = MassMatrix::new(&tree);
-    let mut m = vec![T::ZERO; tree.nv * tree.nv];
-    row(case, "crba", T::LANES, scalar, || T::mass_matrix(&mut work, &tree, &black_box(&s).q, &mut m));
-    let mut placements = Placements::new(&tree);
-    row(case, "kinematics", T::LANES, scalar, || T::place(&mut placements, &tree, &black_box(&s).q));
+    let (mut ws, mut m) = (CrbaWorkspace::new(tree), vec![0.0; nv * nv]);
+    row(case, "crba", 1, "f64", || {
+        forward_kinematics(tree, all.clone(), &black_box(&s).q, &mut kin);
+        mass_matrix(tree, all.clone(), &kin, None, &mut ws, &mut m, nv, 0);
+    });
+    row(case, "kinematics", 1, "f64", || forward_kinematics(tree, all.clone(), &black_box(&s).q, &mut kin));
 }
 
 /// One world node by node, numbers of a node across lanes.
@@ -159,6 +169,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         time_nodes(&case, model);
         time_limbs(&case, model);
         time_driven(&case, model);
+        time_algorithms(&case, model);
         time::<f32>(&case, model, "f32");
         time::<F64x4>(&case, model, "f64");
         time::<F64x8>(&case, model, "f64");

@@ -1,12 +1,11 @@
 //! The fused kernels against the factor and inverse dynamics, and lanes against scalars.
 
 use random::SplitMix64;
-use sapwood_multibody::kernels::{Arguments, Batch, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
+use sapwood_multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
 use sapwood_multibody::{
-    CrbaWorkspace, Factor, JointImpedance, Kinematics, Model, Node, RneaWorkspace, forward_kinematics, mass_matrix,
-    rnea, velocities,
+    Factor, JointImpedance, Kinematics, Model, Node, RneaWorkspace, forward_kinematics, rnea, velocities,
 };
-use spatial::{F32x8, F32x16, F64x4, F64x8, Quat, Real, Vec3};
+use spatial::{F32x8, F32x16, F64x4, F64x8, Vec3};
 
 /// A tree with every joint type, branches at several depths, turned frames, and a second tree.
 const MENAGERIE: &str = r#"
@@ -146,19 +145,7 @@ fn impedances_alike_about_all_axes_keep_as_many_digits() {
     }
 }
 
-/// Joint forces, mass matrices, origins and orientations.
-fn everything<T: KernelReal>(model: &Model, q: &[T::Scalar], v: &[T::Scalar], a: &[T::Scalar]) -> [Vec<T::Scalar>; 4] {
-    let (nv, nodes) = (model.nv(), model.tree.len());
-    let mut out = [nv, nv * nv, 3 * nodes, 4 * nodes].map(|n| vec![T::Scalar::ZERO; v.len() / nv * n]);
-    let [tau, m, origins, orientations] = &mut out;
-    let mut batch = Batch::<T>::new(&model.tree);
-    batch.inverse_dynamics(q, v, a, GRAVITY.map(T::Scalar::from_f64), tau);
-    batch.mass_matrix(q, m);
-    batch.place(q, origins, orientations);
-    out
-}
-
-/// Eleven worlds in lanes of `T` against the scalar, bit by bit.
+/// A world in every lane of `T` against the scalar, bit by bit.
 fn lanes_equal_scalars<S, T>()
 where
     S: KernelReal<Scalar = S> + PartialEq,
@@ -169,26 +156,28 @@ where
         return;
     }
     let (model, mut random) = (model(), SplitMix64(3));
-    let cases: Vec<Case> = (0..11).map(|_| case(&model, &mut random)).collect();
+    let tree = PackedTree::new(&model.tree);
+    let cases: Vec<Case> = (0..T::LANES).map(|_| case(&model, &mut random)).collect();
     let impedance: Vec<f64> = random.vector(model.nv(), 50.0).into_iter().map(f64::abs).collect();
-    let cast = |x: &[f64]| x.iter().map(|x| S::from_f64(*x)).collect::<Vec<S>>();
-    let all = |of: fn(&Case) -> &[f64]| cases.iter().flat_map(|c| cast(of(c))).collect::<Vec<S>>();
-    let (q, v, tau) = (all(|c| &c.q), all(|c| &c.v), all(|c| &c.tau));
-    for impedance in [None, Some(&impedance)] {
-        let mut out = vec![S::ZERO; v.len()];
-        let lambda = impedance.map(|x| cast(x));
-        let mut batch = Batch::<T>::new(&model.tree);
-        batch.forward_dynamics(&q, &v, &tau, lambda.as_deref(), GRAVITY.map(S::from_f64), &mut out);
+    let lanes = |of: fn(&Case) -> &[f64]| {
+        let mut lanes = vec![T::ZERO; of(&cases[0]).len()];
         for (k, case) in cases.iter().enumerate() {
-            let expected = kernel::<S>(&model, case, impedance.map(Vec::as_slice));
-            assert!(out[k * model.nv()..(k + 1) * model.nv()] == expected[..], "world {k}");
+            lanes.iter_mut().zip(of(case)).for_each(|(lanes, x)| lanes.set_lane(k, S::from_f64(*x)));
         }
-    }
-    let found = everything::<T>(&model, &q, &v, &tau);
-    for (k, case) in cases.iter().enumerate() {
-        let expected = everything::<S>(&model, &cast(&case.q), &cast(&case.v), &cast(&case.tau));
-        for (found, expected) in found.iter().zip(&expected) {
-            assert!(found[k * expected.len()..][..expected.len()] == expected[..], "world {k}");
+        lanes
+    };
+    let (q, v, tau) = (lanes(|c| &c.q), lanes(|c| &c.v), lanes(|c| &c.tau));
+    let diagonal: Vec<T> = impedance.iter().map(|x| T::from_f64(*x)).collect();
+    for is_impeded in [false, true] {
+        let impedance = is_impeded.then_some(&impedance[..]);
+        let of_lanes = is_impeded.then_some(Impedance { diagonal: &diagonal[..], uniform: false });
+        let gravity = Vec3::from(GRAVITY.map(T::from_f64));
+        let arguments = Arguments { q: &q, v: &v, tau: &tau, impedance: of_lanes, gravity };
+        let mut found = vec![T::ZERO; model.nv()];
+        T::forward_dynamics(&mut T::work(&tree), &tree, &arguments, &mut found);
+        for (k, case) in cases.iter().enumerate() {
+            let found: Vec<S> = found.iter().map(|x| x.lane(k)).collect();
+            assert!(found == kernel::<S>(&model, case, impedance), "world {k}");
         }
     }
 }
@@ -199,59 +188,6 @@ fn every_lane_is_a_scalar_of_its_own() {
     lanes_equal_scalars::<f64, F64x8>();
     lanes_equal_scalars::<f32, F32x8>();
     lanes_equal_scalars::<f32, F32x16>();
-}
-
-/// Eleven worlds in lanes of `T` against the algorithms of the other modules, each relative to the largest number.
-fn kernels_equal_algorithms<S, T>(tolerance: f64)
-where
-    S: KernelReal<Scalar = S> + Into<f64>,
-    T: KernelReal<Scalar = S>,
-{
-    if !T::is_available() {
-        println!("not on this processor");
-        return;
-    }
-    let (model, mut random) = (model(), SplitMix64(5));
-    let (tree, nv) = (&model.tree, model.nv());
-    let cases: Vec<Case> = (0..11).map(|_| case(&model, &mut random)).collect();
-    let all =
-        |of: fn(&Case) -> &[f64]| cases.iter().flat_map(|c| of(c).iter().map(|x| S::from_f64(*x))).collect::<Vec<S>>();
-    let (q, v, a) = (all(|c| &c.q), all(|c| &c.v), all(|c| &c.tau));
-    let [tau, m, origins, orientations] = everything::<T>(&model, &q, &v, &a);
-    let part = |x: &[S], k: usize| {
-        let n = x.len() / cases.len();
-        x[k * n..(k + 1) * n].iter().map(|x| (*x).into()).collect::<Vec<f64>>()
-    };
-    for (k, case) in cases.iter().enumerate() {
-        let mut kin = Kinematics::new(tree);
-        forward_kinematics(tree, tree.all(), &case.q, &mut kin);
-        velocities(tree, tree.all(), &case.v, &mut kin);
-        let mut expected = vec![0.0; nv];
-        let mut ws = RneaWorkspace::new(tree);
-        rnea(tree, tree.all(), &kin, &case.v, Some(&case.tau), GRAVITY.into(), &mut ws, &mut expected);
-        assert!(relative(&part(&tau, k), &expected) < tolerance, "{:e}", relative(&part(&tau, k), &expected));
-        let mut expected = vec![0.0; nv * nv];
-        mass_matrix(tree, tree.all(), &kin, None, &mut CrbaWorkspace::new(tree), &mut expected, nv, 0);
-        assert!(relative(&part(&m, k), &expected) < tolerance, "{:e}", relative(&part(&m, k), &expected));
-        let (origins, orientations) = (part(&origins, k), part(&orientations, k));
-        for (i, frame) in kin.frames.iter().enumerate() {
-            let x = Vec3::new(origins[3 * i], origins[3 * i + 1], origins[3 * i + 2]);
-            assert!((x - frame.pos).norm() < tolerance * 10.0, "{x:?} {:?}", frame.pos);
-            let o = &orientations[4 * i..][..4];
-            let turn = Quat::new(o[0], o[1], o[2], o[3]).conjugate() * frame.quat;
-            assert!(turn.vector().norm() < tolerance, "{turn:?}");
-        }
-    }
-}
-
-#[test]
-fn inverse_dynamics_mass_matrices_and_placements_agree_with_the_algorithms() {
-    kernels_equal_algorithms::<f64, f64>(1e-13);
-    kernels_equal_algorithms::<f64, F64x4>(1e-13);
-    kernels_equal_algorithms::<f64, F64x8>(1e-13);
-    kernels_equal_algorithms::<f32, f32>(2e-5);
-    kernels_equal_algorithms::<f32, F32x8>(2e-5);
-    kernels_equal_algorithms::<f32, F32x16>(2e-5);
 }
 
 #[test]

@@ -242,11 +242,6 @@ impl BlockCholesky {
         &mut self.values
     }
 
-    /// How many numbers the factor holds.
-    pub fn factor_len(&self) -> usize {
-        self.layout.len
-    }
-
     /// Replaces the matrix by its factor.
     ///
     /// # Errors

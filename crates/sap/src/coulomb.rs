@@ -15,18 +15,18 @@ mod anderson;
 mod continuation;
 mod friction_iterations;
 mod friction_residual;
+pub(crate) mod initial_guess;
+mod path;
 mod semismooth;
+mod workspace;
 
-pub(crate) use anderson::Anderson;
-pub(crate) use continuation::Path;
-pub use friction_iterations::meets_coulomb;
-pub use friction_residual::friction_residual;
-pub(crate) use semismooth::are_many;
+pub use friction_residual::{friction_residual, meets_coulomb};
+pub use workspace::Workspace;
 
 use crate::convex::{Goal, Iteration, Newton, Point};
-use crate::initial_guess::InitialGuess;
-use crate::{Constraint, Criterion, Error, Options, Report, Strategy, Structure, Workspace};
-use friction_iterations::{FrictionIterations, Next, PARAMETERS};
+use crate::{Constraint, Criterion, Error, Options, Report, SolverParameters, Strategy, Structure};
+use friction_iterations::{FrictionIterations, Next};
+use initial_guess::InitialGuess;
 
 /// Where the search stands.
 enum State {
@@ -155,7 +155,7 @@ fn move_bounds<S: Structure>(
     iteration.check_interrupt()?;
     iteration.begin_problem();
     if search.may_solve_semismooth
-        && iteration.searching < PARAMETERS.max_search_steps
+        && iteration.searching < SolverParameters::STANDARD.friction_iterations.max_search_steps
         && !iteration.is_budget_spent()
         && let Some(residual) = iteration.solve_semismooth_from_iterate(laws, options, ws)?
     {

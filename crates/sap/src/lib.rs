@@ -53,7 +53,6 @@ mod delassus;
 mod dense;
 mod error;
 mod general;
-mod initial_guess;
 mod jacobian;
 mod linearization;
 mod matrices;
@@ -65,7 +64,6 @@ mod sparse;
 mod sparse_matrix;
 mod structure;
 mod vector;
-mod workspace;
 
 /// The method of [`ContactSpace`] on blocks of three rows, also for many problems side by side in vector registers.
 pub mod contact_blocks {
@@ -78,7 +76,7 @@ pub use constraint::{
     Block, BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Law, Limit, SpinFriction,
 };
 pub use contact_space::{ContactSpace, NotSolved};
-pub use coulomb::{friction_residual, meets_coulomb};
+pub use coulomb::{Workspace, friction_residual, meets_coulomb};
 pub use dense::Dense;
 pub use error::Error;
 pub use general::{solve_general, solve_general_unless};
@@ -91,4 +89,3 @@ pub use solver::solve;
 pub use sparse::Sparse;
 pub use sparse_matrix::SparseMatrix;
 pub use structure::{FactorError, Structure};
-pub use workspace::Workspace;

@@ -1,8 +1,9 @@
 //! The public solver: sizes, the start of the iteration, and what needs none.
 
 use crate::convex::{ConvexWorkspace, Iteration};
+use crate::coulomb::{self, initial_guess};
 use crate::vector::{axpy, dot};
-use crate::{Constraint, Error, Options, Report, Structure, Workspace, coulomb, initial_guess};
+use crate::{Constraint, Error, Options, Report, Structure, Workspace};
 
 /// Minimises `ℓ_p(v) = ½‖v − v*‖²_A + Σ_k ℓ_k(J_k v)`, under Coulomb's law where [`Options::max_friction_iterations`] ask for it.
 ///

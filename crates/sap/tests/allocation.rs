@@ -1,39 +1,13 @@
 //! A solve allocates nothing once its memory has the size.
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "../../../tests/counting_allocator.rs"]
+mod counting_allocator;
 
 use common::{tower, tree};
+use counting_allocator::allocations_of_thread;
 use random::SplitMix64;
 use sapwood_sap::{BlockCholesky, Dense, LineSearch, Options, Workspace, solve};
-
-struct Counting;
-
-thread_local! {
-    /// Of this thread, so that tests may run side by side.
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-fn allocations() -> usize {
-    ALLOCATIONS.with(Cell::get)
-}
-
-// SAFETY: everything is passed on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Refills the structure with `J` and `A` kept outside, as a simulation does in every step, and solves.
 #[test]
@@ -86,10 +60,10 @@ fn nothing_is_allocated_after_warm_up() {
         iterations
     };
     let warm_up = pass(LineSearch::Exact);
-    let before = allocations();
+    let before = allocations_of_thread();
     let again = pass(LineSearch::Exact);
     let other = pass(LineSearch::Wolfe) + pass(LineSearch::Inexact);
-    assert_eq!(allocations() - before, 0);
+    assert_eq!(allocations_of_thread() - before, 0);
     assert_eq!(warm_up, again);
     assert!(other > 3, "the problems were really solved");
 }
@@ -122,7 +96,7 @@ fn a_block_cholesky_allocates_nothing_after_warm_up() {
         }
     };
     pass();
-    let before = allocations();
+    let before = allocations_of_thread();
     pass();
-    assert_eq!(allocations() - before, 0);
+    assert_eq!(allocations_of_thread() - before, 0);
 }

@@ -20,7 +20,7 @@ use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion, Term}
 use crate::effective_mass::EffectiveMass;
 use crate::part::{Part, Parts};
 use crate::scheme::Discretization;
-use crate::simulation::forces::{LastStep, StepForces};
+use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::{Key, Memory, WarmStart};
 use crate::{ContactLaw, Energy, State};

@@ -1,6 +1,6 @@
 //! What a user may choose.
 
-use crate::{Scheme, SimulationError, Theta};
+use crate::{PdLaw, Scheme, SimulationError, Theta};
 
 /// The friction law.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,19 +14,6 @@ pub enum ContactLaw {
     /// stand. The default: right where the others are not, for about as many Newton iterations.
     #[default]
     Coulomb,
-}
-
-/// When in a step the positions and velocities are taken that PD control acts on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PdLaw {
-    /// `Stable` under symplectic Euler, `Theta` under the other schemes.
-    #[default]
-    Auto,
-    /// Stable PD (Tan, Liu, Turk 2011), see [`Pd`](crate::Pd): positions where the velocity at the beginning leads,
-    /// velocities at the end. Stable at any gains and steps, first order.
-    Stable,
-    /// As the scheme takes springs and dampers: of its order.
-    Theta,
 }
 
 /// How the Newton systems of the contact problem are factored.

@@ -13,8 +13,8 @@ use crate::warm_start::Key;
 /// freedom with zero gains are free. Part of the state; empty vectors: no controller.
 ///
 /// Where K_d ≥ 1.5 dt K_p the step is that of Tan, Liu and Turk: K_d implicit, the position error taken where the present
-/// velocity leads. With less damping their step overshoots, whatever light bodies there are, and at K_d < dt K_p it is
-/// unstable; as much of K_p is implicit then as makes it stable, so that any gains are.
+/// velocity leads. With less damping their step is unstable where bodies are light: of one joint of inertia I where
+/// K_d < 1.5 dt K_p − 2 I/dt. As much of K_p is implicit then as makes it stable whatever the inertia, so that any gains are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pd {
     /// Stiffness, (nv), ≥ 0: N/m or N·m/rad.

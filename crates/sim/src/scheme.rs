@@ -5,7 +5,18 @@ use std::str::FromStr;
 
 use multibody::Retraction;
 
-use crate::PdLaw;
+/// When in a step the positions and velocities are taken that PD control acts on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PdLaw {
+    /// `Stable` under symplectic Euler, `Theta` under the other schemes.
+    #[default]
+    Auto,
+    /// Stable PD (Tan, Liu, Turk 2011), see [`Pd`](crate::Pd): positions where the velocity at the beginning leads,
+    /// velocities at the end. Stable at any gains and steps, first order.
+    Stable,
+    /// As the scheme takes springs and dampers: of its order.
+    Theta,
+}
 
 /// The time-stepping scheme, a θ-method in two stages: free motion, then the constraints linearised at it.
 ///

@@ -109,7 +109,7 @@ pub struct Simulation {
     /// Factorisations of the step so far, those of its most expensive island in every solve.
     factorizations: usize,
     /// What the last step started from, and what became of it.
-    last_step: forces::LastStep,
+    last_step: crate::step_forces::LastStep,
     /// Placements and motions of the present state, as far as someone has asked.
     present: Present,
     /// Made when someone asks.

@@ -7,7 +7,16 @@ use multibody::Model;
 
 use crate::actuation::Inputs;
 use crate::extrapolation::Mark;
-use crate::{Pd, Rest, SimulationError, VelocityExtrapolation, WarmStart};
+use crate::{Pd, SimulationError, VelocityExtrapolation, WarmStart};
+
+/// A tree at rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rest {
+    /// How long it has hardly moved, s.
+    pub time: f64,
+    /// Whether it sleeps, and the first of the trees that it fell asleep with.
+    pub asleep_with: Option<u32>,
+}
 
 /// Everything that the next step depends on: nothing else is remembered between steps.
 #[derive(Clone, Debug, Default, PartialEq)]

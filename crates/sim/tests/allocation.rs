@@ -1,39 +1,15 @@
 //! After a warm-up a step does not touch the heap.
 
 mod common;
+#[path = "../../../tests/counting_allocator.rs"]
+mod counting_allocator;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{BIPED, EVERYTHING, crawlers, run, set_going, simulation, tower, towers};
+use counting_allocator::allocations;
 use sapwood_sim::{Options, Scheme, Simulation};
 use spatial::Vec3;
-
-struct Counting;
-
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as promised by the caller.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: as promised by the caller.
-        unsafe { System.dealloc(p, layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as promised by the caller.
-        unsafe { System.realloc(p, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn steps_after_warm_up_do_not_allocate() {
@@ -64,9 +40,9 @@ fn steps_after_warm_up_do_not_allocate() {
         // The same motion once more: what it needed at its worst is there.
         start(&mut s);
         run(&mut s, 1);
-        let before = COUNT.load(Ordering::Relaxed);
+        let before = allocations();
         run(&mut s, 599);
-        let allocations = COUNT.load(Ordering::Relaxed) - before;
+        let allocations = allocations() - before;
         assert_eq!(allocations, 0, "{:?}", s.options());
         assert!(s.stats().contacts > 0);
     }
@@ -77,14 +53,14 @@ fn steps_after_warm_up_do_not_allocate() {
         let mut s = simulation(&arm, options);
         s.reset(Some("flung")).unwrap();
         run(&mut s, 500);
-        let before = COUNT.load(Ordering::Relaxed);
+        let before = allocations();
         let parts: usize = (0..100)
             .map(|_| {
                 run(&mut s, 1);
                 s.stats().substeps
             })
             .sum();
-        assert_eq!(COUNT.load(Ordering::Relaxed) - before, 0);
+        assert_eq!(allocations() - before, 0);
         assert!(parts > least, "{parts}");
     }
     // A soft cube with a rigid ball on it: the same motion once more.
@@ -94,9 +70,9 @@ fn steps_after_warm_up_do_not_allocate() {
         run(&mut s, 100);
         s.reset(None).unwrap();
         run(&mut s, 1);
-        let before = COUNT.load(Ordering::Relaxed);
+        let before = allocations();
         run(&mut s, 99);
-        assert_eq!(COUNT.load(Ordering::Relaxed) - before, 0, "{model}");
+        assert_eq!(allocations() - before, 0, "{model}");
         assert!(s.stats().active_contacts > 4);
     }
 }

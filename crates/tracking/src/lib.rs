@@ -28,6 +28,7 @@
 
 mod control;
 mod error;
+pub mod line_plots;
 mod plot;
 mod reference;
 mod track;

@@ -103,14 +103,6 @@ impl<W: Write> NpzWriter<W> {
         self.array(name, "<f8", shape, data, f64::to_le_bytes)
     }
 
-    /// Adds an array of `f32`.
-    ///
-    /// # Errors
-    /// As [`NpzWriter::array_f64`].
-    pub fn array_f32(&mut self, name: &str, shape: &[usize], data: &[f32]) -> Result<(), NpzError> {
-        self.array(name, "<f4", shape, data, f32::to_le_bytes)
-    }
-
     /// Adds an array of `u32`.
     ///
     /// # Errors

@@ -3,7 +3,8 @@
 use spatial::Vec3;
 
 use super::convex::Nearest;
-use super::{Convex, Sink, convex};
+use super::placed::Placed;
+use super::{Convex, Sink};
 use crate::solid::{Placement, Solid};
 
 /// Edge directions with a smaller sine squared between them give no axis that the sides do not.
@@ -25,7 +26,7 @@ pub fn collide(
     let d = bt.pos - at.pos;
     let Some((normal, separation)) = best_axis((at, h), (bt, k), d, sink.limit) else { return };
     let (a, b) = (Solid::Box { half: h }, Solid::Box { half: k });
-    let (Some(a), Some(b)) = (convex::Placed::new(&a, at, at.pos), convex::Placed::new(&b, bt, at.pos)) else {
+    let (Some(a), Some(b)) = (Placed::new(&a, at, at.pos), Placed::new(&b, bt, at.pos)) else {
         return;
     };
     // Support points along the axis: for the position of an edge–edge contact.

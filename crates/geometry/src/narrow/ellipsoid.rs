@@ -1,15 +1,6 @@
-//! A sphere against an ellipsoid: the closest point of an ellipsoid.
+//! The closest point of an ellipsoid.
 
 use spatial::Vec3;
-
-use super::sphere::push;
-use super::{Sink, point};
-use crate::solid::Placement;
-
-/// The nearest point of a solid ellipsoid's surface, from outside and inside.
-pub fn sphere(centre: Vec3<f64>, r: f64, at: &Placement, radii: Vec3<f64>, sink: &mut Sink) {
-    push(centre, r, at, point::ellipsoid(at.local(centre), radii), sink);
-}
 
 /// The point of the surface Σ xᵢ²/rᵢ² = 1 closest to `p`.
 ///

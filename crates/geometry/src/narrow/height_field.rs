@@ -5,10 +5,11 @@
 
 use spatial::Vec3;
 
-use super::convex::{Apart, Nearest, Overlap, Placed};
+use super::convex::{Apart, Nearest, Overlap};
+use super::placed::Placed;
 use super::spread::spread;
 use super::{Convex, Point, Sink};
-use crate::scene::HeightField;
+use crate::shape::HeightField;
 use crate::solid::{Placement, Solid};
 
 /// Points of one field and shape with normals within this cosine stand for one another.

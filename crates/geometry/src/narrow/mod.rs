@@ -10,6 +10,7 @@ mod ellipsoid;
 mod height_field;
 mod manifold;
 mod nearest;
+mod placed;
 mod plane;
 mod point;
 mod polish;
@@ -26,7 +27,7 @@ pub(crate) use self::nearest::nearest_points;
 pub(crate) use self::point::signed_distance;
 pub(crate) use self::separate::{Moving, separate};
 pub(crate) use self::triangle::{nearest_weights, touch, weighted};
-use crate::collider::Contact;
+use crate::contact::Contact;
 use crate::solid::{Placement, Solid};
 
 /// Where contact points go: to as many places as there are, and then beyond.
@@ -191,7 +192,7 @@ fn collide_others(
         (&Sphere { radius: r }, &Capsule { radius: s, half_length }) => {
             sphere::capsule(at.pos, r, bt, s, half_length, sink);
         }
-        (&Sphere { radius: r }, &Ellipsoid { radii }) => ellipsoid::sphere(at.pos, r, bt, radii, sink),
+        (&Sphere { radius: r }, &Ellipsoid { radii }) => sphere::ellipsoid(at.pos, r, bt, radii, sink),
         (&Sphere { radius: r }, &Cylinder { radius: s, half_length }) => {
             sphere::cylinder(at.pos, r, bt, s, half_length, sink);
         }

@@ -3,7 +3,8 @@
 use parry3d_f64::shape::TriMesh;
 use spatial::Vec3;
 
-use super::convex::{Nearest, Placed};
+use super::convex::Nearest;
+use super::placed::Placed;
 use super::{Convex, Points, Sink, height_field};
 use crate::solid::{Placement, Solid};
 

@@ -3,10 +3,10 @@
 use spatial::{Mat3, Vec3};
 
 use super::Convex;
-use super::convex::Placed;
 use super::ellipsoid::closest_point;
+use super::placed::Placed;
 use crate::hull::Hull;
-use crate::scene::HeightField;
+use crate::shape::HeightField;
 use crate::solid::{Placement, Solid};
 
 /// Outward unit normal of a shape's surface, and the distance to it, m: negative inside.

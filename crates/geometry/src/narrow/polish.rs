@@ -7,7 +7,7 @@
 
 use spatial::{Sym3, Vec3};
 
-use super::convex::{Core, Placed};
+use super::placed::{Core, Placed};
 
 /// Sines within which an edge is taken to face the normal squarely: the best of these guesses wins.
 const SQUARE: [f64; 3] = [1e-2, 1e-4, 0.0];

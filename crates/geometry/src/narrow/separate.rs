@@ -11,11 +11,12 @@
 
 use spatial::{Mat3, Quat, Vec3};
 
-use super::convex::{Core, Nearest, Placed};
+use super::convex::Nearest;
+use super::placed::{Core, Placed};
 use super::spread::spread;
 use super::{Convex, Point, Sink, collide};
-use crate::collider::Contact;
-use crate::near::Motion;
+use crate::contact::Contact;
+use crate::movement::Motion;
 use crate::solid::{Placement, Solid};
 
 /// Bodies that approach by less than this in a step are taken not to approach, m.

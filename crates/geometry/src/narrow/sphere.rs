@@ -1,4 +1,4 @@
-//! A sphere against a sphere, a capsule, a cylinder and a box.
+//! A sphere against a sphere, a capsule, a cylinder, a box and an ellipsoid.
 
 use spatial::Vec3;
 
@@ -40,9 +40,14 @@ pub fn cuboid(centre: Vec3<f64>, r: f64, at: &Placement, half: Vec3<f64>, sink: 
     push(centre, r, at, point::cuboid(at.local(centre), half), sink);
 }
 
+/// The nearest point of a solid ellipsoid's surface, from outside and inside.
+pub fn ellipsoid(centre: Vec3<f64>, r: f64, at: &Placement, radii: Vec3<f64>, sink: &mut Sink) {
+    push(centre, r, at, point::ellipsoid(at.local(centre), radii), sink);
+}
+
 /// Reports a ball whose centre is this far from a shape.
 #[inline(always)]
-pub(super) fn push(centre: Vec3<f64>, r: f64, at: &Placement, (away, depth): point::Signed, sink: &mut Sink) {
+fn push(centre: Vec3<f64>, r: f64, at: &Placement, (away, depth): point::Signed, sink: &mut Sink) {
     // `away` leads from the shape to the sphere.
     let normal = -(at.rot * away);
     let distance = depth - r;

@@ -3,7 +3,8 @@
 use spatial::Vec3;
 
 use super::Convex;
-use super::convex::{Overlap, Placed};
+use super::convex::Overlap;
+use super::placed::Placed;
 use crate::solid::{Placement, Solid};
 
 /// Share of a triangle's height by which a point may be beside it that counts as over it.

@@ -5,7 +5,7 @@ use parry3d_f64::query::{Ray, RayCast};
 use parry3d_f64::shape::TriMesh;
 use spatial::Vec3;
 
-use crate::scene::Shape;
+use crate::shape::Shape;
 
 type Met = Option<(f64, Vec3<f64>)>;
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use interrupt::Interrupt;
 
 use super::body::{Body, Reach};
-use super::rigid::{GeomItem, Known};
+use super::rigid::{GeomItem, Known, Workspace};
 use super::surface::{SoftSurface, SoftSurfaceError, check};
 use super::{SoftContact, SoftMovement};
-use crate::collider::{Attachment, MAX_CONTACTS, Movement, TooMany};
+use crate::collider::{MAX_CONTACTS, TooMany};
+use crate::movement::{Attachment, Movement};
 use crate::narrow::Convex;
 use crate::scene::Scene;
 
@@ -22,22 +23,6 @@ pub struct SoftCollider {
     items: Vec<GeomItem>,
     workspace: Workspace,
     has_too_many: bool,
-}
-
-/// Scratch; it holds no state from one pair to the next.
-#[derive(Clone, Debug)]
-pub(super) struct Workspace {
-    pub convex: Convex,
-    pub known: Known,
-    /// Triangles that may be near.
-    pub near: Vec<u32>,
-}
-
-impl Workspace {
-    /// Whether to stop.
-    pub fn is_interrupted(&self) -> bool {
-        self.convex.interrupt.is_raised()
-    }
 }
 
 impl SoftCollider {

@@ -6,8 +6,8 @@
 use spatial::Vec3;
 
 use super::body::Body;
-use super::collider::Workspace;
 use super::rigid::PlacedGeom;
+use super::rigid::Workspace;
 use super::{SoftContact, SoftMovement, SoftPoint};
 use crate::narrow::{touch, weighted};
 

@@ -3,8 +3,8 @@
 use spatial::Vec3;
 
 use super::body::Body;
-use super::collider::Workspace;
 use super::rigid::NODES_PER_LOOK;
+use super::rigid::Workspace;
 use super::{SoftContact, SoftMovement, SoftPartner, SoftPoint};
 use crate::narrow::{nearest_weights, weighted};
 

@@ -3,9 +3,8 @@
 use spatial::Vec3;
 
 use super::body::{Body, share_bits};
-use super::collider::Workspace;
 use super::{SoftContact, SoftMovement, SoftPartner, SoftPoint};
-use crate::collider::{Attachment, Movement, Sweep};
+use crate::movement::{Attachment, Movement, Sweep};
 use crate::narrow::{Convex, signed_distance};
 use crate::near::Item;
 use crate::scene::Geom;
@@ -45,6 +44,22 @@ pub(super) struct Known {
     rounds: Vec<u32>,
     signed: Vec<(Vec3<f64>, f64)>,
     round: u32,
+}
+
+/// Scratch; it holds no state from one pair to the next.
+#[derive(Clone, Debug)]
+pub(super) struct Workspace {
+    pub convex: Convex,
+    pub known: Known,
+    /// Triangles that may be near.
+    pub near: Vec<u32>,
+}
+
+impl Workspace {
+    /// Whether to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.convex.interrupt.is_raised()
+    }
 }
 
 impl Known {

@@ -1,6 +1,6 @@
 //! How numbers come to a kernel and leave it.
 
-use spatial::{F32x8, F32x16, F64x2, F64x4, F64x8, Quat, Real, Sym3, Vec3};
+use spatial::{F32x8, F32x16, F64x2, F64x4, F64x8, Quat, Real, Vec3};
 
 /// How a number reaches a kernel over `T`: as `T`, or as a scalar that fills all lanes alike.
 pub trait Broadcast<T>: Copy {
@@ -48,11 +48,6 @@ pub(super) fn read_vec<T, C: Broadcast<T>>(x: Vec3<C>) -> Vec3<T> {
 #[inline(always)]
 pub(super) fn read_quat<T, C: Broadcast<T>>(q: Quat<C>) -> Quat<T> {
     Quat { w: q.w.read(), x: q.x.read(), y: q.y.read(), z: q.z.read() }
-}
-
-#[inline(always)]
-pub(super) fn read_sym<T, C: Broadcast<T>>(s: Sym3<C>) -> Sym3<T> {
-    Sym3 { xx: s.xx.read(), xy: s.xy.read(), xz: s.xz.read(), yy: s.yy.read(), yz: s.yz.read(), zz: s.zz.read() }
 }
 
 /// The coordinates of one joint.

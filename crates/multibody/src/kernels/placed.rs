@@ -89,11 +89,6 @@ pub(super) struct Oriented<T> {
     pub offset: Vec3<T>,
 }
 
-impl<T: Real> Oriented<T> {
-    /// The world, in itself.
-    pub const WORLD: Self = Self { quat: Quat::IDENTITY, rot: Mat3::IDENTITY, offset: Vec3::ZERO };
-}
-
 /// Turns and moves a joint. `offset` is its place in the parent, world axes; `turned` as in
 /// [`PackedNode`](super::packed::PackedNode).
 #[inline(always)]

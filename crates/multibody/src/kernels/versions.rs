@@ -3,7 +3,7 @@
 use spatial::{F32x8, F32x16, F64x2, F64x4, F64x8, Real, Vec3};
 
 use super::broadcast::{Broadcast, read_vec};
-use super::{ForwardDynamics, Impedance, InverseDynamics, LimbDynamics, MassMatrix, PackedTree, Placements};
+use super::{ForwardDynamics, Impedance, LimbDynamics, PackedTree};
 
 /// Arguments of forward dynamics, indexed by position coordinate or degree of freedom.
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +25,6 @@ pub struct Arguments<'a, T> {
 /// # Panics
 /// The kernels do when a slice is too short, or the type [is not available](Self::is_available).
 pub trait KernelReal: Real {
-    /// What the kernels compute in.
-    type Wide: Real<Scalar = Self::Scalar>;
-
     /// Scratch of forward dynamics.
     type Work: Clone + std::fmt::Debug;
 
@@ -44,22 +41,6 @@ pub trait KernelReal: Real {
         arguments: &Arguments<'_, Self>,
         acceleration: &mut [Self],
     );
-
-    /// τ = M v̇ + C: [`InverseDynamics::rnea`], by the best version for this processor. The state is (q, v).
-    fn inverse_dynamics(
-        work: &mut InverseDynamics<Self::Wide>,
-        tree: &PackedTree<Self::Scalar>,
-        state: (&[Self], &[Self]),
-        acceleration: &[Self],
-        gravity: Vec3<Self>,
-        tau: &mut [Self],
-    );
-
-    /// M: [`MassMatrix::crba`], by the best version for this processor.
-    fn mass_matrix(work: &mut MassMatrix<Self::Wide>, tree: &PackedTree<Self::Scalar>, q: &[Self], m: &mut [Self]);
-
-    /// Placements: [`Placements::place`], by the best version for this processor.
-    fn place(placements: &mut Placements<Self::Wide>, tree: &PackedTree<Self::Scalar>, q: &[Self]);
 }
 
 /// Calls `$body` in a function that is compiled for AVX-512 where the processor has it (twice the registers help narrow lanes
@@ -117,40 +98,9 @@ fn forward_dynamics_of_limbs<T: Real>(
     }
 }
 
-#[inline(always)]
-fn inverse_dynamics<T: Real, I: Broadcast<T>>(
-    work: &mut InverseDynamics<T>,
-    tree: &PackedTree<T::Scalar>,
-    (q, v): (&[I], &[I]),
-    acceleration: &[I],
-    gravity: Vec3<I>,
-    tau: &mut [I],
-) where
-    T::Scalar: Broadcast<T>,
-{
-    work.rnea(tree, q, v, acceleration, read_vec(gravity), tau);
-}
-
-#[inline(always)]
-fn mass_matrix<T: Real, I: Broadcast<T>>(work: &mut MassMatrix<T>, tree: &PackedTree<T::Scalar>, q: &[I], m: &mut [I])
-where
-    T::Scalar: Broadcast<T>,
-{
-    work.crba(tree, q, m);
-}
-
-#[inline(always)]
-fn place<T: Real, I: Broadcast<T>>(placements: &mut Placements<T>, tree: &PackedTree<T::Scalar>, q: &[I])
-where
-    T::Scalar: Broadcast<T>,
-{
-    placements.place(tree, q);
-}
-
 macro_rules! versions {
     ($($t:ty: in $wide:ty, base $base:literal);*) => {$(
         impl KernelReal for $t {
-            type Wide = $wide;
             type Work = ForwardDynamics<$wide>;
 
             fn is_available() -> bool {
@@ -172,46 +122,6 @@ macro_rules! versions {
                     tree: &PackedTree<<$t as Real>::Scalar>,
                     arguments: &Arguments<'_, $t>,
                     acceleration: &mut [$t]
-                ));
-            }
-
-            fn inverse_dynamics(
-                work: &mut InverseDynamics<Self::Wide>,
-                tree: &PackedTree<Self::Scalar>,
-                state: (&[Self], &[Self]),
-                acceleration: &[Self],
-                gravity: Vec3<Self>,
-                tau: &mut [Self],
-            ) {
-                best_version!($base, inverse_dynamics, (
-                    work: &mut InverseDynamics<$wide>,
-                    tree: &PackedTree<<$t as Real>::Scalar>,
-                    state: (&[$t], &[$t]),
-                    acceleration: &[$t],
-                    gravity: Vec3<$t>,
-                    tau: &mut [$t]
-                ));
-            }
-
-            fn mass_matrix(
-                work: &mut MassMatrix<Self::Wide>,
-                tree: &PackedTree<Self::Scalar>,
-                q: &[Self],
-                m: &mut [Self],
-            ) {
-                best_version!($base, mass_matrix, (
-                    work: &mut MassMatrix<$wide>,
-                    tree: &PackedTree<<$t as Real>::Scalar>,
-                    q: &[$t],
-                    m: &mut [$t]
-                ));
-            }
-
-            fn place(placements: &mut Placements<Self::Wide>, tree: &PackedTree<Self::Scalar>, q: &[Self]) {
-                best_version!($base, place, (
-                    placements: &mut Placements<$wide>,
-                    tree: &PackedTree<<$t as Real>::Scalar>,
-                    q: &[$t]
                 ));
             }
         }

@@ -1,8 +1,9 @@
 //! Anderson's acceleration of a fixed-point iteration `x ← g(x)`.
 
+use crate::parameters::{FrictionIterationParameters, SolverParameters};
 use crate::vector::{axpy, dot};
 
-use super::friction_iterations::PARAMETERS;
+const PARAMETERS: FrictionIterationParameters = SolverParameters::STANDARD.friction_iterations;
 
 /// Steps that are remembered.
 const DEPTH: usize = PARAMETERS.anderson_depth;

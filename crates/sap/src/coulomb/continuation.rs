@@ -40,33 +40,13 @@ use random::SplitMix64;
 
 use crate::convex::{ConvexWorkspace, Iteration, set_free_velocities};
 use crate::parameters::{ContinuationParameters, SolverParameters};
-use crate::vector::{axpy, dot};
+use crate::vector::axpy;
 use crate::{Constraint, Error, Law, Options, Structure, Workspace};
 
+use super::path::inner;
 use super::semismooth::{set_model, set_own_bounds};
 
 const PARAMETERS: ContinuationParameters = SolverParameters::STANDARD.continuation;
-
-/// Scratch of a search, and where it is on the path.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Path {
-    /// `b⁰`, one per constraint.
-    start: Vec<f64>,
-    /// `n − b⁰`
-    excess: Vec<f64>,
-    /// `z` at the last point.
-    free: Vec<f64>,
-    /// `ż` there.
-    tangent: Vec<f64>,
-    /// `dz/dt` with the last factor.
-    derivative: Vec<f64>,
-    /// How impulses change with `t` where velocities stay.
-    push: Vec<f64>,
-    /// `z` before a correction.
-    before: Vec<f64>,
-    /// `⟨z, z⟩` that counts as 1.
-    unit: f64,
-}
 
 /// What is left of a point of the path apart from `z` and `ż`: `t` and `ṫ`.
 #[derive(Clone, Copy)]
@@ -350,65 +330,6 @@ fn perturb(constraints: &mut [Constraint], random: &mut SplitMix64) {
             contact.set_normal_impulse(contact.normal_impulse() * (1.0 + PARAMETERS.perturbation * random.symmetric()));
         }
     }
-}
-
-impl Path {
-    pub fn resize(&mut self, rows: usize, constraints: usize) {
-        self.start.resize(constraints, 0.0);
-        self.excess.resize(constraints, 0.0);
-        for vector in [&mut self.free, &mut self.tangent, &mut self.derivative, &mut self.push, &mut self.before] {
-            vector.resize(rows, 0.0);
-        }
-    }
-
-    /// Lets the path begin at the bounds that are set.
-    fn set_start(&mut self, constraints: &[Constraint]) {
-        self.start.iter_mut().zip(constraints).for_each(|(start, constraint)| *start = constraint.law.bound());
-    }
-
-    /// Goes back to the bounds at which the path began.
-    fn set_bounds(&self, constraints: &mut [Constraint]) {
-        constraints.iter_mut().zip(&self.start).for_each(|(constraint, start)| constraint.law.set_bound(*start));
-    }
-
-    /// Lets the path begin at `free`, in the direction of `t`.
-    fn start_tangent(&mut self, constraints: &[Constraint], free: &[f64]) {
-        self.free.copy_from_slice(free);
-        self.unit = inner(constraints, free, free);
-        self.tangent.fill(0.0);
-    }
-
-    /// The product of the tangent, of `ṫ = speed`, and the one with the last derivative towards greater `t`, times the latter's length.
-    fn onwards(&self, constraints: &[Constraint], speed: f64) -> f64 {
-        inner(constraints, &self.tangent, &self.derivative) / self.unit + speed
-    }
-
-    /// Turns the tangent into that with the last derivative, of the given sign of `ṫ`; returns `ṫ`.
-    fn turn_tangent(&mut self, constraints: &[Constraint], sign: f64) -> f64 {
-        let length = (1.0 + inner(constraints, &self.derivative, &self.derivative) / self.unit).sqrt();
-        let speed = sign / length;
-        self.tangent.iter_mut().zip(&self.derivative).for_each(|(tangent, d)| *tangent = speed * d);
-        speed
-    }
-
-    /// How far `z` is from what it was before the correction, as a share of it; the difference is then where it was before.
-    fn relative_change(&mut self, constraints: &[Constraint], z: &[f64]) -> f64 {
-        axpy(-1.0, z, &mut self.before);
-        (inner(constraints, &self.before, &self.before) / inner(constraints, z, z)).sqrt()
-    }
-}
-
-/// `⟨x, y⟩ = Σ_k x_kᵀ y_k / w_k` over the constraints whose share `w` of the Delassus operator is known: an energy, whatever moves.
-fn inner(constraints: &[Constraint], x: &[f64], y: &[f64]) -> f64 {
-    let (mut row, mut sum) = (0, 0.0);
-    for constraint in constraints {
-        let rows = row..row + constraint.rows();
-        if constraint.can_predict() {
-            sum += dot(&x[rows.clone()], &y[rows.clone()]) / constraint.delassus();
-        }
-        row = rows.end;
-    }
-    sum
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@ use crate::parameters::{FrictionIterationParameters, SolverParameters};
 use crate::{Constraint, Law, LineSearch, Options, Structure};
 
 use super::anderson::Anderson;
+use super::friction_residual::meets_coulomb;
 use super::semismooth::{are_many, can_solve_semismooth};
 
-pub(super) const PARAMETERS: FrictionIterationParameters = SolverParameters::STANDARD.friction_iterations;
+const PARAMETERS: FrictionIterationParameters = SolverParameters::STANDARD.friction_iterations;
 
 /// What follows a convex problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,12 +261,6 @@ impl FrictionIterations {
         let least = if is_refined { PARAMETERS.refinement_fraction * options.tolerance } else { options.tolerance };
         self.tolerance = least.max(if self.is_searching { reduction * change } else { 0.0 });
     }
-}
-
-/// Whether friction with this [`friction_residual`](crate::friction_residual) counts as Coulomb's.
-#[must_use]
-pub fn meets_coulomb(residual: f64, options: &Options) -> bool {
-    residual <= PARAMETERS.tolerance_factor * options.tolerance
 }
 
 /// The normal impulses of the lagged contacts.

@@ -1,6 +1,6 @@
 //! How far a solution is from Coulomb's law.
 
-use crate::{Block, Constraint, Law};
+use crate::{Block, Constraint, Law, Options, SolverParameters};
 
 /// The distance of the impulses `γ` from those of Coulomb's law at the velocities `v_c`, relative to the former:
 ///
@@ -65,4 +65,10 @@ fn own_impulse(law: &Law, normal: f64, v_c: &[f64]) -> [f64; 3] {
         law.evaluate(v_c, &mut own, &mut hessian);
     }
     own
+}
+
+/// Whether friction with this [`friction_residual`](crate::friction_residual) counts as Coulomb's.
+#[must_use]
+pub fn meets_coulomb(residual: f64, options: &Options) -> bool {
+    residual <= SolverParameters::STANDARD.friction_iterations.tolerance_factor * options.tolerance
 }

@@ -24,7 +24,7 @@ use crate::parameters::{SemismoothParameters, SolverParameters};
 use crate::vector::axpy;
 use crate::{Constraint, Error, Law, Options, Structure, Workspace};
 
-use super::friction_iterations::meets_coulomb;
+use super::friction_residual::meets_coulomb;
 
 const PARAMETERS: SemismoothParameters = SolverParameters::STANDARD.semismooth;
 
@@ -39,7 +39,7 @@ pub(super) fn can_solve_semismooth(constraints: &[Constraint]) -> bool {
 }
 
 /// Whether there are so many contacts that a search before and between passes is worth its steps.
-pub(crate) fn are_many(constraints: &[Constraint]) -> bool {
+pub(super) fn are_many(constraints: &[Constraint]) -> bool {
     lagged(constraints).count() >= PARAMETERS.min_contacts
 }
 

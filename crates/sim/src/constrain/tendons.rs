@@ -8,7 +8,7 @@ use super::{ConstraintSet, Context, Regularization, Start};
 use crate::Theta;
 use crate::actuation::{ForceOfStep, Inputs, PlacedActuator};
 use crate::scheme::Discretization;
-use crate::simulation::forces::{LastStep, StepForces};
+use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Key;
 use crate::{Energy, State};

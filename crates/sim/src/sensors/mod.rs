@@ -15,7 +15,7 @@ pub(crate) use loads::EndLoad;
 use multibody::{GeomsOf, Model, RayField, Sensor, SensorKind, SiteShape, SubtreeQuantity};
 use spatial::{Pose, Vec3, Wrench};
 
-use crate::simulation::forces::StepForces;
+use crate::step_forces::StepForces;
 use crate::{ContactPoint, Energy, Frame, Observation, SimulationError, SoftContactPoint, State, WarmStart};
 
 /// Everything that sensors look at.

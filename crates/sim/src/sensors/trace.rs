@@ -7,7 +7,7 @@ use super::EndLoad;
 use crate::actuation::{ForceOfStep, force_law, force_of_step};
 use crate::constraint_jacobian::{ContactFrame, Motion};
 use crate::scheme::Discretization;
-use crate::simulation::forces::StepForces;
+use crate::step_forces::StepForces;
 use crate::warm_start::{Entry, Key};
 use crate::{ContactPoint, Options, SoftContactPoint, WarmStart};
 

@@ -7,7 +7,6 @@ use geometry::{Attachment, Collider, Scene};
 use interrupt::Interrupt;
 use multibody::{Compliance, Model};
 
-use super::forces::LastStep;
 use super::{Simulation, accuracy, sleeping};
 use crate::constrain::{ConstraintSet, JacobianDrift, Sources};
 use crate::effective_mass::EffectiveMass;
@@ -15,6 +14,7 @@ use crate::island::{Islands, NONE};
 use crate::observe::Present;
 use crate::report::Reports;
 use crate::soft::SoftBodies;
+use crate::step_forces::LastStep;
 use crate::tree_workspace::TreeWorkspace;
 use crate::{Options, SimulationError, State, Stats, WarmStart};
 

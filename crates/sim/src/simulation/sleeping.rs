@@ -6,17 +6,8 @@
 use multibody::{Model, Transmission};
 
 use super::Simulation;
-use crate::State;
 use crate::tree_workspace::TreeWorkspace;
-
-/// A tree at rest.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rest {
-    /// How long it has hardly moved, s.
-    pub time: f64,
-    /// Whether it sleeps, and the first of the trees that it fell asleep with.
-    pub asleep_with: Option<u32>,
-}
+use crate::{Rest, State};
 
 /// Whether each tree may sleep: those that actuators drive may not, nor those with a string between them, which one may pull taut while
 /// the other sleeps.

@@ -6,7 +6,7 @@ use spatial::Wrench;
 use super::TreeWorkspace;
 use crate::actuation::Inputs;
 use crate::scheme::Discretization;
-use crate::simulation::forces::{LastStep, StepForces};
+use crate::step_forces::{LastStep, StepForces};
 
 impl TreeWorkspace {
     /// Adds the forces on the tree's degrees of freedom that the last step leaves behind; those of actuators on tendons are missing, and all

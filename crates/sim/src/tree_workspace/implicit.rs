@@ -20,7 +20,7 @@ use multibody::{
 use spatial::{Mat3, Vec3, Wrench};
 
 use super::TreeWorkspace;
-use super::invariants::Ends;
+use super::whole::Ends;
 use crate::State;
 use crate::scheme::Discretization;
 use crate::warm_start::Key;

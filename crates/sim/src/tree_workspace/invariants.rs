@@ -19,12 +19,12 @@
 //! This is a projection onto invariants (Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.4), which forces may
 //! change.
 
-use multibody::{JointType, Node, NodeFrame, Tree, Whole, difference, vec3};
+use multibody::{JointType, Node, NodeFrame, Whole, difference, vec3};
 use spatial::{Vec3, Wrench};
 
 use super::TreeWorkspace;
 use super::implicit::{FreeMotion, Newton};
-use super::whole::{Root, middle};
+use super::whole::{Ends, Root, middle};
 
 /// The part of the energy of motion and springs that a step may make from nothing where that is mended,
 const MENDED: f64 = 0.03;
@@ -43,34 +43,6 @@ const LITTLE: f64 = 1e-9;
 const PUSHED: f64 = 1e-4;
 /// How far gravity may be off the root's axis, the sine.
 const UPRIGHT: f64 = 1e-9;
-
-/// Scratch: the ends of the step.
-#[derive(Clone, Debug)]
-pub(super) struct Ends {
-    whole: Whole,
-    q: Vec<f64>,
-    /// Velocities half way.
-    v: Vec<f64>,
-    /// Deflections of springs.
-    bend: Vec<f64>,
-    /// What velocities lack at the end of the step.
-    lack: Vec<f64>,
-    is_lacking: bool,
-}
-
-impl Ends {
-    pub fn new(tree: &Tree<f64>) -> Self {
-        let zeros = vec![0.0; tree.nv];
-        Self {
-            whole: Whole::default(),
-            q: vec![0.0; tree.nq],
-            v: zeros.clone(),
-            bend: zeros.clone(),
-            lack: zeros,
-            is_lacking: false,
-        }
-    }
-}
 
 /// What the end of a step should have.
 struct Budget {

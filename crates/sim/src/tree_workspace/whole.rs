@@ -1,7 +1,35 @@
 //! How the root of a tree, seen as one body, moves with a given momentum.
 
-use multibody::{Kinematics, Node, Whole, joint_axis};
+use multibody::{Kinematics, Node, Tree, Whole, joint_axis};
 use spatial::{Twist, Vec3, Wrench};
+
+/// Scratch: the ends of the step.
+#[derive(Clone, Debug)]
+pub(super) struct Ends {
+    pub whole: Whole,
+    pub q: Vec<f64>,
+    /// Velocities half way.
+    pub v: Vec<f64>,
+    /// Deflections of springs.
+    pub bend: Vec<f64>,
+    /// What velocities lack at the end of the step.
+    pub lack: Vec<f64>,
+    pub is_lacking: bool,
+}
+
+impl Ends {
+    pub fn new(tree: &Tree<f64>) -> Self {
+        let zeros = vec![0.0; tree.nv];
+        Self {
+            whole: Whole::default(),
+            q: vec![0.0; tree.nq],
+            v: zeros.clone(),
+            bend: zeros.clone(),
+            lack: zeros,
+            is_lacking: false,
+        }
+    }
+}
 
 /// Motion of the root that has a given momentum along its joint: none where that is not kept.
 pub(super) struct Root {

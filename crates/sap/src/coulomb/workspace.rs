@@ -1,6 +1,8 @@
 use crate::convex::ConvexWorkspace;
-use crate::coulomb::{Anderson, Path};
 use crate::{Block, Constraint};
+
+use super::anderson::Anderson;
+use super::path::Path;
 
 /// Scratch of [`solve`](crate::solve), reused from one problem to the next, and the impulses it found.
 ///

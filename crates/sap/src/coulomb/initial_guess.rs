@@ -1,9 +1,11 @@
 //! A look at the guess, before anything else is computed: what rests or creeps has its solution there or near.
 
 use crate::convex::{ConvexWorkspace, Evaluation, Point};
-use crate::coulomb::{are_many, meets_coulomb};
 use crate::vector::{dot, scaled_norm};
 use crate::{Constraint, Criterion, Law, Options, Report, Strategy, Structure};
+
+use super::friction_residual::meets_coulomb;
+use super::semismooth::are_many;
 
 /// A guess that is the solution or near it.
 pub(crate) struct InitialGuess {

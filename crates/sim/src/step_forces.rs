@@ -1,0 +1,108 @@
+//! What is kept of a step for its forces, and these.
+
+use crate::State;
+
+/// Forces of the last step by their origin, N or N·m: impulses over the step's length.
+///
+/// With M (armature included) and the bias forces c as the scheme takes them, M (v − v₀)/dt + c = `actuation` + `pd` + `passive` +
+/// `constraint` + applied forces. Of a step that was made in parts, and under error control, these are the forces of the last part.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepForces {
+    /// Of each actuator, before its gear and within its own limits, (nu).
+    pub actuators: Vec<f64>,
+    /// Of all actuators on the degrees of freedom, within the joints' effort limits, (nv).
+    pub actuation: Vec<f64>,
+    /// Of the PD controller, (nv).
+    pub pd: Vec<f64>,
+    /// Of springs and dampers of joints and tendons, and of gravity compensation, (nv).
+    pub passive: Vec<f64>,
+    /// Of contacts, limits, equalities and dry friction, (nv).
+    pub constraint: Vec<f64>,
+}
+
+impl StepForces {
+    /// Zero, where there are none yet.
+    pub(crate) fn ensure(&mut self, nu: usize, nv: usize) {
+        if self.actuators.len() != nu || self.actuation.len() != nv {
+            self.clear(nu, nv);
+        }
+    }
+
+    pub(crate) fn clear(&mut self, nu: usize, nv: usize) {
+        let Self { actuators, actuation, pd, passive, constraint } = self;
+        for (x, n) in [(actuators, nu), (actuation, nv), (pd, nv), (passive, nv), (constraint, nv)] {
+            x.clear();
+            x.resize(n, 0.0);
+        }
+    }
+}
+
+/// What a step started from and led to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LastStep {
+    /// Its length, s; 0 when there was none.
+    pub dt: f64,
+    /// The same of the last step that succeeded.
+    pub length: f64,
+    /// Positions at its beginning, (nq).
+    pub q: Vec<f64>,
+    /// Velocities of the state at its beginning, those after impacts, and those at its end, (nv).
+    pub v_before: Vec<f64>,
+    pub v0: Vec<f64>,
+    pub v: Vec<f64>,
+    /// Controls, in their place activations of the step, (nu).
+    pub inputs: Vec<f64>,
+    /// Limits of the PD controller, (nv); empty without one.
+    pub pd_limits: Vec<f64>,
+    /// (velocities of the state at its end − those at its beginning) / dt, (nv).
+    pub acceleration: Vec<f64>,
+    /// Changes with the step.
+    pub serial: u64,
+    pub forces: StepForces,
+    /// Whether `forces` are this step's.
+    pub has_forces: bool,
+}
+
+impl LastStep {
+    /// Notes what a step from `state` led to.
+    pub fn begin(&mut self, state: &State, (v0, v): (&[f64], &[f64]), dt: f64) {
+        (self.dt, self.length, self.has_forces) = (dt, dt, false);
+        self.serial = self.serial.wrapping_add(1);
+        self.pd_limits.clear();
+        if state.pd.is_active() {
+            self.pd_limits.extend_from_slice(&state.pd.effort_limit);
+        }
+        let vectors = [
+            (&mut self.q, &state.q[..]),
+            (&mut self.v_before, &state.v),
+            (&mut self.inputs, &state.ctrl),
+            (&mut self.v0, v0),
+            (&mut self.v, v),
+        ];
+        for (to, from) in vectors {
+            to.clear();
+            to.extend_from_slice(from);
+        }
+    }
+
+    /// Notes the velocities that the step left in the state.
+    pub fn end(&mut self, v: &[f64]) {
+        let per_second = 1.0 / self.dt;
+        self.acceleration.clear();
+        self.acceleration.extend(v.iter().zip(&self.v_before).map(|(v, v0)| (v - v0) * per_second));
+    }
+
+    /// The workspaces will be those of another step: forces that nobody asked for until now are lost, if that step fails.
+    pub fn forget_workspaces(&mut self) {
+        if !self.has_forces {
+            self.dt = 0.0;
+        }
+    }
+
+    /// There was no step.
+    pub fn clear(&mut self) {
+        (self.dt, self.length, self.has_forces) = (0.0, 0.0, false);
+        self.serial = self.serial.wrapping_add(1);
+        self.acceleration.fill(0.0);
+    }
+}

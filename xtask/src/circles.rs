@@ -1,0 +1,161 @@
+//! No two files that lie beside each other import each other, not even through others. A file counts with the folder of its name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// A path of modules within a crate, `["narrow", "sphere"]`; its root is empty.
+type Module = Vec<String>;
+
+/// The crates that are free of circles.
+const CRATES: [&str; 8] = ["geometry", "motion", "replay", "sap", "sim", "spatial", "spd", "tracking"];
+
+/// The modules of a crate and what each says, without comments and tests.
+fn read(folder: &Path, at: &Module, modules: &mut BTreeMap<Module, String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let module = match name {
+            "lib" | "mod" => at.clone(),
+            name => [&at[..], &[name.to_owned()]].concat(),
+        };
+        if path.is_dir() {
+            read(&path, &module, modules);
+        } else if path.extension().is_some_and(|ending| ending == "rs") && name != "tests" {
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap().lines();
+            modules.insert(module, code.map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n"));
+        }
+    }
+}
+
+/// The paths of a tree of imports: `a::{b, c::{d, e}}` has three.
+fn paths(tree: &str) -> Vec<String> {
+    let Some((before, inner)) = tree.split_once('{') else {
+        return vec![tree.split(" as ").next().unwrap().split_whitespace().collect()];
+    };
+    let inner = &inner[..inner.rfind('}').unwrap()];
+    let (mut depth, mut start, mut all) = (0, 0, Vec::new());
+    for (k, c) in inner.char_indices().chain([(inner.len(), ',')]) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                all.extend(paths(&format!("{before}{}", inner[start..k].trim())));
+                start = k + 1;
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+/// What a module imports or names by its path, and whether it hands it on.
+fn imports(code: &str) -> Vec<(String, bool)> {
+    let statements = code.split(['\n', ';']).scan(String::new(), |open, line| {
+        let line = line.trim();
+        if open.is_empty() && !(line.starts_with("use ") || line.starts_with("pub") && line.contains("use ")) {
+            return Some(None);
+        }
+        open.push_str(line);
+        let is_whole = open.matches('{').count() == open.matches('}').count();
+        Some(is_whole.then(|| std::mem::take(open)))
+    });
+    let mut all = Vec::new();
+    for statement in statements.flatten() {
+        let (before, tree) = statement.split_once("use ").unwrap();
+        all.extend(paths(tree).into_iter().map(|path| (path, before.starts_with("pub"))));
+    }
+    let is_of_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let words =
+        code.split(|c| !is_of_path(c)).filter(|word| word.starts_with("crate::") || word.starts_with("super::"));
+    all.extend(words.map(|word| (word.trim_end_matches(':').to_owned(), false)));
+    all
+}
+
+/// The module in which a path that `from` has ends; none for what is of another crate.
+fn resolve(path: &str, from: &Module, modules: &BTreeMap<Module, String>, depth: usize) -> Option<Module> {
+    let mut at = from.clone();
+    let mut names = path.split("::").peekable();
+    match *names.peek()? {
+        "crate" => at.clear(),
+        "super" | "self" => {}
+        name if modules.contains_key(&[&at[..], &[name.to_owned()]].concat()) => {}
+        _ => return None,
+    }
+    while let Some(name) = names.next_if(|name| ["crate", "self", "super"].contains(name)) {
+        if name == "super" {
+            at.pop();
+        }
+    }
+    while let Some(name) = names.peek() {
+        let below = [&at[..], &[(*name).to_owned()]].concat();
+        if !modules.contains_key(&below) {
+            break;
+        }
+        at = below;
+        names.next();
+    }
+    let Some(name) = names.next().filter(|_| depth > 0) else { return Some(at) };
+    let handed_on = imports(modules.get(&at)?).into_iter().find(|(path, is_public)| *is_public && path.ends_with(name));
+    let found = handed_on.filter(|(path, _)| path.rsplit("::").next() == Some(name));
+    found.and_then(|(path, _)| resolve(&path, &at, modules, depth - 1)).or(Some(at))
+}
+
+/// Circles of modules that lie beside each other, each by one of its members and what leads back to it.
+fn circles(source: &Path) -> Vec<String> {
+    let mut modules = BTreeMap::new();
+    read(source, &Module::new(), &mut modules);
+    // Of two modules the parts of their paths where these part.
+    let mut edges: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+    for (module, code) in modules.iter().filter(|(module, _)| !module.is_empty()) {
+        for target in imports(code).iter().filter_map(|(path, _)| resolve(path, module, &modules, 6)) {
+            let common = module.iter().zip(&target).take_while(|(a, b)| a == b).count();
+            if common < module.len().min(target.len()) {
+                edges.entry(module[..=common].to_vec()).or_default().insert(target[..=common].to_vec());
+            }
+        }
+    }
+    let reachable = |from: &Module| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+        while let Some(module) = open.pop() {
+            open.extend(edges.get(module).into_iter().flatten().filter(|next| seen.insert((*next).clone())));
+        }
+        seen
+    };
+    let in_circles = edges.keys().filter(|module| reachable(module).contains(*module));
+    in_circles
+        .map(|module| {
+            let back: Vec<_> = edges[module].iter().filter(|next| reachable(next).contains(module)).collect();
+            format!("{module:?} imports {back:?}")
+        })
+        .collect()
+}
+
+#[test]
+fn no_modules_import_each_other() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    for name in CRATES {
+        let found = circles(&crates.join(name).join("src"));
+        assert!(found.is_empty(), "{name}: a circle; move what both need into a file of its own: {found:#?}");
+    }
+}
+
+#[test]
+fn a_circle_is_found() {
+    let folder = std::env::temp_dir().join(format!("sapwood-circles-{}", std::process::id()));
+    fs::create_dir_all(folder.join("b")).unwrap();
+    let files = [
+        ("lib.rs", "mod a;\nmod b;\npub use b::inner::{\n    First, Second,\n};"),
+        ("a.rs", "use std::fmt;\nuse crate::{Second as Other};"),
+        ("b.rs", "mod inner; // use crate::a::A;\n"),
+        ("b/inner.rs", "pub struct Second;\nfn f() -> crate::a::A {}"),
+    ];
+    files.iter().for_each(|(name, text)| fs::write(folder.join(name), text).unwrap());
+    let found = circles(&folder);
+    fs::write(folder.join("b/inner.rs"), "pub struct Second;").unwrap();
+    let mended = circles(&folder);
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(mended.is_empty(), "{mended:?}");
+}
