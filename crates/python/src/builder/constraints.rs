@@ -17,6 +17,9 @@ use super::geoms::colour;
 use super::{Assembly, rotation, vector3};
 use crate::arguments::several;
 
+/// What a string passes: "site" or "geom", its index, and the site on the side of a geom.
+type PassedThing = (String, usize, Option<usize>);
+
 /// Lower and upper end.
 type Interval = Option<(f64, f64)>;
 
@@ -97,7 +100,7 @@ impl Assembly {
     fn add_spatial_tendon(
         &mut self,
         name: String,
-        #[pyo3(from_py_with = several)] branches: Vec<(f64, Vec<(String, usize, Option<usize>)>)>,
+        #[pyo3(from_py_with = several)] branches: Vec<(f64, Vec<PassedThing>)>,
         range: &Bound<'_, PyAny>,
         rest: &Bound<'_, PyAny>,
         parameters: [Bound<'_, PyAny>; 4],
