@@ -56,6 +56,7 @@ impl Neg for Counted {
 
 impl Real for Counted {
     type Scalar = Self;
+    type Three = [Self; 3];
     const PI_TAIL: f64 = f64::PI_TAIL;
     const ZERO: Self = Self(0.0);
     const ONE: Self = Self(1.0);
