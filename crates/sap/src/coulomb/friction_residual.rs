@@ -67,7 +67,7 @@ fn own_impulse(law: &Law, normal: f64, v_c: &[f64]) -> [f64; 3] {
     own
 }
 
-/// Whether friction with this [`friction_residual`](crate::friction_residual) counts as Coulomb's.
+/// Whether friction with this [`friction_residual`] counts as Coulomb's.
 #[must_use]
 pub fn meets_coulomb(residual: f64, options: &Options) -> bool {
     residual <= SolverParameters::STANDARD.friction_iterations.tolerance_factor * options.tolerance
