@@ -175,8 +175,8 @@ pub(super) fn measure<T: Real>(rows: &[BlockRows<T>]) -> (T, T) {
     (excess, size)
 }
 
-/// The lanes in which momentum is balanced to the tolerance of the solver: ‖λ − γ(v_c)‖_W relative to the momentum, as [`ContactSpace`](super::ContactSpace)
-/// has it. Where contacts are redundant, F need not vanish.
+/// The lanes in which momentum is balanced to the tolerance of the solver: ‖λ − γ(v_c)‖_W relative to the momentum. Where contacts are
+/// redundant, F need not vanish.
 #[inline(always)]
 fn balanced<T: Real>(rows: &[BlockRows<T>], w: &[Block3<T>], energy: T, tolerance: f64, lacks: &mut [[T; 3]]) -> u32 {
     let mut momentum = energy;
