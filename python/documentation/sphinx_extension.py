@@ -102,9 +102,10 @@ def read_source(app: Sphinx, page: str, source: list[str]) -> None:
 
 def read_docstring(_app: Sphinx, what: str, name: str, thing: object, options: Any, lines: list[str]) -> None:  # noqa: ANN401
     """Google's style. The first lines of properties are sentences, where Napoleon would look for ``type: text``."""
-    what = "method" if what in {"attribute", "data", "property"} else what
-    config = Config(napoleon_use_rtype=False, napoleon_custom_sections=[("Warns", "Warns")])
-    lines[:] = GoogleDocstring(lines, config, None, what, name, thing, options).lines()
+    # Napoleon's own configuration is one of Sphinx by what it does, not by its type.
+    config: Any = Config(napoleon_use_rtype=False, napoleon_custom_sections=[("Warns", "Warns")])
+    kind: Any = "method" if what in {"attribute", "data", "property"} else what
+    lines[:] = GoogleDocstring(lines, config, None, kind, name, thing, options).lines()
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
