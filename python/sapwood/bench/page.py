@@ -6,7 +6,8 @@ Figures are kept as one CSV file for each machine, a row for each value, as the 
     python -m sapwood.bench page
 
 The first takes the rows of a run into ``docs/benchmarks/zen4.csv``, in place of those of the same suite and case; the
-second writes ``docs/benchmarks.md``, and ``docs/benchmarks/batch.md`` of many worlds.
+second writes ``docs/benchmarks.md``, and ``docs/benchmarks/batch.md``, which leads to a page of many worlds for each
+machine.
 """
 
 from __future__ import annotations
@@ -204,4 +205,4 @@ def pages(folder: Path) -> dict[Path, str]:
     """The pages of the figures in a folder; a text file beside a CSV file describes the machine."""
     about = {path.stem: path.read_text().strip() for path in folder.glob("*.txt")}
     machines = read(folder)
-    return {PAGE: render(machines, about), page_batch.PAGE: page_batch.page(machines, about)}
+    return {PAGE: render(machines, about), **page_batch.pages(machines, about)}

@@ -148,19 +148,29 @@ SECTIONS: tuple[tuple[str, str, str, Maker], ...] = (
 )
 
 
-def page(machines: dict[str, list[Row]], about: dict[str, str]) -> str:
-    """The page of many worlds, of every machine that has rows of it."""
+def pages(machines: dict[str, list[Row]], about: dict[str, str]) -> dict[Path, str]:
+    """A page of many worlds for every machine that has rows of it, and one that leads to them."""
+    made = {machine: page(machine, rows, about.get(machine, "")) for machine, rows in machines.items()}
+    found = {PAGE.with_name(f"batch-{machine}.md"): text for machine, text in made.items() if text}
     lines = [
         f"# {TITLE}",
         "",
-        "What was measured of [`sw.Batch`](../batch.md), beside MuJoCo in the same process.",
-        "`python -m sapwood.bench page` makes this page from the figures beside it.",
+        "What was measured of [`sw.Batch`](../batch.md), beside MuJoCo in the same process, on each machine:",
+        "",
+        *[f"* [{path.stem.removeprefix('batch-')}]({path.name})" for path in found],
+        "",
+        "`python -m sapwood.bench page` makes these pages from the figures beside them.",
     ]
-    for machine, rows in machines.items():
-        suites = {row["suite"] for row in rows}
-        made = [section for section in SECTIONS if section[0] in suites]
-        if made:
-            lines += ["", f"# {machine}", "", about.get(machine, "")]
-        for _, title, note, make in made:
-            lines += ["", f"## {title}", "", *([note, ""] if note else []), *make(rows)]
+    return {PAGE: "\n".join(lines) + "\n", **found}
+
+
+def page(machine: str, rows: list[Row], about: str) -> str:
+    """The page of many worlds of a machine, empty where it has no rows of it."""
+    suites = {row["suite"] for row in rows}
+    made = [section for section in SECTIONS if section[0] in suites]
+    if not made:
+        return ""
+    lines = [f"# {TITLE}: {machine}", "", about]
+    for _, title, note, make in made:
+        lines += ["", f"## {title}", "", *([note, ""] if note else []), *make(rows)]
     return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
