@@ -100,6 +100,12 @@ pub struct NotSolved {
     pub iterations: usize,
 }
 
+/// Steps of at most `most` that the options allow.
+fn allowed_steps(most: usize, is_coulomb: bool, options: &Options) -> usize {
+    let budget = if is_coulomb { options.factorization_budget.unwrap_or(usize::MAX) } else { usize::MAX };
+    most.min(options.max_iterations).min(budget)
+}
+
 impl ContactSpace {
     /// The most rows: those of 16 contacts. With more, a factor of all velocities costs less.
     pub const MAX_ROWS: usize = PARAMETERS.max_rows;
@@ -264,8 +270,7 @@ impl ContactSpace {
         is_coulomb: bool,
         options: &Options,
     ) -> Result<Report, NotSolved> {
-        let budget = if is_coulomb { options.factorization_budget.unwrap_or(usize::MAX) } else { usize::MAX };
-        let max_steps = PARAMETERS.max_steps.min(options.max_iterations).min(budget);
+        let max_steps = allowed_steps(PARAMETERS.max_steps, is_coulomb, options);
         let (mut scaling, mut was_solved) = (PARAMETERS.scaling, false);
         for iterations in 0..=max_steps {
             self.localise(is_coulomb);

@@ -150,7 +150,7 @@ pub struct FrictionIterationParameters {
     pub undamped_passes: usize,
     /// The share of what was asked by which bounds move then.
     pub damped_mixing: f64,
-    /// Where the residual grows by more than this factor, the acceleration has been led astray: it starts anew.
+    /// Acceleration starts anew where the residual grows by more than this factor.
     pub restart_growth: f64,
     /// Steps that Anderson's acceleration remembers.
     pub anderson_depth: usize,
@@ -173,7 +173,7 @@ pub struct SemismoothParameters {
     pub stall_limit: usize,
     /// The share of the least residual so far below which the residual still falls.
     pub stall_reduction: f64,
-    /// The residual at which the search has gone astray.
+    /// The residual above which the search ends without a solution.
     pub divergence_residual: f64,
     /// The residual from which on passes need not lead nearer, and steps with the last factor are tried.
     pub near_residual: f64,

@@ -4,7 +4,7 @@ use spatial::{F64x4, Real};
 
 use super::blocks::BlockRows;
 use super::newton::{Block3, Limits, Newton, measure};
-use super::{ContactSpace, NotSolved, PARAMETERS};
+use super::{ContactSpace, NotSolved, PARAMETERS, allowed_steps};
 use crate::{Constraint, Criterion, Law, Options, Report};
 
 /// Blocks of a problem at most: the last may be filled in part.
@@ -46,9 +46,8 @@ impl ContactSpace {
                 F64x4::scalars_mut(&mut of_block[other])[4 * at + of_other] = *entry;
             }
         }
-        let budget = if is_coulomb { options.factorization_budget.unwrap_or(usize::MAX) } else { usize::MAX };
         let limits = Limits {
-            steps: PARAMETERS.max_steps_in_blocks.min(options.max_iterations).min(budget),
+            steps: allowed_steps(PARAMETERS.max_steps_in_blocks, is_coulomb, options),
             excess: (PARAMETERS.exact_excess_fraction * options.tolerance).max(PARAMETERS.round_off),
             round_off: PARAMETERS.round_off,
             at_start: PARAMETERS.exact_fraction * options.tolerance,
