@@ -87,8 +87,7 @@ class Stats(NamedTuple):
     """Newton iterations, summed over islands: factorisations, so that a prediction counts and a step with the factor of
     the one before does not."""
     line_search_evaluations: int
-    """Evaluations of the constraints in line searches, summed over islands, and products with H in GMRES where Newton's
-    method solves for Coulomb's law."""
+    """Evaluations of the constraints in line searches, and after Newton steps for Coulomb's law, summed over islands."""
     residual: float
     """Largest relative residual of the momentum balance of an island."""
     cost: float

@@ -66,14 +66,14 @@ impl<'a> Inputs<'a> {
         Self { ctrl, act: Some(act) }
     }
 
-    /// Those of a step that was made, see [`resolve`].
+    /// Those of a step that was made, see [`replace_by_activations`].
     pub fn resolved(inputs: &'a [f64]) -> Self {
         Self { ctrl: inputs, act: None }
     }
 }
 
 /// Puts the activations of a step in the place of the controls of actuators that have them.
-pub(crate) fn resolve(model: &Model, ctrl: &mut [f64], act: &[f64], step: &Discretization) {
+pub(crate) fn replace_by_activations(model: &Model, ctrl: &mut [f64], act: &[f64], step: &Discretization) {
     let with_state =
         model.actuators.iter().zip(ctrl).filter_map(|(actuator, u)| Some((actuator, actuator.activation?, u)));
     for ((actuator, activation, u), a) in with_state.zip(act) {

@@ -379,7 +379,7 @@ impl Sources {
 
     /// Says where in the step an implicit scheme takes the forces of spatial tendons, which have been placed: those that it does not resolve
     /// at its end.
-    pub fn resolve_tendons(&mut self, model: &Model, mass: &EffectiveMass, rule: &Regularization) {
+    pub fn choose_evaluations(&mut self, model: &Model, mass: &EffectiveMass, rule: &Regularization) {
         for (tendon, of_model) in self.tendons.iter_mut().zip(&model.tendons) {
             // No less than the inverse of the mass that the tendon moves.
             let mut root = 0.0;
@@ -395,7 +395,7 @@ impl Sources {
                     root += strand.weight * mobility.max(0.0).sqrt();
                 }
             });
-            tendon.resolve(root * root, rule);
+            tendon.choose_evaluation(root * root, rule);
         }
     }
 

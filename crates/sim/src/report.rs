@@ -147,8 +147,8 @@ pub struct Stats {
     pub asleep: usize,
     /// Separate contact problems.
     pub islands: usize,
-    /// Parts that the step was made in: more than one where the free motion of an implicit scheme had no solution over
-    /// the whole, or the midpoint rule did not resolve it.
+    /// Parts that the step was made in: more than one where the scheme did not resolve the motion over the whole, or the free motion of
+    /// an implicit scheme had no solution there.
     pub substeps: usize,
     /// Steps that were given up because the accuracy asked for shorter ones.
     pub rejected: usize,

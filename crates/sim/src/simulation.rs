@@ -21,7 +21,7 @@ use interrupt::Interrupt;
 use multibody::{Keyframe, Model};
 use spatial::Pose;
 
-use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_contacts, push_soft};
+use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_soft};
 use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, Problem};
 use crate::observe::{Observation, Present};
@@ -48,7 +48,7 @@ pub struct Simulation {
     state: State,
     reports: Reports,
     stats: Stats,
-    // What follows is derived from the model, or scratch: nothing in it survives a step's meaning.
+    // What follows is derived from the model, or scratch of a step: no step depends on what an earlier one left there.
     collider: Collider,
     effective_mass: EffectiveMass,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
@@ -244,14 +244,15 @@ impl Simulation {
     /// it. What cannot be halved any more counts as resolved.
     fn step_by(&mut self, dt: f64, halvings: u32) -> Result<(), SimulationError> {
         let is_to_resolve = halvings > 0;
-        let found = self.find_velocities(dt, is_to_resolve);
-        match found.and_then(|()| self.conserve(dt, is_to_resolve)) {
-            Err(SimulationError::FreeMotion { .. }) if halvings > 0 => {}
-            other => {
-                other?;
-                self.collect_reports();
-                self.advance(dt);
-                return Ok(());
+        match self.find_velocities(dt, is_to_resolve) {
+            Err(SimulationError::FreeMotion { .. }) if is_to_resolve => {}
+            found => {
+                found?;
+                if self.conserve() || !is_to_resolve {
+                    self.collect_reports();
+                    self.advance(dt);
+                    return Ok(());
+                }
             }
         }
         let spent = Stats { force_evaluations: 1 + self.free_evaluations, ..Stats::default() };
@@ -273,13 +274,13 @@ impl Simulation {
 
     /// Finds the velocities at the end of the step, or with `is_to_resolve` that it does not resolve free motion.
     fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
-        self.begin()?;
+        self.take_state()?;
         self.last_step.forget_workspaces();
         (self.free_evaluations, self.factorizations) = (0, 0);
         (self.is_again, self.earlier_iterations) = (false, 0);
         self.predict_constraint_forces(dt);
         self.wake_the_disturbed();
-        self.begin_to_move(dt)?;
+        self.move_freely_from_state(dt)?;
         self.detect(dt, 0.0);
         while self.wake_the_touched() {
             self.move_freely(dt);
@@ -293,7 +294,7 @@ impl Simulation {
             self.soft.forget_free_motion();
             self.move_soft(dt)?;
         }
-        self.begin_turning(dt);
+        self.note_jacobian_drift(dt);
         self.is_near = !self.detected.is_empty();
         let mut may_correct = true;
         loop {
@@ -311,8 +312,9 @@ impl Simulation {
                 }
                 self.remember_round();
             }
-            let is_settled = !self.part_drives() & !self.rejects_prediction(dt, &mut may_correct);
-            if is_settled {
+            let is_apart = self.set_drives_apart();
+            let is_corrected = self.rejects_prediction(dt, &mut may_correct);
+            if !is_apart && !is_corrected {
                 return Ok(());
             }
         }
@@ -327,7 +329,7 @@ impl Simulation {
         let rest = 1.0 - self.theta_at;
         let Self { parts, extents, collider, tree_of, detected, crew, .. } = self;
         let movement = |node: usize| {
-            let Movement { rot, pos, sweep } = soft::movement(&parts[tree_of[node]], node, extents[node], (dt, rest));
+            let Movement { rot, pos, sweep } = parts[tree_of[node]].movement(node, extents[node], (dt, rest));
             Movement { rot, pos, sweep: Sweep { slack: sweep.slack + margin, ..sweep } }
         };
         collider.shared_contacts(crew, movement, detected);
@@ -378,18 +380,8 @@ impl Simulation {
         }
     }
 
-    /// Turns contact points and what the model has into one set of constraints.
-    fn constrain(&mut self, rule: Regularization) {
-        let step = self.discretization(rule.dt);
-        let mut set = std::mem::take(&mut self.set);
-        set.clear();
-        let cx = self.context(rule, &step);
-        push_contacts(&cx, &self.detected, 0..self.detected.len(), &mut set, &mut Vec::new());
-        self.sources.push(&cx, self.has_drives, &mut set);
-        self.set = set;
-    }
-
-    /// Finds the islands of the step, makes their constraints and solves them; with `rigid_only` those constraints alone
+    /// Finds the islands of the step and solves them. Contacts become constraints island by island; all other constraints are made first,
+    /// since they join trees to islands; with `rigid_only` those constraints alone
     /// that stop things in no time.
     fn solve(&mut self, rule: Regularization, rigid_only: bool) {
         let options = sap::Options {
@@ -433,7 +425,7 @@ impl Simulation {
 
     /// Gathers impulses, statistics, and what the next step starts from.
     fn collect_reports(&mut self) {
-        // None ever sleeps: a look at every tree, in vain, is one that memory must answer.
+        // Where nothing may sleep trees are not looked at: of many, that would be a cache miss each.
         let may_sleep = self.options.sleep_after.is_some();
         let asleep = if may_sleep { self.parts.iter().filter(|part| part.asleep).count() } else { 0 };
         self.stats = Stats {
@@ -450,7 +442,7 @@ impl Simulation {
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
         std::mem::swap(&mut self.reports.touches, &mut self.touches);
         std::mem::swap(&mut self.reports.detected, &mut self.detected);
-        // The buffers take turns: none must find out later that there was more than ever.
+        // The buffers take turns: each gets the largest size yet, so that later steps do not allocate.
         self.detected.clear();
         self.detected.reserve(self.reports.detected.capacity());
         self.reports.renew();

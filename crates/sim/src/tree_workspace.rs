@@ -8,7 +8,7 @@ mod whole;
 
 use std::ops::Range;
 
-use geometry::Sweep;
+use geometry::{Movement, Sweep};
 pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
     Drag, Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Transmission, Tree, difference,
@@ -60,7 +60,7 @@ pub(crate) struct TreeWorkspace {
     pub factor: Factor<f64>,
     pub v_star: Vec<f64>,
     /// Under implicit schemes, where the second stage is linearised.
-    pub v_hat: Vec<f64>,
+    pub v_linearised: Vec<f64>,
     /// Generalised impulse of constraints there.
     pub predicted: Vec<f64>,
     armature: Vec<f64>,
@@ -84,9 +84,9 @@ pub(crate) struct TreeWorkspace {
     constant: Vec<f64>,
     /// Impulses of the step and Λ, without the drives.
     impulse: Vec<f64>,
-    lambda: Vec<f64>,
+    impedance_bare: Vec<f64>,
     /// Λ with the drives.
-    pub implicit: Vec<f64>,
+    pub impedance_all: Vec<f64>,
     free: FreeStep,
     rhs: Vec<f64>,
     change: Vec<f64>,
@@ -98,7 +98,7 @@ pub(crate) struct TreeWorkspace {
     turns: bool,
     /// The step's length, s.
     dt: f64,
-    /// Whether the factor is that of M + `implicit` at the present placement.
+    /// Whether the factor is that of M + `impedance_all` at the present placement.
     is_factored: bool,
     /// Under the default scheme.
     coriolis: Option<Box<coriolis::Coriolis>>,
@@ -150,7 +150,7 @@ impl TreeWorkspace {
             impedance: JointImpedance::new(&tree),
             factor: Factor::new(&tree),
             v_star: vec![0.0; tree.nv],
-            v_hat: vec![0.0; tree.nv],
+            v_linearised: vec![0.0; tree.nv],
             predicted: vec![0.0; tree.nv],
             armature: model.armature[dofs.clone()].to_vec(),
             damping: model.damping[dofs.clone()].to_vec(),
@@ -168,8 +168,8 @@ impl TreeWorkspace {
             drives: Vec::new(),
             constant: vec![0.0; tree.nv],
             impulse: vec![0.0; tree.nv],
-            lambda: vec![0.0; tree.nv],
-            implicit: vec![0.0; tree.nv],
+            impedance_bare: vec![0.0; tree.nv],
+            impedance_all: vec![0.0; tree.nv],
             free: FreeStep::new(&tree),
             rhs: vec![0.0; tree.nv],
             change: vec![0.0; tree.nv],
@@ -253,7 +253,7 @@ impl TreeWorkspace {
     fn gather_drives(&mut self, state: &State, v: &[f64], step: &Discretization) {
         let q = &state.q[self.qs.clone()];
         let constants = self.armature.iter().zip(self.stiffness.iter().zip(&self.damping));
-        for (lambda, (armature, (k, d))) in self.lambda.iter_mut().zip(constants) {
+        for (lambda, (armature, (k, d))) in self.impedance_bare.iter_mut().zip(constants) {
             *lambda = armature + step.dt * step.resistance(*k, *d);
         }
         self.drives.clear();
@@ -266,7 +266,7 @@ impl TreeWorkspace {
             } else {
                 // What has no limit is never a constraint: part of A and of the impulses at once.
                 add(&mut self.impulse, &pd.impulse);
-                add(&mut self.lambda, &pd.impedance);
+                add(&mut self.impedance_bare, &pd.impedance);
             }
         }
         self.settle_drives(&state.warm_start);
@@ -280,8 +280,8 @@ impl TreeWorkspace {
     /// Keeps those drives apart that were near their limits in the last step; those without impedance are impulses at once.
     fn settle_drives(&mut self, warm_start: &WarmStart) {
         let mut next = 0;
-        let (impulses, implicit, constant) = (&mut self.impulse, &mut self.implicit, &mut self.constant);
-        implicit.copy_from_slice(&self.lambda);
+        let (impulses, impedance, constant) = (&mut self.impulse, &mut self.impedance_all, &mut self.constant);
+        impedance.copy_from_slice(&self.impedance_bare);
         constant.fill(0.0);
         self.drives.retain_mut(|drive| {
             if drive.impedance <= 0.0 {
@@ -290,7 +290,7 @@ impl TreeWorkspace {
                 constant[drive.dof] += impulse;
                 return false;
             }
-            implicit[drive.dof] += drive.impedance;
+            impedance[drive.dof] += drive.impedance;
             drive.apart = drive.is_limited()
                 && warm_start.of(drive.key, &mut next).is_some_and(|m| drive.is_near_limit(m.normal));
             true
@@ -301,14 +301,14 @@ impl TreeWorkspace {
     /// at the end of the step; drives that are apart do not push.
     pub fn move_freely(&mut self, v: &[f64]) {
         self.rhs.copy_from_slice(&self.impulse);
-        self.impedance.diagonal.copy_from_slice(&self.lambda);
+        self.impedance.diagonal.copy_from_slice(&self.impedance_bare);
         for drive in self.drives.iter().filter(|drive| !drive.apart) {
             self.rhs[drive.dof] += drive.impulse;
             self.impedance.diagonal[drive.dof] += drive.impedance;
         }
-        let Self { tree, kin, impedance, rhs, change, factor, free, implicit, is_factored, .. } = self;
+        let Self { tree, kin, impedance, rhs, change, factor, free, impedance_all, is_factored, .. } = self;
         // Drives at their limits are the only ones that change Λ.
-        if std::mem::take(is_factored) && impedance.diagonal == *implicit {
+        if std::mem::take(is_factored) && impedance.diagonal == *impedance_all {
             free.solve_again(tree, kin, impedance, rhs, change, factor);
         } else {
             free.solve(tree, kin, impedance, rhs, change, factor);
@@ -321,7 +321,7 @@ impl TreeWorkspace {
     /// Takes no part in the step.
     pub fn sleep(&mut self) {
         self.v_star.fill(0.0);
-        self.v_hat.fill(0.0);
+        self.v_linearised.fill(0.0);
         self.predicted.fill(0.0);
         self.drives.clear();
         self.factor.motions.fill(spatial::Twist::ZERO);
@@ -369,7 +369,7 @@ impl TreeWorkspace {
 
     /// Sets those drives apart that are beyond a limit where the tree ends with `v`, from `v₀`; returns whether there are
     /// any.
-    pub fn part_drives(&mut self, v: &[f64], v0: &[f64]) -> bool {
+    pub fn set_drives_apart(&mut self, v: &[f64], v0: &[f64]) -> bool {
         let mut parted = false;
         for drive in self.drives.iter_mut().filter(|drive| !drive.apart) {
             if drive.exceeds(drive.impulse_at(v[drive.dof] - v0[drive.dof])) {
@@ -395,13 +395,20 @@ impl TreeWorkspace {
     /// How the points of node `i` within `extent` of its origin move in the step: as the origin does in free motion, give
     /// or take what the rotation and the change of velocity in the step may add. `rest` is the part of the step that lies
     /// ahead.
-    pub fn sweep(&self, i: usize, extent: f64, dt: f64, rest: f64) -> Sweep {
+    fn sweep(&self, i: usize, extent: f64, dt: f64, rest: f64) -> Sweep {
         let (now, change) = (self.kin.twists[i], self.factor.motions[i]);
         let turn = extent * (now.ang.norm() + change.ang.norm());
         let slack = dt * (turn + change.lin.norm());
         let ahead = dt * rest;
         let (translation, rotation) = (now.lin * ahead, now.ang * ahead);
         Sweep { shift: (now.lin + change.lin) * ahead, slack, rests: self.asleep, translation, rotation }
+    }
+
+    /// How a node of the model moves in the step, see [`sweep`](Self::sweep).
+    pub fn movement(&self, node: usize, extent: f64, (dt, rest): (f64, f64)) -> Movement {
+        let i = node - self.nodes.start;
+        let frame = &self.kin.frames[i];
+        Movement { rot: frame.rot, pos: frame.pos, sweep: self.sweep(i, extent, dt, rest) }
     }
 
     /// Kinetic and potential energy where the model's nodes are placed as in `kin`; `v` and `q` are the model's.

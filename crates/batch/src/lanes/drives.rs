@@ -177,7 +177,7 @@ impl<T: Bundle> Lanes<T> {
 
     /// Makes constraints of the drives that are beyond a limit at the velocities found; the lanes in which there are any.
     #[inline(always)]
-    pub(super) fn part_drives(&mut self, plan: &Plan) -> u32 {
+    pub(super) fn set_drives_apart(&mut self, plan: &Plan) -> u32 {
         let mut parted = 0;
         let tolerance = wide::<T>(by_precision::<T>(ROUND_OFF, SINGLE_ROUND_OFF));
         for (drive, of) in plan.drives.iter().zip(&mut self.drives) {

@@ -48,7 +48,7 @@ impl<T: Bundle> Lanes<T> {
             T::regularise_contacts(self, plan);
             self.resolve(plan, pending);
             // Steps in which drives exceed their limits are made again, with these drives as constraints.
-            pending &= self.part_drives(plan);
+            pending &= self.set_drives_apart(plan);
             if pending == 0 {
                 break;
             }

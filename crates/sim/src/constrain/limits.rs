@@ -65,7 +65,7 @@ impl JointLimit {
             }
             for (side, (gap, sign)) in [(x - low, 1.0), (high - x, -1.0)].into_iter().enumerate() {
                 if gap <= reach {
-                    let rates = || [sign * v[limit.dof], sign * part.v_hat[limit.dof]];
+                    let rates = || [sign * v[limit.dof], sign * part.v_linearised[limit.dof]];
                     limit.push((first + k, side), part, (gap, limit.link(1, [sign, 0.0, 0.0])), rates, cx, set);
                 }
             }
@@ -83,7 +83,7 @@ impl JointLimit {
     ) {
         for (side, candidate) in self.candidates(q, v, &part.v_star, &cx.rule).into_iter().enumerate() {
             let Some((gap, link)) = candidate else { continue };
-            let rates = || [v, &part.v_hat[..]].map(|v| Self::rate(&link, v));
+            let rates = || [v, &part.v_linearised[..]].map(|v| Self::rate(&link, v));
             self.push((index, side), part, (gap, link.clone()), rates, cx, set);
         }
     }

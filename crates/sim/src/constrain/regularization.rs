@@ -30,8 +30,8 @@ pub(crate) struct Start<T> {
 }
 
 impl Regularization {
-    /// What a constraint started with that has `violation` where the scheme takes it; `rates` are those along its rows of
-    /// the velocities at the beginning and of those that led there, asked for only if needed.
+    /// φ₀ and its rates, from the violation φ at the positions where the scheme takes constraints. `rates` are φ̇ at the velocities at the
+    /// beginning and at those that led to these positions; they are asked for only if needed.
     #[inline(always)]
     pub fn start<T>(&self, violation: T, rates: impl FnOnce() -> [T; 2]) -> Start<T>
     where
@@ -56,9 +56,9 @@ impl Regularization {
         if law.is_midway { self.passing(whole, law.time, start, self.near_rigid(w)) } else { whole }
     }
 
-    /// A law that is taken in the middle of the step, or where the constraint pushes during a part of the step only, the tangent of
-    /// its mean at the rate that the step is expected to lead to, of R `least` or more. A constraint that would not be met does not push
-    /// before.
+    /// The law of a constraint that is taken in the middle of the step. Where it pushes during a part of the step only, the law is the
+    /// tangent of its mean force at the rate that the step is expected to lead to: R = max(R_whole `time`/slope, `least`). A constraint
+    /// that the step does not reach does not push.
     fn passing(&self, whole: OneSided, time: f64, start: Start<f64>, least: f64) -> OneSided {
         let relaxation = 2.0 * time - 0.5 * self.dt;
         let step_average = Passage::new(self.dt, relaxation, start.violation, [start.rate, start.led]);

@@ -105,7 +105,7 @@ impl Sum {
 
     /// The rate of the velocities that led to where constraints are taken.
     pub fn rate_led(&self, cx: &Context<'_>) -> f64 {
-        self.terms.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_hat[t.dof]).sum()
+        self.terms.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_linearised[t.dof]).sum()
     }
 
     /// The value and the rate at the beginning of the step.

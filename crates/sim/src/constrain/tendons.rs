@@ -65,8 +65,8 @@ impl TendonForces {
         self.sum.is_spatial() && step.theta.q > 0.0
     }
 
-    /// Says how easily the string is moved, 1/kg.
-    pub fn resolve(&mut self, mobility: f64, rule: &Regularization) {
+    /// Chooses where in the step the string's force is taken, from how easily the string is moved, 1/kg.
+    pub fn choose_evaluation(&mut self, mobility: f64, rule: &Regularization) {
         let (mut stiffness, mut damping) = (self.tendon.stiffness, self.tendon.damping);
         for TendonActuator { gear, actuator } in &self.actuators {
             let [_, of_length, of_rate] = actuator.bias();
@@ -155,7 +155,7 @@ impl TendonForces {
         if !self.is_all_constraints(step) {
             return (length, rate);
         }
-        let led: f64 = self.sum.terms.iter().map(|t| t.coefficient * parts[t.tree].v_hat[t.dof]).sum();
+        let led: f64 = self.sum.terms.iter().map(|t| t.coefficient * parts[t.tree].v_linearised[t.dof]).sum();
         let Theta { q, vq, .. } = step.theta;
         (length - (led * vq + rate * (1.0 - vq)) * (step.dt * q), rate)
     }

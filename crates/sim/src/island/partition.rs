@@ -25,7 +25,7 @@ impl Islands {
         others: &ConstraintSet,
         parts: Parts<'_>,
     ) {
-        // What else joins trees says nothing where there is one tree alone.
+        // Constraints beside contacts change no island where there is one tree.
         let others_count = others.links.len();
         let known = (others_count == 0 || parts.len() == 1).then_some((points, others_count));
         if known.is_some() && known == self.points && self.couples == couples {

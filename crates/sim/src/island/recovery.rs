@@ -13,8 +13,8 @@ use crate::constrain::{ConstraintSet, Context};
 /// other all of them touch all others, and their law would take hundreds of factorisations.
 const MAX_COULOMB: usize = 100;
 
-/// Constraints from which on an island has the budget of factorisations as it is. A smaller one has as many times it as this is its
-/// number, up to [`MOST_BUDGETS`]: piles of 27 then meet Coulomb's law in every step of twenty falls, and their longest step is a third of
+/// Constraints from which on an island has the budget of factorisations as it is. One of fewer, n, has
+/// ⌊`FULL_SIZE` / n⌋ budgets, at most [`MOST_BUDGETS`]: piles of 27 then meet Coulomb's law in every step of twenty falls, and their longest step is a third of
 /// one of a pile of 125 (docs/design/out-of-the-box.md).
 const FULL_SIZE: usize = 400;
 const MOST_BUDGETS: usize = 4;

@@ -70,7 +70,7 @@ impl Islands {
     pub fn collect(&mut self, crew: &mut Crew, stats: &mut Stats, touches: &mut Vec<Touch>, memory: &mut WarmStart) {
         let count = self.place_of.len();
         let entries = memory.entries_mut();
-        // Buffers take turns: none must find out later that there was more than ever.
+        // Buffers take turns: each gets the largest size yet, so that later steps do not allocate.
         self.most_points = count.max(self.most_points);
         touches.truncate(count);
         touches.reserve(self.most_points - touches.len());

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crew::Crew;
 
 use super::Simulation;
-use crate::actuation::{advance_activations, resolve};
+use crate::actuation::{advance_activations, replace_by_activations};
 use crate::extrapolation::Mark;
 use crate::scheme::Discretization;
 use crate::tree_workspace::TreeWorkspace;
@@ -91,9 +91,9 @@ impl<'a> Trees<'a> {
 }
 
 impl Simulation {
-    /// Checks the state and takes the velocities that the step starts from, or leaves to [`begin_with`] what
+    /// Checks the state and takes the velocities that the step starts from, or leaves to [`take_state_and`] what
     /// threads can share.
-    pub(super) fn begin(&mut self) -> Result<(), SimulationError> {
+    pub(super) fn take_state(&mut self) -> Result<(), SimulationError> {
         if self.is_shared() && !self.is_free() {
             self.state.check_sizes(&self.model, &self.scene)?;
             self.soft.begin(&self.state);
@@ -112,7 +112,7 @@ impl Simulation {
 }
 
 /// Takes the velocities that the step starts from and calls `then` for every tree; whether there are only numbers in the state.
-pub(super) fn begin_with(
+pub(super) fn take_state_and(
     crew: &mut Crew,
     (state, v_start): (&State, &mut [f64]),
     parts: &mut [TreeWorkspace],
@@ -183,7 +183,7 @@ impl Simulation {
         self.last_step.begin(&self.state, (&self.v_start, &self.v_next), dt);
         if !self.state.act.is_empty() {
             let (step, model) = (self.discretization(dt), &self.model);
-            resolve(model, &mut self.last_step.inputs, &self.state.act, &step);
+            replace_by_activations(model, &mut self.last_step.inputs, &self.state.act, &step);
             advance_activations(model, &self.state.ctrl, &mut self.state.act, &step);
         }
         self.remember_accelerations(dt);

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Simulation;
-use super::ends::begin_with;
+use super::ends::take_state_and;
 use crate::scheme::Discretization;
 use crate::tree_workspace::{FreeMotion, Stall, TreeWorkspace};
 use crate::{Scheme, SimulationError, State};
@@ -25,8 +25,8 @@ impl Simulation {
         self.is_free() && self.islands.active().is_empty() && !self.parts.iter().any(has_limit)
     }
 
-    /// Free motion at the beginning of the step, with what [`begin`](Self::begin) left to do.
-    pub(super) fn begin_to_move(&mut self, dt: f64) -> Result<(), SimulationError> {
+    /// Free motion at the beginning of the step, with what [`take_state`](Self::take_state) left to do.
+    pub(super) fn move_freely_from_state(&mut self, dt: f64) -> Result<(), SimulationError> {
         if !self.is_shared() || self.is_free() {
             self.move_freely(dt);
             return Ok(());
@@ -48,11 +48,11 @@ impl Simulation {
         self.theta_at = 0.0;
     }
 
-    /// Finds what velocities at the end of the default step lack of energy. A step that turns so far that it does not resolve the motion is an
-    /// error, where that `is_to_resolve`.
-    pub(super) fn conserve(&mut self, timestep: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
+    /// Finds what velocities at the end of the default step lack of energy and momentum; false where the step turns so far that it does
+    /// not resolve the motion.
+    pub(super) fn conserve(&mut self) -> bool {
         if self.options.scheme != Scheme::Bilinear {
-            return Ok(());
+            return true;
         }
         let (retraction, gravity) = (self.options.scheme.retraction(), self.model.gravity);
         let Self { parts, state, v_next, crew, islands, tree_of, .. } = self;
@@ -67,11 +67,7 @@ impl Simulation {
                 is_resolved.store(false, Ordering::Relaxed);
             }
         });
-        if is_resolved.into_inner() || !is_to_resolve {
-            return Ok(());
-        }
-        let (step, time) = (state.step, state.time);
-        Err(SimulationError::FreeMotion { step, time, timestep, iterations: 1, residual: 1.0 })
+        is_resolved.into_inner()
     }
 
     /// Expects the constraint forces of the last step, under implicit schemes.
@@ -90,7 +86,7 @@ impl Simulation {
 
     /// Gathers the constraint forces of the step; whether some were predicted for trees that nothing pushes, or, once in a
     /// step, others than there are. The prediction is corrected then.
-    pub(super) fn rejects_prediction(&mut self, dt: f64, again: &mut bool) -> bool {
+    pub(super) fn rejects_prediction(&mut self, dt: f64, may_correct: &mut bool) -> bool {
         if !self.options.scheme.is_implicit() {
             return false;
         }
@@ -102,12 +98,12 @@ impl Simulation {
             if !is_pushed && part.has_prediction() {
                 part.predicted.fill(0.0);
                 wrongly = true;
-            } else if is_pushed && *again && part.mispredicts(force, dt) {
+            } else if is_pushed && *may_correct && part.mispredicts(force, dt) {
                 part.predicted.iter_mut().zip(force).for_each(|(w, force)| *w = dt * *force);
                 wrongly = true;
             }
         }
-        *again &= !wrongly;
+        *may_correct &= !wrongly;
         wrongly
     }
 
@@ -143,7 +139,7 @@ impl Simulation {
         self.theta_at = step.theta.q;
         self.sources.place_tendons(&self.model, &self.tree_of, &self.q_at);
         let rule = self.rule(dt, 0.0);
-        self.sources.resolve_tendons(&self.model, &self.effective_mass, &rule);
+        self.sources.choose_evaluations(&self.model, &self.effective_mass, &rule);
         self.detect(dt, 0.0);
         self.move_soft(dt)
     }
@@ -160,7 +156,7 @@ impl Simulation {
             }
             part.go_on(&self.state, &self.v_start, &step);
             self.has_drives |= !part.drives.is_empty();
-            self.effective_mass.update(k, part.dofs.clone(), &part.implicit);
+            self.effective_mass.update(k, part.dofs.clone(), &part.impedance_all);
         }
     }
 
@@ -209,7 +205,7 @@ impl Simulation {
                 part.place(&state.q, v_start);
             } else {
                 part.gather_forces(state, v_start, force, model.gravity, &step);
-                if !mass.is_of(part.dofs.clone(), &part.implicit) {
+                if !mass.is_of(part.dofs.clone(), &part.impedance_all) {
                     is_known.store(false, Ordering::Relaxed);
                 }
                 if !part.drives.is_empty() {
@@ -220,28 +216,28 @@ impl Simulation {
         };
         let mut has_numbers = true;
         if begins {
-            has_numbers = begin_with(crew, (state, v_start), parts, |part| each(part, &state.v));
+            has_numbers = take_state_and(crew, (state, v_start), parts, |part| each(part, &state.v));
         } else {
             crew.for_each(parts, |_, part| each(part, v_start));
         }
         self.has_drives = has_drives.into_inner();
         if !is_known.into_inner() {
             for (k, part) in parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
-                effective_mass.update(k, part.dofs.clone(), &part.implicit);
+                effective_mass.update(k, part.dofs.clone(), &part.impedance_all);
             }
         }
         has_numbers
     }
 
     /// Sets drives apart that the step took beyond their limits; whether there were any. Each can be only once.
-    pub(super) fn part_drives(&mut self) -> bool {
+    pub(super) fn set_drives_apart(&mut self) -> bool {
         let mut parted = false;
         if !self.has_drives {
             return parted;
         }
         for part in &mut self.parts {
             let (v, v0) = (&self.v_next[part.dofs.clone()], &self.v_start[part.dofs.clone()]);
-            if part.part_drives(v, v0) {
+            if part.set_drives_apart(v, v0) {
                 part.move_freely(&self.v_start);
                 parted = true;
             }
@@ -250,7 +246,7 @@ impl Simulation {
     }
 
     /// Takes the velocities of constraints at q₀, under schemes that take their rows elsewhere.
-    pub(super) fn begin_turning(&mut self, dt: f64) {
+    pub(super) fn note_jacobian_drift(&mut self, dt: f64) {
         let theta_q = self.options.scheme.theta().q;
         if !self.options.scheme.is_implicit() || theta_q == 0.0 || theta_q == 1.0 {
             return;

@@ -17,6 +17,7 @@ use sap::{BlockCholesky, Constraint, LawData, Linearization, Structure};
 use spatial::{Mat3, Vec3};
 
 use super::Simulation;
+use crate::constrain::{Regularization, push_contacts};
 use crate::constraint_jacobian::ConstraintJacobian;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
 use crate::jacobians::StepJacobians;
@@ -120,11 +121,22 @@ impl Simulation {
         jacobians
     }
 
+    /// Makes all constraints of the step in one set; a step itself makes them island by island.
+    fn constrain_all(&mut self, rule: Regularization) {
+        let step = self.discretization(rule.dt);
+        let mut set = std::mem::take(&mut self.set);
+        set.clear();
+        let cx = self.context(rule, &step);
+        push_contacts(&cx, &self.detected, 0..self.detected.len(), &mut set, &mut Vec::new());
+        self.sources.push(&cx, self.has_drives, &mut set);
+        self.set = set;
+    }
+
     fn linearize(&mut self, numbers: &Numbers<'_>) -> Result<StepJacobians, SimulationError> {
         let dt = self.timestep();
         self.find_velocities(dt, false)?;
         self.check_friction_law()?;
-        self.constrain(self.rule(dt, 0.0));
+        self.constrain_all(self.rule(dt, 0.0));
         let mut scratch = Scratch::new(self);
         let reference = self.reference(&mut scratch);
         let (nv, nu) = (self.model.nv(), self.model.nu());
@@ -199,7 +211,7 @@ impl Simulation {
                 self.gather_forces(dt);
                 self.v_next.iter_mut().zip(v.iter().zip(dv)).for_each(|(out, (v, dv))| *out = v + width * dv);
                 // What the step does not resolve is taken as it is.
-                let _ = self.conserve(dt, false);
+                let _ = self.conserve();
                 for part in &self.parts {
                     let Some(lack) = part.lack() else { continue };
                     let out = &mut end[part.dofs.clone()];
@@ -282,7 +294,7 @@ impl Simulation {
             part.move_freely(&self.v_start);
         }
         self.detect(dt, margin);
-        self.constrain(self.rule(dt, margin));
+        self.constrain_all(self.rule(dt, margin));
     }
 
     /// Samples at the state with entry `column` of (q, v, ctrl) moved by `width`; the state is as it was afterwards.

@@ -46,7 +46,7 @@ impl Simulation {
     /// since the last step, and what fell asleep with them.
     pub(super) fn wake_the_disturbed(&mut self) {
         if self.options.sleep_after.is_none() {
-            // None ever sleeps: a look at every tree, in vain, is one that memory must answer.
+            // Trees are not looked at: of many, that would be a cache miss each.
             return;
         }
         let is_known = self.has_rests();

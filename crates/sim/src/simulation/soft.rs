@@ -1,12 +1,11 @@
 //! Soft bodies in a step of the simulation, and what is known of them.
 
 use deformable::{SoftBody, StepError, ThetaStep};
-use geometry::{Movement, SoftPartner};
+use geometry::SoftPartner;
 use multibody::Model;
 use spatial::{Sym3, Vec3};
 
 use super::{Simulation, State};
-use crate::tree_workspace::TreeWorkspace;
 use crate::{ContactLaw, SimulationError, SoftContactPoint, Stats};
 
 /// Solutions of the constraints of a step with soft bodies whose forces are not linear in it.
@@ -23,7 +22,7 @@ impl Simulation {
         let rest = 1.0 - self.theta_at;
         let theta = (self.theta_at > 0.0).then(|| crate::soft::theta(self.options.scheme, &self.discretization(dt)));
         let Self { soft, parts, extents, tree_of, state, model, .. } = self;
-        let movement = |node: usize| movement(&parts[tree_of[node]], node, extents[node], (dt, rest));
+        let movement = |node: usize| parts[tree_of[node]].movement(node, extents[node], (dt, rest));
         // Under the convex law what slides hovers.
         let hovering = if self.options.contact == ContactLaw::Sap {
             let speed = |(node, (tree, extent)): (usize, (&usize, &f64))| {
@@ -243,13 +242,6 @@ impl Simulation {
     pub fn soft_coordinates_of(&self, body: usize) -> std::ops::Range<usize> {
         self.soft.range(body)
     }
-}
-
-/// How a node of the model moves in a step.
-pub(super) fn movement(part: &TreeWorkspace, node: usize, extent: f64, (dt, rest): (f64, f64)) -> Movement {
-    let i = node - part.nodes.start;
-    let frame = &part.kin.frames[i];
-    Movement { rot: frame.rot, pos: frame.pos, sweep: part.sweep(i, extent, dt, rest) }
 }
 
 /// Every index of soft bodies must be one of the model and the scene.

@@ -84,15 +84,15 @@ impl TreeWorkspace {
         coriolis.is_active = fastest * dt * dt > LEAST_TURN * LEAST_TURN;
     }
 
-    /// Takes Coriolis forces between v₀ and the end of free motion as it would be without: they are forces like all others from there on.
-    /// Drives with limits resist in that motion and do not pull: how far they may is found later, and no force must depend on where the
-    /// search for that begins.
+    /// Adds Coriolis forces to those of the step. They are taken between v₀ and the velocities that free motion would end at without them.
+    /// In that motion drives with limits only resist: which of them are at their limits is found later, and Coriolis forces must not depend
+    /// on it.
     pub(super) fn load_coriolis(&mut self) {
-        let Self { coriolis, tree, kin, impedance, implicit, impulse, change, factor, free, dt, is_factored, .. } =
-            self;
+        let Self { coriolis, tree, kin, impedance, impedance_all, impulse, change, .. } = self;
+        let Self { factor, free, dt, is_factored, .. } = self;
         *is_factored = false;
         if coriolis.as_ref().is_some_and(|coriolis| coriolis.is_active) {
-            impedance.diagonal.copy_from_slice(implicit);
+            impedance.diagonal.copy_from_slice(impedance_all);
             free.solve(tree, kin, impedance, impulse, change, factor);
             free.load_coriolis(tree, kin, *dt);
             *is_factored = true;

@@ -388,7 +388,7 @@ impl TreeWorkspace {
     fn differentiate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
         let Discretization { dt, theta, .. } = *motion.step;
         let position = dt * theta.q * theta.vq;
-        for (d, lambda) in newton.diagonal.iter_mut().zip(&self.lambda) {
+        for (d, lambda) in newton.diagonal.iter_mut().zip(&self.impedance_bare) {
             *d = lambda / dt;
         }
         for drive in self.drives.iter().filter(|drive| !drive.apart) {
@@ -431,8 +431,8 @@ impl TreeWorkspace {
     /// A, and v* = v̂ − A⁻¹ŵ, so that A (v − v*) = A (v − v̂) + ŵ.
     pub fn linearize(&mut self, motion: &FreeMotion<'_>) {
         let v0 = &motion.v0[self.dofs.clone()];
-        self.v_hat.copy_from_slice(&self.v_star);
-        self.impedance.diagonal.copy_from_slice(&self.lambda);
+        self.v_linearised.copy_from_slice(&self.v_star);
+        self.impedance.diagonal.copy_from_slice(&self.impedance_bare);
         for drive in self.drives.iter().filter(|drive| !drive.apart) {
             self.impedance.diagonal[drive.dof] += drive.impedance;
         }
@@ -443,7 +443,7 @@ impl TreeWorkspace {
             self.factor.solve(&self.tree, all.clone(), &self.kin, &self.predicted, None, &mut self.change);
             self.v_star.iter_mut().zip(&self.change).for_each(|(v, change)| *v -= change);
         }
-        for (change, (v, v0)) in self.change.iter_mut().zip(self.v_hat.iter().zip(v0)) {
+        for (change, (v, v0)) in self.change.iter_mut().zip(self.v_linearised.iter().zip(v0)) {
             *change = v - v0;
         }
         propagate(&self.tree, all, &self.kin.frames, &self.change, &mut self.factor.motions);

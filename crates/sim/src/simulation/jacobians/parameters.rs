@@ -188,7 +188,7 @@ impl Simulation {
             moved.v_start.copy_from_slice(&self.state.v);
             moved.gather_forces(dt);
             moved.v_next.iter_mut().zip(v.iter().zip(dv)).for_each(|(out, (v, dv))| *out = v + by * dv);
-            let _ = moved.conserve(dt, false);
+            let _ = moved.conserve();
             for part in &moved.parts {
                 let Some(lack) = part.lack() else { continue };
                 let out = &mut end[part.dofs.clone()];
