@@ -16,12 +16,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crew::Crew;
 use geometry::Scene;
 use interrupt::Interrupt;
+use lanes::{NotInLanes, Plan};
 use multibody::Model;
 use sim::{Options, Pd, Simulation, SimulationError, StepTrace, TraceNeeds};
 
-use crate::contacts::BatchContact;
+use crate::BatchContact;
 use crate::group::{Steps, alone, fastest, groups, widest};
-use crate::plan::{NotInLanes, Plan};
 
 pub use jacobians::{BatchJacobians, Cotangents, StepGradients};
 use models::Own;
@@ -127,7 +127,7 @@ impl Batch {
             applied_force: Vec::new(),
             applied_wrench: Vec::new(),
             traces: vec![StepTrace::default(); if TraceNeeds::of(&model).anything { worlds } else { 0 }],
-            plan: Plan::new(&model, &scene, &options, None),
+            plan: sim::plan(&model, &scene, &options, None),
             precision,
             widest: lanes,
             model,
@@ -241,7 +241,7 @@ impl Batch {
         }
         self.pd_target = pd.as_ref().map_or_else(Vec::new, |pd| pd.target.repeat(self.worlds()));
         self.pd = pd;
-        self.plan = Plan::new(&self.model, &self.scene, &self.options, self.pd.as_ref());
+        self.plan = sim::plan(&self.model, &self.scene, &self.options, self.pd.as_ref());
         self.arrange();
         Ok(())
     }

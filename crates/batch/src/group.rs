@@ -4,14 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use geometry::Scene;
 use interrupt::Interrupt;
+use lanes::{Bundle, GroupMemory, LaneContact, LaneStats, Lanes, Numbers, Plan, get, put};
 use multibody::Model;
 use sim::{Options, Pd, Simulation, SimulationError, State, StepTrace, TraceNeeds};
 use spatial::{F32x8, F32x16, F64x4, F64x8};
 
 use crate::batch::Precision;
-use crate::contacts::BatchContact;
-use crate::lanes::{Bundle, GroupMemory, LaneStats, Lanes, get, put, reports};
-use crate::plan::{Numbers, Plan};
 
 /// The arrays of some worlds, (worlds, nq) and so on.
 pub(crate) struct Rows<'a> {
@@ -32,7 +30,7 @@ pub(crate) struct Rows<'a> {
     /// Why a world could not be stepped.
     pub errors: &'a mut [Option<SimulationError>],
     /// Contact points of the last step, or empty where they are not recorded.
-    pub contacts: &'a mut [Vec<BatchContact>],
+    pub contacts: &'a mut [Vec<LaneContact>],
 }
 
 /// What a simulation did for a group.
@@ -312,7 +310,7 @@ impl Steps for Alone {
         }
         if let ([contacts], None, true) = (rows.contacts, &rows.errors[0], steps > 0) {
             contacts.clear();
-            reports::of_simulation(one.contacts(), one.timestep(), contacts);
+            contacts_of_simulation(one.contacts(), one.timestep(), contacts);
         }
         if let ([trace], None, true) = (rows.traces, &rows.errors[0], steps > 0) {
             one.trace(TraceNeeds::of(one.model()), trace);
@@ -398,7 +396,7 @@ impl<T: Bundle> Group<T> {
         for (lane, trace) in rows.traces.iter_mut().enumerate().filter(|(lane, _)| made(*lane)) {
             let own = self.own.get(lane).and_then(Option::as_ref);
             let (model, scene) = own.map_or((one.model(), one.scene()), |own| (&own.model, &own.scene));
-            lanes.report_trace(plan, lane, (model, scene, one.options()), trace);
+            sim::trace_lane(lanes, lane, (plan, model, scene, one.options()), trace);
         }
     }
 }
@@ -407,11 +405,22 @@ impl<T: Bundle> Group<T> {
 fn report(one: &mut Simulation, lane: usize, rows: &mut Rows<'_>) {
     if let Some(contacts) = rows.contacts.get_mut(lane) {
         contacts.clear();
-        reports::of_simulation(one.contacts(), one.timestep(), contacts);
+        contacts_of_simulation(one.contacts(), one.timestep(), contacts);
     }
     if let Some(trace) = rows.traces.get_mut(lane) {
         one.trace(TraceNeeds::of(one.model()), trace);
     }
+}
+
+/// Contact points of a step of one world, as those of lanes.
+fn contacts_of_simulation(points: &[sim::ContactPoint], dt: f64, contacts: &mut Vec<LaneContact>) {
+    contacts.extend(points.iter().map(|point| LaneContact {
+        geoms: point.geoms,
+        position: point.position,
+        normal: point.normal,
+        gap: point.gap,
+        force: point.impulse_world() * (1.0 / dt),
+    }));
 }
 
 /// Takes the worlds' states; lanes without a world repeat the last one.

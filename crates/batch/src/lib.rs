@@ -26,14 +26,12 @@
 //! ```
 
 mod batch;
-mod contacts;
 mod group;
-mod lanes;
+mod own;
 mod placements;
-mod plan;
 
 pub use batch::{
     Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Moment, Precision, StepGradients, World,
 };
-pub use contacts::BatchContact;
+pub use lanes::LaneContact as BatchContact;
 pub use sim::{Parameter, ParameterError, Parameters};

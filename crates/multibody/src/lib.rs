@@ -27,12 +27,14 @@ mod camera;
 mod checks;
 mod crba;
 mod delassus;
+mod effective_mass;
 mod equality;
 mod free_step;
 mod implicit;
 mod integrate;
 pub mod kernels;
 mod kinematics;
+mod material;
 mod medium;
 mod model;
 mod placement;
@@ -55,6 +57,7 @@ pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use camera::{Camera, CameraMode, DefaultView};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
+pub use effective_mass::{EffectiveMass, NodeMobility};
 pub use equality::{Coordinate, Equality, EqualityKind};
 pub use free_step::{FreeStep, StepBalance};
 pub use implicit::{ImplicitFactor, JointDerivative, Rates, Whole};
@@ -63,8 +66,9 @@ pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
     propagate, vec3, velocities,
 };
+pub use material::{Compliance, Material, Resistance};
 pub use medium::{Drag, Medium};
-pub use model::{Body, Compliance, Joint, JointKind, Keyframe, Material, Model, Resistance, Warning};
+pub use model::{Body, Joint, JointKind, Keyframe, Model, Warning};
 pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent};
 pub use rnea::{RneaWorkspace, accelerations, rnea};

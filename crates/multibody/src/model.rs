@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use spatial::{Pose, RigidInertia, Vec3};
 
-use crate::{Actuator, Camera, DefaultView, Equality, Medium, Sensor, Site, Tendon, Tree};
+use crate::{Actuator, Camera, Compliance, DefaultView, Equality, Material, Medium, Sensor, Site, Tendon, Tree};
 
 /// The kinds of joints that a model can have (spec: the state table).
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -80,73 +80,6 @@ impl JointKind {
             Self::Ball => "ball",
             Self::Free => "free",
             Self::Weld => "weld",
-        }
-    }
-}
-
-/// How much a contact or a joint limit yields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub enum Compliance {
-    /// As stiff as the time step can resolve.
-    #[default]
-    NearRigid,
-    /// A spring and damper in physical units.
-    Physical {
-        /// N/m, or N·m/rad at a joint that turns.
-        stiffness: f64,
-        /// Kelvin–Voigt relaxation time (damping over stiffness), s.
-        relaxation: f64,
-    },
-    /// A spring and damper per unit of the effective mass that it meets (what MJCF's `solref` describes).
-    PerMass {
-        /// Stiffness over effective mass, 1/s².
-        stiffness: f64,
-        /// Kelvin–Voigt relaxation time, s.
-        relaxation: f64,
-    },
-}
-
-/// The motions of a contact that friction resists (MJCF `condim` 1, 3, 4, 6), each one those before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub enum Resistance {
-    /// None: friction coefficients count for nothing.
-    None,
-    /// Sliding.
-    #[default]
-    Sliding,
-    /// Spinning about the normal.
-    Spinning,
-    /// Rolling.
-    Rolling,
-}
-
-/// The surface of a geom.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Material {
-    /// Coulomb coefficient of friction; the pair takes the larger of the two.
-    pub friction: f64,
-    /// Greatest torque about the normal over normal force, m; the pair takes the larger one, and uses it if either spins
-    /// with resistance.
-    pub torsional_friction: f64,
-    /// Greatest torque about a tangent over normal force, m; as [`torsional_friction`](Self::torsional_friction).
-    pub rolling_friction: f64,
-    /// What it resists; the pair resists what either does.
-    pub resistance: Resistance,
-    /// How much it yields; two surfaces act in series.
-    pub compliance: Compliance,
-    /// Of two surfaces with different priorities the higher one decides alone.
-    pub priority: i32,
-}
-
-impl Default for Material {
-    fn default() -> Self {
-        Self {
-            friction: 1.0,
-            torsional_friction: 0.0,
-            rolling_friction: 0.0,
-            resistance: Resistance::Sliding,
-            compliance: Compliance::NearRigid,
-            priority: 0,
         }
     }
 }

@@ -17,18 +17,17 @@ use sap::{Constraint, Law};
 use spatial::{Pose, Vec3};
 
 use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion, Term};
-use crate::effective_mass::EffectiveMass;
 use crate::part::{Part, Parts};
 use crate::scheme::Discretization;
 use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::{Key, Memory, WarmStart};
 use crate::{ContactLaw, Energy, State};
+use multibody::EffectiveMass;
 
 pub(crate) use contacts::push_contacts;
 pub(crate) use jacobian_drift::JacobianDrift;
 pub(crate) use regularization::Regularization;
-pub use regularization::combine;
 use regularization::{OneSided, Start};
 pub(crate) use soft::{push_soft, soft_rates};
 

@@ -17,12 +17,12 @@ use crate::constrain::{ConstraintSet, Context, Report as Reporting, push_contact
 use crate::constraint_jacobian::SparseRows;
 use crate::contact_space::ContactSpaceSolver;
 use crate::coupled::{Coupled, CoupledScratch, Slot};
-use crate::effective_mass::EffectiveMass;
 use crate::part::{Part, Parts};
 use crate::report::Touch;
 use crate::sensors::EndLoad;
 use crate::warm_start::Entry;
 use crate::{Factorization, Stats};
+use multibody::EffectiveMass;
 
 /// What the islands of a step are solved with.
 #[derive(Clone, Copy)]

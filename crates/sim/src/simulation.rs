@@ -22,7 +22,6 @@ use multibody::{Keyframe, Model};
 use spatial::Pose;
 
 use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_soft};
-use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, Problem};
 use crate::observe::{Observation, Present};
 use crate::part::Parts;
@@ -35,6 +34,7 @@ use crate::{
     ContactLaw, ContactPoint, Energy, Frame, Options, SimulationError, SoftContactPoint, State, Stats,
     VelocityExtrapolation, WarmStart,
 };
+use multibody::EffectiveMass;
 
 /// How often a step is halved at most where free motion has no solution or is not resolved.
 const HALVINGS: u32 = 6;

@@ -6,7 +6,7 @@
 use multibody::Loads;
 use spatial::{ArticulatedInertia, F64x4, Real, Twist, Vec3, Wrench};
 
-use crate::EffectiveMass;
+use multibody::EffectiveMass;
 
 /// Nodes of a mesh that a point may be a mean of: those of a quadratic triangle.
 pub(crate) const MAX_WEIGHTS: usize = 6;

@@ -8,7 +8,9 @@ use sim::{Parameter, Parameters, Simulation, SimulationError};
 
 use super::{Batch, BatchError};
 use crate::group::OwnWorld;
-use crate::plan::NotInLanes;
+use lanes::NotInLanes;
+
+use crate::own::numbers_of;
 
 /// A world that is not of the batch's model.
 pub(super) struct Own {
@@ -148,7 +150,7 @@ impl Batch {
             Err(_) => Ok(None),
             Ok(_) if own.parameters.is_empty() => Err("a model of its own".into()),
             Ok(plan) => {
-                let numbers = plan.numbers_of((base, scene), (&own.model, &own.scene), &own.parameters);
+                let numbers = numbers_of(plan, (base, scene), (&own.model, &own.scene), &own.parameters);
                 numbers.map(Some).map_err(|NotInLanes(reason)| reason)
             }
         };

@@ -4,7 +4,7 @@ use sim::SimulationError;
 
 use super::worlds::Worlds;
 use super::{Batch, BatchError, check_size};
-use crate::contacts::BatchContact;
+use crate::BatchContact;
 
 /// When [`Batch::step_observed`] looks at a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use interrupt::Interrupt;
 use sim::{Pd, Simulation, SimulationError, StepTrace};
 
 use super::World;
-use crate::contacts::BatchContact;
+use crate::BatchContact;
 use crate::group::{Rows, Steps};
 
 /// Steps of a group between two looks at a request to stop.

@@ -5,7 +5,7 @@ use multibody::{Compliance, Material, Resistance};
 use sap::{BoundedFrictionContact, ConeContact, Law, SpinFriction};
 use spatial::{Mat3, Vec3};
 
-use super::regularization::{OneSided, Start, combine};
+use super::regularization::{OneSided, Start};
 use super::{ConstraintSet, Context, Report};
 use crate::ContactLaw;
 use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
@@ -108,7 +108,7 @@ fn surface(cx: &Context<'_>, contact: &Detected) -> Material {
         return cx.model.materials[cx.scene.pairs[pair].material];
     }
     let of = |g: usize| &cx.model.materials[cx.scene.geoms[g].material];
-    combine(of(contact.geoms[0]), of(contact.geoms[1]))
+    Material::combine(of(contact.geoms[0]), of(contact.geoms[1]))
 }
 
 /// A contact, whatever it is between.

@@ -1,6 +1,6 @@
-//! From compliance to regularisation, from two surfaces to one.
+//! From compliance to regularisation.
 
-use multibody::{Compliance, Material};
+use multibody::Compliance;
 use spatial::Vec3;
 
 use super::step_average::{Mean, Passage};
@@ -188,41 +188,5 @@ impl Compliant {
     /// v̂ of one row.
     pub fn scalar_bias(&self, start: Start<f64>) -> f64 {
         (-(start.violation + self.lag * start.rate) / self.time).clamp(-self.fastest, self.fastest)
-    }
-}
-
-/// The surface that two surfaces make together: the one of higher priority, or the rougher friction and both
-/// compliances together.
-pub fn combine(a: &Material, b: &Material) -> Material {
-    if a.priority != b.priority {
-        return if a.priority > b.priority { *a } else { *b };
-    }
-    Material {
-        friction: a.friction.max(b.friction),
-        torsional_friction: a.torsional_friction.max(b.torsional_friction),
-        rolling_friction: a.rolling_friction.max(b.rolling_friction),
-        resistance: a.resistance.max(b.resistance),
-        compliance: together(a.compliance, b.compliance),
-        priority: a.priority,
-    }
-}
-
-/// Physical springs act in series, the softer one's damping counting in proportion. Stiffnesses per unit of mass, which
-/// in MJCF describe the contact and not the body, are averaged. A rigid surface changes nothing; of two kinds of units
-/// the physical one wins.
-fn together(a: Compliance, b: Compliance) -> Compliance {
-    match (a, b) {
-        (Compliance::NearRigid, other) | (other, Compliance::NearRigid) => other,
-        (
-            Compliance::Physical { stiffness: k1, relaxation: t1 },
-            Compliance::Physical { stiffness: k2, relaxation: t2 },
-        ) => {
-            Compliance::Physical { stiffness: 1.0 / (1.0 / k1 + 1.0 / k2), relaxation: (k2 * t1 + k1 * t2) / (k1 + k2) }
-        }
-        (
-            Compliance::PerMass { stiffness: k1, relaxation: t1 },
-            Compliance::PerMass { stiffness: k2, relaxation: t2 },
-        ) => Compliance::PerMass { stiffness: 0.5 * (k1 + k2), relaxation: 0.5 * (t1 + t2) },
-        (physical @ Compliance::Physical { .. }, _) | (_, physical @ Compliance::Physical { .. }) => physical,
     }
 }

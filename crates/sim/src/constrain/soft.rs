@@ -7,7 +7,7 @@ use spatial::{Mat3, Vec3};
 
 use super::contacts::{Touching, push_touching};
 use super::equalities::MEAN;
-use super::{ConstraintSet, Context, Report, combine};
+use super::{ConstraintSet, Context, Report};
 use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
 use crate::soft::{SoftBodies, SoftEnd};
 use crate::warm_start::Key;
@@ -70,11 +70,11 @@ fn push_contact(
                 other => other,
             };
             let second = cx.end(geom.body, cx.origin(&first));
-            (combine(&own, &Material { compliance, ..*material }), second)
+            (Material::combine(&own, &Material { compliance, ..*material }), second)
         }
         SoftPartner::Soft(_) => {
             let Some(other) = other else { return contact.gap };
-            (combine(&own, &soft_surface(soft.body(other.0).friction)), Some(cx.soft_frame(other)))
+            (Material::combine(&own, &soft_surface(soft.body(other.0).friction)), Some(cx.soft_frame(other)))
         }
     };
     let resistance = surface.resistance.min(Resistance::Sliding);

@@ -1,11 +1,13 @@
 //! What sensors need of a step that something else than a [`Simulation`](crate::Simulation) made, as worlds in lanes.
 
+use lanes::{LaneLoad, LaneTie};
 use multibody::{Kinematics, Model, Sensor, SensorKind, Transmission, forward_kinematics};
 use spatial::Vec3;
 
 use super::EndLoad;
 use crate::actuation::{ForceOfStep, force_law, force_of_step};
 use crate::constraint_jacobian::{ContactFrame, Motion};
+use crate::lane_trace::LaneScratch;
 use crate::scheme::Discretization;
 use crate::step_forces::StepForces;
 use crate::warm_start::{Entry, Key};
@@ -23,8 +25,10 @@ pub struct StepTrace {
     pub(crate) soft_contacts: Vec<SoftContactPoint>,
     pub(crate) loads: Vec<EndLoad>,
     pub(crate) limits: WarmStart,
-    /// Scratch: drives of joints with limited effort, (nv).
+    /// Scratch: drives of joints with limited effort, (nv); of a step in lanes, and where nodes were at its beginning.
     drives: Vec<Option<ForceOfStep>>,
+    pub(crate) lane: LaneScratch,
+    frames: Option<Kinematics<f64>>,
 }
 
 /// What of a step the sensors of a model look at.
@@ -42,7 +46,7 @@ pub struct TraceNeeds {
 
 /// The beginning and the end of a step.
 #[derive(Clone, Copy, Debug)]
-pub struct StepEnds<'a> {
+pub(crate) struct StepEnds<'a> {
     /// Positions and velocities at its beginning, and controls.
     pub q: &'a [f64],
     /// Velocities at its beginning.
@@ -55,23 +59,6 @@ pub struct StepEnds<'a> {
     pub v_end: &'a [f64],
     /// Its length, s.
     pub dt: f64,
-}
-
-/// What an impulse between two bodies acts on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tie {
-    /// What ties two bodies, a force or a torque.
-    Equality {
-        /// Whether it is a torque.
-        is_torque: bool,
-    },
-    /// The torque of rolling and torsional friction at point `ordinal` of two geoms, of which the first is the first end.
-    Spin {
-        /// The geoms, indices into the scene.
-        geoms: [usize; 2],
-        /// Which of their points.
-        ordinal: usize,
-    },
 }
 
 impl TraceNeeds {
@@ -122,10 +109,7 @@ impl StepTrace {
     }
 
     /// Begins the trace of a step of `model`: its accelerations, and the forces of actuators where they are needed.
-    ///
-    /// # Panics
-    /// When vectors are not of the model.
-    pub fn begin(&mut self, model: &Model, options: &Options, needs: TraceNeeds, ends: &StepEnds<'_>) {
+    pub(crate) fn begin(&mut self, model: &Model, options: &Options, needs: TraceNeeds, ends: &StepEnds<'_>) {
         self.dt = ends.dt;
         self.acceleration.clear();
         let per_second = 1.0 / ends.dt;
@@ -142,17 +126,17 @@ impl StepTrace {
     }
 
     /// Adds the points that pushed, each pair's one after the other; [`finish`](Self::finish) puts pairs in order.
-    pub fn push_contact(&mut self, point: ContactPoint) {
+    pub(crate) fn push_contact(&mut self, point: ContactPoint) {
         self.contacts.push(point);
     }
 
     /// Adds the impulse of side `side` of the limit of a joint, known by its place among the joints with limits.
-    pub fn push_joint_limit(&mut self, place: usize, side: usize, impulse: f64) {
+    pub(crate) fn push_joint_limit(&mut self, place: usize, side: usize, impulse: f64) {
         self.push_limit(Key::limit(place, side), impulse);
     }
 
     /// Adds the impulse of side `side` of the limit of a tendon.
-    pub fn push_tendon_limit(&mut self, tendon: usize, side: usize, impulse: f64) {
+    pub(crate) fn push_tendon_limit(&mut self, tendon: usize, side: usize, impulse: f64) {
         self.push_limit(Key::tendon(tendon, side), impulse);
     }
 
@@ -160,37 +144,27 @@ impl StepTrace {
         self.limits.entries_mut().push(Entry { key, free: Vec3::ZERO, normal });
     }
 
-    /// Adds an impulse between two nodes (none: the world), on the second one, in world axes; a force acts at `point`. Frames are those of
-    /// the beginning of the step.
-    pub fn push_load(
-        &mut self,
-        model: &Model,
-        frames: &Kinematics<f64>,
-        tie: Tie,
-        (nodes, point): ([Option<usize>; 2], Vec3<f64>),
-        impulse: Vec3<f64>,
-    ) {
+    /// Adds an impulse between two bodies of a step that began at `q`; `is_placed` says whether nodes are known to be there.
+    pub(crate) fn push_load(&mut self, model: &Model, (q, is_placed): (&[f64], &mut bool), load: &LaneLoad) {
+        let kin = self.frames.get_or_insert_with(|| Kinematics::new(&model.tree));
+        if !std::mem::replace(is_placed, true) {
+            forward_kinematics(&model.tree, model.tree.all(), q, kin);
+        }
         let end = |node: usize| {
             let tree = model.tree.trees.partition_point(|nodes| nodes.end <= node);
-            let arm = point - frames.frames[node].pos;
+            let arm = load.point - kin.frames[node].pos;
             ContactFrame { tree, node: node - model.tree.trees[tree].start, arm }
         };
-        let (key, motion) = match tie {
-            Tie::Equality { is_torque: false } => (Key::equality(0, 0), Motion::Linear),
-            Tie::Equality { is_torque: true } => (Key::equality(0, 1), Motion::Angular),
-            Tie::Spin { geoms, ordinal } => (Key::spin(geoms, ordinal), Motion::Angular),
+        let (key, motion) = match load.tie {
+            LaneTie::Equality { is_torque: false } => (Key::equality(0, 0), Motion::Linear),
+            LaneTie::Equality { is_torque: true } => (Key::equality(0, 1), Motion::Angular),
+            LaneTie::Spin { geoms, ordinal } => (Key::spin(geoms, ordinal), Motion::Angular),
         };
-        self.loads.push(EndLoad { key, ends: nodes.map(|node| node.map(end)), impulse, motion });
-    }
-
-    /// Where nodes were at the beginning of a step, for [`push_load`](Self::push_load).
-    pub fn place(model: &Model, q: &[f64], frames: &mut Option<Kinematics<f64>>) {
-        let kin = frames.get_or_insert_with(|| Kinematics::new(&model.tree));
-        forward_kinematics(&model.tree, model.tree.all(), q, kin);
+        self.loads.push(EndLoad { key, ends: load.nodes.map(|node| node.map(end)), impulse: load.impulse, motion });
     }
 
     /// Ends the trace: contact points are put in the order of a [`Simulation`](crate::Simulation).
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         self.contacts.sort_by_key(|point| Key::contact(point.geoms, 0));
         self.limits.sort(0);
     }

@@ -9,7 +9,6 @@ use multibody::{Compliance, Model};
 
 use super::{Simulation, accuracy, sleeping};
 use crate::constrain::{ConstraintSet, JacobianDrift, Sources};
-use crate::effective_mass::EffectiveMass;
 use crate::island::{Islands, NONE};
 use crate::observe::Present;
 use crate::report::Reports;
@@ -17,6 +16,7 @@ use crate::soft::SoftBodies;
 use crate::step_forces::LastStep;
 use crate::tree_workspace::TreeWorkspace;
 use crate::{Options, SimulationError, State, Stats, WarmStart};
+use multibody::EffectiveMass;
 
 /// Degrees of freedom from which a step is long enough to be shared: waking the threads takes tens of microseconds.
 const WIDE: usize = 100;

@@ -1,9 +1,8 @@
 //! Actuators: those whose force opposes motion are implicit, and constraints of the step where they are at their limits.
 
 use multibody::{Actuator, Joint, Model, Transmission};
-use sim::Pd;
 
-use super::NotInLanes;
+use super::{NotInLanes, PdGains};
 
 /// An actuator along what it acts on; how strong it is stands in [`super::ActuatorNumbers`].
 #[derive(Clone, Debug)]
@@ -27,7 +26,7 @@ pub(crate) struct PlanDrive {
     pub effort_limit: f64,
 }
 
-/// PD control of the degrees of freedom, see [`Pd`].
+/// PD control of the degrees of freedom, see [`PdGains`].
 #[derive(Clone, Debug)]
 pub(crate) struct PlanPd {
     /// Gains and target velocities, (nv); force per error and per velocity.
@@ -41,19 +40,19 @@ pub(crate) struct PlanPd {
 }
 
 impl PlanPd {
-    pub fn new(pd: &Pd, dt: f64) -> Self {
-        let gains = pd.kp.iter().zip(&pd.kd);
+    pub fn new(pd: &PdGains<'_>, dt: f64) -> Self {
+        let gains = pd.kp.iter().zip(pd.kd);
         Self {
-            kp: pd.kp.clone(),
-            kd: pd.kd.clone(),
-            target_velocity: pd.target_velocity.clone(),
+            kp: pd.kp.to_vec(),
+            kd: pd.kd.to_vec(),
+            target_velocity: pd.target_velocity.to_vec(),
             impedance: gains.map(|(kp, kd)| dt * kd.max(dt * kp + kd / 3.0)).collect(),
             is_limited: pd.effort_limit.iter().any(|limit| *limit < f64::INFINITY),
         }
     }
 
     /// The drives of the degrees of freedom that are controlled.
-    pub fn drives<'a>(&'a self, model: &'a Model, pd: &'a Pd) -> impl Iterator<Item = PlanDrive> + 'a {
+    pub fn drives<'a>(&'a self, model: &'a Model, pd: &'a PdGains<'a>) -> impl Iterator<Item = PlanDrive> + 'a {
         let of =
             |node: &multibody::Node<f64>| (node.v..node.v + node.joint.nv()).map(|v| (node.q, v)).collect::<Vec<_>>();
         let dofs = model.tree.nodes.iter().flat_map(of).filter(|(_, v)| self.impedance[*v] > 0.0);

@@ -1,8 +1,7 @@
-//! The numbers of a plan that worlds may have of their own: what [`sim::Parameters`] change, and what follows from it.
+//! The numbers of a plan that worlds may have of their own: masses, friction, gains and the like, and what follows from it.
 
 use geometry::Scene;
-use multibody::{Model, Node, Transmission};
-use sim::EffectiveMass;
+use multibody::{EffectiveMass, Model, Node, Transmission};
 use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3};
 
 use super::contacts::surface;
@@ -10,33 +9,33 @@ use super::{Contacts, PlanActuator, PlanDrive, PlanPd, trace, weights};
 
 /// Numbers of one world (`T` is f64), or of a world in each lane.
 #[derive(Clone, Debug)]
-pub(crate) struct Numbers<T> {
-    pub gravity: Vec3<T>,
+pub struct Numbers<T> {
+    pub(crate) gravity: Vec3<T>,
     /// Whether trees differ much in mass, in any lane.
     pub is_uneven: bool,
-    pub nodes: Vec<NodeNumbers<T>>,
-    pub trees: Vec<TreeNumbers<T>>,
+    pub(crate) nodes: Vec<NodeNumbers<T>>,
+    pub(crate) trees: Vec<TreeNumbers<T>>,
     /// Λ, (nv): armature, and what is implicit of springs, dampers and servos.
-    pub lambda: Vec<T>,
+    pub(crate) lambda: Vec<T>,
     /// Half the armature, (nv).
-    pub half_armature: Vec<T>,
+    pub(crate) half_armature: Vec<T>,
     /// Impulse per velocity at the beginning of the step, (nv): −dt (d + dt k).
-    pub resistance: Vec<T>,
+    pub(crate) resistance: Vec<T>,
     /// Greatest impulse of dry friction, (nv): dt times the force.
-    pub dry_friction: Vec<T>,
+    pub(crate) dry_friction: Vec<T>,
     /// Impulse per stretch of each of the [springs](super::Plan::springs), by degrees of freedom: −dt k.
-    pub springs: Vec<[T; 6]>,
+    pub(crate) springs: Vec<[T; 6]>,
     /// By controls.
-    pub actuators: Vec<ActuatorNumbers<T>>,
+    pub(crate) actuators: Vec<ActuatorNumbers<T>>,
     /// Both ends of each of the [limits](super::Plan::limits), and how far balls may turn.
-    pub ranges: Vec<[T; 2]>,
-    pub ball_ranges: Vec<T>,
+    pub(crate) ranges: Vec<[T; 2]>,
+    pub(crate) ball_ranges: Vec<T>,
     /// Sliding friction by contact slots, 0 where the surfaces resist nothing.
-    pub friction: Vec<T>,
+    pub(crate) friction: Vec<T>,
     /// Rolling and torsional friction of the slots that have it, m.
-    pub spins: Vec<[T; 2]>,
+    pub(crate) spins: Vec<[T; 2]>,
     /// Centres of mass of the bodies, in the turned axes of their nodes.
-    pub coms: Vec<Vec3<T>>,
+    pub(crate) coms: Vec<Vec3<T>>,
 }
 
 /// A node, its axes turned so that a joint's axis is z.
@@ -97,7 +96,7 @@ pub(crate) struct Setting<'a> {
 
 impl Numbers<f64> {
     /// Those of a model; with them, which nodes have points that cannot be moved in every direction.
-    pub fn new(model: &Model, scene: &Scene, setting: &Setting<'_>) -> (Self, Vec<bool>) {
+    pub(crate) fn new(model: &Model, scene: &Scene, setting: &Setting<'_>) -> (Self, Vec<bool>) {
         let Setting { dt, contacts, turns, pd, drives } = *setting;
         let mut lambda: Vec<f64> = model.armature.clone();
         let mut resistance = vec![0.0; model.nv()];

@@ -33,7 +33,7 @@ impl<T: Bundle> Lanes<T> {
                 self.left |= 1 << lane;
                 continue;
             }
-            self.start(plan, lane, is_recovery);
+            self.state_problem(plan, lane, is_recovery);
             let Solver { space, laws, v_free, .. } = &mut self.solver;
             let mut energy = 0.0;
             for kinetic in &self.space.kinetic {
@@ -58,7 +58,7 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Sets the laws, J v* and W of a lane.
-    fn start(&mut self, plan: &Plan, lane: usize, is_recovery: bool) {
+    fn state_problem(&mut self, plan: &Plan, lane: usize, is_recovery: bool) {
         let Self { space, solver, slots, memory, numbers, .. } = self;
         let Solver { space: problem, laws, of, v_free } = solver;
         let rows = 3 * space.threes[lane] + space.ones[lane];

@@ -4,8 +4,7 @@ use spatial::Vec3;
 
 /// A contact point of a world in its last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct BatchContact {
+pub struct LaneContact {
     /// The two geoms, indices into the scene.
     pub geoms: [usize; 2],
     /// Point midway between the surfaces at the beginning of the step, world, m.

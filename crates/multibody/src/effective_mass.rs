@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use multibody::{Factor, JointImpedance, Model, Tree, forward_kinematics};
+use crate::{Factor, JointImpedance, Kinematics, Model, Tree, forward_kinematics};
 use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3, Wrench};
 
 /// How easily the points of every node are moved, the rest of its tree included: what of the 6×6 block
@@ -33,7 +33,7 @@ struct TreeAtRest {
     tree: Tree<f64>,
     /// Its nodes in the model.
     nodes: Range<usize>,
-    kin: multibody::Kinematics<f64>,
+    kin: Kinematics<f64>,
     impedance: JointImpedance<f64>,
     factor: Factor<f64>,
     /// Ω_i in world axes.
@@ -86,7 +86,7 @@ impl EffectiveMass {
     pub fn new(model: &Model, extents: &[f64]) -> Self {
         let at_rest = |(k, nodes): (usize, &Range<usize>)| {
             let tree = model.tree.part(k);
-            let mut kin = multibody::Kinematics::new(&tree);
+            let mut kin = Kinematics::new(&tree);
             forward_kinematics(&tree, tree.all(), &model.q0[model.tree.nodes[nodes.start].q..], &mut kin);
             let (impedance, factor) = (JointImpedance::new(&tree), Factor::new(&tree));
             let blocks = vec![ArticulatedInertia::ZERO; tree.len()];

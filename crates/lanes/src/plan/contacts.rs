@@ -1,12 +1,10 @@
 //! Which geoms may touch, and where the contact points of each pair have their slots.
 
-use std::sync::Arc;
-
-use geometry::{Attachment, Collider, GeomPair, PairCollider, Scene};
+use geometry::{Attachment, GeomPair, PairCollider, Scene};
 use multibody::{Compliance, Material, Model, Resistance};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
-use super::{NotInLanes, own_axes};
+use super::{NotInLanes, Setup, own_axes};
 
 /// Pairs of geoms at most: each is looked at in every step.
 const MAX_PAIRS: usize = 10_000;
@@ -131,17 +129,17 @@ pub(crate) struct Contacts {
 }
 
 impl Contacts {
-    pub fn new(model: &Model, scene: &Scene, attachments: &[Attachment]) -> Result<Self, NotInLanes> {
-        let collider = Collider::new(Arc::new(scene.clone()), attachments.to_vec());
+    pub fn new(model: &Model, scene: &Scene, setup: &Setup<'_>) -> Result<Self, NotInLanes> {
+        let Setup { attachments, rest_depths, extents, .. } = *setup;
         let turned: Vec<Attachment> = attachments.iter().map(|attachment| in_own_axes(model, attachment)).collect();
         let mut contacts = Self {
-            narrow: PairCollider::new(scene, &turned, &sim::rest_depths(model, scene)),
+            narrow: PairCollider::new(scene, &turned, rest_depths),
             geoms: Vec::new(),
             pairs: Vec::new(),
             bounds: Vec::new(),
             slots: 0,
             ends: Vec::new(),
-            extents: collider.extents(model.tree.len()),
+            extents: extents.to_vec(),
         };
         let Some(pairs) = geometry::allowed_pairs(scene, attachments, MAX_PAIRS) else {
             return Err(NotInLanes(format!("more than {MAX_PAIRS} pairs of geoms may touch")));
@@ -278,7 +276,7 @@ pub(super) fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> (Materia
         Some(k) => model.materials[scene.pairs[k].material],
         None => {
             let [a, b] = pair.geoms.map(|g| &model.materials[scene.geoms[g].material]);
-            sim::combine(a, b)
+            Material::combine(a, b)
         }
     };
     if material.resistance == Resistance::None {

@@ -241,16 +241,16 @@ impl<T: Bundle> Lanes<T> {
         self.set_limit(plan, k, &law, w);
     }
 
-    /// How easily the point at `arm` from a node's origin is moved, see [`sim::EffectiveMass::inverse`].
+    /// How easily the point at `arm` from a node's origin is moved, see [`multibody::EffectiveMass::inverse`].
     #[inline(always)]
     pub(super) fn mobility(&self, node: usize, arm: Vec3<T>) -> T {
         let of = &self.numbers.nodes[node].mobility;
         let r = self.nodes[node].rot.transpose_mul(arm);
         let trace = (of.mixed + of.ang * r).dot(r) + of.lin;
-        trace.max(of.least) * wide(sim::EffectiveMass::PER_TRACE)
+        trace.max(of.least) * wide(multibody::EffectiveMass::PER_TRACE)
     }
 
-    /// See [`sim::EffectiveMass::leverage`]; 1 where every point of the node can be moved in every direction.
+    /// See [`multibody::EffectiveMass::leverage`]; 1 where every point of the node can be moved in every direction.
     #[inline(always)]
     fn leverage(&self, plan: &Plan, node: usize, arm: Vec3<T>, n: Vec3<T>) -> T {
         if !plan.nodes[node].has_fulcrum {
@@ -259,7 +259,7 @@ impl<T: Bundle> Lanes<T> {
         (self.bare_mobility(node, arm, n) * self.numbers.nodes[node].mobility.per_farthest).max(T::ZERO)
     }
 
-    /// See [`sim::EffectiveMass::bare_inverse`].
+    /// See [`multibody::EffectiveMass::bare_inverse`].
     #[inline(always)]
     fn bare_mobility(&self, node: usize, arm: Vec3<T>, n: Vec3<T>) -> T {
         let (of, rot) = (&self.numbers.nodes[node].mobility.bare, self.nodes[node].rot);

@@ -1,4 +1,26 @@
-//! Whole steps of worlds side by side, one in each lane.
+//! The step of a model, of one world or of several side by side, one in each lane of vector registers.
+//!
+//! A [`Plan`] is what a step of a model consists of, [`Lanes`] the scratch of a thread, [`GroupMemory`] what a group of worlds keeps from
+//! step to step. The lanes of `Lanes<f64>` are one: the step of a world by itself. Lanes make the default step and symplectic Euler's; a
+//! model that asks for something else is [`NotInLanes`]. A lane whose step is not made, since its contact problem does not settle or it
+//! asks for smaller steps, is [left](Lanes::left) as it was.
+//!
+//! ```
+//! use lanes::{Bundle, Lanes, Plan, Setup};
+//! # use sapwood_lanes as lanes;
+//! # let mut builder = multibody::ModelBuilder::new("falling");
+//! # let inertia = spatial::RigidInertia { mass: 2.0, ..spatial::RigidInertia::ZERO };
+//! # let body = builder.add_body(multibody::BodySpec { name: "ball".into(), inertia, ..Default::default() })?;
+//! # let up = [0.0, 0.0, 1.0].into();
+//! # builder.add_joint(body, multibody::JointSpec::new(multibody::JointKind::Prismatic { axis: up }))?;
+//! # let (model, scene) = (builder.build()?, geometry::Scene::default());
+//! let setup = Setup { dt: 0.01, extents: &[0.0], ..Setup::default() };
+//! let plan = Plan::new(&model, &scene, &setup).map_err(|reason| reason.0)?;
+//! let mut lanes = Lanes::<f64>::new(&plan, model.nu());
+//! Bundle::step(&mut lanes, &plan);
+//! assert!(lanes.left() == 0 && (lanes.v[0] + 0.0981).abs() < 1e-12);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! Everything of a tree is about one point, the origin of its root at the beginning of the step, in world axes: twists, wrenches and
 //! inertias of nodes are then sums, without shifts from node to node. A joint with several degrees of freedom is eliminated one by one.
@@ -9,16 +31,17 @@ mod balance;
 mod choose;
 mod collision;
 mod constrain;
+mod contact;
 mod contact_space;
 mod drives;
 mod dynamics;
 mod kinematics;
 mod laws;
 mod one_by_one;
-pub(crate) mod reports;
+mod plan;
+mod reports;
 mod solve;
 mod step;
-mod traces;
 
 use std::sync::Arc;
 
@@ -26,16 +49,18 @@ use multibody::JointType;
 use spatial::masks::{lanes_of, select, wide};
 use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
-use crate::plan::{Numbers, Plan};
 use balance::Sums;
 use collision::NarrowPhase;
+pub use contact::LaneContact;
 use contact_space::ContactSpace;
 use drives::Drive;
 use one_by_one::Solver;
+pub use plan::{Friction, NotInLanes, Numbers, PdGains, Plan, Setup, keeps_momentum};
+pub use reports::{LaneLimit, LaneLoad, LaneTie};
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
 #[derive(Clone, Debug)]
-pub(crate) struct GroupMemory<T> {
+pub struct GroupMemory<T> {
     constraints: Vec<(usize, Memory<T>)>,
 }
 
@@ -55,15 +80,20 @@ impl<T: Bundle> GroupMemory<T> {
 
 /// A world of every lane while they are stepped: states, and the scratch of a step. One for each thread, which groups use in turn.
 #[derive(Clone, Debug)]
-pub(crate) struct Lanes<T: Real> {
-    /// Positions (nq), velocities (nv) and controls (nu).
+pub struct Lanes<T: Real> {
+    /// Positions, (nq).
     pub q: Vec<T>,
+    /// Velocities, (nv).
     pub v: Vec<T>,
+    /// Controls, (nu).
     pub ctrl: Vec<T>,
-    /// Applied forces (nv) and wrenches at the centres of mass (nbody, 6), and whether any lane has some.
+    /// Applied forces, (nv).
     pub applied_force: Vec<T>,
+    /// Wrenches at the centres of mass, (nbody, 6).
     pub applied_wrench: Vec<T>,
+    /// Whether any lane has applied forces.
     pub has_forces: bool,
+    /// Whether any lane has applied wrenches.
     pub has_wrenches: bool,
     /// What worlds may have of their own, of the group that is stepped.
     pub numbers: Arc<Numbers<T>>,
@@ -92,8 +122,9 @@ pub(crate) struct Lanes<T: Real> {
     /// Λ with the drives that are no constraints, (nv).
     lambda: Vec<T>,
     drives: Vec<Drive<T>>,
-    /// Targets of PD control, (nq), and its impulses, (nv).
+    /// Targets of PD control, (nq).
     pub pd_target: Vec<T>,
+    /// Its impulses, (nv).
     pd_impulse: Vec<T>,
     q_start: Vec<T>,
     /// Velocities at the end of the step before energy and momentum are balanced, (nv).
@@ -119,7 +150,6 @@ pub(crate) struct Lanes<T: Real> {
     islands: Vec<usize>,
     /// What the step owes its end, by trees.
     due: Vec<Sums<T>>,
-    trace_scratch: traces::Scratch,
     /// Steps that were made with this scratch.
     steps: u64,
     /// Iterations of the contact solver, of the lane that took most, and of all lanes together.
@@ -128,9 +158,10 @@ pub(crate) struct Lanes<T: Real> {
 
 /// What the steps of a group did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LaneStats {
-    /// Iterations of the contact solver of all lanes, and of the slowest lane of each step.
+pub struct LaneStats {
+    /// Iterations of the contact solver of all lanes.
     pub iterations: u64,
+    /// Those of the slowest lane of each step.
     pub group_iterations: u64,
     /// Contacts that pushed.
     pub pushing: u64,
@@ -265,6 +296,7 @@ struct Slot<T> {
 }
 
 impl<T: Bundle> Lanes<T> {
+    /// The scratch of steps of this plan, with `nu` controls.
     pub fn new(plan: &Plan, nu: usize) -> Self {
         let node = Node {
             rot: Mat3::IDENTITY,
@@ -344,7 +376,6 @@ impl<T: Bundle> Lanes<T> {
             islands: Vec::with_capacity(plan.trees.len()),
             coefficients: plan.constraints.terms.iter().map(|term| wide(term.coefficient)).collect(),
             due: Vec::with_capacity(plan.trees.len()),
-            trace_scratch: traces::Scratch::default(),
             steps: 0,
             stats: LaneStats::default(),
         }
@@ -414,13 +445,14 @@ macro_rules! implement {
     };
 }
 
-/// The trait of what steps are compiled for, given the names of a step's phases.
+/// The trait of what steps are compiled for, given the names of a step's phases. Each phase `T::name(lanes, plan)` is the method
+/// `lanes.name(plan)` of [`Lanes`], compiled for the registers of `T`.
 macro_rules! phases {
     ($($name:ident),*) => {
         /// A scalar or bundle, with the phases of a step in code for the processor that has such registers: the methods of
         /// [`Lanes`] of the same names.
         #[allow(missing_docs)]
-        pub(crate) trait Bundle: Real<Scalar: Into<f64>> {
+        pub trait Bundle: Real<Scalar: Into<f64>> {
             $(fn $name(lanes: &mut Lanes<Self>, plan: &Plan);)*
         }
         implement!(f64, [], $($name),*);
@@ -462,13 +494,13 @@ phases!(
 
 /// The number in one lane.
 #[inline(always)]
-pub(crate) fn get<T: Bundle>(x: &T, lane: usize) -> f64 {
+pub fn get<T: Bundle>(x: &T, lane: usize) -> f64 {
     T::scalars(std::slice::from_ref(x))[lane].into()
 }
 
 /// Replaces the number in one lane.
 #[inline(always)]
-pub(crate) fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
+pub fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
     T::scalars_mut(std::slice::from_mut(x))[lane] = T::Scalar::from_f64(value);
 }
 

@@ -11,7 +11,7 @@ const POINTS: usize = 64;
 
 /// Scratch of the narrow phase.
 #[derive(Clone, Debug)]
-pub(in crate::lanes) struct NarrowPhase {
+pub(crate) struct NarrowPhase {
     collider: PairCollider,
     found: Vec<Contact>,
 }

@@ -5,63 +5,66 @@ mod contacts;
 mod drives;
 mod numbers;
 mod own;
+mod setup;
 
 use std::ops::Range;
 
 use geometry::Scene;
 use multibody::{Compliance, Joint, JointKind, JointType, Model, NO_PARENT, Node};
-use sim::{ContactLaw, Options, Pd, PdLaw, Scheme};
 use spatial::{Mat3, Quat, Sym3, Vec3};
 
 pub(crate) use constraints::{Constraints, Coupling, PlanFrame, Rows, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub(crate) use drives::{PlanActuator, PlanDrive, PlanPd};
+pub use numbers::Numbers;
 use numbers::Setting;
-pub(crate) use numbers::{ActuatorNumbers, NodeNumbers, Numbers};
+pub(crate) use numbers::{ActuatorNumbers, NodeNumbers};
+pub use setup::{Friction, PdGains, Setup};
 
 /// Why steps of a model are not made in lanes but by one simulation for each world.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NotInLanes(pub String);
+pub struct NotInLanes(pub String);
 
 /// A model as lanes see it: constants, and which numbers of a state they work on.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub struct Plan {
+    /// The time step, s.
     pub dt: f64,
-    pub nq: usize,
-    pub nv: usize,
-    pub nodes: Vec<PlanNode>,
-    pub trees: Vec<PlanTree>,
-    pub node_of_dof: Vec<usize>,
+    pub(crate) nq: usize,
+    pub(crate) nv: usize,
+    pub(crate) nodes: Vec<PlanNode>,
+    pub(crate) trees: Vec<PlanTree>,
+    pub(crate) node_of_dof: Vec<usize>,
     /// The nodes from each node to its root, a bit each, in whole words.
-    pub paths: Vec<u64>,
+    pub(crate) paths: Vec<u64>,
     /// Whether Coriolis forces are taken between both ends of the step, and energy and momentum balanced at its end.
-    pub is_balanced: bool,
+    pub(crate) is_balanced: bool,
     /// Those of the model; worlds may have [others](Plan::numbers_of).
     pub numbers: Numbers<f64>,
     /// What turns the nodes' axes from those of the model.
-    pub turns: Vec<Mat3<f64>>,
+    pub(crate) turns: Vec<Mat3<f64>>,
     /// The nodes that bodies are fixed in, none for what is fixed in the world.
-    pub node_of_body: Vec<Option<usize>>,
-    pub springs: Vec<Spring>,
+    pub(crate) node_of_body: Vec<Option<usize>>,
+    pub(crate) springs: Vec<Spring>,
     /// Actuators whose force no motion opposes.
-    pub servos: Vec<PlanDrive>,
+    pub(crate) servos: Vec<PlanDrive>,
     /// All others, which are constraints while they are at their limits.
-    pub drives: Vec<PlanDrive>,
+    pub(crate) drives: Vec<PlanDrive>,
     /// The pairs of trees that constraints join.
-    pub joined_trees: Vec<[usize; 2]>,
+    pub(crate) joined_trees: Vec<[usize; 2]>,
     /// The constraint of the first of the drives.
-    pub first_drive: usize,
-    pub pd: Option<PlanPd>,
-    pub limits: Vec<Limit>,
-    pub contacts: Contacts,
-    pub rule: Rule,
+    pub(crate) first_drive: usize,
+    pub(crate) pd: Option<PlanPd>,
+    pub(crate) limits: Vec<Limit>,
+    pub(crate) contacts: Contacts,
+    pub(crate) rule: Rule,
     /// All that may constrain a step: a slot for every contact point, then all else.
-    pub constraints: Constraints,
+    pub(crate) constraints: Constraints,
     /// Whether friction is the convex cone, or bounded by the impulses of the step before.
-    pub is_cone: bool,
-    pub is_lagged: bool,
-    pub solver_options: sap::Options,
-    pub recovery_options: sap::Options,
+    pub(crate) is_cone: bool,
+    pub(crate) is_lagged: bool,
+    pub(crate) solver_options: sap::Options,
+    pub(crate) recovery_options: sap::Options,
 }
 
 /// A node, its axes turned so that a joint's axis is z.
@@ -82,7 +85,7 @@ pub(crate) struct PlanNode {
     pub is_massless: bool,
     /// How far the farthest geom reaches from the origin, m.
     pub extent: f64,
-    /// Whether some points of the node cannot be moved in every direction, see [`sim::EffectiveMass::leverage`].
+    /// Whether some points of the node cannot be moved in every direction, see [`multibody::EffectiveMass::leverage`].
     pub has_fulcrum: bool,
 }
 
@@ -130,19 +133,21 @@ pub(crate) struct Rule {
 }
 
 impl Plan {
-    /// The plan of a model, or why there is none.
-    pub fn new(model: &Model, scene: &Scene, options: &Options, pd: Option<&Pd>) -> Result<Self, NotInLanes> {
+    /// The plan of a model.
+    ///
+    /// # Errors
+    /// When lanes cannot step such a model.
+    pub fn new(model: &Model, scene: &Scene, setup: &Setup<'_>) -> Result<Self, NotInLanes> {
         if !scene.soft_bodies.is_empty() {
             return Err(NotInLanes("it has soft bodies".into()));
         }
-        check(options, model)?;
-        let dt = options.timestep.unwrap_or(model.timestep);
-        let is_balanced = options.scheme == Scheme::Bilinear;
+        check(model)?;
+        let Setup { dt, is_balanced, friction, .. } = *setup;
         let tree_of = |node: usize| model.tree.trees.partition_point(|nodes| nodes.end <= node);
         let (mut drives, servos): (Vec<_>, Vec<_>) =
             PlanDrive::of_model(model)?.into_iter().partition(PlanDrive::has_impedance);
-        let attachments = sim::attachments(model, scene);
-        let contacts = Contacts::new(model, scene, &attachments)?;
+        let pd = setup.pd.as_ref();
+        let contacts = Contacts::new(model, scene, setup)?;
         let turns: Vec<Mat3<f64>> = model.tree.nodes.iter().map(own_axes).collect();
         let contacts = contacts.turned(&turns);
         let plan_pd = pd.map(|pd| PlanPd::new(pd, dt));
@@ -187,8 +192,8 @@ impl Plan {
         let joined_trees = constraints.joined_trees(&tree_of, &node_of_dof);
         let pi = std::f64::consts::PI;
         let solver_options = sap::Options {
-            tolerance: options.tolerance,
-            max_friction_iterations: if options.contact == ContactLaw::Coulomb { 2 } else { 1 },
+            tolerance: setup.tolerance,
+            max_friction_iterations: if friction == Friction::Coulomb { 2 } else { 1 },
             ..sap::Options::default()
         };
         Ok(Self {
@@ -210,18 +215,18 @@ impl Plan {
             joined_trees,
             constraints,
             drives,
-            is_cone: options.contact == ContactLaw::Sap,
-            is_lagged: options.contact == ContactLaw::Lagged,
+            is_cone: friction == Friction::Cone,
+            is_lagged: friction == Friction::Lagged,
             recovery_options: sap::Options { max_friction_iterations: 1, ..solver_options },
             solver_options,
             contacts,
             turns,
             rule: Rule {
                 dt,
-                sigma: options.sigma,
-                recovery_speed: options.recovery_speed,
-                near_rigid: options.beta * options.beta / (4.0 * pi * pi),
-                near_rigid_time: dt + options.beta * dt / pi,
+                sigma: setup.sigma,
+                recovery_speed: setup.recovery_speed,
+                near_rigid: setup.beta * setup.beta / (4.0 * pi * pi),
+                near_rigid_time: dt + setup.beta * dt / pi,
             },
         })
     }
@@ -242,18 +247,14 @@ fn trace(m: Sym3<f64>) -> f64 {
 }
 
 /// What lanes cannot do.
-fn check(options: &Options, model: &Model) -> Result<(), NotInLanes> {
+fn check(model: &Model) -> Result<(), NotInLanes> {
     let reason = match () {
         () if model.medium.is_there() => "bodies move in a medium",
-        () if !matches!(options.scheme, Scheme::Bilinear | Scheme::SymplecticEuler) => "the scheme is implicit",
         () if model.na() > 0 => "actuators have states of their own",
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"
         }
         () if (0..model.tendons.len()).any(|tendon| pulls_as_string(model, tendon)) => "it has spatial tendons",
-        () if options.accuracy.is_some() => "the step size is controlled",
-        () if options.sleep_after.is_some() => "islands may sleep",
-        () if options.pd_law == PdLaw::Theta => "PD control is that of the scheme",
         () => return Ok(()),
     };
     Err(NotInLanes(reason.into()))
@@ -339,7 +340,7 @@ fn ball_limits(model: &Model) -> impl Iterator<Item = (&Joint, usize, f64)> + '_
 }
 
 /// Whether tree `k` moves freely, and its armature, if it has any, leaves its momentum alone.
-fn keeps_momentum(model: &Model, k: usize) -> bool {
+pub fn keeps_momentum(model: &Model, k: usize) -> bool {
     let (nodes, dofs) = (&model.tree.trees[k], &model.tree.dofs[k]);
     let floats = model.tree.nodes[nodes.start].joint == JointType::Free;
     floats && nodes.len() > 1 && model.armature[dofs.clone()][..6].iter().all(|armature| *armature == 0.0)

@@ -1,0 +1,153 @@
+//! What became of contacts and other constraints in the last step, lane by lane.
+
+use spatial::Vec3;
+
+use super::{Bundle, Lanes, Slot, get};
+use crate::contact::LaneContact;
+use crate::plan::{PairKind, Plan, Source, TieKind};
+
+/// What an impulse between two bodies acts on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneTie {
+    /// What ties two bodies, a force or a torque.
+    Equality {
+        /// Whether it is a torque.
+        is_torque: bool,
+    },
+    /// The torque of rolling and torsional friction at point `ordinal` of two geoms, of which the first is the first end.
+    Spin {
+        /// The geoms, indices into the scene.
+        geoms: [usize; 2],
+        /// Which of their points.
+        ordinal: usize,
+    },
+}
+
+/// An impulse between two bodies beside those at contact points.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneLoad {
+    /// What makes it.
+    pub tie: LaneTie,
+    /// The nodes, none for the world.
+    pub nodes: [Option<usize>; 2],
+    /// Where a force acts, world, m.
+    pub point: Vec3<f64>,
+    /// On the second node, world, N·s or N·m·s.
+    pub impulse: Vec3<f64>,
+}
+
+/// A side of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneLimit {
+    /// Of a joint, by its place among the joints with limits.
+    Joint {
+        /// The place.
+        place: usize,
+        /// 0 for the lower side, 1 for the upper one.
+        side: usize,
+    },
+    /// Of a tendon.
+    Tendon {
+        /// The tendon.
+        tendon: usize,
+        /// 0 for the lower side, 1 for the upper one.
+        side: usize,
+    },
+}
+
+impl<T: Bundle> Lanes<T> {
+    /// Appends the contact points of a lane in the last step, in the order of their pairs. Not of a lane that was left.
+    pub fn report_contacts(&self, plan: &Plan, lane: usize, contacts: &mut Vec<LaneContact>) {
+        let vec3 = |v: &Vec3<T>| Vec3::new(get(&v.x, lane), get(&v.y, lane), get(&v.z, lane));
+        let per_time = 1.0 / plan.dt;
+        for pair in &plan.contacts.pairs {
+            for slot in &self.slots[pair.first..pair.first + pair.count] {
+                if !self.is_there(slot, lane) {
+                    continue;
+                }
+                let (normal, gap) = (vec3(&slot.normal), get(&slot.gap, lane));
+                let position = match pair.kind {
+                    PairKind::Moving { .. } => vec3(&slot.position),
+                    // The slot has the body's own surface.
+                    PairKind::Plane { .. } | PairKind::Fixed { .. } => {
+                        vec3(&slot.position).add_scaled(-0.5 * gap, normal)
+                    }
+                };
+                let sign = if pair.is_flipped { -per_time } else { per_time };
+                contacts.push(LaneContact {
+                    geoms: pair.pair.geoms,
+                    position,
+                    normal: if pair.is_flipped { -normal } else { normal },
+                    gap,
+                    force: vec3(&slot.impulse) * sign,
+                });
+            }
+        }
+    }
+
+    /// Positions and velocities at the beginning of a lane's last step, (nq) and (nv).
+    pub fn start(&self, lane: usize) -> [impl Iterator<Item = f64>; 2] {
+        [&self.q_start, &self.v_start].map(|all| all.iter().map(move |x| get(x, lane)))
+    }
+
+    /// The velocities that the forces of a lane's last step lead to, before energy and momentum are balanced, (nv).
+    pub fn solved_velocities(&self, lane: usize) -> impl Iterator<Item = f64> {
+        self.v_solved.iter().map(move |v| get(v, lane))
+    }
+
+    /// Whether a constraint was one of the last step in a lane.
+    fn acts(&self, k: usize, lane: usize) -> bool {
+        get(&self.memory[k].is_known, lane) != 0.0
+    }
+
+    /// Calls `f` with the impulses of what ties bodies, and with the torques of rolling and torsional friction.
+    pub fn report_loads(&self, plan: &Plan, lane: usize, mut f: impl FnMut(LaneLoad)) {
+        let vec3 = |v: &Vec3<T>| Vec3::new(get(&v.x, lane), get(&v.y, lane), get(&v.z, lane));
+        for &k in self.space.known.iter().filter(|k| self.acts(**k, lane)) {
+            let slot = &self.slots[k];
+            let (impulse, point) = (vec3(&slot.impulse), vec3(&slot.position));
+            f(match &plan.constraints.all[k].source {
+                Source::Tie { tie, .. } => {
+                    let is_torque = matches!(tie.kind, TieKind::Turn);
+                    let nodes = tie.frames.map(|frame| frame.node);
+                    LaneLoad { tie: LaneTie::Equality { is_torque }, nodes, point, impulse }
+                }
+                Source::Spin { contact } => {
+                    let ends = &plan.contacts.ends[*contact];
+                    let pair = &plan.contacts.pairs[ends.pair];
+                    let before = &self.slots[pair.first..*contact];
+                    let ordinal = before.iter().filter(|slot| self.is_there(slot, lane)).count();
+                    let tie = LaneTie::Spin { geoms: pair.pair.geoms, ordinal };
+                    let [first, second] = ends.nodes;
+                    if pair.is_flipped {
+                        LaneLoad { tie, nodes: [second, first], point, impulse: -impulse }
+                    } else {
+                        LaneLoad { tie, nodes: [first, second], point, impulse }
+                    }
+                }
+                _ => continue,
+            });
+        }
+    }
+
+    /// Whether a contact point is one of the last step.
+    fn is_there(&self, slot: &Slot<T>, lane: usize) -> bool {
+        slot.step == self.steps && get(&slot.is_present, lane) != 0.0
+    }
+
+    /// Calls `f` with the limits that pushed, and their impulses.
+    pub fn report_limits(&self, plan: &Plan, lane: usize, mut f: impl FnMut(LaneLimit, f64)) {
+        for &k in self.space.known.iter().filter(|k| self.acts(**k, lane)) {
+            let limit = match plan.constraints.all[k].source {
+                Source::Limit => {
+                    let index = k - plan.constraints.first_limit;
+                    LaneLimit::Joint { place: plan.limits[index / 2].place, side: index % 2 }
+                }
+                Source::BallLimit { place, .. } => LaneLimit::Joint { place, side: 1 },
+                Source::TendonLimit { tendon, sign, .. } => LaneLimit::Tendon { tendon, side: usize::from(sign < 0.0) },
+                _ => continue,
+            };
+            f(limit, get(&self.memory[k].normal, lane));
+        }
+    }
+}

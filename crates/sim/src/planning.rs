@@ -1,0 +1,66 @@
+//! What lanes need to know to make the steps of a simulation.
+
+use std::sync::Arc;
+
+use geometry::{Attachment, Collider, Scene};
+use lanes::{Friction, NotInLanes, PdGains, Plan, Setup};
+use multibody::Model;
+
+use crate::{ContactLaw, Options, Pd, PdLaw, Scheme, attachments, rest_depths};
+
+/// The plan of steps in lanes that are those of a [`Simulation`](crate::Simulation) of the model under these options.
+///
+/// # Errors
+/// When lanes cannot make such steps.
+pub fn plan(model: &Model, scene: &Scene, options: &Options, pd: Option<&Pd>) -> Result<Plan, NotInLanes> {
+    let attachments = attachments(model, scene);
+    let extents = Collider::new(Arc::new(scene.clone()), attachments.clone()).extents(model.tree.len());
+    plan_with(model, scene, options, pd, (&attachments, &extents))
+}
+
+/// [`plan`] where it is known what geoms are fixed in, and how far the farthest of each node reaches.
+pub(crate) fn plan_with(
+    model: &Model,
+    scene: &Scene,
+    options: &Options,
+    pd: Option<&Pd>,
+    (attachments, extents): (&[Attachment], &[f64]),
+) -> Result<Plan, NotInLanes> {
+    check(options)?;
+    let friction = match options.contact {
+        ContactLaw::Sap => Friction::Cone,
+        ContactLaw::Lagged => Friction::Lagged,
+        ContactLaw::Coulomb => Friction::Coulomb,
+    };
+    let setup = Setup {
+        dt: options.timestep.unwrap_or(model.timestep),
+        is_balanced: options.scheme == Scheme::Bilinear,
+        friction,
+        tolerance: options.tolerance,
+        beta: options.beta,
+        sigma: options.sigma,
+        recovery_speed: options.recovery_speed,
+        attachments,
+        rest_depths: &rest_depths(model, scene),
+        extents,
+        pd: pd.map(|Pd { kp, kd, target_velocity, effort_limit, .. }| PdGains {
+            kp,
+            kd,
+            target_velocity,
+            effort_limit,
+        }),
+    };
+    Plan::new(model, scene, &setup)
+}
+
+/// What lanes cannot do, whatever the model.
+fn check(options: &Options) -> Result<(), NotInLanes> {
+    let reason = match () {
+        () if !matches!(options.scheme, Scheme::Bilinear | Scheme::SymplecticEuler) => "the scheme is implicit",
+        () if options.accuracy.is_some() => "the step size is controlled",
+        () if options.sleep_after.is_some() => "islands may sleep",
+        () if options.pd_law == PdLaw::Theta => "PD control is that of the scheme",
+        () => return Ok(()),
+    };
+    Err(NotInLanes(reason.into()))
+}
