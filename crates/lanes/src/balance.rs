@@ -1,19 +1,12 @@
 //! Energy and momentum at the end of a step, as in a step of one world under the default scheme: velocities are corrected so that both
 //! change by what forces and constraints do, however far bodies turn in the step.
 
+use crate::constants::{LARGEST_ERROR, LITTLE, SCALING};
 use spatial::{Real, Sym3, Twist, Vec3, Wrench};
 
 use super::{Bundle, Lanes, by_precision, dofs_of, lanes_of, select, vec3, wide};
 use crate::plan::{Plan, PlanTree};
 
-/// The part of the kinetic energy that a step may err by; one that errs by more is made in parts, in one world.
-const LARGEST_ERROR: f64 = 0.05;
-
-/// The motion within a tree is scaled by no more than this.
-const SCALING: f64 = 2.0;
-
-/// Motion within that has no more than this part of the kinetic energy is known with too few digits.
-const LITTLE: f64 = 1e-9;
 const SINGLE_LITTLE: f64 = 1e-3;
 
 /// A tree as one body: kinetic energy, momentum and mass moment about its origin, rotational inertia there.
@@ -72,7 +65,7 @@ impl<T: Bundle> Lanes<T> {
 
     /// The motions of nodes at `v`, as their `change`.
     #[inline(always)]
-    fn set_motions(&mut self, plan: &Plan, tree: &PlanTree) {
+    pub(super) fn set_motions(&mut self, plan: &Plan, tree: &PlanTree) {
         let Self { nodes, dofs, v, .. } = self;
         for i in tree.nodes.clone() {
             let node = &plan.nodes[i];

@@ -2,8 +2,8 @@
 
 use spatial::Real;
 
-use super::laws::LEFT_IN_VELOCITIES;
 use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
+use crate::constants::LEFT_IN_VELOCITIES;
 use crate::plan::{Plan, Rows};
 use spatial::masks::positive;
 
@@ -95,8 +95,7 @@ impl<T: Bundle> Lanes<T> {
                 continue;
             }
             if !slot.has_law {
-                self.make_law(plan, k);
-                self.slots[k].known_normal = T::ZERO;
+                self.make_law_of_newcomer(plan, k);
             }
             recovering |= self.recovers(k);
         }
@@ -104,6 +103,14 @@ impl<T: Bundle> Lanes<T> {
             recovering |= self.recovers(k);
         }
         recovering & solved
+    }
+
+    /// Makes the law of a contact that was not expected to push.
+    #[inline(always)]
+    fn make_law_of_newcomer(&mut self, plan: &Plan, k: usize) {
+        self.make_law(plan, k);
+        let memory = &self.memory[k];
+        self.slots[k].known_normal = memory.normal * memory.is_known;
     }
 
     /// The lanes in which a constraint is there and recovers.
@@ -155,8 +162,9 @@ impl<T: Bundle> Lanes<T> {
             let slot = &self.slots[k];
             let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
             let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
-            let is_known = self.memory[k].is_known;
-            let may_push = velocity.lanes_less(slot.recovery) | lanes_of(is_known);
+            let (is_known, free) = (self.memory[k].is_known, self.memory[k].free.dot(slot.normal));
+            // No law asks for a greater velocity.
+            let may_push = velocity.lanes_less(slot.recovery) | free.lanes_less(slot.recovery) & lanes_of(is_known);
             if may_push & lanes_of(slot.is_present) == 0 && !plan.is_cone {
                 continue;
             }
@@ -201,8 +209,7 @@ impl<T: Bundle> Lanes<T> {
             let may_push = self.space.open & !self.space.chosen[k];
             if may_push & velocity.lanes_less(slot.recovery) != 0 {
                 if !slot.has_law {
-                    self.make_law(plan, k);
-                    self.slots[k].known_normal = T::ZERO;
+                    self.make_law_of_newcomer(plan, k);
                 }
                 news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery));
             }
@@ -291,7 +298,7 @@ impl<T: Bundle> Lanes<T> {
     }
 }
 
-/// 1 where what comes at `velocity` is slower than it is to be at least.
+/// 1 where a constraint pushes: `velocity` along its row is below v̂.
 #[inline(always)]
 fn pushes<T: Real>(velocity: T, v_hat: T) -> T {
     velocity.if_less(v_hat, T::ONE, T::ZERO)

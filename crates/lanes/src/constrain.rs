@@ -1,5 +1,6 @@
 //! Constraints beside contacts: limits, ties, couplings, tendons, dry friction and drives at their limits, as laws of the step.
 
+use crate::constants::MEAN;
 use multibody::Compliance;
 use spatial::{Mat3, Quat, Real, Vec3};
 
@@ -7,9 +8,6 @@ use super::laws::OneSided;
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, quaternion, select, wide, wide_mat, wide3};
 use crate::plan::{Coupling, Plan, PlanFrame, Rows, Source, Term, Tie, TieKind};
 use spatial::masks::positive;
-
-/// From the mobility tr W/(3√3) to the mean of W's diagonal.
-const MEAN: f64 = 1.732_050_807_568_877_2;
 
 impl<T: Bundle> Lanes<T> {
     /// Sets the laws of all constraints but contacts that the step can reach.

@@ -1,8 +1,8 @@
 //! The contact problem of every lane in contact space.
 //!
 //! Every lane has its own list of constraints that may push. Lanes do side by side what costs most: they send a unit load along every row
-//! to the roots and multiply what arrives, which gives the Delassus operator W = J (M + Λ)⁻¹ Jᵀ. The small problem that is left is solved
-//! lane by lane ([`solve`](super::solve)), each with its own rows and iterations.
+//! to the roots and multiply what arrives, which gives the Delassus operator W = J (M + Λ)⁻¹ Jᵀ. The small problem that is left is solved in
+//! all lanes at once ([`solve`](super::solve)), each with its own rows.
 //!
 //! The rows of a lane come in blocks of three: constraints of three rows first, then those of one row, three to a block.
 

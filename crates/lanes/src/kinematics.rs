@@ -1,13 +1,11 @@
 //! Where nodes are, and how they move.
 
+use crate::constants::LEAST_TURN;
 use multibody::JointType;
 use spatial::{Mat3, Real, Sym3, Twist, Vec3, Wrench, sin_cos_in_lanes};
 
 use super::{Bundle, Inertia, Lanes, Node, dofs_of, quaternion, slides, vec3, wide, wide_mat, wide3};
 use crate::plan::{NodeNumbers, Plan, PlanNode};
-
-/// The turn of a body in a step below which Coriolis forces are taken at v₀ and energy is left as it is, rad, as in a step of one world.
-const LEAST_TURN: f64 = 1e-4;
 
 impl<T: Bundle> Lanes<T> {
     /// Places nodes, the axes of their joints and their inertias at `q`.

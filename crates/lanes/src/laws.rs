@@ -1,21 +1,12 @@
 //! What contacts and limits resist with: their regularisation.
 
+use crate::constants::{LEFT_IN_VELOCITIES, LONGEST_LEVER, OVERLOAD, STIFFEST};
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
 use super::{Bundle, Lanes, Slot, get, lanes_of, put, select, wide};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 use spatial::masks::all_lanes;
-
-/// Recovery slower than this share of the recovery speed stays in the velocities, as in a step of one world.
-pub(super) const LEFT_IN_VELOCITIES: f64 = 0.01;
-
-/// By how much a near-rigid contact may sink in at most, of what it does under its own weight; the least share of a contact's own mobility
-/// that its regularisation is taken from; and how much faster than a contact that is righted other points of its body may become. As in a
-/// step of one world.
-const OVERLOAD: f64 = 100.0;
-const STIFFEST: f64 = 1e-6;
-const LONGEST_LEVER: f64 = 10.0;
 
 /// R and v̂ of a one-sided constraint.
 pub(super) struct OneSided<T> {

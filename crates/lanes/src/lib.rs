@@ -30,6 +30,7 @@
 mod balance;
 mod choose;
 mod collision;
+pub mod constants;
 mod constrain;
 mod contact;
 mod contact_space;
@@ -37,6 +38,7 @@ mod drives;
 mod dynamics;
 mod kinematics;
 mod laws;
+mod lone;
 mod one_by_one;
 mod plan;
 mod reports;
@@ -54,9 +56,10 @@ use collision::NarrowPhase;
 pub use contact::LaneContact;
 use contact_space::ContactSpace;
 use drives::Drive;
+pub use lone::{Known, Summary};
 use one_by_one::Solver;
-pub use plan::{Friction, NotInLanes, Numbers, PdGains, Plan, Setup, keeps_momentum};
-pub use reports::{LaneLimit, LaneLoad, LaneTie};
+pub use plan::{ConstraintName, Friction, NotInLanes, Numbers, PdGains, Plan, Setup, keeps_momentum};
+pub use reports::{LaneLoad, LaneTie};
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
 #[derive(Clone, Debug)]
@@ -103,6 +106,12 @@ pub struct Lanes<T: Real> {
     memory_before: Vec<Memory<T>>,
     /// Whether the nodes are placed at `q`.
     is_placed: bool,
+    /// Whether a world is stepped by itself: then it is left where it hardly moves, and the velocities of contact points are noted.
+    pub is_lone: bool,
+    /// What constraints met in the step before, of a lone world.
+    before: Vec<Known>,
+    /// How far the impulses of the last step are from what the laws ask for, of a lone world.
+    residual: f64,
     /// Lanes whose next step is left to one world without a trial, a bit each.
     pub untried: u32,
     /// Lanes whose step is left to one world, a bit each.
@@ -264,7 +273,7 @@ struct Sweep<T> {
     farthest: T,
 }
 
-/// A contact point in reach.
+/// A constraint of the plan in a step: of a contact point in reach, or of anything else.
 #[derive(Clone, Copy, Debug)]
 struct Slot<T> {
     /// Whether the lane has it, 1 or 0.
@@ -287,12 +296,22 @@ struct Slot<T> {
     /// Whether its law has been made in this step.
     has_law: bool,
     impulse: Vec3<T>,
+    /// The velocity of the second body there relative to the first at the velocities found, of a lone world.
+    velocity: Vec3<T>,
     /// A contact's normal impulse in the step before, or else that of the contact alone.
     known_normal: T,
     /// Bounds of the impulse of a constraint of one row; v̂ of an equality of three rows.
     low: T,
     high: T,
     bias: Vec3<T>,
+}
+
+impl<T: Real> Slot<T> {
+    /// The normal impulse of a contact in the step so far.
+    #[inline(always)]
+    fn normal_impulse(&self) -> T {
+        self.impulse.dot(self.normal)
+    }
 }
 
 impl<T: Bundle> Lanes<T> {
@@ -324,6 +343,7 @@ impl<T: Bundle> Lanes<T> {
             step: 0,
             has_law: false,
             impulse: Vec3::ZERO,
+            velocity: Vec3::ZERO,
             known_normal: T::ZERO,
             low: T::ZERO,
             high: T::ZERO,
@@ -345,6 +365,9 @@ impl<T: Bundle> Lanes<T> {
             memory: vec![Memory::NONE; constraints],
             memory_before: vec![Memory::NONE; constraints],
             is_placed: false,
+            is_lone: false,
+            before: Vec::with_capacity(constraints),
+            residual: 0.0,
             untried: 0,
             left: 0,
             recovering: 0,

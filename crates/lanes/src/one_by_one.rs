@@ -43,6 +43,7 @@ impl<T: Bundle> Lanes<T> {
             match space.solve(laws, v_free, energy, options) {
                 Ok(report) => {
                     spent += report.iterations;
+                    self.residual = self.residual.max(report.residual);
                     most = most.max(report.iterations);
                     self.take(lane, is_recovery);
                 }
@@ -139,15 +140,16 @@ fn law<T: Bundle>(
     let at = |x: &T| get(x, lane);
     let (w, r) = (at(&slot.w), at(&slot.r_n));
     let v_hat = at(if is_recovery { &slot.recovery } else { &slot.v_hat });
+    let normal_of = |slot: &Slot<T>| at(&if is_recovery { slot.normal_impulse() } else { slot.known_normal });
     let law: Constraint = match &plan.constraints.all[k].source {
         Source::Contact if plan.is_cone => ConeContact::new(at(&numbers.friction[k]), at(&slot.r_t), r, v_hat).into(),
         Source::Contact => {
             let friction = at(&numbers.friction[k]);
-            BoundedFrictionContact::new(friction, at(&slot.r_t), r, v_hat, at(&slot.known_normal)).into()
+            BoundedFrictionContact::new(friction, at(&slot.r_t), r, v_hat, normal_of(slot)).into()
         }
         Source::Spin { contact } => {
             let [rolling, torsional] = numbers.spins[k - plan.contacts.slots].map(|x| at(&x));
-            SpinFriction::new(r, rolling, torsional, at(&slots[*contact].known_normal)).into()
+            SpinFriction::new(r, rolling, torsional, normal_of(&slots[*contact])).into()
         }
         Source::Tie { tie, .. } => match tie.kind {
             TieKind::Distance(_) => Equality::along_third(r, at(&slot.bias.z)).into(),

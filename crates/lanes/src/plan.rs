@@ -2,6 +2,7 @@
 
 mod constraints;
 mod contacts;
+mod digits;
 mod drives;
 mod numbers;
 mod own;
@@ -13,6 +14,7 @@ use geometry::Scene;
 use multibody::{Compliance, Joint, JointKind, JointType, Model, NO_PARENT, Node};
 use spatial::{Mat3, Quat, Sym3, Vec3};
 
+pub use constraints::ConstraintName;
 pub(crate) use constraints::{Constraints, Coupling, PlanFrame, Rows, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub(crate) use drives::{PlanActuator, PlanDrive, PlanPd};
@@ -133,6 +135,11 @@ pub(crate) struct Rule {
 }
 
 impl Plan {
+    /// How many constraints may ever push.
+    pub fn constraint_count(&self) -> usize {
+        self.constraints.all.len()
+    }
+
     /// The plan of a model.
     ///
     /// # Errors
@@ -249,6 +256,9 @@ fn trace(m: Sym3<f64>) -> f64 {
 /// What lanes cannot do.
 fn check(model: &Model) -> Result<(), NotInLanes> {
     let reason = match () {
+        () if digits::are_lost(model) => {
+            "small bodies turn far from the root of their tree, about which lanes would lose their digits"
+        }
         () if model.medium.is_there() => "bodies move in a medium",
         () if model.na() > 0 => "actuators have states of their own",
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {

@@ -4,7 +4,7 @@ use spatial::Vec3;
 
 use super::{Bundle, Lanes, Slot, get};
 use crate::contact::LaneContact;
-use crate::plan::{PairKind, Plan, Source, TieKind};
+use crate::plan::{ConstraintName, PairKind, Plan, Source, TieKind};
 
 /// What an impulse between two bodies acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,31 +36,19 @@ pub struct LaneLoad {
     pub impulse: Vec3<f64>,
 }
 
-/// A side of a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaneLimit {
-    /// Of a joint, by its place among the joints with limits.
-    Joint {
-        /// The place.
-        place: usize,
-        /// 0 for the lower side, 1 for the upper one.
-        side: usize,
-    },
-    /// Of a tendon.
-    Tendon {
-        /// The tendon.
-        tendon: usize,
-        /// 0 for the lower side, 1 for the upper one.
-        side: usize,
-    },
-}
-
 impl<T: Bundle> Lanes<T> {
-    /// Appends the contact points of a lane in the last step, in the order of their pairs. Not of a lane that was left.
+    /// Appends the contact points of a lane in the last step, in the order of their geoms, the higher one first. Not of a lane that was
+    /// left.
     pub fn report_contacts(&self, plan: &Plan, lane: usize, contacts: &mut Vec<LaneContact>) {
+        self.each_contact(plan, lane, |contact, _, _| contacts.push(contact));
+    }
+
+    /// Calls `f` with the contact points of a lane in the last step, in that order: the point, the impulse on the second body, N·s, and of
+    /// a [lone](Self::is_lone) world the velocity of that body relative to the first, m/s, in world axes.
+    pub fn each_contact(&self, plan: &Plan, lane: usize, mut f: impl FnMut(LaneContact, Vec3<f64>, Vec3<f64>)) {
         let vec3 = |v: &Vec3<T>| Vec3::new(get(&v.x, lane), get(&v.y, lane), get(&v.z, lane));
-        let per_time = 1.0 / plan.dt;
-        for pair in &plan.contacts.pairs {
+        for pair in plan.contacts.in_order.iter().map(|&pair| &plan.contacts.pairs[pair]) {
+            let sign = if pair.is_flipped { -1.0 } else { 1.0 };
             for slot in &self.slots[pair.first..pair.first + pair.count] {
                 if !self.is_there(slot, lane) {
                     continue;
@@ -73,14 +61,9 @@ impl<T: Bundle> Lanes<T> {
                         vec3(&slot.position).add_scaled(-0.5 * gap, normal)
                     }
                 };
-                let sign = if pair.is_flipped { -per_time } else { per_time };
-                contacts.push(LaneContact {
-                    geoms: pair.pair.geoms,
-                    position,
-                    normal: if pair.is_flipped { -normal } else { normal },
-                    gap,
-                    force: vec3(&slot.impulse) * sign,
-                });
+                let impulse = vec3(&slot.impulse) * sign;
+                let (geoms, normal, force) = (pair.pair.geoms, normal * sign, impulse * (1.0 / plan.dt));
+                f(LaneContact { geoms, position, normal, gap, force }, impulse, vec3(&slot.velocity) * sign);
             }
         }
     }
@@ -131,23 +114,16 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Whether a contact point is one of the last step.
-    fn is_there(&self, slot: &Slot<T>, lane: usize) -> bool {
+    pub(super) fn is_there(&self, slot: &Slot<T>, lane: usize) -> bool {
         slot.step == self.steps && get(&slot.is_present, lane) != 0.0
     }
 
-    /// Calls `f` with the limits that pushed, and their impulses.
-    pub fn report_limits(&self, plan: &Plan, lane: usize, mut f: impl FnMut(LaneLimit, f64)) {
+    /// Calls `f` with the limits that pushed, of joints and of tendons, and their impulses.
+    pub fn report_limits(&self, plan: &Plan, lane: usize, mut f: impl FnMut(ConstraintName, f64)) {
         for &k in self.space.known.iter().filter(|k| self.acts(**k, lane)) {
-            let limit = match plan.constraints.all[k].source {
-                Source::Limit => {
-                    let index = k - plan.constraints.first_limit;
-                    LaneLimit::Joint { place: plan.limits[index / 2].place, side: index % 2 }
-                }
-                Source::BallLimit { place, .. } => LaneLimit::Joint { place, side: 1 },
-                Source::TendonLimit { tendon, sign, .. } => LaneLimit::Tendon { tendon, side: usize::from(sign < 0.0) },
-                _ => continue,
-            };
-            f(limit, get(&self.memory[k].normal, lane));
+            if let Some(name) = plan.constraints.name(k).filter(|_| plan.constraints.all[k].source.is_limit()) {
+                f(name, get(&self.memory[k].normal, lane));
+            }
         }
     }
 }

@@ -4,14 +4,35 @@ use sap::SolverParameters;
 use sap::contact_blocks::{BlockRows, Limits};
 use spatial::Vec3;
 
-use super::{Bundle, Lanes, select, select3, wide};
+use super::{Bundle, Lanes, get, select, select3, wide};
 use crate::plan::{Plan, Source, TieKind};
 
 const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps_in_blocks;
 
-/// What is asked of solutions: the tolerance 1e-6 of the solver, which |F| is within as soon as it meets this.
-const LIMITS: Limits = Limits { steps: STEPS, excess: 1e-10, round_off: 0.0, at_start: 1e-6, late: 1e-6 };
-const SINGLE_LIMITS: Limits = Limits { steps: STEPS, excess: 1e-5, round_off: 0.0, at_start: 1e-3, late: 1e-3 };
+/// |F| over the tolerance of the solver at which a problem is solved, and what is asked of problems in 32 bits at most.
+const EXACT: f64 = 1e-4;
+const SINGLE: Limits = Limits { steps: STEPS, excess: 1e-5, round_off: 0.0, at_start: 1e-3, late: 1e-3 };
+
+/// What is asked of solutions: the gradient is within the tolerance as soon as |F| meets this.
+fn limits<T: Bundle>(tolerance: f64) -> Limits {
+    let round_off = SolverParameters::STANDARD.contact_space.round_off;
+    let double = Limits {
+        steps: STEPS,
+        excess: (EXACT * tolerance).max(round_off),
+        round_off,
+        at_start: tolerance,
+        late: tolerance,
+    };
+    if !T::IS_SINGLE {
+        return double;
+    }
+    Limits {
+        excess: SINGLE.excess.max(double.excess),
+        at_start: SINGLE.at_start.max(tolerance),
+        late: SINGLE.late.max(tolerance),
+        ..SINGLE
+    }
+}
 
 impl<T: Bundle> Lanes<T> {
     /// Solves the problems of the open lanes; those that cannot be solved are left.
@@ -41,9 +62,13 @@ impl<T: Bundle> Lanes<T> {
             for kinetic in &space.kinetic {
                 energy = energy + *kinetic + *kinetic;
             }
-            let limits = if T::IS_SINGLE { &SINGLE_LIMITS } else { &LIMITS };
-            let outcome = space.newton.solve(rows, &space.w, energy, in_lanes, limits);
+            let limits = limits::<T>(plan.solver_options.tolerance);
+            let outcome = space.newton.solve(rows, &space.w, energy, in_lanes, &limits);
             solved = outcome.solved;
+            if self.is_lone && outcome.solved != 0 {
+                let imbalance = space.newton.imbalance(rows, &space.w, energy);
+                self.residual = self.residual.max(get(&imbalance, 0));
+            }
             self.stats.iterations += outcome.steps;
             self.stats.group_iterations += outcome.slowest;
         }
@@ -78,7 +103,8 @@ impl<T: Bundle> Lanes<T> {
                         rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
                         rows.v_hat[2] = select(lanes, v_hat, rows.v_hat[2]);
                         if is_bounded {
-                            rows.bound = select(lanes, slot.known_normal * friction, rows.bound);
+                            let normal = if is_recovery { slot.normal_impulse() } else { slot.known_normal };
+                            rows.bound = select(lanes, normal * friction, rows.bound);
                         } else {
                             rows.friction = select(lanes, friction, rows.friction);
                         }

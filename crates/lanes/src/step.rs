@@ -1,13 +1,11 @@
 //! A step of all lanes.
 
 use super::{Bundle, Lanes, lanes_of, select, select3, vec3, wide};
+use crate::constants::FASTEST;
 use crate::plan::Plan;
 use multibody::JointType;
 use spatial::Vec3;
 use spatial::masks::all_lanes;
-
-/// Velocities beyond this diverge, as in a step of one world.
-const FASTEST: f64 = 1e10;
 
 /// How often a step is made again because drives exceed their limits.
 const MAX_DRIVE_ROUNDS: usize = 8;
@@ -20,6 +18,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn step(&mut self, plan: &Plan) {
         self.steps += 1;
+        self.residual = 0.0;
         self.q_start.copy_from_slice(&self.q);
         self.v_start.copy_from_slice(&self.v);
         self.left = self.untried;
@@ -30,12 +29,19 @@ impl<T: Bundle> Lanes<T> {
         if self.has_wrenches {
             self.apply_wrenches(plan);
         }
+        if self.is_lone {
+            self.take_known(plan);
+        }
         T::gather_impulses(self, plan);
         self.load_coriolis(plan);
         let mut pending = all_lanes::<T>();
         for round in 0..MAX_DRIVE_ROUNDS {
             self.move_freely(plan);
             if round == 0 {
+                if self.is_lone && self.is_calm() {
+                    self.left = all_lanes::<T>();
+                    return;
+                }
                 // Which points the step can reach does not depend on drives that turn out to be at their limits.
                 T::collide(self, plan);
             }
@@ -44,6 +50,9 @@ impl<T: Bundle> Lanes<T> {
                 let slot = &mut self.slots[k];
                 slot.step = self.steps;
                 slot.impulse = select3(again, Vec3::ZERO, slot.impulse);
+            }
+            if round == 0 && self.is_lone {
+                self.take_known_contacts(plan);
             }
             T::regularise_contacts(self, plan);
             self.resolve(plan, pending);
@@ -58,6 +67,9 @@ impl<T: Bundle> Lanes<T> {
         self.check_velocities(plan);
         self.v_solved.copy_from_slice(&self.v);
         T::note_due(self, plan);
+        if self.is_lone {
+            self.note_velocities(plan);
+        }
         self.advance(plan);
         T::place(self, plan);
         T::balance_all(self, plan);

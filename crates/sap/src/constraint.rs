@@ -110,7 +110,7 @@ impl Law {
     }
 
     /// Bounds friction by the normal impulse `n`.
-    pub(crate) fn set_bound(&mut self, n: f64) {
+    pub fn set_bound(&mut self, n: f64) {
         match self {
             Law::BoundedFriction(contact) => contact.set_normal_impulse(n),
             Law::SpinFriction(spin) => spin.set_normal_impulse(n),

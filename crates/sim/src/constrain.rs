@@ -12,6 +12,7 @@ mod sums;
 mod tendons;
 
 use geometry::Scene;
+use lanes::constants::{LONGEST_LEVER, OVERLOAD, STIFFEST};
 use multibody::{Kinematics, Model, TendonRow};
 use sap::{Constraint, Law};
 use spatial::{Pose, Vec3};
@@ -30,15 +31,6 @@ pub(crate) use jacobian_drift::JacobianDrift;
 pub(crate) use regularization::Regularization;
 use regularization::{OneSided, Start};
 pub(crate) use soft::{push_soft, soft_rates};
-
-/// By how much a near-rigid contact may sink in at most, of what it does under its own weight.
-const OVERLOAD: f64 = 100.0;
-
-/// The least share of a contact's own mobility that its regularisation is taken from: below, factors would lose their digits.
-const STIFFEST: f64 = 1e-6;
-
-/// How much faster than a contact that is righted other points of its body may become.
-const LONGEST_LEVER: f64 = 10.0;
 
 /// What a constraint reports to, an index of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,6 +29,8 @@ pub(crate) struct Mark {
     /// Whether accelerations count, and their rates.
     pub is_steady: bool,
     pub is_smooth: bool,
+    /// Whether it was in contact in the last step, and its island hardly moved.
+    pub is_calm: bool,
 }
 
 impl VelocityExtrapolation {
@@ -42,6 +44,11 @@ impl VelocityExtrapolation {
     pub(crate) fn resize(&mut self, nv: usize, trees: usize) {
         self.rates.resize(2 * nv, 0.0);
         self.marks.resize(trees, Mark::default());
+    }
+
+    /// Whether all trees were in contact in the last step and hardly moved.
+    pub(crate) fn is_calm(&self) -> bool {
+        !self.marks.is_empty() && self.marks.iter().all(|mark| mark.is_calm)
     }
 
     /// Whether the velocities of tree `k` are probably about those predicted: they were in the last step, or in at least one before the
@@ -102,7 +109,7 @@ impl Mark {
             (*a, *j) = (acceleration, rate);
         }
         let is_steady = steady.is_small();
-        *self = Self { age: 0.0, span: self.age, is_steady, is_smooth: is_steady && smooth.is_small() };
+        *self = Self { age: 0.0, span: self.age, is_steady, is_smooth: is_steady && smooth.is_small(), is_calm: false };
     }
 }
 

@@ -4,6 +4,7 @@ mod partition;
 mod recovery;
 mod reports;
 
+use lanes::constants::CALM;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -58,6 +59,20 @@ struct Scratch {
 }
 
 impl Scratch {
+    /// Bounds friction by the normal impulses of the last solution; that of a contact's rotation follows the contact.
+    fn bound_friction(&mut self) {
+        let Self { set, contact_space, ws, in_contact_space, .. } = self;
+        let impulses = if *in_contact_space { &contact_space.impulses } else { ws.impulses() };
+        let (mut row, mut normal) = (0, 0.0);
+        for constraint in &mut set.laws {
+            row += constraint.rows();
+            if !matches!(constraint.law, sap::Law::SpinFriction(_)) {
+                normal = impulses[row - 1];
+            }
+            constraint.law.set_bound(normal);
+        }
+    }
+
     /// Impulses and velocities of all rows at the solution of the last problem.
     fn solution(&self) -> (&[f64], &[f64]) {
         let Self { contact_space, ws, in_contact_space, .. } = self;
@@ -82,6 +97,8 @@ pub(crate) struct Island {
     pub v: Vec<f64>,
     /// The velocities that move positions where those are righted; empty where they are the solution.
     recovery_v: Vec<f64>,
+    /// Whether it hardly moves.
+    is_calm: bool,
     /// What it was expected to be; empty where nothing was expected.
     predicted: Vec<f64>,
     pub outcome: Option<Result<Report, Error>>,
@@ -132,7 +149,8 @@ impl Island {
 
     fn find_velocities(&mut self, problem: &Problem<'_>, scratch: &mut Scratch) -> Result<Report, Error> {
         let (pace, expects_guess) = self.guess(problem, scratch);
-        let is_quasi_static = pace <= QUASI_STATIC;
+        let is_quasi_static = pace <= CALM;
+        self.is_calm = is_quasi_static;
         let options = recovery::options(&scratch.set, problem.options);
         let options = sap::Options { expects_guess, refines: is_quasi_static, ..options };
         let path = if is_quasi_static { Path::Safeguard } else { Path::Fast };
@@ -178,7 +196,7 @@ impl Island {
             self.predicted.extend_from_slice(&self.v);
         }
         let holds = |slot: &Slot| state.extrapolation.holds(slot.tree, rule.dt);
-        (pace, pace <= QUASI_STATIC && self.slots.iter().all(holds))
+        (pace, pace <= CALM && self.slots.iter().all(holds))
     }
 
     /// Makes the constraints.
@@ -309,9 +327,6 @@ fn pace(v: &[f64], v_star: &[f64]) -> f64 {
     }
     if change > 0.0 { (speed / change).sqrt() } else { f64::INFINITY }
 }
-
-/// The pace below which an island is taken to rest: the guess is often the solution then, and nothing is to be factored.
-const QUASI_STATIC: f64 = 0.1;
 
 /// Writes A and J of an island as matrices.
 fn assemble(slots: &[Slot], parts: Parts<'_>, scratch: &mut Scratch) -> Result<(), Error> {

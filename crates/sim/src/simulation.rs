@@ -7,6 +7,7 @@ pub(crate) mod forces;
 mod free_motion;
 mod impacts;
 mod jacobians;
+mod lane;
 mod sensing;
 pub(crate) mod sleeping;
 mod soft;
@@ -120,6 +121,8 @@ pub struct Simulation {
     interrupt: Interrupt,
     /// The threads that loops are shared among.
     crew: Crew,
+    /// Makes the steps of models with few constraints.
+    lane: Option<Box<lane::Lane>>,
 }
 
 impl Simulation {
@@ -216,6 +219,7 @@ impl Simulation {
             soft_forces,
         };
         self.soft_contacts.clear();
+        self.forget_lane();
         self.reports.clear();
         self.last_step.clear();
         self.stats = Stats::default();
@@ -232,7 +236,9 @@ impl Simulation {
         if self.options.accuracy.is_some() {
             return self.advance_to(self.state.time + dt);
         }
-        self.step_by(dt, HALVINGS)?;
+        if !self.step_in_lane(dt)? {
+            self.step_by(dt, HALVINGS)?;
+        }
         self.state.time += dt;
         // A restored count may be any.
         self.state.step = self.state.step.wrapping_add(1);

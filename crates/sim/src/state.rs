@@ -290,10 +290,10 @@ impl State {
         for x in &self.rest_q {
             bytes.extend(x.to_le_bytes());
         }
-        for Mark { age, span, is_steady, is_smooth } in &self.extrapolation.marks {
+        for Mark { age, span, is_steady, is_smooth, is_calm } in &self.extrapolation.marks {
             bytes.extend(age.to_le_bytes());
             bytes.extend(span.to_le_bytes());
-            bytes.extend((u64::from(*is_steady) | u64::from(*is_smooth) << 1).to_le_bytes());
+            bytes.extend((u64::from(*is_steady) | u64::from(*is_smooth) << 1 | u64::from(*is_calm) << 2).to_le_bytes());
         }
         self.warm_start.append_bytes(&mut bytes);
         bytes
@@ -368,7 +368,8 @@ impl State {
         for _ in 0..marks {
             let (age, span) = (f64::from_le_bytes(next()), f64::from_le_bytes(next()));
             let flags = u64::from_le_bytes(next());
-            self.extrapolation.marks.push(Mark { age, span, is_steady: flags & 1 != 0, is_smooth: flags & 2 != 0 });
+            let [is_steady, is_smooth, is_calm] = [1, 2, 4].map(|bit| flags & bit != 0);
+            self.extrapolation.marks.push(Mark { age, span, is_steady, is_smooth, is_calm });
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What the contact solver remembers from one step to the next.
 
+use lanes::ConstraintName;
 use spatial::Vec3;
 
 /// For the constraints of the last step, the velocities they would have met if they had not pushed, and their normal
@@ -92,6 +93,35 @@ impl Key {
         Self([u32::MAX - 5, dof as u32, 0])
     }
 
+    /// The key of what steps in lanes know by this name.
+    pub fn of_lane(name: ConstraintName) -> Self {
+        match name {
+            ConstraintName::Contact { geoms, ordinal } => Self::contact(geoms, ordinal),
+            ConstraintName::Spin { geoms, ordinal } => Self::spin(geoms, ordinal),
+            ConstraintName::Limit { place, side } => Self::limit(place, side),
+            ConstraintName::Equality { index, part } => Self::equality(index, part),
+            ConstraintName::JointFriction { dof } => Self::friction(dof),
+            ConstraintName::Tendon { index, part } => Self::tendon(index, part),
+            ConstraintName::Servo { ctrl } => Self::servo(ctrl),
+        }
+    }
+
+    /// The name by which steps in lanes know it; none of what they do not have.
+    pub fn in_lane(self) -> Option<ConstraintName> {
+        const SPIN: usize = 1 << 31;
+        let [kind, first, second] = self.0.map(|x| x as usize);
+        Some(match u32::MAX - self.0[0] {
+            0 => ConstraintName::Limit { place: first, side: second },
+            1 => ConstraintName::Equality { index: first, part: second },
+            2 => ConstraintName::JointFriction { dof: first },
+            3 => ConstraintName::Tendon { index: first, part: second },
+            4 => ConstraintName::Servo { ctrl: first },
+            _ if self.0[0] >= Self::FIRST_SOFT => return None,
+            _ if second & SPIN == 0 => ConstraintName::Contact { geoms: [first, kind], ordinal: second },
+            _ => ConstraintName::Spin { geoms: [first, kind], ordinal: second & !SPIN },
+        })
+    }
+
     /// A contact of a soft body with `other`, at `point`.
     pub fn soft(body: u32, other: u32, point: u32) -> Self {
         Self([Self::FIRST_SOFT.saturating_add(body).min(u32::MAX - 7), other, point])
@@ -152,6 +182,11 @@ impl WarmStart {
         if !entries[ordered.saturating_sub(1)..].is_sorted_by_key(|entry| entry.key) {
             entries.sort_unstable_by_key(|entry| entry.key);
         }
+    }
+
+    /// The entries.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     pub(crate) fn byte_len(&self) -> usize {

@@ -155,12 +155,14 @@ impl Batch {
             }
         };
         own.alone = numbers.as_ref().err().cloned();
+        let numbers = numbers.unwrap_or_default();
         let of_group = OwnWorld {
             model: own.model.clone(),
             scene: own.scene.clone(),
             options: self.options.clone(),
             interrupt: self.interrupt.clone(),
-            numbers: numbers.unwrap_or_default(),
+            is_in_lanes: numbers.is_some(),
+            numbers,
             simulation: None,
         };
         self.groups[world / self.width].set_own(world % self.width, Some(of_group));

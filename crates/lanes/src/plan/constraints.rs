@@ -8,6 +8,63 @@ use spatial::{Mat3, Pose, Vec3};
 use super::drives::{PlanActuator, PlanDrive};
 use super::{Contacts, Limit, NotInLanes};
 
+/// The same constraint in every step, however it is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConstraintName {
+    /// A contact point.
+    Contact {
+        /// Its geoms, the lower index first.
+        geoms: [usize; 2],
+        /// Which of their points in reach.
+        ordinal: usize,
+    },
+    /// Rolling and torsional friction of a contact point.
+    Spin {
+        /// Its geoms, the lower index first.
+        geoms: [usize; 2],
+        /// Which of their points in reach.
+        ordinal: usize,
+    },
+    /// A side of a joint's limit.
+    Limit {
+        /// Among the joints with limits.
+        place: usize,
+        /// 0 for the lower side, 1 for the upper one.
+        side: usize,
+    },
+    /// A part of an equality of the model: the point or the row, then the turn.
+    Equality {
+        /// The equality.
+        index: usize,
+        /// 0 or 1.
+        part: usize,
+    },
+    /// Dry friction of a joint.
+    JointFriction {
+        /// The degree of freedom.
+        dof: usize,
+    },
+    /// A part of a tendon: both sides of its limit, spring and damper, armature, actuators, dry friction.
+    Tendon {
+        /// The tendon.
+        index: usize,
+        /// The part, in this order.
+        part: usize,
+    },
+    /// A drive at its limits, by the first of its actuators.
+    Servo {
+        /// The control.
+        ctrl: usize,
+    },
+}
+
+impl ConstraintName {
+    /// Whether it is a contact point or its friction.
+    pub(crate) fn is_contact(self) -> bool {
+        matches!(self, Self::Contact { .. } | Self::Spin { .. })
+    }
+}
+
 /// A constraint.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanConstraint {
@@ -39,8 +96,6 @@ pub(crate) enum Source {
     /// How far a ball joint may turn: its place among these limits, its first coordinate and degree of freedom.
     BallLimit {
         limit: usize,
-        /// Among all joints with limits.
-        place: usize,
         q: usize,
         v: usize,
         compliance: Compliance,
@@ -58,7 +113,6 @@ pub(crate) enum Source {
     },
     /// A side of a tendon's limit, of `gap = sign (length − bound)`.
     TendonLimit {
-        tendon: usize,
         sign: f64,
         bound: f64,
         compliance: Compliance,
@@ -155,6 +209,9 @@ pub(crate) struct Constraints {
     pub tendon_motors: Vec<TendonMotor>,
     /// The rolling and torsional friction of each contact slot, if it has any.
     pub spin_of: Vec<Option<usize>>,
+    /// The names of those that are no contacts, by their places, and by names.
+    names: Vec<(ConstraintName, usize)>,
+    name_of: Vec<Option<ConstraintName>>,
     pub first_limit: usize,
     /// The constraints after the contacts and the limits of joints with one degree of freedom.
     pub first_other: usize,
@@ -182,7 +239,8 @@ impl Constraints {
         }
         these.first_limit = these.all.len();
         for limit in limits {
-            for coefficient in [1.0, -1.0] {
+            for (side, coefficient) in [1.0, -1.0].into_iter().enumerate() {
+                these.name_next(ConstraintName::Limit { place: limit.place, side });
                 these.push_sum(&[Term { q: limit.q, dof: limit.v, coefficient }], Source::Limit);
             }
         }
@@ -192,9 +250,33 @@ impl Constraints {
         these.push_tendons(model);
         these.push_joint_friction(model)?;
         for (drive, of) in drives.iter().enumerate() {
+            if let Some(first) = of.actuators.first() {
+                these.name_next(ConstraintName::Servo { ctrl: first.ctrl });
+            }
             these.push_sum(&[Term { q: of.q, dof: of.v, coefficient: 1.0 }], Source::Drive { drive });
         }
+        these.name_of = vec![None; these.all.len()];
+        for &(name, k) in &these.names {
+            these.name_of[k] = Some(name);
+        }
+        these.names.sort_unstable();
         Ok(these)
+    }
+
+    /// Gives the constraint that is pushed next a name.
+    fn name_next(&mut self, name: ConstraintName) {
+        self.names.push((name, self.all.len()));
+    }
+
+    /// The name of a constraint that is no contact.
+    pub fn name(&self, k: usize) -> Option<ConstraintName> {
+        self.name_of[k]
+    }
+
+    /// The constraint of this name, which is no contact.
+    pub fn of_name(&self, name: ConstraintName) -> Option<usize> {
+        let place = self.names.binary_search_by_key(&name, |(name, _)| *name).ok()?;
+        Some(self.names[place].1)
     }
 
     /// The pairs of trees that constraints other than contacts join.
@@ -232,8 +314,9 @@ impl Constraints {
 
     fn push_ball_limits(&mut self, model: &Model) {
         for (limit, (joint, place, _)) in super::ball_limits(model).enumerate() {
-            let source = Source::BallLimit { limit, place, q: joint.q, v: joint.v, compliance: joint.limit_compliance };
+            let source = Source::BallLimit { limit, q: joint.q, v: joint.v, compliance: joint.limit_compliance };
             let term = |k: usize| Term { q: joint.q, dof: joint.v + k, coefficient: 0.0 };
+            self.name_next(ConstraintName::Limit { place, side: 1 });
             self.push_sum(&[term(0), term(1), term(2)], source);
         }
     }
@@ -246,6 +329,7 @@ impl Constraints {
                     return Err(NotInLanes("a free joint has dry friction".into()));
                 }
                 if force > 0.0 {
+                    self.name_next(ConstraintName::JointFriction { dof });
                     self.push_sum(&[Term { q: node.q, dof, coefficient: 1.0 }], Source::JointFriction);
                 }
             }
@@ -261,10 +345,11 @@ impl Constraints {
             PlanFrame { node: body.node, pos: turn * pose.pos, rot: turn * pose.rot.to_mat3() }
         };
         let at = |pos: Vec3<f64>| Pose { pos, ..Pose::IDENTITY };
-        for equality in model.equalities.iter().filter(|equality| equality.active) {
+        for (index, equality) in model.equalities.iter().enumerate().filter(|(_, equality)| equality.active) {
             let compliance = equality.compliance;
             let (frames, kinds) = match &equality.kind {
                 EqualityKind::Coupling { y, x, polynomial } => {
+                    self.name_next(ConstraintName::Equality { index, part: 0 });
                     self.push_coupling(model, *y, *x, *polynomial, compliance);
                     continue;
                 }
@@ -282,7 +367,8 @@ impl Constraints {
             if nodes == [None, None] {
                 continue;
             }
-            for kind in kinds {
+            for (part, kind) in kinds.into_iter().enumerate() {
+                self.name_next(ConstraintName::Equality { index, part });
                 let rows = if matches!(kind, TieKind::Turn) { Rows::Turn(nodes) } else { Rows::Point(nodes) };
                 let source = Source::Tie { tie: Box::new(Tie { kind, frames }), compliance };
                 self.all.push(PlanConstraint { rows, source });
@@ -320,22 +406,28 @@ impl Constraints {
         for (k, tendon) in model.tendons.iter().enumerate() {
             let terms = terms_of(model, tendon.terms());
             if let Some((low, high)) = tendon.range {
-                for (bound, sign) in [(low, 1.0), (high, -1.0)] {
+                for (side, (bound, sign)) in [(low, 1.0), (high, -1.0)].into_iter().enumerate() {
+                    self.name_next(ConstraintName::Tendon { index: k, part: side });
                     let terms: Vec<_> =
                         terms.iter().map(|term| Term { coefficient: sign * term.coefficient, ..*term }).collect();
                     let compliance = tendon.limit_compliance;
-                    self.push_sum(&terms, Source::TendonLimit { tendon: k, sign, bound, compliance });
+                    self.push_sum(&terms, Source::TendonLimit { sign, bound, compliance });
                 }
             }
             if tendon.stiffness != 0.0 || tendon.damping != 0.0 {
                 let (stiffness, damping, rest) = (tendon.stiffness, tendon.damping, tendon.rest);
+                self.name_next(ConstraintName::Tendon { index: k, part: 2 });
                 self.push_sum(&terms, Source::TendonSpring { stiffness, damping, rest });
             }
             if tendon.armature > 0.0 {
+                self.name_next(ConstraintName::Tendon { index: k, part: 3 });
                 self.push_sum(&terms, Source::TendonArmature { armature: tendon.armature });
             }
-            for actuator in PlanActuator::of_tendon(model, k) {
+            let actuators = PlanActuator::of_tendon(model, k);
+            let count = actuators.len();
+            for (part, actuator) in (4..).zip(actuators) {
                 if actuator.has_impedance() {
+                    self.name_next(ConstraintName::Tendon { index: k, part });
                     self.push_sum(&terms, Source::TendonActuator(Box::new(actuator)));
                 } else {
                     let start = self.terms.len();
@@ -344,6 +436,7 @@ impl Constraints {
                 }
             }
             if tendon.friction_loss > 0.0 {
+                self.name_next(ConstraintName::Tendon { index: k, part: 4 + count });
                 self.push_sum(&terms, Source::TendonFriction { force: tendon.friction_loss });
             }
         }

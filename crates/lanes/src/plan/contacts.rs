@@ -1,5 +1,6 @@
 //! Which geoms may touch, and where the contact points of each pair have their slots.
 
+use crate::constants::SPRING_WITHIN;
 use geometry::{Attachment, GeomPair, PairCollider, Scene};
 use multibody::{Compliance, Material, Model, Resistance};
 use spatial::{Mat3, Pose, Quat, Vec3};
@@ -8,9 +9,6 @@ use super::{NotInLanes, Setup, own_axes};
 
 /// Pairs of geoms at most: each is looked at in every step.
 const MAX_PAIRS: usize = 10_000;
-
-/// Links of one tree that overlap by more than this share of their inner radius overlap by construction, as in a step of one world.
-const SPRING_WITHIN: f64 = 0.1;
 
 /// A shape with contact points in closed form, or any other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,6 +120,8 @@ pub(crate) struct Contacts {
     /// By pairs.
     pub bounds: Vec<Bounds>,
     pub slots: usize,
+    /// The pairs in the order of their geoms, the higher one first: that of contact points of a step of one world.
+    pub in_order: Vec<usize>,
     /// What is at the ends of each slot.
     pub ends: Vec<Ends>,
     /// How far the farthest geom of each node reaches from its origin, m.
@@ -138,6 +138,7 @@ impl Contacts {
             pairs: Vec::new(),
             bounds: Vec::new(),
             slots: 0,
+            in_order: Vec::new(),
             ends: Vec::new(),
             extents: extents.to_vec(),
         };
@@ -187,7 +188,22 @@ impl Contacts {
             contacts.pairs.push(PlanPair { kind, pair, is_flipped, margin, surface, first, count, is_closed });
             contacts.slots += count;
         }
+        contacts.in_order = (0..contacts.pairs.len()).collect();
+        contacts.in_order.sort_by_key(|&k| {
+            let [lower, upper] = contacts.pairs[k].pair.geoms;
+            [upper, lower]
+        });
         Ok(contacts)
+    }
+
+    /// The pair of two geoms, the lower index first.
+    pub fn pair_of(&self, [lower, upper]: [usize; 2]) -> Option<&PlanPair> {
+        let geoms = |&k: &usize| {
+            let [lower, upper] = self.pairs[k].pair.geoms;
+            [upper, lower]
+        };
+        let place = self.in_order.binary_search_by_key(&[upper, lower], geoms).ok()?;
+        self.pairs.get(self.in_order[place])
     }
 
     /// What a pair is, and whether its first geom is the second one here; `places` are those of its geoms that move.

@@ -142,6 +142,13 @@ impl<T: Real> Newton<T> {
             }
         }
     }
+
+    /// How far the impulses of the last iterate are from what the laws ask for at its velocities: ‖λ − γ(v_c)‖_W relative to the momentum.
+    #[inline(always)]
+    pub fn imbalance(&mut self, rows: &[BlockRows<T>], w: &[Block3<T>], energy: T) -> T {
+        let (error, momentum) = imbalance(rows, w, energy, &mut self.scratch);
+        (error.max(T::ZERO) / momentum.max(wide(if T::IS_SINGLE { 1e-30 } else { 1e-200 }))).sqrt()
+    }
 }
 
 /// v_c += W x, of the blocks `of`, x in their order.
@@ -175,10 +182,16 @@ pub(super) fn measure<T: Real>(rows: &[BlockRows<T>]) -> (T, T) {
     (excess, size)
 }
 
-/// The lanes in which momentum is balanced to the tolerance of the solver: ‖λ − γ(v_c)‖_W relative to the momentum. Where contacts are
-/// redundant, F need not vanish.
+/// The lanes in which momentum is balanced to the tolerance of the solver. Where contacts are redundant, F need not vanish.
 #[inline(always)]
 fn balanced<T: Real>(rows: &[BlockRows<T>], w: &[Block3<T>], energy: T, tolerance: f64, lacks: &mut [[T; 3]]) -> u32 {
+    let (error, momentum) = imbalance(rows, w, energy, lacks);
+    error.lanes_less(momentum * wide(tolerance * tolerance))
+}
+
+/// ‖λ − γ(v_c)‖²_W, and the square of the momentum.
+#[inline(always)]
+fn imbalance<T: Real>(rows: &[BlockRows<T>], w: &[Block3<T>], energy: T, lacks: &mut [[T; 3]]) -> (T, T) {
     let mut momentum = energy;
     for (block, lack) in rows.iter().zip(&mut *lacks) {
         let gamma = block.impulse_at_velocity();
@@ -195,7 +208,7 @@ fn balanced<T: Real>(rows: &[BlockRows<T>], w: &[Block3<T>], energy: T, toleranc
             error = plus_dot(error, &lacks[b], &of_c);
         }
     }
-    error.lanes_less(momentum * wide(tolerance * tolerance))
+    (error, momentum)
 }
 
 /// 1 + T (W − w) and −T F on the right, of the active blocks.

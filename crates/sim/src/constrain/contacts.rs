@@ -1,6 +1,7 @@
 //! From contact points to contacts with friction.
 
 use geometry::Contact as Detected;
+use lanes::constants::SPRING_WITHIN;
 use multibody::{Compliance, Material, Resistance};
 use sap::{BoundedFrictionContact, ConeContact, Law, SpinFriction};
 use spatial::{Mat3, Vec3};
@@ -44,10 +45,6 @@ pub(crate) fn push_contacts(
         });
     }
 }
-
-/// Links of one robot that overlap by more than this share of their inner radius overlap by construction: what their
-/// joints make of a spring there, whose normal may pass near an axis, has nothing to do with its stiffness per unit of mass.
-const SPRING_WITHIN: f64 = 0.1;
 
 /// What the points of two geoms have in common.
 struct BodyPair {

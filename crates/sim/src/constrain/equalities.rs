@@ -1,5 +1,6 @@
 //! Equality constraints between bodies: points that meet, frames that are one, distances that stay.
 
+use lanes::constants::MEAN;
 use multibody::{EqualityKind, Model};
 use sap::Equality;
 use spatial::{Mat3, Pose, Vec3};
@@ -8,10 +9,6 @@ use super::sums::Coupling;
 use super::{ConstraintSet, Context};
 use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
 use crate::warm_start::Key;
-
-/// From the mobility tr W/(3√3) to the mean of W's diagonal: what three rows with a stiffness per mass must weigh for
-/// bodies to swing at its rate.
-pub(super) const MEAN: f64 = 1.732_050_807_568_877_2;
 
 /// A frame of a body.
 #[derive(Clone, Copy, Debug)]

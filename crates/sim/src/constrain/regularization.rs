@@ -1,5 +1,6 @@
 //! From compliance to regularisation.
 
+use lanes::constants::LEFT_IN_VELOCITIES;
 use multibody::Compliance;
 use spatial::Vec3;
 
@@ -150,10 +151,6 @@ impl OneSided {
         }
     }
 }
-
-/// Recovery slower than this share of `recovery_speed` stays in the velocities, of whose kinetic energy it is 1e-4: the
-/// last micrometres are not worth a second solve.
-const LEFT_IN_VELOCITIES: f64 = 0.01;
 
 /// A compliant constraint over a step: γ = (v̂ − v_c)/R, v̂ = −(φ + lag φ̇)/time at the beginning, no faster than `fastest`.
 #[derive(Clone, Copy, Debug)]

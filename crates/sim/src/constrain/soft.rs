@@ -6,11 +6,11 @@ use sap::Equality;
 use spatial::{Mat3, Vec3};
 
 use super::contacts::{Touching, push_touching};
-use super::equalities::MEAN;
 use super::{ConstraintSet, Context, Report};
 use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
 use crate::soft::{SoftBodies, SoftEnd};
 use crate::warm_start::Key;
+use lanes::constants::MEAN;
 
 /// Adds the contacts of soft bodies and the nodes that bodies hold; `gaps` become those that the contacts start the step with.
 pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut ConstraintSet, gaps: &mut Vec<f64>) {

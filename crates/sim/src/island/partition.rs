@@ -124,6 +124,11 @@ impl Islands {
         Some((&island.v[dofs.clone()], island.predicted.get(dofs)))
     }
 
+    /// Whether a tree is in an island that hardly moves.
+    pub fn is_calm(&self, tree: usize) -> bool {
+        self.place_of_tree(tree).is_some_and(|(island, _)| island.is_calm)
+    }
+
     /// The velocities that move the positions of a tree where those are righted; none where the solution moves them.
     pub fn recovery_velocities_of(&self, tree: usize) -> Option<&[f64]> {
         let (island, dofs) = self.place_of_tree(tree)?;

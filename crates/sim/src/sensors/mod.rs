@@ -7,6 +7,7 @@
 mod contacts;
 mod frames;
 mod joints;
+pub(crate) mod lane_trace;
 mod loads;
 pub(crate) mod trace;
 

@@ -1,13 +1,12 @@
 //! What sensors need of a step that something else than a [`Simulation`](crate::Simulation) made, as worlds in lanes.
 
-use lanes::{LaneLoad, LaneTie};
+use lanes::{LaneContact, LaneLoad, LaneTie};
 use multibody::{Kinematics, Model, Sensor, SensorKind, Transmission, forward_kinematics};
 use spatial::Vec3;
 
 use super::EndLoad;
 use crate::actuation::{ForceOfStep, force_law, force_of_step};
 use crate::constraint_jacobian::{ContactFrame, Motion};
-use crate::lane_trace::LaneScratch;
 use crate::scheme::Discretization;
 use crate::step_forces::StepForces;
 use crate::warm_start::{Entry, Key};
@@ -29,6 +28,17 @@ pub struct StepTrace {
     drives: Vec<Option<ForceOfStep>>,
     pub(crate) lane: LaneScratch,
     frames: Option<Kinematics<f64>>,
+}
+
+/// Vectors of one lane, kept so that a trace allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LaneScratch {
+    pub q: Vec<f64>,
+    pub v: Vec<f64>,
+    pub ctrl: Vec<f64>,
+    pub v_solved: Vec<f64>,
+    pub v_end: Vec<f64>,
+    pub contacts: Vec<LaneContact>,
 }
 
 /// What of a step the sensors of a model look at.
@@ -130,17 +140,8 @@ impl StepTrace {
         self.contacts.push(point);
     }
 
-    /// Adds the impulse of side `side` of the limit of a joint, known by its place among the joints with limits.
-    pub(crate) fn push_joint_limit(&mut self, place: usize, side: usize, impulse: f64) {
-        self.push_limit(Key::limit(place, side), impulse);
-    }
-
-    /// Adds the impulse of side `side` of the limit of a tendon.
-    pub(crate) fn push_tendon_limit(&mut self, tendon: usize, side: usize, impulse: f64) {
-        self.push_limit(Key::tendon(tendon, side), impulse);
-    }
-
-    fn push_limit(&mut self, key: Key, normal: f64) {
+    /// Adds the impulse of a side of a limit.
+    pub(crate) fn push_limit(&mut self, key: Key, normal: f64) {
         self.limits.entries_mut().push(Entry { key, free: Vec3::ZERO, normal });
     }
 

@@ -7,6 +7,7 @@ use geometry::{Attachment, Collider, Scene};
 use interrupt::Interrupt;
 use multibody::{Compliance, Model};
 
+use super::lane::Lane;
 use super::{Simulation, accuracy, sleeping};
 use crate::constrain::{ConstraintSet, JacobianDrift, Sources};
 use crate::island::{Islands, NONE};
@@ -27,6 +28,18 @@ impl Simulation {
     /// # Errors
     /// When an option is outside its domain, or the scene is not one for this model.
     pub fn new(model: Arc<Model>, scene: Arc<Scene>, options: Options) -> Result<Self, SimulationError> {
+        let mut simulation = Self::without_lane(model, scene, options)?;
+        let Self { model, scene, options, extents, .. } = &simulation;
+        let attachments = attachments(model, scene);
+        simulation.lane = Lane::new((model, scene), options, (&attachments, extents));
+        Ok(simulation)
+    }
+
+    /// A simulation all steps of which are made by the step for all models: that for few constraints is left out.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn without_lane(model: Arc<Model>, scene: Arc<Scene>, options: Options) -> Result<Self, SimulationError> {
         options.check()?;
         check_size(&model)?;
         check_scene(&model, &scene)?;
@@ -96,6 +109,7 @@ impl Simulation {
             sensing: super::sensing::Sensing::default(),
             interrupt: Interrupt::default(),
             crew,
+            lane: None,
             model,
             scene,
             options,

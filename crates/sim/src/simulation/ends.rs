@@ -1,5 +1,6 @@
 //! The ends of a step: what goes from the state to the trees and back, shared among threads.
 
+use lanes::constants::FASTEST;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,10 +15,6 @@ use crate::{SimulationError, State, VelocityExtrapolation};
 
 /// Parts that loops over several things at once are cut into for threads.
 const SHARES: usize = 32;
-
-/// Speeds beyond this are of no motion, m/s or rad/s: light makes 3e8 m/s, and nothing turns so fast that a step resolves. What
-/// gets there runs away, and would be beyond all numbers a few steps later.
-pub(super) const FASTEST: f64 = 1e10;
 
 /// Share `k` of `all`.
 fn share(k: usize, all: usize) -> Range<usize> {
@@ -206,6 +203,7 @@ impl Simulation {
                 if let Some(mark) = mark {
                     let predicted = islands.velocities_of(k).and_then(|(_, predicted)| predicted);
                     mark.follow((accelerations, rates), predicted, v, dt);
+                    mark.is_calm = islands.is_calm(k);
                 }
                 let v_of_q = &v_of_q[part.dofs.clone()];
                 if let Some(recovery_v) = islands.recovery_velocities_of(k) {

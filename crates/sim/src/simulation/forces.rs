@@ -24,6 +24,7 @@ impl Simulation {
         last.has_forces = true;
         last.forces.clear(self.model.nu(), self.model.nv());
         if last.dt > 0.0 {
+            self.follow_lane(&last);
             self.find_forces(&mut last);
         }
         self.last_step = last;

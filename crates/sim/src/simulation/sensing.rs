@@ -9,7 +9,7 @@ use super::Simulation;
 use crate::observe::Observation;
 use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::sensors::{EndLoad, Instruments, needs_energy, needs_forces};
-use crate::{Energy, Options, SimulationError, State};
+use crate::{Energy, Options, SimulationError};
 use spatial::Wrench;
 
 /// Scratch of readings.
@@ -17,6 +17,8 @@ use spatial::Wrench;
 pub(crate) struct Sensing {
     loads: Vec<EndLoad>,
     transmitted: Vec<Wrench<f64>>,
+    /// Of a step in the lane.
+    trace: StepTrace,
 }
 
 impl Simulation {
@@ -43,6 +45,9 @@ impl Simulation {
 
     /// What sensors need of the last step, to be shown by [`sensor_data_of`](Self::sensor_data_of) elsewhere.
     pub fn trace(&mut self, needs: TraceNeeds, trace: &mut StepTrace) {
+        if self.trace_lane(trace) {
+            return;
+        }
         if needs.actuators {
             self.keep_forces();
             trace.forces.clone_from(&self.last_step.forces);
@@ -85,7 +90,7 @@ impl Simulation {
             true if is_own => self.energy(),
             true => {
                 let options = Options { threads: 1, ..self.options.clone() };
-                let mut other = Self::new(model.clone(), scene.clone(), options)?;
+                let mut other = Self::without_lane(model.clone(), scene.clone(), options)?;
                 other.state.clone_from(&self.state);
                 other.energy()
             }
@@ -128,17 +133,24 @@ impl Simulation {
         let model = self.model.clone();
         let sensors = &model.sensors[which];
         let energy = if sensors.iter().any(needs_energy) { self.energy() } else { Energy::default() };
-        if sensors.iter().any(needs_forces) {
+        let is_in_lane = self.last_lane().is_some();
+        let mut trace = std::mem::take(&mut self.sensing.trace);
+        if is_in_lane {
+            self.trace_lane(&mut trace);
+        } else if sensors.iter().any(needs_forces) {
             self.keep_forces();
         }
         self.last_step.forces.ensure(model.nu(), model.nv());
-        self.reports.points(&self.scene);
         let Self {
             scene, state, tree_of, last_step, present, queries, reports, islands, sensing, soft_contacts, ..
         } = self;
-        let Sensing { loads, transmitted } = sensing;
-        islands.end_loads(loads);
-        let State { warm_start, .. } = &*state;
+        let Sensing { loads, transmitted, .. } = sensing;
+        let (forces, contacts, loads, warm_start) = if is_in_lane {
+            (&trace.forces, &trace.contacts[..], &trace.loads, &trace.limits)
+        } else {
+            islands.end_loads(loads);
+            (&last_step.forces, reports.points(scene), &*loads, &state.warm_start)
+        };
         let now = Observation {
             model: &model,
             scene,
@@ -152,8 +164,8 @@ impl Simulation {
             now,
             energy,
             dt: last_step.dt,
-            forces: &last_step.forces,
-            contacts: reports.points(scene),
+            forces,
+            contacts,
             soft_contacts,
             loads,
             warm_start,
@@ -166,5 +178,6 @@ impl Simulation {
             instruments.read(sensor, own);
             rest = after;
         }
+        self.sensing.trace = trace;
     }
 }

@@ -134,7 +134,7 @@ impl Simulation {
         for body in 0..soft.parts.len() {
             let slot = parts.len() + body;
             let v = soft.follow(body, islands.velocities_of(slot).map(|(v, _)| v), false);
-            let is_fast = |v: f64| v.is_nan() || v.abs() > super::ends::FASTEST;
+            let is_fast = |v: f64| v.is_nan() || v.abs() > lanes::constants::FASTEST;
             let runs_away = v.iter().copied().enumerate().find(|(_, v)| is_fast(*v));
             let Some((dof, value)) = runs_away else {
                 if let Some(v) = islands.recovery_velocities_of(slot) {

@@ -21,25 +21,13 @@
 //! is zero in exact motion. Velocities are scaled by it at the end of the step, but for that of the centre of mass of what hangs on nothing, so
 //! that kinetic energy changes by the work of forces and constraints alone, however far bodies turn. Positions stay as they are.
 
+use lanes::constants::{LARGEST_ERROR, LEAST_TURN, LITTLE, SCALING};
 use multibody::{ImplicitFactor, JointType, Kinematics, Retraction, StepBalance, Tree, Whole, joint_axis};
 use spatial::{Twist, Vec3};
 
 use super::whole::Root;
 use super::{TreeWorkspace, wrenches};
 use crate::State;
-
-/// The turn of a body in a step below which these forces are taken at v₀ and energy is left as it is, rad: its error is less than the square
-/// of this, relative.
-const LEAST_TURN: f64 = 1e-4;
-
-/// The part of the kinetic energy that a step may err by. One that errs by more turns too far to be made in one piece.
-const LARGEST_ERROR: f64 = 0.05;
-
-/// The motion within a tree is scaled by no more than this: what spins fast and hardly moves within is scaled as a whole.
-const SCALING: f64 = 2.0;
-
-/// Motion within that has no more than this part of the kinetic energy is known with too few digits.
-const LITTLE: f64 = 1e-9;
 
 /// Scratch of a tree.
 #[derive(Clone, Debug)]

@@ -19,6 +19,7 @@
 //! This is a projection onto invariants (Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.4), which forces may
 //! change.
 
+use lanes::constants::{LITTLE, SCALING};
 use multibody::{JointType, Node, NodeFrame, Whole, difference, vec3};
 use spatial::{Vec3, Wrench};
 
@@ -35,10 +36,6 @@ const LEFT: f64 = 1.5e-3;
 const RESOLVED: f64 = 0.1;
 /// Where they turn by less than this, what the step makes is lost in round-off.
 const HARDLY: f64 = 1e-5;
-/// Motion within is scaled by no more than this: what spins fast and hardly moves within is left as it is.
-const SCALING: f64 = 2.0;
-/// Motion within that has no more than this part of the kinetic energy is told by it with too few digits.
-const LITTLE: f64 = 1e-9;
 /// The part of the constraints' greatest force that is a push at the root: the solver's tolerance is none.
 const PUSHED: f64 = 1e-4;
 /// How far gravity may be off the root's axis, the sine.

@@ -106,7 +106,7 @@ impl<'a> Numbers<'a> {
             Err(error) => return Err(of.no_jacobian(format!("next to these parameters {error}"))),
         };
         let options = Options { threads: 1, ..of.options.clone() };
-        let mut moved = Simulation::new(Arc::new(model), Arc::new(scene), options)?;
+        let mut moved = Simulation::without_lane(Arc::new(model), Arc::new(scene), options)?;
         moved.set_interrupt(of.interrupt.clone());
         moved.state.copy_from(&of.state);
         moved.find_velocities(of.timestep(), false)?;

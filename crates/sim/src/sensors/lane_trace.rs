@@ -1,22 +1,12 @@
 //! What sensors need of a step that was made in lanes.
 
 use geometry::Scene;
-use lanes::{Bundle, LaneContact, LaneLimit, Lanes, Plan};
+use lanes::{Bundle, LaneContact, Lanes, Plan};
 use multibody::Model;
 
-use crate::sensors::trace::{StepEnds, StepTrace, TraceNeeds};
+use super::trace::{LaneScratch, StepEnds, StepTrace, TraceNeeds};
+use crate::warm_start::Key;
 use crate::{ContactPoint, Options};
-
-/// Vectors of one lane, kept so that a trace allocates nothing.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LaneScratch {
-    q: Vec<f64>,
-    v: Vec<f64>,
-    ctrl: Vec<f64>,
-    v_solved: Vec<f64>,
-    v_end: Vec<f64>,
-    contacts: Vec<LaneContact>,
-}
 
 /// The trace of the last step of a lane, which was not left.
 pub fn trace_lane<T: Bundle>(
@@ -46,10 +36,7 @@ pub fn trace_lane<T: Bundle>(
     }
     trace.lane = scratch;
     if needs.limits {
-        lanes.report_limits(plan, lane, |limit, impulse| match limit {
-            LaneLimit::Joint { place, side } => trace.push_joint_limit(place, side, impulse),
-            LaneLimit::Tendon { tendon, side } => trace.push_tendon_limit(tendon, side, impulse),
-        });
+        lanes.report_limits(plan, lane, |limit, impulse| trace.push_limit(Key::of_lane(limit), impulse));
     }
     trace.finish();
 }

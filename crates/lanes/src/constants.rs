@@ -1,0 +1,43 @@
+//! Numbers of a step that lanes and the step for all models have in common.
+
+/// Speeds beyond this are of no motion, m/s or rad/s: light makes 3e8 m/s, and nothing turns so fast that a step resolves. What
+/// gets there runs away, and would be beyond all numbers a few steps later.
+pub const FASTEST: f64 = 1e10;
+
+/// Velocities this many times below their change in free motion are those of something that hardly moves: where the solver begins is
+/// often the solution then.
+pub const CALM: f64 = 0.1;
+
+/// The turn of a body in a step below which Coriolis forces are taken at v₀ and energy is left as it is, rad: its error is less than the
+/// square of this, relative.
+pub const LEAST_TURN: f64 = 1e-4;
+
+/// The part of the kinetic energy that a step may err by. One that errs by more turns too far to be made in one piece.
+pub const LARGEST_ERROR: f64 = 0.05;
+
+/// The motion within a tree is scaled by no more than this: what spins fast and hardly moves within is scaled as a whole.
+pub const SCALING: f64 = 2.0;
+
+/// Motion within that has no more than this part of the kinetic energy is known with too few digits.
+pub const LITTLE: f64 = 1e-9;
+
+/// Recovery slower than this share of the recovery speed stays in the velocities, of whose kinetic energy it is 1e-4: the
+/// last micrometres are not worth a second solve.
+pub const LEFT_IN_VELOCITIES: f64 = 0.01;
+
+/// By how much a near-rigid contact may sink in at most, of what it does under its own weight.
+pub const OVERLOAD: f64 = 100.0;
+
+/// The least share of a contact's own mobility that its regularisation is taken from: below, factors would lose their digits.
+pub const STIFFEST: f64 = 1e-6;
+
+/// How much faster than a contact that is righted other points of its body may become.
+pub const LONGEST_LEVER: f64 = 10.0;
+
+/// Links of one robot that overlap by more than this share of their inner radius overlap by construction: what their
+/// joints make of a spring there, whose normal may pass near an axis, has nothing to do with its stiffness per unit of mass.
+pub const SPRING_WITHIN: f64 = 0.1;
+
+/// From the mobility tr W/(3√3) to the mean of W's diagonal: what three rows with a stiffness per mass must weigh for
+/// bodies to swing at its rate.
+pub const MEAN: f64 = 1.732_050_807_568_877_2;

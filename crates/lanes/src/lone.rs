@@ -1,0 +1,217 @@
+//! A world that is stepped by itself, in the one lane of `Lanes<f64>`: what its steps remember, and what they tell.
+
+use crate::constants::CALM;
+use spatial::Vec3;
+
+use super::{Bundle, Lanes, Memory, put, wide};
+use crate::plan::{ConstraintName, Plan, Rows, Source};
+
+/// What a constraint met in a step: all that the next one needs to know of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Known {
+    /// The constraint.
+    pub name: ConstraintName,
+    /// The velocity that it would have without impulse (world axes; of one row the first entry), m/s or rad/s.
+    pub free: Vec3<f64>,
+    /// Its normal impulse, N·s or N·m·s.
+    pub normal: f64,
+}
+
+/// What a step did, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Contact points in reach, and those with an impulse.
+    pub contacts: usize,
+    /// Contact points with an impulse.
+    pub active_contacts: usize,
+    /// Limits in reach.
+    pub limits: usize,
+    /// Constraints in reach.
+    pub constraints: usize,
+    /// Sets of trees that constraints join, and trees by themselves that have any.
+    pub islands: usize,
+    /// Iterations of the contact solver.
+    pub iterations: usize,
+    /// How far impulses are from what the laws ask for at the velocities found, relative to momentum.
+    pub residual: f64,
+    /// The deepest penetration at the beginning of the step, m.
+    pub penetration: f64,
+}
+
+impl<T: Bundle> Lanes<T> {
+    /// Whether velocities in all lanes are small beside what free motion adds to them. Solvers that start from the velocities of the last
+    /// step have little to do then.
+    #[inline(always)]
+    pub(super) fn is_calm(&self) -> bool {
+        let (mut speed, mut change) = (T::ZERO, T::ZERO);
+        for (v, v_star) in self.v_start.iter().zip(&self.v_star) {
+            speed = v.mul_add(*v, speed);
+            let own = *v_star - *v;
+            change = own.mul_add(own, change);
+        }
+        (change * wide(CALM * CALM)).lanes_less(speed) == 0
+    }
+
+    /// Notes how the points of contacts move at the velocities found.
+    #[inline(always)]
+    pub(super) fn note_velocities(&mut self, plan: &Plan) {
+        if !plan.is_balanced {
+            // Else it has been done to find the energy that is due.
+            plan.trees.iter().for_each(|tree| self.set_motions(plan, tree));
+        }
+        for n in 0..self.near.len() {
+            let k = self.near[n];
+            let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
+            let position = self.slots[k].position;
+            let mut velocity = Vec3::ZERO;
+            for (node, sign) in nodes.iter().zip([-T::ONE, T::ONE]) {
+                let Some(node) = *node else { continue };
+                let arm = position - self.origins[plan.nodes[node].tree];
+                velocity += Self::velocity_at(self.nodes[node].change, arm) * sign;
+            }
+            self.slots[k].velocity = velocity;
+        }
+    }
+
+    /// Takes over what constraints but contacts met in the step before.
+    pub(super) fn take_known(&mut self, plan: &Plan) {
+        for k in self.space.known.drain(..) {
+            self.memory[k] = Memory::NONE;
+        }
+        self.take_known_of(plan, false);
+    }
+
+    /// Takes over what contacts met in the step before, contact points having been found.
+    pub(super) fn take_known_contacts(&mut self, plan: &Plan) {
+        self.take_known_of(plan, true);
+    }
+
+    fn take_known_of(&mut self, plan: &Plan, are_contacts: bool) {
+        for n in 0..self.before.len() {
+            let Known { name, free, normal } = self.before[n];
+            if name.is_contact() != are_contacts {
+                continue;
+            }
+            let Some((k, is_flipped)) = self.constraint_of(plan, name) else { continue };
+            let free = if is_flipped { -free } else { free };
+            let memory = &mut self.memory[k];
+            put(&mut memory.free.x, 0, free.x);
+            put(&mut memory.free.y, 0, free.y);
+            put(&mut memory.free.z, 0, free.z);
+            put(&mut memory.normal, 0, normal);
+            put(&mut memory.is_known, 0, 1.0);
+            self.space.known.push(k);
+        }
+    }
+
+    /// The constraint of a name in this step, and whether its ends have changed places.
+    fn constraint_of(&self, plan: &Plan, name: ConstraintName) -> Option<(usize, bool)> {
+        let (geoms, ordinal, is_spin) = match name {
+            ConstraintName::Contact { geoms, ordinal } => (geoms, ordinal, false),
+            ConstraintName::Spin { geoms, ordinal } => (geoms, ordinal, true),
+            _ => return Some((plan.constraints.of_name(name)?, false)),
+        };
+        let pair = plan.contacts.pair_of(geoms)?;
+        let mut slots = (pair.first..pair.first + pair.count).filter(|&k| self.is_there(&self.slots[k], 0));
+        let slot = slots.nth(ordinal)?;
+        Some((if is_spin { plan.constraints.spin_of[slot]? } else { slot }, pair.is_flipped))
+    }
+
+    /// The name of a constraint of the last step, and whether its ends have changed places.
+    fn name_of(&self, plan: &Plan, k: usize) -> Option<(ConstraintName, bool)> {
+        let (slot, is_spin) = match plan.constraints.all[k].source {
+            Source::Contact => (k, false),
+            Source::Spin { contact } => (contact, true),
+            _ => return Some((plan.constraints.name(k)?, false)),
+        };
+        let pair = &plan.contacts.pairs[plan.contacts.ends[slot].pair];
+        let ordinal = self.slots[pair.first..slot].iter().filter(|slot| self.is_there(slot, 0)).count();
+        let geoms = pair.pair.geoms;
+        let name =
+            if is_spin { ConstraintName::Spin { geoms, ordinal } } else { ConstraintName::Contact { geoms, ordinal } };
+        Some((name, pair.is_flipped))
+    }
+}
+
+impl Lanes<f64> {
+    /// What the constraints of the last step met, and contact points in reach that did not push. A contact point is known by its place
+    /// among those of its geoms that are in reach.
+    pub fn known(&self, plan: &Plan) -> impl Iterator<Item = Known> {
+        let known = self.space.known.iter().map(|&k| (k, &self.memory[k])).filter(|(_, memory)| memory.is_known != 0.0);
+        let known = known.map(|(k, memory)| (k, memory.free, memory.normal));
+        let apart = self.near.iter().copied().filter(|&k| {
+            let is_contact = matches!(plan.constraints.all[k].source, Source::Contact);
+            is_contact && self.memory[k].is_known == 0.0 && self.is_there(&self.slots[k], 0)
+        });
+        let apart = apart.map(|k| (k, self.slots[k].velocity, 0.0));
+        known.chain(apart).filter_map(|(k, free, normal)| {
+            let (name, is_flipped) = self.name_of(plan, k)?;
+            Some(Known { name, free: if is_flipped { -free } else { free }, normal })
+        })
+    }
+
+    /// Says what constraints met in the step before, for the next step: those that are not named met nothing.
+    pub fn set_known(&mut self, known: impl Iterator<Item = Known>) {
+        self.before.clear();
+        self.before.extend(known);
+    }
+
+    /// What the last step did.
+    pub fn summary(&self, plan: &Plan) -> Summary {
+        let mut all =
+            Summary { iterations: self.stats.iterations as usize, residual: self.residual, ..Summary::default() };
+        let present = self.near.iter().filter(|k| self.is_there(&self.slots[**k], 0));
+        let mut islands = Islands { sets: [0; 64], count: 0 };
+        for &k in present {
+            let slot = &self.slots[k];
+            all.contacts += 1;
+            all.active_contacts += usize::from(slot.impulse != Vec3::ZERO);
+            all.penetration = all.penetration.max(-slot.gap);
+            islands.join(trees_of(plan, k));
+        }
+        all.constraints = all.contacts;
+        for &k in self.space.reached.iter().filter(|k| self.slots[**k].is_present != 0.0) {
+            all.limits += usize::from(plan.constraints.all[k].source.is_limit());
+            all.constraints += 1;
+            islands.join(trees_of(plan, k));
+        }
+        all.islands = islands.count;
+        all
+    }
+}
+
+/// The trees that a constraint joins, a bit each; of more than 64, the last bit stands for the rest.
+fn trees_of(plan: &Plan, constraint: usize) -> u64 {
+    let bit = |node: usize| 1 << plan.nodes[node].tree.min(63);
+    match &plan.constraints.all[constraint].rows {
+        Rows::Point(nodes) | Rows::Turn(nodes) => nodes.iter().flatten().fold(0, |all, node| all | bit(*node)),
+        Rows::Sum(terms) => {
+            let terms = &plan.constraints.terms[terms.clone()];
+            terms.iter().fold(0, |all, term| all | bit(plan.node_of_dof[term.dof]))
+        }
+    }
+}
+
+/// Disjoint sets of trees, a bit each.
+struct Islands {
+    sets: [u64; 64],
+    count: usize,
+}
+
+impl Islands {
+    /// Adds trees that are joined.
+    fn join(&mut self, mut trees: u64) {
+        let mut count = 0;
+        for k in 0..self.count {
+            let set = self.sets[k];
+            if set & trees == 0 {
+                self.sets[count] = set;
+                count += 1;
+            } else {
+                trees |= set;
+            }
+        }
+        self.sets[count] = trees;
+        self.count = count + 1;
+    }
+}
