@@ -9,7 +9,7 @@ use sapwood_batch::{Batch, BatchOptions, Precision};
 use sim::{ContactLaw, Options, Pd, Scheme, Simulation, State};
 
 /// Runs of a model, steps of each, and how long a control holds.
-const RUNS: usize = 4;
+const RUNS: usize = 50;
 const STEPS: usize = 200;
 const HOLD: usize = 20;
 
@@ -276,7 +276,7 @@ fn compare(case: &Case, precision: Precision, lanes: [usize; 2]) -> Outcome {
     let simulation = batches[0].options().clone();
     let start = |seed| {
         let mut random = SplitMix64(seed);
-        let mut run = Simulation::new(model.clone(), scene.clone(), simulation.clone()).unwrap();
+        let mut run = Simulation::without_lane(model.clone(), scene.clone(), simulation.clone()).unwrap();
         let state = run.state_mut();
         state.v.iter_mut().for_each(|v| *v = random.symmetric());
         state.pd = case.pd.clone().unwrap_or_default();

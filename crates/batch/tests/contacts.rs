@@ -54,7 +54,7 @@ fn points_are_those_of_a_simulation() {
             .into_iter()
             .map(|(v, _)| {
                 let options = batch.options().clone();
-                let mut one = Simulation::new(loaded.model.clone(), loaded.scene.clone(), options).unwrap();
+                let mut one = Simulation::without_lane(loaded.model.clone(), loaded.scene.clone(), options).unwrap();
                 one.state_mut().v.copy_from_slice(&v);
                 one
             })

@@ -27,7 +27,8 @@ fn a_chain_that_tumbles_freely_keeps_its_energy() {
     assert_eq!(batch.alone(), None);
     let mut random = SplitMix64(4);
     batch.v_mut().iter_mut().for_each(|v| *v = 2.0 * random.symmetric());
-    let mut one = Simulation::new(loaded.model.clone(), loaded.scene.clone(), batch.options().clone()).unwrap();
+    let mut one =
+        Simulation::without_lane(loaded.model.clone(), loaded.scene.clone(), batch.options().clone()).unwrap();
     let mut energies = |batch: &Batch| -> Vec<f64> {
         let worlds = batch.q().chunks_exact(loaded.model.nq()).zip(batch.v().chunks_exact(loaded.model.nv()));
         let mut energy = |(q, v): (&[f64], &[f64])| {

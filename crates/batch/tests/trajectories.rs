@@ -20,7 +20,8 @@ fn compare(name: &str, bodies: &str, rest: &str, v: &[f64]) {
     options.threads = Some(1);
     let mut batch = Batch::new(loaded.model.clone(), loaded.scene.clone(), 4, options).unwrap();
     assert_eq!(batch.alone(), None, "{name}");
-    let mut one = Simulation::new(loaded.model.clone(), loaded.scene.clone(), batch.options().clone()).unwrap();
+    let mut one =
+        Simulation::without_lane(loaded.model.clone(), loaded.scene.clone(), batch.options().clone()).unwrap();
     one.state_mut().v[..v.len()].copy_from_slice(v);
     for of_world in batch.v_mut().chunks_exact_mut(loaded.model.nv()) {
         of_world[..v.len()].copy_from_slice(v);

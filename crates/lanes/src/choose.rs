@@ -108,9 +108,22 @@ impl<T: Bundle> Lanes<T> {
     /// Makes the law of a contact that was not expected to push.
     #[inline(always)]
     fn make_law_of_newcomer(&mut self, plan: &Plan, k: usize) {
+        let slot = &self.slots[k];
+        let Rows::Point(nodes) = &plan.constraints.all[k].rows else { return };
+        let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
+        self.make_law_at(plan, k, velocity);
+    }
+
+    /// Makes the law of a contact, if it has none in this step; its points part at `velocity` in free motion.
+    #[inline(always)]
+    fn make_law_at(&mut self, plan: &Plan, k: usize, velocity: T) {
+        if self.slots[k].has_law {
+            return;
+        }
         self.make_law(plan, k);
-        let memory = &self.memory[k];
-        self.slots[k].known_normal = memory.normal * memory.is_known;
+        let (slot, memory) = (&mut self.slots[k], &self.memory[k]);
+        let alone = ((slot.v_hat - velocity) / (slot.r_n + slot.w)).max(T::ZERO);
+        slot.known_normal = select(memory.is_known, memory.normal, alone);
     }
 
     /// The lanes in which a constraint is there and recovers.
@@ -168,12 +181,9 @@ impl<T: Bundle> Lanes<T> {
             if may_push & lanes_of(slot.is_present) == 0 && !plan.is_cone {
                 continue;
             }
-            self.make_law(plan, k);
-            let (slot, memory) = (&self.slots[k], &self.memory[k]);
-            let expected = pushes(memory.free.dot(slot.normal), slot.recovery) * is_known;
-            let alone = ((slot.v_hat - velocity) / (slot.r_n + slot.w)).max(T::ZERO);
-            let (known_normal, recovery) = (select(is_known, memory.normal, alone), slot.recovery);
-            self.slots[k].known_normal = known_normal;
+            self.make_law_at(plan, k, velocity);
+            let recovery = self.slots[k].recovery;
+            let expected = pushes(free, recovery) * is_known;
             // Cones push what slides before it comes near.
             let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, recovery).max(expected) };
             news |= self.choose(plan, k, pushes);

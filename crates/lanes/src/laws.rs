@@ -88,12 +88,10 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Makes the law of a slot, if it has none in this step.
+    /// Makes the law of a slot.
     #[inline(always)]
     pub(super) fn make_law(&mut self, plan: &Plan, k: usize) {
-        if std::mem::replace(&mut self.slots[k].has_law, true) {
-            return;
-        }
+        self.slots[k].has_law = true;
         let (law, left, (w, stiff)) = self.contact_law(plan, &plan.contacts.pairs[plan.contacts.ends[k].pair], k);
         self.left |= left;
         self.set_law(plan, k, &law, w);

@@ -32,6 +32,7 @@ impl Simulation {
         let Self { model, scene, options, extents, .. } = &simulation;
         let attachments = attachments(model, scene);
         simulation.lane = Lane::new((model, scene), options, (&attachments, extents));
+        simulation.make_room_for_lane();
         Ok(simulation)
     }
 

@@ -89,7 +89,6 @@ impl Lane {
         state.v.copy_from_slice(&lanes.v);
         let entries = state.warm_start.entries_mut();
         entries.clear();
-        entries.reserve(plan.constraint_count());
         let entry = |Known { name, free, normal }| Entry { key: Key::of_lane(name), free, normal };
         entries.extend(lanes.known(plan).map(entry));
         state.warm_start.sort(0);
@@ -99,8 +98,6 @@ impl Lane {
     /// Writes what became of the contact points in reach, and the statistics of the last step.
     fn report(&self, reports: &mut Reports, stats: &mut Stats) {
         reports.clear();
-        reports.detected.reserve(self.plan.constraint_count());
-        reports.touches.reserve(self.plan.constraint_count());
         self.lanes.each_contact(&self.plan, 0, |contact, impulse, velocity| {
             let lanes::LaneContact { geoms, position, normal, gap, .. } = contact;
             let (t1, t2) = normal.tangents();
@@ -152,6 +149,21 @@ impl Simulation {
         lane.is_last = true;
         lane.report(reports, stats);
         Ok(true)
+    }
+
+    /// Makes room for what steps in the lane remember and report, in all the buffers that take turns.
+    pub(super) fn make_room_for_lane(&mut self) {
+        let Self { lane: Some(lane), state, remembered, before, reports, detected, touches, .. } = self else { return };
+        let most = lane.plan.constraint_count();
+        for warm_start in [&mut state.warm_start, remembered, &mut before.warm_start] {
+            warm_start.entries_mut().reserve(most);
+        }
+        for touches in [&mut reports.touches, touches] {
+            touches.reserve(most);
+        }
+        for detected in [&mut reports.detected, detected] {
+            detected.reserve(most);
+        }
     }
 
     /// The lane, if it made the last step.
