@@ -16,8 +16,7 @@ use super::placed::Placed;
 use super::spread::spread;
 use super::triangle::{nearest_weights, weighted};
 use super::{Convex, Point, Sink, point};
-use crate::shape::HeightField;
-use crate::solid::{Placement, Solid};
+use crate::solid::{Ground, Placement, Solid};
 
 /// Points of one field and shape with normals within this cosine stand for one another.
 const SAME_FACE: f64 = 0.95;
@@ -49,44 +48,61 @@ struct Facet {
     normal: Vec3<f64>,
     /// The shape's core's farthest point against the normal.
     low: Vec3<f64>,
+    /// How far that point is beyond each side, seen along the normal, times the side's length.
+    beyond: [f64; 3],
     /// Distance of the shape from the triangle's plane.
     distance: f64,
     /// Whether the shape has a face or an edge along the plane.
     is_along: bool,
 }
 
+/// The triangles within reach in a row of cells.
+#[derive(Default)]
+struct Row {
+    facets: Vec<Facet>,
+    /// Where each half of each cell is among them, or [`NONE`].
+    places: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Row {
+    /// Empties it for so many halves of cells.
+    fn clear(&mut self, halves: usize) {
+        self.facets.clear();
+        self.places.clear();
+        self.places.resize(halves, NONE);
+    }
+
+    fn get(&self, half: usize) -> Option<&Facet> {
+        self.facets.get(*self.places.get(half)? as usize)
+    }
+}
+
 /// Scratch of a query.
 #[derive(Default)]
 pub(super) struct Facets {
-    /// Halves of the cells in a row, those in reach, and the same of the row before.
-    row: Vec<Option<Facet>>,
-    row_before: Vec<Option<Facet>>,
+    row: Row,
+    row_before: Row,
     /// Rows and columns of corners that were looked at.
     seen: Vec<[usize; 2]>,
-    /// Whether the shape's core is below the plane of some triangle.
-    are_met: bool,
 }
 
 impl Facets {
     /// Scratch for a field with so many columns.
     pub fn with_capacity(columns: usize) -> Self {
-        let row = || Vec::with_capacity(2 * columns);
-        Self {
-            row: row(),
-            row_before: row(),
-            seen: Vec::with_capacity(if columns > 0 { MAX_SEEN } else { 0 }),
-            are_met: false,
-        }
+        let row = || Row { facets: Vec::with_capacity(2 * columns), places: Vec::with_capacity(2 * columns) };
+        Self { row: row(), row_before: row(), seen: Vec::with_capacity(if columns > 0 { MAX_SEEN } else { 0 }) }
     }
 
     pub fn columns(&self) -> usize {
-        self.row.capacity() / 2
+        self.row.places.capacity() / 2
     }
 }
 
 /// A shape over a height field, in the axes of the field with the shape's position as origin.
 struct Query<'a> {
-    field: &'a HeightField,
+    field: &'a Ground,
     solid: &'a Solid,
     place: Placement,
     shape: Placed<'a>,
@@ -96,7 +112,7 @@ struct Query<'a> {
     cell_size: [f64; 2],
     /// The shape's position in the field's frame.
     position: Vec3<f64>,
-    /// The shape's lowest point over the field, reach included.
+    /// The least height that the shape reaches, in the field's frame.
     bottom: f64,
     /// A radius about the shape's centre that holds it.
     radius: f64,
@@ -104,7 +120,7 @@ struct Query<'a> {
 
 /// Contact points of a height field and a convex shape.
 pub fn collide(
-    (field, at): (&HeightField, &Placement),
+    (field, at): (&Ground, &Placement),
     (solid, bt): (&Solid, &Placement),
     workspace: &mut Convex,
     sink: &mut Sink,
@@ -138,10 +154,15 @@ pub fn collide(
 
 impl<'a> Query<'a> {
     /// `None` when the shape is not over the field.
-    fn new(field: &'a HeightField, at: &Placement, solid: &'a Solid, bt: &Placement, limit: f64) -> Option<Self> {
+    fn new(field: &'a Ground, at: &Placement, solid: &'a Solid, bt: &Placement, limit: f64) -> Option<Self> {
+        let (position, radius) = (at.local(bt.pos), solid.bounding_radius());
         let half = solid.half_extents()?;
         let place = Placement { rot: at.rot.transpose() * bt.rot, pos: Vec3::ZERO };
         let shape = Placed::new(solid, &place, Vec3::ZERO)?;
+        let centre = position + shape.centre;
+        if centre.z - radius - limit > field.top {
+            return None;
+        }
         let Mat3 { x, y, z } = place.rot;
         let reach = match solid {
             Solid::Hull(_) => (x * half.x).map(f64::abs) + (y * half.y).map(f64::abs) + (z * half.z).map(f64::abs),
@@ -156,8 +177,6 @@ impl<'a> Query<'a> {
         let [rows, columns] = field.size;
         let [hx, hy] = field.half_extents;
         let cell_size = [2.0 * hx / (columns - 1) as f64, 2.0 * hy / (rows - 1) as f64];
-        let position = at.local(bt.pos);
-        let centre = position + shape.centre;
         let cells = |x: f64, reach: f64, size: f64, samples: usize| {
             let (low, high) = ((x - reach) / size, (x + reach) / size);
             // A cast saturates: below 0 is 0.
@@ -166,10 +185,10 @@ impl<'a> Query<'a> {
         };
         let columns = cells(centre.x + hx, reach.x, cell_size[0], columns)?;
         let rows = cells(centre.y + hy, reach.y, cell_size[1], rows)?;
-        if centre.z + reach.z < -field.base {
+        let bottom = centre.z - reach.z;
+        if bottom > field.top || centre.z + reach.z < -field.base {
             return None;
         }
-        let (bottom, radius) = (shape.centre.z - reach.z, solid.bounding_radius());
         Some(Self { field, solid, place, position, shape, limit, columns, rows, cell_size, bottom, radius })
     }
 
@@ -184,47 +203,53 @@ impl<'a> Query<'a> {
     /// Appends the contact points of all triangles under the shape, row by row: one of them is a moment's work.
     fn touch(&self, facets: &mut Facets, workspace: &mut Convex) {
         let halves = 2 * (self.columns[1] - self.columns[0] + 1);
-        let empty = |row: &mut Vec<Option<Facet>>| {
-            row.clear();
-            row.resize(halves, None);
-        };
-        empty(&mut facets.row_before);
+        facets.row_before.clear(halves);
         facets.seen.clear();
-        facets.are_met = false;
+        let mut are_met = false;
         for row in self.rows[0]..=self.rows[1] {
             if workspace.interrupt.is_raised() {
                 return;
             }
-            empty(&mut facets.row);
-            if self.find_facets(row, &mut facets.row) {
-                facets.are_met |= facets.row.iter().flatten().any(|facet| facet.distance < -self.shape.radius);
-                self.touch_faces(&facets.row, workspace);
-                self.touch_edges(facets, workspace);
-            }
+            facets.row.clear(halves);
+            self.find_facets(row, &mut facets.row);
+            are_met |= facets.row.facets.iter().any(|facet| facet.distance < -self.shape.radius);
+            self.touch_faces(&facets.row.facets, workspace);
+            self.touch_edges(facets, workspace);
             std::mem::swap(&mut facets.row, &mut facets.row_before);
         }
-        if workspace.points.is_empty() && facets.are_met {
+        if workspace.points.is_empty() && are_met {
             self.push_out(workspace);
         }
     }
 
-    /// Finds the triangles of a row of cells that the shape can reach; whether there are any. Each cell is cut along its diagonal from low
-    /// row and column to high row and column.
-    fn find_facets(&self, row: usize, facets: &mut [Option<Facet>]) -> bool {
-        let mut found = false;
-        for (column, halves) in (self.columns[0]..).zip(facets.chunks_exact_mut(2)) {
-            let (a, b) = (self.sample(row, column), self.sample(row, column + 1));
-            let (c, d) = (self.sample(row + 1, column + 1), self.sample(row + 1, column));
-            let top = a.z.max(b.z).max(c.z.max(d.z));
-            if top < self.bottom || self.is_clear(a, c, a.z.min(b.z).min(c.z.min(d.z)), top) {
+    /// Finds the triangles of a row of cells that the shape can reach. Each cell is cut along its diagonal from low row and column to high
+    /// row and column.
+    fn find_facets(&self, row: usize, facets: &mut Row) {
+        let [first, last] = self.columns;
+        let samples = |row: usize| &self.field.heights[row * self.field.size[1] + first..][..last - first + 2];
+        let (near, far) = (samples(row), samples(row + 1));
+        let mut top_before = near[0].max(far[0]);
+        for k in 0..=last - first {
+            let top_after = near[k + 1].max(far[k + 1]);
+            let top = top_before.max(top_after);
+            top_before = top_after;
+            if top < self.bottom {
                 continue;
             }
+            let column = first + k;
+            let low = near[k].min(far[k]).min(near[k + 1].min(far[k + 1]));
+            let (a, c) = (self.sample(row, column), self.sample(row + 1, column + 1));
+            if self.is_clear(a, c, low - self.position.z, top - self.position.z) {
+                continue;
+            }
+            let (b, d) = (self.sample(row, column + 1), self.sample(row + 1, column));
             for (half, corners) in [[a, b, c], [a, c, d]].into_iter().enumerate() {
-                halves[half] = self.facet(corners, [row, column, half]);
-                found |= halves[half].is_some();
+                if let Some(facet) = self.facet(corners, [row, column, half]) {
+                    facets.places[2 * k + half] = facets.facets.len() as u32;
+                    facets.facets.push(facet);
+                }
             }
         }
-        found
     }
 
     /// Whether the shape is out of reach of the box around a cell, from one corner to the other, by a plane across the way from its centre
@@ -260,8 +285,13 @@ impl<'a> Query<'a> {
             // The shape is altogether behind the plane: beyond a ridge, which it has not gone through.
             return None;
         }
+        if distance > self.limit {
+            return None;
+        }
         let is_along = self.shape.is_along(-normal, TILT);
-        (distance <= self.limit).then_some(Facet { corners, cell, normal, low, distance, is_along })
+        let mut facet = Facet { corners, cell, normal, low, beyond: [0.0; 3], distance, is_along };
+        facet.beyond = [0, 1, 2].map(|side| (low - corners[side]).dot(facet.outward(side)));
+        Some(facet)
     }
 
     /// Whether the shape's centre is over the surface.
@@ -278,10 +308,10 @@ impl<'a> Query<'a> {
     }
 
     /// Appends contact points along the normals of triangles.
-    fn touch_faces(&self, row: &[Option<Facet>], workspace: &mut Convex) {
-        for facet in row.iter().flatten() {
+    fn touch_faces(&self, facets: &[Facet], workspace: &mut Convex) {
+        for facet in facets {
             let nearest = facet.straight(&self.shape);
-            if (0..3).all(|side| facet.is_within(side, facet.low)) {
+            if (0..3).all(|side| facet.beyond[side] <= BESIDE * facet.outward(side).norm_squared()) {
                 if nearest.distance < -DEEP * self.cell_size[0].min(self.cell_size[1]) && self.is_over(&nearest) {
                     continue;
                 }
@@ -298,8 +328,8 @@ impl<'a> Query<'a> {
     fn lies_on(&self, facet: &Facet) -> bool {
         (0..3).all(|side| {
             let outward = facet.outward(side);
-            let low = self.shape.support(-(facet.normal.add_scaled(TILT, outward)));
-            facet.is_within(side, low)
+            let tilted = facet.normal.add_scaled(TILT / outward.norm(), outward);
+            (self.shape.support(-tilted) - facet.corners[side]).dot(outward) <= BESIDE * outward.norm_squared()
         })
     }
 
@@ -323,27 +353,31 @@ impl<'a> Query<'a> {
         (r < rows && c < columns).then(|| self.sample(r, c))
     }
 
-    /// Appends points along the normals of triangles that overlap the shape, where no feature that faces it was found: it is far below
-    /// the surface, or spiked.
+    /// Appends points along the normal of the triangle in the shape that is the least deep, where no feature that faces the shape was found:
+    /// it is far below the surface, or spiked.
     #[inline(never)]
     fn push_out(&self, workspace: &mut Convex) {
+        let mut least: Option<Facet> = None;
         for row in self.rows[0]..=self.rows[1] {
             for column in self.columns[0]..=self.columns[1] {
                 let (a, b) = (self.sample(row, column), self.sample(row, column + 1));
                 let (c, d) = (self.sample(row + 1, column + 1), self.sample(row + 1, column));
                 for (half, corners) in [[a, b, c], [a, c, d]].into_iter().enumerate() {
-                    let Some(facet) = self.facet(corners, [row, column, half]) else { continue };
-                    if facet.distance < 0.0 && self.is_spiked(corners, workspace) {
-                        let before = workspace.points.len();
-                        let straight = facet.straight(&self.shape);
-                        workspace.faces(&Placed::triangle(corners), &self.shape, &straight, self.limit);
-                        if workspace.points.len() == before {
-                            let Nearest { normal, position, distance } = straight;
-                            workspace.points.push(Point { position, normal, distance });
-                        }
+                    let facet = self.facet(corners, [row, column, half]).filter(|facet| {
+                        facet.distance < 0.0 && least.is_none_or(|least| facet.distance > least.distance)
+                    });
+                    if facet.is_some() && self.is_spiked(corners, workspace) {
+                        least = facet;
                     }
                 }
             }
+        }
+        let Some(facet) = least else { return };
+        let straight = facet.straight(&self.shape);
+        workspace.faces(&Placed::triangle(facet.corners), &self.shape, &straight, self.limit);
+        if workspace.points.is_empty() {
+            let Nearest { normal, position, distance } = straight;
+            workspace.points.push(Point { position, normal, distance });
         }
     }
 
@@ -390,21 +424,8 @@ impl Facet {
 
     /// The direction out of the triangle across a side, as long as the side.
     #[inline(always)]
-    fn outward_scaled(&self, side: usize) -> Vec3<f64> {
+    fn outward(&self, side: usize) -> Vec3<f64> {
         let [s, e] = self.side(side);
         (e - s).cross(self.normal)
-    }
-
-    /// The same as a unit vector.
-    fn outward(&self, side: usize) -> Vec3<f64> {
-        let outward = self.outward_scaled(side);
-        outward * (1.0 / outward.norm())
-    }
-
-    /// Whether a point is on the triangle's side of a side, seen along the normal, or beyond it by no more than round-off.
-    #[inline(always)]
-    fn is_within(&self, side: usize, p: Vec3<f64>) -> bool {
-        let outward = self.outward_scaled(side);
-        (p - self.corners[side]).dot(outward) <= BESIDE * outward.norm_squared()
     }
 }

@@ -86,60 +86,62 @@ impl Ridge {
 }
 
 impl Query<'_> {
-    /// Appends the contact points on edges of the last row of cells, and at their ends. Every edge is a side of a lower half, `[a, b, c]` in
-    /// [`Query::find_facets`], or on the rim of the field.
+    /// Appends the contact points on edges of the last row of cells, and at their ends. Every edge is a side of the first half of a cell,
+    /// see [`Query::find_facets`], or on the rim of the field.
     pub(super) fn touch_edges(&self, facets: &mut Facets, workspace: &mut Convex) {
-        let Facets { row, row_before, seen, .. } = facets;
+        let Facets { row, row_before, seen } = facets;
         let [rows, columns] = self.field.size;
-        for i in (0..row.len()).step_by(2) {
-            if let Some(facet) = &row[i] {
-                let [r, c, _] = facet.cell;
-                let next = row.get(i + 3).and_then(Option::as_ref);
-                self.touch_edge((facet, 0), (row_before[i + 1].as_ref(), r == 0), seen, workspace);
-                self.touch_edge((facet, 1), (next, c == columns - 2), seen, workspace);
-                self.touch_edge((facet, 2), (row[i + 1].as_ref(), false), seen, workspace);
-            }
-            if let Some(facet) = &row[i + 1] {
-                let [r, c, _] = facet.cell;
+        for facet in &row.facets {
+            let [r, c, half] = facet.cell;
+            let i = 2 * (c - self.columns[0]);
+            if half == 0 {
+                // Each side and what the neighbour across it has it as.
+                let (below, right, twin) = (row_before.get(i + 1), row.get(i + 3), row.get(i + 1));
+                self.touch_edge((facet, 0), below.map(|other| (other, 1)), r == 0, seen, workspace);
+                self.touch_edge((facet, 1), right.map(|other| (other, 2)), c == columns - 2, seen, workspace);
+                self.touch_edge((facet, 2), twin.map(|other| (other, 0)), false, seen, workspace);
+            } else {
                 if r == rows - 2 {
-                    self.touch_edge((facet, 1), (None, true), seen, workspace);
+                    self.touch_edge((facet, 1), None, true, seen, workspace);
                 }
                 if c == 0 {
-                    self.touch_edge((facet, 2), (None, true), seen, workspace);
+                    self.touch_edge((facet, 2), None, true, seen, workspace);
                 }
             }
         }
     }
 
-    /// Appends the contact points on a side of a triangle, which it has in common with a neighbour unless that is out of reach, or it is
-    /// on the rim.
+    /// Appends the contact points on a side of a triangle, which it has in common with a neighbour unless that is out of reach, or the side
+    /// is on the rim.
     #[inline(always)]
     fn touch_edge(
         &self,
         (facet, side): (&Facet, usize),
-        (neighbour, is_rim): (Option<&Facet>, bool),
+        neighbour: Option<(&Facet, usize)>,
+        is_rim: bool,
         seen: &mut Vec<[usize; 2]>,
         workspace: &mut Convex,
     ) {
-        // Where the one triangle is out of reach, so is what the edge faces.
-        if neighbour.is_none() && !is_rim || facet.distance > self.limit {
+        // Where one of the triangles is out of reach, so is what the edge faces.
+        if neighbour.is_none() && !is_rim {
             return;
         }
-        let [s, e] = facet.side(side);
-        let edge = e - s;
-        let (from, out) = (facet.low - s, edge.cross(facet.normal));
-        let is_beyond = facet.is_along || from.dot(out) > 0.0;
-        let is_beyond_other =
-            neighbour.is_none_or(|other| other.is_along || (other.low - s).dot(other.normal.cross(edge)) > 0.0);
-        if !(is_beyond || is_beyond_other) || neighbour.is_some_and(|other| other.normal.dot(out) <= 0.0) {
+        // Of what reaches through the plane the farthest point tells nothing.
+        let is_beyond = |facet: &Facet, side: usize| {
+            facet.beyond[side] > 0.0 || facet.is_along || facet.distance < -self.shape.radius
+        };
+        let (own, others) = (is_beyond(facet, side), neighbour.is_none_or(|(other, side)| is_beyond(other, side)));
+        let other = neighbour.map(|(other, _)| other);
+        if !(own || others) || other.is_some_and(|other| other.normal.dot(facet.outward(side)) <= 0.0) {
             return;
         }
-        if is_beyond && is_beyond_other {
+        if own && others {
             // Seen along the normals of both triangles the shape is beyond the edge: else it is nearer to something else.
-            return self.touch_ridge((facet, side), neighbour, seen, workspace);
+            return self.touch_ridge((facet, side), other, seen, workspace);
         }
-        let from = if is_beyond { from } else { neighbour.map_or(from, |other| other.low - s) };
-        let along = from.dot(edge);
+        let [start, end] = facet.side(side);
+        let low = if own { facet.low } else { other.map_or(facet.low, |other| other.low) };
+        let (edge, along) = (end - start, (low - start).dot(end - start));
         if along < 0.0 {
             self.touch_corner(facet, side, seen, workspace);
         } else if along > edge.norm_squared() {
