@@ -48,7 +48,7 @@ struct Facet {
     normal: Vec3<f64>,
     /// The shape's core's farthest point against the normal.
     low: Vec3<f64>,
-    /// How far that point is beyond each side, seen along the normal, times the side's length.
+    /// How far that point is beyond each side, seen along the normal, as a share of the cell's size.
     beyond: [f64; 3],
     /// Distance of the shape from the triangle's plane.
     distance: f64,
@@ -110,6 +110,8 @@ struct Query<'a> {
     columns: [usize; 2],
     rows: [usize; 2],
     cell_size: [f64; 2],
+    /// Its inverse.
+    per_size: [f64; 2],
     /// The shape's position in the field's frame.
     position: Vec3<f64>,
     /// The least height that the shape reaches, in the field's frame.
@@ -189,7 +191,8 @@ impl<'a> Query<'a> {
         if bottom > field.top || centre.z + reach.z < -field.base {
             return None;
         }
-        Some(Self { field, solid, place, position, shape, limit, columns, rows, cell_size, bottom, radius })
+        let per_size = cell_size.map(f64::recip);
+        Some(Self { field, solid, place, position, shape, limit, columns, rows, cell_size, per_size, bottom, radius })
     }
 
     #[inline(always)]
@@ -270,28 +273,29 @@ impl<'a> Query<'a> {
     /// A triangle, if the shape reaches its plane.
     #[inline(always)]
     fn facet(&self, corners: [Vec3<f64>; 3], cell: [usize; 3]) -> Option<Facet> {
-        let [a, b, c] = corners;
-        let across = (b - a).cross(c - a);
+        let ([a, b, c], [per_x, per_y]) = (corners, self.per_size);
+        // The corners are those of a right angle along the axes.
+        let (slope_x, slope_y) = if cell[2] == 0 { (b.z - a.z, c.z - b.z) } else { (b.z - c.z, c.z - a.z) };
+        let across = Vec3::new(-slope_x * per_x, -slope_y * per_y, 1.0);
         let low = self.shape.support(-across);
         let height = (low - a).dot(across);
-        // Most triangles end here: no need of a unit vector.
+        // Many triangles end here: no need of a unit vector.
         let (reach, squared) = (self.shape.radius + self.limit, across.norm_squared());
         if height > 0.0 && height * height > reach * reach * squared {
             return None;
         }
-        let normal = across * (1.0 / squared.sqrt());
-        let distance = (low - a).dot(normal) - self.shape.radius;
-        if distance < -2.0 * self.radius && self.is_centre_over() {
-            // The shape is altogether behind the plane: beyond a ridge, which it has not gone through.
+        let scale = 1.0 / squared.sqrt();
+        let (normal, distance) = (across * scale, height * scale - self.shape.radius);
+        if distance > self.limit || distance < -2.0 * self.radius && self.is_centre_over() {
+            // Where the shape is altogether behind the plane, it is beyond a ridge that it has not gone through.
             return None;
         }
-        if distance > self.limit {
-            return None;
-        }
+        // Where in the cell the foot of the farthest point is.
+        let foot = low.add_scaled(-height / squared, across) - a;
+        let (u, v) = (foot.x * per_x, foot.y * per_y);
+        let beyond = if cell[2] == 0 { [-v, u - 1.0, v - u] } else { [u - v, v - 1.0, -u] };
         let is_along = self.shape.is_along(-normal, TILT);
-        let mut facet = Facet { corners, cell, normal, low, beyond: [0.0; 3], distance, is_along };
-        facet.beyond = [0, 1, 2].map(|side| (low - corners[side]).dot(facet.outward(side)));
-        Some(facet)
+        Some(Facet { corners, cell, normal, low, beyond, distance, is_along })
     }
 
     /// Whether the shape's centre is over the surface.
@@ -311,7 +315,7 @@ impl<'a> Query<'a> {
     fn touch_faces(&self, facets: &[Facet], workspace: &mut Convex) {
         for facet in facets {
             let nearest = facet.straight(&self.shape);
-            if (0..3).all(|side| facet.beyond[side] <= BESIDE * facet.outward(side).norm_squared()) {
+            if facet.beyond.iter().all(|beyond| *beyond <= BESIDE) {
                 if nearest.distance < -DEEP * self.cell_size[0].min(self.cell_size[1]) && self.is_over(&nearest) {
                     continue;
                 }
@@ -335,22 +339,28 @@ impl<'a> Query<'a> {
 
     /// Whether the surface falls away across some side of the triangle.
     fn has_ridge(&self, facet: &Facet) -> bool {
-        (0..3).any(|side| self.far_corner(facet.cell, side).is_none_or(|far| self.falls_away(facet, far)))
+        (0..3).any(|side| self.is_ridge(facet, side))
     }
 
-    /// Whether a corner is below the plane of a triangle.
-    fn falls_away(&self, facet: &Facet, corner: Vec3<f64>) -> bool {
+    /// Whether the surface falls away across a side of a triangle: the middle of the side is over that of the corners beside it. At the rim
+    /// of the field it does.
+    #[inline(always)]
+    fn is_ridge(&self, facet: &Facet, side: usize) -> bool {
+        let [row, column, half] = facet.cell;
+        // The third corner of the neighbour across each side, from the cell's low corner.
+        const FAR: [[[isize; 2]; 3]; 2] = [[[-1, 0], [1, 2], [1, 0]], [[0, 1], [2, 1], [0, -1]]];
+        let [r, c] = FAR[half][side];
+        let Some(far) = self.height(row.wrapping_add_signed(r), column.wrapping_add_signed(c)) else { return true };
+        let [start, end, own] = [0, 1, 2].map(|k| facet.corners[(side + k) % 3].z);
         let slack = BORDER * self.cell_size[0].min(self.cell_size[1]);
-        (corner - facet.corners[0]).dot(facet.normal) < -slack
+        start + end - own - (far - self.position.z) > slack
     }
 
-    /// The third corner of the neighbour across a side; none at the rim of the field.
-    fn far_corner(&self, [row, column, half]: [usize; 3], side: usize) -> Option<Vec3<f64>> {
-        // As offsets from the cell's low corner.
-        let far: [[isize; 2]; 3] = if half == 0 { [[-1, 0], [1, 2], [1, 0]] } else { [[0, 1], [2, 1], [0, -1]] };
+    /// A sample's height; none beside the field.
+    #[inline(always)]
+    fn height(&self, row: usize, column: usize) -> Option<f64> {
         let [rows, columns] = self.field.size;
-        let (r, c) = (row.checked_add_signed(far[side][0])?, column.checked_add_signed(far[side][1])?);
-        (r < rows && c < columns).then(|| self.sample(r, c))
+        (row < rows && column < columns).then(|| self.field.heights[row * columns + column])
     }
 
     /// Appends points along the normal of the triangle in the shape that is the least deep, where no feature that faces the shape was found:

@@ -132,7 +132,7 @@ impl Query<'_> {
         };
         let (own, others) = (is_beyond(facet, side), neighbour.is_none_or(|(other, side)| is_beyond(other, side)));
         let other = neighbour.map(|(other, _)| other);
-        if !(own || others) || other.is_some_and(|other| other.normal.dot(facet.outward(side)) <= 0.0) {
+        if !(own || others) || !self.is_ridge(facet, side) {
             return;
         }
         if own && others {
@@ -157,9 +157,6 @@ impl Query<'_> {
         seen: &mut Vec<[usize; 2]>,
         workspace: &mut Convex,
     ) {
-        if !self.far_corner(facet.cell, side).is_none_or(|far| self.falls_away(facet, far)) {
-            return;
-        }
         let [start, end] = facet.side(side);
         let length = (end - start).norm();
         let axis = (end - start) * (1.0 / length);
@@ -280,12 +277,26 @@ impl Query<'_> {
         Some(ridge.crossing(a.direction, a.point, a.along))
     }
 
+    /// Whether a corner may face any direction: it is not below the middle of two neighbours that are opposite to one another.
+    #[inline(always)]
+    fn may_stand_out(&self, [row, column]: [usize; 2]) -> bool {
+        let Some(own) = self.height(row, column) else { return false };
+        let slack = 2.0 * TILT * (self.cell_size[0] + self.cell_size[1]);
+        [[0, 1], [1, 0], [1, 1]].into_iter().all(|[r, c]| {
+            let after = self.height(row + r, column + c);
+            match (self.height(row.wrapping_sub(r), column.wrapping_sub(c)), after) {
+                (Some(before), Some(after)) => before + after - 2.0 * own <= slack,
+                _ => true,
+            }
+        })
+    }
+
     /// Appends the contact point at a corner of a triangle, if the shape is in the cone of directions that the corner faces.
     fn touch_corner(&self, facet: &Facet, corner: usize, seen: &mut Vec<[usize; 2]>, workspace: &mut Convex) {
         let [row, column, half] = facet.cell;
         let offset = [[[0, 0], [0, 1], [1, 1]], [[0, 0], [1, 1], [1, 0]]][half][corner];
         let place = [row + offset[0], column + offset[1]];
-        if seen.contains(&place) {
+        if !self.may_stand_out(place) || seen.contains(&place) {
             return;
         }
         if seen.len() < MAX_SEEN {
