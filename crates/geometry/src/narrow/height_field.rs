@@ -369,6 +369,9 @@ impl<'a> Query<'a> {
     fn push_out(&self, workspace: &mut Convex) {
         let mut least: Option<Facet> = None;
         for row in self.rows[0]..=self.rows[1] {
+            if workspace.interrupt.is_raised() {
+                return;
+            }
             for column in self.columns[0]..=self.columns[1] {
                 let (a, b) = (self.sample(row, column), self.sample(row, column + 1));
                 let (c, d) = (self.sample(row + 1, column + 1), self.sample(row + 1, column));
