@@ -167,7 +167,7 @@ impl Query<'_> {
         let tilted = |[x, y]: [f64; 2], sine: f64| [x - sine * y, y + sine * x];
         let first = if facet.is_along { tilted([1.0, 0.0], -TILT) } else { [1.0, 0.0] };
         let last = if neighbour.is_some_and(|other| other.is_along) { tilted(turn, TILT) } else { turn };
-        let Some(crossing) = self.cross(&ridge, [first, last]) else { return };
+        let Some(crossing) = self.find_crossing(&ridge, [first, last]) else { return };
         let Crossing { normal, gap, along } = crossing;
         let distance = gap - self.shape.radius;
         if distance > self.limit {
@@ -209,32 +209,39 @@ impl Query<'_> {
         lies
     }
 
-    /// The direction between two in which the shape is farthest from the line of an edge: there it lies straight over the edge. None where
-    /// it is farther in a direction that is not between them.
+    /// The shape's farthest point against a direction across an edge.
+    fn look(&self, ridge: &Ridge, direction: [f64; 2]) -> Tried {
+        let p = self.shape.support(-ridge.direction(direction)) - ridge.start;
+        let point = [p.dot(ridge.up), p.dot(ridge.out)];
+        let (gap, beyond) = (dot(direction, point), cross(direction, point));
+        Tried { direction, point, along: p.dot(ridge.axis), gap, beyond }
+    }
+
+    /// Two directions with the one between them in which the shape is farthest from the line of an edge; none where it is farther in one that
+    /// is not between `first` and `last`.
     ///
     /// Where the shape's distance along a direction is positive, the sign of [`Tried::beyond`] tells on which side the direction is.
-    fn cross(&self, ridge: &Ridge, [first, last]: [[f64; 2]; 2]) -> Option<Crossing> {
-        let look = |direction: [f64; 2]| {
-            let p = self.shape.support(-ridge.direction(direction)) - ridge.start;
-            let point = [p.dot(ridge.up), p.dot(ridge.out)];
-            let (gap, beyond) = (dot(direction, point), cross(direction, point));
-            Tried { direction, point, along: p.dot(ridge.axis), gap, beyond }
-        };
-        let (mut a, mut b) = (look(first), look(last));
-        if a.beyond < 0.0 || b.beyond > 0.0 {
-            if a.beyond < 0.0 && a.gap >= 0.0 || b.beyond > 0.0 && b.gap >= 0.0 {
-                return None;
-            }
-            // The shape reaches through the plane of a triangle: it is seen on one side from the directions of points in it.
-            let centre = self.shape.centre - ridge.start;
-            let towards = [nearest_to_origin(a.point, b.point), [centre.dot(ridge.up), centre.dot(ridge.out)]];
-            let mut seen = towards.into_iter().filter_map(|p| Some(look(between(first, unit(p)?, last)?)));
-            let seen = seen.find(|seen| seen.gap > 0.0)?;
-            *(if seen.beyond > 0.0 { &mut a } else { &mut b }) = seen;
-            if a.beyond < 0.0 && a.gap >= 0.0 || b.beyond > 0.0 && b.gap >= 0.0 {
-                return None;
-            }
+    fn bracket(&self, ridge: &Ridge, [first, last]: [[f64; 2]; 2]) -> Option<[Tried; 2]> {
+        let (mut a, mut b) = (self.look(ridge, first), self.look(ridge, last));
+        if a.beyond >= 0.0 && b.beyond <= 0.0 {
+            return Some([a, b]);
         }
+        let is_outside = |a: &Tried, b: &Tried| a.beyond < 0.0 && a.gap >= 0.0 || b.beyond > 0.0 && b.gap >= 0.0;
+        if is_outside(&a, &b) {
+            return None;
+        }
+        // The shape reaches through the plane of a triangle: it is seen on one side from the directions of points in it.
+        let centre = self.shape.centre - ridge.start;
+        let towards = [nearest_to_origin(a.point, b.point), [centre.dot(ridge.up), centre.dot(ridge.out)]];
+        let mut seen = towards.into_iter().filter_map(|p| Some(self.look(ridge, between(first, unit(p)?, last)?)));
+        let seen = seen.find(|seen| seen.gap > 0.0)?;
+        *(if seen.beyond > 0.0 { &mut a } else { &mut b }) = seen;
+        (!is_outside(&a, &b)).then_some([a, b])
+    }
+
+    /// Where between two directions the shape is farthest from the line of an edge: there it lies straight over the edge.
+    fn find_crossing(&self, ridge: &Ridge, ends: [[f64; 2]; 2]) -> Option<Crossing> {
+        let [mut a, mut b] = self.bracket(ridge, ends)?;
         let is_curved = self.shape.core.is_curved();
         for k in 0..MAX_TRIED {
             let chord = [b.point[0] - a.point[0], b.point[1] - a.point[1]];
@@ -251,7 +258,7 @@ impl Query<'_> {
                 let (u, v) = (-b.beyond, a.beyond);
                 unit([u * a.direction[0] + v * b.direction[0], u * a.direction[1] + v * b.direction[1]])?
             };
-            let now = look(direction);
+            let now = self.look(ridge, direction);
             if now.beyond.abs() <= STRAIGHT {
                 return Some(ridge.crossing(direction, now.point, now.along));
             }
