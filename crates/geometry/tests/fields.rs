@@ -40,7 +40,7 @@ fn lower(field: &Shape, at: Pose<f64>, shape: &Shape, from: Pose<f64>, gap: f64)
         if distance < gap + 1e-8 {
             return (pose, distance);
         }
-        pose.pos = pose.pos - at.rot * Vec3::new(0.0, 0.0, distance - gap);
+        pose.pos -= at.rot * Vec3::new(0.0, 0.0, distance - gap);
     }
 }
 
