@@ -119,6 +119,16 @@ impl Hull {
         }
     }
 
+    /// Whether an edge at the vertex farthest along a unit vector is across it within a small angle.
+    pub fn is_along(&self, direction: Vec3<f64>, angle: f64) -> bool {
+        let vertex = self.support_index(direction);
+        self.neighbours_of(vertex).iter().any(|&i| {
+            let edge = self.vertices[i as usize] - self.vertices[vertex];
+            let rise = edge.dot(direction);
+            rise * rise <= angle * angle * edge.norm_squared()
+        })
+    }
+
     fn farthest_of_all(&self, direction: Vec3<f64>) -> usize {
         let (mut best, mut top) = (0, f64::NEG_INFINITY);
         for (i, v) in self.vertices.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Shapes as contact detection sees them.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use spatial::{Mat3, Pose, Vec3};
@@ -14,7 +15,7 @@ use crate::shape::{HeightField, Shape};
 pub(crate) enum Solid {
     /// z ≤ 0.
     Plane,
-    HeightField(Arc<HeightField>),
+    HeightField(Ground),
     Sphere {
         radius: f64,
     },
@@ -33,6 +34,29 @@ pub(crate) enum Solid {
         half: Vec3<f64>,
     },
     Hull(Arc<Hull>),
+}
+
+/// A height field, and how high it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Ground {
+    field: Arc<HeightField>,
+    /// Its highest sample, or its bottom where that is higher.
+    pub top: f64,
+}
+
+impl Ground {
+    fn new(field: &Arc<HeightField>) -> Self {
+        let top = field.heights.iter().fold(-field.base, |top, &h| top.max(h));
+        Self { field: field.clone(), top }
+    }
+}
+
+impl Deref for Ground {
+    type Target = HeightField;
+
+    fn deref(&self) -> &HeightField {
+        &self.field
+    }
 }
 
 impl Shape {
@@ -56,7 +80,7 @@ impl Solid {
             Shape::Box { half_extents } => Self::Box { half: Vec3::from(*half_extents) },
             Shape::Mesh(mesh) if mesh.has_hull() => Self::Hull(Arc::new(Hull::new(mesh))),
             Shape::Mesh(_) => return None,
-            Shape::HeightField(field) => Self::HeightField(field.clone()),
+            Shape::HeightField(field) => Self::HeightField(Ground::new(field)),
         })
     }
 
@@ -78,9 +102,8 @@ impl Solid {
     pub fn half_extents(&self) -> Option<Vec3<f64>> {
         Some(match self {
             Self::Plane => return None,
-            Self::HeightField(field) => {
-                let top = field.heights.iter().fold(-field.base, |top, &h| top.max(h));
-                Vec3::new(field.half_extents[0], field.half_extents[1], 0.5 * (top + field.base))
+            Self::HeightField(ground) => {
+                Vec3::new(ground.half_extents[0], ground.half_extents[1], 0.5 * (ground.top + ground.base))
             }
             &Self::Sphere { radius: r } => Vec3::new(r, r, r),
             &Self::Capsule { radius: r, half_length: h } => Vec3::new(r, r, h + r),
@@ -95,10 +118,7 @@ impl Solid {
     pub fn centre(&self) -> Vec3<f64> {
         match self {
             Self::Hull(hull) => hull.centre,
-            Self::HeightField(field) => {
-                let top = field.heights.iter().fold(-field.base, |top, &h| top.max(h));
-                Vec3::new(0.0, 0.0, 0.5 * (top - field.base))
-            }
+            Self::HeightField(ground) => Vec3::new(0.0, 0.0, 0.5 * (ground.top - ground.base)),
             _ => Vec3::ZERO,
         }
     }

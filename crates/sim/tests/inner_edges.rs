@@ -1,4 +1,4 @@
-//! Bodies that slide and roll over floors and up to steps made of boxes.
+//! Bodies that slide and roll over floors and up to steps made of boxes, and over height fields.
 
 mod common;
 
@@ -277,4 +277,79 @@ fn a_bin_of_boxes_holds_what_is_thrown_into_it() {
         }
         assert!(s.stats().penetration < 1e-3, "dt {dt}: {:?}", s.stats());
     }
+}
+
+/// A body that begins at the origin over a field of squares of 0.1 m, 12 m long, whose samples are `height` above the least.
+fn on_a_field(height: impl Fn(usize) -> f64, geom: &str, lift: f64, speed: f64, dt: f64) -> Simulation {
+    let heights: Vec<f64> = (0..121 * 21).map(height).collect();
+    let (least, most) = heights.iter().fold((f64::INFINITY, 0.0_f64), |(l, m), &h| (l.min(h), m.max(h)));
+    let text: String = heights.iter().map(|h| format!("{h} ")).collect();
+    let mut s = simulation(
+        &format!(
+            r#"<mujoco><asset><hfield name="f" nrow="21" ncol="121" size="6 1 {} .1" elevation="{text}"/></asset>
+            <worldbody><geom type="hfield" hfield="f" pos="5 0 0" friction="0"/>
+            <body pos="0.03 0.02 {}"><freejoint/><geom {geom} friction="0" density="1000"/></body></worldbody></mujoco>"#,
+            (most - least).max(1e-3),
+            0.05 + lift
+        ),
+        Options { timestep: Some(dt), ..Options::default() },
+    );
+    s.state_mut().v[0] = speed;
+    s
+}
+
+#[test]
+fn without_friction_nothing_is_lost_on_a_level_field() {
+    let mut failures = String::new();
+    for dt in STEPS {
+        for (name, geom) in MOVERS {
+            for speed in [0.3, 3.0] {
+                let mut s = on_a_field(|_| 0.0, geom, 0.0, speed, dt);
+                let (mut highest, mut lowest) = (0.0_f64, 0.0_f64);
+                for _ in 0..(3.0 / dt) as usize {
+                    s.step().unwrap();
+                    highest = highest.max(s.state().q[2] - 0.05);
+                    lowest = lowest.min(s.state().q[2] - 0.05);
+                }
+                let v = &s.state().v;
+                let lost = (v[0] / speed - 1.0).abs().max(v[1].abs() / speed);
+                let turned = v[3].hypot(v[4]).hypot(v[5]) * 0.1 / speed;
+                if lost > 1e-3 || turned > 1e-3 || highest > 5e-5 || lowest < -5e-5 {
+                    failures += &format!(
+                        "{name} {speed} m/s dt {dt}: lost {lost:.1e} turned {turned:.1e} {highest:.1e} {lowest:.1e}\n"
+                    );
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
+/// Slides over bumps of 3 cm: hardly any energy comes from anywhere, and nothing sinks in by more than a step's motion.
+#[test]
+fn nothing_is_gained_on_a_rough_field() {
+    let mut failures = String::new();
+    for dt in STEPS {
+        for (name, geom) in MOVERS {
+            let bump = |i: usize| 0.03 * (0.5 + 0.5 * libm::sin(1e3 * libm::sin(i as f64)));
+            let mut s = on_a_field(bump, geom, 0.15, 2.0, dt);
+            let (mut energy, mut grown, mut deepest) = (f64::INFINITY, 0.0_f64, 0.0_f64);
+            for _ in 0..(2.0 / dt) as usize {
+                s.step().unwrap();
+                let now = s.energy();
+                let total = now.kinetic + now.potential;
+                grown = grown.max(total - energy);
+                energy = total;
+                deepest = deepest.max(s.stats().penetration);
+            }
+            let mass = s.model().tree.nodes[0].inertia.mass;
+            // As on stairs; what passes a ridge in the middle of a step goes on along its slope, up to 30°, until the step's end.
+            let may_sink = 1e-3 + 0.5 * 2.0 * dt;
+            if grown > 1e-3 * mass * G * 0.1 + mass * G * dt * 0.5 || deepest > may_sink || s.state().q[2] < 0.02 {
+                failures +=
+                    &format!("{name} dt {dt}: grown {grown:.1e} of {energy:.1}, {deepest:.1e}, {:?}\n", s.state().q);
+            }
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
 }

@@ -8,6 +8,7 @@ use parry3d_f64::query::epa::EPA;
 use parry3d_f64::query::gjk::{CsoPoint, GJKResult, VoronoiSimplex, closest_points};
 use spatial::{Mat3, Vec3};
 
+use super::height_field::Facets;
 use super::manifold::Clipper;
 use super::placed::{Core, Placed, glam, vec3};
 use super::polish::{Polished, is_peak, polish};
@@ -20,9 +21,6 @@ const DEEPER: f64 = 1e-9;
 
 /// A way apart that is shorter than the one found by more than this is taken instead, m.
 const MISSED: f64 = 1e-6;
-
-/// Triangles of a height field that are in reach of a shape, of which there is room before any step.
-const TRIANGLES: usize = 64;
 
 /// The points of two surfaces between which their distance, or the least way apart, is measured.
 #[derive(Clone, Copy, Debug)]
@@ -43,8 +41,8 @@ pub(crate) struct Convex {
     pub(super) clipper: Clipper,
     pub(super) points: Vec<Point>,
     pub(super) patch: Vec<Point>,
-    /// The nearest points of triangles of a height field and a shape, by the triangles' cells.
-    pub(super) of_triangles: Vec<([usize; 3], Apart)>,
+    /// Triangles of a height field that a shape can reach.
+    pub(super) facets: Facets,
     /// Vertices that a walk over a hull has found, and a mark for each vertex; all unmarked between walks.
     pub(super) found: Vec<u32>,
     pub(super) marked: Vec<bool>,
@@ -71,8 +69,9 @@ enum Cores {
 }
 
 impl Convex {
-    /// A workspace for shapes whose largest face has `corners` corners and whose largest hull has `vertices`.
-    fn new(corners: usize, vertices: usize) -> Self {
+    /// A workspace for shapes whose largest face has `corners` corners, whose largest hull has `vertices` and whose widest height field has
+    /// `columns`.
+    fn new(corners: usize, vertices: usize, columns: usize) -> Self {
         let corners = corners.max(16);
         Self {
             found: Vec::with_capacity(vertices),
@@ -80,18 +79,25 @@ impl Convex {
             clipper: Clipper::with_capacity(2 * corners),
             points: Vec::with_capacity(vertices.max(8 * corners)),
             patch: Vec::with_capacity(8 * corners),
-            of_triangles: Vec::with_capacity(TRIANGLES),
+            facets: Facets::with_capacity(columns),
             ..Self::default()
         }
     }
 
     /// A workspace for pairs of these shapes.
     pub fn for_solids<'a>(solids: impl Iterator<Item = &'a Solid>) -> Self {
-        let hulls = solids.filter_map(|solid| if let Solid::Hull(hull) = solid { Some(hull) } else { None });
-        let (corners, vertices) = hulls.fold((0, 0), |(corners, vertices), hull| {
-            (hull.largest_face.max(corners), hull.vertices.len().max(vertices))
-        });
-        Self::new(corners, vertices)
+        let (mut corners, mut vertices, mut columns) = (0, 0, 0);
+        for solid in solids {
+            match solid {
+                Solid::Hull(hull) => {
+                    corners = hull.largest_face.max(corners);
+                    vertices = hull.vertices.len().max(vertices);
+                }
+                Solid::HeightField(field) => columns = field.size[1].max(columns),
+                _ => {}
+            }
+        }
+        Self::new(corners, vertices, columns)
     }
 
     /// Contact points of two convex shapes.
@@ -250,7 +256,7 @@ impl Clone for Convex {
             marked: vec![false; self.marked.len()],
             points: Vec::with_capacity(self.points.capacity()),
             patch: Vec::with_capacity(self.patch.capacity()),
-            of_triangles: Vec::with_capacity(self.of_triangles.capacity()),
+            facets: Facets::with_capacity(self.facets.columns()),
             ..Self::default()
         }
     }

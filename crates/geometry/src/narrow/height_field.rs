@@ -1,69 +1,139 @@
-//! A height field against convex shapes: the triangles under the shape, one by one.
+//! A height field against convex shapes, without a search in three dimensions: contacts of faces, edges and corners of the surface, each
+//! within the directions that it faces.
 //!
-//! The surface is one-sided: what is below it is pushed up along the triangle's normal. A contact on the border of
-//! a triangle counts only when no neighbour is nearer, so that nothing stumbles over edges inside a smooth surface.
+//! The point of the surface that is nearest to a shape lies in a triangle, on an edge or at a corner, and the way to the shape is one of
+//! the directions that this feature faces: the normal of the triangle, between those of the two triangles at the edge, within the cone of
+//! the corner (the feature's part of the Gauss map). So each is looked at by support points along its own directions alone. Nothing stumbles
+//! over edges inside a smooth surface, as these face no direction of their own, and no neighbours have to be compared. The surface is
+//! one-sided: what is below it is pushed up along the same directions.
 
-use spatial::Vec3;
+mod ridge;
 
-use super::convex::{Apart, Nearest, Overlap};
+use spatial::{Mat3, Vec3};
+
+use super::convex::{Nearest, Overlap};
 use super::placed::Placed;
 use super::spread::spread;
-use super::{Convex, Point, Sink};
-use crate::shape::HeightField;
-use crate::solid::{Placement, Solid};
+use super::triangle::{nearest_weights, weighted};
+use super::{Convex, Point, Sink, point};
+use crate::solid::{Ground, Placement, Solid};
 
 /// Points of one field and shape with normals within this cosine stand for one another.
 const SAME_FACE: f64 = 0.95;
 
-/// Share of a cell's size within which a point is on the border of a triangle.
+/// Share of a cell's size within which points are one, and by which a surface must fall away at a ridge.
 const BORDER: f64 = 1e-6;
 
 /// Share of a side's length by which a point may be beside a triangle that it counts as over: what is over the side that two triangles
 /// have in common is over one of them, whatever its last digits.
 const BESIDE: f64 = 1e-9;
 
-/// A triangle that may touch.
-struct Triangle {
+/// Flat faces and straight edges of a shape within this angle of a direction face it as a whole, rad: which of their points is the farthest
+/// does not matter then.
+const TILT: f64 = 1e-3;
+
+/// Share of a cell's size by which what is deeper in a triangle must be under the surface as well: it may be beyond a ridge.
+const DEEP: f64 = 0.1;
+
+/// Corners that are remembered as seen: of more, contact points are found more than once, and repeated ones dropped.
+const MAX_SEEN: usize = 64;
+
+/// A triangle within reach of a shape.
+#[derive(Clone, Copy)]
+struct Facet {
+    /// Counter-clockwise from above.
     corners: [Vec3<f64>; 3],
     /// Row and column of the cell, and which half of it.
     cell: [usize; 3],
+    normal: Vec3<f64>,
+    /// The shape's core's farthest point against the normal.
+    low: Vec3<f64>,
+    /// How far that point is beyond each side, seen along the normal, as a share of the cell's size.
+    beyond: [f64; 3],
+    /// Distance of the shape from the triangle's plane.
+    distance: f64,
+    /// Whether the shape has a face or an edge along the plane.
+    is_along: bool,
 }
 
-/// A shape over a height field, in the axes of the world with the shape's position as origin.
+/// The triangles within reach in a row of cells.
+#[derive(Default)]
+struct Row {
+    facets: Vec<Facet>,
+    /// Where each half of each cell is among them, or [`NONE`].
+    places: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Row {
+    /// Empties it for so many halves of cells.
+    fn clear(&mut self, halves: usize) {
+        self.facets.clear();
+        self.places.clear();
+        self.places.resize(halves, NONE);
+    }
+
+    fn get(&self, half: usize) -> Option<&Facet> {
+        self.facets.get(*self.places.get(half)? as usize)
+    }
+}
+
+/// Scratch of a query.
+#[derive(Default)]
+pub(super) struct Facets {
+    row: Row,
+    row_before: Row,
+    /// Rows and columns of corners that were looked at.
+    seen: Vec<[usize; 2]>,
+}
+
+impl Facets {
+    /// Scratch for a field with so many columns.
+    pub fn with_capacity(columns: usize) -> Self {
+        let row = || Row { facets: Vec::with_capacity(2 * columns), places: Vec::with_capacity(2 * columns) };
+        Self { row: row(), row_before: row(), seen: Vec::with_capacity(if columns > 0 { MAX_SEEN } else { 0 }) }
+    }
+
+    pub fn columns(&self) -> usize {
+        self.row.places.capacity() / 2
+    }
+}
+
+/// A shape over a height field, in the axes of the field with the shape's position as origin.
 struct Query<'a> {
-    field: &'a HeightField,
-    at: Placement,
+    field: &'a Ground,
+    solid: &'a Solid,
+    place: Placement,
     shape: Placed<'a>,
     limit: f64,
     columns: [usize; 2],
     rows: [usize; 2],
     cell_size: [f64; 2],
-    /// The shape's lowest point over the field.
+    /// Its inverse.
+    per_size: [f64; 2],
+    /// The shape's position in the field's frame.
+    position: Vec3<f64>,
+    /// The least height that the shape reaches, in the field's frame.
     bottom: f64,
-    /// The shape's centre over the field, and a radius about it that holds the shape.
-    centre: Vec3<f64>,
+    /// A radius about the shape's centre that holds it.
     radius: f64,
 }
 
 /// Contact points of a height field and a convex shape.
 pub fn collide(
-    (field, at): (&HeightField, &Placement),
+    (field, at): (&Ground, &Placement),
     (solid, bt): (&Solid, &Placement),
     workspace: &mut Convex,
     sink: &mut Sink,
 ) {
-    let origin = bt.pos;
     let Some(query) = Query::new(field, at, solid, bt, sink.limit) else { return };
     workspace.points.clear();
     workspace.patch.clear();
-    workspace.of_triangles.clear();
-    // Row by row: one of them is a moment's work.
-    for row in query.rows[0]..=query.rows[1] {
-        if workspace.interrupt.is_raised() {
-            return;
-        }
-        query.each_triangle_in([row; 2], query.columns, |triangle| query.touch(&triangle, workspace));
-    }
+    let mut facets = std::mem::take(&mut workspace.facets);
+    query.touch(&mut facets, workspace);
+    workspace.facets = facets;
+    query.drop_repeated(&mut workspace.points);
     // At most four points for each direction in which the surface faces.
     while !workspace.points.is_empty() {
         let points = &mut workspace.points;
@@ -79,19 +149,33 @@ pub fn collide(
         });
         spread(patch, deepest.normal, 4);
         for p in patch {
-            sink.push(p.position + origin, p.normal, p.distance);
+            sink.push(at.rot * p.position + bt.pos, at.rot * p.normal, p.distance);
         }
     }
 }
 
 impl<'a> Query<'a> {
     /// `None` when the shape is not over the field.
-    fn new(field: &'a HeightField, at: &Placement, solid: &'a Solid, bt: &Placement, limit: f64) -> Option<Self> {
-        let shape = Placed::new(solid, bt, bt.pos)?;
+    fn new(field: &'a Ground, at: &Placement, solid: &'a Solid, bt: &Placement, limit: f64) -> Option<Self> {
+        let (position, radius) = (at.local(bt.pos), solid.bounding_radius());
         let half = solid.half_extents()?;
-        let axes = [bt.rot.x * half.x, bt.rot.y * half.y, bt.rot.z * half.z].map(|e| at.rot.transpose_mul(e));
-        let reach = |i: usize| axes.iter().map(|e| e.to_array()[i].abs()).sum::<f64>() + limit;
-        let centre = at.local(bt.pos + shape.centre);
+        let place = Placement { rot: at.rot.transpose() * bt.rot, pos: Vec3::ZERO };
+        let shape = Placed::new(solid, &place, Vec3::ZERO)?;
+        let centre = position + shape.centre;
+        if centre.z - radius - limit > field.top {
+            return None;
+        }
+        let Mat3 { x, y, z } = place.rot;
+        let reach = match solid {
+            Solid::Hull(_) => (x * half.x).map(f64::abs) + (y * half.y).map(f64::abs) + (z * half.z).map(f64::abs),
+            // About its own position a shape is symmetric.
+            _ => Vec3::new(
+                shape.support(Vec3::new(1.0, 0.0, 0.0)).x + shape.radius,
+                shape.support(Vec3::new(0.0, 1.0, 0.0)).y + shape.radius,
+                shape.support(Vec3::new(0.0, 0.0, 1.0)).z + shape.radius,
+            ),
+        };
+        let reach = reach.map(|x| x + limit);
         let [rows, columns] = field.size;
         let [hx, hy] = field.half_extents;
         let cell_size = [2.0 * hx / (columns - 1) as f64, 2.0 * hy / (rows - 1) as f64];
@@ -101,183 +185,231 @@ impl<'a> Query<'a> {
             (high >= 0.0 && low <= (samples - 1) as f64)
                 .then(|| [(low as usize).min(samples - 2), (high as usize).min(samples - 2)])
         };
-        let columns = cells(centre.x + hx, reach(0), cell_size[0], columns)?;
-        let rows = cells(centre.y + hy, reach(1), cell_size[1], rows)?;
-        let (bottom, top) = (centre.z - reach(2), centre.z + reach(2));
-        if top < -field.base {
+        let columns = cells(centre.x + hx, reach.x, cell_size[0], columns)?;
+        let rows = cells(centre.y + hy, reach.y, cell_size[1], rows)?;
+        let bottom = centre.z - reach.z;
+        if bottom > field.top || centre.z + reach.z < -field.base {
             return None;
         }
-        let at = Placement { rot: at.rot, pos: at.pos - bt.pos };
-        let radius = solid.bounding_radius();
-        Some(Self { field, at, shape, limit, columns, rows, cell_size, bottom, centre, radius })
+        let per_size = cell_size.map(f64::recip);
+        Some(Self { field, solid, place, position, shape, limit, columns, rows, cell_size, per_size, bottom, radius })
     }
 
+    #[inline(always)]
     fn sample(&self, row: usize, column: usize) -> Vec3<f64> {
         let [dx, dy] = self.cell_size;
         let [hx, hy] = self.field.half_extents;
         let height = self.field.heights[row * self.field.size[1] + column];
-        Vec3::new(column as f64 * dx - hx, row as f64 * dy - hy, height)
+        Vec3::new(column as f64 * dx - hx, row as f64 * dy - hy, height) - self.position
     }
 
-    /// The triangles in rows and columns under the shape that reach up to it, row by row. Each cell is cut along its diagonal
-    /// from low row and column to high row and column.
-    fn each_triangle_in(&self, rows: [usize; 2], columns: [usize; 2], mut visit: impl FnMut(Triangle)) {
-        for row in rows[0]..=rows[1] {
-            for column in columns[0]..=columns[1] {
-                let (a, b) = (self.sample(row, column), self.sample(row, column + 1));
-                let (c, d) = (self.sample(row + 1, column + 1), self.sample(row + 1, column));
-                if self.is_clear([a, b, c, d]) {
-                    continue;
-                }
-                let reaches_up = [a, b, c, d].map(|p| p.z >= self.bottom);
-                let [a, b, c, d] = [a, b, c, d].map(|p| self.at.point(p));
-                let halves = [(reaches_up[1], [a, b, c]), (reaches_up[3], [a, c, d])];
-                for (half, (third_reaches, corners)) in halves.into_iter().enumerate() {
-                    if reaches_up[0] || reaches_up[2] || third_reaches {
-                        visit(Triangle { corners, cell: [row, column, half] });
-                    }
+    /// Appends the contact points of all triangles under the shape, row by row: one of them is a moment's work.
+    fn touch(&self, facets: &mut Facets, workspace: &mut Convex) {
+        let halves = 2 * (self.columns[1] - self.columns[0] + 1);
+        facets.row_before.clear(halves);
+        facets.seen.clear();
+        let mut are_met = false;
+        for row in self.rows[0]..=self.rows[1] {
+            if workspace.interrupt.is_raised() {
+                return;
+            }
+            facets.row.clear(halves);
+            self.find_facets(row, &mut facets.row);
+            are_met |= facets.row.facets.iter().any(|facet| facet.distance < -self.shape.radius);
+            self.touch_faces(&facets.row.facets, workspace);
+            self.touch_edges(facets, workspace);
+            std::mem::swap(&mut facets.row, &mut facets.row_before);
+        }
+        if workspace.points.is_empty() && are_met {
+            self.push_out(workspace);
+        }
+    }
+
+    /// Finds the triangles of a row of cells that the shape can reach. Each cell is cut along its diagonal from low row and column to high
+    /// row and column.
+    fn find_facets(&self, row: usize, facets: &mut Row) {
+        let [first, last] = self.columns;
+        let samples = |row: usize| &self.field.heights[row * self.field.size[1] + first..][..last - first + 2];
+        let (near, far) = (samples(row), samples(row + 1));
+        let mut top_before = near[0].max(far[0]);
+        for k in 0..=last - first {
+            let top_after = near[k + 1].max(far[k + 1]);
+            let top = top_before.max(top_after);
+            top_before = top_after;
+            if top < self.bottom {
+                continue;
+            }
+            let column = first + k;
+            let low = near[k].min(far[k]).min(near[k + 1].min(far[k + 1]));
+            let (a, c) = (self.sample(row, column), self.sample(row + 1, column + 1));
+            if self.is_clear(a, c, low - self.position.z, top - self.position.z) {
+                continue;
+            }
+            let (b, d) = (self.sample(row, column + 1), self.sample(row + 1, column));
+            for (half, corners) in [[a, b, c], [a, c, d]].into_iter().enumerate() {
+                if let Some(facet) = self.facet(corners, [row, column, half]) {
+                    facets.places[2 * k + half] = facets.facets.len() as u32;
+                    facets.facets.push(facet);
                 }
             }
         }
     }
 
-    /// The rows and columns of the cells under the shape that a point is over, or beside by no more than a sliver.
-    fn cells_at(&self, p: Vec3<f64>) -> [[usize; 2]; 2] {
-        let p = self.at.local(p);
-        let ([dx, dy], [hx, hy]) = (self.cell_size, self.field.half_extents);
-        // Twice what `holds` allows: the greatest distance from an edge at which it is still true.
-        let sliver = 2.0 * BORDER * dx.max(dy);
-        let cells = |x: f64, size: f64, [first, last]: [usize; 2]| {
-            // A cast saturates: below 0 is 0.
-            [(((x - sliver) / size) as usize).max(first), (((x + sliver) / size) as usize).min(last)]
-        };
-        [cells(p.y + hy, dy, self.rows), cells(p.x + hx, dx, self.columns)]
-    }
-
-    /// Whether the shape is out of reach of a cell, in the field's frame, by a plane across the way from its centre
-    /// to the nearest point of the box around the cell.
-    fn is_clear(&self, [a, b, c, d]: [Vec3<f64>; 4]) -> bool {
-        let low = a.z.min(b.z).min(c.z.min(d.z));
-        let high = a.z.max(b.z).max(c.z.max(d.z));
-        let p = self.centre;
+    /// Whether the shape is out of reach of the box around a cell, from one corner to the other, by a plane across the way from its centre
+    /// to the nearest point of the box.
+    fn is_clear(&self, a: Vec3<f64>, c: Vec3<f64>, low: f64, high: f64) -> bool {
+        let p = self.shape.centre;
         let nearest = Vec3::new(p.x.clamp(a.x, c.x), p.y.clamp(a.y, c.y), p.z.clamp(low, high));
         let away = p - nearest;
         let (squared, reach) = (away.norm_squared(), self.radius + self.limit);
         if squared > reach * reach {
             return true;
         }
-        let away = self.at.rot * away;
-        let facing = self.shape.support(-away) - self.at.point(nearest);
-        facing.dot(away) > (self.shape.radius + self.limit) * squared.sqrt()
+        let facing = (self.shape.support(-away) - nearest).dot(away);
+        let reach = self.shape.radius + self.limit;
+        facing > 0.0 && facing * facing > reach * reach * squared
     }
 
-    /// Appends the contact points of one triangle.
-    fn touch(&self, triangle: &Triangle, workspace: &mut Convex) {
-        let [a, b, c] = triangle.corners;
-        let across = (b - a).cross(c - a);
+    /// A triangle, if the shape reaches its plane.
+    #[inline(always)]
+    fn facet(&self, corners: [Vec3<f64>; 3], cell: [usize; 3]) -> Option<Facet> {
+        let ([a, b, c], [per_x, per_y]) = (corners, self.per_size);
+        // The corners are those of a right angle along the axes.
+        let (slope_x, slope_y) = if cell[2] == 0 { (b.z - a.z, c.z - b.z) } else { (b.z - c.z, c.z - a.z) };
+        let across = Vec3::new(-slope_x * per_x, -slope_y * per_y, 1.0);
         let low = self.shape.support(-across);
         let height = (low - a).dot(across);
-        // Most triangles end here: no need of a unit vector.
-        let reach = self.shape.radius + self.limit;
-        if height > 0.0 && height * height > reach * reach * across.norm_squared() {
-            return;
+        // Many triangles end here: no need of a unit vector.
+        let (reach, squared) = (self.shape.radius + self.limit, across.norm_squared());
+        if height > 0.0 && height * height > reach * reach * squared {
+            return None;
         }
-        let Some(normal) = across.normalized() else { return };
-        let distance = (low - triangle.corners[0]).dot(normal) - self.shape.radius;
-        if distance > self.limit {
-            return;
+        let scale = 1.0 / squared.sqrt();
+        let (normal, distance) = (across * scale, height * scale - self.shape.radius);
+        if distance > self.limit || distance < -2.0 * self.radius && self.is_centre_over() {
+            // Where the shape is altogether behind the plane, it is beyond a ridge that it has not gone through.
+            return None;
         }
-        let before = workspace.points.len();
-        let straight =
-            Nearest { normal, position: low.add_scaled(-self.shape.radius - 0.5 * distance, normal), distance };
-        let surface = Placed::triangle(triangle.corners);
-        if triangle.is_under(low, normal) {
-            // The lowest point is over the triangle: the normal is the triangle's.
-            workspace.manifold(&surface, &self.shape, &straight, self.limit);
-        } else if !self.has_ridge(triangle, normal) {
-            // Among flat or hollow surroundings nothing touches the border alone.
-            workspace.faces(&surface, &self.shape, &straight, self.limit);
-        } else {
-            match self.nearest_to(triangle, workspace) {
-                Ok(None) => {}
-                Ok(Some(nearest)) if nearest.normal.dot(normal) > 0.0 => {
-                    if self.is_outermost(triangle, normal, &nearest, workspace) {
-                        workspace.manifold(&surface, &self.shape, &nearest, self.limit);
-                    }
-                }
-                // Below the surface, or through it: up.
-                Ok(Some(_)) | Err(Overlap) => workspace.faces(&surface, &self.shape, &straight, self.limit),
-            }
-        }
-        self.drop_repeated(before, &mut workspace.points);
+        // Where in the cell the foot of the farthest point is.
+        let foot = low.add_scaled(-height / squared, across) - a;
+        let (u, v) = (foot.x * per_x, foot.y * per_y);
+        let beyond = if cell[2] == 0 { [-v, u - 1.0, v - u] } else { [u - v, v - 1.0, -u] };
+        let is_along = self.shape.is_along(-normal, TILT);
+        Some(Facet { corners, cell, normal, low, beyond, distance, is_along })
     }
 
-    /// The nearest points of a triangle and the shape. What neighbours ask for again is kept: a corner belongs to six triangles.
-    fn nearest_to(&self, triangle: &Triangle, workspace: &mut Convex) -> Apart {
-        if let Some((_, known)) = workspace.of_triangles.iter().find(|(cell, _)| *cell == triangle.cell) {
-            return *known;
-        }
-        let nearest = workspace.nearest_apart(&Placed::triangle(triangle.corners), &self.shape, self.limit);
-        workspace.of_triangles.push((triangle.cell, nearest));
-        nearest
+    /// Whether the shape's centre is over the surface.
+    #[cold]
+    fn is_centre_over(&self) -> bool {
+        point::height_field(self.field, self.position + self.shape.centre).is_some_and(|(_, distance)| distance > 0.0)
     }
 
-    /// Whether the surface falls away across some side of the triangle.
-    fn has_ridge(&self, triangle: &Triangle, normal: Vec3<f64>) -> bool {
-        let [row, column, half] = triangle.cell;
-        let [rows, columns] = self.field.size;
-        // The far corners of the three neighbours, as offsets from the cell's low corner.
-        let far: [[isize; 2]; 3] = if half == 0 { [[-1, 0], [1, 2], [1, 0]] } else { [[0, 1], [2, 1], [0, -1]] };
-        let slack = BORDER * self.cell_size[0].min(self.cell_size[1]);
-        far.into_iter().any(|[r, c]| {
-            match (row.checked_add_signed(r), column.checked_add_signed(c)) {
-                (Some(r), Some(c)) if r < rows && c < columns => {
-                    let p = self.at.point(self.sample(r, c));
-                    (p - triangle.corners[0]).dot(normal) < -slack
+    /// Whether the shape's point of a pair of nearest points is over the surface.
+    #[cold]
+    fn is_over(&self, nearest: &Nearest) -> bool {
+        let p = nearest.position.add_scaled(0.5 * nearest.distance, nearest.normal);
+        point::height_field(self.field, self.position + p).is_some_and(|(_, distance)| distance > 0.0)
+    }
+
+    /// Appends contact points along the normals of triangles.
+    fn touch_faces(&self, facets: &[Facet], workspace: &mut Convex) {
+        for facet in facets {
+            let nearest = facet.straight(&self.shape);
+            if facet.beyond.iter().all(|beyond| *beyond <= BESIDE) {
+                if nearest.distance < -DEEP * self.cell_size[0].min(self.cell_size[1]) && self.is_over(&nearest) {
+                    continue;
                 }
-                // The rim of the field.
-                _ => true,
+                workspace.manifold(&Placed::triangle(facet.corners), &self.shape, &nearest, self.limit);
+            } else if !self.has_ridge(facet) || facet.is_along && self.lies_on(facet) {
+                // Among flat or hollow surroundings nothing touches the border alone.
+                workspace.faces(&Placed::triangle(facet.corners), &self.shape, &nearest, self.limit);
             }
+        }
+    }
+
+    /// Whether a face or an edge of the shape that is along a triangle's plane may lie over the triangle: it does not where the shape
+    /// would touch beyond one of the sides if it were tilted that way.
+    fn lies_on(&self, facet: &Facet) -> bool {
+        (0..3).all(|side| {
+            let outward = facet.outward(side);
+            let tilted = facet.normal.add_scaled(TILT / outward.norm(), outward);
+            (self.shape.support(-tilted) - facet.corners[side]).dot(outward) <= BESIDE * outward.norm_squared()
         })
     }
 
-    /// Whether the point on `triangle` is the nearest of all triangles that it belongs to.
-    fn is_outermost(&self, triangle: &Triangle, normal: Vec3<f64>, nearest: &Nearest, workspace: &mut Convex) -> bool {
-        if nearest.normal.dot(normal) > 1.0 - 1e-12 {
-            return true;
-        }
-        let on_surface = nearest.position.add_scaled(-0.5 * nearest.distance, nearest.normal);
-        let up = self.at.rot.z;
-        let mut outermost = true;
-        let [rows, columns] = self.cells_at(on_surface);
-        self.each_triangle_in(rows, columns, |other| {
-            if outermost && other.cell != triangle.cell && holds(&other, on_surface, up, self.cell_size) {
-                outermost = match self.nearest_to(&other, workspace) {
-                    Ok(other) => other.is_none_or(|n| n.distance >= nearest.distance - 1e-9),
-                    Err(Overlap) => false,
-                };
+    /// Whether the surface falls away across some side of the triangle.
+    fn has_ridge(&self, facet: &Facet) -> bool {
+        (0..3).any(|side| self.is_ridge(facet, side))
+    }
+
+    /// Whether the surface falls away across a side of a triangle: the middle of the side is over that of the corners beside it. At the rim
+    /// of the field it does.
+    #[inline(always)]
+    fn is_ridge(&self, facet: &Facet, side: usize) -> bool {
+        let [row, column, half] = facet.cell;
+        // The third corner of the neighbour across each side, from the cell's low corner.
+        const FAR: [[[isize; 2]; 3]; 2] = [[[-1, 0], [1, 2], [1, 0]], [[0, 1], [2, 1], [0, -1]]];
+        let [r, c] = FAR[half][side];
+        let Some(far) = self.height(row.wrapping_add_signed(r), column.wrapping_add_signed(c)) else { return true };
+        let [start, end, own] = [0, 1, 2].map(|k| facet.corners[(side + k) % 3].z);
+        let slack = BORDER * self.cell_size[0].min(self.cell_size[1]);
+        start + end - own - (far - self.position.z) > slack
+    }
+
+    /// A sample's height; none beside the field.
+    #[inline(always)]
+    fn height(&self, row: usize, column: usize) -> Option<f64> {
+        let [rows, columns] = self.field.size;
+        (row < rows && column < columns).then(|| self.field.heights[row * columns + column])
+    }
+
+    /// Appends points along the normal of the triangle in the shape that is the least deep, where no feature that faces the shape was found:
+    /// it is far below the surface, or spiked.
+    #[inline(never)]
+    fn push_out(&self, workspace: &mut Convex) {
+        let mut least: Option<Facet> = None;
+        for row in self.rows[0]..=self.rows[1] {
+            if workspace.interrupt.is_raised() {
+                return;
             }
-        });
-        outermost
+            for column in self.columns[0]..=self.columns[1] {
+                let (a, b) = (self.sample(row, column), self.sample(row, column + 1));
+                let (c, d) = (self.sample(row + 1, column + 1), self.sample(row + 1, column));
+                for (half, corners) in [[a, b, c], [a, c, d]].into_iter().enumerate() {
+                    let facet = self.facet(corners, [row, column, half]).filter(|facet| {
+                        facet.distance < 0.0 && least.is_none_or(|least| facet.distance > least.distance)
+                    });
+                    if facet.is_some() && self.is_spiked(corners, workspace) {
+                        least = facet;
+                    }
+                }
+            }
+        }
+        let Some(facet) = least else { return };
+        let straight = facet.straight(&self.shape);
+        workspace.faces(&Placed::triangle(facet.corners), &self.shape, &straight, self.limit);
+        if workspace.points.is_empty() {
+            let Nearest { normal, position, distance } = straight;
+            workspace.points.push(Point { position, normal, distance });
+        }
     }
-}
 
-impl Triangle {
-    /// Whether a point is over the triangle, seen along its normal, or beside it by no more than round-off.
-    fn is_under(&self, p: Vec3<f64>, normal: Vec3<f64>) -> bool {
-        let [a, b, c] = self.corners;
-        let side = |s: Vec3<f64>, e: Vec3<f64>| (e - s).cross(p - s).dot(normal) >= -BESIDE * (e - s).norm_squared();
-        side(a, b) && side(b, c) && side(c, a)
+    /// Whether a triangle overlaps the shape's core.
+    fn is_spiked(&self, corners: [Vec3<f64>; 3], workspace: &mut Convex) -> bool {
+        let nearest = weighted(corners, nearest_weights(corners, self.shape.centre));
+        let away = self.shape.centre - nearest;
+        if (self.shape.support(-away) - nearest).dot(away) > 0.0 {
+            return false;
+        }
+        matches!(workspace.nearest_apart(&Placed::triangle(corners), &self.shape, 0.0), Err(Overlap))
     }
-}
 
-impl Query<'_> {
-    /// Drops from `points[new..]` those that an earlier one repeats: neighbouring triangles share their border.
-    fn drop_repeated(&self, new: usize, points: &mut Vec<Point>) {
+    /// Drops points that an earlier one repeats: neighbouring triangles share their border.
+    fn drop_repeated(&self, points: &mut Vec<Point>) {
         let [dx, dy] = self.cell_size;
         let near2 = BORDER * BORDER * dx * dy;
-        let mut kept = new;
-        for i in new..points.len() {
+        let mut kept = 0;
+        for i in 0..points.len() {
             let p = points[i];
             let same =
                 |q: &Point| (q.position - p.position).norm_squared() < near2 && q.normal.dot(p.normal) > 1.0 - BORDER;
@@ -290,9 +422,23 @@ impl Query<'_> {
     }
 }
 
-/// Whether `p` is over a triangle, or beside it by no more than a sliver of the cell's size.
-fn holds(triangle: &Triangle, p: Vec3<f64>, up: Vec3<f64>, [dx, dy]: [f64; 2]) -> bool {
-    let [a, b, c] = triangle.corners;
-    let slack = -BORDER * dx * dy;
-    [[a, b], [b, c], [c, a]].iter().all(|&[s, e]| (e - s).cross(p - s).dot(up) >= slack)
+impl Facet {
+    /// The shape's point that is farthest against the normal, as if it were over the triangle.
+    fn straight(&self, shape: &Placed) -> Nearest {
+        let Self { normal, low, distance, .. } = *self;
+        Nearest { normal, position: low.add_scaled(-shape.radius - 0.5 * distance, normal), distance }
+    }
+
+    /// Where a side begins and ends.
+    #[inline(always)]
+    fn side(&self, side: usize) -> [Vec3<f64>; 2] {
+        [self.corners[side], self.corners[(side + 1) % 3]]
+    }
+
+    /// The direction out of the triangle across a side, as long as the side.
+    #[inline(always)]
+    fn outward(&self, side: usize) -> Vec3<f64> {
+        let [s, e] = self.side(side);
+        (e - s).cross(self.normal)
+    }
 }

@@ -78,6 +78,12 @@ impl<'a> Placed<'a> {
         Placed { core, radius: 0.0, rot: Mat3::IDENTITY, pos: Vec3::ZERO, centre, coarse: Cell::new(false) }
     }
 
+    /// A segment without thickness.
+    pub fn segment([s, e]: [Vec3<f64>; 2]) -> Placed<'static> {
+        let (core, centre) = (Core::Segment((e - s) * 0.5), (s + e) * 0.5);
+        Placed { core, radius: 0.0, rot: Mat3::IDENTITY, pos: centre, centre, coarse: Cell::new(false) }
+    }
+
     /// A point.
     pub fn point(p: Vec3<f64>) -> Placed<'static> {
         Placed { core: Core::Point, radius: 0.0, rot: Mat3::IDENTITY, pos: p, centre: p, coarse: Cell::new(false) }
@@ -149,6 +155,25 @@ impl<'a> Placed<'a> {
                 Core::Cylinder { radius, .. } => radius,
                 _ => 0.0,
             }
+    }
+
+    /// Whether the core has a flat face or a straight edge that faces the unit vector `d` within a small angle, so that the farthest point
+    /// along `d` is not one of its own.
+    pub(super) fn is_along(&self, d: Vec3<f64>, angle: f64) -> bool {
+        match self.core {
+            Core::Point | Core::Ellipsoid(_) => false,
+            Core::Segment(half) => half.dot(d).abs() <= angle * half.norm(),
+            Core::Triangle(_) => true,
+            Core::Cylinder { .. } => {
+                let d = self.rot.transpose_mul(d);
+                d.z.abs() <= angle || d.x * d.x + d.y * d.y <= angle * angle
+            }
+            Core::Box(_) => {
+                let d = self.rot.transpose_mul(d);
+                d.x.abs().min(d.y.abs()).min(d.z.abs()) <= angle
+            }
+            Core::Hull(hull) => hull.is_along(self.rot.transpose_mul(d), angle),
+        }
     }
 
     /// The flat feature that faces the unit vector `d`: nothing for a rounded core.

@@ -135,7 +135,7 @@ fn is_over_face(hull: &Hull, face: usize, p: Vec3<f64>) -> bool {
 }
 
 /// The triangle of a height field under a point; none beside the field and below its base.
-fn height_field(field: &HeightField, p: Vec3<f64>) -> Option<Signed> {
+pub(super) fn height_field(field: &HeightField, p: Vec3<f64>) -> Option<Signed> {
     let ([rows, columns], [hx, hy]) = (field.size, field.half_extents);
     let (dx, dy) = (2.0 * hx / (columns - 1) as f64, 2.0 * hy / (rows - 1) as f64);
     let (x, y) = ((p.x + hx) / dx, (p.y + hy) / dy);
