@@ -224,7 +224,7 @@ impl Collider {
             shares.extend((0..SHARES).map(share));
         }
         shares.iter_mut().for_each(|share| share.places = share.count);
-        // Buffers take turns, here and at the caller's: none must find out later that there was more than ever.
+        // Buffers take turns, here and at the caller's: each gets the largest size yet, so that later steps do not allocate.
         out.reserve(most.saturating_sub(out.len()));
         out.resize(shares.iter().map(|share| share.places).sum(), Contact::NONE);
         let (pairs, all) = (Pairs { items, places, near, found: &AtomicUsize::new(0) }, near.len());
