@@ -61,3 +61,39 @@ fn what_joints_hold() {
     let loop_ = r#"<equality><connect body1="last" anchor="0 0 .4"/></equality>"#;
     compare("a four-bar", four_bar, loop_, &[0.5, -0.5, 0.5]);
 }
+
+/// Joints whose dry friction slides, sticks and turns round, and drives at their limits: what is at a bound is a part of free motion.
+#[test]
+fn what_joints_resist() {
+    let arm = r#"<body pos="0 0 2"><joint name="a" axis="0 1 0" frictionloss=".4"/><geom type="capsule" fromto="0 0 0 .4 0 0" size=".03"/>
+        <body pos=".4 0 0"><joint name="b" axis="0 1 0" frictionloss=".05"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/>
+        <body pos=".3 0 0"><joint name="c" axis="1 1 0" frictionloss=".02"/><geom type="capsule" fromto="0 0 0 .2 0 0" size=".02"/>
+        </body></body></body>"#;
+    compare("an arm that swings and comes to rest", arm, "", &[0.0, 3.0, -5.0]);
+    let servos = r#"<actuator><position joint="a" kp="40" kv="4" forcerange="-3 3"/><position joint="b" kp="20" kv="1" forcerange="-.5 .5"/></actuator>"#;
+    compare("an arm with weak servos", arm, servos, &[1.0, 3.0, -5.0]);
+}
+
+/// Two fingers close around a box and turn it: contacts with torsional friction beside joints with dry friction.
+#[test]
+fn what_a_gripper_holds() {
+    let finger = |name: &str, y: f64| {
+        format!(
+            r#"<body pos="0 {y} 0"><joint name="{name}" type="slide" axis="0 {} 0" frictionloss=".2" damping="1"/>
+            <geom type="box" size=".01 .008 .01" mass=".1" condim="4" friction="1 .005 .0001"/></body>"#,
+            -y.signum()
+        )
+    };
+    let palm = format!(
+        r#"<body pos="0 0 .5"><joint name="turn" axis="1 0 0"/>
+        <geom type="sphere" size=".02" mass="1" contype="0" conaffinity="0"/>{}{}</body>
+        <body pos="0 0 .5"><freejoint/><geom type="box" size=".02 .03 .02" mass=".2" condim="4" friction="1 .005 .0001"/></body>"#,
+        finger("left", 0.0385),
+        finger("right", -0.0385),
+    );
+    let servo = |joint: &str| {
+        format!(r#"<general joint="{joint}" biastype="affine" biasprm="20 -100 -10" forcerange="-15 15"/>"#)
+    };
+    let servos = format!("<actuator>{}{}</actuator>", servo("left"), servo("right"));
+    compare("a gripper", &palm, &servos, &[2.0]);
+}

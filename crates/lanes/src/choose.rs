@@ -5,10 +5,13 @@ use spatial::Real;
 use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
 use crate::constants::LEFT_IN_VELOCITIES;
 use crate::plan::{Plan, Rows};
-use spatial::masks::positive;
+use spatial::masks::{all_lanes, positive};
 
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
 const MAX_ROUNDS: usize = 4;
+
+/// How far beyond a bound, relative to the distance of both, a constraint alone has to be to be expected there, as in a step of one world.
+const EXPECTED_BEYOND: f64 = 0.25;
 
 /// What W says of the normal velocities of contacts may differ from how bodies move by this much, relative to the velocities; a lane that
 /// has lost more digits is left to one world.
@@ -26,6 +29,7 @@ impl<T: Bundle> Lanes<T> {
         }
         for &k in &self.space.listed {
             self.space.chosen[k] &= !pending;
+            self.space.bounded[k] &= !pending;
             // What a round found that drives at their limits undo is no memory.
             let (memory, before) = (&mut self.memory[k], &self.memory_before[k]);
             memory.free = select3(lanes, before.free, memory.free);
@@ -145,7 +149,9 @@ impl<T: Bundle> Lanes<T> {
                 recovers[tree] = recovers[tree].max(here);
             };
             match &plan.constraints.all[k].rows {
-                Rows::Point(nodes) | Rows::Turn(nodes) => nodes.iter().flatten().for_each(|node| add(*node)),
+                Rows::Point(nodes) | Rows::Turn(nodes) | Rows::Twist(nodes) => {
+                    nodes.iter().flatten().for_each(|node| add(*node));
+                }
                 Rows::Sum(terms) => {
                     plan.constraints.terms[terms.clone()].iter().for_each(|term| add(plan.node_of_dof[term.dof]));
                 }
@@ -190,13 +196,57 @@ impl<T: Bundle> Lanes<T> {
         }
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];
-            let always = !plan.constraints.all[k].source.is_limit();
+            if !plan.constraints.all[k].source.is_limit() {
+                let bounded = self.expect_bound(plan, k);
+                news |= self.choose(plan, k, T::mask(!bounded & all_lanes::<T>())) | bounded;
+                continue;
+            }
             let (velocity, slot) = (self.row_velocity(plan, k, false), &self.slots[k]);
             let expected = pushes(self.memory[k].free.x, slot.recovery) * self.memory[k].is_known;
-            let pushes = if always { T::ONE } else { pushes(velocity, slot.recovery).max(expected) };
-            news |= self.choose(plan, k, pushes);
+            news |= self.choose(plan, k, pushes(velocity, slot.recovery).max(expected));
         }
         self.space.open = news;
+    }
+
+    /// The open lanes in which a constraint of one row is expected at a bound, from what it met in the step before.
+    #[inline(always)]
+    fn expect_bound(&mut self, plan: &Plan, k: usize) -> u32 {
+        if !matches!(plan.constraints.all[k].rows, Rows::Sum(_)) {
+            return 0;
+        }
+        let (slot, memory) = (&self.slots[k], &self.memory[k]);
+        let whole = (slot.v_hat - memory.free.x) / (slot.r_n + slot.w);
+        let margin = (slot.high - slot.low) * wide(EXPECTED_BEYOND);
+        let is_known = memory.is_known * slot.is_present;
+        let is_low = whole.if_less(slot.low - margin, is_known, T::ZERO);
+        let is_high = (slot.high + margin).if_less(whole, is_known, T::ZERO);
+        let bounded = lanes_of(is_low + is_high) & self.space.open;
+        if bounded != 0 {
+            self.list(k);
+            self.slots[k].at_bound = select(is_low, self.slots[k].low, self.slots[k].high);
+        }
+        self.space.bounded[k] = self.space.bounded[k] & !self.space.open | bounded;
+        bounded
+    }
+
+    /// Lets a constraint that was expected at a bound and is not there at the velocities found join in, and notes what it met elsewhere; the
+    /// lanes in which it is not there.
+    #[inline(always)]
+    fn check_bound(&mut self, plan: &Plan, k: usize) -> u32 {
+        let bounded = self.space.bounded[k] & self.space.open;
+        if bounded == 0 {
+            return 0;
+        }
+        let velocity = self.row_velocity(plan, k, true);
+        let (slot, memory) = (&self.slots[k], &mut self.memory[k]);
+        let impulse = ((slot.v_hat - velocity) / slot.r_n).max(slot.low).min(slot.high);
+        let elsewhere = positive((impulse - slot.at_bound).abs()) & bounded;
+        let there = T::mask(bounded & !elsewhere & !self.recovering);
+        memory.free.x = select(there, velocity - slot.w * slot.at_bound, memory.free.x);
+        memory.normal = select(there, slot.at_bound, memory.normal);
+        memory.is_known = memory.is_known.max(there);
+        self.space.bounded[k] &= !elsewhere;
+        self.choose(plan, k, T::mask(elsewhere))
     }
 
     /// Chooses what pushes at the velocities found so far as well; leaves open the lanes in which there is any.
@@ -226,9 +276,11 @@ impl<T: Bundle> Lanes<T> {
         }
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];
-            if self.space.open & !self.space.chosen[k] != 0 {
+            news |= self.check_bound(plan, k);
+            if self.space.open & !self.space.chosen[k] & !self.space.bounded[k] != 0 {
                 let velocity = self.row_velocity(plan, k, true);
-                news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery));
+                let is_free = T::mask(!self.space.bounded[k] & all_lanes::<T>());
+                news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery) * is_free);
             }
         }
         let tolerance = wide::<T>(by_precision::<T>(AGREEMENT, SINGLE_AGREEMENT).powi(2));
@@ -295,14 +347,14 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn remember(&mut self) {
         let Self { space, memory, left, stats, .. } = self;
         for &k in &space.known {
-            memory[k].is_known = T::mask(space.chosen[k] & !*left) * memory[k].is_known;
+            memory[k].is_known = T::mask((space.chosen[k] | space.bounded[k]) & !*left) * memory[k].is_known;
         }
         space.known.clear();
         for &k in &space.listed {
-            memory[k].is_known = T::mask(space.chosen[k] & !*left) * memory[k].is_known;
+            memory[k].is_known = T::mask((space.chosen[k] | space.bounded[k]) & !*left) * memory[k].is_known;
             stats.pushing += u64::from((positive(memory[k].normal) & lanes_of(memory[k].is_known)).count_ones());
             space.known.push(k);
-            (space.chosen[k], space.is_listed[k]) = (0, false);
+            (space.chosen[k], space.bounded[k], space.is_listed[k]) = (0, 0, false);
         }
         space.listed.clear();
     }

@@ -51,7 +51,7 @@ impl<T: Bundle> Lanes<T> {
         let constraint = &plan.constraints.all[k];
         let terms = match &constraint.rows {
             Rows::Sum(terms) => terms.clone(),
-            Rows::Point(_) | Rows::Turn(_) => 0..0,
+            Rows::Point(_) | Rows::Turn(_) | Rows::Twist(_) => 0..0,
         };
         let of_plan = &plan.constraints.terms[terms.clone()];
         let dt = plan.dt;

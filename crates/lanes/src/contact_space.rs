@@ -4,7 +4,8 @@
 //! to the roots and multiply what arrives, which gives the Delassus operator W = J (M + Λ)⁻¹ Jᵀ. The small problem that is left is solved in
 //! all lanes at once ([`solve`](super::solve)), each with its own rows.
 //!
-//! The rows of a lane come in blocks of three: constraints of three rows first, then those of one row, three to a block.
+//! The rows of a lane come in blocks of three: constraints of three rows first, then those of one row, three to a block, then rolling and
+//! torsional friction. That of the first contact stands in the same block in all lanes, and so on: contacts that have any come first.
 
 use sap::contact_blocks::{Block3, BlockRows, Newton};
 use spatial::{Mat3, Real, Three, Twist, Vec3, Wrench};
@@ -14,10 +15,11 @@ use super::{Bundle, Lanes, dofs_of, select, select3, wide};
 use crate::plan::{Plan, Rows, Source};
 
 /// Rows of a lane at most; a step of more is left to one world.
-pub(super) const MAX_ROWS: usize = 72;
+pub(super) const MAX_ROWS: usize = 96;
 
-/// Blocks of a lane at most.
-const MAX_BLOCKS: usize = MAX_ROWS / 3;
+/// Blocks of a lane at most, and beyond those of other lanes: torsional friction of 24 contacts, or rolling friction of 16.
+const MAX_BLOCKS: usize = MAX_ROWS / 3 + 2;
+const MAX_SPIN_BLOCKS: usize = MAX_ROWS / 6;
 
 /// Lanes at most.
 pub(super) const MAX_LANES: usize = 16;
@@ -47,10 +49,12 @@ pub(super) struct ContactSpace<T: Real> {
     pub blocks: Vec<Block<T>>,
     pub rows: Vec<BlockRows<T>>,
     pub newton: Newton<T>,
-    /// Blocks in use.
+    /// Blocks in use, and the first of rolling and torsional friction.
     pub count: usize,
-    /// By lanes: blocks of constraints of three rows, and rows of the others.
+    pub first_spin: usize,
+    /// By lanes: blocks of constraints of three rows, contacts among them with rolling or torsional friction, and rows of the others.
     pub threes: [usize; MAX_LANES],
+    pub spins: [usize; MAX_LANES],
     pub ones: [usize; MAX_LANES],
     /// The lanes in which each constraint is chosen, a bit each.
     pub chosen: Vec<u32>,
@@ -63,8 +67,11 @@ pub(super) struct ContactSpace<T: Real> {
     pub reached: Vec<usize>,
     /// The lanes that are to be solved still, a bit each.
     pub open: u32,
-    /// The open lanes with rolling or torsional friction, which are solved one by one.
-    pub spinning: u32,
+    /// The lanes in which each constraint of one row is at a bound, a bit each: no row, but a part of free motion. Whether any is, and what
+    /// of their impulses arrives at the degrees of freedom.
+    pub bounded: Vec<u32>,
+    pub has_bounded: bool,
+    pub bounded_x: Vec<T>,
     /// W of the blocks in use, by rows of blocks.
     pub w: Vec<Block3<T>>,
     /// ½ v*ᵀ (M + Λ) v*, by trees.
@@ -85,7 +92,8 @@ impl<T: Bundle> ContactSpace<T> {
     pub fn new(plan: &Plan) -> Self {
         let zeros = [T::ZERO; 3];
         let constraints = plan.constraints.all.len();
-        let blocks = MAX_BLOCKS.min(constraints);
+        let spin_blocks = if plan.constraints.spin_of.iter().any(Option::is_some) { MAX_SPIN_BLOCKS } else { 0 };
+        let blocks = (MAX_BLOCKS + spin_blocks).min(constraints);
         let block = Block { entries: Vec::new(), position: Vec3::ZERO, frame: Mat3::IDENTITY };
         let with_room = |_| Block { entries: Vec::with_capacity(3 * MAX_LANES), ..block.clone() };
         Self {
@@ -93,7 +101,9 @@ impl<T: Bundle> ContactSpace<T> {
             rows: vec![BlockRows::none(); blocks],
             newton: Newton::new(blocks),
             count: 0,
+            first_spin: 0,
             threes: [0; MAX_LANES],
+            spins: [0; MAX_LANES],
             ones: [0; MAX_LANES],
             chosen: vec![0; constraints],
             listed: Vec::with_capacity(constraints),
@@ -101,7 +111,9 @@ impl<T: Bundle> ContactSpace<T> {
             known: Vec::with_capacity(constraints),
             reached: Vec::with_capacity(constraints),
             open: 0,
-            spinning: 0,
+            bounded: vec![0; constraints],
+            has_bounded: false,
+            bounded_x: vec![T::ZERO; plan.nv],
             w: vec![[T::Three::ZERO; 3]; blocks * blocks],
             kinetic: vec![T::ZERO; plan.trees.len()],
             carried: vec![zeros; blocks * plan.nv],
@@ -127,40 +139,27 @@ impl<T: Bundle> Lanes<T> {
     /// Numbers the chosen constraints of each open lane, and gathers what their rows act on.
     #[inline(always)]
     pub(super) fn gather(&mut self, plan: &Plan) {
-        let Self { space, slots, left, .. } = self;
-        let ContactSpace { blocks, count, threes, ones, chosen, listed, open, spinning, .. } = space;
-        listed.sort_unstable_by_key(|&k| plan.constraints.order(k));
-        (*threes, *ones) = ([0; MAX_LANES], [0; MAX_LANES]);
-        *spinning = 0;
-        for &k in listed.iter() {
-            let of = if plan.constraints.all[k].rows.are_three() { &mut *threes } else { &mut *ones };
-            let lanes = chosen[k] & *open;
-            if matches!(plan.constraints.all[k].source, Source::Spin { .. }) {
-                *spinning |= lanes;
-            }
-            of.iter_mut().enumerate().for_each(|(lane, of)| *of += (lanes >> lane & 1) as usize);
-        }
-        *count = 0;
-        for lane in 0..T::LANES {
-            if 3 * threes[lane] + ones[lane] > 3 * blocks.len().min(MAX_BLOCKS) {
-                *left |= 1 << lane;
-                *open &= !(1 << lane);
-                (threes[lane], ones[lane]) = (0, 0);
-            }
-            *count = (*count).max(threes[lane] + ones[lane].div_ceil(3));
-        }
+        self.count_blocks(plan);
+        let Self { space, slots, .. } = self;
+        let ContactSpace { blocks, count, first_spin, threes, chosen, listed, open, .. } = space;
         for block in &mut blocks[..*count] {
             block.entries.clear();
             (block.position, block.frame) = (Vec3::ZERO, Mat3::IDENTITY);
         }
         let (mut of_threes, mut of_ones) = ([0; MAX_LANES], [0; MAX_LANES]);
         for &k in listed.iter() {
-            let is_three = plan.constraints.all[k].rows.are_three();
+            let constraint = &plan.constraints.all[k];
+            let is_spin = matches!(constraint.source, Source::Spin { .. });
+            let is_three = constraint.rows.are_three();
             let mut lanes = chosen[k] & *open;
             while lanes != 0 {
                 let lane = lanes.trailing_zeros() as usize;
                 lanes &= lanes - 1;
-                let (b, row) = if is_three {
+                let (b, row) = if is_spin {
+                    // The contact came just before.
+                    let contact = of_threes[lane] - 1;
+                    if is_three { (*first_spin + contact, 0) } else { (*first_spin + contact / 3, contact % 3) }
+                } else if is_three {
                     of_threes[lane] += 1;
                     (of_threes[lane] - 1, 0)
                 } else {
@@ -183,9 +182,79 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// J v* of all blocks.
+    /// Counts the rows of every lane and the blocks of all, and leaves the lanes that have too many.
+    #[inline(always)]
+    fn count_blocks(&mut self, plan: &Plan) {
+        let Self { space, left, .. } = self;
+        let ContactSpace { threes, spins, ones, chosen, listed, open, .. } = space;
+        listed.sort_unstable_by_key(|&k| plan.constraints.order(k));
+        (*threes, *spins, *ones) = ([0; MAX_LANES], [0; MAX_LANES], [0; MAX_LANES]);
+        let add = |to: &mut [usize; MAX_LANES], lanes: u32| {
+            to.iter_mut().enumerate().for_each(|(lane, of)| *of += (lanes >> lane & 1) as usize);
+        };
+        for &k in listed.iter() {
+            let (constraint, lanes) = (&plan.constraints.all[k], chosen[k] & *open);
+            match constraint.source {
+                // They are counted with their contacts.
+                Source::Spin { .. } => {}
+                _ if constraint.rows.are_three() => {
+                    add(threes, lanes);
+                    if plan.constraints.spin_of.get(k).is_some_and(Option::is_some) {
+                        add(spins, lanes);
+                    }
+                }
+                _ => add(ones, lanes),
+            }
+        }
+        let per_block = if plan.constraints.rolls { 1 } else { 3 };
+        let (mut first_spin, mut spin_blocks) = (0, 0);
+        for lane in 0..T::LANES {
+            if 3 * threes[lane] + 3 / per_block * spins[lane] + ones[lane] > MAX_ROWS {
+                *left |= 1 << lane;
+                *open &= !(1 << lane);
+                (threes[lane], spins[lane], ones[lane]) = (0, 0, 0);
+            }
+            first_spin = first_spin.max(threes[lane] + ones[lane].div_ceil(3));
+            spin_blocks = spin_blocks.max(spins[lane].div_ceil(per_block));
+        }
+        (space.count, space.first_spin) = (first_spin + spin_blocks, first_spin);
+    }
+
+    /// Lets the constraints at a bound push, in the lanes that are open: motions of nodes are then what they add to free motion.
+    #[inline(always)]
+    fn push_bounded(&mut self, plan: &Plan) {
+        let Self { space, slots, dofs, nodes, coefficients, .. } = self;
+        let is_any = |k: &usize| space.bounded[*k] & space.open != 0;
+        space.has_bounded = space.reached.iter().any(is_any);
+        if !space.has_bounded {
+            return;
+        }
+        dofs.iter_mut().for_each(|dof| dof.x = T::ZERO);
+        nodes.iter_mut().for_each(|node| node.load = Wrench::ZERO);
+        for &k in &space.reached {
+            let lanes = space.bounded[k] & space.open;
+            let Rows::Sum(terms) = &plan.constraints.all[k].rows else { continue };
+            if lanes == 0 {
+                continue;
+            }
+            let impulse = slots[k].at_bound * T::mask(lanes);
+            for term in terms.clone() {
+                let x = &mut dofs[plan.constraints.terms[term].dof].x;
+                *x = coefficients[term].mul_add(impulse, *x);
+            }
+        }
+        self.bear(plan);
+        for (bounded, dof) in self.space.bounded_x.iter_mut().zip(&self.dofs) {
+            *bounded = dof.x;
+        }
+        self.respond(plan);
+    }
+
+    /// J v* of all blocks, the constraints at a bound included in free motion.
     #[inline(always)]
     pub(super) fn set_free_velocities(&mut self, plan: &Plan) {
+        self.push_bounded(plan);
+        let is_found = self.space.has_bounded;
         for b in 0..self.space.count {
             let block = &self.space.blocks[b];
             let (mut velocity, mut sums) = (Vec3::ZERO, [T::ZERO; 3]);
@@ -193,13 +262,19 @@ impl<T: Bundle> Lanes<T> {
                 let lanes = T::mask(entry.lanes);
                 match &plan.constraints.all[entry.constraint].rows {
                     Rows::Point(nodes) => {
-                        velocity = select3(lanes, self.relative(plan, nodes, block.position, false), velocity);
+                        velocity = select3(lanes, self.relative(plan, nodes, block.position, is_found), velocity);
                     }
-                    Rows::Turn(nodes) => velocity = select3(lanes, self.relative_turn(nodes), velocity),
+                    Rows::Turn(nodes) => velocity = select3(lanes, self.relative_turn(nodes, is_found), velocity),
+                    Rows::Twist(nodes) => {
+                        let twist = self.relative_turn(nodes, is_found).dot(self.slots[entry.constraint].normal);
+                        sums[entry.row] = lanes.mul_add(twist, sums[entry.row]);
+                    }
                     Rows::Sum(terms) => {
                         let mut sum = T::ZERO;
                         for term in terms.clone() {
-                            sum = self.v_star[plan.constraints.terms[term].dof].mul_add(self.coefficients[term], sum);
+                            let dof = plan.constraints.terms[term].dof;
+                            let v = if is_found { self.v_star[dof] + self.dofs[dof].x } else { self.v_star[dof] };
+                            sum = v.mul_add(self.coefficients[term], sum);
                         }
                         sums[entry.row] = lanes.mul_add(sum, sums[entry.row]);
                     }
@@ -238,13 +313,15 @@ impl<T: Bundle> Lanes<T> {
         Self::velocity_at(twist, position - self.origins[plan.nodes[node].tree])
     }
 
-    /// The angular velocity of the second node relative to the first in free motion.
+    /// The angular velocity of the second node relative to the first, as [`relative`](Self::relative) takes it.
     #[inline(always)]
-    fn relative_turn(&self, nodes: &[Option<usize>; 2]) -> Vec3<T> {
+    fn relative_turn(&self, nodes: &[Option<usize>; 2], is_found: bool) -> Vec3<T> {
         let mut turn = Vec3::ZERO;
         for (node, sign) in nodes.iter().zip([-T::ONE, T::ONE]) {
             if let Some(node) = node {
-                turn += (self.nodes[*node].twist.ang + self.nodes[*node].change.ang) * sign;
+                let here = &self.nodes[*node];
+                let free = here.twist.ang + here.change.ang;
+                turn += if is_found { free + here.load.ang } else { free } * sign;
             }
         }
         turn
@@ -290,7 +367,7 @@ impl<T: Bundle> Lanes<T> {
     /// Sets what the rows of every block act on, and which nodes their loads pass.
     #[inline(always)]
     fn set_loads(&mut self, plan: &Plan) {
-        let Self { space, origins, coefficients, .. } = self;
+        let Self { space, origins, coefficients, slots, .. } = self;
         let ContactSpace { blocks, count, passing, loads, pushed, .. } = space;
         let (nv, n, words) = (plan.nv, plan.nodes.len(), words(plan));
         for (b, block) in blocks[..*count].iter().enumerate() {
@@ -303,7 +380,9 @@ impl<T: Bundle> Lanes<T> {
             };
             for entry in &block.entries {
                 match &plan.constraints.all[entry.constraint].rows {
-                    Rows::Point(nodes) | Rows::Turn(nodes) => nodes.iter().flatten().for_each(|node| pass(*node)),
+                    Rows::Point(nodes) | Rows::Turn(nodes) | Rows::Twist(nodes) => {
+                        nodes.iter().flatten().for_each(|node| pass(*node));
+                    }
                     Rows::Sum(terms) => {
                         let terms = &plan.constraints.terms[terms.clone()];
                         terms.iter().for_each(|term| pass(plan.node_of_dof[term.dof]));
@@ -317,6 +396,14 @@ impl<T: Bundle> Lanes<T> {
                 let (nodes, is_turn) = match &plan.constraints.all[entry.constraint].rows {
                     Rows::Point(nodes) => (nodes, false),
                     Rows::Turn(nodes) => (nodes, true),
+                    Rows::Twist(nodes) => {
+                        for (node, sign) in nodes.iter().zip([-lanes, lanes]) {
+                            let Some(node) = *node else { continue };
+                            let load = &mut loads[node][entry.row];
+                            load.ang = load.ang.add_scaled(sign, slots[entry.constraint].normal);
+                        }
+                        continue;
+                    }
                     Rows::Sum(terms) => {
                         for term in terms.clone() {
                             let push = &mut pushed[plan.constraints.terms[term].dof][entry.row];
@@ -375,9 +462,11 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn set_response(&mut self, plan: &Plan) {
         let Self { space, dofs, .. } = self;
-        let ContactSpace { rows, count, carried, passing, .. } = space;
+        let ContactSpace { rows, count, carried, passing, has_bounded, bounded_x, .. } = space;
         let (nv, words) = (plan.nv, words(plan));
-        dofs.iter_mut().for_each(|dof| dof.x = T::ZERO);
+        for (dof, bounded) in dofs.iter_mut().zip(bounded_x) {
+            dof.x = if *has_bounded { *bounded } else { T::ZERO };
+        }
         for (b, block) in rows[..*count].iter().enumerate() {
             each_bit(passing[b * words..(b + 1) * words].iter().copied(), |node| {
                 for k in dofs_of(&plan.nodes[node]) {
@@ -477,12 +566,5 @@ impl<T> Block<T> {
             Some(entry) => entry.lanes |= 1 << lane,
             None => self.entries.push(Entry { constraint, row, lanes: 1 << lane }),
         }
-    }
-
-    /// The constraint of a row in a lane.
-    #[inline(always)]
-    pub fn constraint(&self, row: usize, lane: usize) -> Option<usize> {
-        let found = self.entries.iter().find(|entry| entry.row == row && entry.lanes >> lane & 1 != 0);
-        found.map(|entry| entry.constraint)
     }
 }

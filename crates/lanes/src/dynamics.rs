@@ -42,6 +42,16 @@ impl<T: Bundle> Lanes<T> {
     /// motions that it gives nodes are added to their `change`; the loads are used up.
     #[inline(always)]
     pub(super) fn solve(&mut self, plan: &Plan) {
+        self.bear(plan);
+        T::respond(self, plan);
+        for node in &mut self.nodes {
+            node.change += motion_of(node.load);
+        }
+    }
+
+    /// The first half of a solve: from r to x less what children bear. Inlined, as all that a phase calls.
+    #[inline(always)]
+    pub(super) fn bear(&mut self, plan: &Plan) {
         let Self { nodes, dofs, .. } = self;
         for (i, node) in plan.nodes.iter().enumerate().rev() {
             let mut load = nodes[i].load;
@@ -53,10 +63,6 @@ impl<T: Bundle> Lanes<T> {
             if let Some(parent) = node.parent {
                 nodes[parent].load += load;
             }
-        }
-        T::respond(self, plan);
-        for node in &mut self.nodes {
-            node.change += motion_of(node.load);
         }
     }
 

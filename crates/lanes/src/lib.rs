@@ -304,6 +304,8 @@ struct Slot<T> {
     low: T,
     high: T,
     bias: Vec3<T>,
+    /// The impulse of a constraint that is at a bound.
+    at_bound: T,
 }
 
 impl<T: Real> Slot<T> {
@@ -348,6 +350,7 @@ impl<T: Bundle> Lanes<T> {
             low: T::ZERO,
             high: T::ZERO,
             bias: Vec3::ZERO,
+            at_bound: T::ZERO,
         };
         let geom = Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY };
         let ball = Ball { centre: Vec3::ZERO, reach: T::ZERO };

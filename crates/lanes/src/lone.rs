@@ -3,7 +3,7 @@
 use crate::constants::CALM;
 use spatial::Vec3;
 
-use super::{Bundle, Lanes, Memory, put, wide};
+use super::{Bundle, Lanes, Memory, get, put, wide};
 use crate::plan::{ConstraintName, Plan, Rows, Source};
 
 /// What a constraint met in a step: all that the next one needs to know of it.
@@ -94,6 +94,12 @@ impl<T: Bundle> Lanes<T> {
             }
             let Some((k, is_flipped)) = self.constraint_of(plan, name) else { continue };
             let free = if is_flipped { -free } else { free };
+            let free = match (&plan.constraints.all[k].rows, &plan.constraints.all[k].source) {
+                (Rows::Twist(_), Source::Spin { contact }) => {
+                    Vec3::new(free.dot(self.slots[*contact].normal.map(|x| get(&x, 0))), 0.0, 0.0)
+                }
+                _ => free,
+            };
             let memory = &mut self.memory[k];
             put(&mut memory.free.x, 0, free.x);
             put(&mut memory.free.y, 0, free.y);
@@ -146,6 +152,8 @@ impl Lanes<f64> {
         let apart = apart.map(|k| (k, self.slots[k].velocity, 0.0));
         known.chain(apart).filter_map(|(k, free, normal)| {
             let (name, is_flipped) = self.name_of(plan, k)?;
+            let is_twist = matches!(plan.constraints.all[k].rows, Rows::Twist(_));
+            let free = if is_twist { self.slots[k].normal * free.x } else { free };
             Some(Known { name, free: if is_flipped { -free } else { free }, normal })
         })
     }
@@ -184,7 +192,9 @@ impl Lanes<f64> {
 fn trees_of(plan: &Plan, constraint: usize) -> u64 {
     let bit = |node: usize| 1 << plan.nodes[node].tree.min(63);
     match &plan.constraints.all[constraint].rows {
-        Rows::Point(nodes) | Rows::Turn(nodes) => nodes.iter().flatten().fold(0, |all, node| all | bit(*node)),
+        Rows::Point(nodes) | Rows::Turn(nodes) | Rows::Twist(nodes) => {
+            nodes.iter().flatten().fold(0, |all, node| all | bit(*node))
+        }
         Rows::Sum(terms) => {
             let terms = &plan.constraints.terms[terms.clone()];
             terms.iter().fold(0, |all, term| all | bit(plan.node_of_dof[term.dof]))

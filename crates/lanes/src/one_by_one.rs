@@ -1,19 +1,21 @@
-//! Problems of single lanes by [`sap::ContactSpace`], as in a step of one world: of what does not settle in lanes, and of rolling friction.
+//! Problems of single lanes by [`sap::ContactSpace`], as in a step of one world: of what does not settle in lanes, and of cones.
 
 use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit, SpinFriction};
 use spatial::{Mat3, Three, Vec3};
 
 use super::contact_space::MAX_ROWS;
 use super::{Bundle, Lanes, Memory, Slot, get, put};
-use crate::plan::{Numbers, Plan, Source, TieKind};
+use crate::plan::{Numbers, Plan, Rows, Source, TieKind};
 
 /// The problem of one lane, reused from lane to lane.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Solver {
     space: sap::ContactSpace,
     laws: Vec<Constraint>,
-    /// What each law is of, and its first row.
-    of: Vec<(usize, usize)>,
+    /// What each law is of, and its place: the first of its rows here, its block and its row there.
+    of: Vec<(usize, usize, (usize, usize))>,
+    /// The place of every row; none of rows that never push, of friction that resists torsion alone.
+    places: Vec<Option<(usize, usize)>>,
     v_free: Vec<f64>,
 }
 
@@ -28,7 +30,8 @@ impl<T: Bundle> Lanes<T> {
             if lanes >> lane & 1 == 0 {
                 continue;
             }
-            if 3 * self.space.threes[lane] + self.space.ones[lane] > sap::ContactSpace::MAX_ROWS {
+            let rows = 3 * (self.space.threes[lane] + self.space.spins[lane]) + self.space.ones[lane];
+            if rows > sap::ContactSpace::MAX_ROWS {
                 self.space.open &= !(1 << lane);
                 self.left |= 1 << lane;
                 continue;
@@ -40,12 +43,18 @@ impl<T: Bundle> Lanes<T> {
                 energy += 2.0 * get(kinetic, lane);
             }
             let options = if is_recovery { &plan.recovery_options } else { &plan.solver_options };
-            match space.solve(laws, v_free, energy, options) {
+            // Lanes of 64 bits have come as far as blocks do.
+            let solved = if T::IS_SINGLE || plan.is_cone {
+                space.solve(laws, v_free, energy, options)
+            } else {
+                space.solve_without_blocks(laws, v_free, energy, options)
+            };
+            match solved {
                 Ok(report) => {
                     spent += report.iterations;
                     self.residual = self.residual.max(report.residual);
                     most = most.max(report.iterations);
-                    self.take(lane, is_recovery);
+                    self.take(plan, lane, is_recovery);
                 }
                 Err(failure) => {
                     spent += failure.iterations;
@@ -61,59 +70,71 @@ impl<T: Bundle> Lanes<T> {
     /// Sets the laws, J v* and W of a lane.
     fn state_problem(&mut self, plan: &Plan, lane: usize, is_recovery: bool) {
         let Self { space, solver, slots, memory, numbers, .. } = self;
-        let Solver { space: problem, laws, of, v_free } = solver;
-        let rows = 3 * space.threes[lane] + space.ones[lane];
-        let blocks = rows.div_ceil(3);
+        let Solver { space: problem, laws, of, places, v_free } = solver;
         laws.clear();
         laws.reserve(MAX_ROWS);
         of.clear();
         of.reserve(MAX_ROWS);
+        places.clear();
+        places.reserve(2 * MAX_ROWS);
         v_free.clear();
-        v_free.reserve(MAX_ROWS);
-        for (b, (block, block_rows)) in space.blocks.iter().zip(&space.rows[..blocks]).enumerate() {
-            let count = 3.min(rows - 3 * b);
-            for (row, v) in block_rows.v_free.iter().enumerate().take(count) {
-                v_free.push(get(v, lane));
-                let Some(k) = block.constraint(row, lane) else { continue };
-                laws.push(law(plan, (slots, memory, numbers), k, (lane, is_recovery), &block.frame));
-                of.push((k, 3 * b + row));
-            }
+        v_free.reserve(2 * MAX_ROWS);
+        for (b, block) in space.blocks[..space.count].iter().enumerate() {
+            let here = block.entries.iter().filter(|entry| entry.lanes >> lane & 1 != 0);
+            of.extend(here.map(|entry| (entry.constraint, 0, (b, entry.row))));
         }
-        problem.start(rows);
-        for i in 0..rows {
-            for j in 0..=i {
-                let block = &space.w[i / 3 * space.count + j / 3];
-                problem.set(i, j, get(&block[i % 3].to_array()[j % 3], lane));
+        // Friction of a contact comes behind it.
+        of.sort_unstable_by_key(|(k, ..)| plan.constraints.order(*k));
+        for (k, first, (b, at)) in of.iter_mut() {
+            *first = places.len();
+            let law = law(plan, (slots, memory, numbers), *k, (lane, is_recovery), &space.blocks[*b].frame);
+            let never = if matches!(plan.constraints.all[*k].rows, Rows::Twist(_)) { 2 } else { 0 };
+            places.extend((0..never).map(|_| None));
+            places.extend((0..law.rows() - never).map(|row| Some((*b, *at + row))));
+            laws.push(law);
+        }
+        v_free.extend(places.iter().map(|place| place.map_or(0.0, |(b, row)| get(&space.rows[b].v_free[row], lane))));
+        problem.start(places.len());
+        for (i, place) in places.iter().enumerate() {
+            let Some((b, row)) = *place else { continue };
+            for (j, other) in places[..=i].iter().enumerate() {
+                let Some((c, column)) = *other else { continue };
+                let entries = space.w[b * space.count + c][row].to_array();
+                problem.set(i, j, get(&entries[column], lane));
             }
         }
     }
 
     /// Takes the impulses of a lane, and notes what its constraints met.
-    fn take(&mut self, lane: usize, is_recovery: bool) {
+    fn take(&mut self, plan: &Plan, lane: usize, is_recovery: bool) {
         let Self { space, solver, memory, slots, .. } = self;
-        let Solver { space: solution, laws, of, .. } = solver;
+        let Solver { space: solution, laws, of, places, .. } = solver;
         for rows in &mut space.rows[..space.count] {
             rows.solved_lambda.iter_mut().for_each(|impulse| put(impulse, lane, 0.0));
         }
-        for (row, impulse) in solution.balancing_impulses().iter().enumerate() {
-            put(&mut space.rows[row / 3].solved_lambda[row % 3], lane, *impulse);
-        }
-        for (row, v) in solution.velocities().iter().enumerate() {
-            put(&mut space.rows[row / 3].solved_v[row % 3], lane, *v);
+        let rows = places.iter().zip(solution.balancing_impulses()).zip(solution.velocities());
+        for ((place, impulse), v) in rows {
+            let Some((b, row)) = *place else { continue };
+            put(&mut space.rows[b].solved_lambda[row], lane, *impulse);
+            put(&mut space.rows[b].solved_v[row], lane, *v);
         }
         if is_recovery {
             return;
         }
-        for (law, &(k, row)) in laws.iter().zip(&*of) {
+        for (law, &(k, row, (b, _))) in laws.iter().zip(&*of) {
             let rows = row..row + law.rows();
             let impulse = &solution.impulses()[rows.clone()];
             let mut free = [0.0; 3];
             law.free_velocity(&solution.velocities()[rows], impulse, &mut free);
             if law.rows() == 3 {
-                let frame = &space.blocks[row / 3].frame;
-                let frame = frame.map(|x| get(&x, lane));
-                free = (frame * Vec3::from(free)).to_array();
-                let impulse = frame * Vec3::new(impulse[0], impulse[1], impulse[2]);
+                let impulse = if matches!(plan.constraints.all[k].rows, Rows::Twist(_)) {
+                    free[0] = free[2];
+                    slots[k].normal.map(|x| get(&x, lane)) * impulse[2]
+                } else {
+                    let frame = space.blocks[b].frame.map(|x| get(&x, lane));
+                    free = (frame * Vec3::from(free)).to_array();
+                    frame * Vec3::new(impulse[0], impulse[1], impulse[2])
+                };
                 put(&mut slots[k].impulse.x, lane, impulse.x);
                 put(&mut slots[k].impulse.y, lane, impulse.y);
                 put(&mut slots[k].impulse.z, lane, impulse.z);
@@ -164,6 +185,10 @@ fn law<T: Bundle>(
         return law;
     }
     let free = memory.free.map(|x| at(&x));
-    let free = if law.rows() == 3 { frame.map(|x| at(&x)).transpose_mul(free) } else { free };
+    let free = match &plan.constraints.all[k].rows {
+        Rows::Twist(_) => Vec3::new(0.0, 0.0, free.x),
+        Rows::Point(_) | Rows::Turn(_) => frame.map(|x| at(&x)).transpose_mul(free),
+        Rows::Sum(_) => free,
+    };
     law.with_free_velocity(free.to_array())
 }

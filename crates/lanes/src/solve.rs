@@ -1,20 +1,23 @@
 //! The contact problems of a group: laws of every lane's rows, and what was found.
 
 use sap::SolverParameters;
-use sap::contact_blocks::{BlockRows, Limits};
+use sap::contact_blocks::{BlockRows, Limits, Spin};
 use spatial::Vec3;
 
-use super::{Bundle, Lanes, get, select, select3, wide};
-use crate::plan::{Plan, Source, TieKind};
+use super::{Bundle, Lanes, Slot, get, select, select3, wide};
+use crate::plan::{Plan, Rows, Source, TieKind};
 
 const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps_in_blocks;
 
 /// |F| over the tolerance of the solver at which a problem is solved, and what is asked of problems in 32 bits at most.
 const EXACT: f64 = 1e-4;
 const SINGLE: Limits = Limits { steps: STEPS, excess: 1e-5, round_off: 0.0, at_start: 1e-3, late: 1e-3 };
+/// Rolling and torsional friction is little beside other momentum.
+const SINGLE_OF_SPIN: f64 = 1e-4;
 
 /// What is asked of solutions: the gradient is within the tolerance as soon as |F| meets this.
-fn limits<T: Bundle>(tolerance: f64) -> Limits {
+fn limits<T: Bundle>(plan: &Plan) -> Limits {
+    let tolerance = plan.solver_options.tolerance;
     let round_off = SolverParameters::STANDARD.contact_space.round_off;
     let double = Limits {
         steps: STEPS,
@@ -26,11 +29,65 @@ fn limits<T: Bundle>(tolerance: f64) -> Limits {
     if !T::IS_SINGLE {
         return double;
     }
+    let has_spin = plan.contacts.slots < plan.constraints.first_limit;
+    let single = if has_spin { SINGLE_OF_SPIN } else { SINGLE.late };
     Limits {
         excess: SINGLE.excess.max(double.excess),
-        at_start: SINGLE.at_start.max(tolerance),
-        late: SINGLE.late.max(tolerance),
+        at_start: single.max(tolerance),
+        late: single.max(tolerance),
         ..SINGLE
+    }
+}
+
+/// Rolling and torsional friction in these lanes: the place of the contact, what is known of the free velocity and whether it is, and lengths
+/// with the normal impulse of the contact where that is known.
+trait SpinRows<T> {
+    fn set_rolling(&mut self, place: usize, lanes: T, slot: &Slot<T>, free: ([T; 3], T), law: ([T; 2], Option<T>));
+    fn set_torsion(&mut self, at: (usize, usize), lanes: T, slot: &Slot<T>, free: (T, T), law: (T, Option<T>));
+}
+
+impl<T: Bundle> SpinRows<T> for BlockRows<T> {
+    #[inline(always)]
+    fn set_rolling(
+        &mut self,
+        place: usize,
+        lanes: T,
+        slot: &Slot<T>,
+        (free, is_known): ([T; 3], T),
+        ([rolling, torsional], known): ([T; 2], Option<T>),
+    ) {
+        for row in 0..3 {
+            self.set_torsion((row, place), lanes, slot, (free[row], is_known), (T::ZERO, None));
+        }
+        self.set_torsion((2, place), lanes, slot, (free[2], is_known), (torsional, known));
+        self.spin = Spin::Rolling;
+        match known {
+            Some(normal) => self.bound = select(lanes, normal * rolling, self.bound),
+            None => self.lengths[0] = select(lanes, rolling, self.lengths[0]),
+        }
+    }
+
+    #[inline(always)]
+    fn set_torsion(
+        &mut self,
+        (row, place): (usize, usize),
+        lanes: T,
+        slot: &Slot<T>,
+        (free, is_known): (T, T),
+        (length, known): (T, Option<T>),
+    ) {
+        (self.spin, self.contacts[row]) = (Spin::Torsion, place);
+        self.r[row] = select(lanes, slot.r_n, self.r[row]);
+        self.w[row] = select(lanes, slot.w, self.w[row]);
+        self.z[row] = select(is_known, free, self.z[row]);
+        match known {
+            Some(normal) => {
+                let bound = normal * length;
+                self.low[row] = select(lanes, -bound, self.low[row]);
+                self.high[row] = select(lanes, bound, self.high[row]);
+            }
+            None => self.lengths[row] = select(lanes, length, self.lengths[row]),
+        }
     }
 }
 
@@ -55,14 +112,14 @@ impl<T: Bundle> Lanes<T> {
     fn search(&mut self, plan: &Plan, is_recovery: bool) -> u32 {
         let space = &mut self.space;
         let (open, rows) = (space.open, &mut space.rows[..space.count]);
-        let in_lanes = if plan.is_cone { 0 } else { open & !space.spinning };
+        let in_lanes = if plan.is_cone { 0 } else { open };
         let mut solved = 0;
         if in_lanes != 0 {
             let mut energy = T::ZERO;
             for kinetic in &space.kinetic {
                 energy = energy + *kinetic + *kinetic;
             }
-            let limits = limits::<T>(plan.solver_options.tolerance);
+            let limits = limits::<T>(plan);
             let outcome = space.newton.solve(rows, &space.w, energy, in_lanes, &limits);
             solved = outcome.solved;
             if self.is_lone && outcome.solved != 0 {
@@ -83,7 +140,8 @@ impl<T: Bundle> Lanes<T> {
     fn set_rows(&mut self, plan: &Plan, is_recovery: bool) {
         let is_bounded = plan.is_lagged || is_recovery;
         let Self { space, slots, memory, numbers, .. } = self;
-        for (block, rows) in space.blocks.iter().zip(&mut space.rows[..space.count]) {
+        let first_spin = &space.first_spin;
+        for (b, (block, rows)) in space.blocks.iter().zip(&mut space.rows[..space.count]).enumerate() {
             let v_free = rows.v_free;
             *rows = BlockRows::none();
             (rows.v_free, rows.z) = (v_free, v_free);
@@ -114,7 +172,21 @@ impl<T: Bundle> Lanes<T> {
                             rows.z[row] = select(is_known, free[row], rows.z[row]);
                         }
                     }
-                    Source::Spin { .. } => {}
+                    Source::Spin { contact } => {
+                        let lengths = numbers.spins[k - plan.contacts.slots];
+                        let contact = &slots[*contact];
+                        let normal = if is_recovery { contact.normal_impulse() } else { contact.known_normal };
+                        let known = is_bounded.then_some(normal);
+                        // Its contact has this place among those of three rows.
+                        let place = b - *first_spin;
+                        if matches!(plan.constraints.all[k].rows, Rows::Turn(_)) {
+                            let free = block.frame.transpose_mul(memory.free).to_array();
+                            rows.set_rolling(place, lanes, slot, (free, is_known), (lengths, known));
+                        } else {
+                            let (place, free) = (3 * place + entry.row, memory.free.x);
+                            rows.set_torsion((entry.row, place), lanes, slot, (free, is_known), (lengths[1], known));
+                        }
+                    }
                     Source::Tie { tie, .. } => {
                         let free = block.frame.transpose_mul(memory.free).to_array();
                         let bias = slot.bias.to_array();
@@ -155,7 +227,12 @@ impl<T: Bundle> Lanes<T> {
             for entry in block.entries.iter().filter(|entry| entry.lanes & solved != 0) {
                 let lanes = T::mask(entry.lanes & solved);
                 let (memory, slot) = (&mut memory[entry.constraint], &mut slots[entry.constraint]);
-                if plan.constraints.all[entry.constraint].rows.are_three() {
+                let of = &plan.constraints.all[entry.constraint].rows;
+                if matches!(of, Rows::Twist(_)) {
+                    let twist = slot.normal * rows.solved_lambda[entry.row];
+                    slot.impulse = select3(lanes, twist, slot.impulse);
+                }
+                if of.are_three() {
                     memory.free = select3(lanes, in_world, memory.free);
                     slot.impulse = select3(lanes, impulse, slot.impulse);
                     memory.normal = select(lanes, rows.solved_lambda[2], memory.normal);

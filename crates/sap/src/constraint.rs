@@ -16,6 +16,9 @@ pub use equality::Equality;
 pub use limit::Limit;
 pub use spin_friction::SpinFriction;
 
+/// How far beyond a bound, relative to the distance of both, a constraint alone has to be to be expected there.
+const EXPECTED_BEYOND: f64 = 0.25;
+
 /// The law of a constraint: a convex cost `ℓ(v_c)` of its constraint velocity `v_c`, with
 ///
 /// ```text
@@ -194,6 +197,15 @@ impl Constraint {
         self.law.rows()
     }
 
+    /// The rows whose impulses are not zero always: friction that resists no rolling has one.
+    #[inline]
+    pub fn rows_that_push(&self) -> usize {
+        match &self.law {
+            Law::SpinFriction(spin) if spin.lengths()[0] == 0.0 => 1,
+            law => law.rows(),
+        }
+    }
+
     /// w, 0 when unknown.
     #[inline]
     pub(crate) fn delassus(&self) -> f64 {
@@ -236,6 +248,25 @@ impl Constraint {
         self.alone(&self.free[..rows], &mut v_c[..rows]);
         self.evaluate(&v_c[..rows], &mut gamma[..rows], &mut hessian);
         gamma != [0.0; 3]
+    }
+
+    /// The bound that the impulse between two bounds comes to at the velocity `v`, if at any; none of other laws.
+    #[must_use]
+    pub fn bound_at(&self, v: f64) -> Option<f64> {
+        let Law::BoxConstraint(law) = &self.law else { return None };
+        let (_, impulse, curvature) = law.evaluate(v);
+        (curvature == 0.0).then_some(impulse)
+    }
+
+    /// The bound that the constraint alone would come to from the guess of its free velocity, if it would clearly.
+    #[must_use]
+    pub fn expected_bound(&self) -> Option<f64> {
+        let Law::BoxConstraint(law) = &self.law else { return None };
+        let whole = (law.v_hat() - self.free[0]) / (law.r() + self.delassus);
+        let (low, high) = law.bounds();
+        // Beyond it by half of what lies between them, so that few turn out to be elsewhere.
+        let margin = EXPECTED_BEYOND * (high - low);
+        if whole < low - margin { Some(low) } else { (whole > high + margin).then_some(high) }
     }
 
     /// Whether the constraint pushes at the constraint velocity `v_c`.

@@ -23,8 +23,10 @@ mod elimination;
 mod in_blocks;
 mod newton;
 
-pub use blocks::BlockRows;
+pub use blocks::{BlockRows, Spin};
 pub use newton::{Block3, Limits, Newton, Outcome};
+
+use spatial::{F64x4, Real};
 
 use crate::parameters::{ContactSpaceParameters, SolverParameters};
 use crate::{Block, Constraint, Criterion, Law, Options, Report, Strategy, friction_residual};
@@ -32,6 +34,9 @@ use elimination::{Rows, add_scaled, dot};
 use in_blocks::InBlocks;
 
 const PARAMETERS: ContactSpaceParameters = SolverParameters::STANDARD.contact_space;
+
+/// Pairs of constraints of the largest problem that those of robots have: of 64 constraints.
+const MAX_PAIRS: usize = 64 * 65 / 2;
 
 /// A problem of few rows in contact space, and the scratch of its solution.
 ///
@@ -52,8 +57,13 @@ const PARAMETERS: ContactSpaceParameters = SolverParameters::STANDARD.contact_sp
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ContactSpace {
-    /// `W`, both triangles.
+    /// Rows of the problem.
+    len: usize,
+    /// `W`, both triangles; of a problem that was given by pairs of constraints not before blocks have failed.
     w: Rows,
+    /// `W` by pairs of constraints, the lower triangle: rows of the later one, columns of the earlier one.
+    pairs: Vec<Block3<f64>>,
+    is_in_pairs: bool,
     in_blocks: InBlocks,
     /// `1 + T (W − w)`, and `−T F` on the right.
     system: Rows,
@@ -110,13 +120,36 @@ impl ContactSpace {
     /// The most rows: those of 16 contacts. With more, a factor of all velocities costs less.
     pub const MAX_ROWS: usize = PARAMETERS.max_rows;
 
+    /// The most rows that are tried in blocks at least. Of more than [`MAX_ROWS`](Self::MAX_ROWS), what does not converge there is not solved.
+    pub const MAX_ROWS_IN_BLOCKS: usize = PARAMETERS.max_rows_in_blocks;
+
     /// Starts a problem of `rows` rows; `W` is zero.
     ///
     /// # Panics
-    /// If `rows` is greater than [`MAX_ROWS`](Self::MAX_ROWS).
+    /// If `rows` is greater than [`MAX_ROWS_IN_BLOCKS`](Self::MAX_ROWS_IN_BLOCKS).
     pub fn start(&mut self, rows: usize) {
-        assert!(rows <= Self::MAX_ROWS, "{rows} rows, expected at most {}", Self::MAX_ROWS);
+        let most = Self::MAX_ROWS_IN_BLOCKS;
+        assert!(rows <= most, "{rows} rows, expected at most {most}");
+        self.len = rows;
+        self.is_in_pairs = false;
         self.w.start(rows);
+    }
+
+    /// Starts a problem of `rows` rows that constraints share, and returns the blocks of `W`, zero: of each constraint with those up to
+    /// itself, its rows by their columns. What a constraint of one row has no row or column for is not looked at.
+    ///
+    /// # Panics
+    /// If `rows` is greater than [`MAX_ROWS_IN_BLOCKS`](Self::MAX_ROWS_IN_BLOCKS).
+    pub fn start_pairs(&mut self, rows: usize, constraints: usize) -> &mut [Block3<f64>] {
+        let most = Self::MAX_ROWS_IN_BLOCKS;
+        assert!(rows <= most, "{rows} rows, expected at most {most}");
+        self.len = rows;
+        self.is_in_pairs = true;
+        self.pairs.clear();
+        // Room for as many as there may ever be, at once.
+        self.pairs.reserve(MAX_PAIRS);
+        self.pairs.resize(constraints * (constraints + 1) / 2, [F64x4::ZERO; 3]);
+        &mut self.pairs
     }
 
     /// Sets an entry of `W`, and its mirror image.
@@ -131,17 +164,17 @@ impl ContactSpace {
 
     /// The impulses of the laws at the velocities of the last solution, one entry per row.
     pub fn impulses(&self) -> &[f64] {
-        &self.gamma[..self.w.len()]
+        &self.gamma[..self.len]
     }
 
     /// The impulses `λ` that lead to these velocities, `v = v* + A⁻¹ Jᵀ λ`. They are those of the laws up to the tolerance.
     pub fn balancing_impulses(&self) -> &[f64] {
-        &self.lambda[..self.w.len()]
+        &self.lambda[..self.len]
     }
 
     /// The constraint velocities `J v* + W λ` of the last solution, one entry per row.
     pub fn velocities(&self) -> &[f64] {
-        &self.v_c[..self.w.len()]
+        &self.v_c[..self.len]
     }
 
     /// Solves the problem, under Coulomb's law where [`Options::max_friction_iterations`] ask for it; `v_c_star` is `J v*`, `energy` is `v*ᵀ A v*`. The
@@ -162,18 +195,7 @@ impl ContactSpace {
         energy: f64,
         options: &Options,
     ) -> Result<Report, NotSolved> {
-        let n = self.w.len();
-        assert!(v_c_star.len() == n, "velocities and rows");
-        assert_eq!(constraints.iter().map(Constraint::rows).sum::<usize>(), n, "rows and those of constraints");
-        let has = |which: fn(&Law) -> bool| constraints.iter().any(|c| which(&c.law));
-        let is_coulomb = options.max_friction_iterations > 1
-            && has(|law| matches!(law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
-        let is_left_out =
-            is_coulomb && has(|law| matches!(law, Law::Cone(_))) && has(|law| matches!(law, Law::SpinFriction(_)));
-        if is_left_out || !constraints.iter().all(Constraint::can_predict) {
-            return Err(NotSolved { iterations: 0 });
-        }
-        self.take(constraints, v_c_star);
+        let is_coulomb = self.take_problem(constraints, v_c_star, options)?;
         if self.is_unconstrained() {
             return Ok(Report::unconstrained());
         }
@@ -182,6 +204,12 @@ impl ContactSpace {
             Ok(report) => return Ok(report),
             Err(failure) => failure.iterations,
         };
+        if self.len > Self::MAX_ROWS {
+            return Err(NotSolved { iterations: spent });
+        }
+        if self.is_in_pairs {
+            self.write_rows(constraints);
+        }
         if spent == 0 {
             self.begin(constraints, is_coulomb);
         } else {
@@ -198,12 +226,63 @@ impl ContactSpace {
             .map_err(|failure| NotSolved { iterations: all(failure.iterations) })
     }
 
+    /// As [`solve`](Self::solve), of a problem that did not converge in [`blocks`](crate::contact_blocks) in 64 bits: these are not tried again.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve), and of more than [`MAX_ROWS`](Self::MAX_ROWS) rows.
+    ///
+    /// # Panics
+    /// As [`solve`](Self::solve).
+    pub fn solve_without_blocks(
+        &mut self,
+        constraints: &[Constraint],
+        v_c_star: &[f64],
+        energy: f64,
+        options: &Options,
+    ) -> Result<Report, NotSolved> {
+        if self.len > Self::MAX_ROWS {
+            return Err(NotSolved { iterations: 0 });
+        }
+        let is_coulomb = self.take_problem(constraints, v_c_star, options)?;
+        if self.is_unconstrained() {
+            return Ok(Report::unconstrained());
+        }
+        let energy = if energy <= 0.0 { 1.0 } else { energy };
+        if self.is_in_pairs {
+            self.write_rows(constraints);
+        }
+        self.begin(constraints, is_coulomb);
+        self.iterate(constraints, energy, is_coulomb, options)
+    }
+
+    /// Takes the problem at v*, and whether Coulomb's law is asked for.
+    fn take_problem(
+        &mut self,
+        constraints: &[Constraint],
+        v_c_star: &[f64],
+        options: &Options,
+    ) -> Result<bool, NotSolved> {
+        let n = self.len;
+        assert!(v_c_star.len() == n, "velocities and rows");
+        assert_eq!(constraints.iter().map(Constraint::rows).sum::<usize>(), n, "rows and those of constraints");
+        let has = |which: fn(&Law) -> bool| constraints.iter().any(|c| which(&c.law));
+        let is_coulomb = options.max_friction_iterations > 1
+            && has(|law| matches!(law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
+        let is_left_out =
+            is_coulomb && has(|law| matches!(law, Law::Cone(_))) && has(|law| matches!(law, Law::SpinFriction(_)));
+        if is_left_out || !constraints.iter().all(Constraint::can_predict) {
+            return Err(NotSolved { iterations: 0 });
+        }
+        self.take(constraints, v_c_star);
+        Ok(is_coulomb)
+    }
+
     /// Takes the problem, at v*.
     fn take(&mut self, constraints: &[Constraint], v_c_star: &[f64]) {
-        let width = self.w.width();
+        let width = elimination::width(self.len);
         for vector in [&mut self.v_star, &mut self.lambda, &mut self.v_c, &mut self.gamma] {
             vector.clear();
-            vector.reserve(elimination::MAX_WIDTH);
+            vector.reserve(elimination::MAX_WIDTH_IN_BLOCKS);
         }
         self.v_star.extend_from_slice(v_c_star);
         for vector in [&mut self.v_star, &mut self.lambda, &mut self.gamma] {
@@ -211,8 +290,28 @@ impl ContactSpace {
         }
         self.v_c.extend_from_slice(&self.v_star);
         self.laws.clear();
-        self.laws.reserve(Self::MAX_ROWS);
+        self.laws.reserve(Self::MAX_ROWS_IN_BLOCKS);
         self.laws.extend_from_slice(constraints);
+    }
+
+    /// Writes `W` by rows from pairs of constraints.
+    fn write_rows(&mut self, constraints: &[Constraint]) {
+        self.w.start(self.len);
+        let (mut row, mut next) = (0, 0);
+        for (k, constraint) in constraints.iter().enumerate() {
+            let mut column = 0;
+            for other in &constraints[..=k] {
+                for (i, entries) in self.pairs[next].iter().enumerate().take(constraint.rows()) {
+                    for (j, entry) in entries.to_array().into_iter().enumerate().take(other.rows()) {
+                        self.w.row_mut(row + i)[column + j] = entry;
+                        self.w.row_mut(column + j)[row + i] = entry;
+                    }
+                }
+                column += other.rows();
+                next += 1;
+            }
+            row += constraint.rows();
+        }
     }
 
     /// Whether nothing pushes at `v_c`.
@@ -228,8 +327,8 @@ impl ContactSpace {
         self.set_scaling(PARAMETERS.scaling);
         self.z.clear();
         self.z.reserve(elimination::MAX_WIDTH);
-        self.z.extend(self.in_blocks.free_velocities(PARAMETERS.scaling));
-        self.z.resize(self.w.width(), 0.0);
+        self.z.extend_from_slice(&self.v_star);
+        self.in_blocks.write_free_velocities(PARAMETERS.scaling, &mut self.z);
     }
 
     /// Starts the iteration of all laws, `z` from what the constraints met in the step before.
@@ -444,7 +543,7 @@ impl ContactSpace {
         let Self { w, lambda, gamma, v_c, v_star, sum, step: left, .. } = self;
         for scratch in [&mut *sum, &mut *left] {
             scratch.clear();
-            scratch.reserve(elimination::MAX_WIDTH);
+            scratch.reserve(elimination::MAX_WIDTH_IN_BLOCKS);
             scratch.resize(w.width(), 0.0);
         }
         let mut change = 0.0;

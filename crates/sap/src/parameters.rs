@@ -31,11 +31,15 @@ pub struct SolverParameters {
 /// `√(v*ᵀ A v*)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactSpaceParameters {
-    /// The most rows, a count: those of 16 contacts. With more, a factor of all velocities costs less.
+    /// The most rows, a count: those of 16 contacts. With more, a factor of all velocities costs less than the iteration with all laws.
     pub max_rows: usize,
+    /// The most rows in blocks: of 18 contacts with torsional friction, a third of whose rows never push.
+    pub max_rows_in_blocks: usize,
     /// Steps in blocks after which the iteration goes on with all laws: robots in motion take 3 in the mean, and what has not settled by
     /// then seldom does.
     pub max_steps_in_blocks: usize,
+    /// The same of more than `max_rows` rows, where a step costs as much as one of the safeguard: what converges mostly does in 8.
+    pub max_steps_of_many_rows: usize,
     /// Steps with all laws after which the problem is left to the safeguard. Robots in motion take 2 to 5 in the mean; of 15,500
     /// problems of a humanoid with random controls 42 are given up.
     pub max_steps: usize,
@@ -252,7 +256,9 @@ impl SolverParameters {
     pub const STANDARD: SolverParameters = SolverParameters {
         contact_space: ContactSpaceParameters {
             max_rows: 48,
+            max_rows_in_blocks: 108,
             max_steps_in_blocks: 12,
+            max_steps_of_many_rows: 8,
             max_steps: 20,
             scaling: 2.0,
             scaling_growth: 3.0,

@@ -4,9 +4,12 @@
 //! rows, and each of them knows of the trees no more than how it moves itself and the others: the Delassus operator W = J A⁻¹ Jᵀ. That
 //! costs each row its way to the root, once; iterations are then on matrices of a few rows ([`sap::ContactSpace`]), and one pass down
 //! the trees gives the velocities.
+//!
+//! A hand has dry friction in every joint. Where a joint moves on, its friction is a known impulse: constraints that are expected at a
+//! bound are no rows but a part of v*, until they turn out to be elsewhere.
 
 use multibody::Loads;
-use sap::{Constraint, ContactSpace, NotSolved, Options, Report, Structure};
+use sap::{Constraint, ContactSpace, Law, NotSolved, Options, Report, Structure};
 use spatial::{F64x4, Real, Vec3, Wrench};
 
 use crate::constraint_jacobian::{ConstraintJacobian, Term};
@@ -20,6 +23,10 @@ pub(crate) struct ContactSpaceSolver {
     chosen: Vec<Choice>,
     chosen_before: Vec<Choice>,
     laws: Vec<Constraint>,
+    /// Those at a bound, ascending; J v* where they push, and what of them arrives at the degrees of freedom (u, as in `carried`).
+    bounded: Vec<Bounded>,
+    bounded_free: Vec<f64>,
+    bounded_carried: Vec<f64>,
     /// u and D⁻¹u (`multibody::Factor::carry`) of the rows of every chosen constraint side by side: by degree of freedom, then by
     /// constraint.
     carried: Vec<[F64x4; 2]>,
@@ -27,8 +34,6 @@ pub(crate) struct ContactSpaceSolver {
     passing: Vec<u64>,
     /// Scratch of one row's way to the root.
     on_its_way: Vec<F64x4>,
-    /// The blocks of W by rows: of each chosen constraint with those up to itself.
-    products: Vec<[F64x4; 3]>,
     /// J v*, of all rows and of those that are chosen, and v*ᵀ A v*.
     free: Vec<f64>,
     chosen_free: Vec<f64>,
@@ -53,6 +58,14 @@ struct Choice {
     rows: usize,
 }
 
+/// A constraint of one row whose impulse is at a bound: its place among the constraints, its row, its impulse.
+#[derive(Clone, Copy, Debug)]
+struct Bounded {
+    constraint: usize,
+    row: usize,
+    impulse: f64,
+}
+
 /// What became of the set of chosen constraints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choosing {
@@ -67,6 +80,12 @@ const MIN_NODES: usize = 2;
 /// Rows up to which it pays where nodes push against the world alone: the safeguard's factor is a recursion there. With 39 rows a humanoid
 /// of 34 degrees of freedom takes 1.7 times as long as by recursion, with 30 to 36 as long.
 const MAX_ROWS_WITH_THE_WORLD: usize = 36;
+
+/// Rows up to which it pays where nodes push against each other.
+const MAX_ROWS_OF_PAIRS: usize = 72;
+
+/// Constraints at most: a word has a bit for each.
+const MAX_CHOSEN: usize = u64::BITS as usize;
 
 /// Rounds of one solve: in each, those that push although they were not chosen join in.
 const MAX_ROUNDS: usize = 4;
@@ -87,7 +106,8 @@ impl ContactSpaceSolver {
     ) -> Result<Report, NotSolved> {
         const UNTRIED: NotSolved = NotSolved { iterations: 0 };
         self.chosen.clear();
-        self.max_rows = if structure.has_pairs() { ContactSpace::MAX_ROWS } else { MAX_ROWS_WITH_THE_WORLD };
+        self.bounded.clear();
+        self.max_rows = if structure.has_pairs() { MAX_ROWS_OF_PAIRS } else { MAX_ROWS_WITH_THE_WORLD };
         if structure.nodes() < MIN_NODES {
             return Err(UNTRIED);
         }
@@ -97,13 +117,20 @@ impl ContactSpaceSolver {
         }
         structure.row_velocities(v_star, &mut self.free);
         self.velocities.copy_from_slice(&self.free);
-        if self.choose(laws, options) != Choosing::Grown {
+        self.expect_bounds(laws);
+        let mut choosing = self.choose(laws, options);
+        if choosing == Choosing::Same && !self.bounded.is_empty() {
+            // There is nothing else: these are all rows.
+            self.bounded.clear();
+            choosing = self.choose(laws, options);
+        }
+        if choosing != Choosing::Grown {
             return Err(UNTRIED);
         }
         self.change.resize(v_star.len(), 0.0);
         structure.momentum(v_star, &mut self.change);
         self.energy = v_star.iter().zip(&self.change).map(|(v, p)| v * p).sum();
-        self.prepare(structure);
+        self.prepare(structure, laws);
         self.go_on(structure, laws, v_star, v, options)
     }
 
@@ -152,55 +179,111 @@ impl ContactSpaceSolver {
                     v.iter_mut().zip(v_star).zip(&self.change).for_each(|((v, v_star), change)| *v = v_star + change);
                     return Ok(Report { iterations, line_search_evaluations: iterations, ..report });
                 }
-                Choosing::Grown => self.prepare(structure),
+                Choosing::Grown => self.prepare(structure, laws),
                 Choosing::TooMany => break,
             }
         }
         Err(NotSolved { iterations })
     }
 
-    /// Chooses the constraints that push at the velocities of rows, those that are chosen already included.
+    /// Finds the constraints that are expected at a bound, as those of the step before make expect.
+    fn expect_bounds(&mut self, laws: &[Constraint]) {
+        self.bounded.reserve(laws.len());
+        let mut row = 0;
+        for (constraint, law) in laws.iter().enumerate() {
+            if let Some(impulse) = law.expected_bound() {
+                self.bounded.push(Bounded { constraint, row, impulse });
+            }
+            row += law.rows();
+        }
+    }
+
+    /// Chooses the constraints that push at the velocities of rows, those that are chosen already included; of those that were expected at
+    /// a bound those that are not there.
     fn choose(&mut self, laws: &[Constraint], options: &Options) -> Choosing {
         let before = self.chosen.len();
         std::mem::swap(&mut self.chosen, &mut self.chosen_before);
         self.chosen.clear();
         let mut known = self.chosen_before.iter().map(|choice| choice.constraint).peekable();
-        let (mut row, mut chosen_row) = (0, 0);
+        let (mut next, mut kept) = (0, 0);
+        let (mut row, mut chosen_row, mut pushing_rows) = (0, 0, 0);
         for (constraint, law) in laws.iter().enumerate() {
             let rows = law.rows();
+            let velocities = &self.velocities[row..row + rows];
             let is_known = known.next_if_eq(&constraint).is_some();
             // Under Coulomb's law rolling and torsional friction stay with their contact, which bounds them.
-            let follows = options.max_friction_iterations > 1 && matches!(law.law, sap::Law::SpinFriction(_));
+            let follows = options.max_friction_iterations > 1 && matches!(law.law, Law::SpinFriction(_));
             let last = self.chosen.last().map(|choice| choice.constraint + 1);
-            let pushes = || {
-                let velocities = &self.velocities[row..row + rows];
-                law.pushes_at(velocities) || before == 0 && law.expects_to_push()
-            };
-            if is_known || (if follows { last == Some(constraint) } else { pushes() }) {
+            let is_chosen =
+                if let Some(bounded) = self.bounded.get(next).copied().filter(|b| b.constraint == constraint) {
+                    next += 1;
+                    let is_there = before == 0 || law.bound_at(velocities[0]) == Some(bounded.impulse);
+                    if is_there {
+                        self.bounded[kept] = bounded;
+                        kept += 1;
+                    }
+                    !is_there
+                } else if follows {
+                    last == Some(constraint)
+                } else {
+                    is_known || law.pushes_at(velocities) || before == 0 && law.expects_to_push()
+                };
+            if is_chosen {
                 self.chosen.push(Choice { constraint, row, chosen_row, rows });
                 chosen_row += rows;
-                if chosen_row > self.max_rows {
+                pushing_rows += law.rows_that_push();
+                if pushing_rows > self.max_rows
+                    || chosen_row > ContactSpace::MAX_ROWS_IN_BLOCKS
+                    || self.chosen.len() > MAX_CHOSEN
+                {
                     return Choosing::TooMany;
                 }
             }
             row += rows;
         }
-        if self.chosen.len() == before {
-            return Choosing::Same;
-        }
+        self.bounded.truncate(kept);
+        if self.chosen.len() == before { Choosing::Same } else { Choosing::Grown }
+    }
+
+    /// Sets W of the chosen rows, and their velocities where those at a bound push.
+    fn prepare(&mut self, structure: &mut Coupled<'_>, laws: &[Constraint]) {
+        self.push_bounded(structure);
         self.laws.clear();
         self.chosen_free.clear();
         for choice in &self.chosen {
             self.laws.push(laws[choice.constraint]);
-            self.chosen_free.extend_from_slice(&self.free[choice.row..choice.row + choice.rows]);
+            self.chosen_free.extend_from_slice(&self.bounded_free[choice.row..choice.row + choice.rows]);
         }
-        Choosing::Grown
-    }
-
-    /// Sets W of the chosen rows.
-    fn prepare(&mut self, structure: &Coupled<'_>) {
         self.carry(structure);
         self.multiply(structure);
+    }
+
+    /// Lets those at a bound push.
+    fn push_bounded(&mut self, structure: &mut Coupled<'_>) {
+        self.bounded_free.clear();
+        self.bounded_carried.clear();
+        self.bounded_carried.resize(structure.nv, 0.0);
+        if self.bounded.is_empty() {
+            self.bounded_free.extend_from_slice(&self.free);
+            return;
+        }
+        let Self { bounded, bounded_carried, on_its_way, .. } = self;
+        for Bounded { constraint, impulse, .. } in bounded {
+            for (slot, dof, coefficient) in structure.links[*constraint].coordinates(structure.terms) {
+                let at = &structure.slots[slot];
+                let part = structure.parts.get(at.tree);
+                let node = part.node_of_dof(dof);
+                let loads = along_joint(structure, (slot, node, dof), &[coefficient * *impulse]);
+                part.carry(node, &loads, on_its_way, |_, dof, u, _| {
+                    bounded_carried[at.dof + dof] += u.to_array()[0];
+                });
+            }
+        }
+        self.change.copy_from_slice(&self.bounded_carried);
+        structure.respond(&mut self.change);
+        self.bounded_free.resize(self.free.len(), 0.0);
+        structure.rows_of_motions(&self.change, &mut self.bounded_free);
+        self.bounded_free.iter_mut().zip(&self.free).for_each(|(v, free)| *v += free);
     }
 
     /// Sends a unit load along every chosen row to the roots.
@@ -209,7 +292,7 @@ impl ContactSpaceSolver {
         let count = chosen.len();
         // Room for as many as there may ever be, at once.
         carried.clear();
-        carried.reserve(structure.nv * ContactSpace::MAX_ROWS);
+        carried.reserve(structure.nv * MAX_CHOSEN);
         carried.resize(structure.nv * count, [F64x4::ZERO; 2]);
         passing.clear();
         passing.resize(structure.nodes(), 0);
@@ -245,11 +328,9 @@ impl ContactSpaceSolver {
 
     /// Multiplies what was carried.
     fn multiply(&mut self, structure: &Coupled<'_>) {
-        let Self { space, chosen, carried, passing, products, chosen_free, .. } = self;
+        let Self { space, chosen, carried, passing, chosen_free, .. } = self;
         let count = chosen.len();
-        products.clear();
-        products.reserve(ContactSpace::MAX_ROWS * (ContactSpace::MAX_ROWS + 1) / 2);
-        products.resize(count * (count + 1) / 2, [F64x4::ZERO; 3]);
+        let products = space.start_pairs(chosen_free.len(), count);
         for slot in structure.slots {
             structure.parts.get(slot.tree).each_carried(|i, dofs| {
                 for dof in slot.dof + dofs.start..slot.dof + dofs.end {
@@ -257,36 +338,26 @@ impl ContactSpaceSolver {
                 }
             });
         }
-        space.start(chosen_free.len());
-        for (g, choice) in chosen.iter().enumerate() {
-            for (h, other) in chosen[..=g].iter().enumerate() {
-                for (k, product) in products[g * (g + 1) / 2 + h].iter().enumerate().take(choice.rows) {
-                    let entries = product.to_array();
-                    for (l, entry) in entries.iter().enumerate().take(other.rows) {
-                        space.set(choice.chosen_row + k, other.chosen_row + l, *entry);
-                    }
-                }
-            }
-        }
     }
 
     /// Sets the change to what the first half of a solve makes of Jᵀ λ.
     fn respond(&mut self) {
         let count = self.chosen.len();
-        let mut impulses = [F64x4::ZERO; ContactSpace::MAX_ROWS];
+        let mut impulses = [F64x4::ZERO; MAX_CHOSEN];
         for (impulse, choice) in impulses.iter_mut().zip(&self.chosen) {
             let mut lanes = [0.0; 4];
             let rows = choice.chosen_row..choice.chosen_row + choice.rows;
             lanes[..choice.rows].copy_from_slice(&self.space.balancing_impulses()[rows]);
             *impulse = F64x4::from_array(lanes);
         }
-        for (change, carried) in self.change.iter_mut().zip(self.carried.chunks_exact(count)) {
+        let carried = self.carried.chunks_exact(count);
+        for ((change, carried), bounded) in self.change.iter_mut().zip(carried).zip(&self.bounded_carried) {
             let mut sum = F64x4::ZERO;
             for ([u, _], impulse) in carried.iter().zip(&impulses) {
                 sum = u.mul_add(*impulse, sum);
             }
             let [x, y, z, _] = sum.to_array();
-            *change = x + y + z;
+            *change = x + y + z + bounded;
         }
     }
 
@@ -314,6 +385,9 @@ impl ContactSpaceSolver {
                 (choice.row..choice.row + choice.rows, choice.chosen_row..choice.chosen_row + choice.rows);
             self.impulses[all.clone()].copy_from_slice(&self.space.impulses()[chosen.clone()]);
             self.velocities[all].copy_from_slice(&self.space.velocities()[chosen]);
+        }
+        for Bounded { row, impulse, .. } in &self.bounded {
+            self.impulses[*row] = *impulse;
         }
     }
 }

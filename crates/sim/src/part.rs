@@ -166,6 +166,14 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// The node of a degree of freedom.
+    pub fn node_of_dof(self, dof: usize) -> usize {
+        match self {
+            Self::Tree(part) => part.tree.nodes.partition_point(|node| node.v <= dof) - 1,
+            Self::Soft(_) => 0,
+        }
+    }
+
     /// Sends loads on a node to the roots: `f(node, dof, u, D⁻¹u)` with the degrees of freedom of the part on the way, those of the row in
     /// lane k being u_k, such that the sum of u D⁻¹u over all of them is the loads' part in the Delassus operator.
     #[inline(always)]

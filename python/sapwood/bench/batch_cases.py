@@ -15,6 +15,7 @@ from sapwood.bench.batch_engines import Worlds
 from sapwood.bench.batch_objects import Ground, add_box, add_ground, add_uneven_ground, hand_with_cube
 from sapwood.bench.cases import MissingPackageError, dm_control, gymnasium
 from sapwood.bench.engines import Mujoco
+from sapwood.bench.manipulators import gripper
 
 Vector = NDArray[np.float64]
 
@@ -94,6 +95,7 @@ CASES: dict[str, Callable[[Path], Path]] = {
     "anymal_field": robot("anymal_b_simple_description/robots/anymal.urdf", 0.62, add_uneven_ground),
     "panda_box": robot("panda_description/urdf/panda_collision.urdf", None, add_box),
     "hand_cube": hand_with_cube,
+    "gripper": gripper,
 }
 """Name to a function that takes a scratch folder and returns the MJCF file."""
 

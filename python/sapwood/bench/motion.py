@@ -7,7 +7,9 @@ seed of their own.
 from __future__ import annotations
 
 from sapwood.bench import step
+from sapwood.bench.batch_objects import hand_with_cube
 from sapwood.bench.cases import dm_control, gymnasium
+from sapwood.bench.manipulators import gripper
 
 __all__ = ["CASES", "PEERS", "run"]
 
@@ -19,6 +21,8 @@ CASES = {
     "dm_humanoid": dm_control("humanoid"),
     "humanoid_CMU": dm_control("humanoid_CMU"),
     "quadruped": dm_control("quadruped"),
+    "gripper": gripper,
+    "hand_cube": hand_with_cube,
 }
 
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use multibody::{Compliance, Coordinate, EqualityKind, Model};
+use multibody::{Compliance, Coordinate, EqualityKind, Model, Resistance};
 use spatial::{Mat3, Pose, Vec3};
 
 use super::drives::{PlanActuator, PlanDrive};
@@ -79,6 +79,8 @@ pub(crate) enum Rows {
     Point([Option<usize>; 2]),
     /// Three rows: the angular velocity of the second node relative to the first.
     Turn([Option<usize>; 2]),
+    /// One row: the same about the normal of a contact.
+    Twist([Option<usize>; 2]),
     /// One row: a sum of joint velocities, of these terms.
     Sum(Range<usize>),
 }
@@ -196,7 +198,7 @@ impl Source {
 impl Rows {
     /// Whether there are three of them.
     pub fn are_three(&self) -> bool {
-        !matches!(self, Self::Sum(_))
+        matches!(self, Self::Point(_) | Self::Turn(_))
     }
 }
 
@@ -212,6 +214,8 @@ pub(crate) struct Constraints {
     /// The names of those that are no contacts, by their places, and by names.
     names: Vec<(ConstraintName, usize)>,
     name_of: Vec<Option<ConstraintName>>,
+    /// Whether any contact resists rolling: what others resist has three rows then as well.
+    pub rolls: bool,
     pub first_limit: usize,
     /// The constraints after the contacts and the limits of joints with one degree of freedom.
     pub first_other: usize,
@@ -228,13 +232,15 @@ impl Constraints {
     ) -> Result<Self, NotInLanes> {
         let of_contact =
             |ends: &super::contacts::Ends| PlanConstraint { rows: Rows::Point(ends.nodes), source: Source::Contact };
-        let mut these = Self { all: contacts.ends.iter().map(of_contact).collect(), ..Self::default() };
+        let rolls = contacts.ends.iter().any(|ends| ends.spin.resistance == Resistance::Rolling && ends.spin.is_any());
+        let mut these = Self { all: contacts.ends.iter().map(of_contact).collect(), rolls, ..Self::default() };
         for (contact, ends) in contacts.ends.iter().enumerate() {
             let spin = ends.spin;
             these.spin_of.push(spin.is_any().then_some(these.all.len()));
             if spin.is_any() {
                 let source = Source::Spin { contact };
-                these.all.push(PlanConstraint { rows: Rows::Turn(ends.nodes), source });
+                let rows = if rolls { Rows::Turn(ends.nodes) } else { Rows::Twist(ends.nodes) };
+                these.all.push(PlanConstraint { rows, source });
             }
         }
         these.first_limit = these.all.len();
@@ -285,7 +291,7 @@ impl Constraints {
         for constraint in &self.all[self.first_limit..] {
             match &constraint.rows {
                 Rows::Point([Some(a), Some(b)]) | Rows::Turn([Some(a), Some(b)]) => joined.push([*a, *b].map(tree_of)),
-                Rows::Point(_) | Rows::Turn(_) => {}
+                Rows::Point(_) | Rows::Turn(_) | Rows::Twist(_) => {}
                 Rows::Sum(terms) => {
                     let trees = self.terms[terms.clone()].iter().map(|term| tree_of(node_of_dof[term.dof]));
                     let trees: Vec<usize> = trees.collect();
@@ -297,10 +303,10 @@ impl Constraints {
         joined
     }
 
-    /// Where a constraint stands among those of a lane: friction of a contact follows it.
+    /// Where a constraint stands among those of a lane: first contacts with rolling or torsional friction, each followed by it.
     pub fn order(&self, k: usize) -> usize {
         match self.all[k].source {
-            Source::Contact => 2 * k,
+            Source::Contact if self.spin_of[k].is_some() => 2 * k,
             Source::Spin { contact, .. } => 2 * contact + 1,
             _ => 2 * self.first_limit + k,
         }

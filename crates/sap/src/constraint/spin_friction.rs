@@ -37,6 +37,11 @@ impl SpinFriction {
         self.r
     }
 
+    /// The lengths of rolling and torsional friction.
+    pub(crate) fn lengths(&self) -> [f64; 2] {
+        [self.rolling, self.torsional]
+    }
+
     /// ∂γ/∂n₀ at `v_c`.
     pub(crate) fn bound_slope(&self, v_c: [f64; 3]) -> [f64; 3] {
         let [t1, t2] = self.roll.bound_slope([-v_c[0], -v_c[1]]);

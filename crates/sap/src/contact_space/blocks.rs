@@ -2,13 +2,35 @@
 //!
 //! A block is a contact (t1, t2, n) with friction bounded by its normal impulse, or three constraints of one row,
 //! γ = (v̂ − v_c)/R cut to [low, high]. Lanes may differ in what a block is. A row that a lane does not have has both bounds at zero.
+//!
+//! Rolling and torsional friction is bounded by the normal impulse of a contact in another block ([`Spin`]), the same block in all lanes.
 
 use spatial::Real;
 use spatial::masks::{all_lanes, positive, select, wide};
 
+/// What the rows of a block have to do with normal impulses of contacts in earlier blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spin {
+    /// Nothing.
+    #[default]
+    None,
+    /// Torsional friction about the normals of three contacts: low and high are apart from zero by `lengths` times their normal impulses more.
+    Torsion,
+    /// Rolling (t1, t2) and torsional friction of one contact: the bound of rolling is `bound + lengths[0] · γ_n`.
+    Rolling,
+}
+
 /// The numbers of a block, by rows.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockRows<T> {
+    /// Rolling and torsional friction, the same in all lanes.
+    pub spin: Spin,
+    /// The blocks of the contacts that bound it, by rows.
+    pub contacts: [usize; 3],
+    /// Greatest torque over normal force by rows, zero where the normal impulse is known.
+    pub lengths: [T; 3],
+    /// −∂γ̄/∂z_n, z_n that of the contact.
+    pub(super) slope: [T; 3],
     /// 1 in the lanes where it is a contact, else 0.
     pub is_contact: T,
     /// These lanes, a bit each.
@@ -42,7 +64,7 @@ pub struct BlockRows<T> {
     pub(super) own: [T; 3],
     pub(super) per_w: [T; 3],
     stiffness: [T; 3],
-    /// T = −∂γ̄/∂z, and whether it is anything in any lane.
+    /// T = −∂γ̄/∂z, and whether it is anything in any of the lanes that are not solved.
     pub(super) t: [[T; 3]; 3],
     pub(super) is_active: bool,
 }
@@ -53,6 +75,10 @@ impl<T: Real> BlockRows<T> {
     pub fn none() -> Self {
         let (zeros, ones) = ([T::ZERO; 3], [T::ONE; 3]);
         Self {
+            spin: Spin::None,
+            contacts: [0; 3],
+            lengths: zeros,
+            slope: zeros,
             is_contact: T::ZERO,
             contact_lanes: 0,
             friction: T::ZERO,
@@ -76,11 +102,9 @@ impl<T: Real> BlockRows<T> {
         }
     }
 
-    /// Goes from z with the rows' own shares of W for w to that with `scaling` times as much.
+    /// Goes from z with the rows' own shares of W for w, at which λ is, to that with `scaling` times as much.
     #[inline(always)]
     pub(super) fn start(&mut self, scaling: f64) {
-        self.rescale(1.0);
-        self.localise();
         for row in 0..3 {
             self.z[row] -= self.lambda[row] * self.w[row] * wide(scaling - 1.0);
             self.per_w[row] = self.w[row].recip();
@@ -97,17 +121,12 @@ impl<T: Real> BlockRows<T> {
         }
     }
 
-    /// λ = γ̄(z) and T.
+    /// λ = γ̄(z) and T, of all but rolling and torsional friction.
     #[inline(always)]
-    pub(super) fn localise(&mut self) {
+    pub(super) fn localise(&mut self, lanes: u32) {
         if self.contact_lanes != all_lanes::<T>() {
             for row in 0..3 {
-                let k = self.stiffness[row];
-                let whole = (self.v_hat[row] - self.z[row]) * k;
-                self.lambda[row] = whole.max(self.low[row]).min(self.high[row]);
-                let follows = self.low[row].if_less(whole, T::ONE, T::ZERO) * whole.if_less(self.high[row], k, T::ZERO);
-                self.t[row] = [T::ZERO; 3];
-                self.t[row][row] = follows;
+                self.localise_row(row, [self.low[row], self.high[row]]);
             }
         }
         if self.contact_lanes != 0 {
@@ -121,7 +140,44 @@ impl<T: Real> BlockRows<T> {
         }
         let t = &self.t;
         let follows = t[0][0] + t[1][1] + t[2][2] + t[0][2].abs() + t[1][2].abs();
-        self.is_active = positive(follows) != 0;
+        self.is_active = positive(follows) & lanes != 0;
+    }
+
+    /// λ and T of a constraint of one row; 1 where it is beyond a bound.
+    #[inline(always)]
+    fn localise_row(&mut self, row: usize, [low, high]: [T; 2]) {
+        let k = self.stiffness[row];
+        let whole = (self.v_hat[row] - self.z[row]) * k;
+        self.lambda[row] = whole.max(low).min(high);
+        let follows = low.if_less(whole, T::ONE, T::ZERO) * whole.if_less(high, k, T::ZERO);
+        self.t[row] = [T::ZERO; 3];
+        self.t[row][row] = follows;
+    }
+
+    /// λ, T and the slope of rolling and torsional friction; `normal` are normal impulses of its contacts, and how these follow z_n.
+    #[inline(always)]
+    pub(super) fn localise_spin(&mut self, normal: [(T, T); 3], lanes: u32) {
+        let mut follows = T::ZERO;
+        for row in 0..3 {
+            let (normal, k_n) = normal[row];
+            let more = self.lengths[row] * normal;
+            self.localise_row(row, [self.low[row] - more, self.high[row] + more]);
+            let is_free = T::ZERO.if_less(self.t[row][row], T::ZERO, T::ONE);
+            self.slope[row] = is_free * (self.lengths[row] * k_n).copysign(self.lambda[row]);
+            follows += self.t[row][row] + self.slope[row].abs();
+        }
+        if self.spin == Spin::Rolling {
+            let (bound, k) = (self.lengths[0].mul_add(normal[0].0, self.bound), self.stiffness[0]);
+            let (per_speed, [d1, d2]) = held([self.z[0], self.z[1]], bound, k);
+            let (x, y) = (per_speed * d1, per_speed * d2);
+            (self.lambda[0], self.lambda[1]) = (-(per_speed * self.z[0]), -(per_speed * self.z[1]));
+            self.t[0] = [per_speed - x * d1, -(x * d2), T::ZERO];
+            self.t[1] = [-(x * d2), per_speed - y * d2, T::ZERO];
+            let along = -(self.lengths[0] * normal[0].1);
+            (self.slope[0], self.slope[1]) = (along * d1, along * d2);
+            follows += self.t[0][0] + self.t[1][1] + self.slope[0].abs() + self.slope[1].abs();
+        }
+        self.is_active = positive(follows) & lanes != 0;
     }
 
     #[inline(always)]
@@ -132,12 +188,7 @@ impl<T: Real> BlockRows<T> {
         let k_n = T::ZERO.if_less(lacks, k_n, T::ZERO);
         let (bound, friction) = (self.friction.mul_add(normal, self.bound), self.friction);
         let (z1, z2) = (self.z[0] - self.v_hat[0], self.z[1] - self.v_hat[1]);
-        let speed = z1.mul_add(z1, z2 * z2).sqrt();
-        // It slides where what would hold it is beyond the bound.
-        let slides = bound.if_less(speed * k_t, T::ONE, T::ZERO);
-        let inverse = slides / select(slides, speed, T::ONE);
-        let per_speed = select(slides, bound * inverse, k_t);
-        let (d1, d2) = (z1 * inverse, z2 * inverse);
+        let (per_speed, [d1, d2]) = held([z1, z2], bound, k_t);
         // A weaker push lets it slide with less friction.
         let along = -(friction * k_n);
         let (x, y) = (per_speed * d1, per_speed * d2);
@@ -149,16 +200,27 @@ impl<T: Real> BlockRows<T> {
         ([-(per_speed * z1), -(per_speed * z2), normal], t)
     }
 
-    /// γ(v_c), the impulse of the laws at the velocities themselves.
+    /// γ(v_c), the impulse of the laws at the velocities themselves; `normal` are normal impulses there of the contacts that bound rolling
+    /// and torsional friction.
     #[inline(always)]
-    pub(super) fn impulse_at_velocity(&self) -> [T; 3] {
+    pub(super) fn impulse_at_velocity(&self, normal: [T; 3]) -> [T; 3] {
         let mut gamma = [T::ZERO; 3];
         for row in 0..3 {
             let whole = (self.v_hat[row] - self.v_c[row]) / self.r[row];
-            gamma[row] = whole.max(self.low[row]).min(self.high[row]);
+            let (mut low, mut high) = (self.low[row], self.high[row]);
+            if self.spin != Spin::None {
+                let more = self.lengths[row] * normal[row];
+                (low, high) = (low - more, high + more);
+            }
+            gamma[row] = whole.max(low).min(high);
+        }
+        if self.spin == Spin::Rolling {
+            let bound = self.lengths[0].mul_add(normal[0], self.bound);
+            let (per_speed, _) = held([self.v_c[0], self.v_c[1]], bound, self.r[0].recip());
+            (gamma[0], gamma[1]) = (-(per_speed * self.v_c[0]), -(per_speed * self.v_c[1]));
         }
         if self.contact_lanes != 0 {
-            let normal = ((self.v_hat[2] - self.v_c[2]) / self.r[2]).max(T::ZERO);
+            let normal = self.normal_at_velocity();
             let bound = self.friction.mul_add(normal, self.bound);
             let (x, y) = (self.v_c[0] - self.v_hat[0], self.v_c[1] - self.v_hat[1]);
             let speed = x.mul_add(x, y * y).sqrt();
@@ -170,6 +232,12 @@ impl<T: Real> BlockRows<T> {
             }
         }
         gamma
+    }
+
+    /// The normal impulse of a contact's law at v_c.
+    #[inline(always)]
+    pub(super) fn normal_at_velocity(&self) -> T {
+        ((self.v_hat[2] - self.v_c[2]) / self.r[2]).max(T::ZERO)
     }
 
     /// F of a row.
@@ -185,4 +253,14 @@ impl<T: Real> BlockRows<T> {
             self.z[row] = self.v_c[row] - self.lambda[row] * self.own[row];
         }
     }
+}
+
+/// Friction within a disc: the impulse over −z, `k` where that is within the bound, and the direction of z where it is not, else zero.
+#[inline(always)]
+fn held<T: Real>([z1, z2]: [T; 2], bound: T, k: T) -> (T, [T; 2]) {
+    let speed = z1.mul_add(z1, z2 * z2).sqrt();
+    // It slides where what would hold it is beyond the bound.
+    let slides = bound.if_less(speed * k, T::ONE, T::ZERO);
+    let inverse = slides / select(slides, speed, T::ONE);
+    (select(slides, bound * inverse, k), [z1 * inverse, z2 * inverse])
 }

@@ -6,6 +6,14 @@ use crate::vector::LANES;
 /// The most entries of a row: unknowns and the right-hand side, in whole registers.
 pub(super) const MAX_WIDTH: usize = (super::ContactSpace::MAX_ROWS + 1).next_multiple_of(LANES);
 
+/// The same of problems that are solved in blocks alone.
+pub(super) const MAX_WIDTH_IN_BLOCKS: usize = (super::ContactSpace::MAX_ROWS_IN_BLOCKS + 1).next_multiple_of(LANES);
+
+/// The length of a row of so many unknowns and the right-hand side, in whole registers.
+pub(super) fn width(rows: usize) -> usize {
+    (rows + 1).next_multiple_of(LANES)
+}
+
 /// A matrix of few rows, row by row, with one more column for a right-hand side; rows are filled up to whole registers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
@@ -20,10 +28,10 @@ impl Rows {
     /// Makes it zero, of `rows` rows and columns.
     pub fn start(&mut self, rows: usize) {
         self.len = rows;
-        self.width = (rows + 1).next_multiple_of(LANES);
+        self.width = width(rows);
         self.entries.clear();
         // Room for as many as there may ever be, at once.
-        self.entries.reserve(super::ContactSpace::MAX_ROWS * MAX_WIDTH);
+        self.entries.reserve(super::ContactSpace::MAX_ROWS_IN_BLOCKS * MAX_WIDTH_IN_BLOCKS);
         self.entries.resize(self.width * rows, 0.0);
     }
 

@@ -1,23 +1,58 @@
-//! Problems of contacts with bounded friction, limits, bounded and equality constraints: by blocks of three rows.
+//! Problems of all laws but cones, by blocks of three rows.
 
 use spatial::{F64x4, Real};
 
-use super::blocks::BlockRows;
-use super::newton::{Block3, Limits, Newton, measure};
+use super::blocks::{BlockRows, Spin};
+use super::newton::{Block3, Limits, Newton, measure, norm_squared};
 use super::{ContactSpace, NotSolved, PARAMETERS, allowed_steps};
 use crate::{Constraint, Criterion, Law, Options, Report};
 
-/// Blocks of a problem at most: the last may be filled in part.
-const MAX_BLOCKS: usize = ContactSpace::MAX_ROWS / 3 + 1;
+/// Blocks of a problem at most: the last of rows about normals and that of constraints of one row may be filled in part.
+const MAX_BLOCKS: usize = ContactSpace::MAX_ROWS_IN_BLOCKS / 3 + 2;
 
-/// A problem in blocks: constraints of three rows first, then those of one row, three to a block.
+/// A problem in blocks: constraints of three rows first, contacts among them, then what rolls and twists, then constraints of one row, three to
+/// a block. Friction that resists no rolling is a constraint of one row about the normal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InBlocks {
     newton: Option<Newton<f64>>,
     blocks: Vec<BlockRows<f64>>,
     w: Vec<Block3<f64>>,
-    /// Where each row of the problem is: its block, and its row there.
-    places: Vec<(usize, usize)>,
+    places: Vec<Place>,
+    /// λ − γ(v_c), by blocks.
+    lacks: Vec<[f64; 3]>,
+}
+
+/// Where a constraint is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Its rows in the problem that have a place: friction without rolling has none for what rolls.
+    row: usize,
+    rows: usize,
+    /// How many of the constraint's rows come before these.
+    skipped: usize,
+    /// The block, and the first of its rows there.
+    block: usize,
+    at: usize,
+}
+
+/// What a constraint is in blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Three,
+    Rolling,
+    Torsion,
+    One,
+}
+
+impl Kind {
+    fn of(constraint: &Constraint) -> Self {
+        match &constraint.law {
+            Law::SpinFriction(spin) if spin.lengths()[0] == 0.0 => Self::Torsion,
+            Law::SpinFriction(_) => Self::Rolling,
+            _ if constraint.rows() == 3 => Self::Three,
+            _ => Self::One,
+        }
+    }
 }
 
 impl ContactSpace {
@@ -35,19 +70,15 @@ impl ContactSpace {
         if !energy.is_finite() || !self.in_blocks.take(constraints, &self.v_star, is_coulomb) {
             return Err(NotSolved { iterations: 0 });
         }
-        let InBlocks { newton, blocks, w, places } = &mut self.in_blocks;
-        let count = blocks.len();
-        w.clear();
-        w.reserve(MAX_BLOCKS * MAX_BLOCKS);
-        w.resize(count * count, [F64x4::ZERO; 3]);
-        for (k, &(block, at)) in places.iter().enumerate() {
-            let of_block = &mut w[block * count..(block + 1) * count];
-            for (entry, &(other, of_other)) in self.w.row(k).iter().zip(&*places) {
-                F64x4::scalars_mut(&mut of_block[other])[4 * at + of_other] = *entry;
-            }
+        if !self.is_in_pairs {
+            self.write_pairs(constraints);
         }
+        self.in_blocks.take_pairs(&self.pairs);
+        let InBlocks { newton, blocks, w, .. } = &mut self.in_blocks;
+        let has_many = self.len > Self::MAX_ROWS;
+        let most = if has_many { PARAMETERS.max_steps_of_many_rows } else { PARAMETERS.max_steps_in_blocks };
         let limits = Limits {
-            steps: allowed_steps(PARAMETERS.max_steps_in_blocks, is_coulomb, options),
+            steps: allowed_steps(most, is_coulomb, options),
             excess: (PARAMETERS.exact_excess_fraction * options.tolerance).max(PARAMETERS.round_off),
             round_off: PARAMETERS.round_off,
             at_start: PARAMETERS.exact_fraction * options.tolerance,
@@ -59,12 +90,9 @@ impl ContactSpace {
         if outcome.solved == 0 {
             return Err(NotSolved { iterations });
         }
-        for (k, &(block, at)) in places.iter().enumerate() {
-            self.lambda[k] = blocks[block].solved_lambda[at];
-            self.v_c[k] = blocks[block].solved_v[at];
-        }
+        self.take_solution();
         let cost = self.evaluate_laws(is_coulomb);
-        let (gradient, momentum, kinetic) = self.gradient(energy);
+        let (gradient, momentum, kinetic) = self.gradient_in_blocks(energy);
         let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum;
         let is_round_off = self.in_blocks.excess() <= PARAMETERS.round_off * PARAMETERS.round_off * energy;
         if !((is_solved || is_round_off) && momentum.is_finite()) {
@@ -75,15 +103,112 @@ impl ContactSpace {
         let residual = gradient / (momentum + options.absolute_tolerance / options.tolerance);
         Ok(Report { cost: kinetic + cost, residual, ..report })
     }
+
+    /// Writes `W` by pairs of constraints from its rows.
+    fn write_pairs(&mut self, constraints: &[Constraint]) {
+        let Self { pairs, w, .. } = self;
+        pairs.clear();
+        pairs.reserve(super::MAX_PAIRS);
+        let mut row = 0;
+        for (k, constraint) in constraints.iter().enumerate() {
+            let mut column = 0;
+            for other in &constraints[..=k] {
+                let entry = |i: usize, j: usize| {
+                    if i < constraint.rows() && j < other.rows() { w.row(row + i)[column + j] } else { 0.0 }
+                };
+                pairs.push([0, 1, 2].map(|i| F64x4::from_array([entry(i, 0), entry(i, 1), entry(i, 2), 0.0])));
+                column += other.rows();
+            }
+            row += constraint.rows();
+        }
+    }
+
+    /// Takes impulses and velocities from the blocks. What has no place there moves with the others and has no impulse.
+    fn take_solution(&mut self) {
+        let Self { in_blocks: InBlocks { blocks, places, .. }, lambda, v_c, v_star, pairs, .. } = self;
+        lambda.fill(0.0);
+        for place in &*places {
+            for k in 0..place.rows {
+                lambda[place.row + k] = blocks[place.block].solved_lambda[place.at + k];
+                v_c[place.row + k] = blocks[place.block].solved_v[place.at + k];
+            }
+        }
+        for (g, place) in places.iter().enumerate().filter(|(_, place)| place.skipped > 0) {
+            let skipped = place.row - place.skipped..place.row;
+            v_c[skipped.clone()].copy_from_slice(&v_star[skipped.clone()]);
+            for (h, other) in places.iter().enumerate() {
+                let pair = &pairs[g.max(h) * (g.max(h) + 1) / 2 + g.min(h)];
+                for (i, v) in v_c[skipped.clone()].iter_mut().enumerate() {
+                    for j in 0..other.rows {
+                        let (row, column) = if h <= g { (i, other.skipped + j) } else { (other.skipped + j, i) };
+                        *v += pair[row].to_array()[column] * lambda[other.row + j];
+                    }
+                }
+            }
+        }
+    }
+
+    /// As [`gradient`](Self::gradient), by blocks.
+    fn gradient_in_blocks(&mut self, energy: f64) -> (f64, f64, f64) {
+        let Self { in_blocks: InBlocks { w, places, lacks, blocks, .. }, lambda, gamma, v_c, v_star, .. } = self;
+        lacks.clear();
+        lacks.reserve(MAX_BLOCKS);
+        lacks.resize(blocks.len(), [0.0; 3]);
+        let mut change = 0.0;
+        for place in &*places {
+            for k in 0..place.rows {
+                let row = place.row + k;
+                change += lambda[row] * (v_c[row] - v_star[row]);
+                lacks[place.block][place.at + k] = lambda[row] - gamma[row];
+            }
+        }
+        // Round-off may leave less than nothing of a square; what is no number stays so.
+        let positive = |x: f64| if x < 0.0 { 0.0 } else { x };
+        let error = norm_squared::<f64>(w, lacks);
+        (positive(error).sqrt(), (positive(change) + energy).sqrt(), 0.5 * change)
+    }
 }
 
 impl InBlocks {
-    /// `z` of the last iterate by rows, for `scaling` times their own shares of `W`.
-    pub(super) fn free_velocities(&self, scaling: f64) -> impl Iterator<Item = f64> {
-        self.places.iter().map(move |&(block, at)| {
-            let block = &self.blocks[block];
-            block.v_c[at] - scaling * block.w[at] * block.lambda[at]
-        })
+    /// `z` of the last iterate by rows, for `scaling` times their own shares of `W`; of rows without an impulse what it was.
+    pub(super) fn write_free_velocities(&self, scaling: f64, z: &mut [f64]) {
+        for place in &self.places {
+            let block = &self.blocks[place.block];
+            for k in 0..place.rows {
+                let at = place.at + k;
+                z[place.row + k] = block.v_c[at] - scaling * block.w[at] * block.lambda[at];
+            }
+        }
+    }
+
+    /// Takes W.
+    fn take_pairs(&mut self, pairs: &[Block3<f64>]) {
+        let Self { blocks, w, places, .. } = self;
+        let count = blocks.len();
+        w.clear();
+        w.reserve(MAX_BLOCKS * MAX_BLOCKS);
+        w.resize(count * count, [F64x4::ZERO; 3]);
+        let mut pairs = pairs.iter();
+        for (g, place) in places.iter().enumerate() {
+            for (other, pair) in places[..=g].iter().zip(&mut pairs) {
+                let (block, mirrored) = (place.block * count + other.block, other.block * count + place.block);
+                if place.rows + other.rows == 6 {
+                    let [x, y, z] = pair.map(|row| row.to_array());
+                    let column = |k: usize| F64x4::from_array([x[k], y[k], z[k], 0.0]);
+                    w[mirrored] = [column(0), column(1), column(2)];
+                    w[block] = *pair;
+                    continue;
+                }
+                for i in 0..place.rows {
+                    let entries = pair[place.skipped + i].to_array();
+                    for j in 0..other.rows {
+                        let entry = entries[other.skipped + j];
+                        F64x4::scalars_mut(&mut w[block])[4 * (place.at + i) + other.at + j] = entry;
+                        F64x4::scalars_mut(&mut w[mirrored])[4 * (other.at + j) + place.at + i] = entry;
+                    }
+                }
+            }
+        }
     }
 
     /// |F|² of the solution.
@@ -97,31 +222,48 @@ impl InBlocks {
         blocks.clear();
         blocks.reserve(MAX_BLOCKS);
         places.clear();
-        places.reserve(ContactSpace::MAX_ROWS);
-        let threes = constraints.iter().filter(|constraint| constraint.rows() == 3).count();
-        let ones = constraints.len() - threes;
-        blocks.resize(threes + ones.div_ceil(3), BlockRows::none());
-        let (mut three, mut one, mut row) = (0, (threes, 0), 0);
+        places.reserve(ContactSpace::MAX_ROWS_IN_BLOCKS);
+        let count = |kind| constraints.iter().filter(|constraint| Kind::of(constraint) == kind).count();
+        let first_rolling = count(Kind::Three);
+        let first_torsion = first_rolling + count(Kind::Rolling);
+        let first_one = first_torsion + count(Kind::Torsion).div_ceil(3);
+        blocks.resize(first_one + count(Kind::One).div_ceil(3), BlockRows::none());
+        let (mut three, mut rolling, mut torsion, mut one) = (0, first_rolling, (first_torsion, 0), (first_one, 0));
+        let (mut row, mut contact) = (0, 0);
+        let take_one = |next: &mut (usize, usize)| {
+            let place = *next;
+            *next = if place.1 == 2 { (place.0 + 1, 0) } else { (place.0, place.1 + 1) };
+            place
+        };
         for constraint in constraints {
             let rows = constraint.rows();
-            let (block, at) = if rows == 3 { (three, 0) } else { one };
-            if rows == 3 {
-                three += 1;
-            } else {
-                one = if at == 2 { (block + 1, 0) } else { (block, at + 1) };
-            }
-            places.extend((at..at + rows).map(|at| (block, at)));
-            let block = &mut blocks[block];
+            let whole = |next: &mut usize| {
+                *next += 1;
+                (*next - 1, 0)
+            };
+            let kind = Kind::of(constraint);
+            let (block, at) = match kind {
+                Kind::Three => whole(&mut three),
+                Kind::Rolling => whole(&mut rolling),
+                Kind::Torsion => take_one(&mut torsion),
+                Kind::One => take_one(&mut one),
+            };
             let free = constraint.free();
             let is_known = free.iter().all(|x| x.is_finite());
-            for (k, free) in free.iter().enumerate() {
-                let v_star = v_star[row + k];
-                block.w[at + k] = constraint.delassus();
-                block.v_free[at + k] = v_star;
-                block.z[at + k] = if is_known { *free } else { v_star };
+            let own = if kind == Kind::Torsion { 2..3 } else { 0..rows };
+            let skipped = own.start;
+            places.push(Place { row: row + skipped, rows: own.len(), skipped, block, at });
+            for (at, k) in (at..).zip(own) {
+                let (block_rows, v_star) = (&mut blocks[block], v_star[row + k]);
+                block_rows.w[at] = constraint.delassus();
+                block_rows.v_free[at] = v_star;
+                block_rows.z[at] = if is_known { free[k] } else { v_star };
             }
             row += rows;
-            if !set_law(block, at, &constraint.law, is_coulomb) {
+            if matches!(constraint.law, Law::BoundedFriction(_)) {
+                contact = block;
+            }
+            if !set_law(&mut blocks[block], at, &constraint.law, contact, is_coulomb) {
                 return false;
             }
         }
@@ -129,8 +271,8 @@ impl InBlocks {
     }
 }
 
-/// Sets the law of the rows from `at` on; false where it is another.
-fn set_law(block: &mut BlockRows<f64>, at: usize, law: &Law, is_coulomb: bool) -> bool {
+/// Sets the law of the rows from `at` on, that of a contact's friction with the block of the contact; false where it is another.
+fn set_law(block: &mut BlockRows<f64>, at: usize, law: &Law, contact: usize, is_coulomb: bool) -> bool {
     match law {
         Law::BoundedFriction(contact) => {
             (block.is_contact, block.contact_lanes) = (1.0, 1);
@@ -156,7 +298,25 @@ fn set_law(block: &mut BlockRows<f64>, at: usize, law: &Law, is_coulomb: bool) -
                 (block.low[at + k], block.high[at + k]) = (f64::NEG_INFINITY, f64::INFINITY);
             }
         }
-        Law::Cone(_) | Law::SpinFriction(_) => return false,
+        Law::SpinFriction(spin) => {
+            let ([rolling, torsional], r) = (spin.lengths(), spin.r());
+            let twist = if rolling > 0.0 {
+                (block.spin, block.contacts, block.r) = (Spin::Rolling, [contact; 3], [r; 3]);
+                2
+            } else {
+                (block.spin, block.contacts[at], block.r[at]) = (Spin::Torsion, contact, r);
+                at
+            };
+            if is_coulomb {
+                // The second is written last: without rolling they are one row.
+                (block.lengths[at], block.lengths[twist]) = (rolling, torsional);
+            } else {
+                let twists = torsional * spin.normal_impulse();
+                block.bound = rolling * spin.normal_impulse();
+                (block.low[twist], block.high[twist]) = (-twists, twists);
+            }
+        }
+        Law::Cone(_) => return false,
     }
     true
 }

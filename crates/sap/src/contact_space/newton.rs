@@ -7,7 +7,7 @@ use spatial::masks::{positive, select, wide};
 use spatial::{Real, Three};
 
 use super::PARAMETERS;
-use super::blocks::BlockRows;
+use super::blocks::{BlockRows, Spin};
 
 /// What a solution may take, and what is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,6 +77,11 @@ impl<T: Real> Newton<T> {
     ) -> Outcome {
         let Self { system, active, pushing, step, scratch } = self;
         let mut scaling = PARAMETERS.scaling;
+        // Loops: a closure may stay outside, where operations of wider registers than this crate's are calls.
+        for block in &mut *rows {
+            block.rescale(1.0);
+        }
+        localise(rows, open);
         for block in &mut *rows {
             block.start(PARAMETERS.scaling);
         }
@@ -85,14 +90,16 @@ impl<T: Real> Newton<T> {
         loop {
             active.clear();
             pushing.clear();
+            // What no lane needs that is still on its way costs nothing.
+            let left = open & !solved;
+            localise(rows, left);
             for (b, block) in rows.iter_mut().enumerate() {
-                block.localise();
                 block.v_c = block.v_free;
                 if block.is_active {
                     active.push(b);
                 }
                 let [x, y, z] = block.lambda;
-                if positive(x.abs() + y.abs() + z.abs()) != 0 {
+                if positive(x.abs() + y.abs() + z.abs()) & left != 0 {
                     scratch[pushing.len()] = block.lambda;
                     pushing.push(b);
                 }
@@ -135,7 +142,9 @@ impl<T: Real> Newton<T> {
             iteration += 1;
             if iteration % PARAMETERS.cycle_length == 0 {
                 scaling *= PARAMETERS.scaling_growth;
-                rows.iter_mut().for_each(|block| block.rescale(scaling));
+                for block in &mut *rows {
+                    block.rescale(scaling);
+                }
             }
             for block in rows.iter_mut() {
                 block.set_free();
@@ -148,6 +157,26 @@ impl<T: Real> Newton<T> {
     pub fn imbalance(&mut self, rows: &[BlockRows<T>], w: &[Block3<T>], energy: T) -> T {
         let (error, momentum) = imbalance(rows, w, energy, &mut self.scratch);
         (error.max(T::ZERO) / momentum.max(wide(if T::IS_SINGLE { 1e-30 } else { 1e-200 }))).sqrt()
+    }
+}
+
+/// λ = γ̄(z) and T of all blocks, and which of them are active in any of these lanes: first of contacts, which bound rolling and torsional
+/// friction.
+#[inline(always)]
+fn localise<T: Real>(rows: &mut [BlockRows<T>], lanes: u32) {
+    for b in 0..rows.len() {
+        let (before, here) = rows.split_at_mut(b);
+        let block = &mut here[0];
+        if block.spin == Spin::None {
+            block.localise(lanes);
+        } else {
+            let mut normal = [(T::ZERO, T::ZERO); 3];
+            for row in 0..3 {
+                let contact = &before[block.contacts[row]];
+                normal[row] = (contact.lambda[2], contact.t[2][2]);
+            }
+            block.localise_spin(normal, lanes);
+        }
     }
 }
 
@@ -194,21 +223,33 @@ fn balanced<T: Real>(rows: &[BlockRows<T>], w: &[Block3<T>], energy: T, toleranc
 fn imbalance<T: Real>(rows: &[BlockRows<T>], w: &[Block3<T>], energy: T, lacks: &mut [[T; 3]]) -> (T, T) {
     let mut momentum = energy;
     for (block, lack) in rows.iter().zip(&mut *lacks) {
-        let gamma = block.impulse_at_velocity();
+        let mut normal = [T::ZERO; 3];
+        if block.spin != Spin::None {
+            for row in 0..3 {
+                normal[row] = rows[block.contacts[row]].normal_at_velocity();
+            }
+        }
+        let gamma = block.impulse_at_velocity(normal);
         for row in 0..3 {
             lack[row] = block.lambda[row] - gamma[row];
             momentum = block.lambda[row].mul_add(block.v_c[row] - block.v_free[row], momentum);
         }
     }
-    let n = rows.len();
-    let mut error = T::ZERO;
+    (norm_squared(w, &lacks[..rows.len()]), momentum)
+}
+
+/// ‖x‖²_W
+#[inline(always)]
+pub(super) fn norm_squared<T: Real>(w: &[Block3<T>], x: &[[T; 3]]) -> T {
+    let n = x.len();
+    let mut sum = T::ZERO;
     for b in 0..n {
         for c in 0..n {
-            let of_c = times(&entries::<T>(&w[b * n + c]), &lacks[c]);
-            error = plus_dot(error, &lacks[b], &of_c);
+            let of_c = times(&entries::<T>(&w[b * n + c]), &x[c]);
+            sum = plus_dot(sum, &x[b], &of_c);
         }
     }
-    (error, momentum)
+    sum
 }
 
 /// 1 + T (W − w) and −T F on the right, of the active blocks.
@@ -249,6 +290,37 @@ fn assemble<T: Real>(
             right[i][row] = -(t[0] * f[0] + t[1] * f[1] + t[2] * f[2]);
         }
         equations[i] = [T::Three::new(own[0]), T::Three::new(own[1]), T::Three::new(own[2])];
+        if block.spin != Spin::None {
+            couple(rows, w, active, b, equations, &mut right[i]);
+        }
+    }
+}
+
+/// Adds to the equations of rolling and torsional friction in block `b` how they follow the normal impulses of their contacts.
+#[inline(always)]
+fn couple<T: Real>(
+    rows: &[BlockRows<T>],
+    w: &[Block3<T>],
+    active: &[usize],
+    b: usize,
+    equations: &mut [Block3<T>],
+    right: &mut [T; 3],
+) {
+    let (n, block) = (rows.len(), &rows[b]);
+    for row in 0..3 {
+        let (slope, contact) = (block.slope[row], block.contacts[row]);
+        let of_contact = &rows[contact];
+        if positive(slope.abs()) == 0 {
+            continue;
+        }
+        for (entry, &c) in equations.iter_mut().zip(active) {
+            entry[row] = entry[row].add_scaled(slope, w[contact * n + c][2]);
+            if c == contact {
+                let own = T::Three::new([T::ZERO, T::ZERO, of_contact.own[2]]);
+                entry[row] = entry[row].add_scaled(-slope, own);
+            }
+        }
+        right[row] -= slope * of_contact.excess(2);
     }
 }
 
