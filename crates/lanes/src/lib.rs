@@ -309,10 +309,10 @@ struct Slot<T> {
 }
 
 impl<T: Real> Slot<T> {
-    /// The normal impulse of a contact in the step so far.
+    /// The normal impulse that bounds a contact's friction where positions are righted: the one that is known, if it pushes.
     #[inline(always)]
-    fn normal_impulse(&self) -> T {
-        self.impulse.dot(self.normal)
+    fn bound_of_recovery(&self) -> T {
+        T::ZERO.if_less(self.impulse.dot(self.normal), self.known_normal, T::ZERO)
     }
 }
 

@@ -161,7 +161,7 @@ fn law<T: Bundle>(
     let at = |x: &T| get(x, lane);
     let (w, r) = (at(&slot.w), at(&slot.r_n));
     let v_hat = at(if is_recovery { &slot.recovery } else { &slot.v_hat });
-    let normal_of = |slot: &Slot<T>| at(&if is_recovery { slot.normal_impulse() } else { slot.known_normal });
+    let normal_of = |slot: &Slot<T>| at(&if is_recovery { slot.bound_of_recovery() } else { slot.known_normal });
     let law: Constraint = match &plan.constraints.all[k].source {
         Source::Contact if plan.is_cone => ConeContact::new(at(&numbers.friction[k]), at(&slot.r_t), r, v_hat).into(),
         Source::Contact => {

@@ -161,7 +161,7 @@ impl<T: Bundle> Lanes<T> {
                         rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
                         rows.v_hat[2] = select(lanes, v_hat, rows.v_hat[2]);
                         if is_bounded {
-                            let normal = if is_recovery { slot.normal_impulse() } else { slot.known_normal };
+                            let normal = if is_recovery { slot.bound_of_recovery() } else { slot.known_normal };
                             rows.bound = select(lanes, normal * friction, rows.bound);
                         } else {
                             rows.friction = select(lanes, friction, rows.friction);
@@ -175,7 +175,7 @@ impl<T: Bundle> Lanes<T> {
                     Source::Spin { contact } => {
                         let lengths = numbers.spins[k - plan.contacts.slots];
                         let contact = &slots[*contact];
-                        let normal = if is_recovery { contact.normal_impulse() } else { contact.known_normal };
+                        let normal = if is_recovery { contact.bound_of_recovery() } else { contact.known_normal };
                         let known = is_bounded.then_some(normal);
                         // Its contact has this place among those of three rows.
                         let place = b - *first_spin;

@@ -59,17 +59,20 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Bounds friction by the normal impulses of the last solution; that of a contact's rotation follows the contact.
-    fn bound_friction(&mut self) {
+    /// Lets contacts that do not push in the last solution have no friction, whatever they pushed with before.
+    fn release_friction(&mut self) {
         let Self { set, contact_space, ws, in_contact_space, .. } = self;
         let impulses = if *in_contact_space { &contact_space.impulses } else { ws.impulses() };
-        let (mut row, mut normal) = (0, 0.0);
+        let (mut row, mut pushes) = (0, true);
         for constraint in &mut set.laws {
             row += constraint.rows();
+            // Friction of a contact's rotation follows the contact.
             if !matches!(constraint.law, sap::Law::SpinFriction(_)) {
-                normal = impulses[row - 1];
+                pushes = impulses[row - 1] > 0.0;
             }
-            constraint.law.set_bound(normal);
+            if !pushes {
+                constraint.law.set_bound(0.0);
+            }
         }
     }
 
