@@ -296,6 +296,8 @@ struct Slot<T> {
     /// Whether its law has been made in this step.
     has_law: bool,
     impulse: Vec3<T>,
+    /// Whether a contact pushes in the step so far, 1 or 0.
+    pushes: T,
     /// The velocity of the second body there relative to the first at the velocities found, of a lone world.
     velocity: Vec3<T>,
     /// A contact's normal impulse in the step before, or else that of the contact alone.
@@ -312,7 +314,7 @@ impl<T: Real> Slot<T> {
     /// The normal impulse that bounds a contact's friction where positions are righted: the one that is known, if it pushes.
     #[inline(always)]
     fn bound_of_recovery(&self) -> T {
-        T::ZERO.if_less(self.impulse.dot(self.normal), self.known_normal, T::ZERO)
+        self.known_normal * self.pushes
     }
 }
 
@@ -345,6 +347,7 @@ impl<T: Bundle> Lanes<T> {
             step: 0,
             has_law: false,
             impulse: Vec3::ZERO,
+            pushes: T::ZERO,
             velocity: Vec3::ZERO,
             known_normal: T::ZERO,
             low: T::ZERO,

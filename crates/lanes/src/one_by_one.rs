@@ -138,6 +138,7 @@ impl<T: Bundle> Lanes<T> {
                 put(&mut slots[k].impulse.x, lane, impulse.x);
                 put(&mut slots[k].impulse.y, lane, impulse.y);
                 put(&mut slots[k].impulse.z, lane, impulse.z);
+                put(&mut slots[k].pushes, lane, f64::from(solution.impulses()[row + 2] > 0.0));
             }
             let memory = &mut memory[k];
             put(&mut memory.free.x, lane, free[0]);

@@ -236,6 +236,7 @@ impl<T: Bundle> Lanes<T> {
                     memory.free = select3(lanes, in_world, memory.free);
                     slot.impulse = select3(lanes, impulse, slot.impulse);
                     memory.normal = select(lanes, rows.solved_lambda[2], memory.normal);
+                    slot.pushes = select(lanes, T::ZERO.if_less(rows.solved_lambda[2], T::ONE, T::ZERO), slot.pushes);
                 } else {
                     memory.free.x = select(lanes, free[entry.row], memory.free.x);
                     memory.normal = select(lanes, rows.solved_lambda[entry.row], memory.normal);

@@ -50,6 +50,7 @@ impl<T: Bundle> Lanes<T> {
                 let slot = &mut self.slots[k];
                 slot.step = self.steps;
                 slot.impulse = select3(again, Vec3::ZERO, slot.impulse);
+                slot.pushes = select(again, T::ZERO, slot.pushes);
             }
             if round == 0 && self.is_lone {
                 self.take_known_contacts(plan);
