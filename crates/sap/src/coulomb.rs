@@ -5,6 +5,7 @@
 //!
 //! | state | strategy | leads to |
 //! | --- | --- | --- |
+//! | start | in crowds semismooth Newton for bounds and velocities at once ([`semismooth`]) from the step before, then the proximal point method ([`proximal_point`]) | `Minimise`, to end the search where it is solved |
 //! | `Minimise` | Newton's method on the convex problem ([`crate::convex`]) | `MoveBounds` while the search goes on, `TakeBestBounds` when its iterations are spent, else `Check` |
 //! | `MoveBounds` | semismooth Newton for bounds and velocities at once ([`semismooth`]) in crowds, else a fixed-point step with Anderson's acceleration ([`friction_iterations`]) | `Minimise`, or `Check` where nothing is left to do |
 //! | `TakeBestBounds` | the bounds that came nearest | `Minimise`, which ends the search |
@@ -17,6 +18,7 @@ mod friction_iterations;
 mod friction_residual;
 pub(crate) mod initial_guess;
 mod path;
+mod proximal_point;
 mod semismooth;
 mod workspace;
 
@@ -136,6 +138,14 @@ fn start<S: Structure>(
             return Ok(Strategy::SemismoothNewton);
         }
         ws.convex.start_predictions(laws);
+        if let Some(residual) = iteration.solve_proximal_point(laws, options, ws)? {
+            search.end(residual, options);
+            return Ok(Strategy::ProximalPoint);
+        }
+        if iteration.is_budget_spent() {
+            search.give_up(options);
+            return Ok(Strategy::ProximalPoint);
+        }
     }
     Ok(Strategy::Newton)
 }

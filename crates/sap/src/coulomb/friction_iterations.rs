@@ -205,6 +205,12 @@ impl FrictionIterations {
         self.tolerance = options.tolerance;
     }
 
+    /// Ends the search for good with the bounds that are set.
+    pub fn give_up(&mut self, options: &Options) {
+        self.end(f64::INFINITY, options);
+        self.reopenings = 0;
+    }
+
     /// Bounds friction by the normal impulses in `gamma`, known to be a fixed point up to `residual`, and ends the search unless it is
     /// to be refined.
     pub fn start_from_guess(
