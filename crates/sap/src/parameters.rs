@@ -186,6 +186,10 @@ pub struct SemismoothParameters {
 /// Of the proximal point method. Softness is `τ`; errors and changes are of impulses, relative to these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProximalPointParameters {
+    /// Constraints from which on it comes before all friction iterations.
+    pub min_constraints: usize,
+    /// Friction iterations that come before it where there are fewer: falls of 27 boxes take 0.35 ms a step with 5, 0.43 with none.
+    pub passes_of_few: usize,
     /// Factorisations after which the search is given up where no budget ends it before.
     pub max_factorizations: usize,
     /// `τ` of the first step.
@@ -347,6 +351,8 @@ impl SolverParameters {
             reuse_contraction: 0.5,
         },
         proximal_point: ProximalPointParameters {
+            min_constraints: 128,
+            passes_of_few: 5,
             max_factorizations: 300,
             first_softness: 0.1,
             least_softness: 1e-7,

@@ -22,6 +22,11 @@ use super::semismooth::{linearise_alone, set_own_bounds};
 
 const PARAMETERS: ProximalPointParameters = SolverParameters::STANDARD.proximal_point;
 
+/// Friction iterations before the method is tried.
+pub(super) fn passes_before_proximal_point(constraints: &[Constraint]) -> usize {
+    if constraints.len() < PARAMETERS.min_constraints { PARAMETERS.passes_of_few } else { 0 }
+}
+
 /// Scratch of a search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProximalPoint {
