@@ -213,6 +213,8 @@ pub struct ProximalPointParameters {
     pub least_change: f64,
     /// The change below which the iterate may meet the law.
     pub near_change: f64,
+    /// The share of the least residual so far below which the residual still falls.
+    pub stall_reduction: f64,
 }
 
 /// Of path continuation. Lengths are along the path, whose direction has unit length in `t` from 0 to 1 and in free velocities relative
@@ -364,6 +366,7 @@ impl SolverParameters {
             first_change: 0.5,
             least_change: 1e-3,
             near_change: 0.03,
+            stall_reduction: 0.5,
         },
         continuation: ContinuationParameters {
             max_factorizations: 1500,

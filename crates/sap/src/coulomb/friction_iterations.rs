@@ -91,7 +91,7 @@ impl FrictionIterations {
             most,
             may_solve_semismooth,
             has_tried_proximal_point: false,
-            passes_before_proximal_point: passes_before_proximal_point(constraints),
+            passes_before_proximal_point: passes_before_proximal_point(constraints, options),
             can_follow,
             refinements: if is_searching && options.refines { PARAMETERS.max_refinements } else { 0 },
             reopenings: if is_searching { PARAMETERS.max_reopenings } else { 0 },

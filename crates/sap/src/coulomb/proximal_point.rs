@@ -22,9 +22,16 @@ use super::semismooth::{linearise_alone, set_own_bounds};
 
 const PARAMETERS: ProximalPointParameters = SolverParameters::STANDARD.proximal_point;
 
-/// Friction iterations before the method is tried.
-pub(super) fn passes_before_proximal_point(constraints: &[Constraint]) -> usize {
-    if constraints.len() < PARAMETERS.min_constraints { PARAMETERS.passes_of_few } else { 0 }
+/// Friction iterations before the method is tried. Where bodies rest it never is: friction iterations refine the solution, and the next
+/// steps have nothing to do.
+pub(super) fn passes_before_proximal_point(constraints: &[Constraint], options: &Options) -> usize {
+    if options.refines {
+        usize::MAX
+    } else if constraints.len() < PARAMETERS.min_constraints {
+        PARAMETERS.passes_of_few
+    } else {
+        0
+    }
 }
 
 /// Scratch of a search.
@@ -105,6 +112,7 @@ impl<S: Structure> Iteration<'_, S> {
         ws.proximal.gamma.copy_from_slice(&ws.convex.predicted.gamma);
         ws.proximal.free.copy_from_slice(&ws.convex.free);
         let (mut tau, mut last_change) = (PARAMETERS.first_softness, PARAMETERS.first_change);
+        let mut least_residual = f64::INFINITY;
         let last = self.iterations + PARAMETERS.max_factorizations;
         while !self.is_budget_spent() && self.iterations < last {
             ws.proximal.soften(constraints, tau);
@@ -122,7 +130,10 @@ impl<S: Structure> Iteration<'_, S> {
             last_change = f64::max(change, PARAMETERS.least_change);
             if change < PARAMETERS.near_change {
                 let residual = self.own_residual(constraints, ws)?;
-                if self.is_solved || meets_coulomb(residual, options) {
+                let falls = residual < PARAMETERS.stall_reduction * least_residual;
+                least_residual = f64::min(residual, least_residual);
+                // What rests goes on creeping by what is left of the law: another step costs less than that.
+                if self.is_solved || meets_coulomb(residual, options) && !falls {
                     return Ok(Some(residual));
                 }
             }
