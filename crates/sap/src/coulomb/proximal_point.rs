@@ -118,7 +118,18 @@ impl<S: Structure> Iteration<'_, S> {
             ws.proximal.soften(constraints, tau);
             let Step { error, change, newton_steps } = self.proximal_step(last_change, ws)?;
             let is_solved = error <= PARAMETERS.error_fraction * f64::min(change, last_change);
-            if !(is_solved && change < PARAMETERS.max_growth * last_change) {
+            let is_accepted = is_solved && change < PARAMETERS.max_growth * last_change;
+            // Where the law was met already, round-off alone may be why a step is not accepted.
+            if change < PARAMETERS.near_change && (is_accepted || meets_coulomb(least_residual, options)) {
+                let residual = self.own_residual(constraints, ws)?;
+                let falls = residual < PARAMETERS.stall_reduction * least_residual;
+                least_residual = f64::min(residual, least_residual);
+                // What rests goes on creeping by what is left of the law: another step costs less than that.
+                if self.is_solved || meets_coulomb(residual, options) && !falls {
+                    return Ok(Some(residual));
+                }
+            }
+            if !is_accepted {
                 ws.convex.free.copy_from_slice(&ws.proximal.free);
                 tau = f64::min(PARAMETERS.rise * tau, 1.0);
                 continue;
@@ -128,15 +139,6 @@ impl<S: Structure> Iteration<'_, S> {
             proximal.free.copy_from_slice(&convex.free);
             proximal.gamma.copy_from_slice(&convex.predicted.gamma);
             last_change = f64::max(change, PARAMETERS.least_change);
-            if change < PARAMETERS.near_change {
-                let residual = self.own_residual(constraints, ws)?;
-                let falls = residual < PARAMETERS.stall_reduction * least_residual;
-                least_residual = f64::min(residual, least_residual);
-                // What rests goes on creeping by what is left of the law: another step costs less than that.
-                if self.is_solved || meets_coulomb(residual, options) && !falls {
-                    return Ok(Some(residual));
-                }
-            }
             if newton_steps == 1 {
                 tau = f64::max(PARAMETERS.fall * tau, PARAMETERS.least_softness);
             } else if newton_steps == PARAMETERS.max_newton_steps {
