@@ -81,6 +81,7 @@ class ProblemSolution(NamedTuple):
         "newton",
         "friction-iterations",
         "semismooth-newton",
+        "proximal-point",
         "continuation",
     ]
     """What led to the solution."""

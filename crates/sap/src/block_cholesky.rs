@@ -327,14 +327,18 @@ impl BlockCholesky {
         let (stride, range) = if is_lower { self.place(i, j) } else { self.place(j, i) };
         let (lower, upper) = (&mut self.values[range.clone()], &mut self.upper[range]);
         // Rows of J have few entries: a soft body's contact those of three nodes among hundreds.
-        let rows = span(&c[..m]);
-        for (b, r) in r[..n].iter().enumerate().filter(|(_, r)| **r != 0.0) {
-            for (a, c) in rows.clone().zip(&c[rows.clone()]) {
-                if i == j && a >= b || i != j && is_lower {
-                    lower[a + b * stride] += c * r;
-                } else {
-                    upper[b + a * stride] += c * r;
-                }
+        let (rows, columns) = (span(&c[..m]), span(&r[..n]));
+        // Loops run along columns of the one and rows of the other: entries next to each other.
+        if i == j || is_lower {
+            for b in columns.clone() {
+                let own = if i == j { rows.start.max(b)..rows.end.max(b) } else { rows.clone() };
+                add_scaled(r[b], &c[own.clone()], &mut lower[b * stride..][own]);
+            }
+        }
+        if i == j || !is_lower {
+            for a in rows {
+                let own = if i == j { columns.start.max(a + 1)..columns.end.max(a + 1) } else { columns.clone() };
+                add_scaled(c[a], &r[own.clone()], &mut upper[a * stride..][own]);
             }
         }
     }
@@ -388,6 +392,14 @@ impl BlockCholesky {
             let (to, size) = (self.first_row[node], self.sizes[node]);
             x[to..to + size].copy_from_slice(&self.permuted[from..from + size]);
         }
+    }
+}
+
+/// `y += f x`
+#[inline(always)]
+fn add_scaled(f: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += f * x;
     }
 }
 

@@ -191,6 +191,11 @@ impl Constraint {
         Constraint { free, ..self }
     }
 
+    /// The same constraint with `R + soft` in place of `R`.
+    pub(crate) fn softened(&self, soft: f64) -> Constraint {
+        Constraint { law: self.law.softened(soft), ..*self }
+    }
+
     /// The number of rows in `J`, `v_c` and `γ`: 3 or 1.
     #[inline]
     pub fn rows(&self) -> usize {

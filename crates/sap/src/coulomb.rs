@@ -5,6 +5,7 @@
 //!
 //! | state | strategy | leads to |
 //! | --- | --- | --- |
+//! | start | in crowds semismooth Newton for bounds and velocities at once ([`semismooth`]) from the step before, then the proximal point method ([`proximal_point`]), which smaller islands try after some friction iterations | `Minimise`, to end the search where it is solved |
 //! | `Minimise` | Newton's method on the convex problem ([`crate::convex`]) | `MoveBounds` while the search goes on, `TakeBestBounds` when its iterations are spent, else `Check` |
 //! | `MoveBounds` | semismooth Newton for bounds and velocities at once ([`semismooth`]) in crowds, else a fixed-point step with Anderson's acceleration ([`friction_iterations`]) | `Minimise`, or `Check` where nothing is left to do |
 //! | `TakeBestBounds` | the bounds that came nearest | `Minimise`, which ends the search |
@@ -17,13 +18,14 @@ mod friction_iterations;
 mod friction_residual;
 pub(crate) mod initial_guess;
 mod path;
+mod proximal_point;
 mod semismooth;
 mod workspace;
 
 pub use friction_residual::{friction_residual, meets_coulomb};
 pub use workspace::Workspace;
 
-use crate::convex::{Goal, Iteration, Newton, Point};
+use crate::convex::{Goal, Iteration, Newton, Point, set_free_velocities};
 use crate::{Constraint, Criterion, Error, Options, Report, SolverParameters, Strategy, Structure};
 use friction_iterations::{FrictionIterations, Next};
 use initial_guess::InitialGuess;
@@ -136,8 +138,30 @@ fn start<S: Structure>(
             return Ok(Strategy::SemismoothNewton);
         }
         ws.convex.start_predictions(laws);
+        if search.may_try_proximal_point() && ends_by_proximal_point(iteration, search, laws, options, ws)? {
+            return Ok(Strategy::ProximalPoint);
+        }
     }
     Ok(Strategy::Newton)
+}
+
+/// The proximal point method from the workspace's free velocities; returns whether it ends the search, with the law or with the budget.
+fn ends_by_proximal_point<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    search: &mut FrictionIterations,
+    laws: &mut [Constraint],
+    options: &Options,
+    ws: &mut Workspace,
+) -> Result<bool, Error> {
+    if let Some(residual) = iteration.solve_proximal_point(laws, options, ws)? {
+        search.end(residual, options);
+        return Ok(true);
+    }
+    let is_over = iteration.is_budget_spent();
+    if is_over {
+        search.give_up(options);
+    }
+    Ok(is_over)
 }
 
 /// Moves the bounds of friction; returns where the iterate is then, and what moved them.
@@ -161,6 +185,12 @@ fn move_bounds<S: Structure>(
     {
         search.end(residual, options);
         return Ok((Point { residual, cost: iteration.cost(&ws.convex) }, Strategy::SemismoothNewton));
+    }
+    if !iteration.is_budget_spent() && search.may_try_proximal_point() {
+        set_free_velocities(laws, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
+        if ends_by_proximal_point(iteration, search, laws, options, ws)? {
+            return Ok((iteration.residual(&mut ws.convex)?, Strategy::ProximalPoint));
+        }
     }
     let violation = violation(laws, options, ws);
     search.start(laws, &mut ws.anderson);

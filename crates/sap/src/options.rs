@@ -88,6 +88,8 @@ pub enum Strategy {
     FrictionIterations,
     /// Semismooth Newton in all velocities, for friction bounds and velocities at once.
     SemismoothNewton,
+    /// The proximal point method, each step by semismooth Newton.
+    ProximalPoint,
     /// A path of solutions, followed from a convex problem to Coulomb's law.
     Continuation,
 }

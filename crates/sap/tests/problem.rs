@@ -140,7 +140,10 @@ fn every_factorization_finds_the_same() {
                 in_contact_space += usize::from(other.report.strategy == Strategy::ContactSpace);
                 unsymmetric += usize::from(
                     factorization == Sparse
-                        && matches!(other.report.strategy, Strategy::SemismoothNewton | Strategy::Continuation),
+                        && matches!(
+                            other.report.strategy,
+                            Strategy::SemismoothNewton | Strategy::ProximalPoint | Strategy::Continuation
+                        ),
                 );
                 let (v, impulses) = (distance(&other.v, &solution.v), distance(&other.impulses, &solution.impulses));
                 assert!(v < 1e-9 && impulses < 1e-8, "{law:?} {factorization:?} {bodies}: {v:e} {impulses:e}");

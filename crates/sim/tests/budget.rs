@@ -30,7 +30,7 @@ const BUDGETS: usize = 4;
 
 #[test]
 fn the_budget_bounds_a_step_and_momentum_is_balanced_all_the_same() {
-    for budget in [0, 1, 5, 25] {
+    for budget in [0, 1, 5, 10] {
         let steps = run(&mut spheres(Some(budget)));
         for (step, stats) in steps.iter().enumerate() {
             let most = (BUDGETS * budget + LAST_PROBLEM) * stats.islands;
@@ -47,13 +47,13 @@ fn the_budget_bounds_a_step_and_momentum_is_balanced_all_the_same() {
 #[test]
 fn small_piles_settle_within_the_default() {
     let steps = run(&mut spheres(Options::default().factorization_budget));
-    assert!(steps.iter().any(|stats| stats.iterations > 100 * stats.islands));
+    assert!(steps.iter().any(|stats| stats.iterations > 40 * stats.islands));
     assert!(steps.iter().all(|stats| stats.unsettled == 0 && stats.friction_residual <= 1e-4));
 }
 
 #[test]
 fn a_greater_budget_leaves_fewer_steps_that_are_not_converged() {
-    let [few, more, all] = [Some(3), Some(25), None].map(|budget| {
+    let [few, more, all] = [Some(3), Some(10), None].map(|budget| {
         let steps = run(&mut spheres(budget));
         steps.iter().filter(|stats| stats.unsettled > 0).count()
     });

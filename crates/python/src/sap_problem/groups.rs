@@ -99,6 +99,7 @@ pub fn solution<'py>(py: Python<'py>, groups: &[Group], solution: ProblemSolutio
         Strategy::Newton => "newton",
         Strategy::FrictionIterations => "friction-iterations",
         Strategy::SemismoothNewton => "semismooth-newton",
+        Strategy::ProximalPoint => "proximal-point",
         Strategy::Continuation => "continuation",
         _ => "unconstrained",
     };

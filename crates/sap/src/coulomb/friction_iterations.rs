@@ -7,6 +7,7 @@ use crate::{Constraint, Law, LineSearch, Options, Structure};
 
 use super::anderson::Anderson;
 use super::friction_residual::meets_coulomb;
+use super::proximal_point::passes_before_proximal_point;
 use super::semismooth::{are_many, can_solve_semismooth};
 
 const PARAMETERS: FrictionIterationParameters = SolverParameters::STANDARD.friction_iterations;
@@ -45,6 +46,8 @@ pub(super) struct FrictionIterations {
     most: usize,
     /// Whether Newton's method may look for a fixed point.
     pub may_solve_semismooth: bool,
+    has_tried_proximal_point: bool,
+    passes_before_proximal_point: usize,
     /// Whether a path may be followed to one.
     can_follow: bool,
     /// How many more passes may refine a solution that meets Coulomb's law; none but where bodies rest.
@@ -87,6 +90,8 @@ impl FrictionIterations {
             late_in_pass: options.max_iterations / 2,
             most,
             may_solve_semismooth,
+            has_tried_proximal_point: false,
+            passes_before_proximal_point: passes_before_proximal_point(constraints, options),
             can_follow,
             refinements: if is_searching && options.refines { PARAMETERS.max_refinements } else { 0 },
             reopenings: if is_searching { PARAMETERS.max_reopenings } else { 0 },
@@ -203,6 +208,18 @@ impl FrictionIterations {
         self.residual = residual;
         self.is_searching = false;
         self.tolerance = options.tolerance;
+    }
+
+    /// Whether the proximal point method is to be tried, once.
+    pub fn may_try_proximal_point(&mut self) -> bool {
+        let may = self.may_solve_semismooth && self.done >= self.passes_before_proximal_point;
+        may && !std::mem::replace(&mut self.has_tried_proximal_point, true)
+    }
+
+    /// Ends the search for good with the bounds that are set.
+    pub fn give_up(&mut self, options: &Options) {
+        self.end(f64::INFINITY, options);
+        self.reopenings = 0;
     }
 
     /// Bounds friction by the normal impulses in `gamma`, known to be a fixed point up to `residual`, and ends the search unless it is

@@ -196,7 +196,7 @@ impl<S: Structure> Iteration<'_, S> {
     }
 
     /// Bounds friction by the contacts' own normal impulses at the iterate; returns the residual.
-    fn own_residual(&mut self, constraints: &mut [Constraint], ws: &mut Workspace) -> Result<f64, Error> {
+    pub(super) fn own_residual(&mut self, constraints: &mut [Constraint], ws: &mut Workspace) -> Result<f64, Error> {
         set_own_bounds(constraints, &ws.convex.current.v_c, |_| 0.0);
         ws.convex.current.update(constraints);
         self.line_search_evaluations += 1;
@@ -239,7 +239,7 @@ pub(super) fn set_own_bounds(constraints: &mut [Constraint], free: &[f64], w: im
 
 /// Sets the bounds, `γ̄`, `v̄_c`, `G` and `b` of every constraint alone with its free velocity, `w` being its share of the Delassus
 /// operator.
-fn linearise_alone(constraints: &mut [Constraint], ws: &mut Workspace) {
+pub(super) fn linearise_alone(constraints: &mut [Constraint], ws: &mut Workspace) {
     set_own_bounds(constraints, &ws.convex.free, Constraint::delassus);
     set_model(constraints, ws);
 }

@@ -3,6 +3,7 @@ use crate::{Block, Constraint};
 
 use super::anderson::Anderson;
 use super::path::Path;
+use super::proximal_point::ProximalPoint;
 
 /// Scratch of [`solve`](crate::solve), reused from one problem to the next, and the impulses it found.
 ///
@@ -21,6 +22,8 @@ pub struct Workspace {
     pub(crate) bounds: Vec<f64>,
     /// The path to Coulomb's law.
     pub(crate) path: Path,
+    /// The proximal point method.
+    pub(crate) proximal: ProximalPoint,
 }
 
 impl Workspace {
@@ -48,5 +51,6 @@ impl Workspace {
         self.convex.resize(nv, rows, constraints);
         self.slopes.resize(constraints, [0.0; 3]);
         self.path.resize(rows, constraints);
+        self.proximal.resize(rows);
     }
 }

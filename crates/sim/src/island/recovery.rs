@@ -31,6 +31,9 @@ pub(super) fn options(set: &ConstraintSet, options: &sap::Options) -> sap::Optio
     }
 }
 
+/// Factorisations that a recovery may take in any case. Where bodies start beside each other it takes fewer than ten.
+const MIN_RECOVERY: usize = 25;
+
 impl Island {
     /// Finds the velocities that move positions; returns the `report` of the step's solution with what was spent added.
     ///
@@ -51,17 +54,27 @@ impl Island {
             laws[*k].law.set_normal_bias(*v_hat);
         }
         self.recovery_v.clone_from(&self.v);
-        let options = sap::Options { max_friction_iterations: 1, ..*problem.options };
+        let options = budgeted(problem.options, report.iterations);
         let trees = (&self.slots[..], &mut self.cholesky);
-        let spent = solve_problem(problem, trees, &mut self.recovery_v, (Path::Again, &options), scratch)?;
+        let spent = match solve_problem(problem, trees, &mut self.recovery_v, (Path::Again, &options), scratch) {
+            Ok(spent) => spent.iterations,
+            // The last iterate moves positions apart as well, if not each contact at its speed.
+            Err(Error::NotConverged { iterations, .. }) if options.max_iterations < problem.options.max_iterations => {
+                iterations
+            }
+            Err(error) => return Err(error),
+        };
         self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v -= v);
         let speed = scratch.coupled.greatest_speed(parts, &self.slots, extents, &self.recovery_v);
         let share = if speed > rule.recovery_speed { rule.recovery_speed / speed } else { 1.0 };
         self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v = v + share * *recovery_v);
-        Ok(Report {
-            iterations: report.iterations + spent.iterations,
-            line_search_evaluations: report.line_search_evaluations + spent.line_search_evaluations,
-            ..report
-        })
+        Ok(Report { iterations: report.iterations + spent, ..report })
     }
+}
+
+/// The options of a recovery after so many factorisations: it may take what they leave of the budget.
+fn budgeted(options: &sap::Options, spent: usize) -> sap::Options {
+    let left = |budget: usize| budget.saturating_sub(spent).max(MIN_RECOVERY);
+    let max_iterations = options.factorization_budget.map_or(usize::MAX, left).min(options.max_iterations);
+    sap::Options { max_friction_iterations: 1, max_iterations, ..*options }
 }

@@ -1,0 +1,208 @@
+//! Coulomb's law by the proximal point method, from far away.
+//!
+//! Semismooth Newton ([`super::semismooth`]) solves in a step or two what is soft: contacts with `R + τ w` in place of `R`, `τ` a
+//! hundredth or more. From the impulses `γₖ` of such a solution the next one is that of
+//!
+//! ```text
+//! γ = law(v_c − τ w γₖ) with R + τ w in place of R
+//! ```
+//!
+//! whose fixed point, for any `τ`, meets the law as it is. A large `τ` is slow and certain, a small one is Newton's method for the law
+//! itself: `τ` falls from step to step, and rises where a step fails or goes too far.
+//!
+//! Source: Rockafellar, *Monotone Operators and the Proximal Point Algorithm*, SIAM J. Control Optim. 14, 1976.
+
+use crate::convex::Iteration;
+use crate::parameters::{ProximalPointParameters, SolverParameters};
+use crate::vector::axpy;
+use crate::{Constraint, Error, Options, Structure, Workspace};
+
+use super::friction_residual::meets_coulomb;
+use super::semismooth::{linearise_alone, set_own_bounds};
+
+const PARAMETERS: ProximalPointParameters = SolverParameters::STANDARD.proximal_point;
+
+/// Friction iterations before the method is tried. Where bodies rest it never is: friction iterations refine the solution, and the next
+/// steps have nothing to do.
+pub(super) fn passes_before_proximal_point(constraints: &[Constraint], options: &Options) -> usize {
+    if options.refines {
+        usize::MAX
+    } else if constraints.len() < PARAMETERS.min_constraints {
+        PARAMETERS.passes_of_few
+    } else {
+        0
+    }
+}
+
+/// Scratch of a search.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProximalPoint {
+    /// The laws with `R + τ w`.
+    laws: Vec<Constraint>,
+    /// `γₖ`
+    gamma: Vec<f64>,
+    /// `τ w γₖ`
+    shift: Vec<f64>,
+    /// The free velocities of the last step that was accepted.
+    free: Vec<f64>,
+}
+
+impl ProximalPoint {
+    pub(super) fn resize(&mut self, rows: usize) {
+        for vector in [&mut self.gamma, &mut self.shift, &mut self.free] {
+            vector.resize(rows, 0.0);
+        }
+    }
+
+    /// Sets the laws and the shift for `tau`.
+    fn soften(&mut self, constraints: &[Constraint], tau: f64) {
+        self.laws.clear();
+        self.laws.extend(constraints.iter().map(|c| c.softened(tau * c.delassus())));
+        let mut row = 0;
+        for constraint in constraints {
+            let rows = row..row + constraint.rows();
+            for (shift, gamma) in self.shift[rows.clone()].iter_mut().zip(&self.gamma[rows.clone()]) {
+                *shift = tau * constraint.delassus() * gamma;
+            }
+            row = rows.end;
+        }
+    }
+}
+
+/// What a step did.
+struct Step {
+    /// How far its impulses are from those of the laws, and from `γₖ`, relative to the former.
+    error: f64,
+    change: f64,
+    /// Newton steps.
+    newton_steps: usize,
+}
+
+impl<S: Structure> Iteration<'_, S> {
+    /// Looks for velocities that meet Coulomb's law, from the workspace's free velocities. Where they do, returns the residual with the
+    /// bounds of friction that are the contacts' own; else velocities are as they were, and bounds those that came nearest.
+    pub fn solve_proximal_point(
+        &mut self,
+        constraints: &mut [Constraint],
+        options: &Options,
+        ws: &mut Workspace,
+    ) -> Result<Option<f64>, Error> {
+        self.keep(constraints, ws);
+        // A pivot may be zero, or so small that numbers overflow.
+        if let Ok(Some(residual)) = self.proximal_point(constraints, options, ws) {
+            return Ok(Some(residual));
+        }
+        self.restore(constraints, ws)?;
+        // The bounds of the last step are nearer than those of the step before; predictions go on from it.
+        let Workspace { proximal, convex, .. } = &mut *ws;
+        set_own_bounds(constraints, &proximal.free, Constraint::delassus);
+        convex.current.update(constraints);
+        convex.free.copy_from_slice(&proximal.free);
+        Ok(None)
+    }
+
+    fn proximal_point(
+        &mut self,
+        constraints: &mut [Constraint],
+        options: &Options,
+        ws: &mut Workspace,
+    ) -> Result<Option<f64>, Error> {
+        set_own_bounds(constraints, &ws.convex.free, Constraint::delassus);
+        ws.convex.predicted.predict(constraints, &ws.convex.free);
+        ws.proximal.gamma.copy_from_slice(&ws.convex.predicted.gamma);
+        ws.proximal.free.copy_from_slice(&ws.convex.free);
+        let (mut tau, mut last_change) = (PARAMETERS.first_softness, PARAMETERS.first_change);
+        let mut least_residual = f64::INFINITY;
+        let last = self.iterations + PARAMETERS.max_factorizations;
+        while !self.is_budget_spent() && self.iterations < last {
+            ws.proximal.soften(constraints, tau);
+            let Step { error, change, newton_steps } = self.proximal_step(last_change, ws)?;
+            let is_solved = error <= PARAMETERS.error_fraction * f64::min(change, last_change);
+            let is_accepted = is_solved && change < PARAMETERS.max_growth * last_change;
+            // Where the law was met already, round-off alone may be why a step is not accepted.
+            if change < PARAMETERS.near_change && (is_accepted || meets_coulomb(least_residual, options)) {
+                let residual = self.own_residual(constraints, ws)?;
+                let falls = residual < PARAMETERS.stall_reduction * least_residual;
+                least_residual = f64::min(residual, least_residual);
+                // What rests goes on creeping by what is left of the law: another step costs less than that.
+                if self.is_solved || meets_coulomb(residual, options) && !falls {
+                    return Ok(Some(residual));
+                }
+            }
+            if !is_accepted {
+                ws.convex.free.copy_from_slice(&ws.proximal.free);
+                tau = f64::min(PARAMETERS.rise * tau, 1.0);
+                continue;
+            }
+            let Workspace { proximal, convex, .. } = &mut *ws;
+            axpy(1.0, &proximal.shift, &mut convex.free);
+            proximal.free.copy_from_slice(&convex.free);
+            proximal.gamma.copy_from_slice(&convex.predicted.gamma);
+            last_change = f64::max(change, PARAMETERS.least_change);
+            if newton_steps == 1 {
+                tau = f64::max(PARAMETERS.fall * tau, PARAMETERS.least_softness);
+            } else if newton_steps == PARAMETERS.max_newton_steps {
+                tau *= 2.0;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Newton's method for the laws of the step, from the free velocities that were accepted last. Free velocities and the predicted
+    /// impulses are those of the laws then.
+    fn proximal_step(&mut self, last_change: f64, ws: &mut Workspace) -> Result<Step, Error> {
+        let mut laws = std::mem::take(&mut ws.proximal.laws);
+        let result = self.newton_for_softened(&mut laws, last_change, ws);
+        ws.proximal.laws = laws;
+        result
+    }
+
+    fn newton_for_softened(
+        &mut self,
+        laws: &mut [Constraint],
+        last_change: f64,
+        ws: &mut Workspace,
+    ) -> Result<Step, Error> {
+        let mut step = Step { error: f64::INFINITY, change: f64::INFINITY, newton_steps: 0 };
+        linearise_shifted(laws, ws);
+        for newton_steps in 1..=PARAMETERS.max_newton_steps {
+            if self.is_budget_spent() {
+                break;
+            }
+            self.factor_unsymmetric(laws, ws)?;
+            self.balance(laws, ws);
+            linearise_shifted(laws, ws);
+            let Workspace { proximal, convex, .. } = &*ws;
+            let error = relative_distance(laws, &convex.predicted.gamma, &convex.dual);
+            let change = relative_distance(laws, &convex.predicted.gamma, &proximal.gamma);
+            step = Step { error, change, newton_steps };
+            let is_solved = error <= PARAMETERS.error_fraction * f64::min(change, last_change);
+            if is_solved || !error.is_finite() {
+                break;
+            }
+        }
+        Ok(step)
+    }
+}
+
+/// The linear model of the softened laws at the free velocities, which are shifted by this.
+fn linearise_shifted(laws: &mut [Constraint], ws: &mut Workspace) {
+    axpy(-1.0, &ws.proximal.shift, &mut ws.convex.free);
+    linearise_alone(laws, ws);
+    axpy(1.0, &ws.proximal.shift, &mut ws.convex.predicted.v_c);
+}
+
+/// `‖x − y‖ / ‖x‖`, impulses weighted by each constraint's share of the Delassus operator.
+fn relative_distance(constraints: &[Constraint], x: &[f64], y: &[f64]) -> f64 {
+    let (mut distance, mut size, mut row) = (0.0, 0.0, 0);
+    for constraint in constraints {
+        let rows = row..row + constraint.rows();
+        let w = constraint.delassus();
+        for (x, y) in x[rows.clone()].iter().zip(&y[rows.clone()]) {
+            distance += w * (x - y) * (x - y);
+            size += w * x * x;
+        }
+        row = rows.end;
+    }
+    if distance > 0.0 { (distance / size).sqrt() } else { 0.0 }
+}
