@@ -13,7 +13,7 @@ const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps_in_block
 const LIMITS: Limits = Limits { steps: STEPS, excess: 1e-10, round_off: 0.0, at_start: 1e-6, late: 1e-6 };
 const SINGLE_LIMITS: Limits = Limits { steps: STEPS, excess: 1e-5, round_off: 0.0, at_start: 1e-3, late: 1e-3 };
 /// Rolling and torsional friction is little beside other momentum.
-const SINGLE_LIMITS_OF_SPIN: Limits = Limits { at_start: 1e-4, late: 1e-4, ..SINGLE_LIMITS };
+const SINGLE_LIMITS_OF_SPIN: Limits = Limits { excess: 1e-6, at_start: 1e-4, late: 1e-4, ..SINGLE_LIMITS };
 
 /// Rolling and torsional friction in these lanes: the place of the contact, what is known of the free velocity and whether it is, and lengths
 /// with the normal impulse of the contact where that is known.
