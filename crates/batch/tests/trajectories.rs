@@ -95,5 +95,5 @@ fn what_a_gripper_holds() {
         format!(r#"<general joint="{joint}" biastype="affine" biasprm="20 -100 -10" forcerange="-15 15"/>"#)
     };
     let servos = format!("<actuator>{}{}</actuator>", servo("left"), servo("right"));
-    compare("a gripper", &palm, &servos, &[2.0]);
+    compare("a gripper", &palm, &servos, &[0.5]);
 }

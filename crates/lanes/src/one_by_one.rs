@@ -43,13 +43,7 @@ impl<T: Bundle> Lanes<T> {
                 energy += 2.0 * get(kinetic, lane);
             }
             let options = if is_recovery { &plan.recovery_options } else { &plan.solver_options };
-            // Lanes of 64 bits have come as far as blocks do.
-            let solved = if T::IS_SINGLE || plan.is_cone {
-                space.solve(laws, v_free, energy, options)
-            } else {
-                space.solve_without_blocks(laws, v_free, energy, options)
-            };
-            match solved {
+            match space.solve(laws, v_free, energy, options) {
                 Ok(report) => {
                     spent += report.iterations;
                     self.residual = self.residual.max(report.residual);

@@ -13,7 +13,7 @@ const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps_in_block
 const EXACT: f64 = 1e-4;
 const SINGLE: Limits = Limits { steps: STEPS, excess: 1e-5, round_off: 0.0, at_start: 1e-3, late: 1e-3 };
 /// Rolling and torsional friction is little beside other momentum.
-const SINGLE_OF_SPIN: f64 = 1e-4;
+const SINGLE_OF_SPIN: Limits = Limits { excess: 1e-6, at_start: 1e-4, late: 1e-4, ..SINGLE };
 
 /// What is asked of solutions: the gradient is within the tolerance as soon as |F| meets this.
 fn limits<T: Bundle>(plan: &Plan) -> Limits {
@@ -30,12 +30,12 @@ fn limits<T: Bundle>(plan: &Plan) -> Limits {
         return double;
     }
     let has_spin = plan.contacts.slots < plan.constraints.first_limit;
-    let single = if has_spin { SINGLE_OF_SPIN } else { SINGLE.late };
+    let single = if has_spin { SINGLE_OF_SPIN } else { SINGLE };
     Limits {
-        excess: SINGLE.excess.max(double.excess),
-        at_start: single.max(tolerance),
-        late: single.max(tolerance),
-        ..SINGLE
+        excess: single.excess.max(double.excess),
+        at_start: single.at_start.max(tolerance),
+        late: single.late.max(tolerance),
+        ..single
     }
 }
 

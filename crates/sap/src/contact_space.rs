@@ -226,35 +226,6 @@ impl ContactSpace {
             .map_err(|failure| NotSolved { iterations: all(failure.iterations) })
     }
 
-    /// As [`solve`](Self::solve), of a problem that did not converge in [`blocks`](crate::contact_blocks) in 64 bits: these are not tried again.
-    ///
-    /// # Errors
-    /// As [`solve`](Self::solve), and of more than [`MAX_ROWS`](Self::MAX_ROWS) rows.
-    ///
-    /// # Panics
-    /// As [`solve`](Self::solve).
-    pub fn solve_without_blocks(
-        &mut self,
-        constraints: &[Constraint],
-        v_c_star: &[f64],
-        energy: f64,
-        options: &Options,
-    ) -> Result<Report, NotSolved> {
-        if self.len > Self::MAX_ROWS {
-            return Err(NotSolved { iterations: 0 });
-        }
-        let is_coulomb = self.take_problem(constraints, v_c_star, options)?;
-        if self.is_unconstrained() {
-            return Ok(Report::unconstrained());
-        }
-        let energy = if energy <= 0.0 { 1.0 } else { energy };
-        if self.is_in_pairs {
-            self.write_rows(constraints);
-        }
-        self.begin(constraints, is_coulomb);
-        self.iterate(constraints, energy, is_coulomb, options)
-    }
-
     /// Takes the problem at v*, and whether Coulomb's law is asked for.
     fn take_problem(
         &mut self,
