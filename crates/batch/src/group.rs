@@ -199,7 +199,7 @@ pub(crate) fn groups(plan: Plan, nu: usize, n: usize, (precision, width): (Preci
         let pool = Pool::<T> { plan, nu, numbers, idle: Mutex::default(), pasts: Mutex::default() };
         let pool = Arc::new(pool);
         let group = |_| -> Box<dyn Steps> {
-            let (memory, stats) = (GroupMemory::new(), LaneStats::default());
+            let (memory, stats) = (GroupMemory::default(), LaneStats::default());
             let pasts = (0..T::LANES).map(|_| None).collect();
             let (own, numbers, alone) = (Vec::new(), None, 0);
             Box::new(Group { pool: pool.clone(), memory, pasts, own, numbers, alone, stats, left: Left::default() })

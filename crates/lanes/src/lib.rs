@@ -67,12 +67,14 @@ pub struct GroupMemory<T> {
     constraints: Vec<(usize, Memory<T>)>,
 }
 
-impl<T: Bundle> GroupMemory<T> {
+impl<T> Default for GroupMemory<T> {
     /// Nothing is known.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self { constraints: Vec::new() }
     }
+}
 
+impl<T: Bundle> GroupMemory<T> {
     /// Forgets what the constraints of a lane met.
     pub fn forget(&mut self, lane: usize) {
         for (_, memory) in &mut self.constraints {
