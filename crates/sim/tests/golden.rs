@@ -12,16 +12,16 @@ use common::simulation;
 use sapwood_sim::{Options, Simulation};
 
 const GOLDEN: [(&str, u64); 10] = [
-    ("@humanoid", 0x287cf34708f8ea26),
-    ("@dog", 0x9fdddd96153d003c),
+    ("@humanoid", 0x32929da74a838767),
+    ("@dog", 0x758a61e9bc109b77),
     ("@snake36", 0x07dbf7b9240d80e6),
-    ("@clutter-box-27", 0x2345f06b52bfb40e),
-    ("@clutter-sphere-27", 0x3c8f8286bd99e9a8),
+    ("@clutter-box-27", 0xe9f179c8f50b4d84),
+    ("@clutter-sphere-27", 0x0de0aa21ee50ea55),
     ("@tower-50", 0x9bff85fb141d6d53),
     ("@arch-11", 0xcad6bb3c11769a34),
-    ("@stewart", 0xeebf73397a34d868),
-    ("@four-bar", 0x3289f18eca7c88d4),
-    ("@humanoid, PD", 0xd190c77d1656a2fb),
+    ("@stewart", 0x694f6dc68983a0dd),
+    ("@four-bar", 0x652b8e598930d8c9),
+    ("@humanoid, PD", 0x4fd15b23226f00ab),
 ];
 
 /// FNV-1a of positions and velocities.
