@@ -19,6 +19,7 @@ mod sphere;
 mod spread;
 mod triangle;
 
+use height_field::Facets;
 use spatial::Vec3;
 
 pub(crate) use self::capsule::nearest_of_axes;
