@@ -29,6 +29,7 @@ use crate::convex::{Goal, Iteration, Newton, Point, set_free_velocities};
 use crate::{Constraint, Criterion, Error, Options, Report, SolverParameters, Strategy, Structure};
 use friction_iterations::{FrictionIterations, Next};
 use initial_guess::InitialGuess;
+use proximal_point::ProximalPoint;
 
 /// Where the search stands.
 enum State {

@@ -1,9 +1,9 @@
 use crate::convex::ConvexWorkspace;
 use crate::{Block, Constraint};
 
+use super::ProximalPoint;
 use super::anderson::Anderson;
 use super::path::Path;
-use super::proximal_point::ProximalPoint;
 
 /// Scratch of [`solve`](crate::solve), reused from one problem to the next, and the impulses it found.
 ///
