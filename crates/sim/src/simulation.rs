@@ -8,6 +8,7 @@ mod free_motion;
 mod impacts;
 mod jacobians;
 mod lane;
+pub(crate) mod planning;
 mod sensing;
 pub(crate) mod sleeping;
 mod soft;

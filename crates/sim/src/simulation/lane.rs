@@ -9,7 +9,7 @@ use lanes::{Bundle, Known, Lanes, Plan, Summary};
 use spatial::Vec3;
 
 use super::Simulation;
-use crate::planning::plan_with;
+use super::planning::plan_with;
 use crate::report::{Reports, Touch};
 use crate::sensors::trace::StepTrace;
 use crate::step_forces::LastStep;
