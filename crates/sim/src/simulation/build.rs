@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crew::Crew;
-use geometry::{Attachment, Collider, Scene};
+use geometry::{Collider, Scene};
 use interrupt::Interrupt;
-use multibody::{Compliance, Model};
+use multibody::Model;
 
 use super::lane::Lane;
+use super::planning::{attachments, rest_depths};
 use super::{Simulation, accuracy, sleeping};
 use crate::constrain::{ConstraintSet, JacobianDrift, Sources};
 use crate::island::{Islands, NONE};
@@ -159,26 +160,6 @@ fn check_size(model: &Model) -> Result<(), SimulationError> {
     Ok(())
 }
 
-/// About how deep each geom is pressed in where it rests, m: under its own weight if it is compliant.
-///
-/// # Panics
-/// When a geom names a body or a material that is not there.
-pub fn rest_depths(model: &Model, scene: &Scene) -> Vec<f64> {
-    let g = model.gravity.norm();
-    let trees = &model.tree.trees;
-    let mass_of = |nodes: &std::ops::Range<usize>| model.tree.nodes[nodes.clone()].iter().map(|n| n.inertia.mass).sum();
-    let masses: Vec<f64> = trees.iter().map(mass_of).collect();
-    let of = |geom: &geometry::Geom| match model.materials[geom.material].compliance {
-        Compliance::NearRigid => 0.0,
-        Compliance::PerMass { stiffness, .. } => g / stiffness,
-        Compliance::Physical { stiffness, .. } => {
-            let tree_of = |node: usize| trees.partition_point(|nodes| nodes.end <= node);
-            model.bodies[geom.body].node.map_or(0.0, |node| masses[tree_of(node)]) * g / stiffness
-        }
-    };
-    scene.geoms.iter().map(of).collect()
-}
-
 /// Every index of the scene must be one of the model.
 fn check_scene(model: &Model, scene: &Scene) -> Result<(), SimulationError> {
     let check = |what: &dyn Fn() -> String, kind, index, count| {
@@ -205,23 +186,4 @@ fn check_scene(model: &Model, scene: &Scene) -> Result<(), SimulationError> {
         }
     }
     Ok(())
-}
-
-/// How the geoms of a scene move with the nodes of a model.
-///
-/// # Panics
-/// When a geom names a body that is not there.
-pub fn attachments(model: &Model, scene: &Scene) -> Vec<Attachment> {
-    let attach = |geom: &geometry::Geom| {
-        let body = &model.bodies[geom.body];
-        // The parent of the whole rigid group: what its first body hangs on.
-        let parent = model.bodies[body.rigid_group].parent;
-        Attachment {
-            frame: body.node,
-            pose: body.pose * geom.pose,
-            group: body.rigid_group,
-            parent_group: model.bodies[parent].rigid_group,
-        }
-    };
-    scene.geoms.iter().map(attach).collect()
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Scene};
 use lanes::{Friction, NotInLanes, PdGains, Plan, Setup};
-use multibody::Model;
+use multibody::{Compliance, Model};
 
-use crate::{ContactLaw, Options, Pd, PdLaw, Scheme, attachments, rest_depths};
+use crate::{ContactLaw, Options, Pd, PdLaw, Scheme};
 
 /// The plan of steps in lanes that are those of a [`Simulation`](crate::Simulation) of the model under these options.
 ///
@@ -63,4 +63,43 @@ fn check(options: &Options) -> Result<(), NotInLanes> {
         () => return Ok(()),
     };
     Err(NotInLanes(reason.into()))
+}
+
+/// About how deep each geom is pressed in where it rests, m: under its own weight if it is compliant.
+///
+/// # Panics
+/// When a geom names a body or a material that is not there.
+pub fn rest_depths(model: &Model, scene: &Scene) -> Vec<f64> {
+    let g = model.gravity.norm();
+    let trees = &model.tree.trees;
+    let mass_of = |nodes: &std::ops::Range<usize>| model.tree.nodes[nodes.clone()].iter().map(|n| n.inertia.mass).sum();
+    let masses: Vec<f64> = trees.iter().map(mass_of).collect();
+    let of = |geom: &geometry::Geom| match model.materials[geom.material].compliance {
+        Compliance::NearRigid => 0.0,
+        Compliance::PerMass { stiffness, .. } => g / stiffness,
+        Compliance::Physical { stiffness, .. } => {
+            let tree_of = |node: usize| trees.partition_point(|nodes| nodes.end <= node);
+            model.bodies[geom.body].node.map_or(0.0, |node| masses[tree_of(node)]) * g / stiffness
+        }
+    };
+    scene.geoms.iter().map(of).collect()
+}
+
+/// How the geoms of a scene move with the nodes of a model.
+///
+/// # Panics
+/// When a geom names a body that is not there.
+pub fn attachments(model: &Model, scene: &Scene) -> Vec<Attachment> {
+    let attach = |geom: &geometry::Geom| {
+        let body = &model.bodies[geom.body];
+        // The parent of the whole rigid group: what its first body hangs on.
+        let parent = model.bodies[body.rigid_group].parent;
+        Attachment {
+            frame: body.node,
+            pose: body.pose * geom.pose,
+            group: body.rigid_group,
+            parent_group: model.bodies[parent].rigid_group,
+        }
+    };
+    scene.geoms.iter().map(attach).collect()
 }
