@@ -87,7 +87,8 @@ class Stats(NamedTuple):
     """Newton iterations, summed over islands: factorisations, so that a prediction counts and a step with the factor of
     the one before does not."""
     line_search_evaluations: int
-    """Evaluations of the constraints in line searches, and after Newton steps for Coulomb's law, summed over islands."""
+    """Evaluations of the constraints in line searches, and after Newton steps for Coulomb's law,
+    summed over islands."""
     residual: float
     """Largest relative residual of the momentum balance of an island."""
     cost: float
