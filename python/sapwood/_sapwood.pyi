@@ -1928,9 +1928,9 @@ class Batch:
         PerformanceWarning: When lanes cannot do what the model or an option asks for, so that worlds are stepped one by
             one; it says why, and ``alone`` does. Later, when single worlds have parameters that lanes cannot take.
 
-    ``q``, ``v``, ``ctrl``, ``time``, ``pd_target`` and applied forces are views of the state: they show what a step
-    does, and what is written into them acts in the next step. Other threads run while ``step`` does; what they write
-    into q, v and time meanwhile is lost, and calling other methods of this batch raises ``RuntimeError``.
+    ``q``, ``v``, ``ctrl``, ``act``, ``time``, ``pd_target`` and applied forces are views of the state: they show what a
+    step does, and what is written into them acts in the next step. Other threads run while ``step`` does; what they
+    write into q, v, act and time meanwhile is lost, and calling other methods of this batch raises ``RuntimeError``.
     """
 
     def __new__(
@@ -2004,6 +2004,12 @@ class Batch:
 
     @ctrl.setter
     def ctrl(self, value: ArrayLike) -> None: ...
+    @property
+    def act(self) -> NDArray[np.float64]:
+        """Activations, the states that actuators have of their own, (n, na), a live view; in order of actuators."""
+
+    @act.setter
+    def act(self, value: ArrayLike) -> None: ...
     @property
     def time(self) -> NDArray[np.float64]:
         """Times, (n,), s, a live view; motion does not depend on them."""

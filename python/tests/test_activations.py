@@ -67,18 +67,21 @@ def test_gain_that_depends_on_motion() -> None:
 
 
 def test_state_has_activations() -> None:
-    """They come with states, reset and views, and batches step them as simulations do."""
+    """They come with states, reset and views, and batches step them side by side as simulations do."""
     simulation, _, _ = pair(MODEL, "bilinear")
     batch = sw.Batch(simulation.model, 3)
     batch.reset(keyframe="begun")
-    assert batch.alone is not None
-    assert "states of their own" in batch.alone
+    assert batch.alone is None
+    np.testing.assert_array_equal(batch.act, np.tile(simulation.act, (3, 1)))
     simulation.ctrl[:] = 1.0
     batch.ctrl[:] = 1.0
     saved = simulation.state()
     simulation.step(20)
     batch.step(20)
-    np.testing.assert_array_equal(batch.q, np.tile(simulation.q, (3, 1)))
+    np.testing.assert_allclose(batch.q, np.tile(simulation.q, (3, 1)), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(batch.act, np.tile(simulation.act, (3, 1)), rtol=0, atol=1e-15)
+    simulation.restore(batch.state(1))
+    np.testing.assert_array_equal(simulation.act, batch.act[1])
     after = simulation.act.copy()
     simulation.restore(saved)
     assert simulation.actuator("filter").activation == 0.2

@@ -51,6 +51,7 @@ pub struct Batch {
     q: Vec<f64>,
     v: Vec<f64>,
     ctrl: Vec<f64>,
+    act: Vec<f64>,
     /// Time, s, and steps since the last reset.
     time: Vec<f64>,
     count: Vec<u64>,
@@ -118,6 +119,7 @@ impl Batch {
             q: model.q0.repeat(worlds),
             v: vec![0.0; model.nv() * worlds],
             ctrl: vec![0.0; model.nu() * worlds],
+            act: vec![0.0; model.na() * worlds],
             time: vec![0.0; worlds],
             count: vec![0; worlds],
             errors: vec![None; worlds],
@@ -217,6 +219,16 @@ impl Batch {
     /// Controls, (worlds, nu), to be changed between steps.
     pub fn ctrl_mut(&mut self) -> &mut [f64] {
         &mut self.ctrl
+    }
+
+    /// Activations, (worlds, na).
+    pub fn act(&self) -> &[f64] {
+        &self.act
+    }
+
+    /// Activations, (worlds, na), to be changed between steps.
+    pub fn act_mut(&mut self) -> &mut [f64] {
+        &mut self.act
     }
 
     /// Times, (worlds), s.
@@ -354,6 +366,7 @@ impl Batch {
             q,
             v,
             ctrl,
+            act,
             time,
             count,
             errors,
@@ -371,17 +384,18 @@ impl Batch {
             interrupt,
             ..
         } = self;
-        let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
+        let (nq, nv, nu, na) = (model.nq(), model.nv(), model.nu(), model.na());
         let pd = pd.as_ref();
         let target = pd.map_or(0, |_| nq);
         let [force, wrench] = [&applied_force, &applied_wrench].map(|all| all.len() / errors.len());
-        let sizes = Sizes { nq, nv, nu, target, force, wrench, horizon };
+        let sizes = Sizes { nq, nv, nu, na, target, force, wrench, horizon };
         let (all, width) = (groups.len(), *width);
         let mut groups = &mut groups[..];
         let mut worlds = Worlds {
             q,
             v,
             ctrl,
+            act,
             time,
             count,
             errors,

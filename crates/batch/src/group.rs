@@ -16,6 +16,8 @@ pub(crate) struct Rows<'a> {
     pub q: &'a mut [f64],
     pub v: &'a mut [f64],
     pub ctrl: &'a [f64],
+    /// Activations, (worlds, na).
+    pub act: &'a mut [f64],
     /// Time and count of steps, which every step moves on.
     pub time: &'a mut [f64],
     pub count: &'a mut [u64],
@@ -300,6 +302,7 @@ impl Steps for Alone {
         state.q.copy_from_slice(rows.q);
         state.v.copy_from_slice(rows.v);
         state.ctrl.copy_from_slice(rows.ctrl);
+        state.act.copy_from_slice(rows.act);
         (state.time, state.step) = (rows.time[0], rows.count[0]);
         copy_pd(&mut state.pd, rows.pd, rows.pd_target);
         copy_forces(state, rows.applied_force, rows.applied_wrench);
@@ -321,6 +324,7 @@ impl Steps for Alone {
         let state = one.state();
         rows.q.copy_from_slice(&state.q);
         rows.v.copy_from_slice(&state.v);
+        rows.act.copy_from_slice(&state.act);
         (rows.time[0], rows.count[0]) = (state.time, state.step);
         std::mem::swap(one.state_mut(), &mut self.state);
     }
@@ -428,7 +432,7 @@ fn contacts_of_simulation(points: &[sim::ContactPoint], dt: f64, contacts: &mut 
 
 /// Takes the worlds' states; lanes without a world repeat the last one.
 fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
-    let (nq, nv, nu) = (lanes.q.len(), lanes.v.len(), lanes.ctrl.len());
+    let (nq, nv, nu, na) = (lanes.q.len(), lanes.v.len(), lanes.ctrl.len(), lanes.act.len());
     lanes.has_forces = rows.applied_force.iter().any(|x| *x != 0.0);
     lanes.has_wrenches = rows.applied_wrench.iter().any(|x| *x != 0.0);
     for lane in 0..T::LANES {
@@ -439,6 +443,8 @@ fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
         lanes.q.iter_mut().zip(q).for_each(|(lanes, q)| put(lanes, lane, *q));
         lanes.v.iter_mut().zip(v).for_each(|(lanes, v)| put(lanes, lane, *v));
         lanes.ctrl.iter_mut().zip(ctrl).for_each(|(lanes, u)| put(lanes, lane, *u));
+        let act = &rows.act[world * na..(world + 1) * na];
+        lanes.act.iter_mut().zip(act).for_each(|(lanes, a)| put(lanes, lane, *a));
         let n = lanes.pd_target.len();
         let target = &rows.pd_target[world * n..(world + 1) * n];
         lanes.pd_target.iter_mut().zip(target).for_each(|(lanes, q)| put(lanes, lane, *q));
@@ -456,11 +462,13 @@ fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
 
 /// Writes the state of a lane to its rows.
 fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut Rows<'_>) {
-    let (nq, nv) = (lanes.q.len(), lanes.v.len());
+    let (nq, nv, na) = (lanes.q.len(), lanes.v.len(), lanes.act.len());
     let q = rows.q[lane * nq..(lane + 1) * nq].iter_mut();
     q.zip(&lanes.q).for_each(|(q, lanes)| *q = get(lanes, lane));
     let v = rows.v[lane * nv..(lane + 1) * nv].iter_mut();
     v.zip(&lanes.v).for_each(|(v, lanes)| *v = get(lanes, lane));
+    let act = rows.act[lane * na..(lane + 1) * na].iter_mut();
+    act.zip(&lanes.act).for_each(|(act, lanes)| *act = get(lanes, lane));
 }
 
 /// Makes the step of one lane by a simulation; of the last one it reports what it led to beside the state.
@@ -501,6 +509,7 @@ fn step_alone<T: Bundle>(
     state.ctrl.copy_from_slice(&rows.ctrl[lane * nu..(lane + 1) * nu]);
     state.q.iter_mut().zip(&lanes.q).for_each(|(q, lanes)| *q = get(lanes, lane));
     state.v.iter_mut().zip(&lanes.v).for_each(|(v, lanes)| *v = get(lanes, lane));
+    state.act.iter_mut().zip(&lanes.act).for_each(|(act, lanes)| *act = get(lanes, lane));
     let n = lanes.pd_target.len();
     copy_pd(&mut state.pd, rows.pd, &rows.pd_target[lane * n..(lane + 1) * n]);
     let part = |all: &'_ [f64], n: usize| -> std::ops::Range<usize> {
@@ -513,6 +522,7 @@ fn step_alone<T: Bundle>(
     let state = one.state();
     lanes.q.iter_mut().zip(&state.q).for_each(|(lanes, q)| put(lanes, lane, *q));
     lanes.v.iter_mut().zip(&state.v).for_each(|(lanes, v)| put(lanes, lane, *v));
+    lanes.act.iter_mut().zip(&state.act).for_each(|(lanes, act)| put(lanes, lane, *act));
     lanes.disturb();
     Ok(())
 }

@@ -76,6 +76,18 @@ fn servos() -> Loaded {
     )
 }
 
+/// The same arm, by actuators with states of their own.
+fn activations() -> Loaded {
+    let arm = chain(4, |k| hinge(k, r#"range="-150 150" damping=".05""#));
+    model(
+        &format!(r#"{PLANE}<body pos="0 0 1.04"><geom type="sphere" size=".05"/>{arm}</body>"#),
+        r#"<actuator><position joint="h0" kp="40" kv="2" timeconst=".1" forcerange="-3 3" ctrlrange="-2 2"/>
+        <general joint="h1" dyntype="integrator" gainprm="4" ctrlrange="-.9 .9" actrange="-.3 .3"/>
+        <general joint="h2" dyntype="filterexact" dynprm=".02" gainprm="3" actearly="true"/>
+        <general joint="h3" dyntype="filter" dynprm=".002" gainprm="2"/></actuator>"#,
+    )
+}
+
 /// Ball joints and hinges whose PD control is at its limits.
 fn limited_pd() -> Case {
     let joint = |k: usize| if k == 2 { hinge(k, "") } else { r#"<joint type="ball" damping=".02"/>"#.into() };
@@ -235,6 +247,7 @@ fn cases() -> Vec<Case> {
     vec![
         case("humanoid", humanoid()),
         case("servos at their limits", servos()),
+        case("actuators with states", activations()),
         limited_pd(),
         case("tendons", tendons()),
         // Rounding of the 24 rows that hold them together: 1.0e-3 at the hundredth.
@@ -262,7 +275,7 @@ struct Outcome {
 /// Steps runs of a case in lanes and one by one.
 fn compare(case: &Case, precision: Precision, lanes: [usize; 2]) -> Outcome {
     let (model, scene) = (&case.loaded.model, &case.loaded.scene);
-    let (nq, nv, nu) = (model.nq(), model.nv(), model.nu());
+    let (nq, nv, nu, na) = (model.nq(), model.nv(), model.nu(), model.na());
     let mut simulation = case.options.clone();
     if precision == Precision::F64 {
         simulation.tolerance = TOLERANCE;
@@ -300,6 +313,7 @@ fn compare(case: &Case, precision: Precision, lanes: [usize; 2]) -> Outcome {
                 batch.q_mut()[world * nq..][..nq].copy_from_slice(&state.q);
                 batch.v_mut()[world * nv..][..nv].copy_from_slice(&state.v);
                 batch.ctrl_mut()[world * nu..][..nu].copy_from_slice(&state.ctrl);
+                batch.act_mut()[world * na..][..na].copy_from_slice(&state.act);
             }
         }
         let [one, other] = &mut batches;
@@ -307,9 +321,11 @@ fn compare(case: &Case, precision: Precision, lanes: [usize; 2]) -> Outcome {
         other.step(1).unwrap();
         bits_differ += [(one.q(), other.q(), nq), (one.v(), other.v(), nv)].into_iter().map(differing).sum::<usize>();
         let worlds = one.q().chunks_exact(nq).zip(one.v().chunks_exact(nv));
-        for ((q, v), (run, _)) in worlds.zip(&mut runs) {
+        for (world, ((q, v), (run, _))) in worlds.zip(&mut runs).enumerate() {
             let before = (run.state().q.clone(), run.state().v.clone());
             run.step().unwrap();
+            let act = &one.act()[world * na..][..na];
+            assert!(largest(&run.state().act, act) <= 1e-6, "{}: {act:?}", case.name);
             if run.stats().unsettled > 0 {
                 // What says that it has not met the law is nothing to compare with.
                 unsettled += 1;

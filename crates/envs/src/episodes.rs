@@ -256,26 +256,25 @@ impl Episodes {
     /// # Panics
     /// When there is no such world.
     pub fn look_at_start(&mut self, batch: &mut Batch, world: usize) {
-        let act = self.sense(batch, world);
+        self.sense(batch, world);
         let Row { observation, info, others, goal, .. } = self.layout.row(self.rows.row_mut(world));
         let mut scratch = self.scratch[0].lock().unwrap_or_else(PoisonError::into_inner);
         let sensors = self.sensed.chunks_exact(batch.model().sensor_data_len().max(1)).nth(world).unwrap_or_default();
-        let seen = World { act: &act, sensors, ..batch.world(world) };
+        let seen = World { sensors, ..batch.world(world) };
         self.environment.observe_reset(&seen, goal, &mut scratch, observation, info);
         others.fill(0.0);
     }
 
-    /// Reads the sensors of a world, and gives its activations; nothing where they are not looked at.
-    fn sense(&mut self, batch: &mut Batch, world: usize) -> Vec<f64> {
+    /// Reads the sensors of a world where they are looked at.
+    fn sense(&mut self, batch: &mut Batch, world: usize) {
         if !self.environment.needs_sensors() {
-            return Vec::new();
+            return;
         }
         let width = batch.model().sensor_data_len();
         let row = &mut self.sensed[world * width..][..width];
         if batch.sensor_data_of(world, row).is_err() {
             row.fill(0.0);
         }
-        batch.state(world).act
     }
 
     /// Looks at all worlds after a step, with their sensors.
@@ -285,9 +284,8 @@ impl Episodes {
         let mut scratch = self.scratch[0].lock().unwrap_or_else(PoisonError::into_inner);
         for (world, row) in self.rows.numbers.chunks_exact_mut(width).enumerate() {
             let Row { observation, info, others, goal, .. } = self.layout.row(row);
-            let act = batch.state(world).act;
             let sensors = self.sensed.chunks_exact(count.max(1)).nth(world).unwrap_or_default();
-            let seen = World { act: &act, sensors, ..batch.world(world) };
+            let seen = World { sensors, ..batch.world(world) };
             let transition = Transition { before: [others[3], others[4]], ..Transition::default() };
             let (reward, ends) =
                 self.environment.observe_step(&seen, goal, transition, &mut scratch, observation, info);
@@ -375,7 +373,7 @@ impl Episodic<OTHERS> for Episodes {
         let (q, v) = (&self.next_q[world * nq..][..nq], &self.next_v[world * nv..][..nv]);
         batch.reset_world_to(world, q, v);
         let na = batch.model().na();
-        batch.set_activations(world, &self.next_act[world * na..][..na]);
+        batch.act_mut()[world * na..][..na].copy_from_slice(&self.next_act[world * na..][..na]);
         self.elapsed[world] = 0;
         self.look_at_start(batch, world);
     }

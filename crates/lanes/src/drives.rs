@@ -5,7 +5,7 @@ use multibody::JointType;
 use spatial::{Quat, Real};
 
 use super::{Bundle, Lanes, by_precision, quaternion, vec3, wide};
-use crate::plan::{ActuatorNumbers, Plan, PlanActuator, PlanPd};
+use crate::plan::{ActuatorNumbers, Plan, PlanActivation, PlanActuator, PlanPd};
 use spatial::masks::{all_lanes, positive};
 
 /// A drive whose force was this share of a limit in the step before starts the step as a constraint.
@@ -32,6 +32,20 @@ impl<T: Real> Drive<T> {
 }
 
 impl<T: Bundle> Lanes<T> {
+    /// Moves activations to the end of the step, and finds what actuators act by in it.
+    #[inline(always)]
+    pub(super) fn advance_activations(&mut self, plan: &Plan) {
+        self.input.copy_from_slice(&self.ctrl);
+        self.act_start.copy_from_slice(&self.act);
+        for (activation, act) in plan.activations.iter().zip(&mut self.act) {
+            let PlanActivation { ctrl, ctrl_range, gain, leak, range, is_early } = *activation;
+            let (u, start) = (self.ctrl[ctrl].max(wide(ctrl_range.0)).min(wide(ctrl_range.1)), *act);
+            let next = start + (u - start * wide(leak)) * wide(gain);
+            *act = next.max(wide(range.0)).min(wide(range.1));
+            self.input[ctrl] = if is_early { *act } else { start };
+        }
+    }
+
     /// Impulses at q₀, v₀ and Λ, without drives.
     #[inline(always)]
     pub(super) fn gather_impulses(&mut self, plan: &Plan) {
@@ -200,7 +214,7 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn actuate(&self, plan: &Plan, actuator: &PlanActuator, length: T, velocity: T) -> Drive<T> {
         let PlanActuator { ctrl, ctrl_range, bias, .. } = *actuator;
         let ActuatorNumbers { per_ctrl, constant, per_length, per_velocity, impedance } = self.numbers.actuators[ctrl];
-        let u = self.ctrl[ctrl].max(wide(ctrl_range.0)).min(wide(ctrl_range.1));
+        let u = self.input[ctrl].max(wide(ctrl_range.0)).min(wide(ctrl_range.1));
         let mut force = u.mul_add(per_ctrl, constant);
         if bias != [0.0; 2] {
             force += length.mul_add(per_length, velocity * per_velocity);

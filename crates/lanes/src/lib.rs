@@ -92,6 +92,11 @@ pub struct Lanes<T: Real> {
     pub v: Vec<T>,
     /// Controls, (nu).
     pub ctrl: Vec<T>,
+    /// Activations, (na).
+    pub act: Vec<T>,
+    /// Those at the beginning of the step, and what actuators act by in it, (nu): controls, or activations in their place.
+    act_start: Vec<T>,
+    input: Vec<T>,
     /// Applied forces, (nv).
     pub applied_force: Vec<T>,
     /// Wrenches at the centres of mass, (nbody, 6).
@@ -365,6 +370,9 @@ impl<T: Bundle> Lanes<T> {
             q: vec![T::ZERO; plan.nq],
             v: vec![T::ZERO; plan.nv],
             ctrl: vec![T::ZERO; nu],
+            act: vec![T::ZERO; plan.activations.len()],
+            act_start: vec![T::ZERO; plan.activations.len()],
+            input: vec![T::ZERO; nu],
             applied_force: vec![T::ZERO; plan.nv],
             applied_wrench: vec![T::ZERO; 6 * plan.node_of_body.len()],
             has_forces: false,

@@ -17,7 +17,7 @@ use spatial::{Mat3, Quat, Sym3, Vec3};
 pub use constraints::ConstraintName;
 pub(crate) use constraints::{Constraints, Coupling, PlanFrame, Rows, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
-pub(crate) use drives::{PlanActuator, PlanDrive, PlanPd};
+pub(crate) use drives::{PlanActivation, PlanActuator, PlanDrive, PlanPd};
 pub use numbers::Numbers;
 use numbers::Setting;
 pub(crate) use numbers::{ActuatorNumbers, NodeNumbers};
@@ -52,6 +52,8 @@ pub struct Plan {
     pub(crate) servos: Vec<PlanDrive>,
     /// All others, which are constraints while they are at their limits.
     pub(crate) drives: Vec<PlanDrive>,
+    /// The states that actuators have of their own.
+    pub(crate) activations: Vec<PlanActivation>,
     /// The pairs of trees that constraints join.
     pub(crate) joined_trees: Vec<[usize; 2]>,
     /// The constraint of the first of the drives.
@@ -216,6 +218,7 @@ impl Plan {
             node_of_body: model.bodies.iter().map(|body| body.node).collect(),
             springs: springs(model).map(|(spring, _)| spring).collect(),
             servos,
+            activations: PlanActivation::of_model(model, dt).collect(),
             pd: plan_pd,
             limits,
             first_drive: constraints.all.len() - drives.len(),
@@ -260,7 +263,6 @@ fn check(model: &Model) -> Result<(), NotInLanes> {
             "small bodies turn far from the root of their tree, about which lanes would lose their digits"
         }
         () if model.medium.is_there() => "bodies move in a medium",
-        () if model.na() > 0 => "actuators have states of their own",
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"
         }

@@ -73,6 +73,11 @@ impl<T: Bundle> Lanes<T> {
         [&self.q_start, &self.v_start].map(|all| all.iter().map(move |x| get(x, lane)))
     }
 
+    /// What the actuators of a lane acted by in its last step, (nu): controls within their ranges or not, or activations in their place.
+    pub fn inputs(&self, lane: usize) -> impl Iterator<Item = f64> {
+        self.input.iter().map(move |u| get(u, lane))
+    }
+
     /// The velocities that the forces of a lane's last step lead to, before energy and momentum are balanced, (nv).
     pub fn solved_velocities(&self, lane: usize) -> impl Iterator<Item = f64> {
         self.v_solved.iter().map(move |v| get(v, lane))

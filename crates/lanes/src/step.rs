@@ -32,6 +32,7 @@ impl<T: Bundle> Lanes<T> {
         if self.is_lone {
             self.take_known(plan);
         }
+        self.advance_activations(plan);
         T::gather_impulses(self, plan);
         self.load_coriolis(plan);
         let mut pending = all_lanes::<T>();
@@ -40,6 +41,7 @@ impl<T: Bundle> Lanes<T> {
             if round == 0 {
                 if self.is_lone && self.is_calm() {
                     self.left = all_lanes::<T>();
+                    self.act.copy_from_slice(&self.act_start);
                     return;
                 }
                 // Which points the step can reach does not depend on drives that turn out to be at their limits.
@@ -107,6 +109,9 @@ impl<T: Bundle> Lanes<T> {
         }
         for (v, start) in self.v.iter_mut().zip(&self.v_start) {
             *v = select(left, *start, *v);
+        }
+        for (act, start) in self.act.iter_mut().zip(&self.act_start) {
+            *act = select(left, *start, *act);
         }
         self.is_placed = false;
     }

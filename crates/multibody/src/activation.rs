@@ -45,17 +45,23 @@ impl Activation {
     /// The activation after a step of `dt` that began with `a`, under a control `u` within its range. With `theta` 0 by Euler's
     /// method, with more by the θ-method, which is of second order for ½. However long the step, it does not go beyond its goal.
     pub fn next(&self, u: f64, a: f64, dt: f64, theta: f64) -> f64 {
-        let next = match (self.dynamics, self.dynamics.time_constant()) {
-            (_, None) => a + dt * u,
-            (ActivationDynamics::ExactFilter { .. }, Some(time)) => a - (u - a) * libm::expm1(-dt / time),
-            (_, Some(time)) => {
-                let k = dt / time;
-                a + (k / (1.0 + theta * k)).min(1.0) * (u - a)
-            }
-        };
+        let (gain, leak) = self.change(dt, theta);
+        let next = a + gain * (u - leak * a);
         match self.range {
             Some((low, high)) => next.max(low).min(high),
             None => next,
+        }
+    }
+
+    /// How an activation changes in a step, but for its range: (g, l) of a + g (u − l a), see [`next`](Self::next).
+    pub fn change(&self, dt: f64, theta: f64) -> (f64, f64) {
+        match (self.dynamics, self.dynamics.time_constant()) {
+            (_, None) => (dt, 0.0),
+            (ActivationDynamics::ExactFilter { .. }, Some(time)) => (-libm::expm1(-dt / time), 1.0),
+            (_, Some(time)) => {
+                let k = dt / time;
+                ((k / (1.0 + theta * k)).min(1.0), 1.0)
+            }
         }
     }
 

@@ -37,6 +37,7 @@ pub struct Batch {
     q: LiveArray,
     v: LiveArray,
     ctrl: LiveArray,
+    act: LiveArray,
     time: LiveArray,
     /// From the first call of `pd` on.
     pd_target: OnceLock<LiveArray>,
@@ -134,6 +135,7 @@ impl Batch {
             q: LiveArray::new(py, "q", &[worlds, of_model.nq()])?,
             v: LiveArray::new(py, "v", &[worlds, of_model.nv()])?,
             ctrl: LiveArray::new(py, "ctrl", &[worlds, of_model.nu()])?,
+            act: LiveArray::new(py, "act", &[worlds, of_model.na()])?,
             time: LiveArray::new(py, "time", &[worlds])?,
             pd_target: OnceLock::new(),
             applied_force: OnceLock::new(),
@@ -225,6 +227,17 @@ impl Batch {
     #[setter]
     fn set_ctrl(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.assign(&self.ctrl, value)
+    }
+
+    /// Activations, (n, na), a live view.
+    #[getter]
+    fn act<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.act.view(py)
+    }
+
+    #[setter]
+    fn set_act(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.act, value)
     }
 
     /// Times, (n,), s, a live view.

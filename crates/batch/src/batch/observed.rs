@@ -26,7 +26,7 @@ pub struct World<'a> {
     pub v: &'a [f64],
     /// Controls, (nu).
     pub ctrl: &'a [f64],
-    /// Activations, (na); empty unless who looks has put them here.
+    /// Activations, (na).
     pub act: &'a [f64],
     /// What all sensors show; empty unless who looks has put it here.
     pub sensors: &'a [f64],
@@ -42,12 +42,12 @@ impl Batch {
     /// # Panics
     /// When there is no such world.
     pub fn world(&self, world: usize) -> World<'_> {
-        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
+        let (nq, nv, nu, na) = (self.model.nq(), self.model.nv(), self.model.nu(), self.model.na());
         World {
             q: &self.q[world * nq..][..nq],
             v: &self.v[world * nv..][..nv],
             ctrl: &self.ctrl[world * nu..][..nu],
-            act: &[],
+            act: &self.act[world * na..][..na],
             sensors: &[],
             contacts: self.contacts.get(world).map_or(&[], Vec::as_slice),
             error: self.errors[world].as_ref(),

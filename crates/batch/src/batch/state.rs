@@ -27,25 +27,13 @@ impl Batch {
             self.end_forces(world);
             self.forget(world);
             self.reset_soft(world);
-            self.set_activations(world, &act);
+            self.act[world * act.len()..][..act.len()].copy_from_slice(&act);
         }
         Ok(())
     }
 
-    /// Sets the activations of a world, (na). It is one that is stepped alone if it has any.
-    ///
-    /// # Panics
-    /// When there is no such world, or another number of activations.
-    pub fn set_activations(&mut self, world: usize, act: &[f64]) {
-        if !act.is_empty() {
-            let mut state = self.state(world);
-            state.act.copy_from_slice(act);
-            self.groups[world / self.width].remember(world % self.width, &state);
-        }
-    }
-
     /// Takes the worlds where `which` is true to states of their own: positions `q`, one row of nq for each of these worlds in order,
-    /// and velocities `v` likewise; controls and time become zero. All that is remembered of them is forgotten; PD control stays.
+    /// and velocities `v` likewise; controls, activations and time become zero. All that is remembered of them is forgotten; PD control stays.
     ///
     /// # Errors
     /// When a slice has another length.
@@ -74,7 +62,8 @@ impl Batch {
         self.end_forces(world);
         self.forget(world);
         self.reset_soft(world);
-        self.set_activations(world, &vec![0.0; self.model.na()]);
+        let na = self.model.na();
+        self.act[world * na..][..na].fill(0.0);
     }
 
     /// Takes the soft bodies of a world to where they were made.
@@ -120,6 +109,8 @@ impl Batch {
         state.q.copy_from_slice(&self.q[world * nq..][..nq]);
         state.v.copy_from_slice(&self.v[world * nv..][..nv]);
         state.ctrl.copy_from_slice(&self.ctrl[world * nu..][..nu]);
+        let na = self.model.na();
+        state.act.copy_from_slice(&self.act[world * na..][..na]);
         (state.time, state.step) = (self.time[world], self.count[world]);
         copy_forces(state, self.forces_of(world), self.wrenches_of(world));
         copy_pd(&mut state.pd, self.pd.as_ref(), self.pd_target.chunks_exact(nq.max(1)).nth(world).unwrap_or_default());
@@ -169,6 +160,8 @@ impl Batch {
         self.q[world * nq..][..nq].copy_from_slice(&state.q);
         self.v[world * nv..][..nv].copy_from_slice(&state.v);
         self.ctrl[world * nu..][..nu].copy_from_slice(&state.ctrl);
+        let na = self.model.na();
+        self.act[world * na..][..na].copy_from_slice(&state.act);
         self.forget(world);
         (self.time[world], self.count[world]) = (state.time, state.step);
         self.groups[world / self.width].remember(world % self.width, state);

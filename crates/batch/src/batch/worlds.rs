@@ -16,6 +16,7 @@ pub(super) struct Sizes {
     pub nq: usize,
     pub nv: usize,
     pub nu: usize,
+    pub na: usize,
     /// Of a PD target: nq, or none; of applied forces and wrenches: nv and 6 nbody, or none.
     pub target: usize,
     pub force: usize,
@@ -30,6 +31,7 @@ pub(super) struct Worlds<'a> {
     pub q: &'a mut [f64],
     pub v: &'a mut [f64],
     pub ctrl: &'a mut [f64],
+    pub act: &'a mut [f64],
     pub time: &'a mut [f64],
     pub count: &'a mut [u64],
     pub errors: &'a mut [Option<SimulationError>],
@@ -60,11 +62,12 @@ impl<'a> Worlds<'a> {
             all.split_off(..n.min(all.len())).unwrap_or_default()
         }
         let n = worlds.min(self.len());
-        let Sizes { nq, nv, nu, target, force, wrench, horizon } = *sizes;
+        let Sizes { nq, nv, nu, na, target, force, wrench, horizon } = *sizes;
         Worlds {
             q: cut(&mut self.q, n * nq),
             v: cut(&mut self.v, n * nv),
             ctrl: cut(&mut self.ctrl, n * nu),
+            act: cut(&mut self.act, n * na),
             time: cut(&mut self.time, n),
             count: cut(&mut self.count, n),
             errors: cut(&mut self.errors, n),
@@ -81,12 +84,12 @@ impl<'a> Worlds<'a> {
 
     /// One of them.
     pub fn world(&self, world: usize, sizes: &Sizes) -> World<'_> {
-        let Sizes { nq, nv, nu, .. } = *sizes;
+        let Sizes { nq, nv, nu, na, .. } = *sizes;
         World {
             q: &self.q[world * nq..][..nq],
             v: &self.v[world * nv..][..nv],
             ctrl: &self.ctrl[world * nu..][..nu],
-            act: &[],
+            act: &self.act[world * na..][..na],
             sensors: &[],
             contacts: self.contacts.get(world).map_or(&[], Vec::as_slice),
             error: self.errors[world].as_ref(),
@@ -96,15 +99,32 @@ impl<'a> Worlds<'a> {
     /// What a group of lanes sees of them.
     fn rows<'b>(&'b mut self, pd: Option<&'b Pd>) -> Rows<'b> {
         let Self {
-            q, v, ctrl, time, count, errors, contacts, pd_target, applied_force, applied_wrench, traces, ..
+            q,
+            v,
+            ctrl,
+            act,
+            time,
+            count,
+            errors,
+            contacts,
+            pd_target,
+            applied_force,
+            applied_wrench,
+            traces,
+            ..
         } = self;
-        Rows { q, v, ctrl, time, count, errors, contacts, pd, pd_target, applied_force, applied_wrench, traces }
+        Rows { q, v, ctrl, act, time, count, errors, contacts, pd, pd_target, applied_force, applied_wrench, traces }
     }
 
     /// Notes an error for every world whose state or controls are not finite, so that its step does not start.
     fn check(&mut self, sizes: &Sizes) {
         for world in 0..self.len() {
-            let arrays = [("q", &*self.q, sizes.nq), ("v", &*self.v, sizes.nv), ("ctrl", &*self.ctrl, sizes.nu)];
+            let arrays = [
+                ("q", &*self.q, sizes.nq),
+                ("v", &*self.v, sizes.nv),
+                ("ctrl", &*self.ctrl, sizes.nu),
+                ("act", &*self.act, sizes.na),
+            ];
             let shared = [
                 ("pd_target", self.pd_target, sizes.target),
                 ("applied_force", self.applied_force, sizes.force),

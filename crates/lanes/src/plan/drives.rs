@@ -15,6 +15,36 @@ pub(crate) struct PlanActuator {
     pub force_range: (f64, f64),
 }
 
+/// The state that an actuator has of its own: a + gain (u − leak a) in the next step, see [`multibody::Activation`].
+#[derive(Clone, Debug)]
+pub(crate) struct PlanActivation {
+    pub ctrl: usize,
+    pub ctrl_range: (f64, f64),
+    pub gain: f64,
+    pub leak: f64,
+    pub range: (f64, f64),
+    /// Whether the force of a step is that of the activation at its end.
+    pub is_early: bool,
+}
+
+impl PlanActivation {
+    /// Those of a model, in the order of its activations. Lanes take forces at the beginning of a step, θ = 0.
+    pub fn of_model(model: &Model, dt: f64) -> impl Iterator<Item = Self> {
+        model.actuators.iter().enumerate().filter_map(move |(ctrl, actuator)| {
+            let activation = actuator.activation?;
+            let (gain, leak) = activation.change(dt, 0.0);
+            Some(Self {
+                ctrl,
+                ctrl_range: actuator.ctrl_range.unwrap_or(FREE),
+                gain,
+                leak,
+                range: activation.range.unwrap_or(FREE),
+                is_early: activation.is_early,
+            })
+        })
+    }
+}
+
 /// The actuators of one degree of freedom, or several whose sum is limited.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanDrive {
@@ -66,7 +96,8 @@ impl PlanActuator {
     pub fn new(ctrl: usize, gear: f64, actuator: &Actuator) -> Self {
         Self {
             ctrl,
-            ctrl_range: actuator.ctrl_range.unwrap_or(FREE),
+            // An activation goes its own way, whatever the range of its control.
+            ctrl_range: actuator.ctrl_range.filter(|_| actuator.activation.is_none()).unwrap_or(FREE),
             gear,
             bias: [actuator.law.bias[1], actuator.law.bias[2]],
             force_range: actuator.force_range.unwrap_or(FREE),

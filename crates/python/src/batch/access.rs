@@ -40,6 +40,7 @@ impl Batch {
         self.q.read(py, batch.q_mut())?;
         self.v.read(py, batch.v_mut())?;
         self.ctrl.read(py, batch.ctrl_mut())?;
+        self.act.read(py, batch.act_mut())?;
         self.time.read(py, batch.time_mut())?;
         if let (Some(target), true) = (self.pd_target.get(), batch.pd().is_some()) {
             target.read(py, batch.pd_target_mut())?;
@@ -55,6 +56,7 @@ impl Batch {
     pub(super) fn write_motion(&self, py: Python<'_>, batch: &batch::Batch) -> PyResult<()> {
         self.q.write(py, batch.q())?;
         self.v.write(py, batch.v())?;
+        self.act.write(py, batch.act())?;
         self.time.write(py, batch.time())
     }
 
@@ -70,11 +72,7 @@ impl Batch {
 
     /// One world, from the batch to the live arrays.
     pub(super) fn write_world(&self, py: Python<'_>, batch: &batch::Batch, world: usize) -> PyResult<()> {
-        self.q.write_row(py, world, row(batch.q(), world, self.worlds))?;
-        self.v.write_row(py, world, row(batch.v(), world, self.worlds))?;
-        self.ctrl.write_row(py, world, row(batch.ctrl(), world, self.worlds))?;
-        self.time.write_row(py, world, row(batch.time(), world, self.worlds))?;
-        self.write_forces(py, batch, world)?;
+        self.write_reset(py, batch, world)?;
         match self.pd_target.get() {
             Some(target) if batch.pd().is_some() => {
                 target.write_row(py, world, row(batch.pd_target(), world, self.worlds))
@@ -89,6 +87,7 @@ impl Batch {
         self.q.read_row(py, world, row_mut(batch.q_mut(), world, worlds))?;
         self.v.read_row(py, world, row_mut(batch.v_mut(), world, worlds))?;
         self.ctrl.read_row(py, world, row_mut(batch.ctrl_mut(), world, worlds))?;
+        self.act.read_row(py, world, row_mut(batch.act_mut(), world, worlds))?;
         self.time.read_row(py, world, row_mut(batch.time_mut(), world, worlds))?;
         self.read_forces(py, batch)?;
         self.bring_parameters(py, batch)?;
@@ -188,6 +187,7 @@ impl Batch {
         self.q.write_row(py, world, row(batch.q(), world, self.worlds))?;
         self.v.write_row(py, world, row(batch.v(), world, self.worlds))?;
         self.ctrl.write_row(py, world, row(batch.ctrl(), world, self.worlds))?;
+        self.act.write_row(py, world, row(batch.act(), world, self.worlds))?;
         self.time.write_row(py, world, row(batch.time(), world, self.worlds))?;
         self.write_forces(py, batch, world)
     }

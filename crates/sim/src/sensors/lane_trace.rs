@@ -21,7 +21,7 @@ pub fn trace_lane<T: Bundle>(
     let [start_q, start_v] = lanes.start(lane);
     take(q, start_q);
     take(v, start_v);
-    take(ctrl, lanes.ctrl.iter().map(|u| lanes::get(u, lane)));
+    take(ctrl, lanes.inputs(lane));
     take(v_solved, lanes.solved_velocities(lane));
     take(v_end, lanes.v.iter().map(|v| lanes::get(v, lane)));
     trace.begin(model, options, needs, &StepEnds { q, v, ctrl, v_solved, v_end, dt: plan.dt });

@@ -73,6 +73,7 @@ impl Lane {
         }
         lanes.v.copy_from_slice(&state.v);
         lanes.ctrl.copy_from_slice(&state.ctrl);
+        lanes.act.copy_from_slice(&state.act);
         let is_any = |forces: &[f64]| forces.iter().any(|force| *force != 0.0);
         (lanes.has_forces, lanes.has_wrenches) = (is_any(&state.applied_force), is_any(&state.applied_wrench));
         lanes.applied_force.copy_from_slice(&state.applied_force);
@@ -87,6 +88,7 @@ impl Lane {
         let Self { lanes, plan, .. } = self;
         state.q.copy_from_slice(&lanes.q);
         state.v.copy_from_slice(&lanes.v);
+        state.act.copy_from_slice(&lanes.act);
         let entries = state.warm_start.entries_mut();
         entries.clear();
         let entry = |Known { name, free, normal }| Entry { key: Key::of_lane(name), free, normal };
@@ -144,6 +146,8 @@ impl Simulation {
         last_step.begin(state, (&state.v, &state.v), dt);
         last_step.v.clear();
         last_step.v.extend(lane.lanes.solved_velocities(0));
+        last_step.inputs.clear();
+        last_step.inputs.extend(lane.lanes.inputs(0));
         lane.store(state);
         last_step.end(&state.v);
         lane.is_last = true;
@@ -196,6 +200,7 @@ impl Simulation {
         state.q.copy_from_slice(&last.q);
         state.v.copy_from_slice(&last.v_before);
         state.ctrl.copy_from_slice(&lanes.ctrl);
+        lanes.write_act_start(&mut state.act);
         state.applied_force.copy_from_slice(&lanes.applied_force);
         state.applied_wrench.copy_from_slice(&lanes.applied_wrench);
         state.pd = crate::Pd::default();
