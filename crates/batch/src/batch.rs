@@ -107,7 +107,7 @@ impl Batch {
             _ => simulation.sigma,
         };
         let options = Options { threads: 1, sigma, ..simulation };
-        let one = || Ok(Mutex::new(Simulation::without_lane(model.clone(), scene.clone(), options.clone())?));
+        let one = || Ok(Mutex::new(Simulation::new(model.clone(), scene.clone(), options.clone())?));
         let ones = (0..threads).map(|_| one()).collect::<Result<Vec<_>, SimulationError>>()?;
         check_memory(&model, worlds)?;
         let crew = Crew::new(threads).map_err(|_| BatchError::Option {

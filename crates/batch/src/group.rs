@@ -120,8 +120,13 @@ impl Past {
 
     /// Notes that the world was left once more. Once is chance: lanes are tried again. Where it was left n times in a row and lanes fail
     /// again, the next n steps do without them.
-    fn note_left(&mut self) {
-        self.wait = if self.wait > 0 { self.wait - 1 } else { self.in_a_row.min(MAX_WAIT) };
+    fn note_left(&mut self, why: Why) {
+        // Halves are made in a lane of their own: nothing is gained by waiting.
+        self.wait = match self.wait {
+            _ if why == Why::Unresolved => 0,
+            0 => self.in_a_row.min(MAX_WAIT),
+            wait => wait - 1,
+        };
         self.in_a_row = self.in_a_row.saturating_add(1);
     }
 }
@@ -161,6 +166,17 @@ struct Alone {
     /// Where the world has a model of its own.
     own: Option<OwnWorld>,
     left: Left,
+}
+
+/// Why the step of a lane is made by a simulation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// Lanes cannot step the world's own model.
+    Alone,
+    /// It is to be made in halves.
+    Unresolved,
+    /// Its contacts are not solved, or not tried.
+    Unsolved,
 }
 
 /// The model of a world that is not the batch's.
@@ -375,7 +391,12 @@ impl<T: Bundle> Group<T> {
                     let own = self.own.get_mut(lane).and_then(Option::as_mut).map(OwnWorld::simulation).transpose();
                     let made = own.and_then(|own| {
                         let one = own.unwrap_or(one);
-                        step_one(lanes, lane, (&mut rows, step == steps), one, (past, &mut self.left))
+                        let why = match () {
+                            () if self.alone >> lane & 1 != 0 => Why::Alone,
+                            () if lanes.unresolved() >> lane & 1 != 0 => Why::Unresolved,
+                            () => Why::Unsolved,
+                        };
+                        step_one(lanes, (lane, why), (&mut rows, step == steps), one, (past, &mut self.left))
                     });
                     if let Err(error) = made {
                         // As it is now: later steps of the group may move the lane on.
@@ -474,20 +495,20 @@ fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut Rows<'_>) {
 /// Makes the step of one lane by a simulation; of the last one it reports what it led to beside the state.
 fn step_one<T: Bundle>(
     lanes: &mut Lanes<T>,
-    lane: usize,
+    (lane, why): (usize, Why),
     (rows, is_last): (&mut Rows<'_>, bool),
     one: &mut Simulation,
     (past, count): (&mut Past, &mut Left),
 ) -> Result<(), SimulationError> {
     std::mem::swap(one.state_mut(), &mut past.state);
-    let made = step_alone(lanes, lane, rows, one, past.in_a_row > 0);
+    let made = step_alone(lanes, (lane, why), rows, one, past.in_a_row > 0);
     if made.is_ok() {
         count.add(one.stats());
         if is_last {
             // While the simulation has the state of this world.
             report(one, lane, rows);
         }
-        past.note_left();
+        past.note_left(why);
     }
     std::mem::swap(one.state_mut(), &mut past.state);
     made
@@ -496,7 +517,7 @@ fn step_one<T: Bundle>(
 /// Makes the step of one lane from what the simulation's state remembers, if that `is_known`, and takes it over.
 fn step_alone<T: Bundle>(
     lanes: &mut Lanes<T>,
-    lane: usize,
+    (lane, why): (usize, Why),
     rows: &Rows<'_>,
     one: &mut Simulation,
     is_known: bool,
@@ -518,7 +539,10 @@ fn step_alone<T: Bundle>(
     let (forces, wrenches) = (rows.applied_force, rows.applied_wrench);
     let (of_force, of_wrench) = (part(forces, lanes.v.len()), part(wrenches, lanes.applied_wrench.len()));
     copy_forces(state, &forces[of_force], &wrenches[of_wrench]);
-    one.step()?;
+    match why {
+        Why::Alone => one.step()?,
+        Why::Unresolved | Why::Unsolved => one.step_left(why == Why::Unresolved)?,
+    }
     let state = one.state();
     lanes.q.iter_mut().zip(&state.q).for_each(|(lanes, q)| put(lanes, lane, *q));
     lanes.v.iter_mut().zip(&state.v).for_each(|(lanes, v)| put(lanes, lane, *v));

@@ -41,8 +41,9 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn balance_all(&mut self, plan: &Plan) {
         for k in 0..self.due.len() {
             let due = self.due[k];
-            self.left |= self.balance(plan, &plan.trees[k], &due);
+            self.unresolved |= self.balance(plan, &plan.trees[k], &due) & !self.left;
         }
+        self.left |= self.unresolved;
     }
 
     /// What forces and constraints lead to in the step from v₀ to `v`, with inertia at its beginning:

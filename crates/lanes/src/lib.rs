@@ -121,8 +121,9 @@ pub struct Lanes<T: Real> {
     residual: f64,
     /// Lanes whose next step is left to one world without a trial, a bit each.
     pub untried: u32,
-    /// Lanes whose step is left to one world, a bit each.
+    /// Lanes whose step is left to one world, a bit each, and those of them that ask for smaller steps.
     left: u32,
+    unresolved: u32,
     /// Lanes whose problem is that of recovery, a bit each.
     recovering: u32,
     nodes: Vec<Node<T>>,
@@ -386,6 +387,7 @@ impl<T: Bundle> Lanes<T> {
             residual: 0.0,
             untried: 0,
             left: 0,
+            unresolved: 0,
             recovering: 0,
             nodes: vec![node; plan.nodes.len()],
             dofs: vec![dof; plan.nv],
@@ -447,9 +449,14 @@ impl<T: Bundle> Lanes<T> {
         self.left
     }
 
+    /// Those of the [lanes that are left](Self::left) whose step errs by so much that it is to be made in halves, a bit each.
+    pub fn unresolved(&self) -> u32 {
+        self.unresolved
+    }
+
     /// Leaves the next step of all lanes to one world.
     pub fn leave_all(&mut self) {
-        self.left = self.untried;
+        (self.left, self.unresolved) = (self.untried, 0);
     }
 }
 

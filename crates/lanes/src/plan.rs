@@ -9,6 +9,7 @@ mod own;
 mod setup;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use geometry::Scene;
 use multibody::{Compliance, Joint, JointKind, JointType, Model, NO_PARENT, Node};
@@ -42,7 +43,7 @@ pub struct Plan {
     /// Whether Coriolis forces are taken between both ends of the step, and energy and momentum balanced at its end.
     pub(crate) is_balanced: bool,
     /// Those of the model; worlds may have [others](Plan::numbers_of).
-    pub numbers: Numbers<f64>,
+    pub numbers: Arc<Numbers<f64>>,
     /// What turns the nodes' axes from those of the model.
     pub(crate) turns: Vec<Mat3<f64>>,
     /// The nodes that bodies are fixed in, none for what is fixed in the world.
@@ -214,7 +215,7 @@ impl Plan {
             paths: paths(&model.tree.nodes),
             nodes,
             is_balanced,
-            numbers,
+            numbers: Arc::new(numbers),
             node_of_body: model.bodies.iter().map(|body| body.node).collect(),
             springs: springs(model).map(|(spring, _)| spring).collect(),
             servos,

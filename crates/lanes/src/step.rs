@@ -22,6 +22,7 @@ impl<T: Bundle> Lanes<T> {
         self.q_start.copy_from_slice(&self.q);
         self.v_start.copy_from_slice(&self.v);
         self.left = self.untried;
+        self.unresolved = 0;
         if !self.is_placed {
             T::place(self, plan);
         }

@@ -237,13 +237,32 @@ impl Simulation {
         if self.options.accuracy.is_some() {
             return self.advance_to(self.state.time + dt);
         }
-        if !self.step_in_lane(dt)? {
+        if !self.step_in_lane(dt, false)? {
             self.step_by(dt, HALVINGS)?;
         }
+        self.count_step(dt);
+        Ok(())
+    }
+
+    /// [`step`](Self::step) of a world that lanes have left, `unresolved` if they ask for smaller steps: what they would do again is not
+    /// tried again.
+    ///
+    /// # Errors
+    /// As `step`.
+    pub fn step_left(&mut self, unresolved: bool) -> Result<(), SimulationError> {
+        let dt = self.timestep();
+        self.forget_lane();
+        if !unresolved || !self.step_in_lane(dt, true)? {
+            self.step_by(dt, HALVINGS)?;
+        }
+        self.count_step(dt);
+        Ok(())
+    }
+
+    fn count_step(&mut self, dt: f64) {
         self.state.time += dt;
         // A restored count may be any.
         self.state.step = self.state.step.wrapping_add(1);
-        Ok(())
     }
 
     /// Moves the state by `dt`, but for time and count of steps: in two halves, each of them in two again up to

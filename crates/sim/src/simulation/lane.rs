@@ -9,7 +9,7 @@ use lanes::{Bundle, Known, Lanes, Plan, Summary};
 use spatial::Vec3;
 
 use super::Simulation;
-use super::planning::plan_with;
+use super::planning::{attachments, plan_with};
 use crate::report::{Reports, Touch};
 use crate::sensors::trace::StepTrace;
 use crate::step_forces::LastStep;
@@ -25,13 +25,26 @@ const MOST_CONSTRAINTS: usize = 2000;
 /// Factorisations that an island may spend from which on lanes, which spend a few dozen at most, stay within the budget.
 const LEAST_BUDGET: usize = 50;
 
+/// How often a step is halved in the lane at most; what asks for less is for the step for all models.
+const MOST_HALVINGS: usize = 2;
+
 /// The lane of a simulation.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    plan: Plan,
+    /// Of whole steps, then of halves and of quarters, once any were asked for.
+    plans: Vec<Plan>,
     lanes: Box<Lanes<f64>>,
-    /// Whether the last step of the simulation was made here; then reports are made from it.
-    is_last: bool,
+    /// The plan of the last step of the simulation if that was made here; then reports are made from it.
+    last: Option<usize>,
+}
+
+/// What became of a step in the lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trial {
+    Made,
+    /// It is to be made in halves.
+    Unresolved,
+    Left,
 }
 
 impl Lane {
@@ -56,7 +69,12 @@ impl Lane {
         }
         let mut lanes = Box::new(Lanes::new(&plan, model.nu()));
         lanes.is_lone = true;
-        Some(Box::new(Self { plan, lanes, is_last: false }))
+        Some(Box::new(Self { plans: vec![plan], lanes, last: None }))
+    }
+
+    /// The plan of whole steps.
+    fn plan(&self) -> &Plan {
+        &self.plans[0]
     }
 
     /// Whether it can make the next step from this state.
@@ -84,8 +102,9 @@ impl Lane {
     }
 
     /// Writes what a step led to.
-    fn store(&mut self, state: &mut State) {
-        let Self { lanes, plan, .. } = self;
+    fn store(&mut self, state: &mut State, halvings: usize) {
+        let Self { lanes, plans, .. } = self;
+        let plan = &plans[halvings];
         state.q.copy_from_slice(&lanes.q);
         state.v.copy_from_slice(&lanes.v);
         state.act.copy_from_slice(&lanes.act);
@@ -98,9 +117,10 @@ impl Lane {
     }
 
     /// Writes what became of the contact points in reach, and the statistics of the last step.
-    fn report(&self, reports: &mut Reports, stats: &mut Stats) {
+    fn report(&self, halvings: usize, reports: &mut Reports, stats: &mut Stats) {
+        let plan = &self.plans[halvings];
         reports.clear();
-        self.lanes.each_contact(&self.plan, 0, |contact, impulse, velocity| {
+        self.lanes.each_contact(plan, 0, |contact, impulse, velocity| {
             let lanes::LaneContact { geoms, position, normal, gap, .. } = contact;
             let (t1, t2) = normal.tangents();
             let along = |v: Vec3<f64>| [t1.dot(v), t2.dot(v), normal.dot(v)];
@@ -108,7 +128,7 @@ impl Lane {
             reports.touches.push(Touch { gap, impulse: along(impulse), velocity: along(velocity) });
         });
         let Summary { contacts, active_contacts, limits, constraints, islands, iterations, residual, penetration } =
-            self.lanes.summary(&self.plan);
+            self.lanes.summary(plan);
         *stats = Stats {
             contacts,
             active_contacts,
@@ -127,38 +147,88 @@ impl Lane {
 }
 
 impl Simulation {
-    /// Makes the step in the lane; false where it is for the step of all models, the state being as it was.
-    pub(super) fn step_in_lane(&mut self, dt: f64) -> Result<bool, SimulationError> {
-        let Self { lane: Some(lane), state, last_step, reports, stats, .. } = self else { return Ok(false) };
-        lane.is_last = false;
+    /// Makes the step in the lane; false where it is for the step of all models, the state being as it was. What is known to be
+    /// `unresolved` is made in halves.
+    pub(super) fn step_in_lane(&mut self, dt: f64, unresolved: bool) -> Result<bool, SimulationError> {
+        let Self { lane: Some(lane), state, .. } = self else { return Ok(false) };
+        lane.last = None;
         if !lane.takes(state) {
             return Ok(false);
         }
-        if self.interrupt.is_raised() {
-            return Err(SimulationError::Interrupted { step: state.step, time: state.time });
-        }
         state.check(&self.model, &self.scene)?;
+        self.check_interrupt()?;
+        let trial = if unresolved { Trial::Unresolved } else { self.try_in_lane(dt, 0) };
+        if trial != Trial::Unresolved {
+            return Ok(trial == Trial::Made);
+        }
+        self.before.copy_from(&self.state);
+        let spent = Stats { force_evaluations: 1, ..Stats::default() };
+        let is_made = self.halve_in_lane(dt, 0, spent);
+        if !is_made {
+            self.state.copy_from(&self.before);
+            self.forget_lane();
+        }
+        Ok(is_made)
+    }
+
+    /// Makes a step of `dt` that was halved so often in halves; false where lanes do not make a part of it.
+    fn halve_in_lane(&mut self, dt: f64, halvings: usize, spent: Stats) -> bool {
+        if halvings == MOST_HALVINGS || !self.has_plan(halvings + 1, 0.5 * dt) {
+            return false;
+        }
+        let mut sum = spent;
+        for _ in 0..2 {
+            let is_made = match self.try_in_lane(0.5 * dt, halvings + 1) {
+                Trial::Made => true,
+                Trial::Unresolved => self.halve_in_lane(0.5 * dt, halvings + 1, spent),
+                Trial::Left => false,
+            };
+            if !is_made {
+                return false;
+            }
+            sum = sum.followed_by(&self.stats);
+        }
+        self.stats = sum;
+        true
+    }
+
+    /// Makes the plan of steps that are halved so often, `dt` long, if there is none yet; false where there cannot be one.
+    fn has_plan(&mut self, halvings: usize, dt: f64) -> bool {
+        let Self { lane: Some(lane), model, scene, options, extents, .. } = self else { return false };
+        if lane.plans.len() == halvings {
+            let options = Options { timestep: Some(dt), ..options.clone() };
+            lane.plans.extend(plan_with(model, scene, &options, None, (&attachments(model, scene), extents)));
+        }
+        lane.plans.len() > halvings
+    }
+
+    /// Makes a step of `dt` in the lane, which was halved so often; unless it is made, the state is as it was.
+    fn try_in_lane(&mut self, dt: f64, halvings: usize) -> Trial {
+        let Self { lane: Some(lane), state, last_step, reports, stats, .. } = self else { return Trial::Left };
         lane.load(state);
-        Bundle::step(&mut *lane.lanes, &lane.plan);
+        let plan = &lane.plans[halvings];
+        // They depend on the time step.
+        lane.lanes.numbers = plan.numbers.clone();
+        Bundle::step(&mut *lane.lanes, plan);
         if lane.lanes.left() != 0 {
-            return Ok(false);
+            return if lane.lanes.unresolved() != 0 { Trial::Unresolved } else { Trial::Left };
         }
         last_step.begin(state, (&state.v, &state.v), dt);
         last_step.v.clear();
         last_step.v.extend(lane.lanes.solved_velocities(0));
         last_step.inputs.clear();
         last_step.inputs.extend(lane.lanes.inputs(0));
-        lane.store(state);
+        lane.store(state, halvings);
         last_step.end(&state.v);
-        lane.is_last = true;
-        lane.report(reports, stats);
-        Ok(true)
+        lane.last = Some(halvings);
+        lane.report(halvings, reports, stats);
+        Trial::Made
     }
 
     /// Makes room for what steps in the lane remember and report, in all the buffers that take turns.
     pub(super) fn make_room_for_lane(&mut self) {
         let Self { lane: Some(lane), state, remembered, before, reports, detected, touches, .. } = self else { return };
-        let most = lane.plan.constraint_count();
+        let most = lane.plan().constraint_count();
         for warm_start in [&mut state.warm_start, remembered, &mut before.warm_start] {
             warm_start.entries_mut().reserve(most);
         }
@@ -171,21 +241,22 @@ impl Simulation {
     }
 
     /// The lane, if it made the last step.
-    pub(super) fn last_lane(&self) -> Option<&Lane> {
-        self.lane.as_deref().filter(|lane| lane.is_last)
+    pub(super) fn last_lane(&self) -> Option<(&Lane, &Plan)> {
+        let lane = self.lane.as_deref()?;
+        Some((lane, &lane.plans[lane.last?]))
     }
 
     /// There was no last step.
     pub(super) fn forget_lane(&mut self) {
         if let Some(lane) = &mut self.lane {
-            lane.is_last = false;
+            lane.last = None;
         }
     }
 
     /// Writes what sensors look at after a last step in the lane; false where that was not made there.
     pub(super) fn trace_lane(&self, trace: &mut StepTrace) -> bool {
-        let Some(lane) = self.last_lane() else { return false };
-        crate::trace_lane(&lane.lanes, 0, (&lane.plan, &self.model, &self.scene, &self.options), trace);
+        let Some((lane, plan)) = self.last_lane() else { return false };
+        crate::trace_lane(&lane.lanes, 0, (plan, &self.model, &self.scene, &self.options), trace);
         true
     }
 

@@ -1,0 +1,69 @@
+//! Steps that are made in halves: in the lane of a simulation as by the step for all models.
+
+mod common;
+
+use common::simulation;
+use random::SplitMix64;
+use sapwood_sim::{Options, Simulation, State};
+
+/// A robot of four legs of three links on the ground, whose motors whirl them.
+fn whirling() -> Simulation {
+    let leg = |name: &str, x: f64, y: f64| {
+        format!(
+            r#"<body pos="{x} {y} 0"><joint name="{name}1" axis="1 0 0" range="-40 40"/><geom type="sphere" size=".04" mass=".4"/>
+            <body><joint name="{name}2" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -.2" size=".02" mass=".3"/>
+            <body pos="0 0 -.2"><joint name="{name}3" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -.2" size=".015" mass=".1"/>
+            </body></body></body>"#
+        )
+    };
+    let legs = [("a", 0.2, 0.15), ("b", 0.2, -0.15), ("c", -0.2, 0.15), ("d", -0.2, -0.15)];
+    let motors: String = (legs.iter().flat_map(|(leg, ..)| (1..4).map(move |k| format!("{leg}{k}"))))
+        .map(|joint| format!(r#"<motor joint="{joint}" gear="8"/>"#))
+        .collect();
+    let legs: String = legs.map(|(name, x, y)| leg(name, x, y)).concat();
+    let mjcf = format!(
+        r#"<mujoco><compiler autolimits="true"/><option timestep=".005"/><default><joint damping=".02" armature=".001"/></default>
+        <worldbody><geom type="plane" size="0 0 1"/><body pos="0 0 .45"><freejoint/>
+        <geom type="box" size=".25 .12 .05" mass="4"/>{legs}</body></worldbody><actuator>{motors}</actuator></mujoco>"#
+    );
+    simulation(&mjcf, Options::default())
+}
+
+fn largest(of: impl Iterator<Item = f64>) -> f64 {
+    of.fold(0.0, |most, x| most.max(x.abs()))
+}
+
+/// How much more the second state differs from the first than both from where they began.
+fn difference([a, b, start]: [&State; 3]) -> f64 {
+    let between = |a: &State, b: &State| largest(a.v.iter().zip(&b.v).map(|(a, b)| a - b));
+    between(a, b) / between(a, start)
+}
+
+#[test]
+fn halves_in_a_lane_are_those_of_the_step_for_all_models() {
+    let mut lane = whirling();
+    let mut random = SplitMix64(2);
+    let mut other = Simulation::without_lane(lane.model().clone(), lane.scene().clone(), Options::default()).unwrap();
+    let (mut halved, mut touching) = (0, 0);
+    for step in 0..3000 {
+        if step % 25 == 0 {
+            lane.state_mut().ctrl.iter_mut().for_each(|u| *u = random.symmetric());
+        }
+        let start = lane.state().clone();
+        other.state_mut().clone_from(&start);
+        lane.step().unwrap();
+        if lane.stats().substeps == 1 {
+            continue;
+        }
+        other.step().unwrap();
+        halved += 1;
+        assert_eq!(lane.stats().substeps, other.stats().substeps, "step {step}");
+        let error = difference([lane.state(), other.state(), &start]);
+        assert!(error < 1e-6, "step {step}: {error:e}");
+        let impulses = |s: &Simulation| largest(s.contacts().iter().flat_map(|contact| contact.impulse));
+        let (ours, theirs) = (impulses(&lane), impulses(&other));
+        touching += usize::from(theirs > 0.0);
+        assert!((ours - theirs).abs() <= 1e-5 * theirs, "step {step}: impulses of {ours} and {theirs} N·s");
+    }
+    assert!(halved > 100 && touching > 20, "{halved} steps in halves, {touching} of them touch");
+}
