@@ -5,6 +5,8 @@
 //! is left to the step for all models: problems that do not settle, steps that are to be halved, and worlds that hardly move, where the
 //! step for all models starts from where the last one came to and has little to do.
 
+use std::sync::Arc;
+
 use lanes::{Bundle, Known, Lanes, Plan, Summary};
 use spatial::Vec3;
 
@@ -207,8 +209,10 @@ impl Simulation {
         let Self { lane: Some(lane), state, last_step, reports, stats, .. } = self else { return Trial::Left };
         lane.load(state);
         let plan = &lane.plans[halvings];
-        // They depend on the time step.
-        lane.lanes.numbers = plan.numbers.clone();
+        if !Arc::ptr_eq(&lane.lanes.numbers, &plan.numbers) {
+            // Those of another time step.
+            lane.lanes.numbers = plan.numbers.clone();
+        }
         Bundle::step(&mut *lane.lanes, plan);
         if lane.lanes.left() != 0 {
             return if lane.lanes.unresolved() != 0 { Trial::Unresolved } else { Trial::Left };
