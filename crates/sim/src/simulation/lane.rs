@@ -5,16 +5,20 @@
 //! is left to the step for all models: problems that do not settle, steps that are to be halved, and worlds that hardly move, where the
 //! step for all models starts from where the last one came to and has little to do.
 
-use lanes::{Bundle, Known, Lanes, Plan, Summary};
+use std::sync::Arc;
+
+use geometry::Scene;
+use lanes::{Bundle, ChangingGains, Known, Lanes, Plan, Summary};
+use multibody::Model;
 use spatial::Vec3;
 
 use super::Simulation;
-use super::planning::plan_with;
+use super::planning::{attachments, plan_with};
 use crate::report::{Reports, Touch};
 use crate::sensors::trace::StepTrace;
 use crate::step_forces::LastStep;
 use crate::warm_start::{Entry, Key};
-use crate::{Factorization, Options, SimulationError, State, Stats};
+use crate::{Factorization, Options, Pd, SimulationError, State, Stats};
 
 /// Trees at most: lanes solve the constraints of all trees as one problem, whatever islands there are.
 const MOST_TREES: usize = 4;
@@ -30,6 +34,9 @@ const LEAST_BUDGET: usize = 50;
 pub(crate) struct Lane {
     plan: Plan,
     lanes: Box<Lanes<f64>>,
+    /// PD control of the last step, and what sets its gains: none before there was any.
+    pd: Pd,
+    gains: Option<ChangingGains>,
     /// Whether the last step of the simulation was made here; then reports are made from it.
     is_last: bool,
 }
@@ -37,7 +44,7 @@ pub(crate) struct Lane {
 impl Lane {
     /// A lane for simulations that it serves.
     pub fn new(
-        (model, scene): (&multibody::Model, &geometry::Scene),
+        (model, scene): (&Model, &Scene),
         options: &Options,
         (attachments, extents): (&[geometry::Attachment], &[f64]),
     ) -> Option<Box<Self>> {
@@ -50,23 +57,39 @@ impl Lane {
         if !is_wanted {
             return None;
         }
-        let plan = plan_with(model, scene, options, None, (attachments, extents)).ok()?;
+        let plan = plan_with(model, scene, options, (None, false), (attachments, extents)).ok()?;
         if plan.constraint_count() > MOST_CONSTRAINTS {
             return None;
         }
-        let mut lanes = Box::new(Lanes::new(&plan, model.nu()));
-        lanes.is_lone = true;
-        Some(Box::new(Self { plan, lanes, is_last: false }))
+        Some(Box::new(Self { lanes: lone(&plan, model), plan, pd: Pd::default(), gains: None, is_last: false }))
+    }
+
+    /// Lets steps be controlled by PD, from the first of them on: all degrees of freedom are drives, most of them without gains.
+    fn control(&mut self, (model, scene): (&Model, &Scene), options: &Options, extents: &[f64], pd: &Pd) -> Option<()> {
+        self.plan = plan_with(model, scene, options, (Some(pd), true), (&attachments(model, scene), extents)).ok()?;
+        self.lanes = lone(&self.plan, model);
+        self.gains = Some(ChangingGains::new(&self.plan, model));
+        Some(())
     }
 
     /// Whether it can make the next step from this state.
     fn takes(&self, state: &State) -> bool {
-        !state.pd.is_active() && !state.extrapolation.is_calm() && state.surface_velocity.iter().all(|v| *v == 0.0)
+        !state.extrapolation.is_calm() && state.surface_velocity.iter().all(|v| *v == 0.0)
     }
 
     /// Takes what a step starts from.
-    fn load(&mut self, state: &State) {
-        let lanes = &mut self.lanes;
+    fn load(&mut self, model: &Model, state: &State) {
+        let Self { plan, lanes, pd, gains, .. } = self;
+        if let Some(gains) = gains {
+            if !pd.has_gains_of(&state.pd) {
+                let numbers = Arc::make_mut(&mut lanes.numbers);
+                gains.set(plan, model, state.pd.is_active().then(|| state.pd.gains()).as_ref(), numbers);
+            }
+            pd.copy_from(&state.pd);
+            if pd.is_active() {
+                lanes.pd_target.copy_from_slice(&pd.target);
+            }
+        }
         if lanes.q != state.q {
             lanes.q.copy_from_slice(&state.q);
             lanes.disturb();
@@ -124,19 +147,26 @@ impl Lane {
     }
 }
 
+/// The scratch of steps of a world by itself.
+fn lone(plan: &Plan, model: &Model) -> Box<Lanes<f64>> {
+    let mut lanes = Box::new(Lanes::new(plan, model.nu()));
+    lanes.is_lone = true;
+    lanes
+}
+
 impl Simulation {
     /// Makes the step in the lane; false where it is for the step of all models, the state being as it was.
     pub(super) fn step_in_lane(&mut self, dt: f64) -> Result<bool, SimulationError> {
-        let Self { lane: Some(lane), state, last_step, reports, stats, .. } = self else { return Ok(false) };
-        lane.is_last = false;
-        if !lane.takes(state) {
+        self.forget_lane();
+        if !self.may_step_in_lane() {
             return Ok(false);
         }
+        let Self { lane: Some(lane), state, last_step, reports, stats, .. } = self else { return Ok(false) };
         if self.interrupt.is_raised() {
             return Err(SimulationError::Interrupted { step: state.step, time: state.time });
         }
         state.check(&self.model, &self.scene)?;
-        lane.load(state);
+        lane.load(&self.model, state);
         Bundle::step(&mut *lane.lanes, &lane.plan);
         if lane.lanes.left() != 0 {
             return Ok(false);
@@ -149,6 +179,21 @@ impl Simulation {
         lane.is_last = true;
         lane.report(reports, stats);
         Ok(true)
+    }
+
+    /// Whether there is a lane that can make the next step.
+    fn may_step_in_lane(&mut self) -> bool {
+        let Self { lane: Some(lane), state, model, scene, options, extents, .. } = self else { return false };
+        if !lane.takes(state) {
+            return false;
+        }
+        if state.pd.is_active() && lane.gains.is_none() && state.pd.check(&model.tree).is_ok() {
+            if lane.control((model, scene), options, extents, &state.pd).is_none() {
+                return false;
+            }
+            self.make_room_for_lane();
+        }
+        true
     }
 
     /// Makes room for what steps in the lane remember and report, in all the buffers that take turns.
@@ -198,7 +243,7 @@ impl Simulation {
         state.ctrl.copy_from_slice(&lanes.ctrl);
         state.applied_force.copy_from_slice(&lanes.applied_force);
         state.applied_wrench.copy_from_slice(&lanes.applied_wrench);
-        state.pd = crate::Pd::default();
+        state.pd.copy_from(&lane.pd);
         v_next.copy_from_slice(&last.v);
         if self.take_state().and_then(|()| self.move_freely_from_state(last.dt)).is_ok() {
             while self.set_drives_apart() {}
