@@ -323,6 +323,8 @@ impl<T: Bundle> Lanes<T> {
     fn choose(&mut self, plan: &Plan, k: usize, pushes: T) -> u32 {
         let chosen = lanes_of(pushes * self.slots[k].is_present) & self.space.open & !self.space.chosen[k];
         if chosen != 0 {
+            // What cannot be moved at all is for one world. Other lanes may have asked for the law: it leaves none.
+            self.left |= chosen & !positive(self.slots[k].w);
             self.list(k);
             self.space.chosen[k] |= chosen;
             if let Some(Some(spin)) = plan.constraints.spin_of.get(k) {
