@@ -69,7 +69,8 @@ fn bits_of_32_bits_do_not_depend_on_lanes_under_any_law() {
                 }
                 if step % 20 == 0 {
                     let ctrl: Vec<f64> = eight.ctrl().iter().map(|_| random.symmetric()).collect();
-                    [&mut eight, &mut one].map(|batch| batch.ctrl_mut().copy_from_slice(&ctrl));
+                    eight.ctrl_mut().copy_from_slice(&ctrl);
+                    one.ctrl_mut().copy_from_slice(&ctrl);
                 }
                 for world in (0..WORLDS).filter(|_| begins || forgets) {
                     eight.forget(world);
