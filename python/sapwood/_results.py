@@ -114,6 +114,9 @@ class Stats(NamedTuple):
     unsettled: int = 0
     """Islands whose friction is not converged: the search for Coulomb's law spent its `factorization_budget`, or
     was left out, as in crowds of bodies that start in each other."""
+    unfinished_recoveries: int = 0
+    """Islands in which the search for the velocities that right positions, which leave no energy behind, ended at its
+    budget: what starts violated moves apart, but not each contact at its speed."""
     free_iterations: int = 0
     """Newton steps of free motion under an implicit scheme and of soft bodies of nonlinear materials, the most of a
     tree."""

@@ -182,8 +182,12 @@ impl<T: Bundle> Lanes<T> {
             let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
             let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
             let (is_known, free) = (self.memory[k].is_known, self.memory[k].free.dot(slot.normal));
+            // Under the lagged law what pushed in the step before has friction even where it parts now.
+            let rubs = if plan.is_lagged { T::ZERO.if_less(self.memory[k].normal, is_known, T::ZERO) } else { T::ZERO };
             // No law asks for a greater velocity.
-            let may_push = velocity.lanes_less(slot.recovery) | free.lanes_less(slot.recovery) & lanes_of(is_known);
+            let may_push = velocity.lanes_less(slot.recovery)
+                | free.lanes_less(slot.recovery) & lanes_of(is_known)
+                | lanes_of(rubs);
             if may_push & lanes_of(slot.is_present) == 0 && !plan.is_cone {
                 continue;
             }
@@ -191,7 +195,7 @@ impl<T: Bundle> Lanes<T> {
             let recovery = self.slots[k].recovery;
             let expected = pushes(free, recovery) * is_known;
             // Cones push what slides before it comes near.
-            let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, recovery).max(expected) };
+            let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, recovery).max(expected).max(rubs) };
             news |= self.choose(plan, k, pushes);
         }
         for n in 0..self.space.reached.len() {
@@ -319,6 +323,8 @@ impl<T: Bundle> Lanes<T> {
     fn choose(&mut self, plan: &Plan, k: usize, pushes: T) -> u32 {
         let chosen = lanes_of(pushes * self.slots[k].is_present) & self.space.open & !self.space.chosen[k];
         if chosen != 0 {
+            // What cannot be moved at all is for one world. Other lanes may have asked for the law: it leaves none.
+            self.left |= chosen & !positive(self.slots[k].w);
             self.list(k);
             self.space.chosen[k] |= chosen;
             if let Some(Some(spin)) = plan.constraints.spin_of.get(k) {

@@ -34,11 +34,12 @@ impl<T: Bundle> Lanes<T> {
             let [low, high] = self.numbers.ranges[l];
             let gaps = [q - low, high - q];
             for (side, gap) in gaps.into_iter().enumerate() {
-                if gap.lanes_less(reach) != 0 {
+                let is_present = T::ONE - reach.if_less(gap, T::ONE, T::ZERO);
+                if lanes_of(is_present) != 0 {
                     let k = plan.constraints.first_limit + 2 * l + side;
                     let w = self.dofs[limit.v].d_inv;
                     self.regularise_limit(plan, limit.compliance, gap, w, k);
-                    self.slots[k].is_present = T::ONE - reach.if_less(gap, T::ONE, T::ZERO);
+                    self.slots[k].is_present = is_present;
                     self.space.reached.push(k);
                 }
             }

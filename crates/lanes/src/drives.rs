@@ -4,8 +4,8 @@
 use multibody::JointType;
 use spatial::{Quat, Real};
 
-use super::{Bundle, Lanes, by_precision, quaternion, vec3, wide};
-use crate::plan::{ActuatorNumbers, Plan, PlanActivation, PlanActuator, PlanPd};
+use super::{Bundle, Lanes, by_precision, dofs_of, quaternion, select, vec3, wide};
+use crate::plan::{ActuatorNumbers, PdNumbers, Plan, PlanActivation, PlanActuator};
 use spatial::masks::{all_lanes, positive};
 
 /// A drive whose force was this share of a limit in the step before starts the step as a constraint.
@@ -92,18 +92,26 @@ impl<T: Bundle> Lanes<T> {
                 self.impulse[term.dof] = cut.mul_add(wide(term.coefficient), self.impulse[term.dof]);
             }
         }
-        if let Some(pd) = &plan.pd {
-            self.gather_pd(plan, pd);
+        if !plan.pd.is_empty() {
+            self.gather_pd(plan);
         }
         self.gather_drives(plan);
     }
 
     /// Impulses of PD control, of positions where the present velocity leads. Without limits they are impulses like others.
     #[inline(always)]
-    fn gather_pd(&mut self, plan: &Plan, pd: &PlanPd) {
+    fn gather_pd(&mut self, plan: &Plan) {
         let dt = wide::<T>(plan.dt);
         for node in &plan.nodes {
             let nv = node.joint.nv();
+            let mut acts = 0;
+            for v in dofs_of(node) {
+                self.pd_impulse[v] = T::ZERO;
+                acts |= positive(self.numbers.pd[v].impedance);
+            }
+            if acts == 0 {
+                continue;
+            }
             let mut ahead = [T::ZERO; 6];
             for (ahead, v) in ahead.iter_mut().zip(&self.v[node.v..node.v + nv]) {
                 *ahead = *v * dt;
@@ -111,14 +119,13 @@ impl<T: Bundle> Lanes<T> {
             let error = difference(node.joint, &self.pd_target[node.q..], &self.q[node.q..], &ahead);
             for (k, error) in error.into_iter().enumerate().take(nv) {
                 let v = node.v + k;
-                if pd.impedance[v] > 0.0 {
-                    let lag = self.v[v] - wide(pd.target_velocity[v]);
-                    let force = error * wide(-pd.kp[v]) - lag * wide(pd.kd[v]);
-                    self.pd_impulse[v] = force * dt;
-                    if !pd.is_limited {
-                        self.impulse[v] += force * dt;
-                    }
-                }
+                let PdNumbers { kp, kd, target_velocity, impedance, is_limited, .. } = self.numbers.pd[v];
+                let lag = self.v[v] - target_velocity;
+                let force = error * -kp - lag * kd;
+                // Where nothing is controlled, targets may be anything.
+                let impulse = select(T::ZERO.if_less(impedance, T::ONE, T::ZERO), force * dt, T::ZERO);
+                self.pd_impulse[v] = select(is_limited, impulse, T::ZERO);
+                self.impulse[v] += select(is_limited, T::ZERO, impulse);
             }
         }
     }
@@ -141,12 +148,13 @@ impl<T: Bundle> Lanes<T> {
                 sum.low += of.low;
                 sum.high += of.high;
             }
-            if let (Some(pd), true) = (&plan.pd, drive.actuators.is_empty()) {
+            let mut most = wide::<T>(plan.dt * drive.effort_limit);
+            if drive.actuators.is_empty() {
+                let of = &self.numbers.pd[drive.v];
                 sum.impulse = self.pd_impulse[drive.v];
-                sum.impedance = wide(pd.impedance[drive.v]);
-                (sum.low, sum.high) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY));
+                sum.impedance = select(of.is_limited, of.impedance, T::ZERO);
+                (sum.low, sum.high, most) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY), of.most);
             }
-            let most = wide::<T>(plan.dt * drive.effort_limit);
             sum.low = sum.low.max(-most).min(most);
             sum.high = sum.high.min(most).max(-most);
             let memory = &self.memory[plan.first_drive + k];

@@ -4,7 +4,7 @@ use crate::constants::{LEFT_IN_VELOCITIES, LONGEST_LEVER, OVERLOAD, STIFFEST};
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
-use super::{Bundle, Lanes, Slot, get, lanes_of, put, select, wide};
+use super::{Bundle, Lanes, Slot, get, put, select, wide};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 use spatial::masks::all_lanes;
 
@@ -92,8 +92,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn make_law(&mut self, plan: &Plan, k: usize) {
         self.slots[k].has_law = true;
-        let (law, left, (w, stiff)) = self.contact_law(plan, &plan.contacts.pairs[plan.contacts.ends[k].pair], k);
-        self.left |= left;
+        let (law, (w, stiff)) = self.contact_law(plan, &plan.contacts.pairs[plan.contacts.ends[k].pair], k);
         self.set_law(plan, k, &law, w);
         self.slots[k].r_t = stiff * wide(plan.rule.sigma);
         if let Some(spin) = plan.constraints.spin_of[k] {
@@ -162,7 +161,7 @@ impl<T: Bundle> Lanes<T> {
     }
 
     #[inline(always)]
-    fn contact_law(&self, plan: &Plan, pair: &PlanPair, k: usize) -> (OneSided<T>, u32, (T, T)) {
+    fn contact_law(&self, plan: &Plan, pair: &PlanPair, k: usize) -> (OneSided<T>, (T, T)) {
         let slot = &self.slots[k];
         let apart = slot.normal * (slot.gap * wide(0.5));
         let is_between = matches!(pair.kind, PairKind::Moving { .. });
@@ -205,9 +204,7 @@ impl<T: Bundle> Lanes<T> {
         // No point of a body is to become much faster than what recovers, as it would where the contact has a short lever.
         let fastest = (leverage.sqrt() * wide(LONGEST_LEVER)).min(T::ONE) * wide(plan.rule.recovery_speed);
         law.v_hat = select(law.is_rigid, law.v_hat.min(fastest), law.v_hat);
-        // What cannot be moved at all is for one world.
-        let left = lanes_of(T::ONE - T::ZERO.if_less(w, T::ONE, T::ZERO));
-        (law, left & lanes_of(slot.is_present), (w, stiff))
+        (law, (w, stiff))
     }
 
     /// Sets the law of a slot.

@@ -58,7 +58,7 @@ use contact_space::ContactSpace;
 use drives::Drive;
 pub use lone::{Known, Summary};
 use one_by_one::Solver;
-pub use plan::{ConstraintName, Friction, NotInLanes, Numbers, PdGains, Plan, Setup, keeps_momentum};
+pub use plan::{ChangingGains, ConstraintName, Friction, NotInLanes, Numbers, PdGains, Plan, Setup, keeps_momentum};
 pub use reports::{LaneLoad, LaneTie};
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
@@ -398,7 +398,7 @@ impl<T: Bundle> Lanes<T> {
             impulse: vec![T::ZERO; plan.nv],
             lambda: vec![T::ZERO; plan.nv],
             drives: vec![Drive::NONE; plan.drives.len()],
-            pd_target: vec![T::ZERO; if plan.pd.is_some() { plan.nq } else { 0 }],
+            pd_target: vec![T::ZERO; if plan.pd.is_empty() { 0 } else { plan.nq }],
             pd_impulse: vec![T::ZERO; plan.nv],
             q_start: vec![T::ZERO; plan.nq],
             v_solved: vec![T::ZERO; plan.nv],

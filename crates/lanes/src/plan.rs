@@ -6,6 +6,7 @@ mod digits;
 mod drives;
 mod numbers;
 mod own;
+mod pd;
 mod setup;
 
 use std::ops::Range;
@@ -18,10 +19,12 @@ use spatial::{Mat3, Quat, Sym3, Vec3};
 pub use constraints::ConstraintName;
 pub(crate) use constraints::{Constraints, Coupling, PlanFrame, Rows, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
-pub(crate) use drives::{PlanActivation, PlanActuator, PlanDrive, PlanPd};
+pub(crate) use drives::{PlanActivation, PlanActuator, PlanDrive};
 pub use numbers::Numbers;
 use numbers::Setting;
 pub(crate) use numbers::{ActuatorNumbers, NodeNumbers};
+pub use pd::ChangingGains;
+pub(crate) use pd::PdNumbers;
 pub use setup::{Friction, PdGains, Setup};
 
 /// Why steps of a model are not made in lanes but by one simulation for each world.
@@ -59,7 +62,8 @@ pub struct Plan {
     pub(crate) joined_trees: Vec<[usize; 2]>,
     /// The constraint of the first of the drives.
     pub(crate) first_drive: usize,
-    pub(crate) pd: Option<PlanPd>,
+    /// PD control by degrees of freedom, (nv), empty without.
+    pub(crate) pd: Vec<PdNumbers<f64>>,
     pub(crate) limits: Vec<Limit>,
     pub(crate) contacts: Contacts,
     pub(crate) rule: Rule,
@@ -156,16 +160,13 @@ impl Plan {
         let tree_of = |node: usize| model.tree.trees.partition_point(|nodes| nodes.end <= node);
         let (mut drives, servos): (Vec<_>, Vec<_>) =
             PlanDrive::of_model(model)?.into_iter().partition(PlanDrive::has_impedance);
-        let pd = setup.pd.as_ref();
         let contacts = Contacts::new(model, scene, setup)?;
         let turns: Vec<Mat3<f64>> = model.tree.nodes.iter().map(own_axes).collect();
         let contacts = contacts.turned(&turns);
-        let plan_pd = pd.map(|pd| PlanPd::new(pd, dt));
-        let of_model = Setting { dt, contacts: &contacts, turns: &turns, pd: plan_pd.as_ref(), drives: &drives };
+        let pd = setup.pd.as_ref().map_or_else(Vec::new, |pd| PdNumbers::all(pd, &model.tree.dofs, dt));
+        let of_model = Setting { dt, contacts: &contacts, turns: &turns, pd: &pd, drives: &drives };
         let (numbers, fulcrums) = Numbers::new(model, scene, &of_model);
-        if let (Some(plan_pd), Some(pd)) = (plan_pd.as_ref().filter(|pd| pd.is_limited), pd) {
-            drives.extend(plan_pd.drives(model, pd));
-        }
+        drives.extend(PdNumbers::drives(&pd, model, setup.gains_change));
         let node = |(i, node): (usize, &Node<f64>)| {
             let parent = (node.parent != NO_PARENT).then_some(node.parent);
             let above = parent.map_or(Mat3::IDENTITY, |parent| turns[parent]);
@@ -220,7 +221,7 @@ impl Plan {
             springs: springs(model).map(|(spring, _)| spring).collect(),
             servos,
             activations: PlanActivation::of_model(model, dt).collect(),
-            pd: plan_pd,
+            pd,
             limits,
             first_drive: constraints.all.len() - drives.len(),
             joined_trees,

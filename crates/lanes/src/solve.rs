@@ -9,13 +9,17 @@ use crate::plan::{Plan, Rows, Source, TieKind};
 
 const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps_in_blocks;
 
-/// |F| over the tolerance of the solver at which a problem is solved, and what is asked of problems in 32 bits at most.
-const EXACT: f64 = 1e-4;
-const SINGLE: Limits = Limits { steps: STEPS, excess: 1e-5, round_off: 0.0, at_start: 1e-3, late: 1e-3 };
+/// |F| over the tolerance of the solver from which on the residual is looked at, which tells whether a problem is solved. Of steps of robots
+/// that were solved at 1e-4 without a look, up to 0.5 % missed the tolerance.
+const EXACT: f64 = 1e-2;
+
+/// What is asked of problems in 32 bits at most.
+const SINGLE: Limits =
+    Limits { steps: STEPS, excess: 1e-5, round_off: 0.0, at_start: 1e-3, late: 1e-3, residual: f64::INFINITY };
 /// Rolling and torsional friction is little beside other momentum.
 const SINGLE_OF_SPIN: Limits = Limits { excess: 1e-6, at_start: 1e-4, late: 1e-4, ..SINGLE };
 
-/// What is asked of solutions: the gradient is within the tolerance as soon as |F| meets this.
+/// What is asked of solutions.
 fn limits<T: Bundle>(plan: &Plan) -> Limits {
     let tolerance = plan.solver_options.tolerance;
     let round_off = SolverParameters::STANDARD.contact_space.round_off;
@@ -25,6 +29,7 @@ fn limits<T: Bundle>(plan: &Plan) -> Limits {
         round_off,
         at_start: tolerance,
         late: tolerance,
+        residual: tolerance,
     };
     if !T::IS_SINGLE {
         return double;
@@ -123,8 +128,7 @@ impl<T: Bundle> Lanes<T> {
             let outcome = space.newton.solve(rows, &space.w, energy, in_lanes, &limits);
             solved = outcome.solved;
             if self.is_lone && outcome.solved != 0 {
-                let imbalance = space.newton.imbalance(rows, &space.w, energy);
-                self.residual = self.residual.max(get(&imbalance, 0));
+                self.residual = self.residual.max(get(&space.newton.residual(), 0));
             }
             self.stats.iterations += outcome.steps;
             self.stats.group_iterations += outcome.slowest;

@@ -54,6 +54,7 @@ pub fn stats<'py>(py: Python<'py>, s: &sim::Stats) -> PyResult<Bound<'py, PyAny>
         ("constraints", s.constraints),
         ("friction_iterations", s.friction_iterations),
         ("unsettled", s.unsettled),
+        ("unfinished_recoveries", s.unfinished_recoveries),
     ];
     let fields = counts.into_py_dict(py)?;
     let numbers = [

@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut micros = Vec::new();
     let (mut iterations, mut evaluations, mut contacts, mut pushing, mut passes) = (0, 0, 0, 0, 0);
     let (mut unsettled, mut worst, mut penetration) = (0, 0, 0.0_f64);
+    let (mut residual, mut beyond) = (0.0_f64, 0);
     let mut bits = 0;
     for seed in 0..worlds {
         let options = Options { contact, ..Options::default() };
@@ -53,6 +54,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 unsettled += usize::from(stats.friction_residual > 1e-4);
                 worst = worst.max(stats.iterations);
                 penetration = penetration.max(stats.penetration);
+                residual = residual.max(stats.residual);
+                beyond += usize::from(stats.residual > Options::default().tolerance);
             }
             micros.push(start.elapsed().as_secs_f64() * 1e6 / HOLD as f64);
         }
@@ -64,7 +67,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let per = |count: usize| count as f64 / n;
     println!(
         "{mean:.2} µs/step, {:.2} median, {:.2} at the lower tenth; {:.2} contacts, {:.2} push, {:.2} iterations (worst {worst}), \
-         {:.2} evaluations, {:.2} passes, {unsettled} of {n} unsettled, {:.3} mm deep at most, state {bits:016x}",
+         {:.2} evaluations, {:.2} passes, {unsettled} of {n} unsettled, residuals of {beyond} beyond the tolerance ({residual:.1e} at most), \
+         {:.3} mm deep at most, state {bits:016x}",
         micros[micros.len() / 2],
         micros[micros.len() / 10],
         per(contacts),

@@ -100,6 +100,8 @@ pub(crate) struct Island {
     pub v: Vec<f64>,
     /// The velocities that move positions where those are righted; empty where they are the solution.
     recovery_v: Vec<f64>,
+    /// Whether the search for them ended at its budget.
+    is_unfinished: bool,
     /// Whether it hardly moves.
     is_calm: bool,
     /// What it was expected to be; empty where nothing was expected.
@@ -169,6 +171,7 @@ impl Island {
         }
         self.note(&scratch.set, &scratch.gaps, (impulses, velocities), problem.cx.parts.trees.len());
         self.recovery_v.clear();
+        self.is_unfinished = false;
         if scratch.set.recoveries.is_empty() { Ok(report) } else { self.recover(problem, report, scratch) }
     }
 
@@ -258,6 +261,7 @@ impl Island {
     pub fn add_to(&self, stats: &mut Stats) {
         if let Some(Ok(report)) = &self.outcome {
             stats.add(report);
+            stats.unfinished_recoveries += usize::from(self.is_unfinished);
             stats.constraints += self.constraints;
             stats.active_contacts += self.pushing;
             stats.penetration = stats.penetration.max(self.penetration);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use lanes::PdGains;
 use multibody::Tree;
 use spd::Command;
 
@@ -44,6 +45,25 @@ impl Pd {
             return Ok(());
         }
         self.command(0..usize::MAX, 0..usize::MAX).check(tree)
+    }
+
+    /// Becomes `other`, with the memory that there is.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        for (to, from) in self.vectors_mut().into_iter().zip(other.vectors()) {
+            to.clone_from(from);
+        }
+    }
+
+    /// Whether both have the same gains, target velocities and limits.
+    pub(crate) fn has_gains_of(&self, other: &Self) -> bool {
+        let [kp, kd, _, velocity, limit] = other.vectors();
+        [&self.kp, &self.kd, &self.target_velocity, &self.effort_limit] == [kp, kd, velocity, limit]
+    }
+
+    /// Gains as lanes take them.
+    pub(crate) fn gains(&self) -> PdGains<'_> {
+        let Self { kp, kd, target_velocity, effort_limit, .. } = self;
+        PdGains { kp, kd, target_velocity, effort_limit }
     }
 
     pub(crate) fn vectors(&self) -> [&Vec<f64>; 5] {

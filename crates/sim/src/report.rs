@@ -171,6 +171,9 @@ pub struct Stats {
     /// [`Options::factorization_budget`](crate::Options::factorization_budget), or was left out, as in crowds of bodies that start in each
     /// other. Friction there is bounded by normal impulses that are as far from the contacts' own as `friction_residual` says.
     pub unsettled: usize,
+    /// Islands in which the search for the velocities that right positions, which leave no energy behind, ended at its budget: what starts
+    /// violated moves apart, but not each contact at its speed.
+    pub unfinished_recoveries: usize,
     /// Cost of the convex problem, summed over islands, J.
     pub cost: f64,
     /// Deepest penetration at the beginning of the step, m; 0 when nothing touches.
@@ -194,6 +197,7 @@ impl Stats {
             friction_iterations: self.friction_iterations.max(next.friction_iterations),
             friction_residual: self.friction_residual.max(next.friction_residual),
             unsettled: self.unsettled + next.unsettled,
+            unfinished_recoveries: self.unfinished_recoveries + next.unfinished_recoveries,
             penetration: self.penetration.max(next.penetration),
             soft_residual: self.soft_residual.max(next.soft_residual),
             // As the last part leaves it. Written out, so that the compiler asks for a field that is new.
@@ -218,6 +222,7 @@ impl Stats {
             friction_iterations: self.friction_iterations.max(islands.friction_iterations),
             friction_residual: self.friction_residual.max(islands.friction_residual),
             unsettled: self.unsettled + islands.unsettled,
+            unfinished_recoveries: self.unfinished_recoveries + islands.unfinished_recoveries,
             cost: self.cost + islands.cost,
             penetration: self.penetration.max(islands.penetration),
             // Of the whole step, not of islands.

@@ -158,9 +158,7 @@ impl State {
             (&mut self.soft_forces, &other.soft_forces),
         ];
         vectors.into_iter().for_each(|(to, from)| to.clone_from(from));
-        for (to, from) in self.pd.vectors_mut().into_iter().zip(other.pd.vectors()) {
-            to.clone_from(from);
-        }
+        self.pd.copy_from(&other.pd);
         self.rests.clone_from(&other.rests);
         self.extrapolation.marks.clone_from(&other.extrapolation.marks);
         self.warm_start.copy_from(&other.warm_start);

@@ -103,6 +103,7 @@ impl Key {
             ConstraintName::JointFriction { dof } => Self::friction(dof),
             ConstraintName::Tendon { index, part } => Self::tendon(index, part),
             ConstraintName::Servo { ctrl } => Self::servo(ctrl),
+            ConstraintName::Pd { dof } => Self::pd(dof),
         }
     }
 
@@ -116,6 +117,7 @@ impl Key {
             2 => ConstraintName::JointFriction { dof: first },
             3 => ConstraintName::Tendon { index: first, part: second },
             4 => ConstraintName::Servo { ctrl: first },
+            5 => ConstraintName::Pd { dof: first },
             _ if self.0[0] >= Self::FIRST_SOFT => return None,
             _ if second & SPIN == 0 => ConstraintName::Contact { geoms: [first, kind], ordinal: second },
             _ => ConstraintName::Spin { geoms: [first, kind], ordinal: second & !SPIN },

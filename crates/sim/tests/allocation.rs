@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use common::{BIPED, EVERYTHING, crawlers, run, set_going, simulation, tower, towers};
 use counting_allocator::allocations;
-use sapwood_sim::{Options, Scheme, Simulation};
+use sapwood_sim::{Options, Pd, Scheme, Simulation};
 use spatial::Vec3;
 
 #[test]
@@ -46,6 +46,16 @@ fn steps_after_warm_up_do_not_allocate() {
         assert_eq!(allocations, 0, "{:?}", s.options());
         assert!(s.stats().contacts > 0);
     }
+    // PD control whose gains, limits and target velocities change in every step.
+    let mut s = controlled_humanoid();
+    let start = s.state().to_bytes();
+    run_controlled(&mut s, 300);
+    s.state_mut().restore(&start).unwrap();
+    run_controlled(&mut s, 1);
+    let before = allocations();
+    run_controlled(&mut s, 299);
+    assert_eq!(allocations() - before, 0);
+    assert!(s.stats().active_contacts > 0);
     // Steps in parts.
     let arm = scenes::mjcf("flung-arm".parse().unwrap());
     for (conserve, least) in [(true, 100), (false, 200)] {
@@ -74,6 +84,29 @@ fn steps_after_warm_up_do_not_allocate() {
         run(&mut s, 99);
         assert_eq!(allocations() - before, 0, "{model}");
         assert!(s.stats().active_contacts > 4);
+    }
+}
+
+fn controlled_humanoid() -> Simulation {
+    let text = characters::mjcf(characters::Character::Humanoid, &characters::Options::default());
+    let mut s = simulation(&text, Options { timestep: Some(0.01), ..Options::default() });
+    let (nv, target) = (s.model().nv(), s.model().q0.clone());
+    let zeros = vec![0.0; nv];
+    let effort_limit = vec![f64::INFINITY; nv];
+    s.state_mut().pd = Pd { kp: zeros.clone(), kd: zeros.clone(), target, target_velocity: zeros, effort_limit };
+    s
+}
+
+fn run_controlled(s: &mut Simulation, steps: usize) {
+    for _ in 0..steps {
+        let step = s.state().step as f64;
+        let pd = &mut s.state_mut().pd;
+        for i in 6..pd.kp.len() {
+            let swing = libm::sin(0.1 * step + i as f64);
+            (pd.kp[i], pd.kd[i]) = (300.0 + 50.0 * swing, 20.0 + 5.0 * swing);
+            (pd.target_velocity[i], pd.effort_limit[i]) = (3.0 * swing, 60.0 - 20.0 * swing);
+        }
+        s.step().unwrap();
     }
 }
 

@@ -78,3 +78,32 @@ fn steps_within_the_budget_are_those_without_one() {
     }
     assert!(compared > 50, "{compared}");
 }
+
+/// Boxes that start in each other and in the ground, each turned otherwise.
+fn boxes_in_each_other() -> String {
+    let at = |k: usize| [k % 4, k / 4 % 4, k / 16].map(|i| 0.14 * i as f64);
+    let body = |k: usize| {
+        let ([x, y, z], turn) = (at(k), 37 * k);
+        format!(
+            r#"<body pos="{x} {y} {z}" euler="{turn} {} {k}"><freejoint/><geom type="box" size=".1 .08 .06"/></body>"#,
+            2 * turn
+        )
+    };
+    let bodies: String = (0..64).map(body).collect();
+    format!(r#"<mujoco><worldbody><geom type="plane" size="9 9 1"/>{bodies}</worldbody></mujoco>"#)
+}
+
+#[test]
+fn a_recovery_that_ends_at_its_budget_is_counted() {
+    let [few, all] = [Some(1), None].map(|factorization_budget| {
+        let options = Options { timestep: Some(0.005), factorization_budget, ..Options::default() };
+        let mut s = common::simulation(&boxes_in_each_other(), options);
+        let counts = (0..20).map(|_| {
+            s.step().unwrap();
+            s.stats().unfinished_recoveries
+        });
+        counts.sum::<usize>()
+    });
+    println!("{few} {all}");
+    assert!(few > 0 && all == 0, "{few} {all}");
+}

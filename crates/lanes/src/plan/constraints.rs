@@ -56,6 +56,11 @@ pub enum ConstraintName {
         /// The control.
         ctrl: usize,
     },
+    /// PD control of a degree of freedom at its limits.
+    Pd {
+        /// The degree of freedom.
+        dof: usize,
+    },
 }
 
 impl ConstraintName {
@@ -256,9 +261,10 @@ impl Constraints {
         these.push_tendons(model);
         these.push_joint_friction(model)?;
         for (drive, of) in drives.iter().enumerate() {
-            if let Some(first) = of.actuators.first() {
-                these.name_next(ConstraintName::Servo { ctrl: first.ctrl });
-            }
+            let first = of.actuators.first();
+            these.name_next(
+                first.map_or(ConstraintName::Pd { dof: of.v }, |first| ConstraintName::Servo { ctrl: first.ctrl }),
+            );
             these.push_sum(&[Term { q: of.q, dof: of.v, coefficient: 1.0 }], Source::Drive { drive });
         }
         these.name_of = vec![None; these.all.len()];

@@ -2,7 +2,7 @@
 
 use multibody::{Actuator, Joint, Model, Transmission};
 
-use super::{NotInLanes, PdGains};
+use super::NotInLanes;
 
 /// An actuator along what it acts on; how strong it is stands in [`super::ActuatorNumbers`].
 #[derive(Clone, Debug)]
@@ -54,40 +54,6 @@ pub(crate) struct PlanDrive {
     pub actuators: Vec<PlanActuator>,
     /// Greatest force at the joint.
     pub effort_limit: f64,
-}
-
-/// PD control of the degrees of freedom, see [`PdGains`].
-#[derive(Clone, Debug)]
-pub(crate) struct PlanPd {
-    /// Gains and target velocities, (nv); force per error and per velocity.
-    pub kp: Vec<f64>,
-    pub kd: Vec<f64>,
-    pub target_velocity: Vec<f64>,
-    /// dt Z, (nv), of the stable law: Z = K_d or dt K_p + ⅓ K_d if that is more.
-    pub impedance: Vec<f64>,
-    /// Whether any force is limited: those are drives then.
-    pub is_limited: bool,
-}
-
-impl PlanPd {
-    pub fn new(pd: &PdGains<'_>, dt: f64) -> Self {
-        let gains = pd.kp.iter().zip(pd.kd);
-        Self {
-            kp: pd.kp.to_vec(),
-            kd: pd.kd.to_vec(),
-            target_velocity: pd.target_velocity.to_vec(),
-            impedance: gains.map(|(kp, kd)| dt * kd.max(dt * kp + kd / 3.0)).collect(),
-            is_limited: pd.effort_limit.iter().any(|limit| *limit < f64::INFINITY),
-        }
-    }
-
-    /// The drives of the degrees of freedom that are controlled.
-    pub fn drives<'a>(&'a self, model: &'a Model, pd: &'a PdGains<'a>) -> impl Iterator<Item = PlanDrive> + 'a {
-        let of =
-            |node: &multibody::Node<f64>| (node.v..node.v + node.joint.nv()).map(|v| (node.q, v)).collect::<Vec<_>>();
-        let dofs = model.tree.nodes.iter().flat_map(of).filter(|(_, v)| self.impedance[*v] > 0.0);
-        dofs.map(|(q, v)| PlanDrive { q, v, actuators: Vec::new(), effort_limit: pd.effort_limit[v] })
-    }
 }
 
 const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);

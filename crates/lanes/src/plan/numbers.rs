@@ -5,7 +5,7 @@ use multibody::{EffectiveMass, Model, Node, Transmission};
 use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3};
 
 use super::contacts::surface;
-use super::{Contacts, PlanActuator, PlanDrive, PlanPd, trace, weights};
+use super::{Contacts, PdNumbers, PlanActuator, PlanDrive, trace, weights};
 
 /// Numbers of one world (`T` is f64), or of a world in each lane.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Numbers<T> {
     pub(crate) springs: Vec<[T; 6]>,
     /// By controls.
     pub(crate) actuators: Vec<ActuatorNumbers<T>>,
+    /// PD control by degrees of freedom, (nv), empty without.
+    pub(crate) pd: Vec<PdNumbers<T>>,
     /// Both ends of each of the [limits](super::Plan::limits), and how far balls may turn.
     pub(crate) ranges: Vec<[T; 2]>,
     pub(crate) ball_ranges: Vec<T>,
@@ -89,7 +91,7 @@ pub(crate) struct Setting<'a> {
     pub dt: f64,
     pub contacts: &'a Contacts,
     pub turns: &'a [Mat3<f64>],
-    pub pd: Option<&'a PlanPd>,
+    pub pd: &'a [PdNumbers<f64>],
     /// Actuators of joints whose force opposes motion.
     pub drives: &'a [PlanDrive],
 }
@@ -98,20 +100,16 @@ impl Numbers<f64> {
     /// Those of a model; with them, which nodes have points that cannot be moved in every direction.
     pub(crate) fn new(model: &Model, scene: &Scene, setting: &Setting<'_>) -> (Self, Vec<bool>) {
         let Setting { dt, contacts, turns, pd, drives } = *setting;
-        let mut lambda: Vec<f64> = model.armature.clone();
-        let mut resistance = vec![0.0; model.nv()];
-        for i in 0..model.nv() {
-            let (k, d) = (model.stiffness[i], model.damping[i]);
-            lambda[i] += dt * (d + dt * k);
-            resistance[i] = -dt * (d + dt * k);
-        }
+        let mut lambda = passive_impedance(model, dt);
+        let passive = model.stiffness.iter().zip(&model.damping);
+        let resistance = passive.map(|(k, d)| -dt * (d + dt * k)).collect();
         let mut implicit = lambda.clone();
         drives.iter().for_each(|drive| implicit[drive.v] += drive.impedance(dt));
-        if let Some(pd) = pd {
-            if !pd.is_limited {
-                lambda.iter_mut().zip(&pd.impedance).for_each(|(lambda, z)| *lambda += z);
+        for (v, of) in pd.iter().enumerate() {
+            implicit[v] += of.impedance;
+            if of.is_limited == 0.0 {
+                lambda[v] += of.impedance;
             }
-            implicit.iter_mut().zip(&pd.impedance).for_each(|(lambda, z)| *lambda += z);
         }
         let mut mass = EffectiveMass::new(model, &contacts.extents);
         for (k, dofs) in model.tree.dofs.iter().enumerate() {
@@ -161,6 +159,7 @@ impl Numbers<f64> {
             dry_friction: model.friction_loss.iter().map(|force| dt * force).collect(),
             springs: super::springs(model).map(|(_, stiffness)| stiffness.map(|k| -dt * k)).collect(),
             actuators: model.actuators.iter().enumerate().map(|(k, a)| ActuatorNumbers::new(k, a, dt)).collect(),
+            pd: pd.to_vec(),
             ranges: super::limits(model).map(|(_, (low, high))| [low, high]).collect(),
             ball_ranges: super::ball_limits(model).map(|(_, _, most)| most).collect(),
             friction,
@@ -172,8 +171,14 @@ impl Numbers<f64> {
     }
 }
 
+/// Λ of what is no drive, (nv): armature, springs and dampers.
+pub(super) fn passive_impedance(model: &Model, dt: f64) -> Vec<f64> {
+    let constants = model.armature.iter().zip(model.stiffness.iter().zip(&model.damping));
+    constants.map(|(armature, (k, d))| armature + dt * (d + dt * k)).collect()
+}
+
 impl Mobility<f64> {
-    fn new(mass: &EffectiveMass, i: usize, turn: Mat3<f64>, extent: f64) -> Self {
+    pub fn new(mass: &EffectiveMass, i: usize, turn: Mat3<f64>, extent: f64) -> Self {
         let (of, bare, back) = (mass.node(i), mass.bare_block(i), turn.transpose());
         let farthest = trace(bare.c) + trace(bare.a) * extent.powi(2);
         Self {
@@ -224,6 +229,7 @@ impl<T: Copy> Numbers<T> {
             dry_friction: all(&self.dry_friction, f),
             springs: self.springs.iter().map(|k| k.map(&mut *f)).collect(),
             actuators: self.actuators.iter().map(|actuator| actuator.map(f)).collect(),
+            pd: self.pd.iter().map(|of| of.map(f)).collect(),
             ranges: self.ranges.iter().map(|range| range.map(&mut *f)).collect(),
             ball_ranges: all(&self.ball_ranges, f),
             friction: all(&self.friction, f),

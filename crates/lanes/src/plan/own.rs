@@ -24,7 +24,7 @@ impl Plan {
         let (drives, servos): (Vec<_>, Vec<_>) =
             PlanDrive::of_model(own)?.into_iter().partition(PlanDrive::has_impedance);
         let places = |drives: &[PlanDrive]| -> Vec<_> { drives.iter().map(|drive| drive.v).collect() };
-        // Limited PD control adds drives at the end.
+        // PD control adds drives at the end.
         let resisting = self.drives.iter().filter(|drive| !drive.actuators.is_empty());
         if resisting.map(|drive| drive.v).ne(drives.iter().map(|drive| drive.v))
             || places(&servos) != places(&self.servos)
@@ -41,13 +41,8 @@ impl Plan {
         if has_open && !rest_alike {
             return Err(NotInLanes("masses or gravity of its own that press compliant geoms in otherwise".into()));
         }
-        let setting = Setting {
-            dt: self.dt,
-            contacts: &self.contacts,
-            turns: &self.turns,
-            pd: self.pd.as_ref(),
-            drives: &drives,
-        };
+        let setting =
+            Setting { dt: self.dt, contacts: &self.contacts, turns: &self.turns, pd: &self.pd, drives: &drives };
         let (numbers, fulcrums) = Numbers::new(own, own_scene, &setting);
         let masses = |numbers: &Numbers<f64>| numbers.trees.iter().map(|tree| tree.mass > 0.0).collect::<Vec<_>>();
         if self.nodes.iter().map(|node| node.has_fulcrum).ne(fulcrums) || masses(&numbers) != masses(&self.numbers) {

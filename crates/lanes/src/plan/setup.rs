@@ -51,6 +51,8 @@ pub struct Setup<'a> {
     pub extents: &'a [f64],
     /// PD control.
     pub pd: Option<PdGains<'a>>,
+    /// Whether its gains may change from step to step, see [`ChangingGains`](super::ChangingGains).
+    pub gains_change: bool,
 }
 
 impl Default for Setup<'_> {
@@ -68,6 +70,7 @@ impl Default for Setup<'_> {
             rest_depths: &[],
             extents: &[],
             pd: None,
+            gains_change: false,
         }
     }
 }

@@ -139,7 +139,8 @@ impl<T: Real> BlockRows<T> {
             }
         }
         let t = &self.t;
-        let follows = t[0][0] + t[1][1] + t[2][2] + t[0][2].abs() + t[1][2].abs();
+        // What is nothing in one lane but not to the last bit must be there whether neighbours need the block or not.
+        let follows = t[0][0].abs() + t[1][1].abs() + t[2][2].abs() + t[0][2].abs() + t[1][2].abs();
         self.is_active = positive(follows) & lanes != 0;
     }
 
@@ -175,7 +176,7 @@ impl<T: Real> BlockRows<T> {
             self.t[1] = [-(x * d2), per_speed - y * d2, T::ZERO];
             let along = -(self.lengths[0] * normal[0].1);
             (self.slope[0], self.slope[1]) = (along * d1, along * d2);
-            follows += self.t[0][0] + self.t[1][1] + self.slope[0].abs() + self.slope[1].abs();
+            follows += self.t[0][0].abs() + self.t[1][1].abs() + self.slope[0].abs() + self.slope[1].abs();
         }
         self.is_active = positive(follows) & lanes != 0;
     }

@@ -83,6 +83,7 @@ impl ContactSpace {
             round_off: PARAMETERS.round_off,
             at_start: PARAMETERS.exact_fraction * options.tolerance,
             late: options.tolerance,
+            residual: f64::INFINITY,
         };
         let newton = newton.get_or_insert_with(|| Newton::new(MAX_BLOCKS));
         let outcome = newton.solve(blocks, w, energy, 1, &limits);

@@ -22,6 +22,8 @@ pub struct Limits {
     pub at_start: f64,
     /// The same from the fifth step on: where contacts are redundant, F need not vanish.
     pub late: f64,
+    /// The same of every solution, but for round-off. Infinite: it is not looked at where |F| is small enough, nor kept.
+    pub residual: f64,
 }
 
 /// What became of the problems of all lanes.
@@ -50,6 +52,7 @@ pub struct Newton<T: Real> {
     active: Vec<usize>,
     pushing: Vec<usize>,
     scratch: Vec<[T; 3]>,
+    residual: T,
 }
 
 impl<T: Real> Newton<T> {
@@ -61,7 +64,13 @@ impl<T: Real> Newton<T> {
             active: Vec::with_capacity(blocks),
             pushing: Vec::with_capacity(blocks),
             scratch: vec![[T::ZERO; 3]; blocks],
+            residual: T::ZERO,
         }
+    }
+
+    /// ‖λ − γ(v_c)‖_W of the last solutions relative to their momentum, where that was to be looked at.
+    pub fn residual(&self) -> T {
+        self.residual
     }
 
     /// Solves the problem of `rows` with this W, by rows of blocks, in the `open` lanes; `energy` is v*ᵀ A v*. z of the rows is the velocity
@@ -75,7 +84,7 @@ impl<T: Real> Newton<T> {
         open: u32,
         limits: &Limits,
     ) -> Outcome {
-        let Self { system, active, pushing, step, scratch } = self;
+        let Self { system, active, pushing, step, scratch, residual } = self;
         let mut scaling = PARAMETERS.scaling;
         // Loops: a closure may stay outside, where operations of wider registers than this crate's are calls.
         for block in &mut *rows {
@@ -106,16 +115,25 @@ impl<T: Real> Newton<T> {
             }
             add_response(rows, w, pushing, scratch);
             let (excess, size) = measure(rows);
-            let enough =
-                size * wide(limits.excess * limits.excess) + energy * wide(limits.round_off * limits.round_off);
-            let mut new = excess.lanes_less(enough + least) & open & !solved;
-            let near = excess.lanes_less(energy * wide(PARAMETERS.evaluation_excess * PARAMETERS.evaluation_excess))
-                & open
-                & !solved
-                & !new;
-            if near != 0 && (iteration == 0 || iteration >= PARAMETERS.late_step) {
+            let round_off = energy * wide(limits.round_off * limits.round_off) + least;
+            let exact = excess.lanes_less(size * wide(limits.excess * limits.excess) + round_off) & left;
+            let is_looked_at = iteration == 0 || iteration >= PARAMETERS.late_step;
+            let evaluation = wide(PARAMETERS.evaluation_excess * PARAMETERS.evaluation_excess);
+            let near = if is_looked_at { excess.lanes_less(energy * evaluation) & left & !exact } else { 0 };
+            let is_checked = limits.residual < f64::INFINITY;
+            let mut new = exact;
+            if near != 0 || is_checked && exact != 0 {
+                let (error, momentum) = imbalance(rows, w, energy, scratch);
+                if is_checked {
+                    let most = momentum * wide(limits.residual * limits.residual);
+                    new &= error.lanes_less(most) | excess.lanes_less(round_off);
+                }
                 let tolerance = if iteration == 0 { limits.at_start } else { limits.late };
-                new |= balanced(rows, w, energy, tolerance, scratch) & near;
+                new |= error.lanes_less(momentum * wide(tolerance * tolerance)) & near;
+                if is_checked {
+                    let of_new = (error.max(T::ZERO) / momentum.max(least)).sqrt();
+                    *residual = select(T::mask(new), of_new, *residual);
+                }
             }
             if new != 0 {
                 let lanes = T::mask(new);
@@ -150,13 +168,6 @@ impl<T: Real> Newton<T> {
                 block.set_free();
             }
         }
-    }
-
-    /// How far the impulses of the last iterate are from what the laws ask for at its velocities: ‖λ − γ(v_c)‖_W relative to the momentum.
-    #[inline(always)]
-    pub fn imbalance(&mut self, rows: &[BlockRows<T>], w: &[Block3<T>], energy: T) -> T {
-        let (error, momentum) = imbalance(rows, w, energy, &mut self.scratch);
-        (error.max(T::ZERO) / momentum.max(wide(if T::IS_SINGLE { 1e-30 } else { 1e-200 }))).sqrt()
     }
 }
 
@@ -209,13 +220,6 @@ pub(super) fn measure<T: Real>(rows: &[BlockRows<T>]) -> (T, T) {
         }
     }
     (excess, size)
-}
-
-/// The lanes in which momentum is balanced to the tolerance of the solver. Where contacts are redundant, F need not vanish.
-#[inline(always)]
-fn balanced<T: Real>(rows: &[BlockRows<T>], w: &[Block3<T>], energy: T, tolerance: f64, lacks: &mut [[T; 3]]) -> u32 {
-    let (error, momentum) = imbalance(rows, w, energy, lacks);
-    error.lanes_less(momentum * wide(tolerance * tolerance))
 }
 
 /// ‖λ − γ(v_c)‖²_W, and the square of the momentum.

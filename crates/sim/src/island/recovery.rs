@@ -60,6 +60,7 @@ impl Island {
             Ok(spent) => spent.iterations,
             // The last iterate moves positions apart as well, if not each contact at its speed.
             Err(Error::NotConverged { iterations, .. }) if options.max_iterations < problem.options.max_iterations => {
+                self.is_unfinished = true;
                 iterations
             }
             Err(error) => return Err(error),

@@ -1,13 +1,15 @@
 //! Steps of models with few constraints, made in the one lane of a world by itself.
 //!
 //! Lanes know what a step of the model consists of before it begins ([`lanes::Plan`]), so that they spend half as long on one as the step
-//! for all models does, and make no reports before someone asks. They solve the same problem to the same tolerance. What they do not do
-//! is left to the step for all models: problems that do not settle, steps that are to be halved, and worlds that hardly move, where the
-//! step for all models starts from where the last one came to and has little to do.
+//! for all models does, and make no reports before someone asks. They solve the same problem to the same tolerance. Steps that err by too much
+//! are made in halves and quarters. What lanes do not do is left to the step for all models: problems that do not settle, and worlds that
+//! hardly move, where that starts from where the last step came to and has little to do.
 
 use std::sync::Arc;
 
-use lanes::{Bundle, Known, Lanes, Plan, Summary};
+use geometry::Scene;
+use lanes::{Bundle, ChangingGains, Known, Lanes, Numbers, Plan, Summary};
+use multibody::Model;
 use spatial::Vec3;
 
 use super::Simulation;
@@ -16,7 +18,7 @@ use crate::report::{Reports, Touch};
 use crate::sensors::trace::StepTrace;
 use crate::step_forces::LastStep;
 use crate::warm_start::{Entry, Key};
-use crate::{Factorization, Options, SimulationError, State, Stats};
+use crate::{Factorization, Options, Pd, SimulationError, State, Stats};
 
 /// Trees at most: lanes solve the constraints of all trees as one problem, whatever islands there are.
 const MOST_TREES: usize = 4;
@@ -30,14 +32,56 @@ const LEAST_BUDGET: usize = 50;
 /// How often a step is halved in the lane at most; what asks for less is for the step for all models.
 const MOST_HALVINGS: usize = 2;
 
+/// A world whose last step was left is tried again in one of so many steps: where a step is too long for the motion, or a contact problem does
+/// not settle, the next ones mostly are as well. Of robots in motion 1 % is left by chance.
+const PATIENCE: u64 = 8;
+
 /// The lane of a simulation.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    /// Of whole steps, then of halves and of quarters, once any were asked for.
-    plans: Vec<Plan>,
     lanes: Box<Lanes<f64>>,
-    /// The plan of the last step of the simulation if that was made here; then reports are made from it.
+    /// Whole steps, then halves and quarters, once any were asked for.
+    lengths: Vec<Length>,
+    /// Which of them the lanes have the numbers of.
+    present: usize,
+    /// The length of the simulation's last step if that was made here; then reports are made from it.
     last: Option<usize>,
+}
+
+/// Steps of one length.
+#[derive(Debug)]
+struct Length {
+    plan: Plan,
+    /// What steps are made with, while the lanes make others.
+    numbers: Arc<Numbers<f64>>,
+    /// PD control of the last of these steps, and what sets its gains: none before there was any.
+    pd: Pd,
+    gains: Option<ChangingGains>,
+}
+
+impl Length {
+    fn new(plan: Plan) -> Self {
+        Self { numbers: plan.numbers.clone(), plan, pd: Pd::default(), gains: None }
+    }
+
+    /// Steps under PD control: all degrees of freedom are drives, most of them without gains.
+    fn controlled(plan: Plan, model: &Model) -> Self {
+        let gains = Some(ChangingGains::new(&plan, model));
+        Self { gains, ..Self::new(plan) }
+    }
+
+    /// Takes over PD control, with the numbers that the lanes have.
+    fn control(&mut self, model: &Model, lanes: &mut Lanes<f64>, control: &Pd) {
+        let Self { plan, pd, gains: Some(gains), .. } = self else { return };
+        if !pd.has_gains_of(control) {
+            let numbers = Arc::make_mut(&mut lanes.numbers);
+            gains.set(plan, model, control.is_active().then(|| control.gains()).as_ref(), numbers);
+        }
+        pd.copy_from(control);
+        if pd.is_active() {
+            lanes.pd_target.copy_from_slice(&pd.target);
+        }
+    }
 }
 
 /// What became of a step in the lane.
@@ -52,41 +96,61 @@ enum Trial {
 impl Lane {
     /// A lane for simulations that it serves.
     pub fn new(
-        (model, scene): (&multibody::Model, &geometry::Scene),
+        (model, scene): (&Model, &Scene),
         options: &Options,
         (attachments, extents): (&[geometry::Attachment], &[f64]),
     ) -> Option<Box<Self>> {
         let trees = &model.tree.trees;
         let is_wanted = options.factorization == Factorization::Auto
-            && options.contact == crate::ContactLaw::Coulomb
+            // Cones are solved one by one: of many in reach, that takes longer than the step for all models.
+            && options.contact != crate::ContactLaw::Sap
             && options.factorization_budget.is_none_or(|budget| budget >= LEAST_BUDGET)
             && trees.len() <= MOST_TREES
             && trees.iter().any(|nodes| nodes.len() > 1);
         if !is_wanted {
             return None;
         }
-        let plan = plan_with(model, scene, options, None, (attachments, extents)).ok()?;
+        let plan = plan_with(model, scene, options, (None, false), (attachments, extents)).ok()?;
         if plan.constraint_count() > MOST_CONSTRAINTS {
             return None;
         }
-        let mut lanes = Box::new(Lanes::new(&plan, model.nu()));
-        lanes.is_lone = true;
-        Some(Box::new(Self { plans: vec![plan], lanes, last: None }))
+        Some(Box::new(Self::with(Length::new(plan), model)))
     }
 
-    /// The plan of whole steps.
-    fn plan(&self) -> &Plan {
-        &self.plans[0]
+    fn with(whole: Length, model: &Model) -> Self {
+        let mut lanes = Box::new(Lanes::new(&whole.plan, model.nu()));
+        lanes.is_lone = true;
+        Self { lanes, lengths: vec![whole], present: 0, last: None }
+    }
+
+    /// Whether steps may be under PD control.
+    fn is_controlled(&self) -> bool {
+        self.lengths[0].gains.is_some()
+    }
+
+    /// Gives the lanes the numbers of steps of one length.
+    fn exchange_numbers(&mut self, length: usize) {
+        let Self { lanes, lengths, present, .. } = self;
+        if length != *present {
+            std::mem::swap(&mut lanes.numbers, &mut lengths[*present].numbers);
+            std::mem::swap(&mut lanes.numbers, &mut lengths[length].numbers);
+            *present = length;
+        }
     }
 
     /// Whether it can make the next step from this state.
-    fn takes(&self, state: &State) -> bool {
-        !state.pd.is_active() && !state.extrapolation.is_calm() && state.surface_velocity.iter().all(|v| *v == 0.0)
+    fn takes(&self, state: &State, in_halves: bool) -> bool {
+        // Steps in lanes leave no extrapolation.
+        let was_left = !state.extrapolation.is_empty();
+        let is_tried = in_halves || !was_left || state.step.is_multiple_of(PATIENCE);
+        is_tried && !state.extrapolation.is_calm() && state.surface_velocity.iter().all(|v| *v == 0.0)
     }
 
     /// Takes what a step starts from.
-    fn load(&mut self, state: &State) {
-        let lanes = &mut self.lanes;
+    fn load(&mut self, model: &Model, state: &State, length: usize) {
+        self.exchange_numbers(length);
+        let Self { lengths, lanes, .. } = self;
+        lengths[length].control(model, lanes, &state.pd);
         if lanes.q != state.q {
             lanes.q.copy_from_slice(&state.q);
             lanes.disturb();
@@ -104,23 +168,22 @@ impl Lane {
     }
 
     /// Writes what a step led to.
-    fn store(&mut self, state: &mut State, halvings: usize) {
-        let Self { lanes, plans, .. } = self;
-        let plan = &plans[halvings];
+    fn store(&self, state: &mut State, length: usize) {
+        let Self { lanes, lengths, .. } = self;
         state.q.copy_from_slice(&lanes.q);
         state.v.copy_from_slice(&lanes.v);
         state.act.copy_from_slice(&lanes.act);
         let entries = state.warm_start.entries_mut();
         entries.clear();
         let entry = |Known { name, free, normal }| Entry { key: Key::of_lane(name), free, normal };
-        entries.extend(lanes.known(plan).map(entry));
+        entries.extend(lanes.known(&lengths[length].plan).map(entry));
         state.warm_start.sort(0);
         state.extrapolation.clear();
     }
 
     /// Writes what became of the contact points in reach, and the statistics of the last step.
-    fn report(&self, halvings: usize, reports: &mut Reports, stats: &mut Stats) {
-        let plan = &self.plans[halvings];
+    fn report(&self, length: usize, reports: &mut Reports, stats: &mut Stats) {
+        let plan = &self.lengths[length].plan;
         reports.clear();
         self.lanes.each_contact(plan, 0, |contact, impulse, velocity| {
             let lanes::LaneContact { geoms, position, normal, gap, .. } = contact;
@@ -152,13 +215,12 @@ impl Simulation {
     /// Makes the step in the lane; false where it is for the step of all models, the state being as it was. What is known to be
     /// `unresolved` is made in halves.
     pub(super) fn step_in_lane(&mut self, dt: f64, unresolved: bool) -> Result<bool, SimulationError> {
-        let Self { lane: Some(lane), state, .. } = self else { return Ok(false) };
-        lane.last = None;
-        if !lane.takes(state) {
+        self.forget_lane();
+        if !self.may_step_in_lane(unresolved) {
             return Ok(false);
         }
-        state.check(&self.model, &self.scene)?;
         self.check_interrupt()?;
+        self.state.check(&self.model, &self.scene)?;
         let trial = if unresolved { Trial::Unresolved } else { self.try_in_lane(dt, 0) };
         if trial != Trial::Unresolved {
             return Ok(trial == Trial::Made);
@@ -175,7 +237,7 @@ impl Simulation {
 
     /// Makes a step of `dt` that was halved so often in halves; false where lanes do not make a part of it.
     fn halve_in_lane(&mut self, dt: f64, halvings: usize, spent: Stats) -> bool {
-        if halvings == MOST_HALVINGS || !self.has_plan(halvings + 1, 0.5 * dt) {
+        if halvings == MOST_HALVINGS || !self.has_length(halvings + 1, 0.5 * dt) {
             return false;
         }
         let mut sum = spent;
@@ -194,26 +256,28 @@ impl Simulation {
         true
     }
 
-    /// Makes the plan of steps that are halved so often, `dt` long, if there is none yet; false where there cannot be one.
-    fn has_plan(&mut self, halvings: usize, dt: f64) -> bool {
-        let Self { lane: Some(lane), model, scene, options, extents, .. } = self else { return false };
-        if lane.plans.len() == halvings {
+    /// Makes ready for steps of `dt`, which were halved so often, if that was not done before; false where it cannot be.
+    fn has_length(&mut self, halvings: usize, dt: f64) -> bool {
+        let Self { lane: Some(lane), state, model, scene, options, extents, .. } = self else { return false };
+        if lane.lengths.len() == halvings {
+            let is_controlled = lane.is_controlled();
+            let pd = state.pd.is_active().then_some(&state.pd);
+            if is_controlled && pd.is_none() {
+                return false;
+            }
             let options = Options { timestep: Some(dt), ..options.clone() };
-            lane.plans.extend(plan_with(model, scene, &options, None, (&attachments(model, scene), extents)));
+            let place = (&attachments(model, scene)[..], &extents[..]);
+            let Ok(plan) = plan_with(model, scene, &options, (pd, is_controlled), place) else { return false };
+            lane.lengths.push(if is_controlled { Length::controlled(plan, model) } else { Length::new(plan) });
         }
-        lane.plans.len() > halvings
+        lane.lengths.len() > halvings
     }
 
     /// Makes a step of `dt` in the lane, which was halved so often; unless it is made, the state is as it was.
     fn try_in_lane(&mut self, dt: f64, halvings: usize) -> Trial {
-        let Self { lane: Some(lane), state, last_step, reports, stats, .. } = self else { return Trial::Left };
-        lane.load(state);
-        let plan = &lane.plans[halvings];
-        if !Arc::ptr_eq(&lane.lanes.numbers, &plan.numbers) {
-            // Those of another time step.
-            lane.lanes.numbers = plan.numbers.clone();
-        }
-        Bundle::step(&mut *lane.lanes, plan);
+        let Self { lane: Some(lane), state, last_step, reports, stats, model, .. } = self else { return Trial::Left };
+        lane.load(model, state, halvings);
+        Bundle::step(&mut *lane.lanes, &lane.lengths[halvings].plan);
         if lane.lanes.left() != 0 {
             return if lane.lanes.unresolved() != 0 { Trial::Unresolved } else { Trial::Left };
         }
@@ -229,10 +293,25 @@ impl Simulation {
         Trial::Made
     }
 
+    /// Whether there is a lane that can make the next step, or its halves.
+    fn may_step_in_lane(&mut self, in_halves: bool) -> bool {
+        let Self { lane: Some(lane), state, model, scene, options, extents, .. } = self else { return false };
+        if !lane.takes(state, in_halves) {
+            return false;
+        }
+        if state.pd.is_active() && !lane.is_controlled() && state.pd.check(&model.tree).is_ok() {
+            let place = (&attachments(model, scene)[..], &extents[..]);
+            let Ok(plan) = plan_with(model, scene, options, (Some(&state.pd), true), place) else { return false };
+            **lane = Lane::with(Length::controlled(plan, model), model);
+            self.make_room_for_lane();
+        }
+        true
+    }
+
     /// Makes room for what steps in the lane remember and report, in all the buffers that take turns.
     pub(super) fn make_room_for_lane(&mut self) {
         let Self { lane: Some(lane), state, remembered, before, reports, detected, touches, .. } = self else { return };
-        let most = lane.plan().constraint_count();
+        let most = lane.lengths[0].plan.constraint_count();
         for warm_start in [&mut state.warm_start, remembered, &mut before.warm_start] {
             warm_start.entries_mut().reserve(most);
         }
@@ -245,9 +324,14 @@ impl Simulation {
     }
 
     /// The lane, if it made the last step.
-    pub(super) fn last_lane(&self) -> Option<(&Lane, &Plan)> {
+    fn last_lane(&self) -> Option<(&Lane, &Length)> {
         let lane = self.lane.as_deref()?;
-        Some((lane, &lane.plans[lane.last?]))
+        Some((lane, &lane.lengths[lane.last?]))
+    }
+
+    /// Whether the lane made the last step.
+    pub(super) fn is_last_in_lane(&self) -> bool {
+        self.last_lane().is_some()
     }
 
     /// There was no last step.
@@ -259,18 +343,16 @@ impl Simulation {
 
     /// Writes what sensors look at after a last step in the lane; false where that was not made there.
     pub(super) fn trace_lane(&self, trace: &mut StepTrace) -> bool {
-        let Some((lane, plan)) = self.last_lane() else { return false };
-        crate::trace_lane(&lane.lanes, 0, (plan, &self.model, &self.scene, &self.options), trace);
+        let Some((lane, length)) = self.last_lane() else { return false };
+        crate::trace_lane(&lane.lanes, 0, (&length.plan, &self.model, &self.scene, &self.options), trace);
         true
     }
 
     /// Brings the workspaces of the trees to where a step that was made in the lane began, for its forces.
     pub(super) fn follow_lane(&mut self, last: &LastStep) {
-        if self.last_lane().is_none() {
-            return;
-        }
-        self.before.copy_from(&self.state);
-        let Self { lane: Some(lane), state, v_next, .. } = self else { return };
+        let Self { lane: Some(lane), state, before, v_next, .. } = self else { return };
+        let Some(length) = lane.last else { return };
+        before.copy_from(state);
         let lanes = &lane.lanes;
         state.q.copy_from_slice(&last.q);
         state.v.copy_from_slice(&last.v_before);
@@ -278,7 +360,7 @@ impl Simulation {
         lanes.write_act_start(&mut state.act);
         state.applied_force.copy_from_slice(&lanes.applied_force);
         state.applied_wrench.copy_from_slice(&lanes.applied_wrench);
-        state.pd = crate::Pd::default();
+        state.pd.copy_from(&lane.lengths[length].pd);
         v_next.copy_from_slice(&last.v);
         if self.take_state().and_then(|()| self.move_freely_from_state(last.dt)).is_ok() {
             while self.set_drives_apart() {}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Scene};
-use lanes::{Friction, NotInLanes, PdGains, Plan, Setup};
+use lanes::{Friction, NotInLanes, Plan, Setup};
 use multibody::{Compliance, Model};
 
 use crate::{ContactLaw, Options, Pd, PdLaw, Scheme};
@@ -15,15 +15,16 @@ use crate::{ContactLaw, Options, Pd, PdLaw, Scheme};
 pub fn plan(model: &Model, scene: &Scene, options: &Options, pd: Option<&Pd>) -> Result<Plan, NotInLanes> {
     let attachments = attachments(model, scene);
     let extents = Collider::new(Arc::new(scene.clone()), attachments.clone()).extents(model.tree.len());
-    plan_with(model, scene, options, pd, (&attachments, &extents))
+    plan_with(model, scene, options, (pd, false), (&attachments, &extents))
 }
 
-/// [`plan`] where it is known what geoms are fixed in, and how far the farthest of each node reaches.
+/// [`plan`] where it is known what geoms are fixed in, and how far the farthest of each node reaches; `gains_change` says whether PD control
+/// may have other gains from step to step.
 pub(crate) fn plan_with(
     model: &Model,
     scene: &Scene,
     options: &Options,
-    pd: Option<&Pd>,
+    (pd, gains_change): (Option<&Pd>, bool),
     (attachments, extents): (&[Attachment], &[f64]),
 ) -> Result<Plan, NotInLanes> {
     check(options)?;
@@ -43,12 +44,8 @@ pub(crate) fn plan_with(
         attachments,
         rest_depths: &rest_depths(model, scene),
         extents,
-        pd: pd.map(|Pd { kp, kd, target_velocity, effort_limit, .. }| PdGains {
-            kp,
-            kd,
-            target_velocity,
-            effort_limit,
-        }),
+        pd: pd.map(Pd::gains),
+        gains_change,
     };
     Plan::new(model, scene, &setup)
 }

@@ -133,7 +133,7 @@ impl Simulation {
         let model = self.model.clone();
         let sensors = &model.sensors[which];
         let energy = if sensors.iter().any(needs_energy) { self.energy() } else { Energy::default() };
-        let is_in_lane = self.last_lane().is_some();
+        let is_in_lane = self.is_last_in_lane();
         let mut trace = std::mem::take(&mut self.sensing.trace);
         if is_in_lane {
             self.trace_lane(&mut trace);

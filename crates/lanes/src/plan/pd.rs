@@ -1,0 +1,129 @@
+//! PD control of the degrees of freedom: numbers of a world, which may change from step to step.
+
+use std::ops::Range;
+
+use multibody::{EffectiveMass, Model};
+use spatial::Mat3;
+
+use super::numbers::{Mobility, passive_impedance};
+use super::{Numbers, PdGains, Plan, PlanDrive};
+
+/// PD control of a degree of freedom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PdNumbers<T> {
+    /// Force per error and per velocity.
+    pub kp: T,
+    pub kd: T,
+    pub target_velocity: T,
+    /// dt Z of the stable law: Z = K_d or dt K_p + ⅓ K_d if that is more.
+    pub impedance: T,
+    /// The greatest impulse; infinite for none.
+    pub most: T,
+    /// Whether any force in its tree is limited, 1 or 0: then it is a drive, which may be a constraint.
+    pub is_limited: T,
+}
+
+impl PdNumbers<f64> {
+    const NONE: Self =
+        Self { kp: 0.0, kd: 0.0, target_velocity: 0.0, impedance: 0.0, most: f64::INFINITY, is_limited: 0.0 };
+
+    /// Those of all degrees of freedom, `dofs` by trees.
+    pub fn all(pd: &PdGains<'_>, dofs: &[Range<usize>], dt: f64) -> Vec<Self> {
+        let mut all = vec![Self::NONE; pd.kp.len()];
+        Self::write(pd, dofs, dt, &mut all);
+        all
+    }
+
+    fn write(pd: &PdGains<'_>, dofs: &[Range<usize>], dt: f64, all: &mut [Self]) {
+        for dofs in dofs {
+            let is_limited = pd.effort_limit[dofs.clone()].iter().any(|limit| *limit < f64::INFINITY);
+            for v in dofs.clone() {
+                let (kp, kd) = (pd.kp[v], pd.kd[v]);
+                all[v] = Self {
+                    kp,
+                    kd,
+                    target_velocity: pd.target_velocity[v],
+                    impedance: dt * kd.max(dt * kp + kd / 3.0),
+                    most: dt * pd.effort_limit[v],
+                    is_limited: f64::from(u8::from(is_limited)),
+                };
+            }
+        }
+    }
+
+    /// The drives of the degrees of freedom that are controlled within limits; with `gains_change` of all that may be.
+    pub fn drives<'a>(all: &'a [Self], model: &'a Model, gains_change: bool) -> impl Iterator<Item = PlanDrive> + 'a {
+        let of_node = |node: &multibody::Node<f64>| {
+            let q = node.q;
+            (node.v..node.v + node.joint.nv()).map(move |v| (q, v))
+        };
+        let is_drive = move |v: usize| gains_change || all[v].is_limited * all[v].impedance > 0.0;
+        let dofs = model.tree.nodes.iter().flat_map(of_node).filter(move |(_, v)| !all.is_empty() && is_drive(*v));
+        dofs.map(|(q, v)| PlanDrive { q, v, actuators: Vec::new(), effort_limit: f64::INFINITY })
+    }
+}
+
+impl<T: Copy> PdNumbers<T> {
+    pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> PdNumbers<U> {
+        let Self { kp, kd, target_velocity, impedance, most, is_limited } = *self;
+        PdNumbers {
+            kp: f(kp),
+            kd: f(kd),
+            target_velocity: f(target_velocity),
+            impedance: f(impedance),
+            most: f(most),
+            is_limited: f(is_limited),
+        }
+    }
+}
+
+/// Lets a world by itself have other gains from step to step, with the memory that there is. Its plan is one whose gains
+/// [change](super::Setup::gains_change).
+#[derive(Clone, Debug)]
+pub struct ChangingGains {
+    mass: EffectiveMass,
+    /// Λ without any drive and with those of actuators, (nv), and what it is with PD control.
+    passive: Vec<f64>,
+    driven: Vec<f64>,
+    implicit: Vec<f64>,
+}
+
+impl ChangingGains {
+    /// For steps of this plan, which is one of the model.
+    pub fn new(plan: &Plan, model: &Model) -> Self {
+        let passive = passive_impedance(model, plan.dt);
+        let mut driven = passive.clone();
+        plan.drives.iter().for_each(|drive| driven[drive.v] += drive.impedance(plan.dt));
+        let mut implicit = driven.clone();
+        implicit.iter_mut().zip(&plan.pd).for_each(|(lambda, of)| *lambda += of.impedance);
+        let mut mass = EffectiveMass::new(model, &plan.contacts.extents);
+        for (k, dofs) in model.tree.dofs.iter().enumerate() {
+            mass.update(k, dofs.clone(), &implicit[dofs.clone()]);
+        }
+        Self { mass, passive, driven, implicit }
+    }
+
+    /// Sets the gains of the numbers, `None` for no control.
+    pub fn set(&mut self, plan: &Plan, model: &Model, pd: Option<&PdGains<'_>>, numbers: &mut Numbers<f64>) {
+        match pd {
+            Some(pd) => PdNumbers::write(pd, &model.tree.dofs, plan.dt, &mut numbers.pd),
+            None => numbers.pd.fill(PdNumbers::NONE),
+        }
+        for (v, of) in numbers.pd.iter().enumerate() {
+            self.implicit[v] = self.driven[v] + of.impedance;
+            let is_part = of.is_limited == 0.0;
+            numbers.lambda[v] = if is_part { self.passive[v] + of.impedance } else { self.passive[v] };
+        }
+        for (k, (dofs, nodes)) in model.tree.dofs.iter().zip(&model.tree.trees).enumerate() {
+            let implicit = &self.implicit[dofs.clone()];
+            if self.mass.is_of(dofs.clone(), implicit) {
+                continue;
+            }
+            self.mass.update(k, dofs.clone(), implicit);
+            for i in nodes.clone() {
+                let turn: Mat3<f64> = plan.turns[i];
+                numbers.nodes[i].mobility = Mobility::new(&self.mass, i, turn, plan.contacts.extents[i]);
+            }
+        }
+    }
+}

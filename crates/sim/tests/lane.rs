@@ -1,0 +1,173 @@
+//! Steps of a world in a lane of its own are those of the step for all models.
+
+mod common;
+
+use characters::{Character, Options as CharacterOptions};
+use common::{BIPED, simulation};
+use random::SplitMix64;
+use sapwood_sim::{ContactLaw, Options, Pd, Simulation};
+
+/// Velocities differ by no more than this share of the greatest change of one in the step.
+const AGREEMENT: f64 = 1e-6;
+
+fn humanoid(options: Options) -> Simulation {
+    simulation(&characters::mjcf(Character::Humanoid, &CharacterOptions::default()), options)
+}
+
+/// Pushes all joints at random.
+fn push(s: &mut Simulation, random: &mut SplitMix64, most: f64) {
+    let root = 6;
+    s.state_mut().applied_force[root..].iter_mut().for_each(|force| *force = most * random.symmetric());
+}
+
+#[test]
+fn residuals_are_within_the_tolerance() {
+    let tolerance = Options::default().tolerance;
+    let (mut pushing, mut worst) = (0, 0.0_f64);
+    for seed in 0..WORLDS {
+        let mut random = SplitMix64(seed);
+        let options = Options { timestep: Some(0.004), ..Options::default() };
+        let (mut s, most) = if seed % 2 == 0 { (humanoid(options), 60.0) } else { (simulation(BIPED, options), 30.0) };
+        for step in 0..2000 {
+            if step % 25 == 0 {
+                push(&mut s, &mut random, most);
+            }
+            s.step().unwrap();
+            let stats = s.stats();
+            pushing += usize::from(stats.active_contacts > 0);
+            if stats.unsettled == 0 {
+                worst = worst.max(stats.residual);
+            }
+        }
+    }
+    assert!(worst <= tolerance && pushing > 1000 * WORLDS as usize, "{worst}, {pushing}");
+}
+
+/// Worlds that are pushed at random.
+const WORLDS: u64 = 20;
+
+/// A controller whose targets, gains and limits change with every step; `effort` is the mean limit.
+fn control(pd: &mut Pd, s: &Simulation, effort: f64) {
+    let (tree, time, step) = (&s.model().tree, s.state().time, s.state().step as f64);
+    let nv = s.model().nv();
+    let swing = |i: usize, rate: f64| libm::sin(1.7 * i as f64 + rate * time);
+    let offset: Vec<f64> = (0..nv).map(|i| if i < 6 { 0.0 } else { 0.4 * swing(i, 5.0) }).collect();
+    pd.target.clone_from(&s.model().q0);
+    multibody::integrate(tree, &mut pd.target, &offset, 1.0);
+    for i in 6..nv {
+        pd.kp[i] = 300.0 + 50.0 * swing(i, 3.0);
+        pd.kd[i] = 20.0 + 5.0 * libm::sin(0.3 * step + i as f64);
+        pd.target_velocity[i] = 2.0 * libm::cos(1.7 * i as f64 + 5.0 * time);
+        pd.effort_limit[i] = effort * (1.0 + 0.2 * swing(i, 7.0));
+    }
+}
+
+fn none(s: &Simulation) -> Pd {
+    let (zeros, target) = (vec![0.0; s.model().nv()], s.model().q0.clone());
+    let effort_limit = vec![f64::INFINITY; zeros.len()];
+    Pd { kp: zeros.clone(), kd: zeros.clone(), target, target_velocity: zeros, effort_limit }
+}
+
+fn largest(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn pd_control_is_that_of_the_step_for_all_models() {
+    for rate in [30.0, 120.0] {
+        for effort in [30.0, 120.0, f64::INFINITY] {
+            let options = Options { timestep: Some(1.0 / rate), tolerance: 1e-11, ..Options::default() };
+            let mut s = humanoid(options.clone());
+            let mut all = Simulation::without_lane(s.model().clone(), s.scene().clone(), options).unwrap();
+            let mut pd = none(&s);
+            let (mut in_lane, mut others, mut pushing) = (0, 0, 0);
+            for _ in 0..400 {
+                control(&mut pd, &s, effort);
+                s.state_mut().pd.clone_from(&pd);
+                all.state_mut().restore(&s.state().to_bytes()).unwrap();
+                let before = s.state().v.clone();
+                s.step().unwrap();
+                all.step().unwrap();
+                let (v, v_all) = (&s.state().v, &all.state().v);
+                let error = largest(v, v_all) / largest(v_all, &before).max(9.81 / rate);
+                others += usize::from(error.is_nan() || error > AGREEMENT);
+                in_lane += usize::from(v != v_all);
+                pushing += usize::from(s.stats().active_contacts > 0);
+                assert!(s.stats().residual <= AGREEMENT);
+            }
+            println!("{rate} Hz, up to {effort}: {in_lane} in the lane, {others} differ, {pushing} push");
+            assert!(in_lane > 150 && others == 0 && pushing > 100, "{rate}, {effort}: {in_lane} {others} {pushing}");
+        }
+    }
+}
+
+#[test]
+fn bits_under_pd_control_depend_on_the_state_alone() {
+    let options = || Options { timestep: Some(0.01), ..Options::default() };
+    let mut s = humanoid(options());
+    let mut pd = none(&s);
+    for step in 0..300 {
+        // With limits, without, and without control.
+        let effort = if step % 20 < 10 { 40.0 } else { f64::INFINITY };
+        control(&mut pd, &s, effort);
+        s.state_mut().pd.clone_from(if step % 7 == 3 { const { &NO_PD } } else { &pd });
+        let before = s.state().to_bytes();
+        s.step().unwrap();
+        if step % 5 == 4 {
+            let mut fresh = humanoid(options());
+            fresh.state_mut().restore(&before).unwrap();
+            fresh.step().unwrap();
+            assert!(fresh.state().to_bytes() == s.state().to_bytes(), "step {step}");
+        }
+    }
+    assert!(s.stats().active_contacts > 0);
+}
+
+const NO_PD: Pd =
+    Pd { kp: Vec::new(), kd: Vec::new(), target: Vec::new(), target_velocity: Vec::new(), effort_limit: Vec::new() };
+
+#[test]
+fn forces_of_pd_control_are_those_of_the_last_step() {
+    let options = Options { timestep: Some(0.01), tolerance: 1e-11, ..Options::default() };
+    let mut s = humanoid(options.clone());
+    let mut all = Simulation::without_lane(s.model().clone(), s.scene().clone(), options).unwrap();
+    let mut pd = none(&s);
+    for _ in 0..50 {
+        control(&mut pd, &s, 40.0);
+        s.state_mut().pd.clone_from(&pd);
+        all.state_mut().restore(&s.state().to_bytes()).unwrap();
+        s.step().unwrap();
+        all.step().unwrap();
+        // What is set for the next step says nothing about the last one.
+        s.state_mut().pd.kp.fill(0.0);
+        let (ours, theirs) = (s.step_forces().pd.clone(), all.step_forces().pd.clone());
+        assert!(largest(&ours, &theirs) < 1e-4 && largest(&ours, &vec![0.0; ours.len()]) > 10.0);
+    }
+}
+
+#[test]
+fn friction_is_that_of_the_step_for_all_models() {
+    for contact in [ContactLaw::Lagged, ContactLaw::Coulomb] {
+        let options = Options { timestep: Some(0.004), tolerance: 1e-11, contact, ..Options::default() };
+        let mut s = simulation(BIPED, options.clone());
+        let mut all = Simulation::without_lane(s.model().clone(), s.scene().clone(), options).unwrap();
+        let mut random = SplitMix64(3);
+        let (mut in_lane, mut others, mut worst) = (0, 0, 0.0_f64);
+        for step in 0..2000 {
+            if step % 25 == 0 {
+                push(&mut s, &mut random, 40.0);
+            }
+            all.state_mut().restore(&s.state().to_bytes()).unwrap();
+            let before = s.state().v.clone();
+            s.step().unwrap();
+            all.step().unwrap();
+            let (v, v_all) = (&s.state().v, &all.state().v);
+            let error = largest(v, v_all) / largest(v_all, &before).max(9.81 * 0.004);
+            others += usize::from(error.is_nan() || error > AGREEMENT);
+            worst = worst.max(error);
+            in_lane += usize::from(v != v_all);
+        }
+        println!("{contact:?}: {in_lane} in the lane, {others} differ, by {worst:.1e} at most");
+        assert!(in_lane > 500 && others == 0, "{contact:?}: {in_lane}, {others}, {worst}");
+    }
+}
