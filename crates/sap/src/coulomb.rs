@@ -19,6 +19,7 @@ mod friction_residual;
 pub(crate) mod initial_guess;
 mod path;
 mod proximal_point;
+mod proximal_workspace;
 mod semismooth;
 mod workspace;
 
@@ -29,7 +30,6 @@ use crate::convex::{Goal, Iteration, Newton, Point, set_free_velocities};
 use crate::{Constraint, Criterion, Error, Options, Report, SolverParameters, Strategy, Structure};
 use friction_iterations::{FrictionIterations, Next};
 use initial_guess::InitialGuess;
-use proximal_point::ProximalPoint;
 
 /// Where the search stands.
 enum State {

@@ -34,41 +34,6 @@ pub(super) fn passes_before_proximal_point(constraints: &[Constraint], options: 
     }
 }
 
-/// Scratch of a search.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ProximalPoint {
-    /// The laws with `R + τ w`.
-    laws: Vec<Constraint>,
-    /// `γₖ`
-    gamma: Vec<f64>,
-    /// `τ w γₖ`
-    shift: Vec<f64>,
-    /// The free velocities of the last step that was accepted.
-    free: Vec<f64>,
-}
-
-impl ProximalPoint {
-    pub(super) fn resize(&mut self, rows: usize) {
-        for vector in [&mut self.gamma, &mut self.shift, &mut self.free] {
-            vector.resize(rows, 0.0);
-        }
-    }
-
-    /// Sets the laws and the shift for `tau`.
-    fn soften(&mut self, constraints: &[Constraint], tau: f64) {
-        self.laws.clear();
-        self.laws.extend(constraints.iter().map(|c| c.softened(tau * c.delassus())));
-        let mut row = 0;
-        for constraint in constraints {
-            let rows = row..row + constraint.rows();
-            for (shift, gamma) in self.shift[rows.clone()].iter_mut().zip(&self.gamma[rows.clone()]) {
-                *shift = tau * constraint.delassus() * gamma;
-            }
-            row = rows.end;
-        }
-    }
-}
-
 /// What a step did.
 struct Step {
     /// How far its impulses are from those of the laws, and from `γₖ`, relative to the former.

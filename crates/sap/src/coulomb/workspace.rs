@@ -1,9 +1,9 @@
 use crate::convex::ConvexWorkspace;
 use crate::{Block, Constraint};
 
-use super::ProximalPoint;
 use super::anderson::Anderson;
 use super::path::Path;
+use super::proximal_workspace::ProximalWorkspace;
 
 /// Scratch of [`solve`](crate::solve), reused from one problem to the next, and the impulses it found.
 ///
@@ -23,7 +23,7 @@ pub struct Workspace {
     /// The path to Coulomb's law.
     pub(crate) path: Path,
     /// The proximal point method.
-    pub(crate) proximal: ProximalPoint,
+    pub(crate) proximal: ProximalWorkspace,
 }
 
 impl Workspace {
