@@ -11,7 +11,7 @@ use crate::plan::{Numbers, Plan, Rows, Source, TieKind};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Solver {
     space: sap::ContactSpace,
-    laws: Vec<Constraint>,
+    constraints: Vec<Constraint>,
     /// What each law is of, and its place: the first of its rows here, its block and its row there.
     of: Vec<(usize, usize, (usize, usize))>,
     /// The place of every row; none of rows that never push, of friction that resists torsion alone.
@@ -37,13 +37,13 @@ impl<T: Bundle> Lanes<T> {
                 continue;
             }
             self.state_problem(plan, lane, is_recovery);
-            let Solver { space, laws, v_free, .. } = &mut self.solver;
+            let Solver { space, constraints, v_free, .. } = &mut self.solver;
             let mut energy = 0.0;
             for kinetic in &self.space.kinetic {
                 energy += 2.0 * get(kinetic, lane);
             }
             let options = if is_recovery { &plan.recovery_options } else { &plan.solver_options };
-            match space.solve(laws, v_free, energy, options) {
+            match space.solve(constraints, v_free, energy, options) {
                 Ok(report) => {
                     spent += report.iterations;
                     self.residual = self.residual.max(report.residual);
@@ -61,12 +61,12 @@ impl<T: Bundle> Lanes<T> {
         self.stats.group_iterations += most as u64;
     }
 
-    /// Sets the laws, J v* and W of a lane.
+    /// Sets the constraints, J v* and W of a lane.
     fn state_problem(&mut self, plan: &Plan, lane: usize, is_recovery: bool) {
         let Self { space, solver, slots, memory, numbers, .. } = self;
-        let Solver { space: problem, laws, of, places, v_free } = solver;
-        laws.clear();
-        laws.reserve(MAX_ROWS);
+        let Solver { space: problem, constraints, of, places, v_free } = solver;
+        constraints.clear();
+        constraints.reserve(MAX_ROWS);
         of.clear();
         of.reserve(MAX_ROWS);
         places.clear();
@@ -85,7 +85,7 @@ impl<T: Bundle> Lanes<T> {
             let never = if matches!(plan.constraints.all[*k].rows, Rows::Twist(_)) { 2 } else { 0 };
             places.extend((0..never).map(|_| None));
             places.extend((0..law.rows() - never).map(|row| Some((*b, *at + row))));
-            laws.push(law);
+            constraints.push(law);
         }
         v_free.extend(places.iter().map(|place| place.map_or(0.0, |(b, row)| get(&space.rows[b].v_free[row], lane))));
         problem.start(places.len());
@@ -102,7 +102,7 @@ impl<T: Bundle> Lanes<T> {
     /// Takes the impulses of a lane, and notes what its constraints met.
     fn take(&mut self, plan: &Plan, lane: usize, is_recovery: bool) {
         let Self { space, solver, memory, slots, .. } = self;
-        let Solver { space: solution, laws, of, places, .. } = solver;
+        let Solver { space: solution, constraints, of, places, .. } = solver;
         for rows in &mut space.rows[..space.count] {
             rows.solved_lambda.iter_mut().for_each(|impulse| put(impulse, lane, 0.0));
         }
@@ -115,7 +115,7 @@ impl<T: Bundle> Lanes<T> {
         if is_recovery {
             return;
         }
-        for (law, &(k, row, (b, _))) in laws.iter().zip(&*of) {
+        for (law, &(k, row, (b, _))) in constraints.iter().zip(&*of) {
             let rows = row..row + law.rows();
             let impulse = &solution.impulses()[rows.clone()];
             let mut free = [0.0; 3];

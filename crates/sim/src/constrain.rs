@@ -17,7 +17,7 @@ use multibody::{Kinematics, Model, TendonRow};
 use sap::{Constraint, Law};
 use spatial::{Pose, Vec3};
 
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion, Term};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion, Term};
 use crate::part::{Part, Parts};
 use crate::scheme::Discretization;
 use crate::step_forces::{LastStep, StepForces};
@@ -45,9 +45,9 @@ pub(crate) enum Report {
 /// Constraints in a fixed order: contacts as the collider sorts them, then what the model has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConstraintSet {
-    pub laws: Vec<Constraint>,
-    pub links: Vec<ConstraintJacobian>,
-    /// What the links that are sums refer to.
+    pub constraints: Vec<Constraint>,
+    pub jacobians: Vec<ConstraintJacobian>,
+    /// What Jacobians that are sums refer to.
     pub terms: Vec<Term>,
     /// What each constraint reports to.
     pub reports: Vec<Report>,
@@ -56,7 +56,7 @@ pub(crate) struct ConstraintSet {
     /// Which are near-rigid, so that what hits them is stopped in no time.
     rigid: Vec<bool>,
     /// The constraints that start violated and right positions without giving velocities, ascending, each with v̂ for the
-    /// velocity that moves positions; v̂ in their laws is that for the velocity at the end of the step.
+    /// velocity that moves positions; v̂ in their own laws is that for the velocity at the end of the step.
     pub recoveries: Vec<(usize, f64)>,
     /// How many are joint or tendon limits.
     pub limits: usize,
@@ -66,8 +66,8 @@ pub(crate) struct ConstraintSet {
 
 impl ConstraintSet {
     pub fn clear(&mut self) {
-        self.laws.clear();
-        self.links.clear();
+        self.constraints.clear();
+        self.jacobians.clear();
         self.terms.clear();
         self.reports.clear();
         self.keys.clear();
@@ -84,25 +84,25 @@ impl ConstraintSet {
 
     /// Appends constraint `k` of `other`.
     pub fn push_from(&mut self, other: &Self, k: usize) {
-        self.laws.push(other.laws[k]);
-        let mut link = other.links[k].clone();
-        if let ConstraintJacobian::Sum { terms } = &mut link {
+        self.constraints.push(other.constraints[k]);
+        let mut jacobian = other.jacobians[k].clone();
+        if let ConstraintJacobian::Sum { terms } = &mut jacobian {
             let start = self.terms.len();
             self.terms.extend_from_slice(&other.terms[terms.clone()]);
             *terms = start..self.terms.len();
         }
-        self.links.push(link);
+        self.jacobians.push(jacobian);
         self.reports.push(other.reports[k]);
         self.keys.push(other.keys[k]);
         self.rigid.push(other.rigid[k]);
         if let Ok(found) = other.recoveries.binary_search_by_key(&k, |(k, _)| *k) {
-            self.recoveries.push((self.laws.len() - 1, other.recoveries[found].1));
+            self.recoveries.push((self.constraints.len() - 1, other.recoveries[found].1));
         }
     }
 
     /// Renames all trees.
     pub fn rename_trees(&mut self, rename: impl Fn(usize) -> usize) {
-        self.links.iter_mut().for_each(|link| link.rename_trees(&rename));
+        self.jacobians.iter_mut().for_each(|jacobian| jacobian.rename_trees(&rename));
         self.terms.iter_mut().for_each(|term| term.tree = rename(term.tree));
     }
 
@@ -112,9 +112,9 @@ impl ConstraintSet {
     }
 
     /// Adds a constraint; `w` is its share of the Delassus operator.
-    fn push(&mut self, law: impl Into<Law>, w: f64, link: ConstraintJacobian, key: Key, cx: &Context<'_>) {
+    fn push(&mut self, law: impl Into<Law>, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
-        self.push_recalled(law.into(), w, link, key, memory, Report::None);
+        self.push_recalled(law.into(), w, jacobian, key, memory, Report::None);
     }
 
     /// Adds a constraint of which something is known, along its own rows.
@@ -123,7 +123,7 @@ impl ConstraintSet {
         &mut self,
         law: Law,
         w: f64,
-        link: ConstraintJacobian,
+        jacobian: ConstraintJacobian,
         key: Key,
         memory: Option<Memory>,
         report: Report,
@@ -132,18 +132,18 @@ impl ConstraintSet {
         if let Some(memory) = memory {
             constraint = constraint.with_free_velocity(memory.free.to_array());
         }
-        self.laws.push(constraint);
-        self.links.push(link);
+        self.constraints.push(constraint);
+        self.jacobians.push(jacobian);
         self.reports.push(report);
         self.keys.push(key);
         self.rigid.push(false);
     }
 
     /// Adds a limit.
-    fn push_limit(&mut self, law: OneSided, w: f64, link: ConstraintJacobian, key: Key, cx: &Context<'_>) {
+    fn push_limit(&mut self, law: OneSided, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
         let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.recovery_speed);
-        self.push_recalled(sap::Limit::new(law.r, v_hat).into(), w, link, key, memory, Report::None);
+        self.push_recalled(sap::Limit::new(law.r, v_hat).into(), w, jacobian, key, memory, Report::None);
         self.set_rigid(law.is_rigid);
         self.set_recovery(recovery);
         self.limits += 1;
@@ -152,7 +152,7 @@ impl ConstraintSet {
     /// Says with which v̂ the last constraint moves positions, if another one than in its law.
     fn set_recovery(&mut self, v_hat: Option<f64>) {
         if let Some(v_hat) = v_hat {
-            self.recoveries.push((self.laws.len() - 1, v_hat));
+            self.recoveries.push((self.constraints.len() - 1, v_hat));
         }
     }
 
@@ -165,19 +165,19 @@ impl ConstraintSet {
 
     /// Leaves out what needs time to stop anything.
     pub fn retain_rigid(&mut self) {
-        let Self { laws, links, reports, keys, rigid, .. } = self;
+        let Self { constraints, jacobians, reports, keys, rigid, .. } = self;
         let mut kept = 0;
         for k in 0..rigid.len() {
             if rigid[k] {
-                laws.swap(kept, k);
-                links.swap(kept, k);
+                constraints.swap(kept, k);
+                jacobians.swap(kept, k);
                 reports.swap(kept, k);
                 keys.swap(kept, k);
                 kept += 1;
             }
         }
-        laws.truncate(kept);
-        links.truncate(kept);
+        constraints.truncate(kept);
+        jacobians.truncate(kept);
         reports.truncate(kept);
         keys.truncate(kept);
         rigid.clear();
@@ -225,9 +225,9 @@ impl Context<'_> {
     }
 
     /// The point as an end on the body's tree; none for a body that is fixed in the world.
-    fn end(&self, body: usize, position: Vec3<f64>) -> Option<ContactFrame> {
+    fn end(&self, body: usize, position: Vec3<f64>) -> Option<ConstraintEnd> {
         let (tree, node, origin) = self.home(body)?;
-        Some(ContactFrame { tree, node, arm: position - origin })
+        Some(ConstraintEnd { tree, node, arm: position - origin })
     }
 
     /// The placement of the node that a body moves with.
@@ -240,7 +240,7 @@ impl Context<'_> {
 
     /// How easily an end is moved, 1/kg. Inlined: a call for every end of every contact is 5 % of a settled stack's step.
     #[inline(always)]
-    fn mobility(&self, end: &ContactFrame) -> f64 {
+    fn mobility(&self, end: &ConstraintEnd) -> f64 {
         match self.parts.get(end.tree) {
             Part::Tree(part) => {
                 self.effective_mass.inverse(part.nodes.start + end.node, &part.kin.frames[end.node].rot, end.arm)
@@ -251,8 +251,8 @@ impl Context<'_> {
 
     /// The inverse of the mass that the ends of a contact set against a force along `normal`, without what is implicit,
     /// 1/kg.
-    fn bare_mobility(&self, ends: &[Option<ContactFrame>; 2], normal: Vec3<f64>) -> f64 {
-        let of = |end: &ContactFrame| match self.parts.get(end.tree) {
+    fn bare_mobility(&self, ends: &[Option<ConstraintEnd>; 2], normal: Vec3<f64>) -> f64 {
+        let of = |end: &ConstraintEnd| match self.parts.get(end.tree) {
             Part::Tree(part) => {
                 let rot = &part.kin.frames[end.node].rot;
                 self.effective_mass.bare_inverse(part.nodes.start + end.node, rot, end.arm, normal)
@@ -267,7 +267,7 @@ impl Context<'_> {
     /// A near-rigid contact under its own weight sinks in by R g dt² m. Under a load of a million times that it would by a million times
     /// as much, and what it resists with at the speed of recovery would not bear the load at all.
     #[inline(always)]
-    fn stiff_mobility(&self, ends: &[Option<ContactFrame>; 2], w: f64) -> f64 {
+    fn stiff_mobility(&self, ends: &[Option<ConstraintEnd>; 2], w: f64) -> f64 {
         let Some(end) = ends[0].or(ends[1]) else { return w };
         let Some(heaviest) = self.heaviest.get(end.tree) else { return w };
         w.min(heaviest * OVERLOAD).max(w * STIFFEST)
@@ -275,8 +275,8 @@ impl Context<'_> {
 
     /// Up to which speed a near-rigid contact that starts violated is righted, m/s: no point of a body is to become much faster for it
     /// than `recovery_speed`, as it would where the contact has a short lever.
-    fn recovery_speed(&self, ends: &[Option<ContactFrame>; 2], normal: Vec3<f64>) -> f64 {
-        let leverage = |end: &ContactFrame| {
+    fn recovery_speed(&self, ends: &[Option<ConstraintEnd>; 2], normal: Vec3<f64>) -> f64 {
+        let leverage = |end: &ConstraintEnd| {
             let Part::Tree(part) = self.parts.get(end.tree) else { return 1.0 };
             let (i, rot) = (part.nodes.start + end.node, &part.kin.frames[end.node].rot);
             if self.effective_mass.has_fulcrum(i) { self.effective_mass.leverage(i, rot, end.arm, normal) } else { 1.0 }
@@ -286,7 +286,7 @@ impl Context<'_> {
     }
 
     /// How easily the body of an end is turned, 1/(kg·m²).
-    fn angular_mobility(&self, end: &ContactFrame) -> f64 {
+    fn angular_mobility(&self, end: &ConstraintEnd) -> f64 {
         match self.parts.get(end.tree) {
             Part::Tree(part) => self.effective_mass.angular_inverse(part.nodes.start + end.node),
             // A point does not turn.
@@ -296,8 +296,8 @@ impl Context<'_> {
 
     /// The velocities of the second end relative to the first, at the beginning and where the second stage is linearised
     /// (free motion, but for the constraint forces of the last step), world.
-    fn velocities(&self, ends: &[Option<ContactFrame>; 2], motion: Motion) -> [Vec3<f64>; 2] {
-        let of = |end: &Option<ContactFrame>| {
+    fn velocities(&self, ends: &[Option<ConstraintEnd>; 2], motion: Motion) -> [Vec3<f64>; 2] {
+        let of = |end: &Option<ConstraintEnd>| {
             end.map_or([Vec3::ZERO; 2], |end| {
                 let part = self.parts.get(end.tree);
                 let start = end.velocity(part.twists(), motion);
@@ -309,8 +309,8 @@ impl Context<'_> {
     }
 
     /// How fast the material points of a contact move about their nodes at v₀, m/s.
-    fn spin(&self, ends: &[Option<ContactFrame>; 2]) -> f64 {
-        let of = |end: &ContactFrame| self.parts.get(end.tree).twists()[end.node].ang.norm() * end.arm.norm();
+    fn spin(&self, ends: &[Option<ConstraintEnd>; 2]) -> f64 {
+        let of = |end: &ConstraintEnd| self.parts.get(end.tree).twists()[end.node].ang.norm() * end.arm.norm();
         ends.iter().flatten().map(of).sum()
     }
 

@@ -8,7 +8,7 @@ use crate::part::Part;
 
 /// One side of a contact: a point of a node. A side that is fixed in the world is left out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ContactFrame {
+pub(crate) struct ConstraintEnd {
     /// Index of the tree.
     pub tree: usize,
     /// Node within the tree.
@@ -17,9 +17,9 @@ pub(crate) struct ContactFrame {
     pub arm: Vec3<f64>,
 }
 
-impl ContactFrame {
+impl ConstraintEnd {
     /// Whether both are points of the same node.
-    pub fn is_on_node_of(&self, other: &ContactFrame) -> bool {
+    pub fn is_on_node_of(&self, other: &ConstraintEnd) -> bool {
         self.tree == other.tree && self.node == other.node
     }
 
@@ -51,7 +51,7 @@ impl ContactFrame {
     }
 }
 
-/// Which motion of a body the rows of a link see.
+/// Which motion of a body the rows of a constraint see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Motion {
     /// The velocity of a point.
@@ -74,7 +74,7 @@ pub(crate) struct Term {
 #[derive(Clone, Debug)]
 pub(crate) enum ConstraintJacobian {
     /// Three rows: the motion of the second end relative to the first along the columns (t1, t2, n) of `basis`.
-    Ends { ends: [Option<ContactFrame>; 2], basis: Mat3<f64>, motion: Motion },
+    Ends { ends: [Option<ConstraintEnd>; 2], basis: Mat3<f64>, motion: Motion },
     /// One row on the first `width` degrees of freedom of a node.
     Joint { tree: usize, node: usize, dof: usize, width: usize, axis: [f64; 3] },
     /// One row: a weighted sum of degrees of freedom, given apart, ascending, of one tree or several.
@@ -134,7 +134,7 @@ pub(crate) fn to_world(basis: &Mat3<f64>, block: &sap::Block) -> Sym3<f64> {
 /// degree of freedom that has a share in it: columns ascending. An end that is fixed in the world does not move; common
 /// ancestors move both alike and are left out. `part(tree)` gives a part and its first column.
 pub(crate) fn push_relative_motion<'a>(
-    ends: &[Option<ContactFrame>; 2],
+    ends: &[Option<ConstraintEnd>; 2],
     origin: Vec3<f64>,
     part: impl Fn(usize) -> (Part<'a>, usize),
     columns: &mut Vec<u32>,
@@ -174,12 +174,17 @@ pub(crate) struct SparseRows {
 }
 
 impl SparseRows {
-    /// Writes the nonzero columns of `link` to `columns` and its rows to `values`, row-major; `part` is that of
+    /// Writes the nonzero columns of `jacobian` to `columns` and its rows to `values`, row-major; `part` is that of
     /// [`push_relative_motion`].
-    pub fn gather<'a>(&mut self, link: &ConstraintJacobian, terms: &[Term], part: impl Fn(usize) -> (Part<'a>, usize)) {
+    pub fn gather<'a>(
+        &mut self,
+        jacobian: &ConstraintJacobian,
+        terms: &[Term],
+        part: impl Fn(usize) -> (Part<'a>, usize),
+    ) {
         self.columns.clear();
         self.values.clear();
-        match link {
+        match jacobian {
             ConstraintJacobian::Joint { tree, dof, width, axis, .. } => {
                 let first = part(*tree).1 + dof;
                 self.columns.extend((first..first + width).map(|column| column as u32));

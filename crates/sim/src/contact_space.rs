@@ -19,10 +19,10 @@ use crate::coupled::Coupled;
 #[derive(Default)]
 pub(crate) struct ContactSpaceSolver {
     space: ContactSpace,
-    /// The constraints that may push, ascending, where the rows of each start among theirs, and their laws.
+    /// The constraints that may push, ascending, and where the rows of each start among theirs.
     chosen: Vec<Choice>,
     chosen_before: Vec<Choice>,
-    laws: Vec<Constraint>,
+    chosen_constraints: Vec<Constraint>,
     /// Those at a bound, ascending; J v* where they push, and what of them arrives at the degrees of freedom (u, as in `carried`).
     bounded: Vec<Bounded>,
     bounded_free: Vec<f64>,
@@ -99,7 +99,7 @@ impl ContactSpaceSolver {
     pub fn solve(
         &mut self,
         structure: &mut Coupled<'_>,
-        laws: &[Constraint],
+        constraints: &[Constraint],
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
@@ -111,18 +111,18 @@ impl ContactSpaceSolver {
         if structure.nodes() < MIN_NODES {
             return Err(UNTRIED);
         }
-        let rows = laws.iter().map(Constraint::rows).sum();
+        let rows = constraints.iter().map(Constraint::rows).sum();
         for vector in [&mut self.free, &mut self.impulses, &mut self.velocities] {
             vector.resize(rows, 0.0);
         }
         structure.row_velocities(v_star, &mut self.free);
         self.velocities.copy_from_slice(&self.free);
-        self.expect_bounds(laws);
-        let mut choosing = self.choose(laws, options);
+        self.expect_bounds(constraints);
+        let mut choosing = self.choose(constraints, options);
         if choosing == Choosing::Same && !self.bounded.is_empty() {
             // There is nothing else: these are all rows.
             self.bounded.clear();
-            choosing = self.choose(laws, options);
+            choosing = self.choose(constraints, options);
         }
         if choosing != Choosing::Grown {
             return Err(UNTRIED);
@@ -130,40 +130,40 @@ impl ContactSpaceSolver {
         self.change.resize(v_star.len(), 0.0);
         structure.momentum(v_star, &mut self.change);
         self.energy = v_star.iter().zip(&self.change).map(|(v, p)| v * p).sum();
-        self.prepare(structure, laws);
-        self.go_on(structure, laws, v_star, v, options)
+        self.prepare(structure, constraints);
+        self.go_on(structure, constraints, v_star, v, options)
     }
 
-    /// Solves a problem that differs from the last one, which was solved, in its `laws` alone.
+    /// Solves a problem that differs from the last one, which was solved, in its `constraints` alone.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
     pub fn solve_again(
         &mut self,
         structure: &mut Coupled<'_>,
-        laws: &[Constraint],
+        constraints: &[Constraint],
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
     ) -> Result<Report, NotSolved> {
-        for (law, choice) in self.laws.iter_mut().zip(&self.chosen) {
-            *law = laws[choice.constraint];
+        for (chosen, choice) in self.chosen_constraints.iter_mut().zip(&self.chosen) {
+            *chosen = constraints[choice.constraint];
         }
-        self.go_on(structure, laws, v_star, v, options)
+        self.go_on(structure, constraints, v_star, v, options)
     }
 
     /// Solves the problem of the chosen constraints, and of more where more push at the solution.
     fn go_on(
         &mut self,
         structure: &mut Coupled<'_>,
-        laws: &[Constraint],
+        constraints: &[Constraint],
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
     ) -> Result<Report, NotSolved> {
         let mut iterations = 0;
         for _ in 0..MAX_ROUNDS {
-            let solved = self.space.solve(&self.laws, &self.chosen_free, self.energy, options);
+            let solved = self.space.solve(&self.chosen_constraints, &self.chosen_free, self.energy, options);
             let report = solved.map_err(|failure| NotSolved { iterations: iterations + failure.iterations })?;
             iterations += report.iterations;
             self.respond();
@@ -173,13 +173,13 @@ impl ContactSpaceSolver {
             if !self.agrees(options) {
                 break;
             }
-            match self.choose(laws, options) {
+            match self.choose(constraints, options) {
                 Choosing::Same => {
                     self.write_solution();
                     v.iter_mut().zip(v_star).zip(&self.change).for_each(|((v, v_star), change)| *v = v_star + change);
                     return Ok(Report { iterations, line_search_evaluations: iterations, ..report });
                 }
-                Choosing::Grown => self.prepare(structure, laws),
+                Choosing::Grown => self.prepare(structure, constraints),
                 Choosing::TooMany => break,
             }
         }
@@ -187,51 +187,50 @@ impl ContactSpaceSolver {
     }
 
     /// Finds the constraints that are expected at a bound, as those of the step before make expect.
-    fn expect_bounds(&mut self, laws: &[Constraint]) {
-        self.bounded.reserve(laws.len());
+    fn expect_bounds(&mut self, constraints: &[Constraint]) {
+        self.bounded.reserve(constraints.len());
         let mut row = 0;
-        for (constraint, law) in laws.iter().enumerate() {
-            if let Some(impulse) = law.expected_bound() {
-                self.bounded.push(Bounded { constraint, row, impulse });
+        for (k, constraint) in constraints.iter().enumerate() {
+            if let Some(impulse) = constraint.expected_bound() {
+                self.bounded.push(Bounded { constraint: k, row, impulse });
             }
-            row += law.rows();
+            row += constraint.rows();
         }
     }
 
     /// Chooses the constraints that push at the velocities of rows, those that are chosen already included; of those that were expected at
     /// a bound those that are not there.
-    fn choose(&mut self, laws: &[Constraint], options: &Options) -> Choosing {
+    fn choose(&mut self, constraints: &[Constraint], options: &Options) -> Choosing {
         let before = self.chosen.len();
         std::mem::swap(&mut self.chosen, &mut self.chosen_before);
         self.chosen.clear();
         let mut known = self.chosen_before.iter().map(|choice| choice.constraint).peekable();
         let (mut next, mut kept) = (0, 0);
         let (mut row, mut chosen_row, mut pushing_rows) = (0, 0, 0);
-        for (constraint, law) in laws.iter().enumerate() {
-            let rows = law.rows();
+        for (k, constraint) in constraints.iter().enumerate() {
+            let rows = constraint.rows();
             let velocities = &self.velocities[row..row + rows];
-            let is_known = known.next_if_eq(&constraint).is_some();
+            let is_known = known.next_if_eq(&k).is_some();
             // Under Coulomb's law rolling and torsional friction stay with their contact, which bounds them.
-            let follows = options.max_friction_iterations > 1 && matches!(law.law, Law::SpinFriction(_));
+            let follows = options.max_friction_iterations > 1 && matches!(constraint.law, Law::SpinFriction(_));
             let last = self.chosen.last().map(|choice| choice.constraint + 1);
-            let is_chosen =
-                if let Some(bounded) = self.bounded.get(next).copied().filter(|b| b.constraint == constraint) {
-                    next += 1;
-                    let is_there = before == 0 || law.bound_at(velocities[0]) == Some(bounded.impulse);
-                    if is_there {
-                        self.bounded[kept] = bounded;
-                        kept += 1;
-                    }
-                    !is_there
-                } else if follows {
-                    last == Some(constraint)
-                } else {
-                    is_known || law.pushes_at(velocities) || before == 0 && law.expects_to_push()
-                };
+            let is_chosen = if let Some(bounded) = self.bounded.get(next).copied().filter(|b| b.constraint == k) {
+                next += 1;
+                let is_there = before == 0 || constraint.bound_at(velocities[0]) == Some(bounded.impulse);
+                if is_there {
+                    self.bounded[kept] = bounded;
+                    kept += 1;
+                }
+                !is_there
+            } else if follows {
+                last == Some(k)
+            } else {
+                is_known || constraint.pushes_at(velocities) || before == 0 && constraint.expects_to_push()
+            };
             if is_chosen {
-                self.chosen.push(Choice { constraint, row, chosen_row, rows });
+                self.chosen.push(Choice { constraint: k, row, chosen_row, rows });
                 chosen_row += rows;
-                pushing_rows += law.rows_that_push();
+                pushing_rows += constraint.rows_that_push();
                 if pushing_rows > self.max_rows
                     || chosen_row > ContactSpace::MAX_ROWS_IN_BLOCKS
                     || self.chosen.len() > MAX_CHOSEN
@@ -246,12 +245,12 @@ impl ContactSpaceSolver {
     }
 
     /// Sets W of the chosen rows, and their velocities where those at a bound push.
-    fn prepare(&mut self, structure: &mut Coupled<'_>, laws: &[Constraint]) {
+    fn prepare(&mut self, structure: &mut Coupled<'_>, constraints: &[Constraint]) {
         self.push_bounded(structure);
-        self.laws.clear();
+        self.chosen_constraints.clear();
         self.chosen_free.clear();
         for choice in &self.chosen {
-            self.laws.push(laws[choice.constraint]);
+            self.chosen_constraints.push(constraints[choice.constraint]);
             self.chosen_free.extend_from_slice(&self.bounded_free[choice.row..choice.row + choice.rows]);
         }
         self.carry(structure);
@@ -269,7 +268,7 @@ impl ContactSpaceSolver {
         }
         let Self { bounded, bounded_carried, on_its_way, .. } = self;
         for Bounded { constraint, impulse, .. } in bounded {
-            for (slot, dof, coefficient) in structure.links[*constraint].coordinates(structure.terms) {
+            for (slot, dof, coefficient) in structure.jacobians[*constraint].coordinates(structure.terms) {
                 let at = &structure.slots[slot];
                 let part = structure.parts.get(at.tree);
                 let node = part.node_of_dof(dof);
@@ -306,7 +305,7 @@ impl ContactSpaceSolver {
                     *sum_d += d;
                 });
             };
-            match &structure.links[choice.constraint] {
+            match &structure.jacobians[choice.constraint] {
                 ConstraintJacobian::Ends { ends, basis, motion } => {
                     for (end, sign) in ends.iter().zip([-1.0, 1.0]) {
                         let Some(end) = end else { continue };

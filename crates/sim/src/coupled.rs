@@ -18,7 +18,7 @@ use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
 use crate::Factorization;
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Term};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Term};
 use crate::part::{Part, Parts};
 use crate::tree_workspace::{KnownMotion, TreeWorkspace};
 use friction::FrictionScratch;
@@ -35,7 +35,7 @@ pub(crate) struct Slot {
 /// All contacts between the same two nodes.
 #[derive(Clone, Debug)]
 struct Patch {
-    ends: [ContactFrame; 2],
+    ends: [ConstraintEnd; 2],
     /// Columns of J, ascending, into the scratch's `columns`, and the six rows for each of them into `rows`; none of
     /// free bodies, and none before they are needed.
     columns: Range<usize>,
@@ -73,7 +73,7 @@ pub(crate) struct CoupledScratch {
     wrenches: Vec<Wrench<f64>>,
     impedance: Vec<ArticulatedInertia<f64>>,
     patches: Vec<Patch>,
-    /// The patch of every link; none for links with the world and within joints.
+    /// The patch of every constraint; none for those with the world and within joints.
     patch_of: Vec<Option<usize>>,
     columns: Vec<u32>,
     /// The relative motion of the two nodes, at the origin of the second, per unit of each column.
@@ -100,14 +100,14 @@ impl CoupledScratch {
     }
 }
 
-/// The trees of an island, the constraints on them, and scratch. Links and slots use indices of the island.
+/// The trees of an island, the constraints on them, and scratch. Jacobians and slots use indices of the island.
 pub(crate) struct Coupled<'a> {
     pub parts: Parts<'a>,
     /// The velocities that the step starts from, the model's.
     v0: &'a [f64],
     pub slots: &'a [Slot],
-    pub links: &'a [ConstraintJacobian],
-    /// What the links that are sums refer to.
+    pub jacobians: &'a [ConstraintJacobian],
+    /// What Jacobians that are sums refer to.
     pub terms: &'a [Term],
     pub scratch: &'a mut CoupledScratch,
     pub cholesky: &'a mut BlockCholesky,
@@ -122,7 +122,7 @@ impl<'a> Coupled<'a> {
     pub fn new(
         (parts, v0): (Parts<'a>, &'a [f64]),
         slots: &'a [Slot],
-        (links, terms): (&'a [ConstraintJacobian], &'a [Term]),
+        (jacobians, terms): (&'a [ConstraintJacobian], &'a [Term]),
         scratch: &'a mut CoupledScratch,
         cholesky: &'a mut BlockCholesky,
         choice: Factorization,
@@ -140,7 +140,7 @@ impl<'a> Coupled<'a> {
         let is_soft = slots.last().is_some_and(|s| parts.get(s.tree).is_soft());
         let may_recurse = choice != Factorization::Coupled && terms.is_empty() && !is_soft;
         scratch.factored = Factored::None;
-        let mut problem = Self { parts, v0, slots, links, terms, scratch, cholesky, interrupt, nv, may_recurse };
+        let mut problem = Self { parts, v0, slots, jacobians, terms, scratch, cholesky, interrupt, nv, may_recurse };
         problem.gather_patches();
         problem
     }
@@ -151,14 +151,14 @@ impl<'a> Coupled<'a> {
         patch_of.clear();
         columns.clear();
         rows.clear();
-        for link in self.links {
-            let ConstraintJacobian::Ends { ends: [Some(a), Some(b)], .. } = link else {
+        for jacobian in self.jacobians {
+            let ConstraintJacobian::Ends { ends: [Some(a), Some(b)], .. } = jacobian else {
                 patch_of.push(None);
                 continue;
             };
             let same = |p: &Patch| p.ends[0].is_on_node_of(a) && p.ends[1].is_on_node_of(b);
             if !patches.last().is_some_and(same) {
-                let is_free = |end: &ContactFrame| self.parts.get(self.slots[end.tree].tree).is_free_body();
+                let is_free = |end: &ConstraintEnd| self.parts.get(self.slots[end.tree].tree).is_free_body();
                 patches.push(Patch {
                     ends: [*a, *b],
                     columns: 0..0,
@@ -195,8 +195,8 @@ impl<'a> Coupled<'a> {
     pub fn rows_of_motions(&self, x: &[f64], j_x: &mut [f64]) {
         let motions = &self.scratch.motions;
         let mut row = 0;
-        for link in self.links {
-            match link {
+        for jacobian in self.jacobians {
+            match jacobian {
                 ConstraintJacobian::Ends { ends, basis, motion } => {
                     let mut velocity = Vec3::ZERO;
                     if let Some(b) = &ends[1] {
@@ -210,7 +210,7 @@ impl<'a> Coupled<'a> {
                 }
                 _ => {
                     let of = |(tree, dof, c): (usize, usize, f64)| c * x[self.slots[tree].dof + dof];
-                    j_x[row] = link.coordinates(self.terms).map(of).sum();
+                    j_x[row] = jacobian.coordinates(self.terms).map(of).sum();
                     row += 1;
                 }
             }
@@ -273,8 +273,8 @@ impl Structure for Coupled<'_> {
         let wrenches = &mut self.scratch.wrenches;
         wrenches.fill(Wrench::ZERO);
         let mut row = 0;
-        for link in self.links {
-            match link {
+        for jacobian in self.jacobians {
+            match jacobian {
                 ConstraintJacobian::Ends { ends: [a, b], basis, motion } => {
                     let impulse = Vec3::new(gamma[row], gamma[row + 1], gamma[row + 2]);
                     row += 3;
@@ -290,7 +290,7 @@ impl Structure for Coupled<'_> {
                     }
                 }
                 _ => {
-                    for (tree, dof, c) in link.coordinates(self.terms) {
+                    for (tree, dof, c) in jacobian.coordinates(self.terms) {
                         out[self.slots[tree].dof + dof] += c * gamma[row];
                     }
                     row += 1;
@@ -329,9 +329,10 @@ impl Structure for Coupled<'_> {
 
     fn is_unsymmetric_cheap(&self) -> bool {
         // What touches the world alone has a recursion, which is symmetric.
-        let is_patch =
-            |link: &ConstraintJacobian| matches!(link, ConstraintJacobian::Ends { ends: [Some(_), Some(_)], .. });
-        !self.may_recurse || self.links.iter().any(is_patch)
+        let is_patch = |jacobian: &ConstraintJacobian| {
+            matches!(jacobian, ConstraintJacobian::Ends { ends: [Some(_), Some(_)], .. })
+        };
+        !self.may_recurse || self.jacobians.iter().any(is_patch)
     }
 
     fn factor_unsymmetric(

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crew::Crew;
-use geometry::BodyPair;
+use geometry::TouchingPair;
 use interrupt::Interrupt;
 use multibody::CrbaWorkspace;
 use sap::{BlockCholesky, Dense, Error, NotSolved, Report};
@@ -64,7 +64,7 @@ impl Scratch {
         let Self { set, contact_space, ws, in_contact_space, .. } = self;
         let impulses = if *in_contact_space { &contact_space.impulses } else { ws.impulses() };
         let (mut row, mut pushes) = (0, true);
-        for constraint in &mut set.laws {
+        for constraint in &mut set.constraints {
             row += constraint.rows();
             // Friction of a contact's rotation follows the contact.
             if !matches!(constraint.law, sap::Law::SpinFriction(_)) {
@@ -162,7 +162,7 @@ impl Island {
         let (impulses, velocities) = scratch.solution();
         if options.max_friction_iterations < problem.options.max_friction_iterations {
             // Coulomb's law was left aside.
-            report.friction_residual = sap::friction_residual(&scratch.set.laws, velocities, impulses);
+            report.friction_residual = sap::friction_residual(&scratch.set.constraints, velocities, impulses);
             if !sap::meets_coulomb(report.friction_residual, &options) {
                 report.criterion = sap::Criterion::FrictionBounds;
             }
@@ -226,13 +226,13 @@ impl Island {
         other_memories.clear();
         end_loads.clear();
         let mut row = 0;
-        for (k, law) in set.laws.iter().enumerate() {
-            let rows = row..row + law.rows();
+        for (k, constraint) in set.constraints.iter().enumerate() {
+            let rows = row..row + constraint.rows();
             let (impulse, velocity) = (&impulses[rows.clone()], &velocities[rows.clone()]);
             let mut free = [0.0; 3];
-            law.free_velocity(velocity, impulse, &mut free);
+            constraint.free_velocity(velocity, impulse, &mut free);
             let normal = impulse[impulse.len() - 1];
-            let memory = Entry { key: set.keys[k], free: set.links[k].in_world(free), normal };
+            let memory = Entry { key: set.keys[k], free: set.jacobians[k].in_world(free), normal };
             if let Reporting::Contact(point) = set.reports[k] {
                 let touch = &mut touches[point];
                 touch.impulse.copy_from_slice(impulse);
@@ -245,12 +245,12 @@ impl Island {
                 if let (Reporting::Soft(index), &[x, y, z], &[u, v, w]) = (set.reports[k], impulse, velocity) {
                     soft_touches.push((index, Touch { impulse: [x, y, z], velocity: [u, v, w], ..Touch::default() }));
                 } else {
-                    end_loads.extend(EndLoad::new(set.keys[k], &set.links[k], impulse, (slots, trees)));
+                    end_loads.extend(EndLoad::new(set.keys[k], &set.jacobians[k], impulse, (slots, trees)));
                 }
             }
             row = rows.end;
         }
-        self.constraints = set.laws.len();
+        self.constraints = set.constraints.len();
         self.has_rigid = set.has_rigid();
     }
 
@@ -270,7 +270,7 @@ impl Island {
 enum Path {
     /// In contact space, and where that fails by the safeguard.
     Fast,
-    /// In contact space if that was how the last problem was solved, which differs in its laws alone.
+    /// In contact space if that was how the last problem was solved, which differs in its constraints alone.
     Again,
     /// By the solver that always converges.
     Safeguard,
@@ -291,10 +291,10 @@ fn solve_problem(
             assemble(slots, parts, scratch)?;
         }
         let Scratch { set, v_star, ws, dense, .. } = scratch;
-        return sap::solve(dense, &set.laws, v_star, v, options, ws);
+        return sap::solve(dense, &set.constraints, v_star, v, options, ws);
     }
     let Scratch {
-        set: ConstraintSet { laws, links, terms, .. },
+        set: ConstraintSet { constraints, jacobians, terms, .. },
         v_star,
         ws,
         coupled,
@@ -302,19 +302,21 @@ fn solve_problem(
         in_contact_space,
         ..
     } = scratch;
-    let rows = (&links[..], &terms[..]);
+    let rows = (&jacobians[..], &terms[..]);
     let choice = problem.factorization;
     let mut structure = Coupled::new((parts, v0), slots, rows, coupled, cholesky, choice, problem.interrupt);
     let fast = match path {
-        Path::Fast if choice == Factorization::Auto => contact_space.solve(&mut structure, laws, v_star, v, options),
-        Path::Again if *in_contact_space => contact_space.solve_again(&mut structure, laws, v_star, v, options),
+        Path::Fast if choice == Factorization::Auto => {
+            contact_space.solve(&mut structure, constraints, v_star, v, options)
+        }
+        Path::Again if *in_contact_space => contact_space.solve_again(&mut structure, constraints, v_star, v, options),
         _ => Err(NotSolved { iterations: 0 }),
     };
     *in_contact_space = fast.is_ok();
     fast.or_else(|NotSolved { iterations: spent }| {
         let factorization_budget = options.factorization_budget.map(|budget| budget.saturating_sub(spent));
         let options = sap::Options { factorization_budget, ..*options };
-        let report = sap::solve(&mut structure, laws, v_star, v, &options, ws)?;
+        let report = sap::solve(&mut structure, constraints, v_star, v, &options, ws)?;
         Ok(Report { iterations: report.iterations + spent, ..report })
     })
 }
@@ -342,8 +344,8 @@ fn assemble(slots: &[Slot], parts: Parts<'_>, scratch: &mut Scratch) -> Result<(
         parts.get(slot.tree).write_mass(crba, dense.a_block_mut(k));
     }
     let part = |slot: usize| (parts.get(slots[slot].tree), slots[slot].dof);
-    for link in &set.links {
-        rows.gather(link, &set.terms, part);
+    for jacobian in &set.jacobians {
+        rows.gather(jacobian, &set.terms, part);
         dense.push_jacobian(&rows.columns, &rows.values)?;
     }
     Ok(())
@@ -365,7 +367,7 @@ pub(crate) struct Islands {
     island_of: Vec<usize>,
     slot_of: Vec<usize>,
     /// Those of the last partition.
-    couples: Vec<BodyPair>,
+    pairs: Vec<TouchingPair>,
     /// How many contact points and other constraints there are; no numbers when these joined trees.
     points: Option<(usize, usize)>,
     /// The island of every contact point, and its place among the points there.

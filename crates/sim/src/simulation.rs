@@ -410,7 +410,7 @@ impl Simulation {
         others.clear();
         self.sources.push(&cx, self.has_drives, &mut others);
         push_soft(&cx, &self.soft, &mut others, &mut soft_gaps);
-        let points = (self.collider.couples(), self.detected.len());
+        let points = (self.collider.touching(), self.detected.len());
         islands.partition(points, &self.tree_of_geom, &others, cx.parts);
         if self.effective_mass.is_uneven() {
             islands.of_heaviest(&self.effective_mass, self.parts.len(), &mut heaviest);

@@ -91,7 +91,7 @@ impl ContactSpace {
             return Err(NotSolved { iterations });
         }
         self.take_solution();
-        let cost = self.evaluate_laws(is_coulomb);
+        let cost = self.evaluate_constraints(is_coulomb);
         let (gradient, momentum, kinetic) = self.gradient_in_blocks(energy);
         let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum;
         let is_round_off = self.in_blocks.excess() <= PARAMETERS.round_off * PARAMETERS.round_off * energy;

@@ -36,7 +36,7 @@ pub(super) fn passes_before_proximal_point(constraints: &[Constraint], options: 
 
 /// What a step did.
 struct Step {
-    /// How far its impulses are from those of the laws, and from `γₖ`, relative to the former.
+    /// How far its impulses are from those of the constraints, and from `γₖ`, relative to the former.
     error: f64,
     change: f64,
     /// Newton steps.
@@ -113,33 +113,33 @@ impl<S: Structure> Iteration<'_, S> {
         Ok(None)
     }
 
-    /// Newton's method for the laws of the step, from the free velocities that were accepted last. Free velocities and the predicted
-    /// impulses are those of the laws then.
+    /// Newton's method for the softened constraints of the step, from the free velocities that were accepted last. Free velocities and the predicted
+    /// impulses are those of the constraints then.
     fn proximal_step(&mut self, last_change: f64, ws: &mut Workspace) -> Result<Step, Error> {
-        let mut laws = std::mem::take(&mut ws.proximal.laws);
-        let result = self.newton_for_softened(&mut laws, last_change, ws);
-        ws.proximal.laws = laws;
+        let mut softened = std::mem::take(&mut ws.proximal.softened);
+        let result = self.newton_for_softened(&mut softened, last_change, ws);
+        ws.proximal.softened = softened;
         result
     }
 
     fn newton_for_softened(
         &mut self,
-        laws: &mut [Constraint],
+        softened: &mut [Constraint],
         last_change: f64,
         ws: &mut Workspace,
     ) -> Result<Step, Error> {
         let mut step = Step { error: f64::INFINITY, change: f64::INFINITY, newton_steps: 0 };
-        linearise_shifted(laws, ws);
+        linearise_shifted(softened, ws);
         for newton_steps in 1..=PARAMETERS.max_newton_steps {
             if self.is_budget_spent() {
                 break;
             }
-            self.factor_unsymmetric(laws, ws)?;
-            self.balance(laws, ws);
-            linearise_shifted(laws, ws);
+            self.factor_unsymmetric(softened, ws)?;
+            self.balance(softened, ws);
+            linearise_shifted(softened, ws);
             let Workspace { proximal, convex, .. } = &*ws;
-            let error = relative_distance(laws, &convex.predicted.gamma, &convex.dual);
-            let change = relative_distance(laws, &convex.predicted.gamma, &proximal.gamma);
+            let error = relative_distance(softened, &convex.predicted.gamma, &convex.dual);
+            let change = relative_distance(softened, &convex.predicted.gamma, &proximal.gamma);
             step = Step { error, change, newton_steps };
             let is_solved = error <= PARAMETERS.error_fraction * f64::min(change, last_change);
             if is_solved || !error.is_finite() {
@@ -150,10 +150,10 @@ impl<S: Structure> Iteration<'_, S> {
     }
 }
 
-/// The linear model of the softened laws at the free velocities, which are shifted by this.
-fn linearise_shifted(laws: &mut [Constraint], ws: &mut Workspace) {
+/// The linear model of the softened constraints at the free velocities, which are shifted by this.
+fn linearise_shifted(softened: &mut [Constraint], ws: &mut Workspace) {
     axpy(-1.0, &ws.proximal.shift, &mut ws.convex.free);
-    linearise_alone(laws, ws);
+    linearise_alone(softened, ws);
     axpy(1.0, &ws.proximal.shift, &mut ws.convex.predicted.v_c);
 }
 

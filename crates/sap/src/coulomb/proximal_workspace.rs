@@ -3,8 +3,8 @@ use crate::Constraint;
 /// Scratch of the proximal point method.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProximalWorkspace {
-    /// The laws with `R + τ w`.
-    pub(super) laws: Vec<Constraint>,
+    /// The constraints with `R + τ w`.
+    pub(super) softened: Vec<Constraint>,
     /// `γₖ`
     pub(super) gamma: Vec<f64>,
     /// `τ w γₖ`
@@ -20,10 +20,10 @@ impl ProximalWorkspace {
         }
     }
 
-    /// Sets the laws and the shift for `tau`.
+    /// Sets the constraints and the shift for `tau`.
     pub(super) fn soften(&mut self, constraints: &[Constraint], tau: f64) {
-        self.laws.clear();
-        self.laws.extend(constraints.iter().map(|c| c.softened(tau * c.delassus())));
+        self.softened.clear();
+        self.softened.extend(constraints.iter().map(|c| c.softened(tau * c.delassus())));
         let mut row = 0;
         for constraint in constraints {
             let rows = row..row + constraint.rows();

@@ -13,7 +13,7 @@ pub struct Workspace {
     /// Of the convex problem, and where its iterate is.
     pub(crate) convex: ConvexWorkspace,
     /// The constraints as they stand: their bounds of friction move.
-    pub(crate) laws: Vec<Constraint>,
+    pub(crate) constraints: Vec<Constraint>,
     /// The fixed-point iteration on their bounds.
     pub(crate) anderson: Anderson,
     /// ∂γ/∂n₀, one per constraint.

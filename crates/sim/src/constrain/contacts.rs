@@ -9,7 +9,7 @@ use spatial::{Mat3, Vec3};
 use super::regularization::{OneSided, Start};
 use super::{ConstraintSet, Context, Report};
 use crate::ContactLaw;
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
 use crate::warm_start::{Key, Memory};
 
 /// Adds the contacts at some of the `detected` points that something can move, and the gap that every point starts the step
@@ -21,25 +21,25 @@ pub(crate) fn push_contacts(
     set: &mut ConstraintSet,
     gaps: &mut Vec<f64>,
 ) {
-    let (mut couple, mut ordinal): (Option<BodyPair>, _) = (None, 0);
+    let (mut pair, mut ordinal): (Option<BodyPair>, _) = (None, 0);
     for index in which {
         let contact = &detected[index];
         ordinal += 1;
-        if couple.as_ref().is_none_or(|couple| couple.geoms != contact.geoms) {
-            (couple, ordinal) = (Some(BodyPair::new(cx, contact)), 0);
+        if pair.as_ref().is_none_or(|pair| pair.geoms != contact.geoms) {
+            (pair, ordinal) = (Some(BodyPair::new(cx, contact)), 0);
         }
-        let Some(couple) = &couple else { continue };
+        let Some(pair) = &pair else { continue };
         // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
         // The position is midway between surfaces, which may be far apart where bodies are fast: a body is pushed at its own.
         let apart = contact.normal * (0.5 * contact.gap);
-        let mut ends = [couple.end(0, contact.position - apart), couple.end(1, contact.position + apart)];
+        let mut ends = [pair.end(0, contact.position - apart), pair.end(1, contact.position + apart)];
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
         if let [Some(a), Some(b)] = &mut ends {
             // Two ends are one point.
             (a.arm, b.arm) = (a.arm + apart, b.arm - apart);
         }
         gaps.push(if w > 0.0 {
-            push_contact(cx, set, couple, contact, (ends, w), Place { index, ordinal, report: gaps.len() })
+            push_contact(cx, set, pair, contact, (ends, w), Place { index, ordinal, report: gaps.len() })
         } else {
             contact.gap
         });
@@ -86,9 +86,9 @@ impl BodyPair {
     }
 
     #[inline(always)]
-    fn end(&self, side: usize, position: Vec3<f64>) -> Option<ContactFrame> {
+    fn end(&self, side: usize, position: Vec3<f64>) -> Option<ConstraintEnd> {
         let (tree, node, origin) = self.homes[side]?;
-        Some(ContactFrame { tree, node, arm: position - origin })
+        Some(ConstraintEnd { tree, node, arm: position - origin })
     }
 }
 
@@ -130,16 +130,16 @@ pub(super) struct Touching<'a> {
 fn push_contact(
     cx: &Context<'_>,
     set: &mut ConstraintSet,
-    couple: &BodyPair,
+    pair: &BodyPair,
     contact: &Detected,
-    by: ([Option<ContactFrame>; 2], f64),
+    by: ([Option<ConstraintEnd>; 2], f64),
     Place { index, ordinal, report }: Place,
 ) -> f64 {
     let ends = by.0;
     let touching = Touching {
-        surface: &couple.surface,
-        spring_depth: couple.spring_depth,
-        slip: couple.slip,
+        surface: &pair.surface,
+        spring_depth: pair.spring_depth,
+        slip: pair.slip,
         normal: contact.normal,
         gap: contact.gap,
         key: Key::contact(contact.geoms, ordinal),
@@ -160,7 +160,7 @@ pub(super) fn push_touching(
     cx: &Context<'_>,
     set: &mut ConstraintSet,
     touching: &Touching<'_>,
-    (ends, w): ([Option<ContactFrame>; 2], f64),
+    (ends, w): ([Option<ConstraintEnd>; 2], f64),
     drift: impl FnOnce() -> (Vec3<f64>, f64),
 ) -> f64 {
     let &Touching { surface, spring_depth, slip, normal, gap, key, spin_key, report } = touching;

@@ -115,7 +115,7 @@ impl Sum {
     }
 }
 
-/// Adds `Σ scale · sum` to the terms of `set`, one term for each degree of freedom; returns the link and an estimate of
+/// Adds `Σ scale · sum` to the terms of `set`, one term for each degree of freedom; returns the Jacobian and an estimate of
 /// its w.
 pub(super) fn push_terms(
     sums: &[(&Sum, f64)],
@@ -194,7 +194,7 @@ impl Coupling {
             p = p * x + c;
         }
         let violation = of(&self.y) - p;
-        let Some((link, w)) = push_terms(&[(&self.y.0, 1.0), (&self.x.0, -slope)], cx, set) else { return };
+        let Some((jacobian, w)) = push_terms(&[(&self.y.0, 1.0), (&self.x.0, -slope)], cx, set) else { return };
         let rule = cx.rule.compliant(compliance, w);
         let of = |sum: &Sum| [sum.rate(cx.v), sum.rate_led(cx)];
         let rates = || {
@@ -202,7 +202,7 @@ impl Coupling {
             [y - slope * x, y_led - slope * x_led]
         };
         let law = Equality::scalar(rule.r, rule.scalar_bias(cx.rule.start(violation, rates)));
-        set.push(law, w, link, Key::equality(index, 0), cx);
+        set.push(law, w, jacobian, Key::equality(index, 0), cx);
         set.set_rigid(rule.is_rigid());
     }
 }

@@ -189,7 +189,7 @@ impl TendonForces {
             if is_constant && (force.impulse == 0.0 || !self.is_all_constraints(cx.step)) {
                 continue;
             }
-            let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set) else { continue };
+            let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set) else { continue };
             let law = if is_constant {
                 let impulse = force.impulse.max(force.low).min(force.high);
                 BoxConstraint::new(cx.rule.sigma * w, rate, impulse, impulse)
@@ -197,14 +197,14 @@ impl TendonForces {
                 let v_hat = rate + force.impulse / force.impedance;
                 BoxConstraint::new(1.0 / force.impedance, v_hat, force.low, force.high)
             };
-            set.push(law, w, link, Key::tendon(index, part), cx);
+            set.push(law, w, jacobian, Key::tendon(index, part), cx);
         }
         let friction = dt * tendon.friction_loss;
         if friction > 0.0
-            && let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
+            && let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
         {
             let law = BoxConstraint::new(cx.rule.sigma * w, 0.0, -friction, friction);
-            set.push(law, w, link, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
+            set.push(law, w, jacobian, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
         }
     }
 
@@ -216,14 +216,14 @@ impl TendonForces {
         let reach = 2.0 * cx.rule.dt * (rate.abs() + free.abs()) + cx.rule.margin;
         for (side, (gap, sign)) in [(length - low, 1.0), (high - length, -1.0)].into_iter().enumerate() {
             if gap <= reach
-                && let Some((link, w)) = push_terms(&[(&self.sum, sign)], cx, set)
+                && let Some((jacobian, w)) = push_terms(&[(&self.sum, sign)], cx, set)
             {
                 let start = cx.rule.start(gap, || [sign * rate, sign * self.sum.rate_led(cx)]);
                 let mut law = cx.rule.normal(self.tendon.limit_compliance, start, w);
                 if self.sum.is_spatial() && !law.is_midway {
                     law.v_hat -= sign * cx.jacobian_drift.of_tendon(index, rate);
                 }
-                set.push_limit(law, w, link, Key::tendon(index, side), cx);
+                set.push_limit(law, w, jacobian, Key::tendon(index, side), cx);
             }
         }
     }

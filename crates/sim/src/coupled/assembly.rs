@@ -4,7 +4,7 @@ use sap::{Block, BlockCholesky, BlockMut};
 use spatial::{ArticulatedInertia, Twist};
 
 use super::{Coupled, CoupledScratch, Patch, Slot};
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Term, push_relative_motion, to_world};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Term, push_relative_motion, to_world};
 use crate::free_body::add_coupling;
 use crate::part::Part;
 use crate::tree_workspace::TreeWorkspace;
@@ -18,8 +18,8 @@ impl Coupled<'_> {
             patch.impedance = ArticulatedInertia::ZERO;
             patch.active = false;
         }
-        for ((link, block), patch) in self.links.iter().zip(hessian).zip(patch_of) {
-            let ConstraintJacobian::Ends { ends, basis, motion } = link else { continue };
+        for ((jacobian, block), patch) in self.jacobians.iter().zip(hessian).zip(patch_of) {
+            let ConstraintJacobian::Ends { ends, basis, motion } = jacobian else { continue };
             if !block.is_active() {
                 continue;
             }
@@ -38,7 +38,7 @@ impl Coupled<'_> {
         }
         for patch in patches.iter().filter(|p| p.active && !p.is_within_a_tree()) {
             let [a, b] = patch.ends;
-            let place = |end: ContactFrame| self.parts.get(self.slots[end.tree].tree).origin(end.node);
+            let place = |end: ConstraintEnd| self.parts.get(self.slots[end.tree].tree).origin(end.node);
             impedance[self.slots[a.tree].node + a.node] += patch.impedance.shifted_back(place(b) - place(a));
             impedance[self.slots[b.tree].node + b.node] += patch.impedance;
         }
@@ -54,8 +54,8 @@ impl Coupled<'_> {
             joints.diagonal.clone_from(&part.impedance.diagonal);
             joints.ball.clone_from(&part.impedance.ball);
         }
-        for (link, block) in self.links.iter().zip(hessian) {
-            if let ConstraintJacobian::Joint { tree, node, dof, width, axis } = link {
+        for (jacobian, block) in self.jacobians.iter().zip(hessian) {
+            if let ConstraintJacobian::Joint { tree, node, dof, width, axis } = jacobian {
                 let (joints, g) = (&mut factors[*tree].1, block.0[0]);
                 for k in 0..*width {
                     joints.diagonal[dof + k] += g * axis[k] * axis[k];
@@ -78,8 +78,8 @@ impl Coupled<'_> {
     pub(super) fn couple(&mut self) {
         let Self { cholesky, scratch: CoupledScratch { patches, .. }, .. } = self;
         cholesky.begin(self.slots.iter().map(|slot| self.parts.get(slot.tree).nv()));
-        for link in self.links {
-            let ConstraintJacobian::Sum { terms } = link else { continue };
+        for jacobian in self.jacobians {
+            let ConstraintJacobian::Sum { terms } = jacobian else { continue };
             let terms = &self.terms[terms.clone()];
             for (k, a) in terms.iter().enumerate() {
                 terms[k + 1..].iter().for_each(|b| cholesky.couple(a.tree, b.tree));
@@ -95,8 +95,8 @@ impl Coupled<'_> {
         self.assemble_trees();
         self.assemble_patches();
         let cholesky = &mut *self.cholesky;
-        for (link, block) in self.links.iter().zip(hessian) {
-            match link {
+        for (jacobian, block) in self.jacobians.iter().zip(hessian) {
+            match jacobian {
                 ConstraintJacobian::Ends { .. } => {}
                 ConstraintJacobian::Joint { tree, dof, width, axis, .. } => {
                     let BlockMut { values, stride, .. } = cholesky.block_mut(*tree, *tree);

@@ -3,7 +3,7 @@
 use sap::{Block, Constraint, Law};
 
 use super::{Coupled, Slot};
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, SparseRows};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, SparseRows};
 use crate::part::Parts;
 
 /// Scratch of [`Coupled::add_friction`].
@@ -24,10 +24,10 @@ struct OverTrees {
 }
 
 impl OverTrees {
-    /// Sets it to `Σ_a weights_a J_a` with the three rows of the link between `ends`.
+    /// Sets it to `Σ_a weights_a J_a` with the three rows of the constraint between `ends`.
     fn set(
         &mut self,
-        ends: &[Option<ContactFrame>; 2],
+        ends: &[Option<ConstraintEnd>; 2],
         rows: &SparseRows,
         weights: [f64; 3],
         slots: &[Slot],
@@ -74,14 +74,14 @@ impl Coupled<'_> {
                 continue;
             }
             if of_normal != Some(contact) {
-                let ConstraintJacobian::Ends { ends, .. } = &self.links[contact] else { continue };
-                rows.gather(&self.links[contact], self.terms, part);
+                let ConstraintJacobian::Ends { ends, .. } = &self.jacobians[contact] else { continue };
+                rows.gather(&self.jacobians[contact], self.terms, part);
                 normal.set(ends, rows, [0.0, 0.0, stiffness], slots, parts);
                 of_normal = Some(contact);
             }
-            let ConstraintJacobian::Ends { ends, .. } = &self.links[k] else { continue };
+            let ConstraintJacobian::Ends { ends, .. } = &self.jacobians[k] else { continue };
             if k != contact {
-                rows.gather(&self.links[k], self.terms, part);
+                rows.gather(&self.jacobians[k], self.terms, part);
             }
             change.set(ends, rows, *slope, slots, parts);
             for (i, c) in change.parts() {

@@ -21,7 +21,7 @@ const MOST_BUDGETS: usize = 4;
 
 /// The solver's options for an island with these constraints.
 pub(super) fn options(set: &ConstraintSet, options: &sap::Options) -> sap::Options {
-    let size = set.laws.len();
+    let size = set.constraints.len();
     let is_crowd = size > MAX_COULOMB && 2 * set.recoveries.len() > size;
     let budgets = (FULL_SIZE / size.max(1)).clamp(1, MOST_BUDGETS);
     sap::Options {
@@ -49,9 +49,9 @@ impl Island {
     ) -> Result<Report, Error> {
         let Context { parts, rule, extents, .. } = *problem.cx;
         scratch.release_friction();
-        let ConstraintSet { laws, recoveries, .. } = &mut scratch.set;
+        let ConstraintSet { constraints, recoveries, .. } = &mut scratch.set;
         for (k, v_hat) in &*recoveries {
-            laws[*k].law.set_normal_bias(*v_hat);
+            constraints[*k].law.set_normal_bias(*v_hat);
         }
         self.recovery_v.clone_from(&self.v);
         let options = budgeted(problem.options, report.iterations);

@@ -6,7 +6,7 @@ use spatial::Vec3;
 
 use super::EndLoad;
 use crate::actuation::{ForceOfStep, force_law, force_of_step};
-use crate::constraint_jacobian::{ContactFrame, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, Motion};
 use crate::scheme::Discretization;
 use crate::step_forces::StepForces;
 use crate::warm_start::{Entry, Key};
@@ -154,7 +154,7 @@ impl StepTrace {
         let end = |node: usize| {
             let tree = model.tree.trees.partition_point(|nodes| nodes.end <= node);
             let arm = load.point - kin.frames[node].pos;
-            ContactFrame { tree, node: node - model.tree.trees[tree].start, arm }
+            ConstraintEnd { tree, node: node - model.tree.trees[tree].start, arm }
         };
         let (key, motion) = match load.tie {
             LaneTie::Equality { is_torque: false } => (Key::equality(0, 0), Motion::Linear),

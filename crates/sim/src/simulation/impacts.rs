@@ -7,7 +7,7 @@
 //! joint friction need time; they take no part.
 
 use super::Simulation;
-use crate::constraint_jacobian::{ContactFrame, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, Motion};
 use crate::report::Touch;
 use crate::warm_start::Key;
 use crate::{ContactPoint, SimulationError, Theta};
@@ -45,7 +45,7 @@ impl Simulation {
             let node = self.model.bodies[body].node?;
             let part = &self.parts[self.tree_of[node]];
             let node = node - part.nodes.start;
-            let end = ContactFrame { tree: 0, node, arm: position - part.kin.frames[node].pos };
+            let end = ConstraintEnd { tree: 0, node, arm: position - part.kin.frames[node].pos };
             let start = end.velocity(&part.kin.twists, Motion::Linear);
             Some((start, start + end.velocity(&part.factor.motions, Motion::Linear)))
         };

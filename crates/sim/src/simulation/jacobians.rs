@@ -47,7 +47,7 @@ struct Reference {
     /// Which drives are constraints.
     apart: Vec<bool>,
     keys: Vec<Key>,
-    links: Vec<ConstraintJacobian>,
+    jacobians: Vec<ConstraintJacobian>,
     /// Where those between two bodies are.
     points: Vec<Option<Vec3<f64>>>,
     /// The first row of each.
@@ -261,24 +261,24 @@ impl Simulation {
     /// The constraints as [`find_velocities`](Self::find_velocities) left them.
     fn reference(&self, scratch: &mut Scratch) -> Reference {
         let v = self.v_next.clone();
-        let (rows, count) = first_rows(&self.set.laws);
+        let (rows, count) = first_rows(&self.set.constraints);
         let (mut v_c, mut a_v) = (vec![0.0; count], vec![0.0; v.len()]);
         scratch.coupled(self).products(&v, &mut a_v, &mut v_c);
         let is_coulomb = self.options.contact == ContactLaw::Coulomb;
         Reference {
             apart: self.parts.iter().flat_map(|part| part.drives.iter().map(|drive| drive.apart)).collect(),
             keys: self.set.keys.clone(),
-            links: self.set.links.clone(),
+            jacobians: self.set.jacobians.clone(),
             points: (0..rows.len()).map(|k| self.point(k)).collect(),
             rows,
-            linear: Linearization::new(&self.set.laws, &v_c, is_coulomb),
+            linear: Linearization::new(&self.set.constraints, &v_c, is_coulomb),
             v,
         }
     }
 
     /// The point of a constraint between two bodies.
     fn point(&self, k: usize) -> Option<Vec3<f64>> {
-        let ConstraintJacobian::Ends { ends: [a, b], .. } = &self.set.links[k] else { return None };
+        let ConstraintJacobian::Ends { ends: [a, b], .. } = &self.set.jacobians[k] else { return None };
         let end = a.or(*b)?;
         Some(self.parts[end.tree].kin.frames[end.node].pos + end.arm)
     }
@@ -315,7 +315,7 @@ impl Simulation {
 
     /// Brings the present constraints into the reference's order and bases.
     fn gather(&mut self, reference: &Reference, s: &mut Scratch, sample: &mut Sample) -> Result<(), SimulationError> {
-        let (rows, count) = first_rows(&self.set.laws);
+        let (rows, count) = first_rows(&self.set.constraints);
         s.gamma.clear();
         s.gamma.resize(count, 0.0);
         s.j_x.resize(count, 0.0);
@@ -328,17 +328,18 @@ impl Simulation {
             {
                 continue;
             }
-            let found = self.find(*key, reference.points[k], &mut next).filter(|&i| self.set.laws[i].rows() == width);
+            let found =
+                self.find(*key, reference.points[k], &mut next).filter(|&i| self.set.constraints[i].rows() == width);
             let Some(i) = found else {
                 return Err(self.no_jacobian("the contacts that push change next to this state".into()));
             };
-            sample.data[k] = self.set.laws[i].law.data();
+            sample.data[k] = self.set.constraints[i].law.data();
             if self.state.warm_start.of(*key, &mut known).is_some() {
                 // The bound is that of the last step.
                 sample.data[k].normal_impulse = 0.0;
             }
             if let (ConstraintJacobian::Ends { basis, .. }, ConstraintJacobian::Ends { basis: old, .. }) =
-                (&mut self.set.links[i], &reference.links[k])
+                (&mut self.set.jacobians[i], &reference.jacobians[k])
             {
                 let carried = carry(old, basis.z);
                 let v_hat = Vec3::from(sample.data[k].v_hat);
@@ -408,7 +409,7 @@ impl Scratch {
         Coupled::new(
             (Parts { trees: &simulation.parts, soft: &[] }, &simulation.v_start),
             &self.slots,
-            (&set.links, &set.terms),
+            (&set.jacobians, &set.terms),
             &mut self.coupled,
             &mut self.cholesky,
             Factorization::Coupled,
@@ -423,7 +424,7 @@ impl Scratch {
         let mut problem = Coupled::new(
             (Parts { trees: &simulation.parts, soft: &[] }, &simulation.v_start),
             slots,
-            (&set.links, &set.terms),
+            (&set.jacobians, &set.terms),
             coupled,
             cholesky,
             Factorization::Coupled,
@@ -460,13 +461,13 @@ fn hessian(coupled: &mut Coupled<'_>, nv: usize, linear: &Linearization, rows: u
 }
 
 /// The first row of every constraint, and how many rows there are.
-fn first_rows(laws: &[Constraint]) -> (Vec<usize>, usize) {
+fn first_rows(constraints: &[Constraint]) -> (Vec<usize>, usize) {
     let mut end = 0;
     let next = |law: &Constraint| {
         end += law.rows();
         end - law.rows()
     };
-    let first = laws.iter().map(next).collect();
+    let first = constraints.iter().map(next).collect();
     (first, end)
 }
 

@@ -8,7 +8,7 @@ use geometry::{Movement, Sweep};
 use spatial::Vec3;
 
 use super::Simulation;
-use crate::constraint_jacobian::{ContactFrame, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, Motion};
 
 /// A point where two geoms overlap.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ impl Simulation {
             for (geom, sign) in contact.geoms.into_iter().zip([-1.0, 1.0]) {
                 let Some(node) = self.model.bodies[self.scene.geoms[geom].body].node else { continue };
                 let kin = &self.present.kin;
-                let end = ContactFrame { tree: 0, node, arm: contact.position - kin.frames[node].pos };
+                let end = ConstraintEnd { tree: 0, node, arm: contact.position - kin.frames[node].pos };
                 relative += end.velocity(&kin.twists, Motion::Linear) * sign;
                 speed += kin.twists[node].lin.norm() + self.extents[node] * kin.twists[node].ang.norm();
             }
