@@ -32,7 +32,7 @@ impl<T: Bundle> Lanes<T> {
             self.space.bounded[k] &= !pending;
             // What a round found that drives at their limits undo is no memory.
             let (memory, before) = (&mut self.memory[k], &self.memory_before[k]);
-            memory.free = select3(lanes, before.free, memory.free);
+            memory.free_velocity = select3(lanes, before.free_velocity, memory.free_velocity);
             memory.normal = select(lanes, before.normal, memory.normal);
             memory.is_known = select(lanes, before.is_known, memory.is_known);
         }
@@ -181,15 +181,16 @@ impl<T: Bundle> Lanes<T> {
             let slot = &self.slots[k];
             let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
             let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
-            let (is_known, free) = (self.memory[k].is_known, self.memory[k].free.dot(slot.normal));
+            let (is_known, free_rate) = (self.memory[k].is_known, self.memory[k].free_velocity.dot(slot.normal));
             // No law asks for a greater velocity.
-            let may_push = velocity.lanes_less(slot.recovery) | free.lanes_less(slot.recovery) & lanes_of(is_known);
+            let may_push =
+                velocity.lanes_less(slot.recovery) | free_rate.lanes_less(slot.recovery) & lanes_of(is_known);
             if may_push & lanes_of(slot.is_present) == 0 && !plan.is_cone {
                 continue;
             }
             self.make_law_at(plan, k, velocity);
             let recovery = self.slots[k].recovery;
-            let expected = pushes(free, recovery) * is_known;
+            let expected = pushes(free_rate, recovery) * is_known;
             // Cones push what slides before it comes near.
             let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, recovery).max(expected) };
             news |= self.choose(plan, k, pushes);
@@ -202,7 +203,7 @@ impl<T: Bundle> Lanes<T> {
                 continue;
             }
             let (velocity, slot) = (self.row_velocity(plan, k, false), &self.slots[k]);
-            let expected = pushes(self.memory[k].free.x, slot.recovery) * self.memory[k].is_known;
+            let expected = pushes(self.memory[k].free_velocity.x, slot.recovery) * self.memory[k].is_known;
             news |= self.choose(plan, k, pushes(velocity, slot.recovery).max(expected));
         }
         self.space.open = news;
@@ -215,7 +216,7 @@ impl<T: Bundle> Lanes<T> {
             return 0;
         }
         let (slot, memory) = (&self.slots[k], &self.memory[k]);
-        let whole = (slot.v_hat - memory.free.x) / (slot.r_n + slot.w);
+        let whole = (slot.v_hat - memory.free_velocity.x) / (slot.r_n + slot.w);
         let margin = (slot.high - slot.low) * wide(EXPECTED_BEYOND);
         let is_known = memory.is_known * slot.is_present;
         let is_low = whole.if_less(slot.low - margin, is_known, T::ZERO);
@@ -242,7 +243,7 @@ impl<T: Bundle> Lanes<T> {
         let impulse = ((slot.v_hat - velocity) / slot.r_n).max(slot.low).min(slot.high);
         let elsewhere = positive((impulse - slot.at_bound).abs()) & bounded;
         let there = T::mask(bounded & !elsewhere & !self.recovering);
-        memory.free.x = select(there, velocity - slot.w * slot.at_bound, memory.free.x);
+        memory.free_velocity.x = select(there, velocity - slot.w * slot.at_bound, memory.free_velocity.x);
         memory.normal = select(there, slot.at_bound, memory.normal);
         memory.is_known = memory.is_known.max(there);
         self.space.bounded[k] &= !elsewhere;
@@ -261,7 +262,7 @@ impl<T: Bundle> Lanes<T> {
             let chosen = self.space.chosen[k] & self.space.open;
             if chosen != 0 {
                 let memory = &self.memory[k];
-                let by_w = slot.w.mul_add(memory.normal, memory.free.dot(slot.normal));
+                let by_w = slot.w.mul_add(memory.normal, memory.free_velocity.dot(slot.normal));
                 let (lanes, own) = (T::mask(chosen), velocity - by_w);
                 error = (own * own).mul_add(lanes, error);
                 size = (velocity * velocity).mul_add(lanes, size);
@@ -279,8 +280,8 @@ impl<T: Bundle> Lanes<T> {
             news |= self.check_bound(plan, k);
             if self.space.open & !self.space.chosen[k] & !self.space.bounded[k] != 0 {
                 let velocity = self.row_velocity(plan, k, true);
-                let is_free = T::mask(!self.space.bounded[k] & all_lanes::<T>());
-                news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery) * is_free);
+                let is_unbounded = T::mask(!self.space.bounded[k] & all_lanes::<T>());
+                news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery) * is_unbounded);
             }
         }
         let tolerance = wide::<T>(by_precision::<T>(AGREEMENT, SINGLE_AGREEMENT).powi(2));

@@ -61,8 +61,8 @@ impl<T: Bundle> Lanes<T> {
                 let turn = quaternion(&self.q[*q..]).unit().rotation_vector();
                 let angle = turn.norm();
                 let gap = self.numbers.ball_ranges[*limit] - angle;
-                let [before, free] = [&self.v_start, &self.v_star].map(|of| super::vec3(&of[*v..]));
-                let reach = (before.norm() + free.norm()) * wide(2.0 * dt);
+                let [v_start, v_star] = [&self.v_start, &self.v_star].map(|of| super::vec3(&of[*v..]));
+                let reach = (v_start.norm() + v_star.norm()) * wide(2.0 * dt);
                 let inverse = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
                 for (term, axis) in terms.zip((turn * inverse).to_array()) {
                     self.coefficients[term] = axis;

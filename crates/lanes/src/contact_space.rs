@@ -308,8 +308,8 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn velocity_of(&self, plan: &Plan, node: usize, position: Vec3<T>, is_found: bool) -> Vec3<T> {
         let here = &self.nodes[node];
-        let free = here.twist + here.change;
-        let twist = if is_found { free + motion_of(here.load) } else { free };
+        let free_motion = here.twist + here.change;
+        let twist = if is_found { free_motion + motion_of(here.load) } else { free_motion };
         Self::velocity_at(twist, position - self.origins[plan.nodes[node].tree])
     }
 
@@ -320,8 +320,8 @@ impl<T: Bundle> Lanes<T> {
         for (node, sign) in nodes.iter().zip([-T::ONE, T::ONE]) {
             if let Some(node) = node {
                 let here = &self.nodes[*node];
-                let free = here.twist.ang + here.change.ang;
-                turn += if is_found { free + here.load.ang } else { free } * sign;
+                let free_motion = here.twist.ang + here.change.ang;
+                turn += if is_found { free_motion + here.load.ang } else { free_motion } * sign;
             }
         }
         turn

@@ -192,7 +192,7 @@ impl LaneStats {
 #[derive(Clone, Copy, Debug)]
 struct Memory<T> {
     /// The velocity that it would have without impulse (world axes; of limits the first entry).
-    free: Vec3<T>,
+    free_velocity: Vec3<T>,
     /// Its normal impulse.
     normal: T,
     /// Whether anything is known, 1 or 0.
@@ -200,7 +200,7 @@ struct Memory<T> {
 }
 
 impl<T: Real> Memory<T> {
-    const NONE: Self = Self { free: Vec3::ZERO, normal: T::ZERO, is_known: T::ZERO };
+    const NONE: Self = Self { free_velocity: Vec3::ZERO, normal: T::ZERO, is_known: T::ZERO };
 }
 
 /// A node in a step; motions are about the tree's origin.

@@ -12,7 +12,7 @@ pub struct Known {
     /// The constraint.
     pub name: ConstraintName,
     /// The velocity that it would have without impulse (world axes; of one row the first entry), m/s or rad/s.
-    pub free: Vec3<f64>,
+    pub free_velocity: Vec3<f64>,
     /// Its normal impulse, N·s or N·m·s.
     pub normal: f64,
 }
@@ -88,22 +88,22 @@ impl<T: Bundle> Lanes<T> {
 
     fn take_known_of(&mut self, plan: &Plan, are_contacts: bool) {
         for n in 0..self.before.len() {
-            let Known { name, free, normal } = self.before[n];
+            let Known { name, free_velocity, normal } = self.before[n];
             if name.is_contact() != are_contacts {
                 continue;
             }
             let Some((k, is_flipped)) = self.constraint_of(plan, name) else { continue };
-            let free = if is_flipped { -free } else { free };
-            let free = match (&plan.constraints.all[k].rows, &plan.constraints.all[k].source) {
+            let free_velocity = if is_flipped { -free_velocity } else { free_velocity };
+            let free_velocity = match (&plan.constraints.all[k].rows, &plan.constraints.all[k].source) {
                 (Rows::Twist(_), Source::Spin { contact }) => {
-                    Vec3::new(free.dot(self.slots[*contact].normal.map(|x| get(&x, 0))), 0.0, 0.0)
+                    Vec3::new(free_velocity.dot(self.slots[*contact].normal.map(|x| get(&x, 0))), 0.0, 0.0)
                 }
-                _ => free,
+                _ => free_velocity,
             };
             let memory = &mut self.memory[k];
-            put(&mut memory.free.x, 0, free.x);
-            put(&mut memory.free.y, 0, free.y);
-            put(&mut memory.free.z, 0, free.z);
+            put(&mut memory.free_velocity.x, 0, free_velocity.x);
+            put(&mut memory.free_velocity.y, 0, free_velocity.y);
+            put(&mut memory.free_velocity.z, 0, free_velocity.z);
             put(&mut memory.normal, 0, normal);
             put(&mut memory.is_known, 0, 1.0);
             self.space.known.push(k);
@@ -144,17 +144,17 @@ impl Lanes<f64> {
     /// among those of its geoms that are in reach.
     pub fn known(&self, plan: &Plan) -> impl Iterator<Item = Known> {
         let known = self.space.known.iter().map(|&k| (k, &self.memory[k])).filter(|(_, memory)| memory.is_known != 0.0);
-        let known = known.map(|(k, memory)| (k, memory.free, memory.normal));
+        let known = known.map(|(k, memory)| (k, memory.free_velocity, memory.normal));
         let apart = self.near.iter().copied().filter(|&k| {
             let is_contact = matches!(plan.constraints.all[k].source, Source::Contact);
             is_contact && self.memory[k].is_known == 0.0 && self.is_there(&self.slots[k], 0)
         });
         let apart = apart.map(|k| (k, self.slots[k].velocity, 0.0));
-        known.chain(apart).filter_map(|(k, free, normal)| {
+        known.chain(apart).filter_map(|(k, free_velocity, normal)| {
             let (name, is_flipped) = self.name_of(plan, k)?;
             let is_twist = matches!(plan.constraints.all[k].rows, Rows::Twist(_));
-            let free = if is_twist { self.slots[k].normal * free.x } else { free };
-            Some(Known { name, free: if is_flipped { -free } else { free }, normal })
+            let free_velocity = if is_twist { self.slots[k].normal * free_velocity.x } else { free_velocity };
+            Some(Known { name, free_velocity: if is_flipped { -free_velocity } else { free_velocity }, normal })
         })
     }
 

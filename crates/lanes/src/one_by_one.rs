@@ -118,15 +118,15 @@ impl<T: Bundle> Lanes<T> {
         for (law, &(k, row, (b, _))) in constraints.iter().zip(&*of) {
             let rows = row..row + law.rows();
             let impulse = &solution.impulses()[rows.clone()];
-            let mut free = [0.0; 3];
-            law.free_velocity(&solution.velocities()[rows], impulse, &mut free);
+            let mut free_velocity = [0.0; 3];
+            law.free_velocity(&solution.velocities()[rows], impulse, &mut free_velocity);
             if law.rows() == 3 {
                 let impulse = if matches!(plan.constraints.all[k].rows, Rows::Twist(_)) {
-                    free[0] = free[2];
+                    free_velocity[0] = free_velocity[2];
                     slots[k].normal.map(|x| get(&x, lane)) * impulse[2]
                 } else {
                     let frame = space.blocks[b].frame.map(|x| get(&x, lane));
-                    free = (frame * Vec3::from(free)).to_array();
+                    free_velocity = (frame * Vec3::from(free_velocity)).to_array();
                     frame * Vec3::new(impulse[0], impulse[1], impulse[2])
                 };
                 put(&mut slots[k].impulse.x, lane, impulse.x);
@@ -135,9 +135,9 @@ impl<T: Bundle> Lanes<T> {
                 put(&mut slots[k].pushes, lane, f64::from(solution.impulses()[row + 2] > 0.0));
             }
             let memory = &mut memory[k];
-            put(&mut memory.free.x, lane, free[0]);
-            put(&mut memory.free.y, lane, free[1]);
-            put(&mut memory.free.z, lane, free[2]);
+            put(&mut memory.free_velocity.x, lane, free_velocity[0]);
+            put(&mut memory.free_velocity.y, lane, free_velocity[1]);
+            put(&mut memory.free_velocity.z, lane, free_velocity[2]);
             put(&mut memory.normal, lane, impulse[impulse.len() - 1]);
             put(&mut memory.is_known, lane, 1.0);
         }
@@ -179,11 +179,11 @@ fn law<T: Bundle>(
     if at(&memory.is_known) == 0.0 {
         return law;
     }
-    let free = memory.free.map(|x| at(&x));
-    let free = match &plan.constraints.all[k].rows {
-        Rows::Twist(_) => Vec3::new(0.0, 0.0, free.x),
-        Rows::Point(_) | Rows::Turn(_) => frame.map(|x| at(&x)).transpose_mul(free),
-        Rows::Sum(_) => free,
+    let free_velocity = memory.free_velocity.map(|x| at(&x));
+    let free_velocity = match &plan.constraints.all[k].rows {
+        Rows::Twist(_) => Vec3::new(0.0, 0.0, free_velocity.x),
+        Rows::Point(_) | Rows::Turn(_) => frame.map(|x| at(&x)).transpose_mul(free_velocity),
+        Rows::Sum(_) => free_velocity,
     };
-    law.with_free_velocity(free.to_array())
+    law.with_free_velocity(free_velocity.to_array())
 }

@@ -39,11 +39,11 @@ fn limits<T: Bundle>(plan: &Plan) -> Limits {
     }
 }
 
-/// Rolling and torsional friction in these lanes: the place of the contact, what is known of the free velocity and whether it is, and lengths
+/// Rolling and torsional friction in these lanes: the place of the contact, z and whether it is known, and lengths
 /// with the normal impulse of the contact where that is known.
 trait SpinRows<T> {
-    fn set_rolling(&mut self, place: usize, lanes: T, slot: &Slot<T>, free: ([T; 3], T), law: ([T; 2], Option<T>));
-    fn set_torsion(&mut self, at: (usize, usize), lanes: T, slot: &Slot<T>, free: (T, T), law: (T, Option<T>));
+    fn set_rolling(&mut self, place: usize, lanes: T, slot: &Slot<T>, z: ([T; 3], T), law: ([T; 2], Option<T>));
+    fn set_torsion(&mut self, at: (usize, usize), lanes: T, slot: &Slot<T>, z: (T, T), law: (T, Option<T>));
 }
 
 impl<T: Bundle> SpinRows<T> for BlockRows<T> {
@@ -53,13 +53,13 @@ impl<T: Bundle> SpinRows<T> for BlockRows<T> {
         place: usize,
         lanes: T,
         slot: &Slot<T>,
-        (free, is_known): ([T; 3], T),
+        (z, is_known): ([T; 3], T),
         ([rolling, torsional], known): ([T; 2], Option<T>),
     ) {
         for row in 0..3 {
-            self.set_torsion((row, place), lanes, slot, (free[row], is_known), (T::ZERO, None));
+            self.set_torsion((row, place), lanes, slot, (z[row], is_known), (T::ZERO, None));
         }
-        self.set_torsion((2, place), lanes, slot, (free[2], is_known), (torsional, known));
+        self.set_torsion((2, place), lanes, slot, (z[2], is_known), (torsional, known));
         self.spin = Spin::Rolling;
         match known {
             Some(normal) => self.bound = select(lanes, normal * rolling, self.bound),
@@ -73,13 +73,13 @@ impl<T: Bundle> SpinRows<T> for BlockRows<T> {
         (row, place): (usize, usize),
         lanes: T,
         slot: &Slot<T>,
-        (free, is_known): (T, T),
+        (z, is_known): (T, T),
         (length, known): (T, Option<T>),
     ) {
         (self.spin, self.contacts[row]) = (Spin::Torsion, place);
         self.r[row] = select(lanes, slot.r_n, self.r[row]);
         self.w[row] = select(lanes, slot.w, self.w[row]);
-        self.z[row] = select(is_known, free, self.z[row]);
+        self.z[row] = select(is_known, z, self.z[row]);
         match known {
             Some(normal) => {
                 let bound = normal * length;
@@ -166,10 +166,10 @@ impl<T: Bundle> Lanes<T> {
                         } else {
                             rows.friction = select(lanes, friction, rows.friction);
                         }
-                        let free = block.frame.transpose_mul(memory.free).to_array();
+                        let z = block.frame.transpose_mul(memory.free_velocity).to_array();
                         for row in 0..3 {
                             rows.w[row] = select(lanes, slot.w, rows.w[row]);
-                            rows.z[row] = select(is_known, free[row], rows.z[row]);
+                            rows.z[row] = select(is_known, z[row], rows.z[row]);
                         }
                     }
                     Source::Spin { contact } => {
@@ -180,20 +180,20 @@ impl<T: Bundle> Lanes<T> {
                         // Its contact has this place among those of three rows.
                         let place = b - *first_spin;
                         if matches!(plan.constraints.all[k].rows, Rows::Turn(_)) {
-                            let free = block.frame.transpose_mul(memory.free).to_array();
-                            rows.set_rolling(place, lanes, slot, (free, is_known), (lengths, known));
+                            let z = block.frame.transpose_mul(memory.free_velocity).to_array();
+                            rows.set_rolling(place, lanes, slot, (z, is_known), (lengths, known));
                         } else {
-                            let (place, free) = (3 * place + entry.row, memory.free.x);
-                            rows.set_torsion((entry.row, place), lanes, slot, (free, is_known), (lengths[1], known));
+                            let (place, z) = (3 * place + entry.row, memory.free_velocity.x);
+                            rows.set_torsion((entry.row, place), lanes, slot, (z, is_known), (lengths[1], known));
                         }
                     }
                     Source::Tie { tie, .. } => {
-                        let free = block.frame.transpose_mul(memory.free).to_array();
+                        let z = block.frame.transpose_mul(memory.free_velocity).to_array();
                         let bias = slot.bias.to_array();
                         let held = if matches!(tie.kind, TieKind::Distance(_)) { 2..3 } else { 0..3 };
                         for row in 0..3 {
                             rows.w[row] = select(lanes, slot.w, rows.w[row]);
-                            rows.z[row] = select(is_known, free[row], rows.z[row]);
+                            rows.z[row] = select(is_known, z[row], rows.z[row]);
                             rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
                             rows.v_hat[row] = select(lanes, bias[row], rows.v_hat[row]);
                         }
@@ -209,7 +209,7 @@ impl<T: Bundle> Lanes<T> {
                         rows.v_hat[row] = select(lanes, v_hat, rows.v_hat[row]);
                         rows.low[row] = select(lanes, slot.low, rows.low[row]);
                         rows.high[row] = select(lanes, slot.high, rows.high[row]);
-                        rows.z[row] = select(is_known, memory.free.x, rows.z[row]);
+                        rows.z[row] = select(is_known, memory.free_velocity.x, rows.z[row]);
                     }
                 }
             }
@@ -222,8 +222,9 @@ impl<T: Bundle> Lanes<T> {
         let Self { space, memory, slots, .. } = self;
         for (block, rows) in space.blocks.iter().zip(&space.rows[..space.count]) {
             let impulse = block.frame * Vec3::from(rows.solved_lambda);
-            let free: [T; 3] = std::array::from_fn(|row| rows.solved_v[row] - rows.w[row] * rows.solved_lambda[row]);
-            let in_world = block.frame * Vec3::from(free);
+            let free_velocity: [T; 3] =
+                std::array::from_fn(|row| rows.solved_v[row] - rows.w[row] * rows.solved_lambda[row]);
+            let in_world = block.frame * Vec3::from(free_velocity);
             for entry in block.entries.iter().filter(|entry| entry.lanes & solved != 0) {
                 let lanes = T::mask(entry.lanes & solved);
                 let (memory, slot) = (&mut memory[entry.constraint], &mut slots[entry.constraint]);
@@ -233,12 +234,12 @@ impl<T: Bundle> Lanes<T> {
                     slot.impulse = select3(lanes, twist, slot.impulse);
                 }
                 if of.are_three() {
-                    memory.free = select3(lanes, in_world, memory.free);
+                    memory.free_velocity = select3(lanes, in_world, memory.free_velocity);
                     slot.impulse = select3(lanes, impulse, slot.impulse);
                     memory.normal = select(lanes, rows.solved_lambda[2], memory.normal);
                     slot.pushes = select(lanes, T::ZERO.if_less(rows.solved_lambda[2], T::ONE, T::ZERO), slot.pushes);
                 } else {
-                    memory.free.x = select(lanes, free[entry.row], memory.free.x);
+                    memory.free_velocity.x = select(lanes, free_velocity[entry.row], memory.free_velocity.x);
                     memory.normal = select(lanes, rows.solved_lambda[entry.row], memory.normal);
                 }
                 memory.is_known = memory.is_known.max(lanes);

@@ -130,7 +130,7 @@ impl ConstraintSet {
     ) {
         let mut constraint = Constraint::from(law).with_delassus(w);
         if let Some(memory) = memory {
-            constraint = constraint.with_free_velocity(memory.free.to_array());
+            constraint = constraint.with_free_velocity(memory.free_velocity.to_array());
         }
         self.constraints.push(constraint);
         self.jacobians.push(jacobian);

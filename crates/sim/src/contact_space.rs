@@ -25,7 +25,7 @@ pub(crate) struct ContactSpaceSolver {
     chosen_constraints: Vec<Constraint>,
     /// Those at a bound, ascending; J v* where they push, and what of them arrives at the degrees of freedom (u, as in `carried`).
     bounded: Vec<Bounded>,
-    bounded_free: Vec<f64>,
+    bounded_v_free: Vec<f64>,
     bounded_carried: Vec<f64>,
     /// u and D⁻¹u (`multibody::Factor::carry`) of the rows of every chosen constraint side by side: by degree of freedom, then by
     /// constraint.
@@ -35,8 +35,8 @@ pub(crate) struct ContactSpaceSolver {
     /// Scratch of one row's way to the root.
     on_its_way: Vec<F64x4>,
     /// J v*, of all rows and of those that are chosen, and v*ᵀ A v*.
-    free: Vec<f64>,
-    chosen_free: Vec<f64>,
+    v_free: Vec<f64>,
+    chosen_v_free: Vec<f64>,
     energy: f64,
     /// Rows up to which it pays.
     max_rows: usize,
@@ -112,11 +112,11 @@ impl ContactSpaceSolver {
             return Err(UNTRIED);
         }
         let rows = constraints.iter().map(Constraint::rows).sum();
-        for vector in [&mut self.free, &mut self.impulses, &mut self.velocities] {
+        for vector in [&mut self.v_free, &mut self.impulses, &mut self.velocities] {
             vector.resize(rows, 0.0);
         }
-        structure.row_velocities(v_star, &mut self.free);
-        self.velocities.copy_from_slice(&self.free);
+        structure.row_velocities(v_star, &mut self.v_free);
+        self.velocities.copy_from_slice(&self.v_free);
         self.expect_bounds(constraints);
         let mut choosing = self.choose(constraints, options);
         if choosing == Choosing::Same && !self.bounded.is_empty() {
@@ -163,13 +163,13 @@ impl ContactSpaceSolver {
     ) -> Result<Report, NotSolved> {
         let mut iterations = 0;
         for _ in 0..MAX_ROUNDS {
-            let solved = self.space.solve(&self.chosen_constraints, &self.chosen_free, self.energy, options);
+            let solved = self.space.solve(&self.chosen_constraints, &self.chosen_v_free, self.energy, options);
             let report = solved.map_err(|failure| NotSolved { iterations: iterations + failure.iterations })?;
             iterations += report.iterations;
             self.respond();
             structure.respond(&mut self.change);
             structure.rows_of_motions(&self.change, &mut self.velocities);
-            self.velocities.iter_mut().zip(&self.free).for_each(|(v, free)| *v += free);
+            self.velocities.iter_mut().zip(&self.v_free).for_each(|(v, v_free)| *v += v_free);
             if !self.agrees(options) {
                 break;
             }
@@ -248,10 +248,10 @@ impl ContactSpaceSolver {
     fn prepare(&mut self, structure: &mut Coupled<'_>, constraints: &[Constraint]) {
         self.push_bounded(structure);
         self.chosen_constraints.clear();
-        self.chosen_free.clear();
+        self.chosen_v_free.clear();
         for choice in &self.chosen {
             self.chosen_constraints.push(constraints[choice.constraint]);
-            self.chosen_free.extend_from_slice(&self.bounded_free[choice.row..choice.row + choice.rows]);
+            self.chosen_v_free.extend_from_slice(&self.bounded_v_free[choice.row..choice.row + choice.rows]);
         }
         self.carry(structure);
         self.multiply(structure);
@@ -259,11 +259,11 @@ impl ContactSpaceSolver {
 
     /// Lets those at a bound push.
     fn push_bounded(&mut self, structure: &mut Coupled<'_>) {
-        self.bounded_free.clear();
+        self.bounded_v_free.clear();
         self.bounded_carried.clear();
         self.bounded_carried.resize(structure.nv, 0.0);
         if self.bounded.is_empty() {
-            self.bounded_free.extend_from_slice(&self.free);
+            self.bounded_v_free.extend_from_slice(&self.v_free);
             return;
         }
         let Self { bounded, bounded_carried, on_its_way, .. } = self;
@@ -280,9 +280,9 @@ impl ContactSpaceSolver {
         }
         self.change.copy_from_slice(&self.bounded_carried);
         structure.respond(&mut self.change);
-        self.bounded_free.resize(self.free.len(), 0.0);
-        structure.rows_of_motions(&self.change, &mut self.bounded_free);
-        self.bounded_free.iter_mut().zip(&self.free).for_each(|(v, free)| *v += free);
+        self.bounded_v_free.resize(self.v_free.len(), 0.0);
+        structure.rows_of_motions(&self.change, &mut self.bounded_v_free);
+        self.bounded_v_free.iter_mut().zip(&self.v_free).for_each(|(v, v_free)| *v += v_free);
     }
 
     /// Sends a unit load along every chosen row to the roots.
@@ -327,9 +327,9 @@ impl ContactSpaceSolver {
 
     /// Multiplies what was carried.
     fn multiply(&mut self, structure: &Coupled<'_>) {
-        let Self { space, chosen, carried, passing, chosen_free, .. } = self;
+        let Self { space, chosen, carried, passing, chosen_v_free, .. } = self;
         let count = chosen.len();
-        let products = space.start_pairs(chosen_free.len(), count);
+        let products = space.start_pairs(chosen_v_free.len(), count);
         for slot in structure.slots {
             structure.parts.get(slot.tree).each_carried(|i, dofs| {
                 for dof in slot.dof + dofs.start..slot.dof + dofs.end {
@@ -366,11 +366,11 @@ impl ContactSpaceSolver {
         for choice in &self.chosen {
             let (all, chosen) =
                 (choice.row..choice.row + choice.rows, choice.chosen_row..choice.chosen_row + choice.rows);
-            for ((v, free), v_c) in
-                self.velocities[all.clone()].iter().zip(&self.free[all]).zip(&self.space.velocities()[chosen])
+            for ((v, v_free), v_c) in
+                self.velocities[all.clone()].iter().zip(&self.v_free[all]).zip(&self.space.velocities()[chosen])
             {
                 error += (v - v_c) * (v - v_c);
-                size += (v - free) * (v - free) + free * free;
+                size += (v - v_free) * (v - v_free) + v_free * v_free;
             }
         }
         error <= options.tolerance * options.tolerance * size

@@ -158,14 +158,14 @@ impl<'a> Coupled<'a> {
             };
             let same = |p: &Patch| p.ends[0].is_on_node_of(a) && p.ends[1].is_on_node_of(b);
             if !patches.last().is_some_and(same) {
-                let is_free = |end: &ConstraintEnd| self.parts.get(self.slots[end.tree].tree).is_free_body();
+                let is_free_body = |end: &ConstraintEnd| self.parts.get(self.slots[end.tree].tree).is_free_body();
                 patches.push(Patch {
                     ends: [*a, *b],
                     columns: 0..0,
                     impedance: ArticulatedInertia::ZERO,
                     active: false,
                     was_active: false,
-                    of_free_bodies: a.tree != b.tree && is_free(a) && is_free(b),
+                    of_free_bodies: a.tree != b.tree && is_free_body(a) && is_free_body(b),
                 });
             }
             patch_of.push(Some(patches.len() - 1));

@@ -229,10 +229,10 @@ impl Island {
         for (k, constraint) in set.constraints.iter().enumerate() {
             let rows = row..row + constraint.rows();
             let (impulse, velocity) = (&impulses[rows.clone()], &velocities[rows.clone()]);
-            let mut free = [0.0; 3];
-            constraint.free_velocity(velocity, impulse, &mut free);
+            let mut free_velocity = [0.0; 3];
+            constraint.free_velocity(velocity, impulse, &mut free_velocity);
             let normal = impulse[impulse.len() - 1];
-            let memory = Entry { key: set.keys[k], free: set.jacobians[k].in_world(free), normal };
+            let memory = Entry { key: set.keys[k], free_velocity: set.jacobians[k].in_world(free_velocity), normal };
             if let Reporting::Contact(point) = set.reports[k] {
                 let touch = &mut touches[point];
                 touch.impulse.copy_from_slice(impulse);

@@ -329,7 +329,7 @@ impl Simulation {
 
     /// Finds the contact points that the step can reach, and those farther off by `margin`, m.
     fn detect(&mut self, dt: f64, margin: f64) {
-        if self.is_free() {
+        if self.is_free_motion_only() {
             return;
         }
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.

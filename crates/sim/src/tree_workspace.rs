@@ -87,7 +87,7 @@ pub(crate) struct TreeWorkspace {
     impedance_bare: Vec<f64>,
     /// Λ with the drives.
     pub impedance_all: Vec<f64>,
-    free: FreeStep,
+    free_step: FreeStep,
     rhs: Vec<f64>,
     change: Vec<f64>,
     /// Scratch, one per node.
@@ -170,7 +170,7 @@ impl TreeWorkspace {
             impulse: vec![0.0; tree.nv],
             impedance_bare: vec![0.0; tree.nv],
             impedance_all: vec![0.0; tree.nv],
-            free: FreeStep::new(&tree),
+            free_step: FreeStep::new(&tree),
             rhs: vec![0.0; tree.nv],
             change: vec![0.0; tree.nv],
             momenta: vec![Wrench::ZERO; tree.len()],
@@ -209,7 +209,7 @@ impl TreeWorkspace {
         let dt = step.dt;
         let (q, v) = (&state.q[self.qs.clone()], &v[self.dofs.clone()]);
         self.dt = dt;
-        self.free.place(&self.tree, (q, v), gravity, dt, &mut self.kin);
+        self.free_step.place(&self.tree, (q, v), gravity, dt, &mut self.kin);
         self.note_turning(dt);
         match &self.plain_springs {
             Some(springs) => {
@@ -230,10 +230,10 @@ impl TreeWorkspace {
         }
         self.gather_drives(state, v, step);
         self.note_drag();
-        let Self { loads, bodies, has_own_loads, kin, free, .. } = self;
+        let Self { loads, bodies, has_own_loads, kin, free_step, .. } = self;
         if *has_own_loads || !are_zero(&state.applied_wrench[6 * bodies.start..6 * bodies.end]) {
             for (node, wrench) in wrenches(loads, state, dt, kin) {
-                free.load(node, wrench);
+                free_step.load(node, wrench);
             }
         }
         self.load_coriolis();
@@ -306,12 +306,12 @@ impl TreeWorkspace {
             self.rhs[drive.dof] += drive.impulse;
             self.impedance.diagonal[drive.dof] += drive.impedance;
         }
-        let Self { tree, kin, impedance, rhs, change, factor, free, impedance_all, is_factored, .. } = self;
+        let Self { tree, kin, impedance, rhs, change, factor, free_step, impedance_all, is_factored, .. } = self;
         // Drives at their limits are the only ones that change Λ.
         if std::mem::take(is_factored) && impedance.diagonal == *impedance_all {
-            free.solve_again(tree, kin, impedance, rhs, change, factor);
+            free_step.solve_again(tree, kin, impedance, rhs, change, factor);
         } else {
-            free.solve(tree, kin, impedance, rhs, change, factor);
+            free_step.solve(tree, kin, impedance, rhs, change, factor);
         }
         for (v_star, (v, change)) in self.v_star.iter_mut().zip(v[self.dofs.clone()].iter().zip(&self.change)) {
             *v_star = v + change;
@@ -354,8 +354,8 @@ impl TreeWorkspace {
 
     /// A (v₀ − v*), of the tree's degrees of freedom; `wrenches` is scratch, one for each node.
     pub fn momentum_to_start(&self, wrenches: &mut [Wrench<f64>], out: &mut [f64]) {
-        let Self { tree, kin, rhs, free, .. } = self;
-        free.loads(tree, kin, rhs, wrenches, out);
+        let Self { tree, kin, rhs, free_step, .. } = self;
+        free_step.loads(tree, kin, rhs, wrenches, out);
         out[..tree.nv].iter_mut().for_each(|x| *x = -*x);
     }
 

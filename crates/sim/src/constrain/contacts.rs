@@ -212,7 +212,7 @@ pub(super) fn push_touching(
         let law = BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, normal_impulse);
         Law::BoundedFriction(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
     };
-    let memory = memory.map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
+    let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
     set.push_recalled(law, w, ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear }, key, memory, report);
     set.set_rigid(is_rigid);
     set.set_recovery(recovery);
@@ -221,7 +221,8 @@ pub(super) fn push_touching(
     if let Some(w) = is_spinning.then(angular).filter(|w| *w > 0.0) {
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
         let law = SpinFriction::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
-        let memory = set.recall(spin_key, cx).map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
+        let memory =
+            set.recall(spin_key, cx).map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
         set.push_recalled(
             law.into(),
             w,

@@ -43,8 +43,8 @@ pub(crate) fn soft_rates<'a>(cx: &'a Context<'a>, soft: &'a SoftBodies) -> impl 
             (SoftPartner::Geom(geom), _) => cx.end(cx.scene.geoms[geom].body, cx.origin(&first)),
             (SoftPartner::Soft(_), other) => other.map(|other| cx.soft_end(other)),
         };
-        let [start, free] = cx.velocities(&[Some(first), second], Motion::Linear).map(|v| v.dot(contact.normal));
-        (contact.gap, start, free)
+        let [start, free_rate] = cx.velocities(&[Some(first), second], Motion::Linear).map(|v| v.dot(contact.normal));
+        (contact.gap, start, free_rate)
     })
 }
 

@@ -211,9 +211,9 @@ impl TendonForces {
     /// Adds the limits that the motion can reach in the step.
     fn push_limits(&self, index: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
         let Some((low, high)) = self.tendon.range else { return };
-        let (length, free) = (self.sum.value(cx.q), self.sum.free_rate(cx));
+        let (length, free_rate) = (self.sum.value(cx.q), self.sum.free_rate(cx));
         let rate = self.sum.rate(cx.v);
-        let reach = 2.0 * cx.rule.dt * (rate.abs() + free.abs()) + cx.rule.margin;
+        let reach = 2.0 * cx.rule.dt * (rate.abs() + free_rate.abs()) + cx.rule.margin;
         for (side, (gap, sign)) in [(length - low, 1.0), (high - length, -1.0)].into_iter().enumerate() {
             if gap <= reach
                 && let Some((jacobian, w)) = push_terms(&[(&self.sum, sign)], cx, set)

@@ -142,7 +142,7 @@ impl StepTrace {
 
     /// Adds the impulse of a side of a limit.
     pub(crate) fn push_limit(&mut self, key: Key, normal: f64) {
-        self.limits.entries_mut().push(Entry { key, free: Vec3::ZERO, normal });
+        self.limits.entries_mut().push(Entry { key, free_velocity: Vec3::ZERO, normal });
     }
 
     /// Adds an impulse between two bodies of a step that began at `q`; `is_placed` says whether nodes are known to be there.

@@ -91,7 +91,7 @@ impl Simulation {
     /// Checks the state and takes the velocities that the step starts from, or leaves to [`take_state_and`] what
     /// threads can share.
     pub(super) fn take_state(&mut self) -> Result<(), SimulationError> {
-        if self.is_shared() && !self.is_free() {
+        if self.is_shared() && !self.is_free_motion_only() {
             self.state.check_sizes(&self.model, &self.scene)?;
             self.soft.begin(&self.state);
             return Ok(());
@@ -184,7 +184,7 @@ impl Simulation {
             advance_activations(model, &self.state.ctrl, &mut self.state.act, &step);
         }
         self.remember_accelerations(dt);
-        let follows = !self.is_free();
+        let follows = !self.is_free_motion_only();
         let Self { parts, state, v_start, v_next, constraint_force, islands, crew, .. } = self;
         state.constraint_force.clone_from(constraint_force);
         let Discretization { theta, retraction, .. } =

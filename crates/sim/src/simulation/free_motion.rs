@@ -15,19 +15,19 @@ impl Simulation {
     }
 
     /// Whether the step needs nothing of its beginning but where it is: the equation of free motion is all there is.
-    pub(super) fn is_free(&self) -> bool {
+    pub(super) fn is_free_motion_only(&self) -> bool {
         self.options.scheme.is_implicit() && self.collider.is_empty() && self.sources.are_none() && self.soft.is_empty()
     }
 
     /// Whether there is nothing to constrain in this step, and was nothing in the last.
     pub(super) fn is_idle(&self) -> bool {
         let has_limit = |part: &TreeWorkspace| part.drives.iter().any(|drive| drive.apart);
-        self.is_free() && self.islands.active().is_empty() && !self.parts.iter().any(has_limit)
+        self.is_free_motion_only() && self.islands.active().is_empty() && !self.parts.iter().any(has_limit)
     }
 
     /// Free motion at the beginning of the step, with what [`take_state`](Self::take_state) left to do.
     pub(super) fn move_freely_from_state(&mut self, dt: f64) -> Result<(), SimulationError> {
-        if !self.is_shared() || self.is_free() {
+        if !self.is_shared() || self.is_free_motion_only() {
             self.move_freely(dt);
             return Ok(());
         }
@@ -39,7 +39,7 @@ impl Simulation {
 
     /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
     pub(super) fn move_freely(&mut self, dt: f64) {
-        if self.is_free() {
+        if self.is_free_motion_only() {
             self.gather_drives(dt);
         } else {
             self.gather_forces_and(dt, false, fall);
@@ -110,7 +110,7 @@ impl Simulation {
     /// Free motion of an implicit scheme; with `is_to_resolve` what the step does not resolve is an error too.
     pub(super) fn move_implicitly(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         let step = self.discretization(dt);
-        let (is_all, conserves) = (self.is_free(), self.options.conserve);
+        let (is_all, conserves) = (self.is_free_motion_only(), self.options.conserve);
         let is_regular = self.options.accuracy.is_none();
         let Self { state, v_start, force, model, parts, q_at, .. } = self;
         let (v0, gravity) = (&v_start[..], model.gravity);
@@ -162,7 +162,7 @@ impl Simulation {
 
     /// Remembers the acceleration of the step for the next.
     pub(super) fn remember_accelerations(&mut self, dt: f64) {
-        if !self.is_free() {
+        if !self.is_free_motion_only() {
             self.state.accelerations.clear();
             return;
         }

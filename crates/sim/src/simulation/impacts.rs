@@ -40,7 +40,8 @@ impl Simulation {
     /// Whether a contact point or joint limit in reach is approached so fast that the step would lead through it, and not
     /// by what forces do in the step.
     fn is_hit(&self, dt: f64) -> bool {
-        let is_fast = |gap: f64, start: f64, free: f64| start < -gap.max(0.0) / dt - (free - start).abs() - NEGLIGIBLE;
+        let is_fast =
+            |gap: f64, start: f64, free_rate: f64| start < -gap.max(0.0) / dt - (free_rate - start).abs() - NEGLIGIBLE;
         let motion = |body: usize, position| {
             let node = self.model.bodies[body].node?;
             let part = &self.parts[self.tree_of[node]];
@@ -59,7 +60,7 @@ impl Simulation {
             || self
                 .sources
                 .limit_rates(&self.parts, &self.state.q, &self.v_start)
-                .any(|(gap, start, free)| is_fast(gap, start, free))
+                .any(|(gap, start, free_rate)| is_fast(gap, start, free_rate))
     }
 
     /// Keeps the impulses of the contact points for the report of the step.

@@ -77,7 +77,8 @@ impl Lane {
         (lanes.has_forces, lanes.has_wrenches) = (is_any(&state.applied_force), is_any(&state.applied_wrench));
         lanes.applied_force.copy_from_slice(&state.applied_force);
         lanes.applied_wrench.copy_from_slice(&state.applied_wrench);
-        let known = |&Entry { key, free, normal }: &Entry| Some(Known { name: key.in_lane()?, free, normal });
+        let known =
+            |&Entry { key, free_velocity, normal }: &Entry| Some(Known { name: key.in_lane()?, free_velocity, normal });
         lanes.set_known(state.warm_start.entries().iter().filter_map(known));
         lanes.stats = lanes::LaneStats::default();
     }
@@ -89,7 +90,7 @@ impl Lane {
         state.v.copy_from_slice(&lanes.v);
         let entries = state.warm_start.entries_mut();
         entries.clear();
-        let entry = |Known { name, free, normal }| Entry { key: Key::of_lane(name), free, normal };
+        let entry = |Known { name, free_velocity, normal }| Entry { key: Key::of_lane(name), free_velocity, normal };
         entries.extend(lanes.known(plan).map(entry));
         state.warm_start.sort(0);
         state.extrapolation.clear();

@@ -50,7 +50,7 @@ impl Simulation {
         }
         let step = self.discretization(dt);
         let cx = self.context(self.rule(dt, 0.0), &step);
-        crate::constrain::soft_rates(&cx, &self.soft).any(|(gap, start, free)| is_fast(gap, start, free))
+        crate::constrain::soft_rates(&cx, &self.soft).any(|(gap, start, free_rate)| is_fast(gap, start, free_rate))
     }
 
     /// Free motion of soft bodies in a step of `dt`; what touches them is known.

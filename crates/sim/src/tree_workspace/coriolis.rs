@@ -77,12 +77,12 @@ impl TreeWorkspace {
     /// on it.
     pub(super) fn load_coriolis(&mut self) {
         let Self { coriolis, tree, kin, impedance, impedance_all, impulse, change, .. } = self;
-        let Self { factor, free, dt, is_factored, .. } = self;
+        let Self { factor, free_step, dt, is_factored, .. } = self;
         *is_factored = false;
         if coriolis.as_ref().is_some_and(|coriolis| coriolis.is_active) {
             impedance.diagonal.copy_from_slice(impedance_all);
-            free.solve(tree, kin, impedance, impulse, change, factor);
-            free.load_coriolis(tree, kin, *dt);
+            free_step.solve(tree, kin, impedance, impulse, change, factor);
+            free_step.load_coriolis(tree, kin, *dt);
             *is_factored = true;
         }
     }
@@ -96,14 +96,14 @@ impl TreeWorkspace {
         gravity: Vec3<f64>,
         retraction: Retraction,
     ) -> bool {
-        let Self { coriolis, tree, kin, free, dt, armature, loads, qs, .. } = self;
+        let Self { coriolis, tree, kin, free_step, dt, armature, loads, qs, .. } = self;
         let Some(Coriolis { is_active: true, places, q, end, lack }) = coriolis.as_deref_mut() else {
             return true;
         };
-        let mut due = free.balance(tree, kin, v, gravity, *dt);
+        let mut due = free_step.balance(tree, kin, v, gravity, *dt);
         let origin = kin.frames[0].pos;
         for (node, wrench) in wrenches(loads, state, *dt, kin) {
-            due.kinetic += free.mean_motion(node).dot(wrench);
+            due.kinetic += free_step.mean_motion(node).dot(wrench);
             due.momentum += wrench.shifted_back(kin.frames[node].pos - origin);
         }
         if let Some(places) = places {
