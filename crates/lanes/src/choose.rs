@@ -4,7 +4,7 @@ use spatial::Real;
 
 use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
 use crate::constants::LEFT_IN_VELOCITIES;
-use crate::plan::{Plan, Rows};
+use crate::plan::{Plan, PlanJacobian};
 use spatial::masks::{all_lanes, positive};
 
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
@@ -113,7 +113,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn make_law_of_newcomer(&mut self, plan: &Plan, k: usize) {
         let slot = &self.slots[k];
-        let Rows::Point(nodes) = &plan.constraints.all[k].rows else { return };
+        let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { return };
         let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
         self.make_law_at(plan, k, velocity);
     }
@@ -148,11 +148,11 @@ impl<T: Bundle> Lanes<T> {
                 let tree = plan.nodes[node].tree;
                 recovers[tree] = recovers[tree].max(here);
             };
-            match &plan.constraints.all[k].rows {
-                Rows::Point(nodes) | Rows::Turn(nodes) | Rows::Twist(nodes) => {
+            match &plan.constraints.all[k].jacobian {
+                PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
                     nodes.iter().flatten().for_each(|node| add(*node));
                 }
-                Rows::Sum(terms) => {
+                PlanJacobian::Sum(terms) => {
                     plan.constraints.terms[terms.clone()].iter().for_each(|term| add(plan.node_of_dof[term.dof]));
                 }
             }
@@ -179,7 +179,7 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.near.len() {
             let k = self.near[n];
             let slot = &self.slots[k];
-            let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
+            let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
             let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
             let (is_known, free_rate) = (self.memory[k].is_known, self.memory[k].free_velocity.dot(slot.normal));
             // No law asks for a greater velocity.
@@ -212,7 +212,7 @@ impl<T: Bundle> Lanes<T> {
     /// The open lanes in which a constraint of one row is expected at a bound, from what it met in the step before.
     #[inline(always)]
     fn expect_bound(&mut self, plan: &Plan, k: usize) -> u32 {
-        if !matches!(plan.constraints.all[k].rows, Rows::Sum(_)) {
+        if !matches!(plan.constraints.all[k].jacobian, PlanJacobian::Sum(_)) {
             return 0;
         }
         let (slot, memory) = (&self.slots[k], &self.memory[k]);
@@ -257,7 +257,7 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.near.len() {
             let k = self.near[n];
             let slot = &self.slots[k];
-            let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
+            let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
             let velocity = self.relative(plan, nodes, slot.position, true).dot(slot.normal);
             let chosen = self.space.chosen[k] & self.space.open;
             if chosen != 0 {
@@ -305,7 +305,7 @@ impl<T: Bundle> Lanes<T> {
     /// The rate of a row of joints, in free motion or at the velocities found so far.
     #[inline(always)]
     fn row_velocity(&self, plan: &Plan, k: usize, is_found: bool) -> T {
-        let Rows::Sum(terms) = &plan.constraints.all[k].rows else { return T::ZERO };
+        let PlanJacobian::Sum(terms) = &plan.constraints.all[k].jacobian else { return T::ZERO };
         let mut sum = T::ZERO;
         for term in terms.clone() {
             let dof = plan.constraints.terms[term].dof;

@@ -6,7 +6,7 @@ use spatial::{Mat3, Quat, Real, Vec3};
 
 use super::laws::OneSided;
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, quaternion, select, wide, wide_mat, wide3};
-use crate::plan::{Coupling, Plan, PlanFrame, Rows, Source, Term, Tie, TieKind};
+use crate::plan::{Coupling, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
 use spatial::masks::positive;
 
 impl<T: Bundle> Lanes<T> {
@@ -49,9 +49,9 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn constrain_one(&mut self, plan: &Plan, k: usize) -> T {
         let constraint = &plan.constraints.all[k];
-        let terms = match &constraint.rows {
-            Rows::Sum(terms) => terms.clone(),
-            Rows::Point(_) | Rows::Turn(_) | Rows::Twist(_) => 0..0,
+        let terms = match &constraint.jacobian {
+            PlanJacobian::Sum(terms) => terms.clone(),
+            PlanJacobian::Point(_) | PlanJacobian::Turn(_) | PlanJacobian::Twist(_) => 0..0,
         };
         let of_plan = &plan.constraints.terms[terms.clone()];
         let dt = plan.dt;

@@ -4,7 +4,7 @@ use crate::constants::{LEFT_IN_VELOCITIES, LONGEST_LEVER, OVERLOAD, STIFFEST};
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
-use super::{Bundle, Lanes, Slot, get, lanes_of, put, select, wide};
+use super::{Bundle, ConstraintSlot, Lanes, get, lanes_of, put, select, wide};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 use spatial::masks::all_lanes;
 
@@ -109,7 +109,7 @@ impl<T: Bundle> Lanes<T> {
         for &node in nodes.iter().flatten() {
             w += self.numbers.nodes[node].mobility.turn;
         }
-        let Slot { position, normal, is_present, .. } = self.slots[contact];
+        let ConstraintSlot { position, normal, is_present, .. } = self.slots[contact];
         let slot = &mut self.slots[spin];
         (slot.position, slot.normal) = (position, normal);
         // What cannot turn resists no spin.

@@ -145,7 +145,7 @@ pub struct Lanes<T: Real> {
     geoms: Vec<Geom<T>>,
     balls: Vec<Ball<T>>,
     sweeps: Vec<Sweep<T>>,
-    slots: Vec<Slot<T>>,
+    slots: Vec<ConstraintSlot<T>>,
     narrow: NarrowPhase,
     /// The slots in reach of any lane in this step, and limits likewise.
     near: Vec<usize>,
@@ -277,7 +277,7 @@ struct Sweep<T> {
 
 /// A constraint of the plan in a step: of a contact point in reach, or of anything else.
 #[derive(Clone, Copy, Debug)]
-struct Slot<T> {
+struct ConstraintSlot<T> {
     /// Whether the lane has it, 1 or 0.
     is_present: T,
     /// Where the bodies are pushed, world.
@@ -312,7 +312,7 @@ struct Slot<T> {
     at_bound: T,
 }
 
-impl<T: Real> Slot<T> {
+impl<T: Real> ConstraintSlot<T> {
     /// The normal impulse that bounds a contact's friction where positions are righted: the one that is known, if it pushes.
     #[inline(always)]
     fn bound_of_recovery(&self) -> T {
@@ -336,7 +336,7 @@ impl<T: Bundle> Lanes<T> {
             articulated: ArticulatedInertia::ZERO,
         };
         let dof = Dof { axis: Twist::ZERO, u: Wrench::ZERO, d_inv: T::ZERO, x: T::ZERO };
-        let slot = Slot {
+        let slot = ConstraintSlot {
             is_present: T::ZERO,
             position: Vec3::ZERO,
             normal: Vec3::ZERO,

@@ -4,7 +4,7 @@ use crate::constants::CALM;
 use spatial::Vec3;
 
 use super::{Bundle, Lanes, Memory, get, put, wide};
-use crate::plan::{ConstraintName, Plan, Rows, Source};
+use crate::plan::{ConstraintName, Plan, PlanJacobian, Source};
 
 /// What a constraint met in a step: all that the next one needs to know of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +61,7 @@ impl<T: Bundle> Lanes<T> {
         }
         for n in 0..self.near.len() {
             let k = self.near[n];
-            let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
+            let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
             let position = self.slots[k].position;
             let mut velocity = Vec3::ZERO;
             for (node, sign) in nodes.iter().zip([-T::ONE, T::ONE]) {
@@ -94,8 +94,8 @@ impl<T: Bundle> Lanes<T> {
             }
             let Some((k, is_flipped)) = self.constraint_of(plan, name) else { continue };
             let free_velocity = if is_flipped { -free_velocity } else { free_velocity };
-            let free_velocity = match (&plan.constraints.all[k].rows, &plan.constraints.all[k].source) {
-                (Rows::Twist(_), Source::Spin { contact }) => {
+            let free_velocity = match (&plan.constraints.all[k].jacobian, &plan.constraints.all[k].source) {
+                (PlanJacobian::Twist(_), Source::Spin { contact }) => {
                     Vec3::new(free_velocity.dot(self.slots[*contact].normal.map(|x| get(&x, 0))), 0.0, 0.0)
                 }
                 _ => free_velocity,
@@ -152,7 +152,7 @@ impl Lanes<f64> {
         let apart = apart.map(|k| (k, self.slots[k].velocity, 0.0));
         known.chain(apart).filter_map(|(k, free_velocity, normal)| {
             let (name, is_flipped) = self.name_of(plan, k)?;
-            let is_twist = matches!(plan.constraints.all[k].rows, Rows::Twist(_));
+            let is_twist = matches!(plan.constraints.all[k].jacobian, PlanJacobian::Twist(_));
             let free_velocity = if is_twist { self.slots[k].normal * free_velocity.x } else { free_velocity };
             Some(Known { name, free_velocity: if is_flipped { -free_velocity } else { free_velocity }, normal })
         })
@@ -191,11 +191,11 @@ impl Lanes<f64> {
 /// The trees that a constraint joins, a bit each; of more than 64, the last bit stands for the rest.
 fn trees_of(plan: &Plan, constraint: usize) -> u64 {
     let bit = |node: usize| 1 << plan.nodes[node].tree.min(63);
-    match &plan.constraints.all[constraint].rows {
-        Rows::Point(nodes) | Rows::Turn(nodes) | Rows::Twist(nodes) => {
+    match &plan.constraints.all[constraint].jacobian {
+        PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
             nodes.iter().flatten().fold(0, |all, node| all | bit(*node))
         }
-        Rows::Sum(terms) => {
+        PlanJacobian::Sum(terms) => {
             let terms = &plan.constraints.terms[terms.clone()];
             terms.iter().fold(0, |all, term| all | bit(plan.node_of_dof[term.dof]))
         }

@@ -4,8 +4,8 @@ use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equali
 use spatial::{Mat3, Three, Vec3};
 
 use super::contact_space::MAX_ROWS;
-use super::{Bundle, Lanes, Memory, Slot, get, put};
-use crate::plan::{Numbers, Plan, Rows, Source, TieKind};
+use super::{Bundle, ConstraintSlot, Lanes, Memory, get, put};
+use crate::plan::{Numbers, Plan, PlanJacobian, Source, TieKind};
 
 /// The problem of one lane, reused from lane to lane.
 #[derive(Clone, Debug, Default)]
@@ -82,7 +82,7 @@ impl<T: Bundle> Lanes<T> {
         for (k, first, (b, at)) in of.iter_mut() {
             *first = places.len();
             let law = law(plan, (slots, memory, numbers), *k, (lane, is_recovery), &space.blocks[*b].frame);
-            let never = if matches!(plan.constraints.all[*k].rows, Rows::Twist(_)) { 2 } else { 0 };
+            let never = if matches!(plan.constraints.all[*k].jacobian, PlanJacobian::Twist(_)) { 2 } else { 0 };
             places.extend((0..never).map(|_| None));
             places.extend((0..law.rows() - never).map(|row| Some((*b, *at + row))));
             constraints.push(law);
@@ -121,7 +121,7 @@ impl<T: Bundle> Lanes<T> {
             let mut free_velocity = [0.0; 3];
             law.free_velocity(&solution.velocities()[rows], impulse, &mut free_velocity);
             if law.rows() == 3 {
-                let impulse = if matches!(plan.constraints.all[k].rows, Rows::Twist(_)) {
+                let impulse = if matches!(plan.constraints.all[k].jacobian, PlanJacobian::Twist(_)) {
                     free_velocity[0] = free_velocity[2];
                     slots[k].normal.map(|x| get(&x, lane)) * impulse[2]
                 } else {
@@ -147,7 +147,7 @@ impl<T: Bundle> Lanes<T> {
 /// The law of a constraint in one lane, and what is known of it along its rows, which are the columns of `frame`.
 fn law<T: Bundle>(
     plan: &Plan,
-    (slots, memory, numbers): (&[Slot<T>], &[Memory<T>], &Numbers<T>),
+    (slots, memory, numbers): (&[ConstraintSlot<T>], &[Memory<T>], &Numbers<T>),
     k: usize,
     (lane, is_recovery): (usize, bool),
     frame: &Mat3<T>,
@@ -156,7 +156,8 @@ fn law<T: Bundle>(
     let at = |x: &T| get(x, lane);
     let (w, r) = (at(&slot.w), at(&slot.r_n));
     let v_hat = at(if is_recovery { &slot.recovery } else { &slot.v_hat });
-    let normal_of = |slot: &Slot<T>| at(&if is_recovery { slot.bound_of_recovery() } else { slot.known_normal });
+    let normal_of =
+        |slot: &ConstraintSlot<T>| at(&if is_recovery { slot.bound_of_recovery() } else { slot.known_normal });
     let law: Constraint = match &plan.constraints.all[k].source {
         Source::Contact if plan.is_cone => ConeContact::new(at(&numbers.friction[k]), at(&slot.r_t), r, v_hat).into(),
         Source::Contact => {
@@ -180,10 +181,10 @@ fn law<T: Bundle>(
         return law;
     }
     let free_velocity = memory.free_velocity.map(|x| at(&x));
-    let free_velocity = match &plan.constraints.all[k].rows {
-        Rows::Twist(_) => Vec3::new(0.0, 0.0, free_velocity.x),
-        Rows::Point(_) | Rows::Turn(_) => frame.map(|x| at(&x)).transpose_mul(free_velocity),
-        Rows::Sum(_) => free_velocity,
+    let free_velocity = match &plan.constraints.all[k].jacobian {
+        PlanJacobian::Twist(_) => Vec3::new(0.0, 0.0, free_velocity.x),
+        PlanJacobian::Point(_) | PlanJacobian::Turn(_) => frame.map(|x| at(&x)).transpose_mul(free_velocity),
+        PlanJacobian::Sum(_) => free_velocity,
     };
     law.with_free_velocity(free_velocity.to_array())
 }

@@ -15,7 +15,7 @@ use multibody::{Compliance, Joint, JointKind, JointType, Model, NO_PARENT, Node}
 use spatial::{Mat3, Quat, Sym3, Vec3};
 
 pub use constraints::ConstraintName;
-pub(crate) use constraints::{Constraints, Coupling, PlanFrame, Rows, Source, Term, Tie, TieKind};
+pub(crate) use constraints::{Constraints, Coupling, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub(crate) use drives::{PlanActuator, PlanDrive, PlanPd};
 pub use numbers::Numbers;

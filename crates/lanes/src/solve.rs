@@ -4,8 +4,8 @@ use sap::SolverParameters;
 use sap::contact_blocks::{BlockRows, Limits, Spin};
 use spatial::Vec3;
 
-use super::{Bundle, Lanes, Slot, get, select, select3, wide};
-use crate::plan::{Plan, Rows, Source, TieKind};
+use super::{Bundle, ConstraintSlot, Lanes, get, select, select3, wide};
+use crate::plan::{Plan, PlanJacobian, Source, TieKind};
 
 const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps_in_blocks;
 
@@ -42,8 +42,15 @@ fn limits<T: Bundle>(plan: &Plan) -> Limits {
 /// Rolling and torsional friction in these lanes: the place of the contact, z and whether it is known, and lengths
 /// with the normal impulse of the contact where that is known.
 trait SpinRows<T> {
-    fn set_rolling(&mut self, place: usize, lanes: T, slot: &Slot<T>, z: ([T; 3], T), law: ([T; 2], Option<T>));
-    fn set_torsion(&mut self, at: (usize, usize), lanes: T, slot: &Slot<T>, z: (T, T), law: (T, Option<T>));
+    fn set_rolling(
+        &mut self,
+        place: usize,
+        lanes: T,
+        slot: &ConstraintSlot<T>,
+        z: ([T; 3], T),
+        law: ([T; 2], Option<T>),
+    );
+    fn set_torsion(&mut self, at: (usize, usize), lanes: T, slot: &ConstraintSlot<T>, z: (T, T), law: (T, Option<T>));
 }
 
 impl<T: Bundle> SpinRows<T> for BlockRows<T> {
@@ -52,7 +59,7 @@ impl<T: Bundle> SpinRows<T> for BlockRows<T> {
         &mut self,
         place: usize,
         lanes: T,
-        slot: &Slot<T>,
+        slot: &ConstraintSlot<T>,
         (z, is_known): ([T; 3], T),
         ([rolling, torsional], known): ([T; 2], Option<T>),
     ) {
@@ -72,7 +79,7 @@ impl<T: Bundle> SpinRows<T> for BlockRows<T> {
         &mut self,
         (row, place): (usize, usize),
         lanes: T,
-        slot: &Slot<T>,
+        slot: &ConstraintSlot<T>,
         (z, is_known): (T, T),
         (length, known): (T, Option<T>),
     ) {
@@ -179,7 +186,7 @@ impl<T: Bundle> Lanes<T> {
                         let known = is_bounded.then_some(normal);
                         // Its contact has this place among those of three rows.
                         let place = b - *first_spin;
-                        if matches!(plan.constraints.all[k].rows, Rows::Turn(_)) {
+                        if matches!(plan.constraints.all[k].jacobian, PlanJacobian::Turn(_)) {
                             let z = block.frame.transpose_mul(memory.free_velocity).to_array();
                             rows.set_rolling(place, lanes, slot, (z, is_known), (lengths, known));
                         } else {
@@ -228,8 +235,8 @@ impl<T: Bundle> Lanes<T> {
             for entry in block.entries.iter().filter(|entry| entry.lanes & solved != 0) {
                 let lanes = T::mask(entry.lanes & solved);
                 let (memory, slot) = (&mut memory[entry.constraint], &mut slots[entry.constraint]);
-                let of = &plan.constraints.all[entry.constraint].rows;
-                if matches!(of, Rows::Twist(_)) {
+                let of = &plan.constraints.all[entry.constraint].jacobian;
+                if matches!(of, PlanJacobian::Twist(_)) {
                     let twist = slot.normal * rows.solved_lambda[entry.row];
                     slot.impulse = select3(lanes, twist, slot.impulse);
                 }

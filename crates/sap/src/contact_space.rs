@@ -24,13 +24,13 @@ mod in_blocks;
 mod newton;
 
 pub use blocks::{BlockRows, Spin};
-pub use newton::{Block3, Limits, Newton, Outcome};
+pub use newton::{Block3, Limits, Outcome, SemismoothNewton};
 
 use spatial::{F64x4, Real};
 
 use crate::parameters::{ContactSpaceParameters, SolverParameters};
 use crate::{Block, Constraint, Criterion, Law, Options, Report, Strategy, friction_residual};
-use elimination::{Rows, add_scaled, dot};
+use elimination::{AugmentedMatrix, add_scaled, dot};
 use in_blocks::InBlocks;
 
 const PARAMETERS: ContactSpaceParameters = SolverParameters::STANDARD.contact_space;
@@ -60,13 +60,13 @@ pub struct ContactSpace {
     /// Rows of the problem.
     len: usize,
     /// `W`, both triangles; of a problem that was given by pairs of constraints not before blocks have failed.
-    w: Rows,
+    w: AugmentedMatrix,
     /// `W` by pairs of constraints, the lower triangle: rows of the later one, columns of the earlier one.
     pairs: Vec<Block3<f64>>,
     is_in_pairs: bool,
     in_blocks: InBlocks,
     /// `1 + T (W − w)`, and `−T F` on the right.
-    system: Rows,
+    system: AugmentedMatrix,
     locals: Vec<Local>,
     /// The constraints with the bounds of friction that the last evaluation moved.
     constraints: Vec<Constraint>,

@@ -26,7 +26,7 @@ mod workspace;
 pub use friction_residual::{friction_residual, meets_coulomb};
 pub use workspace::Workspace;
 
-use crate::convex::{Goal, Iteration, Newton, Point, set_free_velocities};
+use crate::convex::{ConvexNewton, Goal, Iteration, Optimality, set_free_velocities};
 use crate::{Constraint, Criterion, Error, Options, Report, SolverParameters, Strategy, Structure};
 use friction_iterations::{FrictionIterations, Next};
 use initial_guess::InitialGuess;
@@ -34,10 +34,10 @@ use initial_guess::InitialGuess;
 /// Where the search stands.
 enum State {
     /// The convex problem with the present bounds is to be solved; the point if it was measured, and whether its bounds have just moved.
-    Minimise(Option<Point>, bool),
+    Minimise(Option<Optimality>, bool),
     MoveBounds,
     TakeBestBounds,
-    Check(Point),
+    Check(Optimality),
     Continue,
 }
 
@@ -60,9 +60,9 @@ pub(crate) fn solve<S: Structure>(
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
     let mut search = FrictionIterations::new(&*iteration.structure, constraints, options);
-    let mut newton = Newton::new(constraints, guess.is_some());
+    let mut newton = ConvexNewton::new(constraints, guess.is_some());
     let mut strategy = start(&mut iteration, &mut search, constraints, guess.as_ref(), options, ws)?;
-    let mut state = State::Minimise(guess.map(|guess| guess.point), false);
+    let mut state = State::Minimise(guess.map(|guess| guess.optimality), false);
     loop {
         state = match state {
             State::Minimise(here, has_new_bounds) => {
@@ -130,7 +130,7 @@ fn start<S: Structure>(
 ) -> Result<Strategy, Error> {
     if let Some(guess) = guess {
         if guess.moves_bounds {
-            search.start_from_guess(constraints, &ws.convex.current.gamma, guess.point.residual, options);
+            search.start_from_guess(constraints, &ws.convex.current.gamma, guess.optimality.residual, options);
         }
         return Ok(Strategy::InitialGuess);
     }
@@ -176,7 +176,7 @@ fn move_bounds<S: Structure>(
     constraints: &mut [Constraint],
     options: &Options,
     ws: &mut Workspace,
-) -> Result<(Point, Strategy), Error> {
+) -> Result<(Optimality, Strategy), Error> {
     // A problem may be solved with the last factor: nothing else would ask.
     iteration.check_interrupt()?;
     iteration.begin_problem();
@@ -186,7 +186,7 @@ fn move_bounds<S: Structure>(
         && let Some(residual) = iteration.solve_semismooth_from_iterate(constraints, options, ws)?
     {
         search.end(residual, options);
-        return Ok((Point { residual, cost: iteration.cost(&ws.convex) }, Strategy::SemismoothNewton));
+        return Ok((Optimality { residual, cost: iteration.cost(&ws.convex) }, Strategy::SemismoothNewton));
     }
     if !iteration.is_budget_spent() && search.may_try_proximal_point() {
         set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
@@ -205,11 +205,11 @@ fn move_bounds<S: Structure>(
 
 /// What follows a change of bounds: the next problem, unless it is solved where the iterate is.
 fn begin_problem<S: Structure>(
-    newton: &mut Newton,
+    newton: &mut ConvexNewton,
     iteration: &Iteration<'_, S>,
     search: &FrictionIterations,
     constraints: &[Constraint],
-    here: Point,
+    here: Optimality,
     options: &Options,
     ws: &mut Workspace,
 ) -> State {
@@ -232,7 +232,7 @@ fn report<S: Structure>(
     iteration: &Iteration<'_, S>,
     search: &FrictionIterations,
     strategy: Strategy,
-    (Point { residual, cost }, friction_residual): (Point, f64),
+    (Optimality { residual, cost }, friction_residual): (Optimality, f64),
     options: &Options,
 ) -> Report {
     let criterion = if !meets_coulomb(friction_residual, options) {

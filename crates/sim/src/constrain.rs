@@ -17,8 +17,8 @@ use multibody::{Kinematics, Model, TendonRow};
 use sap::{Constraint, Law};
 use spatial::{Pose, Vec3};
 
+use crate::clique::{Clique, Cliques};
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion, Term};
-use crate::part::{Part, Parts};
 use crate::scheme::Discretization;
 use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
@@ -199,7 +199,7 @@ pub(crate) struct Context<'a> {
     pub q: &'a [f64],
     pub v: &'a [f64],
     pub step: &'a Discretization,
-    pub parts: Parts<'a>,
+    pub cliques: Cliques<'a>,
     pub tree_of: &'a [usize],
     pub effective_mass: &'a EffectiveMass,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
@@ -219,9 +219,9 @@ impl Context<'_> {
     fn home(&self, body: usize) -> Option<(usize, usize, Vec3<f64>)> {
         let node = self.model.bodies[body].node?;
         let tree = self.tree_of[node];
-        let part = &self.parts.trees[tree];
-        let node = node - part.nodes.start;
-        Some((tree, node, part.kin.frames[node].pos))
+        let workspace = &self.cliques.trees[tree];
+        let node = node - workspace.nodes.start;
+        Some((tree, node, workspace.kin.frames[node].pos))
     }
 
     /// The point as an end on the body's tree; none for a body that is fixed in the world.
@@ -233,31 +233,33 @@ impl Context<'_> {
     /// The placement of the node that a body moves with.
     fn node_pose(&self, body: usize) -> Option<Pose<f64>> {
         let node = self.model.bodies[body].node?;
-        let part = &self.parts.trees[self.tree_of[node]];
-        let frame = &part.kin.frames[node - part.nodes.start];
+        let workspace = &self.cliques.trees[self.tree_of[node]];
+        let frame = &workspace.kin.frames[node - workspace.nodes.start];
         Some(Pose::new(frame.pos, frame.quat))
     }
 
     /// How easily an end is moved, 1/kg. Inlined: a call for every end of every contact is 5 % of a settled stack's step.
     #[inline(always)]
     fn mobility(&self, end: &ConstraintEnd) -> f64 {
-        match self.parts.get(end.tree) {
-            Part::Tree(part) => {
-                self.effective_mass.inverse(part.nodes.start + end.node, &part.kin.frames[end.node].rot, end.arm)
-            }
-            Part::Soft(part) => part.mobility(end.node),
+        match self.cliques.get(end.tree) {
+            Clique::Tree(workspace) => self.effective_mass.inverse(
+                workspace.nodes.start + end.node,
+                &workspace.kin.frames[end.node].rot,
+                end.arm,
+            ),
+            Clique::Soft(soft) => soft.mobility(end.node),
         }
     }
 
     /// The inverse of the mass that the ends of a contact set against a force along `normal`, without what is implicit,
     /// 1/kg.
     fn bare_mobility(&self, ends: &[Option<ConstraintEnd>; 2], normal: Vec3<f64>) -> f64 {
-        let of = |end: &ConstraintEnd| match self.parts.get(end.tree) {
-            Part::Tree(part) => {
-                let rot = &part.kin.frames[end.node].rot;
-                self.effective_mass.bare_inverse(part.nodes.start + end.node, rot, end.arm, normal)
+        let of = |end: &ConstraintEnd| match self.cliques.get(end.tree) {
+            Clique::Tree(workspace) => {
+                let rot = &workspace.kin.frames[end.node].rot;
+                self.effective_mass.bare_inverse(workspace.nodes.start + end.node, rot, end.arm, normal)
             }
-            Part::Soft(part) => part.mobility(end.node),
+            Clique::Soft(soft) => soft.mobility(end.node),
         };
         ends.iter().flatten().map(of).sum()
     }
@@ -277,8 +279,8 @@ impl Context<'_> {
     /// than `recovery_speed`, as it would where the contact has a short lever.
     fn recovery_speed(&self, ends: &[Option<ConstraintEnd>; 2], normal: Vec3<f64>) -> f64 {
         let leverage = |end: &ConstraintEnd| {
-            let Part::Tree(part) = self.parts.get(end.tree) else { return 1.0 };
-            let (i, rot) = (part.nodes.start + end.node, &part.kin.frames[end.node].rot);
+            let Clique::Tree(workspace) = self.cliques.get(end.tree) else { return 1.0 };
+            let (i, rot) = (workspace.nodes.start + end.node, &workspace.kin.frames[end.node].rot);
             if self.effective_mass.has_fulcrum(i) { self.effective_mass.leverage(i, rot, end.arm, normal) } else { 1.0 }
         };
         let most = ends.iter().flatten().map(leverage).fold(0.0, f64::max);
@@ -287,10 +289,10 @@ impl Context<'_> {
 
     /// How easily the body of an end is turned, 1/(kg·m²).
     fn angular_mobility(&self, end: &ConstraintEnd) -> f64 {
-        match self.parts.get(end.tree) {
-            Part::Tree(part) => self.effective_mass.angular_inverse(part.nodes.start + end.node),
+        match self.cliques.get(end.tree) {
+            Clique::Tree(workspace) => self.effective_mass.angular_inverse(workspace.nodes.start + end.node),
             // A point does not turn.
-            Part::Soft(_) => 0.0,
+            Clique::Soft(_) => 0.0,
         }
     }
 
@@ -299,9 +301,9 @@ impl Context<'_> {
     fn velocities(&self, ends: &[Option<ConstraintEnd>; 2], motion: Motion) -> [Vec3<f64>; 2] {
         let of = |end: &Option<ConstraintEnd>| {
             end.map_or([Vec3::ZERO; 2], |end| {
-                let part = self.parts.get(end.tree);
-                let start = end.velocity(part.twists(), motion);
-                [start, start + end.velocity(part.changes(), motion)]
+                let clique = self.cliques.get(end.tree);
+                let start = end.velocity(clique.twists(), motion);
+                [start, start + end.velocity(clique.changes(), motion)]
             })
         };
         let [[start_a, free_a], [start_b, free_b]] = [of(&ends[0]), of(&ends[1])];
@@ -310,7 +312,7 @@ impl Context<'_> {
 
     /// How fast the material points of a contact move about their nodes at v₀, m/s.
     fn spin(&self, ends: &[Option<ConstraintEnd>; 2]) -> f64 {
-        let of = |end: &ConstraintEnd| self.parts.get(end.tree).twists()[end.node].ang.norm() * end.arm.norm();
+        let of = |end: &ConstraintEnd| self.cliques.get(end.tree).twists()[end.node].ang.norm() * end.arm.norm();
         ends.iter().flatten().map(of).sum()
     }
 
@@ -397,7 +399,7 @@ impl Sources {
 
     /// Adds the constraints of a step that are no contacts; `has_drives` tells whether there are drives at all.
     pub fn push(&self, cx: &Context<'_>, has_drives: bool, set: &mut ConstraintSet) {
-        let is_awake = |tree: usize| !cx.parts.trees[tree].asleep;
+        let is_awake = |tree: usize| !cx.cliques.trees[tree].asleep;
         let mut first = 0;
         for of_tree in self.limits.chunk_by(|a, b| a.tree == b.tree) {
             limits::JointLimit::push_all(of_tree, first, cx, set);
@@ -426,10 +428,10 @@ impl Sources {
         &self,
         last: &LastStep,
         step: &Discretization,
-        parts: &[TreeWorkspace],
+        trees: &[TreeWorkspace],
         out: &mut StepForces,
     ) {
-        self.tendons.iter().for_each(|tendon| tendon.add_step_forces(last, step, parts, out));
+        self.tendons.iter().for_each(|tendon| tendon.add_step_forces(last, step, trees, out));
     }
 
     /// Length of a tendon at the beginning of the last step, its rates at both ends, as the step took them, and where that took forces.
@@ -438,21 +440,21 @@ impl Sources {
         tendon: usize,
         last: &LastStep,
         step: &Discretization,
-        parts: &[TreeWorkspace],
+        trees: &[TreeWorkspace],
     ) -> (f64, [f64; 2], Discretization) {
         let tendon = &self.tendons[tendon];
-        let (length, start) = tendon.start_of(last, step, parts);
+        let (length, start) = tendon.start_of(last, step, trees);
         (length, [start, tendon.rate(&last.v)], tendon.own_step(step))
     }
 
     /// Gap, rate at the beginning and rate in free motion of both sides of every joint limit; `q` and `v` are the model's.
     pub fn limit_rates<'a>(
         &'a self,
-        parts: &'a [TreeWorkspace],
+        trees: &'a [TreeWorkspace],
         q: &'a [f64],
         v: &'a [f64],
     ) -> impl Iterator<Item = (f64, f64, f64)> {
-        self.limits.iter().flat_map(move |limit| limit.rates(&parts[limit.tree], q, v)).flatten()
+        self.limits.iter().flat_map(move |limit| limit.rates(&trees[limit.tree], q, v)).flatten()
     }
 
     /// Adds the energy of the tendons; all trees of `now` are placed at the state.

@@ -270,10 +270,10 @@ impl ContactSpaceSolver {
         for Bounded { constraint, impulse, .. } in bounded {
             for (slot, dof, coefficient) in structure.jacobians[*constraint].coordinates(structure.terms) {
                 let at = &structure.slots[slot];
-                let part = structure.parts.get(at.tree);
-                let node = part.node_of_dof(dof);
+                let clique = structure.cliques.get(at.tree);
+                let node = clique.node_of_dof(dof);
                 let loads = along_joint(structure, (slot, node, dof), &[coefficient * *impulse]);
-                part.carry(node, &loads, on_its_way, |_, dof, u, _| {
+                clique.carry(node, &loads, on_its_way, |_, dof, u, _| {
                     bounded_carried[at.dof + dof] += u.to_array()[0];
                 });
             }
@@ -298,7 +298,7 @@ impl ContactSpaceSolver {
         for (g, choice) in chosen.iter().enumerate() {
             let mut carry = |slot: usize, start: usize, loads: &Loads| {
                 let slot = &structure.slots[slot];
-                structure.parts.get(slot.tree).carry(start, loads, on_its_way, |i, dof, u, d| {
+                structure.cliques.get(slot.tree).carry(start, loads, on_its_way, |i, dof, u, d| {
                     passing[slot.node + i] |= 1 << g;
                     let [sum_u, sum_d] = &mut carried[(slot.dof + dof) * count + g];
                     *sum_u += u;
@@ -331,7 +331,7 @@ impl ContactSpaceSolver {
         let count = chosen.len();
         let products = space.start_pairs(chosen_v_free.len(), count);
         for slot in structure.slots {
-            structure.parts.get(slot.tree).each_carried(|i, dofs| {
+            structure.cliques.get(slot.tree).each_carried(|i, dofs| {
                 for dof in slot.dof + dofs.start..slot.dof + dofs.end {
                     add_products(&carried[dof * count..(dof + 1) * count], passing[slot.node + i], products);
                 }
@@ -393,7 +393,7 @@ impl ContactSpaceSolver {
 
 /// The loads of one row on the degrees of freedom of a node's joint from `dof` on, which counts within the tree.
 fn along_joint(structure: &Coupled<'_>, (slot, node, dof): (usize, usize, usize), axis: &[f64]) -> Loads {
-    let first = dof - structure.parts.trees[structure.slots[slot].tree].tree.nodes[node].v;
+    let first = dof - structure.cliques.trees[structure.slots[slot].tree].tree.nodes[node].v;
     let mut joint = [F64x4::ZERO; 6];
     for (force, axis) in joint[first..].iter_mut().zip(axis) {
         *force = F64x4::from_array([*axis, 0.0, 0.0, 0.0]);

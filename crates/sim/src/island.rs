@@ -14,11 +14,11 @@ use interrupt::Interrupt;
 use multibody::CrbaWorkspace;
 use sap::{BlockCholesky, Dense, Error, NotSolved, Report};
 
+use crate::clique::{Clique, Cliques};
 use crate::constrain::{ConstraintSet, Context, Report as Reporting, push_contacts};
 use crate::constraint_jacobian::SparseRows;
 use crate::contact_space::ContactSpaceSolver;
-use crate::coupled::{Coupled, CoupledScratch, Slot};
-use crate::part::{Part, Parts};
+use crate::coupled::{CliqueSlot, Coupled, CoupledScratch};
 use crate::report::Touch;
 use crate::sensors::EndLoad;
 use crate::warm_start::Entry;
@@ -91,7 +91,7 @@ impl Scratch {
 #[derive(Default)]
 pub(crate) struct Island {
     /// The trees, ascending.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<CliqueSlot>,
     /// Its contact points, ascending among those detected.
     contacts: Vec<u32>,
     /// Its constraints beside contacts, ascending among all of those.
@@ -167,7 +167,7 @@ impl Island {
                 report.criterion = sap::Criterion::FrictionBounds;
             }
         }
-        self.note(&scratch.set, &scratch.gaps, (impulses, velocities), problem.cx.parts.trees.len());
+        self.note(&scratch.set, &scratch.gaps, (impulses, velocities), problem.cx.cliques.trees.len());
         self.recovery_v.clear();
         if scratch.set.recoveries.is_empty() { Ok(report) } else { self.recover(problem, report, scratch) }
     }
@@ -175,20 +175,20 @@ impl Island {
     /// Sets v* and the guess of the solution: the present velocities, extrapolated where the island is slow. Returns ‖v₀‖ / ‖v* − v₀‖, and
     /// whether the guess is probably the solution.
     fn guess(&mut self, problem: &Problem<'_>, scratch: &mut Scratch) -> (f64, bool) {
-        let Context { parts, v: v0, state, rule, .. } = *problem.cx;
+        let Context { cliques, v: v0, state, rule, .. } = *problem.cx;
         scratch.v_star.clear();
         self.v.clear();
         for slot in &self.slots {
-            let part = parts.get(slot.tree);
-            scratch.v_star.extend_from_slice(part.v_star());
-            self.v.extend_from_slice(part.v_start(v0));
+            let clique = cliques.get(slot.tree);
+            scratch.v_star.extend_from_slice(clique.v_star());
+            self.v.extend_from_slice(clique.v_start(v0));
         }
         let pace = pace(&self.v, &scratch.v_star);
         self.predicted.clear();
         if !problem.rigid_only && pace < 1.0 {
             for slot in &self.slots {
-                let Part::Tree(part) = parts.get(slot.tree) else { continue };
-                let dofs = part.dofs.clone();
+                let Clique::Tree(workspace) = cliques.get(slot.tree) else { continue };
+                let dofs = workspace.dofs.clone();
                 state.extrapolation.go_on(
                     slot.tree,
                     dofs.clone(),
@@ -198,7 +198,7 @@ impl Island {
             }
             self.predicted.extend_from_slice(&self.v);
         }
-        let holds = |slot: &Slot| state.extrapolation.holds(slot.tree, rule.dt);
+        let holds = |slot: &CliqueSlot| state.extrapolation.holds(slot.tree, rule.dt);
         (pace, pace <= CALM && self.slots.iter().all(holds))
     }
 
@@ -279,16 +279,16 @@ enum Path {
 /// Minimises the cost of the problem in the scratch, from the guess in `v`, which becomes the solution.
 fn solve_problem(
     problem: &Problem<'_>,
-    (slots, cholesky): (&[Slot], &mut BlockCholesky),
+    (slots, cholesky): (&[CliqueSlot], &mut BlockCholesky),
     v: &mut [f64],
     (path, options): (Path, &sap::Options),
     scratch: &mut Scratch,
 ) -> Result<Report, Error> {
-    let Context { parts, v: v0, .. } = *problem.cx;
+    let Context { cliques, v: v0, .. } = *problem.cx;
     if problem.factorization == Factorization::Dense {
         scratch.in_contact_space = false;
         if path != Path::Again {
-            assemble(slots, parts, scratch)?;
+            assemble(slots, cliques, scratch)?;
         }
         let Scratch { set, v_star, ws, dense, .. } = scratch;
         return sap::solve(dense, &set.constraints, v_star, v, options, ws);
@@ -304,7 +304,7 @@ fn solve_problem(
     } = scratch;
     let rows = (&jacobians[..], &terms[..]);
     let choice = problem.factorization;
-    let mut structure = Coupled::new((parts, v0), slots, rows, coupled, cholesky, choice, problem.interrupt);
+    let mut structure = Coupled::new((cliques, v0), slots, rows, coupled, cholesky, choice, problem.interrupt);
     let fast = match path {
         Path::Fast if choice == Factorization::Auto => {
             contact_space.solve(&mut structure, constraints, v_star, v, options)
@@ -334,18 +334,18 @@ fn pace(v: &[f64], v_star: &[f64]) -> f64 {
 }
 
 /// Writes A and J of an island as matrices.
-fn assemble(slots: &[Slot], parts: Parts<'_>, scratch: &mut Scratch) -> Result<(), Error> {
+fn assemble(slots: &[CliqueSlot], cliques: Cliques<'_>, scratch: &mut Scratch) -> Result<(), Error> {
     let Scratch { set, v_star, dense, blocks, rows, crba, .. } = scratch;
     dense.reset(v_star.len());
     blocks.clear();
-    blocks.extend(slots.iter().map(|s| s.dof..s.dof + parts.get(s.tree).nv()));
+    blocks.extend(slots.iter().map(|s| s.dof..s.dof + cliques.get(s.tree).nv()));
     dense.set_blocks(blocks)?;
     for (k, slot) in slots.iter().enumerate() {
-        parts.get(slot.tree).write_mass(crba, dense.a_block_mut(k));
+        cliques.get(slot.tree).write_mass(crba, dense.a_block_mut(k));
     }
-    let part = |slot: usize| (parts.get(slots[slot].tree), slots[slot].dof);
+    let clique = |slot: usize| (cliques.get(slots[slot].tree), slots[slot].dof);
     for jacobian in &set.jacobians {
-        rows.gather(jacobian, &set.terms, part);
+        rows.gather(jacobian, &set.terms, clique);
         dense.push_jacobian(&rows.columns, &rows.values)?;
     }
     Ok(())

@@ -103,22 +103,23 @@ pub(crate) struct TreeWorkspace {
     /// Under the default scheme.
     coriolis: Option<Box<coriolis::Coriolis>>,
     /// Under implicit schemes.
-    newton: Option<Box<implicit::Newton>>,
+    newton: Option<Box<implicit::ImplicitNewton>>,
 }
 
 impl TreeWorkspace {
-    /// The parts of all trees, in one pass over the model.
+    /// The workspaces of all trees, in one pass over the model.
     pub fn of_model(model: &Model, tree_of: &[usize], scheme: Scheme) -> Vec<Self> {
-        let mut parts: Vec<Self> = (0..model.tree.trees.len()).map(|k| Self::new(model, k, scheme)).collect();
+        let mut workspaces: Vec<Self> = (0..model.tree.trees.len()).map(|k| Self::new(model, k, scheme)).collect();
         for (body, b) in model.bodies.iter().enumerate() {
             let Some(node) = b.node else { continue };
-            let part = &mut parts[tree_of[node]];
+            let workspace = &mut workspaces[tree_of[node]];
             let lift = model.gravity * -(b.inertia.mass * b.gravity_compensation);
-            let (node, com) = (node - part.nodes.start, b.pose.transform_point(b.inertia.com));
-            part.bodies = if part.loads.is_empty() { body..body + 1 } else { part.bodies.start..body + 1 };
+            let (node, com) = (node - workspace.nodes.start, b.pose.transform_point(b.inertia.com));
+            workspace.bodies =
+                if workspace.loads.is_empty() { body..body + 1 } else { workspace.bodies.start..body + 1 };
             let drag = Drag::new(model.medium, &b.inertia, b.pose);
-            part.has_own_loads |= lift != Vec3::ZERO || drag.is_some();
-            part.loads.push(BodyLoad { body, node, com, lift, drag, dragged: Wrench::ZERO });
+            workspace.has_own_loads |= lift != Vec3::ZERO || drag.is_some();
+            workspace.loads.push(BodyLoad { body, node, com, lift, drag, dragged: Wrench::ZERO });
         }
         for (ctrl, actuator) in model.actuators.iter().enumerate() {
             let joint = match actuator.transmission {
@@ -126,16 +127,16 @@ impl TreeWorkspace {
                 _ => continue,
             };
             let Some(&tree) = tree_of.get(joint.nodes.start) else { continue };
-            let part = &mut parts[tree];
-            let first = &model.tree.nodes[part.nodes.start];
-            Servo::add(model, first, ctrl, &mut part.servos);
-            part.axis_drives.extend(AxisDrive::new(model, first, ctrl));
+            let workspace = &mut workspaces[tree];
+            let first = &model.tree.nodes[workspace.nodes.start];
+            Servo::add(model, first, ctrl, &mut workspace.servos);
+            workspace.axis_drives.extend(AxisDrive::new(model, first, ctrl));
         }
-        for Self { servos, motors, .. } in &mut parts {
+        for Self { servos, motors, .. } in &mut workspaces {
             motors.extend(servos.iter().filter_map(Motor::of_servo));
             servos.retain(|servo| Motor::of_servo(servo).is_none());
         }
-        parts
+        workspaces
     }
 
     /// The tree without bodies and actuators.
@@ -179,7 +180,7 @@ impl TreeWorkspace {
             dt: 0.0,
             is_factored: false,
             coriolis: coriolis::Coriolis::new(&tree).filter(|_| scheme == Scheme::Bilinear).map(Box::new),
-            newton: scheme.is_implicit().then(|| Box::new(implicit::Newton::new(&tree))),
+            newton: scheme.is_implicit().then(|| Box::new(implicit::ImplicitNewton::new(&tree))),
             tree,
             nodes,
             qs,

@@ -3,7 +3,7 @@
 use spatial::{F64x4, Real};
 
 use super::blocks::{BlockRows, Spin};
-use super::newton::{Block3, Limits, Newton, measure, norm_squared};
+use super::newton::{Block3, Limits, SemismoothNewton, measure, norm_squared};
 use super::{ContactSpace, NotSolved, PARAMETERS, allowed_steps};
 use crate::{Constraint, Criterion, Law, Options, Report};
 
@@ -14,7 +14,7 @@ const MAX_BLOCKS: usize = ContactSpace::MAX_ROWS_IN_BLOCKS / 3 + 2;
 /// a block. Friction that resists no rolling is a constraint of one row about the normal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InBlocks {
-    newton: Option<Newton<f64>>,
+    newton: Option<SemismoothNewton<f64>>,
     blocks: Vec<BlockRows<f64>>,
     w: Vec<Block3<f64>>,
     places: Vec<Place>,
@@ -84,7 +84,7 @@ impl ContactSpace {
             at_start: PARAMETERS.exact_fraction * options.tolerance,
             late: options.tolerance,
         };
-        let newton = newton.get_or_insert_with(|| Newton::new(MAX_BLOCKS));
+        let newton = newton.get_or_insert_with(|| SemismoothNewton::new(MAX_BLOCKS));
         let outcome = newton.solve(blocks, w, energy, 1, &limits);
         let iterations = outcome.slowest as usize;
         if outcome.solved == 0 {

@@ -43,7 +43,7 @@ type Entries<T> = [[T; 3]; 3];
 
 /// Scratch of solutions.
 #[derive(Clone, Debug)]
-pub struct Newton<T: Real> {
+pub struct SemismoothNewton<T: Real> {
     /// 1 + T (W − w) of the blocks that are active, by rows of blocks, and −T F, then the step.
     system: Vec<Block3<T>>,
     step: Vec<[T; 3]>,
@@ -52,7 +52,7 @@ pub struct Newton<T: Real> {
     scratch: Vec<[T; 3]>,
 }
 
-impl<T: Real> Newton<T> {
+impl<T: Real> SemismoothNewton<T> {
     /// For problems of up to this many blocks.
     pub fn new(blocks: usize) -> Self {
         Self {

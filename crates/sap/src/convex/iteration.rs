@@ -5,7 +5,7 @@ use crate::{Block, Constraint, Error, FactorError, Law, LineSearch, Options, Str
 
 use super::line_search::Line;
 use super::workspace::ConvexWorkspace;
-use super::{PARAMETERS, Point};
+use super::{Optimality, PARAMETERS};
 
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
 /// constraints at `J v`.
@@ -111,7 +111,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
     }
 
     /// Sets the gradient at the iterate; returns the relative residual and the cost.
-    pub fn residual(&mut self, ws: &mut ConvexWorkspace) -> Result<Point, Error> {
+    pub fn residual(&mut self, ws: &mut ConvexWorkspace) -> Result<Optimality, Error> {
         let (gradient, mut momentum) = self.gradient(ws);
         // Where constraints rest, their impulses alone tell that this is the solution.
         if gradient > self.options.tolerance * momentum {
@@ -136,7 +136,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
             false if self.is_solved => 0.0,
             false => f64::INFINITY,
         };
-        Ok(Point { residual, cost })
+        Ok(Optimality { residual, cost })
     }
 
     /// `‖D A v‖`

@@ -70,7 +70,7 @@ impl Evaluation {
 
 /// A point that the iteration may go back to.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Point {
+pub(crate) struct SavedIterate {
     pub v: Vec<f64>,
     /// `A (v − v*)`
     pub momentum: Vec<f64>,
@@ -96,7 +96,7 @@ pub(crate) struct ConvexWorkspace {
     /// The impulses as the last step's linear model has them.
     pub dual: Vec<f64>,
     /// Where the iteration may go back to.
-    pub kept: Point,
+    pub kept: SavedIterate,
     /// `D = diag(A)^{-1/2}`
     pub scale: Vec<f64>,
     /// `A v*`

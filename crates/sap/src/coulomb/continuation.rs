@@ -50,7 +50,7 @@ const PARAMETERS: ContinuationParameters = SolverParameters::STANDARD.continuati
 
 /// What is left of a point of the path apart from `z` and `ż`: `t` and `ṫ`.
 #[derive(Clone, Copy)]
-struct Point {
+struct PathPoint {
     t: f64,
     speed: f64,
 }
@@ -109,7 +109,7 @@ impl<S: Structure> Iteration<'_, S> {
         options: &Options,
         ws: &mut Workspace,
     ) -> Result<End, Error> {
-        let mut here = Point { t: 0.0, speed: 1.0 };
+        let mut here = PathPoint { t: 0.0, speed: 1.0 };
         self.correct(constraints, &mut here, None, ws)?;
         ws.path.start_tangent(constraints, &ws.convex.free);
         here.speed = ws.path.turn_tangent(constraints, self.structure.determinant_sign());
@@ -176,7 +176,7 @@ impl<S: Structure> Iteration<'_, S> {
             return None;
         }
         self.predict_on_path(length, ws);
-        self.correct(constraints, &mut Point { t: 1.0, speed: 1.0 }, None, ws).ok()??;
+        self.correct(constraints, &mut PathPoint { t: 1.0, speed: 1.0 }, None, ws).ok()??;
         linearise_on_path(constraints, 1.0, ws);
         self.search(constraints, options, ws).ok()?
     }
@@ -185,7 +185,7 @@ impl<S: Structure> Iteration<'_, S> {
     fn pass_branch_point(
         &mut self,
         constraints: &mut [Constraint],
-        here: &mut Point,
+        here: &mut PathPoint,
         length: f64,
         ws: &mut Workspace,
     ) -> Result<bool, Error> {
@@ -210,12 +210,12 @@ impl<S: Structure> Iteration<'_, S> {
     fn advance_on_path(
         &mut self,
         constraints: &mut [Constraint],
-        here: Point,
+        here: PathPoint,
         length: f64,
         ws: &mut Workspace,
-    ) -> Result<Option<(Point, usize)>, Error> {
+    ) -> Result<Option<(PathPoint, usize)>, Error> {
         self.predict_on_path(length, ws);
-        let mut there = Point { t: (here.t + length * here.speed).clamp(0.0, 1.0), speed: here.speed };
+        let mut there = PathPoint { t: (here.t + length * here.speed).clamp(0.0, 1.0), speed: here.speed };
         let Some(corrections) = self.correct(constraints, &mut there, Some((here, length)), ws)? else {
             return Ok(None);
         };
@@ -247,8 +247,8 @@ impl<S: Structure> Iteration<'_, S> {
     fn correct(
         &mut self,
         constraints: &mut [Constraint],
-        point: &mut Point,
-        from: Option<(Point, f64)>,
+        point: &mut PathPoint,
+        from: Option<(PathPoint, f64)>,
         ws: &mut Workspace,
     ) -> Result<Option<usize>, Error> {
         let (mut first_change, mut last_change) = (f64::INFINITY, f64::INFINITY);
@@ -363,7 +363,7 @@ mod tests {
         let start = constraints.clone();
         let mut iteration = Iteration::new(&mut dense, &start, &v_star, &mut v, &options);
         for _ in 0..8 {
-            iteration.correct(&mut constraints, &mut Point { t, speed: 1.0 }, None, &mut ws).unwrap();
+            iteration.correct(&mut constraints, &mut PathPoint { t, speed: 1.0 }, None, &mut ws).unwrap();
         }
         (ws.convex.free, ws.path.derivative)
     }

@@ -72,7 +72,7 @@ impl BodyPair {
             [Some(a), Some(b)] => a == b,
             // What is fixed in the world is the base of a robot that is fixed there.
             [Some(tree), None] | [None, Some(tree)] => {
-                cx.parts.trees[tree].tree.nodes.first().is_some_and(|root| root.joint.nv() < 6)
+                cx.cliques.trees[tree].tree.nodes.first().is_some_and(|root| root.joint.nv() < 6)
             }
             [None, None] => false,
         };

@@ -117,7 +117,7 @@ impl Tie {
         };
         let Placed { frames: [first, second], ends, basis, along } = placed;
         // Trees that are tied sleep together.
-        if ends.iter().flatten().any(|end| cx.parts.trees[end.tree].asleep) {
+        if ends.iter().flatten().any(|end| cx.cliques.trees[end.tree].asleep) {
             return;
         }
         let jacobian_drift = if cx.jacobian_drift.is_known() {

@@ -47,7 +47,7 @@ impl JacobianDrift {
         self.weight = 0.0;
     }
 
-    /// Takes the velocities at the beginning, where the parts are.
+    /// Takes the velocities at the beginning, where the trees are.
     pub fn begin(&mut self, cx: &Context<'_>, sources: &Sources, detected: &[geometry::Contact], theta_q: f64) {
         self.contacts.clear();
         for contact in detected {

@@ -113,11 +113,11 @@ fn soft_surface(friction: f64) -> Material {
 impl Context<'_> {
     /// A point of a soft body as an end.
     fn soft_end(&self, (body, point): SoftEnd) -> ConstraintEnd {
-        ConstraintEnd { tree: self.parts.trees.len() + body, node: point, arm: Vec3::ZERO }
+        ConstraintEnd { tree: self.cliques.trees.len() + body, node: point, arm: Vec3::ZERO }
     }
 
     /// Where an end is, world, m.
     fn origin(&self, end: &ConstraintEnd) -> Vec3<f64> {
-        self.parts.get(end.tree).origin(end.node) + end.arm
+        self.cliques.get(end.tree).origin(end.node) + end.arm
     }
 }

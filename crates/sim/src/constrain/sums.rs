@@ -95,17 +95,17 @@ impl Sum {
 
     /// Whether its trees sleep: they do together.
     pub fn is_asleep(&self, cx: &Context<'_>) -> bool {
-        self.terms.first().is_some_and(|t| cx.parts.trees[t.tree].asleep)
+        self.terms.first().is_some_and(|t| cx.cliques.trees[t.tree].asleep)
     }
 
     /// The rate in free motion.
     pub fn free_rate(&self, cx: &Context<'_>) -> f64 {
-        self.terms.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_star[t.dof]).sum()
+        self.terms.iter().map(|t| t.coefficient * cx.cliques.trees[t.tree].v_star[t.dof]).sum()
     }
 
     /// The rate of the velocities that led to where constraints are taken.
     pub fn rate_led(&self, cx: &Context<'_>) -> f64 {
-        self.terms.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_linearised[t.dof]).sum()
+        self.terms.iter().map(|t| t.coefficient * cx.cliques.trees[t.tree].v_linearised[t.dof]).sum()
     }
 
     /// The value and the rate at the beginning of the step.
@@ -138,9 +138,9 @@ pub(super) fn push_terms(
         }
         if coefficient != 0.0 {
             set.terms.push(Term { tree: head.tree, node: head.node, dof: head.dof, coefficient });
-            let part = &cx.parts.trees[head.tree];
-            let within = head.dof - part.tree.nodes[head.node].v;
-            w += coefficient * coefficient * part.factor.inverse_diagonal_of(head.node, within);
+            let workspace = &cx.cliques.trees[head.tree];
+            let within = head.dof - workspace.tree.nodes[head.node].v;
+            w += coefficient * coefficient * workspace.factor.inverse_diagonal_of(head.node, within);
         }
     }
     let terms = start..set.terms.len();

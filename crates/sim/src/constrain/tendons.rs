@@ -123,13 +123,13 @@ impl TendonForces {
         &self,
         last: &LastStep,
         step: &Discretization,
-        parts: &[TreeWorkspace],
+        trees: &[TreeWorkspace],
         out: &mut StepForces,
     ) {
-        if self.sum.terms.first().is_none_or(|term| parts[term.tree].asleep) {
+        if self.sum.terms.first().is_none_or(|term| trees[term.tree].asleep) {
             return;
         }
-        let start = self.start_of(last, step, parts);
+        let start = self.start_of(last, step, trees);
         let change = self.sum.rate(&last.v) - start.1;
         let step = &self.own_step(step);
         for (part, force) in self.forces(Inputs::resolved(&last.inputs), start, step).enumerate() {
@@ -150,12 +150,12 @@ impl TendonForces {
     }
 
     /// The length and its rate at the beginning of the last step, as the step took them.
-    pub fn start_of(&self, last: &LastStep, step: &Discretization, parts: &[TreeWorkspace]) -> (f64, f64) {
+    pub fn start_of(&self, last: &LastStep, step: &Discretization, trees: &[TreeWorkspace]) -> (f64, f64) {
         let (length, rate) = (self.sum.value(&last.q), self.sum.rate(&last.v0));
         if !self.is_all_constraints(step) {
             return (length, rate);
         }
-        let led: f64 = self.sum.terms.iter().map(|t| t.coefficient * parts[t.tree].v_linearised[t.dof]).sum();
+        let led: f64 = self.sum.terms.iter().map(|t| t.coefficient * trees[t.tree].v_linearised[t.dof]).sum();
         let Theta { q, vq, .. } = step.theta;
         (length - (led * vq + rate * (1.0 - vq)) * (step.dt * q), rate)
     }

@@ -5,9 +5,9 @@ use std::ops::Range;
 use geometry::TouchingPair;
 
 use super::{Island, Islands, NONE};
+use crate::clique::Cliques;
 use crate::constrain::ConstraintSet;
-use crate::coupled::Slot;
-use crate::part::Parts;
+use crate::coupled::CliqueSlot;
 
 /// In some island that has no number yet.
 const UNNUMBERED: usize = NONE - 1;
@@ -23,11 +23,11 @@ impl Islands {
         (pairs, points): (&[TouchingPair], usize),
         tree_of_geom: &[usize],
         others: &ConstraintSet,
-        parts: Parts<'_>,
+        cliques: Cliques<'_>,
     ) {
         // Constraints beside contacts change no island where there is one tree.
         let others_count = others.jacobians.len();
-        let known = (others_count == 0 || parts.len() == 1).then_some((points, others_count));
+        let known = (others_count == 0 || cliques.len() == 1).then_some((points, others_count));
         if known.is_some() && known == self.points && self.pairs == pairs {
             // What rests is joined as it was.
             return;
@@ -36,10 +36,10 @@ impl Islands {
         self.pairs.clear();
         self.pairs.extend_from_slice(pairs);
         self.parent.clear();
-        self.parent.extend(0..parts.len());
+        self.parent.extend(0..cliques.len());
         self.island_of.clear();
-        self.island_of.resize(parts.len(), NONE);
-        self.slot_of.resize(parts.len(), 0);
+        self.island_of.resize(cliques.len(), NONE);
+        self.slot_of.resize(cliques.len(), 0);
         let trees = |pair: &TouchingPair| pair.geoms.map(|geom| tree_of_geom[geom as usize]);
         for pair in pairs {
             // Fixed geoms touch none that are fixed.
@@ -52,7 +52,7 @@ impl Islands {
             self.join(first, first);
             trees.for_each(|tree| self.join(first, tree));
         }
-        self.number(parts);
+        self.number(cliques);
         self.place_of.clear();
         let ends = pairs.iter().skip(1).map(|pair| pair.first).chain([points as u32]);
         for (pair, end) in pairs.iter().zip(ends) {
@@ -79,9 +79,9 @@ impl Islands {
     }
 
     /// Numbers the islands in the order of their first trees, and gives every tree its slot.
-    fn number(&mut self, parts: Parts<'_>) {
+    fn number(&mut self, cliques: Cliques<'_>) {
         self.active = 0;
-        for tree in 0..parts.len() {
+        for tree in 0..cliques.len() {
             if self.island_of[tree] == NONE {
                 continue;
             }
@@ -90,10 +90,10 @@ impl Islands {
             let slots = &mut self.islands[self.island_of[tree]].slots;
             let slot = match slots.last() {
                 Some(last) => {
-                    let part = parts.get(last.tree);
-                    Slot { tree, dof: last.dof + part.nv(), node: last.node + part.len() }
+                    let clique = cliques.get(last.tree);
+                    CliqueSlot { tree, dof: last.dof + clique.nv(), node: last.node + clique.len() }
                 }
-                None => Slot { tree, dof: 0, node: 0 },
+                None => CliqueSlot { tree, dof: 0, node: 0 },
             };
             self.slot_of[tree] = slots.len();
             slots.push(slot);

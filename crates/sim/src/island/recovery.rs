@@ -39,7 +39,7 @@ impl Island {
     ///
     /// No point of a body is moved faster by recovery than at the speed of recovery: where a contact's normal passes near a joint, a
     /// link would have to turn by radians to open the gap, and in a heap the outermost bodies would have to move at a multiple of the
-    /// speed at which each two part. They leave no energy behind, so that nothing depends on Coulomb's law: friction is bounded by
+    /// speed at which each two clique. They leave no energy behind, so that nothing depends on Coulomb's law: friction is bounded by
     /// the normal impulses that are known, of contacts that push.
     pub(super) fn recover(
         &mut self,
@@ -47,7 +47,7 @@ impl Island {
         report: Report,
         scratch: &mut Scratch,
     ) -> Result<Report, Error> {
-        let Context { parts, rule, extents, .. } = *problem.cx;
+        let Context { cliques, rule, extents, .. } = *problem.cx;
         scratch.release_friction();
         let ConstraintSet { constraints, recoveries, .. } = &mut scratch.set;
         for (k, v_hat) in &*recoveries {
@@ -65,7 +65,7 @@ impl Island {
             Err(error) => return Err(error),
         };
         self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v -= v);
-        let speed = scratch.coupled.greatest_speed(parts, &self.slots, extents, &self.recovery_v);
+        let speed = scratch.coupled.greatest_speed(cliques, &self.slots, extents, &self.recovery_v);
         let share = if speed > rule.recovery_speed { rule.recovery_speed / speed } else { 1.0 };
         self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v = v + share * *recovery_v);
         Ok(Report { iterations: report.iterations + spent, ..report })

@@ -7,7 +7,7 @@ use spatial::{Vec3, Wrench};
 use super::Instruments;
 use crate::Frame;
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
-use crate::coupled::Slot;
+use crate::coupled::CliqueSlot;
 use crate::warm_start::Key;
 
 /// The impulse of a constraint between two bodies that is no contact point's: of what ties them, of friction that resists spinning.
@@ -28,7 +28,7 @@ impl EndLoad {
         key: Key,
         jacobian: &ConstraintJacobian,
         impulse: &[f64],
-        (slots, trees): (&[Slot], usize),
+        (slots, trees): (&[CliqueSlot], usize),
     ) -> Option<Self> {
         let ConstraintJacobian::Ends { ends, basis, motion } = jacobian else { return None };
         let along = match *impulse {

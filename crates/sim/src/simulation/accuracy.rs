@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use multibody::difference;
 
-use super::touches::{Touch, overshoot};
+use super::touches::{OverlapPoint, overshoot};
 use super::{HALVINGS, Simulation};
 use crate::{SimulationError, State, Stats};
 
@@ -48,8 +48,8 @@ pub(super) struct Doubling {
     soft_v: Vec<f64>,
     gap: Vec<f64>,
     /// What touches at the beginning and at the end.
-    before: Vec<Touch>,
-    after: Vec<Touch>,
+    before: Vec<OverlapPoint>,
+    after: Vec<OverlapPoint>,
     contact: Contact,
 }
 
@@ -295,9 +295,9 @@ impl Simulation {
         doubling.gap.resize(self.state.v.len(), 0.0);
         difference(&self.model.tree, &doubling.q, &self.state.q, &mut doubling.gap);
         doubling.v.iter_mut().zip(&self.state.v).for_each(|(whole, v)| *whole = v - *whole);
-        for part in self.parts.iter_mut().filter(|part| !part.asleep) {
-            let kd = self.state.pd.kd.get(part.dofs.clone());
-            part.damp(&mut doubling.v[part.dofs.clone()], kd, SECOND);
+        for workspace in self.trees.iter_mut().filter(|workspace| !workspace.asleep) {
+            let kd = self.state.pd.kd.get(workspace.dofs.clone());
+            workspace.damp(&mut doubling.v[workspace.dofs.clone()], kd, SECOND);
         }
         let greatest = |sum: f64, x: f64| sum.max(x.abs());
         let velocities = self.state.v.iter().zip(&doubling.v).map(|(v, gap)| gap / (1.0 + v.abs()));
@@ -363,8 +363,8 @@ impl Limits {
 
     /// The error over what is allowed.
     fn ratio(&self, gap: Difference, order: f64) -> f64 {
-        let part = if self.is_smooth { 1.0 / (libm::exp2(order) - 1.0) } else { 1.0 };
-        part * (gap.positions / self.positions).max(gap.velocities / self.velocities)
+        let workspace = if self.is_smooth { 1.0 / (libm::exp2(order) - 1.0) } else { 1.0 };
+        workspace * (gap.positions / self.positions).max(gap.velocities / self.velocities)
     }
 
     /// The power of the step by which the ratio changes.

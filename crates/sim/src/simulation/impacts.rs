@@ -14,15 +14,15 @@ use crate::{ContactPoint, SimulationError, Theta};
 
 impl Simulation {
     /// Resolves what would be hit in the step, from the constraints in reach at q₀; whether there was anything. The
-    /// velocities that the step starts from change, and the parts are as in no step: their forces are to be gathered
+    /// velocities that the step starts from change, and the trees are as in no step: their forces are to be gathered
     /// again.
     pub(super) fn resolve_impacts(&mut self, dt: f64) -> Result<bool, SimulationError> {
         self.impacts.clear();
         if !self.is_hit(dt) {
             return Ok(false);
         }
-        for part in self.parts.iter_mut().filter(|part| !part.asleep) {
-            part.stand_still(&self.v_start);
+        for workspace in self.trees.iter_mut().filter(|workspace| !workspace.asleep) {
+            workspace.stand_still(&self.v_start);
         }
         self.stop_soft()?;
         self.jacobian_drift.clear();
@@ -44,11 +44,11 @@ impl Simulation {
             |gap: f64, start: f64, free_rate: f64| start < -gap.max(0.0) / dt - (free_rate - start).abs() - NEGLIGIBLE;
         let motion = |body: usize, position| {
             let node = self.model.bodies[body].node?;
-            let part = &self.parts[self.tree_of[node]];
-            let node = node - part.nodes.start;
-            let end = ConstraintEnd { tree: 0, node, arm: position - part.kin.frames[node].pos };
-            let start = end.velocity(&part.kin.twists, Motion::Linear);
-            Some((start, start + end.velocity(&part.factor.motions, Motion::Linear)))
+            let workspace = &self.trees[self.tree_of[node]];
+            let node = node - workspace.nodes.start;
+            let end = ConstraintEnd { tree: 0, node, arm: position - workspace.kin.frames[node].pos };
+            let start = end.velocity(&workspace.kin.twists, Motion::Linear);
+            Some((start, start + end.velocity(&workspace.factor.motions, Motion::Linear)))
         };
         let is_hit = |contact: &geometry::Contact| {
             let bodies = contact.geoms.map(|geom| self.scene.geoms[geom].body);
@@ -59,7 +59,7 @@ impl Simulation {
             || self.is_soft_hit(dt, is_fast)
             || self
                 .sources
-                .limit_rates(&self.parts, &self.state.q, &self.v_start)
+                .limit_rates(&self.trees, &self.state.q, &self.v_start)
                 .any(|(gap, start, free_rate)| is_fast(gap, start, free_rate))
     }
 

@@ -12,7 +12,7 @@ use crate::constraint_jacobian::{ConstraintEnd, Motion};
 
 /// A point where two geoms overlap.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Touch {
+pub(super) struct OverlapPoint {
     geoms: [usize; 2],
     position: Vec3<f64>,
     /// m
@@ -22,7 +22,7 @@ pub(super) struct Touch {
     speed: f64,
 }
 
-impl Touch {
+impl OverlapPoint {
     /// Whether it may be one of those at the beginning of a step of `h`: contact points wander no faster than surfaces.
     fn was_there(&self, before: &[Self], h: f64) -> bool {
         let may_be = |b: &Self| {
@@ -37,7 +37,7 @@ const WANDER: f64 = 1e-9;
 
 /// How much shorter a step of `h` should be to end where the first of the touches begins that were not there before and are
 /// deeper than `depth`, s; none when there is none.
-pub(super) fn overshoot(before: &[Touch], now: &[Touch], h: f64, depth: f64) -> Option<f64> {
+pub(super) fn overshoot(before: &[OverlapPoint], now: &[OverlapPoint], h: f64, depth: f64) -> Option<f64> {
     let new = now.iter().filter(|touch| touch.depth > depth && !touch.was_there(before, h));
     // What has turned back within the step was met in the middle of it.
     let late = new.map(|touch| if touch.closing > 0.0 { (touch.depth / touch.closing).min(0.5 * h) } else { 0.5 * h });
@@ -46,13 +46,13 @@ pub(super) fn overshoot(before: &[Touch], now: &[Touch], h: f64, depth: f64) -> 
 
 impl Simulation {
     /// The touches in the present state.
-    pub(super) fn find_touches(&mut self, touches: &mut Vec<Touch>) {
+    pub(super) fn find_touches(&mut self, touches: &mut Vec<OverlapPoint>) {
         self.present.place_all(&self.model, (&self.state.q, &self.state.v));
-        let Self { parts, collider, tree_of, detected, crew, present, .. } = self;
+        let Self { trees, collider, tree_of, detected, crew, present, .. } = self;
         let movement = |node: usize| {
-            let part = &parts[tree_of[node]];
+            let workspace = &trees[tree_of[node]];
             let frame = &present.kin.frames[node];
-            Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { rests: part.asleep, ..Sweep::default() } }
+            Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { rests: workspace.asleep, ..Sweep::default() } }
         };
         collider.shared_contacts(crew, movement, detected);
         touches.clear();
@@ -66,7 +66,7 @@ impl Simulation {
                 speed += kin.twists[node].lin.norm() + self.extents[node] * kin.twists[node].ang.norm();
             }
             let closing = -relative.dot(contact.normal);
-            touches.push(Touch {
+            touches.push(OverlapPoint {
                 geoms: contact.geoms,
                 position: contact.position,
                 depth: -contact.gap,

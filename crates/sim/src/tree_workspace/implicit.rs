@@ -49,7 +49,7 @@ const TOLERANCE: f64 = 1e-12;
 
 /// Scratch of Newton's method on a tree.
 #[derive(Clone, Debug)]
-pub(super) struct Newton {
+pub(super) struct ImplicitNewton {
     pub factor: ImplicitFactor,
     /// Positions and velocities where forces are taken, and what moves positions.
     pub q: Vec<f64>,
@@ -77,7 +77,7 @@ pub(super) struct Newton {
     pub ends: Ends,
 }
 
-impl Newton {
+impl ImplicitNewton {
     pub fn new(tree: &multibody::Tree<f64>) -> Self {
         let zeros = vec![0.0; tree.nv];
         Self {
@@ -178,7 +178,12 @@ impl TreeWorkspace {
     }
 
     /// Starts the search where half the step leads, twice as far: on the solution that goes on from v₀.
-    fn start_from_half(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, scale: f64) -> Result<usize, Stall> {
+    fn start_from_half(
+        &mut self,
+        newton: &mut ImplicitNewton,
+        motion: &FreeMotion<'_>,
+        scale: f64,
+    ) -> Result<usize, Stall> {
         let half = Discretization { dt: 0.5 * motion.step.dt, ..*motion.step };
         self.stay(motion.state, motion.v0, &half);
         let iterations = self.iterate(newton, &FreeMotion { step: &half, ..*motion }, 0.5 * scale);
@@ -233,7 +238,7 @@ impl TreeWorkspace {
         iterations
     }
 
-    fn iterate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, impulses: f64) -> Result<usize, Stall> {
+    fn iterate(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>, impulses: f64) -> Result<usize, Stall> {
         let (mut scale, mut last, mut next, mut fraction) = (0.0, f64::INFINITY, f64::INFINITY, 1.0);
         let (mut is_factored_near, mut may_miss) = (false, 0.0);
         for iteration in 1..=MOST {
@@ -287,13 +292,13 @@ impl TreeWorkspace {
     }
 
     /// How much of the error may be left, as a part of the momentum, whatever was expected: none where energy is not mended.
-    fn may_miss(&self, newton: &Newton, motion: &FreeMotion<'_>) -> f64 {
+    fn may_miss(&self, newton: &ImplicitNewton, motion: &FreeMotion<'_>) -> f64 {
         let turn = self.turn_of_mended(newton, motion);
         MOST_MISSED.min(MOST_OF_TURN * turn * turn * turn)
     }
 
     /// How much of the error may be left after the step that is to be tried, of length `error` in the kinetic norm: `may_miss` at most.
-    fn arrival(&self, newton: &Newton, error: f64, scale: f64, may_miss: f64) -> f64 {
+    fn arrival(&self, newton: &ImplicitNewton, error: f64, scale: f64, may_miss: f64) -> f64 {
         let round_off = ROUND_OFF * scale;
         if may_miss <= round_off {
             return round_off;
@@ -311,7 +316,7 @@ impl TreeWorkspace {
     }
 
     /// m(v) at v*, placements left at q^θq.
-    fn evaluate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+    fn evaluate(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let Discretization { dt, theta, .. } = *step;
         let n = self.tree.nv;
@@ -344,7 +349,7 @@ impl TreeWorkspace {
     }
 
     /// The impulses of drives and loads where [`evaluate`](Self::evaluate) is.
-    fn push(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+    fn push(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) {
         let FreeMotion { state, step, .. } = *motion;
         newton.impulses.copy_from_slice(&self.constant);
         for drive in &self.axis_drives {
@@ -365,7 +370,7 @@ impl TreeWorkspace {
     }
 
     /// Makes PD drives exact at v*: on rotations they are linear in no velocity.
-    fn relinearize(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+    fn relinearize(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) {
         let FreeMotion { state, step, .. } = *motion;
         if !self.turns || step.stable_pd || !state.pd.is_active() {
             return;
@@ -385,7 +390,7 @@ impl TreeWorkspace {
     }
 
     /// Factors ∂m/∂v over dt where [`evaluate`](Self::evaluate) was last, and solves for m.
-    fn differentiate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+    fn differentiate(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) {
         let Discretization { dt, theta, .. } = *motion.step;
         let position = dt * theta.q * theta.vq;
         for (d, lambda) in newton.diagonal.iter_mut().zip(&self.impedance_bare) {
@@ -398,13 +403,13 @@ impl TreeWorkspace {
             self.differentiate_turns(newton, motion, position);
         }
         let rates = Rates { position, velocity: theta.v, acceleration: 1.0 / dt };
-        let Newton { factor, diagonal, blocks, turns, residual, trial, .. } = newton;
+        let ImplicitNewton { factor, diagonal, blocks, turns, residual, trial, .. } = newton;
         factor.factor(rates, JointDerivative { diagonal, blocks, turns }, residual, trial);
     }
 
     /// How rotations follow v*, and what that changes in the springs and PD drives on them: of their stiffness k the
     /// diagonal has k c.
-    fn differentiate_turns(&self, newton: &mut Newton, motion: &FreeMotion<'_>, position: f64) {
+    fn differentiate_turns(&self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>, position: f64) {
         let FreeMotion { state, step, .. } = *motion;
         let Discretization { dt, theta, .. } = *step;
         let has_pd = state.pd.is_active() && !step.stable_pd;

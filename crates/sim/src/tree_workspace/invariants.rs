@@ -24,7 +24,7 @@ use multibody::{JointType, Node, NodeFrame, Whole, difference, vec3};
 use spatial::{Vec3, Wrench};
 
 use super::TreeWorkspace;
-use super::implicit::{FreeMotion, Newton};
+use super::implicit::{FreeMotion, ImplicitNewton};
 use super::whole::{Ends, Root, middle};
 
 /// The part of the energy of motion and springs that a step may make from nothing where that is mended,
@@ -59,7 +59,7 @@ struct Budget {
 
 impl TreeWorkspace {
     /// Finds what v*, where Newton's method arrived from v₀, lacks of energy and momentum; whether the step resolves the motion.
-    pub(super) fn keep_invariants(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) -> bool {
+    pub(super) fn keep_invariants(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) -> bool {
         newton.ends.is_lacking = false;
         // Schemes of first order make or take energy in every step; a body by itself keeps it.
         if !motion.step.is_midpoint() || self.tree.len() < 2 {
@@ -85,7 +85,7 @@ impl TreeWorkspace {
     }
 
     /// How far joints turn in a step whose energy is mended and that Newton's method is looking for; zero where it is not.
-    pub(super) fn turn_of_mended(&self, newton: &Newton, motion: &FreeMotion<'_>) -> f64 {
+    pub(super) fn turn_of_mended(&self, newton: &ImplicitNewton, motion: &FreeMotion<'_>) -> f64 {
         let FreeMotion { step, conserves, is_regular, .. } = *motion;
         let may_be = step.is_midpoint() && conserves && is_regular && self.tree.len() > 1 && !self.takes_energy();
         let turn = if may_be { step.dt * self.turning_speed(&newton.v_theta) } else { 0.0 };
@@ -106,10 +106,10 @@ impl TreeWorkspace {
     }
 
     /// What the step should leave: what there was, and what forces add to it, as they were half way.
-    fn budget(&self, newton: &mut Newton, motion: &FreeMotion<'_>) -> Budget {
+    fn budget(&self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) -> Budget {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
-        let Newton { factor, ends: Ends { whole: first, bend, .. }, q: half, impulses, v_theta, .. } = newton;
+        let ImplicitNewton { factor, ends: Ends { whole: first, bend, .. }, q: half, impulses, v_theta, .. } = newton;
         factor.whole(&self.tree, (q0, v0), None, first);
         let origin = first.root.pos;
 
@@ -143,10 +143,10 @@ impl TreeWorkspace {
     /// Finds the velocities that have at the end of the step what the budget says, and leaves what v* lacks of them if it is
     /// little; returns what the step makes of energy from nothing, or what there is in the momentum that it makes, relative to the energy
     /// there is: as seen from the centre of mass of a tree that hangs on nothing.
-    fn spend(&self, newton: &mut Newton, motion: &FreeMotion<'_>, budget: &Budget) -> f64 {
+    fn spend(&self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>, budget: &Budget) -> f64 {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
-        let Newton { factor, ends: Ends { whole: last, q, v, bend, lack, is_lacking }, .. } = newton;
+        let ImplicitNewton { factor, ends: Ends { whole: last, q, v, bend, lack, is_lacking }, .. } = newton;
         for (half, (v0, v)) in v.iter_mut().zip(v0.iter().zip(&self.v_star)) {
             // To the bit as the state moves.
             *half = v0 + step.theta.vq * (v - v0);
