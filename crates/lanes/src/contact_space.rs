@@ -83,6 +83,27 @@ pub(super) struct ContactSpace<T: Real> {
     pushed: Vec<[T; 3]>,
 }
 
+/// Sets the nodes that a block's loads pass, a bit each.
+#[inline(always)]
+fn set_passing<T>(plan: &Plan, block: &Block<T>, passing: &mut [u64]) {
+    passing.fill(0);
+    let mut pass = |node: usize| {
+        let path = &plan.paths[node * passing.len()..(node + 1) * passing.len()];
+        passing.iter_mut().zip(path).for_each(|(passing, path)| *passing |= path);
+    };
+    for entry in &block.entries {
+        match &plan.constraints.all[entry.constraint].jacobian {
+            PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
+                nodes.iter().flatten().for_each(|node| pass(*node));
+            }
+            PlanJacobian::Sum(terms) => {
+                let terms = &plan.constraints.terms[terms.clone()];
+                terms.iter().for_each(|term| pass(plan.node_of_dof[term.dof]));
+            }
+        }
+    }
+}
+
 /// Words for a bit of each node.
 fn words(plan: &Plan) -> usize {
     plan.nodes.len().div_ceil(64)
@@ -375,22 +396,7 @@ impl<T: Bundle> Lanes<T> {
         for (b, block) in blocks[..*count].iter().enumerate() {
             let passing = &mut passing[b * words..(b + 1) * words];
             let (loads, pushed) = (&mut loads[b * n..(b + 1) * n], &mut pushed[b * nv..(b + 1) * nv]);
-            passing.fill(0);
-            let mut pass = |node: usize| {
-                let path = &plan.paths[node * words..(node + 1) * words];
-                passing.iter_mut().zip(path).for_each(|(passing, path)| *passing |= path);
-            };
-            for entry in &block.entries {
-                match &plan.constraints.all[entry.constraint].jacobian {
-                    PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
-                        nodes.iter().flatten().for_each(|node| pass(*node));
-                    }
-                    PlanJacobian::Sum(terms) => {
-                        let terms = &plan.constraints.terms[terms.clone()];
-                        terms.iter().for_each(|term| pass(plan.node_of_dof[term.dof]));
-                    }
-                }
-            }
+            set_passing(plan, block, passing);
             each_bit(passing.iter().copied(), |node| loads[node] = [Wrench::ZERO; 3]);
             let axes = [block.frame.x, block.frame.y, block.frame.z];
             for entry in &block.entries {

@@ -224,6 +224,21 @@ struct Node<T> {
     articulated: ArticulatedInertia<T>,
 }
 
+impl<T: Real> Node<T> {
+    const ZERO: Self = Self {
+        rot: Mat3::IDENTITY,
+        pos: Vec3::ZERO,
+        inertia: Inertia { mass: T::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO },
+        twist: Twist::ZERO,
+        change: Twist::ZERO,
+        acceleration: Twist::ZERO,
+        coriolis: Wrench::ZERO,
+        force: Wrench::ZERO,
+        load: Wrench::ZERO,
+        articulated: ArticulatedInertia::ZERO,
+    };
+}
+
 /// A rigid body about the tree's origin.
 #[derive(Clone, Copy, Debug)]
 struct Inertia<T> {
@@ -250,6 +265,10 @@ struct Dof<T> {
     d_inv: T,
     /// Right-hand side less what children bear, then the solution.
     x: T,
+}
+
+impl<T: Real> Dof<T> {
+    const ZERO: Self = Self { axis: Twist::ZERO, u: Wrench::ZERO, d_inv: T::ZERO, x: T::ZERO };
 }
 
 /// A geom that moves, in the world.
@@ -313,6 +332,28 @@ struct ConstraintSlot<T> {
 }
 
 impl<T: Real> ConstraintSlot<T> {
+    const NONE: Self = Self {
+        is_present: T::ZERO,
+        position: Vec3::ZERO,
+        normal: Vec3::ZERO,
+        gap: T::ZERO,
+        v_hat: T::ZERO,
+        recovery: T::ZERO,
+        r_n: T::ONE,
+        r_t: T::ONE,
+        w: T::ONE,
+        step: 0,
+        has_law: false,
+        impulse: Vec3::ZERO,
+        pushes: T::ZERO,
+        velocity: Vec3::ZERO,
+        known_normal: T::ZERO,
+        low: T::ZERO,
+        high: T::ZERO,
+        bias: Vec3::ZERO,
+        at_bound: T::ZERO,
+    };
+
     /// The normal impulse that bounds a contact's friction where positions are righted: the one that is known, if it pushes.
     #[inline(always)]
     fn bound_of_recovery(&self) -> T {
@@ -323,43 +364,6 @@ impl<T: Real> ConstraintSlot<T> {
 impl<T: Bundle> Lanes<T> {
     /// The scratch of steps of this plan, with `nu` controls.
     pub fn new(plan: &Plan, nu: usize) -> Self {
-        let node = Node {
-            rot: Mat3::IDENTITY,
-            pos: Vec3::ZERO,
-            inertia: Inertia { mass: T::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO },
-            twist: Twist::ZERO,
-            change: Twist::ZERO,
-            acceleration: Twist::ZERO,
-            coriolis: Wrench::ZERO,
-            force: Wrench::ZERO,
-            load: Wrench::ZERO,
-            articulated: ArticulatedInertia::ZERO,
-        };
-        let dof = Dof { axis: Twist::ZERO, u: Wrench::ZERO, d_inv: T::ZERO, x: T::ZERO };
-        let slot = ConstraintSlot {
-            is_present: T::ZERO,
-            position: Vec3::ZERO,
-            normal: Vec3::ZERO,
-            gap: T::ZERO,
-            v_hat: T::ZERO,
-            recovery: T::ZERO,
-            r_n: T::ONE,
-            r_t: T::ONE,
-            w: T::ONE,
-            step: 0,
-            has_law: false,
-            impulse: Vec3::ZERO,
-            pushes: T::ZERO,
-            velocity: Vec3::ZERO,
-            known_normal: T::ZERO,
-            low: T::ZERO,
-            high: T::ZERO,
-            bias: Vec3::ZERO,
-            at_bound: T::ZERO,
-        };
-        let geom = Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY };
-        let ball = Ball { centre: Vec3::ZERO, reach: T::ZERO };
-        let sweep = Sweep { shift: Vec3::ZERO, slack: T::ZERO, farthest: T::ZERO };
         let constraints = plan.constraints.all.len();
         Self {
             q: vec![T::ZERO; plan.nq],
@@ -379,8 +383,8 @@ impl<T: Bundle> Lanes<T> {
             untried: 0,
             left: 0,
             recovering: 0,
-            nodes: vec![node; plan.nodes.len()],
-            dofs: vec![dof; plan.nv],
+            nodes: vec![Node::ZERO; plan.nodes.len()],
+            dofs: vec![Dof::ZERO; plan.nv],
             origins: vec![Vec3::ZERO; plan.trees.len()],
             turns: vec![T::ZERO; plan.trees.len()],
             v_start: vec![T::ZERO; plan.nv],
@@ -393,10 +397,10 @@ impl<T: Bundle> Lanes<T> {
             q_start: vec![T::ZERO; plan.nq],
             v_solved: vec![T::ZERO; plan.nv],
             v_of_q: vec![T::ZERO; plan.nv],
-            geoms: vec![geom; plan.contacts.geoms.len()],
-            balls: vec![ball; plan.contacts.geoms.len()],
-            sweeps: vec![sweep; plan.nodes.len()],
-            slots: vec![slot; constraints],
+            geoms: vec![Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY }; plan.contacts.geoms.len()],
+            balls: vec![Ball { centre: Vec3::ZERO, reach: T::ZERO }; plan.contacts.geoms.len()],
+            sweeps: vec![Sweep { shift: Vec3::ZERO, slack: T::ZERO, farthest: T::ZERO }; plan.nodes.len()],
+            slots: vec![ConstraintSlot::NONE; constraints],
             narrow: NarrowPhase::new(plan),
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),

@@ -88,43 +88,23 @@ impl<T: Real> SemismoothNewton<T> {
         let least = wide::<T>(if T::IS_SINGLE { 1e-30 } else { 1e-200 });
         let (mut solved, mut steps, mut iteration) = (0, 0, 0);
         loop {
-            active.clear();
-            pushing.clear();
-            // What no lane needs that is still on its way costs nothing.
             let left = open & !solved;
             localise(rows, left);
-            for (b, block) in rows.iter_mut().enumerate() {
-                block.v_c = block.v_free;
-                if block.is_active {
-                    active.push(b);
-                }
-                let [x, y, z] = block.lambda;
-                if positive(x.abs() + y.abs() + z.abs()) & left != 0 {
-                    scratch[pushing.len()] = block.lambda;
-                    pushing.push(b);
-                }
-            }
+            find_active(rows, left, active, pushing, scratch);
             add_response(rows, w, pushing, scratch);
             let (excess, size) = measure(rows);
             let enough =
                 size * wide(limits.excess * limits.excess) + energy * wide(limits.round_off * limits.round_off);
-            let mut new = excess.lanes_less(enough + least) & open & !solved;
+            let mut new = excess.lanes_less(enough + least) & left;
             let near = excess.lanes_less(energy * wide(PARAMETERS.evaluation_excess * PARAMETERS.evaluation_excess))
-                & open
-                & !solved
+                & left
                 & !new;
             if near != 0 && (iteration == 0 || iteration >= PARAMETERS.late_step) {
                 let tolerance = if iteration == 0 { limits.at_start } else { limits.late };
                 new |= balanced(rows, w, energy, tolerance, scratch) & near;
             }
             if new != 0 {
-                let lanes = T::mask(new);
-                for block in &mut *rows {
-                    for row in 0..3 {
-                        block.solved_lambda[row] = select(lanes, block.lambda[row], block.solved_lambda[row]);
-                        block.solved_v[row] = select(lanes, block.v_c[row], block.solved_v[row]);
-                    }
-                }
+                take_solution(rows, new);
                 solved |= new;
                 steps += u64::from(new.count_ones()) * iteration as u64;
             }
@@ -157,6 +137,43 @@ impl<T: Real> SemismoothNewton<T> {
     pub fn imbalance(&mut self, rows: &[BlockRows<T>], w: &[Block3<T>], energy: T) -> T {
         let (error, momentum) = imbalance(rows, w, energy, &mut self.scratch);
         (error.max(T::ZERO) / momentum.max(wide(if T::IS_SINGLE { 1e-30 } else { 1e-200 }))).sqrt()
+    }
+}
+
+/// Lists the blocks that are active, and those that push in some of the lanes `left`, with their impulses in `scratch`: what no lane needs
+/// that is still on its way costs nothing. Velocities are those without impulses then.
+#[inline(always)]
+fn find_active<T: Real>(
+    rows: &mut [BlockRows<T>],
+    left: u32,
+    active: &mut Vec<usize>,
+    pushing: &mut Vec<usize>,
+    scratch: &mut [[T; 3]],
+) {
+    active.clear();
+    pushing.clear();
+    for (b, block) in rows.iter_mut().enumerate() {
+        block.v_c = block.v_free;
+        if block.is_active {
+            active.push(b);
+        }
+        let [x, y, z] = block.lambda;
+        if positive(x.abs() + y.abs() + z.abs()) & left != 0 {
+            scratch[pushing.len()] = block.lambda;
+            pushing.push(b);
+        }
+    }
+}
+
+/// Keeps the iterate as the solution of these lanes.
+#[inline(always)]
+fn take_solution<T: Real>(rows: &mut [BlockRows<T>], lanes: u32) {
+    let lanes = T::mask(lanes);
+    for block in rows {
+        for row in 0..3 {
+            block.solved_lambda[row] = select(lanes, block.lambda[row], block.solved_lambda[row]);
+            block.solved_v[row] = select(lanes, block.v_c[row], block.solved_v[row]);
+        }
     }
 }
 

@@ -163,23 +163,12 @@ pub(super) fn push_touching(
     (ends, w): ([Option<ConstraintEnd>; 2], f64),
     drift: impl FnOnce() -> (Vec3<f64>, f64),
 ) -> f64 {
-    let &Touching { surface, spring_depth, slip, normal, gap, key, spin_key, report } = touching;
+    let &Touching { surface, slip, normal, gap, key, report, .. } = touching;
     let (t1, t2) = normal.tangents();
     let basis = Mat3::from_columns(t1, t2, normal);
-    // Where the spring ends a stop begins.
-    let mut stop = 0.0;
-    let compliance = match surface.compliance {
-        Compliance::PerMass { .. } if gap < -spring_depth => {
-            stop = spring_depth;
-            Compliance::NearRigid
-        }
-        Compliance::PerMass { stiffness, relaxation } => {
-            Compliance::Physical { stiffness: stiffness / cx.bare_mobility(&ends, normal), relaxation }
-        }
-        other => other,
-    };
+    let (compliance, stop) = compliance(cx, touching, &ends);
     let stiff = cx.stiff_mobility(&ends, w);
-    let start = cx.rule.start(gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z)));
+    let start = cx.rule.start(gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal)));
     let start = Start { violation: start.violation + stop, ..start };
     let mut one_sided = cx.rule.normal(compliance, start, stiff);
     if one_sided.is_rigid && one_sided.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
@@ -194,44 +183,74 @@ pub(super) fn push_touching(
     let (vn_hat, recovery) = one_sided.split(known, cx.rule.recovery_speed);
     let alone = || {
         BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, 0.0)
-            .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(basis.z))
+            .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(normal))
     };
     let normal_impulse = if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { known.unwrap_or_else(alone) };
     let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() { drift() } else { (Vec3::ZERO, 0.0) };
     let turned = |vn_hat: f64| if is_midway { vn_hat } else { vn_hat - normal_turning };
-    let (vn_hat, recovery) = (turned(vn_hat), recovery.map(turned));
     let slip = slip + jacobian_drift;
-    let belt = (slip != Vec3::ZERO).then(|| {
-        let [t1, t2, _] = basis.transpose_mul(slip).to_array();
-        [-t1, -t2]
-    });
-    let law = if cx.law == ContactLaw::Sap {
+    let belt = (slip != Vec3::ZERO).then(|| [-t1.dot(slip), -t2.dot(slip)]);
+    let law = friction_law(cx.law, (mu, normal_impulse), [r_t, r_n], turned(vn_hat), belt);
+    let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
+    set.push_recalled(law, w, ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear }, key, memory, report);
+    set.set_rigid(is_rigid);
+    set.set_recovery(recovery.map(turned));
+    if is_spinning {
+        push_spin(cx, set, touching, (ends, basis), (normal_impulse, is_rigid));
+    }
+    start.violation
+}
+
+/// The compliance of a contact, and the depth, m, from which on it is a stop: beyond it no spring holds the bodies apart.
+#[inline(always)]
+fn compliance(cx: &Context<'_>, touching: &Touching<'_>, ends: &[Option<ConstraintEnd>; 2]) -> (Compliance, f64) {
+    match touching.surface.compliance {
+        Compliance::PerMass { .. } if touching.gap < -touching.spring_depth => {
+            (Compliance::NearRigid, touching.spring_depth)
+        }
+        Compliance::PerMass { stiffness, relaxation } => {
+            let stiffness = stiffness / cx.bare_mobility(ends, touching.normal);
+            (Compliance::Physical { stiffness, relaxation }, 0.0)
+        }
+        other => (other, 0.0),
+    }
+}
+
+/// The law of a contact whose surfaces may move by themselves, as belts do.
+#[inline(always)]
+fn friction_law(
+    law: ContactLaw,
+    (mu, normal_impulse): (f64, f64),
+    [r_t, r_n]: [f64; 2],
+    vn_hat: f64,
+    belt: Option<[f64; 2]>,
+) -> Law {
+    if law == ContactLaw::Sap {
         let law = ConeContact::new(mu, r_t, r_n, vn_hat);
         Law::Cone(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
     } else {
         let law = BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, normal_impulse);
         Law::BoundedFriction(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
-    };
-    let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
-    set.push_recalled(law, w, ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear }, key, memory, report);
-    set.set_rigid(is_rigid);
-    set.set_recovery(recovery);
-    let angular = || ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
-    // What cannot turn resists no spin.
-    if let Some(w) = is_spinning.then(angular).filter(|w| *w > 0.0) {
+    }
+}
+
+/// Adds the rolling and torsional friction of the last contact. What cannot turn resists no spin.
+#[inline(always)]
+fn push_spin(
+    cx: &Context<'_>,
+    set: &mut ConstraintSet,
+    &Touching { surface, spin_key, .. }: &Touching<'_>,
+    (ends, basis): ([Option<ConstraintEnd>; 2], Mat3<f64>),
+    (normal_impulse, is_rigid): (f64, bool),
+) {
+    let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
+    if w > 0.0 {
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
         let law = SpinFriction::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
-        let memory =
-            set.recall(spin_key, cx).map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
-        set.push_recalled(
-            law.into(),
-            w,
-            ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular },
-            spin_key,
-            memory,
-            Report::None,
-        );
+        let memory = set.recall(spin_key, cx);
+        let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
+        let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
+        set.push_recalled(law.into(), w, jacobian, spin_key, memory, Report::None);
         set.set_rigid(is_rigid);
     }
-    start.violation
 }
