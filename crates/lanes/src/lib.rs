@@ -47,7 +47,6 @@ mod step;
 
 use std::sync::Arc;
 
-use multibody::JointType;
 use spatial::masks::{lanes_of, select, wide};
 use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
@@ -574,10 +573,4 @@ fn select3<T: Real>(mask: T, yes: Vec3<T>, no: Vec3<T>) -> Vec3<T> {
 #[inline(always)]
 fn dofs_of(node: &crate::plan::PlanNode) -> std::ops::Range<usize> {
     node.v..node.v + node.joint.nv()
-}
-
-/// Whether a joint's origin follows its own coordinate.
-#[inline(always)]
-fn slides(joint: JointType) -> bool {
-    matches!(joint, JointType::Prismatic | JointType::Screw)
 }

@@ -346,7 +346,7 @@ fn limits(model: &Model) -> impl Iterator<Item = (Limit, (f64, f64))> + '_ {
 
 /// The joints that may have limits and have them.
 fn limited(model: &Model) -> impl Iterator<Item = (&Joint, (f64, f64))> + '_ {
-    let limited = model.joints.iter().filter(|joint| joint.kind.nv() == 1 || joint.kind == JointKind::Ball);
+    let limited = model.joints.iter().filter(|joint| joint.kind.can_have_limits());
     limited.filter_map(|joint| Some((joint, joint.range?)))
 }
 

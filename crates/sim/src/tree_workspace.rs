@@ -11,8 +11,8 @@ use std::ops::Range;
 use geometry::{Movement, Sweep};
 pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
-    Drag, Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Transmission, Tree, difference,
-    forward_kinematics, velocities,
+    Drag, Factor, FreeStep, JointImpedance, Kinematics, Model, Transmission, Tree, difference, forward_kinematics,
+    velocities,
 };
 use spatial::{Vec3, Wrench};
 
@@ -176,7 +176,7 @@ impl TreeWorkspace {
             change: vec![0.0; tree.nv],
             momenta: vec![Wrench::ZERO; tree.len()],
             asleep: false,
-            turns: tree.nodes.iter().any(|node| matches!(node.joint, JointType::Ball | JointType::Free)),
+            turns: tree.nodes.iter().any(|node| node.joint.rotation_offset().is_some()),
             dt: 0.0,
             is_factored: false,
             coriolis: coriolis::Coriolis::new(&tree).filter(|_| scheme == Scheme::Bilinear).map(Box::new),

@@ -46,10 +46,10 @@ pub(super) struct Coriolis {
 impl Coriolis {
     /// None where there are no such forces.
     pub fn new(tree: &Tree<f64>) -> Option<Self> {
-        let turns = |node: &multibody::Node<f64>| !matches!(node.joint, JointType::Prismatic);
+        let turns = |node: &multibody::Node<f64>| node.joint.turns_about_axis() || node.rotation().is_some();
         let is_single = tree.len() == 1;
         let first = &tree.nodes[0];
-        let spins = matches!(first.joint, JointType::Ball | JointType::Free);
+        let spins = first.rotation().is_some();
         if !tree.nodes.iter().any(turns) || (is_single && !spins) {
             return None;
         }
