@@ -18,8 +18,8 @@ mod line_search;
 mod rtsafe;
 mod workspace;
 
-pub(crate) use iteration::{Iteration, set_free_velocities};
-pub(crate) use workspace::{ConvexWorkspace, Evaluation};
+pub(crate) use iteration::Iteration;
+pub(crate) use workspace::{ConvexWorkspace, Evaluation, set_free_velocities};
 
 use crate::parameters::{ConvexParameters, SolverParameters};
 use crate::{Constraint, Error, LineSearch, Options, Structure};

@@ -26,7 +26,7 @@ mod workspace;
 pub use friction_residual::{friction_residual, meets_coulomb};
 pub use workspace::Workspace;
 
-use crate::convex::{ConvexNewton, Goal, Iteration, Optimality, set_free_velocities};
+use crate::convex::{ConvexNewton, Goal, Iteration, Optimality};
 use crate::{Constraint, Criterion, Error, Options, Report, SolverParameters, Strategy, Structure};
 use friction_iterations::{FrictionIterations, Next};
 use initial_guess::InitialGuess;
@@ -189,7 +189,7 @@ fn move_bounds<S: Structure>(
         return Ok((Optimality { residual, cost: iteration.cost(&ws.convex) }, Strategy::SemismoothNewton));
     }
     if !iteration.is_budget_spent() && search.may_try_proximal_point() {
-        set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
+        ws.convex.set_free(constraints);
         if ends_by_proximal_point(iteration, search, constraints, options, ws)? {
             return Ok((iteration.residual(&mut ws.convex)?, Strategy::ProximalPoint));
         }

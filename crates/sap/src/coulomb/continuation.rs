@@ -73,7 +73,7 @@ impl<S: Structure> Iteration<'_, S> {
         ws: &mut Workspace,
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
-        set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
+        ws.convex.set_free(constraints);
         let last = self.budget.min(self.iterations + PARAMETERS.max_factorizations);
         let (mut first_step, mut random) = (1.0, SplitMix64(0));
         loop {
@@ -93,7 +93,7 @@ impl<S: Structure> Iteration<'_, S> {
                 break;
             }
             first_step = turn.clamp(PARAMETERS.min_restart_step, PARAMETERS.max_restart_step);
-            set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
+            ws.convex.set_free(constraints);
         }
         self.restore(constraints, ws)?;
         Ok(None)

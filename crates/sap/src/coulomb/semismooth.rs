@@ -75,7 +75,7 @@ impl<S: Structure> Iteration<'_, S> {
             self.is_reusable = is_reusable;
             return Ok(None);
         }
-        set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
+        ws.convex.set_free(constraints);
         linearise_alone(constraints, ws);
         self.settle(constraints, options, ws)
     }
@@ -179,7 +179,7 @@ impl<S: Structure> Iteration<'_, S> {
                 self.advance(-1.0, &mut ws.convex);
                 return self.own_residual(constraints, ws);
             }
-            set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
+            ws.convex.set_free(constraints);
             if residual > PARAMETERS.reuse_contraction * before {
                 break;
             }
