@@ -1,4 +1,4 @@
-//! Which constraints may push: those that push in free motion or are expected to, then those that push at what was found.
+//! Active set: constraints that push in free motion or are expected to, then those that push at the velocities found.
 
 use spatial::Real;
 
@@ -30,7 +30,7 @@ impl<T: Bundle> Lanes<T> {
         for &k in &self.space.listed {
             self.space.chosen[k] &= !pending;
             self.space.bounded[k] &= !pending;
-            // What a round found that drives at their limits undo is no memory.
+            // A round that drives at their limits undo leaves no memory.
             let (memory, before) = (&mut self.memory[k], &self.memory_before[k]);
             memory.free_velocity = select3(lanes, before.free_velocity, memory.free_velocity);
             memory.normal = select(lanes, before.normal, memory.normal);

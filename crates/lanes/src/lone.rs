@@ -1,4 +1,4 @@
-//! A world that is stepped by itself, in the one lane of `Lanes<f64>`: what its steps remember, and what they tell.
+//! A world that is stepped by itself, in the one lane of `Lanes<f64>`: its warm start and its reports.
 
 use crate::constants::CALM;
 use spatial::Vec3;

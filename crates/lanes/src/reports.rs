@@ -1,4 +1,4 @@
-//! What became of contacts and other constraints in the last step, lane by lane.
+//! Outcomes of contacts and other constraints in the last step, by lane.
 
 use spatial::Vec3;
 

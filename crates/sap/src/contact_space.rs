@@ -1,16 +1,15 @@
 //! The fast path: problems of few rows, solved in contact space by the semismooth Newton method.
 //!
-//! Constraints move velocities by `v − v* = A⁻¹ Jᵀ λ` only, so that all they know of `A` and `J` is the Delassus operator
-//! `W = J A⁻¹ Jᵀ`. A constraint of velocity `v_c` and impulse `λ` meets its law if, left alone with the free velocity
-//! `z = v_c − w λ`, it would come to just these, whatever `w > 0`. Left alone it has the impulse `γ̄(z)`: the law with `R + w` in
-//! place of `R`. So the solution is the root of
+//! Constraints move velocities by `v − v* = A⁻¹ Jᵀ λ` only, so that the problem depends on `A` and `J` through the Delassus operator
+//! `W = J A⁻¹ Jᵀ` alone. A constraint of velocity `v_c` and impulse `λ` meets its law if `λ = γ̄(z)` at the free velocity
+//! `z = v_c − w λ`, for any `w > 0`; `γ̄` is the law with `R + w` in place of `R`. So the solution is the root of
 //!
 //! ```text
 //! F(z) = J v* + (W − w) γ̄(z) − z
 //! ```
 //!
-//! which is Lipschitz continuous however stiff constraints are, and linear while every constraint goes on sticking, sliding along the
-//! same line, or parting. With `T = −∂γ̄/∂z` a step solves `(1 + T (W − w)) dλ = −T F`: the semismooth Newton method of Alart and
+//! which is Lipschitz continuous however stiff constraints are, and linear while every constraint sticks, slides along the same line, or
+//! is open. With `T = −∂γ̄/∂z` a step solves `(1 + T (W − w)) dλ = −T F`: the semismooth Newton method of Alart and
 //! Curnier. Under Coulomb's law friction is bounded by the contact's own `γ̄_n(z)`, and `T` is not symmetric.
 //!
 //! There is no line search, and nothing guarantees convergence: what does not converge is left to [`solve`](crate::solve).
@@ -146,7 +145,7 @@ impl ContactSpace {
         self.len = rows;
         self.is_in_pairs = true;
         self.pairs.clear();
-        // Room for as many as there may ever be, at once.
+        // Room for the most that there may be.
         self.pairs.reserve(MAX_PAIRS);
         self.pairs.resize(constraints * (constraints + 1) / 2, [F64x4::ZERO; 3]);
         &mut self.pairs
@@ -213,7 +212,7 @@ impl ContactSpace {
         if spent == 0 {
             self.begin(constraints, is_coulomb);
         } else {
-            // From where blocks have come to, which is what a step of this would have led to as well.
+            // From the iterate of the blocks, as good as one step of this iteration.
             self.go_on_from_blocks(constraints);
         }
         let solved = self.iterate(constraints, energy, is_coulomb, options);

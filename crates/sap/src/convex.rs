@@ -10,8 +10,8 @@
 //!     v ← v + α Δv, or v + Δv on trial
 //! ```
 //!
-//! Friction cones are surfaces that are bent; there a whole step is tried where the line search would cut it short, and taken back
-//! if the cost is not below the line search's within three steps.
+//! Friction cones are curved: there a whole step is tried where the line search would cut it short, and undone if the cost is not below
+//! the line search's within three steps.
 
 mod iteration;
 mod line_search;

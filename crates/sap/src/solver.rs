@@ -1,4 +1,4 @@
-//! The public solver: sizes, the start of the iteration, and what needs none.
+//! The public solver: sizes, the start of the iteration, and problems that need none.
 
 use crate::convex::{ConvexWorkspace, Iteration};
 use crate::coulomb::{self, initial_guess};

@@ -1,12 +1,11 @@
 //! The fast path of an island: its problem in contact space.
 //!
 //! Newton's method in all velocities factors and multiplies along whole trees in every iteration. A robot in motion is pushed in a few
-//! rows, and each of them knows of the trees no more than how it moves itself and the others: the Delassus operator W = J A⁻¹ Jᵀ. That
-//! costs each row its way to the root, once; iterations are then on matrices of a few rows ([`sap::ContactSpace`]), and one pass down
-//! the trees gives the velocities.
+//! rows, and the Delassus operator W = J A⁻¹ Jᵀ is all that these need of the trees. Each row is carried to the root once; iterations are
+//! then on matrices of a few rows ([`sap::ContactSpace`]), and one pass down the trees gives the velocities.
 //!
-//! A hand has dry friction in every joint. Where a joint moves on, its friction is a known impulse: constraints that are expected at a
-//! bound are no rows but a part of v*, until they turn out to be elsewhere.
+//! A hand has dry friction in every joint. While a joint keeps moving, its friction is a known impulse: constraints that are expected at a
+//! bound are part of v*, and become rows where they turn out not to be at it.
 
 use multibody::Loads;
 use sap::{Constraint, ContactSpace, Law, NotSolved, Options, Report, Structure};
@@ -289,7 +288,7 @@ impl ContactSpaceSolver {
     fn carry(&mut self, structure: &Coupled<'_>) {
         let Self { chosen, carried, passing, on_its_way, .. } = self;
         let count = chosen.len();
-        // Room for as many as there may ever be, at once.
+        // Room for the most that there may be.
         carried.clear();
         carried.reserve(structure.nv * MAX_CHOSEN);
         carried.resize(structure.nv * count, [F64x4::ZERO; 2]);

@@ -265,7 +265,7 @@ impl TreeWorkspace {
             if is_limited || self.newton.is_some() {
                 self.drives.extend(pd.drives(&state.pd, dofs.clone(), step.dt));
             } else {
-                // What has no limit is never a constraint: part of A and of the impulses at once.
+                // Drives without limits are never constraints: they are part of A and of the impulses.
                 add(&mut self.impulse, &pd.impulse);
                 add(&mut self.impedance_bare, &pd.impedance);
             }

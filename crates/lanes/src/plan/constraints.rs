@@ -1,4 +1,4 @@
-//! What may constrain a step: what the rows act on, and by which law.
+//! All that may constrain a step: Jacobians and laws.
 
 use std::ops::Range;
 

@@ -30,7 +30,7 @@ impl AugmentedMatrix {
         self.len = rows;
         self.width = width(rows);
         self.entries.clear();
-        // Room for as many as there may ever be, at once.
+        // Room for the most that there may be.
         self.entries.reserve(super::ContactSpace::MAX_ROWS_IN_BLOCKS * MAX_WIDTH_IN_BLOCKS);
         self.entries.resize(self.width * rows, 0.0);
     }

@@ -37,7 +37,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()))
 }
 
-/// A contact, what twists on it and a limit: impulses that make the velocities, and are those of Coulomb's law there.
+/// Contacts with torsional friction and limits: impulses lead to the velocities, and meet Coulomb's law there.
 #[test]
 fn what_settles_meets_coulombs_law() {
     let (mut random, mut settled, mut slides, mut twists) = (SplitMix64(3), 0, 0, 0);

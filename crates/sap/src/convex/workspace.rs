@@ -1,4 +1,4 @@
-//! What Newton's method on one convex problem works on.
+//! Scratch of Newton's method on one convex problem.
 
 use crate::vector::axpy;
 use crate::{Block, Constraint};

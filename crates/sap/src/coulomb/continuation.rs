@@ -19,20 +19,17 @@
 //! z = z₀ + Δt dz/dt        ⟨ż, z − z_last⟩ + ṫ (t − t_last) = length        (ż, ṫ) the unit tangent
 //! ```
 //!
-//! so that the path may turn back in `t`, as it does where contacts jam. It has branch_points, where contacts begin to slide, stick or part:
+//! so that the path may turn back in `t`, as it does where contacts jam. It has corners, where contacts begin to slide, stick or part:
 //!
 //! * The orientation of a path does not change along it, and it starts towards greater `t` with `det K > 0`, `K` the factored matrix.
 //!   So `ṫ` has the sign of `det K`, where the angle to the last tangent would mislead.
-//! * Where corrections go to and fro between what lies on both sides of a corner, they are damped. So they do where a contact is about
-//!   to slide, for a linear model far from there takes that for another motion.
+//! * Where corrections alternate between both sides of a corner, they are damped. They do so where a contact is about to slide.
 //! * Where no step is short enough, the path has turned: its direction is that beyond the corner.
 //!
-//! Where that does not help either, a new path begins from the bounds `b(t)`, as good as any that are given:
+//! Where that fails too, a new path begins from the bounds `b(t)`:
 //!
-//! * The problem with them is convex, and solved by steps that lead to its one solution. Corrections can go to and fro there as well,
-//!   and what they leave is no point of a path.
-//! * They perturb a little first, each contact's by another share. The path from `b(t)` itself begins so near to where the last one ended
-//!   that it ends there as well, and so does the next, for good. Others miss the place where nothing helps.
+//! * The convex problem with these bounds is solved first: where corrections alternated, the last one is no point of a path.
+//! * The bounds are perturbed a little first, each contact's by another share: the path from `b(t)` itself would end where the last one did.
 //!
 //! Source: Allgower, Georg, *Introduction to Numerical Continuation Methods*, SIAM, 2003, chapters 2 and 6.
 

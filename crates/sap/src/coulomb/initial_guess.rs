@@ -1,4 +1,4 @@
-//! A look at the guess, before anything else is computed: what rests or creeps has its solution there or near.
+//! The check of the initial guess, before anything else is computed: where bodies rest, the solution is there or near.
 
 use crate::convex::{ConvexWorkspace, Evaluation, Optimality};
 use crate::vector::{dot, scaled_norm};

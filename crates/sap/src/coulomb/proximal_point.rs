@@ -1,14 +1,14 @@
 //! Coulomb's law by the proximal point method, from far away.
 //!
-//! Semismooth Newton ([`super::semismooth`]) solves in a step or two what is soft: contacts with `R + τ w` in place of `R`, `τ` a
-//! hundredth or more. From the impulses `γₖ` of such a solution the next one is that of
+//! Semismooth Newton ([`super::semismooth`]) solves soft contacts in a step or two: those with `R + τ w` in place of `R`, `τ` 0.01 or more.
+//! From the impulses `γₖ` of such a solution the next one is that of
 //!
 //! ```text
 //! γ = law(v_c − τ w γₖ) with R + τ w in place of R
 //! ```
 //!
-//! whose fixed point, for any `τ`, meets the law as it is. A large `τ` is slow and certain, a small one is Newton's method for the law
-//! itself: `τ` falls from step to step, and rises where a step fails or goes too far.
+//! whose fixed point, for any `τ`, meets the law itself. A large `τ` is slow and robust, a small one nearly Newton's method for the law:
+//! `τ` falls from step to step, and rises where a step fails or goes too far.
 //!
 //! Source: Rockafellar, *Monotone Operators and the Proximal Point Algorithm*, SIAM J. Control Optim. 14, 1976.
 
@@ -89,7 +89,7 @@ impl<S: Structure> Iteration<'_, S> {
                 let residual = self.own_residual(constraints, ws)?;
                 let falls = residual < PARAMETERS.stall_reduction * least_residual;
                 least_residual = f64::min(residual, least_residual);
-                // What rests goes on creeping by what is left of the law: another step costs less than that.
+                // Bodies at rest would creep by the residual: another step costs less than that.
                 if self.is_solved || meets_coulomb(residual, options) && !falls {
                     return Ok(Some(residual));
                 }

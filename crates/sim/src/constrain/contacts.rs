@@ -29,8 +29,8 @@ pub(crate) fn push_contacts(
             (pair, ordinal) = (Some(BodyPair::new(cx, contact)), 0);
         }
         let Some(pair) = &pair else { continue };
-        // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
-        // The position is midway between surfaces, which may be far apart where bodies are fast: a body is pushed at its own.
+        // Arrays are spelt out: `map` is not inlined, which costs a tenth of a small step.
+        // Positions are midway between the surfaces, which may be far apart where bodies are fast: each body is pushed at its own surface.
         let apart = contact.normal * (0.5 * contact.gap);
         let mut ends = [pair.end(0, contact.position - apart), pair.end(1, contact.position + apart)];
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
@@ -108,7 +108,7 @@ fn surface(cx: &Context<'_>, contact: &Detected) -> Material {
     Material::combine(of(contact.geoms[0]), of(contact.geoms[1]))
 }
 
-/// A contact, whatever it is between.
+/// A contact of rigid or soft bodies.
 pub(super) struct Touching<'a> {
     pub surface: &'a Material,
     /// See [`BodyPair`].

@@ -1,4 +1,4 @@
-//! Recovery of what starts violated: it moves positions and leaves no velocity.
+//! Recovery of constraints that start violated: it moves positions and leaves no velocity.
 //!
 //! The island is solved twice. The first solution is the velocity at the end of the step; there a constraint that starts
 //! violated stops what approaches and pushes nothing out. The second one moves positions. It has the same constraints
@@ -58,7 +58,7 @@ impl Island {
         let trees = (&self.slots[..], &mut self.cholesky);
         let spent = match solve_problem(problem, trees, &mut self.recovery_v, (Path::Again, &options), scratch) {
             Ok(spent) => spent.iterations,
-            // The last iterate moves positions apart as well, if not each contact at its speed.
+            // The last iterate recovers too, if not every contact at its speed.
             Err(Error::NotConverged { iterations, .. }) if options.max_iterations < problem.options.max_iterations => {
                 iterations
             }

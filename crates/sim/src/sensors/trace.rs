@@ -1,4 +1,4 @@
-//! What sensors need of a step that something else than a [`Simulation`](crate::Simulation) made, as worlds in lanes.
+//! What sensors need of a step that was not made by a [`Simulation`](crate::Simulation): of worlds in lanes.
 
 use lanes::{LaneContact, LaneLoad, LaneTie};
 use multibody::{Kinematics, Model, Sensor, SensorKind, Transmission, forward_kinematics};

@@ -1,12 +1,12 @@
-//! Steps whose size follows from the accuracy that is asked for.
+//! Step size control.
 //!
-//! Every step is made twice, whole and in two halves; the halves are kept, and their difference from the whole tells
-//! their error: of a scheme of order p it is (x₂ − x₁)/(2ᵖ − 1). The error may be `accuracy` per second, in metres and
+//! Every step is made twice, whole and in two halves. The halves are kept; their difference from the whole gives their
+//! error: in a scheme of order p it is (x₂ − x₁)/(2ᵖ − 1). The error may be `accuracy` per second, in metres and
 //! radians, and in velocities relative to 1 + |v|; of velocities per step while near-rigid contacts or loops hold them.
 //!
-//! Steps end where compliant contacts begin (`touches`). Where near-rigid ones make forces jump, or velocities (an impact),
-//! no step is short enough for an error in proportion to it: the error of that one step counts instead, and at an impact
-//! that of positions alone. How the difference falls with the step tells which it is.
+//! Steps end where compliant contacts begin (`touches`). Where near-rigid contacts make forces or velocities (an impact) jump,
+//! errors do not fall in proportion to the step: the error of that one step counts instead, at an impact that of positions
+//! alone. How the difference falls with the step tells the two apart.
 
 use std::ops::ControlFlow;
 
@@ -125,7 +125,7 @@ impl Simulation {
             after(start, simulation)
         })?;
         if flow.is_continue() {
-            // The end, when rounding has left it over.
+            // A remainder that is round-off.
             left.for_each(|_| frame(&self.state.q, &self.state.v));
         }
         Ok(flow)
@@ -354,7 +354,7 @@ impl Limits {
             libm::log(gap.velocities / longer.velocities) / libm::log(h / span)
         });
         if contact == Contact::Rigid && (rate.is_nan() || rate >= 1.5) {
-            // What near-rigid contacts and loops hold forgets errors of its velocity.
+            // Errors of velocities that near-rigid contacts and loops hold do not grow.
             return smooth(1.0);
         }
         let velocities = if contact == Contact::Rigid && rate >= 0.5 { accuracy } else { f64::INFINITY };

@@ -1,4 +1,4 @@
-//! The ends of a step: what goes from the state to the trees and back, shared among threads.
+//! From the state to the trees at the beginning of a step, and back at its end, shared among threads.
 
 use lanes::constants::FASTEST;
 use std::ops::Range;
@@ -215,7 +215,7 @@ impl Simulation {
                 }
                 let v_of_q = &v_of_q[workspace.dofs.clone()];
                 if let Some(recovery_v) = islands.recovery_velocities_of(k) {
-                    // What rights positions leaves nothing in the velocities.
+                    // Recovery moves positions and leaves no velocity.
                     for ((v, recovery_v), v_of_q) in v.iter_mut().zip(recovery_v).zip(v_of_q) {
                         *v = v_of_q + (recovery_v - *v);
                     }

@@ -1,8 +1,7 @@
 //! The forces of the last step by their origin, and its accelerations.
 //!
-//! A step does not gather them: most programs never ask. It keeps what it started from, a few vectors, and what it leaves in the
-//! workspaces of the trees is enough to find every force when someone asks. Whatever uses the workspaces for something else between steps
-//! calls [`Simulation::keep_forces`] before.
+//! A step does not gather them, as most programs never ask. It keeps a few vectors of its beginning: these and the workspaces of the trees
+//! give every force on request. Code that uses the workspaces for something else between steps calls [`Simulation::keep_forces`] before.
 
 use super::Simulation;
 use crate::actuation::{axis_force, force_of_step};

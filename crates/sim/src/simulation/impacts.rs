@@ -1,8 +1,8 @@
-//! What hits something in a step, stopped before the step begins.
+//! Impacts, resolved before the step begins.
 //!
 //! Where positions follow velocities of the beginning in part (the midpoint rule, explicit Euler), or constraints are
-//! taken where free motion leads, a body that arrives would be let through: half a step's way at 5 m/s is 25 mm. So what
-//! is about to be hit in the step is resolved first, as an impact: v₀⁺ = argmin ½‖v − v₀‖²_M + Σ ℓ_k(J_k v) over the
+//! taken where free motion leads, a body that arrives would pass through: half a step's way at 5 m/s is 25 mm. So bodies
+//! that hit something in the step are stopped first, by an impact: v₀⁺ = argmin ½‖v − v₀‖²_M + Σ ℓ_k(J_k v) over the
 //! near-rigid constraints, which leaves gaps φ₀ at approach speeds φ₀/dt. Constraints that the step resolves, drives and
 //! joint friction need time; they take no part.
 

@@ -1,9 +1,8 @@
 //! Steps of models with few constraints, made in the one lane of a world by itself.
 //!
-//! Lanes know what a step of the model consists of before it begins ([`lanes::Plan`]), so that they spend half as long on one as the step
-//! for all models does, and make no reports before someone asks. They solve the same problem to the same tolerance. What they do not do
-//! is left to the step for all models: problems that do not settle, steps that are to be halved, and worlds that hardly move, where the
-//! step for all models starts from where the last one came to and has little to do.
+//! Lanes take half the time of the step for all models, since a step is laid out before it begins ([`lanes::Plan`]) and reports are made on
+//! request alone. They solve the same problem to the same tolerance. The step for all models makes what they do not: problems that do not
+//! converge, steps to be halved, and steps of worlds that hardly move, which it starts from the last solution.
 
 use lanes::{Bundle, Known, Lanes, Plan, Summary};
 use spatial::Vec3;

@@ -1,7 +1,7 @@
-//! Trees that rest fall asleep, island by island, and wake when something comes near or is done to them.
+//! Trees at rest fall asleep, island by island, and wake when something comes near or acts on them.
 //!
-//! What sleeps is not moved, nothing is computed for it but its placement, and contacts among sleepers are not looked
-//! for. It wakes with all that fell asleep with it.
+//! Sleeping trees do not move, only their placement is computed, and contacts among them are not looked for. Trees that fell
+//! asleep together wake together.
 
 use multibody::{Model, Transmission};
 
@@ -124,7 +124,7 @@ impl Simulation {
         let is_held = self.state.pd.is_active() || self.state.surface_velocity.iter().any(|v| *v != 0.0);
         for k in 0..self.trees.len() {
             if self.trees[k].asleep {
-                // To the bit, so that it can be told from what is moved by others.
+                // Bit for bit, so that changes by users are recognised.
                 let Self { trees, state: State { q, rest_q, .. }, .. } = self;
                 q[trees[k].qs.clone()].copy_from_slice(&rest_q[trees[k].qs.clone()]);
                 continue;

@@ -1,4 +1,4 @@
-//! Soft bodies in a step of the simulation, and what is known of them.
+//! Soft bodies in a step of the simulation, and queries of them.
 
 use deformable::{SoftBody, StepError, ThetaStep};
 use geometry::SoftPartner;
@@ -104,7 +104,7 @@ impl Simulation {
             let error = StepError::NotConverged { iterations: round, residual: self.soft_residual };
             return Err(self.soft_error(0, error, dt));
         }
-        // The best there is: statistics tell.
+        // The best that was found; statistics tell.
         Ok(false)
     }
 

@@ -1,8 +1,8 @@
-//! When in a step bodies come to touch: what steps under error control must not step over.
+//! When in a step contacts begin, which steps under error control must not step over.
 //!
-//! A compliant contact that is met late in a step pushes at none of the places where the whole step and its halves take
-//! forces, so that they agree on what is wrong. So gaps at the end of a step are looked at, and it is made anew to end
-//! where the first of them closes.
+//! A compliant contact that begins late in a step pushes at none of the places where the whole step and its halves take
+//! forces: they agree, and both are wrong. So a step is repeated to end where the first gap closes, where its end shows
+//! a new overlap.
 
 use geometry::{Movement, Sweep};
 use spatial::Vec3;
@@ -39,7 +39,7 @@ const WANDER: f64 = 1e-9;
 /// deeper than `depth`, s; none when there is none.
 pub(super) fn overshoot(before: &[OverlapPoint], now: &[OverlapPoint], h: f64, depth: f64) -> Option<f64> {
     let new = now.iter().filter(|touch| touch.depth > depth && !touch.was_there(before, h));
-    // What has turned back within the step was met in the middle of it.
+    // A body that has turned back within the step touched in the middle of it.
     let late = new.map(|touch| if touch.closing > 0.0 { (touch.depth / touch.closing).min(0.5 * h) } else { 0.5 * h });
     late.reduce(f64::max)
 }

@@ -7,11 +7,10 @@
 //! with the whole derivative of m, inertial forces included, factored by recursion ([`multibody::ImplicitFactor`]). The
 //! second stage is linearised at what is found here.
 //!
-//! Seed 001 linearises at free motion v*. Where constraints push, the step ends O(dt) away from v*, and what A leaves out
-//! of ∂m/∂v makes that an error of first order; what rests on the ground would be seen g dt²/4 below it. So the equation
-//! solved is m(v̂) = ŵ with ŵ the generalised impulse of the constraints in the last step, and the second stage A (v −
-//! v̂) = Jᵀγ − ŵ: v − v̂ is O(dt²) while forces are smooth. A tree that nothing pushes any more is solved again with ŵ =
-//! 0.
+//! SAP linearises at free motion v* (Castro, Permenter, Han, 2022). Where constraints push, the step ends O(dt) away from v*, and the
+//! terms of ∂m/∂v that A leaves out make an error of first order: a body at rest on the ground would be g dt²/4 below it. So the equation
+//! solved is m(v̂) = ŵ, ŵ the generalised impulse of the constraints in the last step, and the second stage A (v − v̂) = Jᵀγ − ŵ:
+//! v − v̂ is O(dt²) while forces are smooth. A tree that nothing pushes any more is solved again with ŵ = 0.
 
 use multibody::{
     ImplicitFactor, JointDerivative, Rates, add_generalized_forces, difference, logarithm_tangent, propagate, vec3,
@@ -25,24 +24,23 @@ use crate::State;
 use crate::scheme::Discretization;
 use crate::warm_start::Key;
 
-/// Most Newton steps, shortened ones included. Where the step resolves the motion it takes one to five.
+/// Newton steps at most, shortened ones included. Motion that the step resolves takes one to five.
 const MOST: usize = 16;
-/// Where Newton's method has nothing left to do: ‖m‖ over momentum, in the kinetic norm.
+/// ‖m‖ over momentum, in the kinetic norm, that is round-off.
 const ROUND_OFF: f64 = 1e-15;
-/// It has arrived, too, where the step's energy is mended, with this part left of what steady accelerations missed: that is of third order in
-/// the step, as the rule's own error is, while forces change steadily,
+/// Where energy is corrected afterwards, Newton's method may leave this share of the error of extrapolated accelerations: of third order
+/// in the step, as the scheme's own error, while forces change steadily;
 const MISSED: f64 = 1e-3;
-/// but with no more than these, as parts of the momentum, should they not: the second times the third power of how far joints turn in
-/// the step, which the rule's own error is like however forces change from one step to the next.
+/// and no more than these shares of the momentum where they do not: the second times the third power of how far joints turn in the step,
+/// as the scheme's own error.
 const MOST_MISSED: f64 = 1e-4;
 const MOST_OF_TURN: f64 = 0.1;
 /// How far constraint impulses may be from what was predicted, relative, before the second stage is linearised anew.
 const POORLY: f64 = 0.5;
-/// The part of a Newton step's length that may be wrong, for every radian (metre) by which it moves joints in the step: inertia
-/// and inertial forces change by about as much of themselves.
+/// Relative error of a Newton step per radian (metre) that it moves joints: inertia changes by about as much.
 const CURVATURE: f64 = 10.0;
-/// How much accelerations may change from one step to the next, relative, to be expected to go on. Where they change by
-/// more, what they tell may lead to other solutions than the one that goes on from v₀.
+/// Relative change of accelerations from step to step up to which they are extrapolated. Beyond it the extrapolation may lead to another
+/// solution than the one that continues from v₀.
 const STEADY: f64 = 0.3;
 /// Where it must arrive.
 const TOLERANCE: f64 = 1e-12;
@@ -121,7 +119,7 @@ pub(crate) struct Stall {
     pub residual: f64,
 }
 
-/// What free motion is computed from.
+/// Inputs of free motion.
 #[derive(Clone, Copy)]
 pub(crate) struct FreeMotion<'a> {
     pub state: &'a State,
@@ -131,11 +129,11 @@ pub(crate) struct FreeMotion<'a> {
     pub force: &'a [f64],
     pub gravity: Vec3<f64>,
     pub step: &'a Discretization,
-    /// Whether it is all that there is: nothing constrains it.
+    /// Whether nothing constrains it.
     pub is_all: bool,
     /// Whether motion that the step does not resolve is refused.
     pub is_to_resolve: bool,
-    /// Whether energy and momentum are mended.
+    /// Whether energy and momentum are corrected.
     pub conserves: bool,
     /// Whether steps are of one size, but for those made in parts.
     pub is_regular: bool,
